@@ -1,0 +1,406 @@
+//! The command line: types only, no behaviour.
+
+mod event;
+mod play;
+mod report;
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::event::tiebreak::{CHAINS, Chain};
+use crate::evidence::Limits;
+use crate::rule::{RULES, RuleId, UnknownRule};
+use crate::sandbox::devices::DeviceClass;
+use crate::sandbox::status::LayerName;
+pub use event::{
+    DecideArgs, EventCommand, EventFile, EventRunArgs, ExportArgs, ExportWhat, FixArgs, NewArgs,
+};
+pub use play::{DrawChoice, MatchArgs, PgnStyle};
+pub use report::{ReportFormat, ReportPath, ReportTo};
+
+/// Decides whether a chess engine may enter the TCEC 4k event
+#[derive(Debug, Parser)]
+#[command(
+    name = "gate4k",
+    version,
+    arg_required_else_help = true,
+    after_help = "Exit codes: 0 accepted or done, 1 rejected, 2 usage or configuration, \
+                  3 nothing to check, 4 undecided, 70 a bug in gate4k."
+)]
+pub struct Cli {
+    /// When to use colours
+    #[arg(long, value_enum, default_value_t = Color::Auto, global = true, value_name = "WHEN")]
+    pub color: Color,
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Judge entries: size, start, sandbox, UCI, moves, leftovers
+    Check(CheckArgs),
+    /// Count an entry's bytes, without running it
+    Size(SizeArgs),
+    /// Play games between engines: clocks, openings, pairs, PGN
+    Match(Box<MatchArgs>),
+    /// Be the entry: its UCI on standard input and output, inside the sandbox
+    Run(RunArgs),
+    /// Tell what this host can enforce and which allowed commands it has, and how to mend each gap
+    Doctor(DoctorArgs),
+    /// Run a whole event: pool, tie-breaks, MiniFinal; it goes on after anything
+    #[command(subcommand)]
+    Event(EventCommand),
+    /// Tell a rule: its text, why it exists, what passes, what fails
+    Explain(ExplainArgs),
+    /// Count games: places, tie-breaks, crosstable
+    Standings(StandingsArgs),
+    /// Rate engines by their games, in the manner of BayesElo
+    Ratings(RatingsArgs),
+    /// Print what a shell needs to complete our commands
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write the pages of all commands
+    Man(ManArgs),
+}
+
+/// What identifies entries and how their configuration is read.
+#[derive(Clone, Debug, Args)]
+pub struct EntryArgs {
+    /// An engine file, or a directory that holds it and, if needed, its engines.json
+    #[arg(required = true, value_name = "ENTRY")]
+    pub entries: Vec<PathBuf>,
+    /// The configuration, where it does not lie beside the entry
+    #[arg(long, value_name = "FILE")]
+    pub engines_json: Option<PathBuf>,
+    /// Which engine of a configuration with several
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// An allow-list in place of the one built in
+    #[arg(long, value_name = "FILE")]
+    pub allowlist: Option<PathBuf>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+}
+
+/// What is chosen of the sandbox.
+#[derive(Clone, Debug, Args)]
+pub struct ConfineArgs {
+    /// Run nothing where this layer of the sandbox does not hold; can be given several times
+    #[arg(long, value_name = "LAYER", value_parser = layer_parser())]
+    pub require: Vec<LayerName>,
+    /// Let mappings of 4 GiB or more reserve no memory, for entries made for a bigger machine
+    #[arg(long)]
+    pub lazy_memory: bool,
+    /// Open these accelerators of the host to the entry (rule 7.6)
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = device_parser())]
+    pub devices: Vec<DeviceClass>,
+}
+
+/// `gate4k run`.
+#[derive(Clone, Debug, Args)]
+pub struct RunArgs {
+    /// The engine's file, or a directory that holds it and, if needed, its engines.json
+    #[arg(value_name = "ENTRY")]
+    pub entry: PathBuf,
+    /// The configuration, where it does not lie beside the entry
+    #[arg(long, value_name = "FILE")]
+    pub engines_json: Option<PathBuf>,
+    /// Which engine of a configuration with several
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// An allow-list in place of the one built in
+    #[arg(long, value_name = "FILE")]
+    pub allowlist: Option<PathBuf>,
+    /// Refuse what the allow-list only tolerates
+    #[arg(long)]
+    pub strict: bool,
+    /// The sandbox
+    #[command(flatten)]
+    pub confine: ConfineArgs,
+}
+
+/// `gate4k check`.
+#[derive(Clone, Debug, Args)]
+pub struct CheckArgs {
+    /// Entries and their configuration
+    #[command(flatten)]
+    pub entry: EntryArgs,
+    /// The sandbox
+    #[command(flatten)]
+    pub confine: ConfineArgs,
+    /// Refuse what the allow-list only tolerates
+    #[arg(long)]
+    pub strict: bool,
+    /// Do only what can reject; leave out what can only advise
+    #[arg(long)]
+    pub quick: bool,
+    /// From exec to the first readyok (rule 7.4)
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "60s")]
+    pub startup_limit: Duration,
+    /// How long a move may take beyond its clock before it counts as no answer
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "20s")]
+    pub answer_limit: Duration,
+    /// How long after quit the engine itself may take to end
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "5s")]
+    pub quit_limit: Duration,
+    /// How long after quit other processes may still clean up
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
+    pub grace: Duration,
+    /// How many probes run beside each other; as many as there are processors if not given
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// No progress line
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Also show evidence of what passed, every run, and the transcript of the main one
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// Also write the result as human, json, junit, sarif, github, markdown or html; may be repeated. A
+    /// PATH of - is standard output, which then holds this in place of what --format says
+    #[arg(long, value_name = "FORMAT=PATH", value_parser = report::report_to)]
+    pub report: Vec<ReportTo>,
+}
+
+impl CheckArgs {
+    /// The limits that were chosen.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        Limits {
+            startup: self.startup_limit,
+            answer: self.answer_limit,
+            quit: self.quit_limit,
+            grace: self.grace,
+        }
+    }
+}
+
+/// `gate4k size`.
+#[derive(Clone, Debug, Args)]
+pub struct SizeArgs {
+    /// Entries and their configuration
+    #[command(flatten)]
+    pub entry: EntryArgs,
+}
+
+/// `gate4k doctor`.
+#[derive(Clone, Debug, Args)]
+pub struct DoctorArgs {
+    /// An allow-list in place of the one built in
+    #[arg(long, value_name = "FILE")]
+    pub allowlist: Option<PathBuf>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+}
+
+/// `gate4k explain`.
+#[derive(Clone, Debug, Args)]
+pub struct ExplainArgs {
+    /// The rule's id; all rules are listed if it is not given
+    #[arg(value_name = "RULE", value_parser = rule_parser())]
+    pub rule: Option<RuleId>,
+}
+
+/// `gate4k completions`.
+#[derive(Clone, Debug, Args)]
+pub struct CompletionsArgs {
+    /// Which shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+/// `gate4k man`.
+#[derive(Clone, Debug, Args)]
+pub struct ManArgs {
+    /// Write the pages of all commands into this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+}
+
+/// `gate4k standings`.
+#[derive(Clone, Debug, Args)]
+pub struct StandingsArgs {
+    /// PGN files, plain or packed with xz, or journals; the games of all are counted together
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Which stage of a journal; the last one that has begun if not given
+    #[arg(long, value_name = "NAME")]
+    pub stage: Option<String>,
+    /// Whose tie-breaks decide between engines on the same points
+    #[arg(long, value_name = "EVENT", value_parser = chain_parser(), default_value = CHAINS[0].name)]
+    pub tiebreaks: &'static Chain,
+    /// Disqualify an engine that crashed N times and annul all its games (season 17; off in 4k events)
+    #[arg(long, value_name = "N")]
+    pub crash_limit: Option<NonZeroU32>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = StandingsFormat::Text)]
+    pub format: StandingsFormat,
+}
+
+/// `gate4k ratings`.
+#[derive(Clone, Debug, Args)]
+pub struct RatingsArgs {
+    /// PGN files, plain or packed with xz, or journals; the games of all are counted together
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Take all versions of an engine as one (rule 5.4): a last word with a digit is no part of its name
+    #[arg(long)]
+    pub merge_versions: bool,
+    /// The mean of all ratings, in Elo
+    #[arg(long, value_name = "ELO", default_value_t = 0.0, allow_negative_numbers = true)]
+    pub offset: f64,
+    /// Between two engines: test whether the first of the list is ahead by ELO1 rather than by ELO0
+    #[arg(long, value_name = "ELO0,ELO1", value_parser = hypotheses, allow_hyphen_values = true)]
+    pub sprt: Option<Hypotheses>,
+    /// What ELO0 and ELO1 are in
+    #[arg(long, value_enum, default_value_t = SprtScale::Normalized, requires = "sprt")]
+    pub scale: SprtScale,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+}
+
+/// The two hypotheses of a test, in Elo.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hypotheses {
+    /// The lower one.
+    pub elo0: f64,
+    /// The upper one.
+    pub elo1: f64,
+}
+
+fn hypotheses(text: &str) -> Result<Hypotheses, String> {
+    let number = |part: &str| part.trim().parse().ok().filter(|elo: &f64| elo.abs() <= 1000.0);
+    let both = text.split_once(',').and_then(|(low, high)| number(low).zip(number(high)));
+    match both {
+        Some((elo0, elo1)) if elo0 < elo1 => Ok(Hypotheses { elo0, elo1 }),
+        _ => Err("two numbers within ±1000 are needed, the lower first, such as 0,5".to_owned()),
+    }
+}
+
+/// What the hypotheses of a test are in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SprtScale {
+    /// Normalized Elo
+    Normalized,
+    /// Elo of the mean score
+    Logistic,
+}
+
+/// How standings are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StandingsFormat {
+    /// For people
+    Text,
+    /// For programs: one versioned document
+    Json,
+    /// For programs: the form of the event's own runner
+    Crosstable,
+    /// For pages in Markdown
+    Markdown,
+    /// One page that needs nothing else
+    Html,
+}
+
+/// Chains by name, so that a slip of the pen is answered with what there is.
+fn chain_parser() -> impl TypedValueParser<Value = &'static Chain> {
+    PossibleValuesParser::new(CHAINS.iter().map(|chain| chain.name))
+        .try_map(|name| Chain::named(&name).ok_or("no such tie-breaks"))
+}
+
+/// Layers by the words of reports.
+fn layer_parser() -> impl TypedValueParser<Value = LayerName> {
+    PossibleValuesParser::new(LayerName::ALL.map(LayerName::word))
+        .try_map(|word| LayerName::named(&word).ok_or("no such layer"))
+}
+
+/// Kinds of accelerators by name.
+fn device_parser() -> impl TypedValueParser<Value = DeviceClass> {
+    PossibleValuesParser::new(DeviceClass::ALL.map(DeviceClass::word))
+        .try_map(|word| DeviceClass::named(&word).ok_or("no such kind"))
+}
+
+/// Rule ids as possible values, so that a slip of the pen is answered with what was probably meant.
+fn rule_parser() -> impl TypedValueParser<Value = RuleId> {
+    PossibleValuesParser::new(RULES.iter().map(|rule| rule.name))
+        .try_map(|name| -> Result<RuleId, UnknownRule> { name.parse() })
+}
+
+/// How a result is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Human,
+    /// For programs: one versioned document
+    Json,
+}
+
+/// When colours are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_default_limits_are_the_events() {
+        let cli = Cli::try_parse_from(["gate4k", "check", "x"]).unwrap();
+        let Command::Check(args) = cli.command else {
+            panic!("not check");
+        };
+        let (got, event) = (args.limits(), Limits::default());
+        assert_eq!(
+            (got.startup, got.answer, got.quit, got.grace),
+            (event.startup, event.answer, event.quit, event.grace)
+        );
+    }
+
+    #[test]
+    fn hypotheses_are_two_numbers_in_order() {
+        let told = hypotheses("-1.5, 3").unwrap();
+        assert_eq!((told.elo0, told.elo1), (-1.5, 3.0));
+        for wrong in ["", "1", "3,1", "0,0", "a,b", "0,nan", "0,inf", "0,1,2"] {
+            assert!(hypotheses(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_tie_breaks_are_the_4k_rules_unless_others_are_asked_for() {
+        let chain = |words: &[&str]| {
+            let words = ["gate4k", "standings", "x.pgn"].iter().chain(words);
+            match Cli::try_parse_from(words).unwrap().command {
+                Command::Standings(args) => args.tiebreaks.name,
+                _ => panic!("not standings"),
+            }
+        };
+        assert_eq!(chain(&[]), "4k");
+        assert_eq!(chain(&["--tiebreaks", "ntcec"]), "ntcec");
+    }
+
+    #[test]
+    fn a_mistyped_rule_is_answered_with_the_nearest() {
+        let error = Cli::try_parse_from(["gate4k", "explain", "uci-isredy"]).unwrap_err();
+        assert!(error.to_string().contains("'uci-isready'"), "{error}");
+        assert_eq!(error.exit_code(), 2);
+    }
+}

@@ -1,0 +1,110 @@
+//! The words of `gate4k event`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// `gate4k event`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum EventCommand {
+    /// Write a commented event.toml for the entries of a directory
+    New(NewArgs),
+    /// Gate the entries, play, and go on after whatever ended it
+    Run(EventRunArgs),
+    /// The same as run
+    Resume(EventRunArgs),
+    /// Ask a runner to stop after the games under way
+    Pause(EventFile),
+    /// Tell how far an event is
+    Status(EventFile),
+    /// Replay the journal and check every move, clock, result and promotion
+    Verify(EventFile),
+    /// Print the games or the state of an event
+    Export(ExportArgs),
+    /// Decide a tie that the rules leave to the organisers (rule 3.1.7)
+    Decide(DecideArgs),
+    /// Take a fix of an engine that crashed more than once, yet promotes (rule 6.3)
+    Fix(FixArgs),
+}
+
+/// An event's file.
+#[derive(Clone, Debug, Args)]
+pub struct EventFile {
+    /// The event
+    #[arg(value_name = "EVENT.toml", default_value = "event.toml")]
+    pub event: PathBuf,
+}
+
+/// `gate4k event new`.
+#[derive(Clone, Debug, Args)]
+pub struct NewArgs {
+    /// A directory with one file or directory an entry
+    #[arg(long, value_name = "DIR")]
+    pub entries: PathBuf,
+    /// The file to write; it must not be there yet
+    #[command(flatten)]
+    pub file: EventFile,
+}
+
+/// `gate4k event run`.
+#[derive(Clone, Debug, Args)]
+pub struct EventRunArgs {
+    /// The event
+    #[command(flatten)]
+    pub file: EventFile,
+    /// No table after each game
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `gate4k event export`.
+#[derive(Clone, Debug, Args)]
+pub struct ExportArgs {
+    /// What to print
+    #[arg(value_enum)]
+    pub what: ExportWhat,
+    /// The event
+    #[command(flatten)]
+    pub file: EventFile,
+}
+
+/// What `gate4k event export` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportWhat {
+    /// Every finished game, in the event's own form
+    Pgn,
+    /// The standings of every stage as JSON
+    Json,
+    /// The standings of every stage as one page
+    Html,
+    /// The event file that the journal was begun with
+    Settings,
+}
+
+/// `gate4k event decide`.
+#[derive(Clone, Debug, Args)]
+pub struct DecideArgs {
+    /// The event
+    #[command(flatten)]
+    pub file: EventFile,
+    /// The tied engines, the best first, such as A,B
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', required = true)]
+    pub order: Vec<String>,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+}
+
+/// `gate4k event fix`.
+#[derive(Clone, Debug, Args)]
+pub struct FixArgs {
+    /// The entry, as the event calls it
+    #[arg(value_name = "ENTRY")]
+    pub entry: String,
+    /// The event
+    #[command(flatten)]
+    pub file: EventFile,
+    /// What was mended
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+}

@@ -1,0 +1,143 @@
+//! The words of `gate4k match`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use super::{Hypotheses, SprtScale};
+use crate::game::adjudicate::WinRule;
+use crate::game::clock::TimeControl;
+use crate::runner::Affinity;
+use crate::runner::schedule::Format as Meetings;
+
+/// `gate4k match`.
+#[derive(Clone, Debug, Args)]
+pub struct MatchArgs {
+    /// An entry's file (played in the sandbox), or a trusted engine: "name=A cmd=./a args='…'
+    /// options.Hash=16 tc=10+0.1 dir=… env.X=… fen=no"
+    #[arg(value_name = "ENGINE")]
+    pub engine: Vec<String>,
+    /// More engines: cutechess's engines.json, or TOML with [[engine]] tables
+    #[arg(long, value_name = "FILE")]
+    pub engines: Option<PathBuf>,
+    /// Who meets whom
+    #[arg(long, value_enum, default_value_t = Meetings::RoundRobin, value_name = "FORMAT")]
+    pub schedule: Meetings,
+    /// Encounters of each two engines
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub rounds: NonZeroUsize,
+    /// Games of an encounter: each two in a row on one opening, colours reversed
+    #[arg(long, value_name = "N", default_value = "2")]
+    pub games: NonZeroUsize,
+    /// A new opening each game, in place of reversed colours on the same
+    #[arg(long)]
+    pub no_reverse: bool,
+    /// Games at a time
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub concurrency: NonZeroUsize,
+    /// One core a game
+    #[arg(long, value_enum, default_value_t = Affinity::Auto, value_name = "WHEN")]
+    pub affinity: Affinity,
+    /// Start engines anew for every game
+    #[arg(long)]
+    pub restart: bool,
+    /// Time control, where an engine has none of its own: 30:00+3, 40/60+1, movetime=0.5, nodes=1000, depth=8
+    #[arg(long, value_name = "TC", default_value = "10+0.1")]
+    pub tc: TimeControl,
+    /// How late a move may come without losing
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "0s")]
+    pub margin: Duration,
+    /// How long a move without a clock may take before it counts as no answer
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "60s")]
+    pub answer_limit: Duration,
+    /// From an engine's start to its first readyok (rule 7.4)
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "60s")]
+    pub startup_limit: Duration,
+    /// How long after quit an engine may take to end
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "2s")]
+    pub quit_limit: Duration,
+    /// Openings: *.pgn, *.epd, *.bin (polyglot) or *.txt (one line of moves a line)
+    #[arg(long, value_name = "FILE")]
+    pub openings: Option<PathBuf>,
+    /// Shuffle the openings by this seed
+    #[arg(long, value_name = "SEED")]
+    pub shuffle: Option<u64>,
+    /// The opening to begin with, from 1
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub start: NonZeroUsize,
+    /// Cut openings to so many plies
+    #[arg(long, value_name = "N")]
+    pub plies: Option<u32>,
+    /// Add the games to this file, each as soon as it and all before it have ended
+    #[arg(long, value_name = "FILE")]
+    pub pgn: Option<PathBuf>,
+    /// What stands beside each move
+    #[arg(long, value_enum, default_value_t = PgnStyle::Event, value_name = "STYLE")]
+    pub pgn_style: PgnStyle,
+    /// The event's name in the PGN
+    #[arg(long, value_name = "TEXT", default_value = "gate4k match")]
+    pub event: String,
+    /// The place in the PGN
+    #[arg(long, value_name = "TEXT", default_value = "?")]
+    pub site: String,
+    /// Add all that happens to this file as JSON, one event a line
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+    /// Draws by evaluation; 4k events have none
+    #[arg(long, value_enum, value_name = "RULE")]
+    pub draw_rule: Option<DrawChoice>,
+    /// Wins by evaluation: pawns and evaluations in a row of both engines, such as 10:5
+    #[arg(long, value_name = "PAWNS:MOVES", value_parser = win_rule)]
+    pub win_rule: Option<WinRule>,
+    /// A draw after so many plies, opening included
+    #[arg(long, value_name = "N")]
+    pub max_plies: Option<u32>,
+    /// Results from the Syzygy tables in this directory
+    #[arg(long, value_name = "DIR")]
+    pub syzygy: Vec<PathBuf>,
+    /// Play on where neither side can mate (the letter of rule 2.2)
+    #[arg(long)]
+    pub no_material_draws: bool,
+    /// Between two engines: stop as soon as it is decided whether the first is ahead by ELO1 rather than ELO0
+    #[arg(long, value_name = "ELO0,ELO1", value_parser = super::hypotheses, allow_hyphen_values = true)]
+    pub sprt: Option<Hypotheses>,
+    /// What ELO0 and ELO1 are in
+    #[arg(long, value_enum, default_value_t = SprtScale::Normalized, requires = "sprt")]
+    pub scale: SprtScale,
+    /// No line for each game
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// How much stands beside each move in a PGN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PgnStyle {
+    /// All that was measured, in the event's own form
+    Event,
+    /// Evaluation, depth and time
+    Short,
+    /// Moves alone
+    Moves,
+}
+
+/// The draw rules on evaluations that real events had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DrawChoice {
+    /// Six pieces besides pawns at most, eight plies within 0.25
+    New,
+    /// From move 35, ten plies within 0.15 since the last pawn move or capture
+    Old,
+}
+
+fn win_rule(text: &str) -> Result<WinRule, String> {
+    let bad = || format!("{text:?} is not written PAWNS:MOVES, such as 10:5 or 6.5:3");
+    let (pawns, moves) = text.split_once(':').ok_or_else(bad)?;
+    let pawns: f64 = pawns.parse().map_err(|_| bad())?;
+    let moves: u32 = moves.parse().map_err(|_| bad())?;
+    if !(0.01..=1000.0).contains(&pawns) || moves == 0 {
+        return Err(bad());
+    }
+    Ok(WinRule { level: (pawns * 100.0).round() as i32, moves })
+}

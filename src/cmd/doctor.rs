@@ -1,0 +1,93 @@
+//! `gate4k doctor`: what this host can enforce, what it has, and how to mend each gap.
+
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use super::tell;
+use crate::cli::{DoctorArgs, Format};
+use crate::doctor::selftest::{self, Trial, Tried};
+use crate::doctor::{self, Line, State, host, tools};
+use crate::error::{CheckError, Exit};
+use crate::policy::allowlist::Allowlist;
+use crate::policy::decide::Strictness;
+use crate::policy::toolchain::Toolchain;
+use crate::report::text;
+use crate::sandbox::Sandbox;
+use crate::sandbox::capability::Capability;
+
+/// Looks and prints; the outcome is [`Exit::Undecided`] where no entry could be accepted here.
+pub(crate) fn run(args: &DoctorArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+    let list = match &args.allowlist {
+        None => Allowlist::built_in().clone(),
+        Some(path) => match Allowlist::load(path) {
+            Ok(list) => list,
+            Err(error) => {
+                let error = CheckError::Configuration(Box::new(error));
+                tell(&error.to_string());
+                return Ok(error.exit());
+            }
+        },
+    };
+    let lines = look(list);
+    match args.format {
+        Format::Human => out.write_all(doctor::human(&lines, text::width()).as_bytes())?,
+        Format::Json => out.write_all(doctor::json(&lines)?.as_bytes())?,
+    }
+    Ok(if doctor::is_fit(&lines) { Exit::Success } else { Exit::Undecided })
+}
+
+fn look(list: Allowlist) -> Vec<Line> {
+    let capability = Capability::probe();
+    let tools = Arc::new(Toolchain::discover(Arc::new(list), Strictness::Tolerant));
+    let mut lines = host::Kernel::read(capability.landlock_abi).lines();
+    lines.extend(host::layers(&capability.layers()));
+    let commands: Vec<_> = tools.commands().collect();
+    let pythons: Vec<&'static str> = ["python3", "pypy3"]
+        .into_iter()
+        .filter(|python| commands.iter().any(|(c, real)| *c.name == **python && real.is_some()))
+        .collect();
+    let there = commands.iter().filter(|(_, real)| real.is_some());
+    let trials: Vec<Trial> = there
+        .map(|(command, _)| Trial::Command(command.name.to_string()))
+        .chain(pythons.iter().map(|python| Trial::Module(python, "numpy")))
+        .collect();
+    let tried = if capability.enforces_files() {
+        let sandbox = Sandbox::new(tools.host(capability.namespaces.is_ok()), tools.clone());
+        // Most of the time goes into compilers that wait for nothing but a processor.
+        let workers = std::thread::available_parallelism().map_or(2, NonZeroUsize::get) + 1;
+        match selftest::run(&sandbox, &trials, workers) {
+            Ok(tried) => {
+                lines.push(Line::pass("sandbox", "start", "entries start, confined and traced"));
+                tried
+            }
+            Err(error) => {
+                lines.push(
+                    Line::pass("sandbox", "start", error.to_string())
+                        .but(State::Fail, "mend what fails above"),
+                );
+                Vec::new()
+            }
+        }
+    } else {
+        Vec::new()
+    };
+    let nothing = Tried::default();
+    let result = |trial: &Trial| {
+        trials
+            .iter()
+            .position(|other| other == trial)
+            .and_then(|at| tried.get(at))
+            .unwrap_or(&nothing)
+    };
+    for (command, real) in &commands {
+        let tried = result(&Trial::Command(command.name.to_string()));
+        lines.push(tools::command(&command.name, command.class, *real, tried));
+    }
+    let granted = tools.grants.execute.iter().chain(&tools.grants.read);
+    lines.extend(tools::libraries(granted));
+    for python in pythons {
+        lines.push(tools::module(python, result(&Trial::Module(python, "numpy"))));
+    }
+    lines
+}

@@ -1,0 +1,65 @@
+//! `gate4k event`: a whole event, from its file to its winner.
+
+mod organise;
+mod run;
+mod views;
+
+use std::io::Write;
+
+use super::tell;
+use crate::cli::EventCommand;
+use crate::error::Exit;
+use crate::event::conduct::EventError;
+use crate::event::config::{Config, ConfigError};
+
+/// Carries out one of its commands.
+pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Result<Exit> {
+    match command {
+        EventCommand::New(args) => organise::new(args, out),
+        EventCommand::Run(args) | EventCommand::Resume(args) => {
+            with(&args.file.event, |config| run::run(config, args, out))
+        }
+        EventCommand::Pause(file) => with(&file.event, |config| organise::pause(config, out)),
+        EventCommand::Status(file) => with(&file.event, |config| views::status(config, out)),
+        EventCommand::Verify(file) => with(&file.event, |config| views::verify(config, out)),
+        EventCommand::Export(args) => {
+            with(&args.file.event, |config| views::export(config, args.what, out))
+        }
+        EventCommand::Decide(args) => {
+            with(&args.file.event, |config| organise::decide(config, args, out))
+        }
+        EventCommand::Fix(args) => {
+            with(&args.file.event, |config| organise::fix(config, args, out))
+        }
+    }
+}
+
+/// Reads the event first.
+fn with(
+    path: &std::path::Path,
+    then: impl FnOnce(&Config) -> anyhow::Result<Exit>,
+) -> anyhow::Result<Exit> {
+    match Config::load(path) {
+        Ok(config) => then(&config),
+        Err(error) => {
+            tell(&error.to_string());
+            Ok(match error {
+                ConfigError::Read { source, .. }
+                    if source.kind() == std::io::ErrorKind::NotFound =>
+                {
+                    Exit::Nothing
+                }
+                _ => Exit::Usage,
+            })
+        }
+    }
+}
+
+/// Tells an error; the exit code that it stands for.
+fn failed(error: &EventError) -> Exit {
+    tell(&error.to_string());
+    match error {
+        EventError::Check(error) => error.exit(),
+        _ => Exit::Usage,
+    }
+}

@@ -1,0 +1,121 @@
+//! What organisers do besides running an event.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+
+use anyhow::Context;
+
+use super::super::tell;
+use super::failed;
+use crate::cli::{DecideArgs, FixArgs, NewArgs};
+use crate::error::{Exit, shown};
+use crate::event::conduct::{Audience, Conductor};
+use crate::event::config::{Config, template};
+use crate::event::standings::Standings;
+use crate::event::{config, journal};
+use crate::report::EntryReport;
+use crate::report::human::{self, Look};
+use crate::runner::stop::Stop;
+
+/// Writes an event's file; one that is there is left alone.
+pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+    let path = &args.file.event;
+    let beside = path.parent().unwrap_or(std::path::Path::new(""));
+    let text = match template(&args.entries, beside) {
+        Ok(text) => text,
+        Err(error) => {
+            tell(&error.to_string());
+            return Ok(match error {
+                config::NoEntries::TooFew { .. } => Exit::Nothing,
+                config::NoEntries::Read { .. } => Exit::Usage,
+            });
+        }
+    };
+    let opened = OpenOptions::new().write(true).create_new(true).open(path);
+    let mut file = match opened {
+        Ok(file) => file,
+        Err(error) => {
+            tell(&format!("cannot write {}: {error}; name a new file", shown(path)));
+            return Ok(Exit::Usage);
+        }
+    };
+    file.write_all(text.as_bytes()).with_context(|| shown(path))?;
+    writeln!(out, "wrote {}; name the books in it, then `gate4k event run {0}`", shown(path))?;
+    Ok(Exit::Success)
+}
+
+/// Leaves the marker that a runner looks for.
+pub(super) fn pause(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
+    if !journal::is_journal(&config.journal) {
+        tell(&format!("{} has not begun: there is no journal", shown(&config.path)));
+        return Ok(Exit::Nothing);
+    }
+    let marker = config.pause_marker();
+    std::fs::write(&marker, "").with_context(|| shown(&marker))?;
+    writeln!(out, "a runner stops after the games under way; one that starts goes on")?;
+    Ok(Exit::Success)
+}
+
+/// Journals a decision of the organisers.
+pub(super) fn decide(
+    config: &Config,
+    args: &DecideArgs,
+    out: &mut impl Write,
+) -> anyhow::Result<Exit> {
+    organised(config, out, |conductor| {
+        conductor.decide(&args.order, &args.reason)?;
+        Ok(format!("decided: {}; `gate4k event run` goes on", args.order.join(", ")))
+    })
+}
+
+/// Journals a crash fix.
+pub(super) fn fix(config: &Config, args: &FixArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+    organised(config, out, |conductor| {
+        let sum = conductor.fix(&args.entry, &args.reason)?;
+        Ok(format!("{} plays on as fixed: SHA-256 {sum}", args.entry))
+    })
+}
+
+fn organised(
+    config: &Config,
+    out: &mut impl Write,
+    act: impl FnOnce(&mut Conductor<'_>) -> Result<String, crate::event::conduct::EventError>,
+) -> anyhow::Result<Exit> {
+    if !journal::is_journal(&config.journal) {
+        tell(&format!("{} has not begun: there is no journal", shown(&config.path)));
+        return Ok(Exit::Nothing);
+    }
+    let stop = Stop::new().context("a descriptor for stopping")?;
+    let mut words = Words::default();
+    let done = Conductor::open(config, &stop, &mut words).and_then(|mut open| act(&mut open));
+    out.write_all(words.0.as_bytes())?;
+    match done {
+        Ok(line) => {
+            writeln!(out, "{line}")?;
+            Ok(Exit::Success)
+        }
+        Err(error) => Ok(failed(&error)),
+    }
+}
+
+/// Keeps what is said until it can be printed.
+#[derive(Default)]
+struct Words(String);
+
+impl Audience for Words {
+    fn say(&mut self, line: &str) {
+        self.0 += line;
+        self.0.push('\n');
+    }
+
+    fn progress(&self, _: &str) -> Box<dyn Fn(&str) + Sync + '_> {
+        Box::new(|_| {})
+    }
+
+    fn refused(&mut self, report: &EntryReport) {
+        let look = Look { width: crate::report::text::width(), verbose: false };
+        self.0 += &human::entry(report, look);
+    }
+
+    fn table(&mut self, _: &Standings) {}
+}

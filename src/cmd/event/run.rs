@@ -1,0 +1,104 @@
+//! `gate4k event run`: what it prints while it goes.
+
+use std::io::Write;
+
+use anyhow::Context;
+
+use super::super::progress::ProgressLine;
+use super::failed;
+use crate::cli::EventRunArgs;
+use crate::error::Exit;
+use crate::event::conduct::{self, Audience, Outcome};
+use crate::event::config::Config;
+use crate::event::standings::Standings;
+use crate::report::human::{self, Look};
+use crate::report::{EntryReport, standings, text};
+use crate::runner::stop::Stop;
+
+/// Runs, or goes on.
+pub(super) fn run(
+    config: &Config,
+    args: &EventRunArgs,
+    out: &mut impl Write,
+) -> anyhow::Result<Exit> {
+    let stop = Stop::new().context("a descriptor for stopping")?;
+    super::super::match_::listen_to_signals(&stop);
+    let mut page =
+        Page { out, quiet: args.quiet, line: ProgressLine::new(args.quiet), failed: None };
+    let outcome = conduct::run(config, &stop, &mut page);
+    if let Some(error) = page.failed {
+        // The event goes on without somebody who listens; the outcome alone cannot be told.
+        let _ = writeln!(std::io::stderr(), "the output was lost: {error}");
+    }
+    let file = crate::error::shown(&config.path);
+    let (words, exit) = match outcome {
+        Ok(Outcome::Over { winner }) => {
+            (format!("{} is over: {winner} wins", config.event), Exit::Success)
+        }
+        Ok(Outcome::Paused) => {
+            (format!("paused; `gate4k event run {file}` goes on"), Exit::Undecided)
+        }
+        Ok(Outcome::Refused { undecided: false }) => {
+            ("not every entry passed the gate: the event does not begin".to_owned(), Exit::Rejected)
+        }
+        Ok(Outcome::Refused { undecided: true }) => (
+            "an entry could not be decided here; admit-undecided = true lets it play".to_owned(),
+            Exit::Undecided,
+        ),
+        Ok(Outcome::Tied { stage, engines }) => (
+            format!(
+                "{stage}: {} are tied after every tie-break, and the organisers decide (rule 3.1.7): \
+                 `gate4k event decide {file} --order {} --reason …`, the best first, then run again",
+                engines.join(" and "),
+                engines.join(",")
+            ),
+            Exit::Undecided,
+        ),
+        Err(error) => return Ok(failed(&error)),
+    };
+    writeln!(out, "{words}")?;
+    Ok(exit)
+}
+
+struct Page<'a, W: Write> {
+    out: &'a mut W,
+    quiet: bool,
+    line: ProgressLine,
+    failed: Option<std::io::Error>,
+}
+
+impl<W: Write> Page<'_, W> {
+    /// An event is not ended by a terminal that was closed.
+    fn put(&mut self, text: &str) {
+        let done = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+        if let Err(error) = done {
+            self.failed.get_or_insert(error);
+        }
+    }
+}
+
+impl<W: Write> Audience for Page<'_, W> {
+    fn say(&mut self, line: &str) {
+        self.line.clear();
+        let line = crate::evidence::escape(line.as_bytes(), usize::MAX);
+        self.put(&format!("{line}\n"));
+    }
+
+    fn progress(&self, entry: &str) -> Box<dyn Fn(&str) + Sync + '_> {
+        let entry = entry.to_owned();
+        let line = &self.line;
+        Box::new(move |step| line.step(&entry, step))
+    }
+
+    fn refused(&mut self, report: &EntryReport) {
+        self.line.clear();
+        let look = Look { width: text::width(), verbose: false };
+        self.put(&human::entry(report, look));
+    }
+
+    fn table(&mut self, counted: &Standings) {
+        if !self.quiet {
+            self.put(&standings::text(counted, text::width()));
+        }
+    }
+}

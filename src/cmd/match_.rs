@@ -1,0 +1,201 @@
+//! `gate4k match`: games between engines, from words on the command line to a table of results.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use anyhow::Context;
+
+use super::match_out::Sinks;
+use super::tell;
+use crate::cli::{DrawChoice, MatchArgs, PgnStyle};
+use crate::error::{CheckError, Exit};
+use crate::game::adjudicate::{DrawRule, Rules};
+use crate::game::clock::Patience;
+use crate::game::end::Material;
+use crate::game::tables::Tables;
+use crate::openings::{Book, Order, Sequence, Wanted};
+use crate::runner::entries::Cage;
+use crate::runner::events::Event;
+use crate::runner::schedule::{Colours, Schedule};
+use crate::runner::score::Score;
+use crate::runner::spec::{self, Asked, Source, Speaks};
+use crate::runner::stop::{Level, Stop};
+use crate::runner::{self, Bounds, Engine, Games, Match, Restart, Start};
+use crate::units::Ply;
+
+/// Plays and prints; a match that was stopped early, but not by its test, is [`Exit::Undecided`].
+pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+    let (game, score) = match prepare(args) {
+        Ok(prepared) => prepared,
+        Err(error) => {
+            tell(&error.to_string());
+            return Ok(error.exit());
+        }
+    };
+    let stop = Stop::new().context("a descriptor for stopping")?;
+    listen_to_signals(&stop);
+    let mut sinks = match Sinks::open(args, score) {
+        Ok(sinks) => sinks,
+        Err(error) => {
+            tell(&format!("{error:#}"));
+            return Ok(Exit::Usage);
+        }
+    };
+    let mut failed = None;
+    let mut early = None;
+    runner::run(&game, &stop, |event| {
+        if let Event::MatchFinished { early: why, .. } = &event {
+            early.clone_from(why);
+        }
+        if let Err(error) = sinks.take(event, &game, &stop, out) {
+            // What cannot be kept is not played.
+            stop.raise(Level::FinishGames);
+            failed.get_or_insert(error);
+        }
+    })
+    .context("a thread for the games")?;
+    let decided = sinks.finish(&game, out)?;
+    match (failed, early) {
+        (Some(error), _) => Err(error),
+        (None, Some(_)) if !decided => Ok(Exit::Undecided),
+        (None, _) => Ok(Exit::Success),
+    }
+}
+
+/// Ctrl-C once: the games under way are finished. Twice: no more moves.
+pub(super) fn listen_to_signals(stop: &Stop) {
+    let stop = stop.clone();
+    // Where it cannot be installed (it has been before, in a test), the match runs without.
+    let _ = ctrlc::set_handler(move || {
+        let words = match stop.ask() {
+            Level::Now => "stopping now",
+            _ => "finishing the games under way; once more stops at once",
+        };
+        let _ = writeln!(anstream::stderr(), "{words}");
+    });
+}
+
+fn configuration(error: impl std::error::Error + Send + Sync + 'static) -> CheckError {
+    CheckError::Configuration(Box::new(error))
+}
+
+fn prepare(args: &MatchArgs) -> Result<(Match, Score), CheckError> {
+    let mut asked: Vec<Asked> = args
+        .engine
+        .iter()
+        .map(|words| spec::from_words(words))
+        .collect::<Result<_, _>>()
+        .map_err(configuration)?;
+    if let Some(path) = &args.engines {
+        asked.extend(spec::from_file(path).map_err(configuration)?);
+    }
+    if asked.len() < 2 {
+        let words = format!(
+            "a match needs two engines, and there {}",
+            match asked.len() {
+                0 => "is none",
+                _ => "is one",
+            }
+        );
+        return Err(CheckError::Configuration(words.into()));
+    }
+    spec::distinct(&asked).map_err(configuration)?;
+    if args.sprt.is_some() && asked.len() != 2 {
+        let words = format!("--sprt tests two engines, and these are {}", asked.len());
+        return Err(CheckError::Configuration(words.into()));
+    }
+    let mut cage = None;
+    let engines = asked
+        .into_iter()
+        .map(|one| engine(one, args, &mut cage).map(Arc::new))
+        .collect::<Result<Vec<_>, _>>()?;
+    let colours = if args.no_reverse { Colours::InTurn } else { Colours::Reversed };
+    let schedule =
+        Schedule::new(engines.len(), args.schedule, args.rounds.get(), args.games.get(), colours);
+    let book = book(args, &schedule, &engines)?;
+    let tables = if args.syzygy.is_empty() {
+        None
+    } else {
+        Some(Tables::open(&args.syzygy).map_err(configuration)?)
+    };
+    let score = Score::new(&schedule);
+    let game = Match {
+        engines,
+        games: Games::Planned(schedule, book),
+        patience: Patience {
+            margin: args.margin,
+            without_clock: args.answer_limit,
+            ..Patience::default()
+        },
+        bounds: Bounds { startup: args.startup_limit, quit: args.quit_limit, ..Bounds::default() },
+        material: if args.no_material_draws { Material::PlaysOn } else { Material::Draws },
+        rules: Rules {
+            draw: args.draw_rule.map(|rule| match rule {
+                DrawChoice::New => DrawRule::NEW,
+                DrawChoice::Old => DrawRule::OLD,
+            }),
+            win: args.win_rule,
+            length: args.max_plies.map(Ply),
+        },
+        tables,
+        concurrency: args.concurrency,
+        affinity: args.affinity,
+        restart: if args.restart { Restart::EveryGame } else { Restart::Needed },
+        keep_pv: args.pgn.is_some() && args.pgn_style == PgnStyle::Event,
+        tell_moves: false,
+    };
+    Ok((game, score))
+}
+
+fn engine(asked: Asked, args: &MatchArgs, cage: &mut Option<Cage>) -> Result<Engine, CheckError> {
+    let control = asked.control.unwrap_or(args.tc);
+    if asked.speaks == Speaks::Rule79 && !control.is_plain_clock() {
+        let words = format!(
+            "{} may be sent only what rule 7.9 lists, and that has no {control}; give it a clock such as \
+             tc=10+0.1, or fen=yes if it knows the rest of UCI",
+            asked.name
+        );
+        return Err(CheckError::Configuration(words.into()));
+    }
+    let (start, mut options) = match asked.source {
+        Source::Program(program) => (Start::Trusted(program), Vec::new()),
+        Source::Entry(path) => {
+            // Looked for once, and only where somebody has to be confined.
+            let cage = match cage {
+                Some(cage) => cage,
+                None => cage.insert(Cage::open()?),
+            };
+            let entry = cage.entry(&path)?;
+            (entry.start, entry.options)
+        }
+    };
+    options.extend(asked.options);
+    Ok(Engine::new(asked.name, start, options, control, asked.speaks))
+}
+
+fn book(
+    args: &MatchArgs,
+    schedule: &Schedule,
+    engines: &[Arc<Engine>],
+) -> Result<Option<(Book, Sequence)>, CheckError> {
+    let Some(path) = &args.openings else {
+        return Ok(None);
+    };
+    let order = match args.shuffle {
+        Some(seed) => Order::Shuffled { seed },
+        None => Order::Sequential,
+    };
+    let start = args.start.get() - 1;
+    let is_table = path.extension().is_some_and(|ending| ending == "bin");
+    let wanted = Wanted {
+        plies: args.plies.map(Ply),
+        most: if is_table { schedule.openings().saturating_add(start) } else { usize::MAX },
+        order,
+    };
+    let book = Book::read(path, wanted).map_err(configuration)?;
+    if let Some(engine) = engines.iter().find(|engine| engine.speaks == Speaks::Rule79) {
+        book.require_move_lists(&engine.name).map_err(configuration)?;
+    }
+    let sequence = Sequence::new(book.openings().len(), order, start);
+    Ok(Some((book, sequence)))
+}

@@ -1,0 +1,316 @@
+//! What a match tells and keeps: PGN, events, a line a game, the state of affairs, the table, the test.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::Context;
+
+use super::progress::ProgressLine;
+use crate::cli::{MatchArgs, PgnStyle, SprtScale};
+use crate::error::shown;
+use crate::evidence::escape;
+use crate::game::pgn::{self, Header, Style};
+use crate::ratings::elo::{Pentanomial, Sample, Trinomial};
+use crate::ratings::sprt::{Decision, Scale, Sprt};
+use crate::report::text;
+use crate::runner::Match;
+use crate::runner::events::{Event, Finished};
+use crate::runner::in_order::InOrder;
+use crate::runner::score::{Score, Tally};
+use crate::runner::stop::{Level, Stop};
+
+/// How often either error of a test may happen; the customary figure.
+const ERRORS: f64 = 0.05;
+
+/// Everything that listens to a match.
+pub(super) struct Sinks {
+    pgn: Option<(PathBuf, File)>,
+    events: Option<(PathBuf, File)>,
+    style: Style,
+    quiet: bool,
+    event: String,
+    site: String,
+    /// Whether pairs of games are what the statistics count.
+    paired: bool,
+    sprt: Option<Sprt>,
+    decided: Option<Decision>,
+    order: InOrder<Option<String>>,
+    score: Score,
+    played: usize,
+    began: Instant,
+    line: ProgressLine,
+}
+
+impl Sinks {
+    pub(super) fn open(args: &MatchArgs, score: Score) -> anyhow::Result<Sinks> {
+        let open = |path: &Option<PathBuf>| -> anyhow::Result<Option<(PathBuf, File)>> {
+            let Some(path) = path else { return Ok(None) };
+            let file = OpenOptions::new()
+                .append(true)
+                .create(true)
+                .open(path)
+                .with_context(|| format!("cannot write {}", shown(path)))?;
+            Ok(Some((path.clone(), file)))
+        };
+        Ok(Sinks {
+            pgn: open(&args.pgn)?,
+            events: open(&args.events)?,
+            style: match args.pgn_style {
+                PgnStyle::Event => Style::Event,
+                PgnStyle::Short => Style::Short,
+                PgnStyle::Moves => Style::Moves,
+            },
+            quiet: args.quiet,
+            event: args.event.clone(),
+            site: args.site.clone(),
+            paired: !args.no_reverse && args.games.get() > 1,
+            sprt: args.sprt.map(|hypotheses| Sprt {
+                elo0: hypotheses.elo0,
+                elo1: hypotheses.elo1,
+                alpha: ERRORS,
+                beta: ERRORS,
+                scale: match args.scale {
+                    SprtScale::Normalized => Scale::Normalized,
+                    SprtScale::Logistic => Scale::Logistic,
+                },
+            }),
+            decided: None,
+            order: InOrder::default(),
+            score,
+            played: 0,
+            began: Instant::now(),
+            line: ProgressLine::new(args.quiet),
+        })
+    }
+
+    pub(super) fn take(
+        &mut self,
+        event: Event,
+        game: &Match,
+        stop: &Stop,
+        out: &mut impl Write,
+    ) -> anyhow::Result<()> {
+        if let Some((path, file)) = &mut self.events {
+            let mut line = serde_json::to_vec(&event)?;
+            line.push(b'\n');
+            write_whole(path, file, &line)?;
+        }
+        match event {
+            Event::GameFinished(finished) => {
+                self.finished(&finished, game, out)?;
+                self.test(stop);
+            }
+            Event::EngineKilled { engine, why, exit, stderr } => {
+                self.line.clear();
+                let name = safe(&game.engines[engine].name);
+                let exit = exit.map(|exit| format!(" ({exit})")).unwrap_or_default();
+                let last = stderr.last().map(|line| format!("; it said: {line}"));
+                let last = last.unwrap_or_default();
+                // Standard error may be closed; the stream of events has it all the same.
+                let _ = writeln!(anstream::stderr(), "{name}: {why}{exit}{last}");
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finished(
+        &mut self,
+        finished: &Finished,
+        game: &Match,
+        out: &mut impl Write,
+    ) -> anyhow::Result<()> {
+        let pairing = &finished.pairing;
+        let ending = &finished.record.ending;
+        self.score.add(pairing, ending.result);
+        let counts = ending.result.half_points(shakmaty::Color::White).is_some();
+        let text = match (&self.pgn, counts) {
+            (Some(_), true) => Some(self.pgn_text(finished, game)?),
+            _ => None,
+        };
+        let due = self.order.push(pairing.game, text);
+        if let Some((path, file)) = &mut self.pgn {
+            for text in due.into_iter().flatten() {
+                write_whole(path, file, text.as_bytes())?;
+            }
+        }
+        if counts {
+            self.played += 1;
+            if !self.quiet {
+                self.line.clear();
+                writeln!(
+                    out,
+                    "Finished game {} ({} vs {}): {}",
+                    pairing.game + 1,
+                    safe(&game.engines[pairing.white].name),
+                    safe(&game.engines[pairing.black].name),
+                    pgn::summary(ending)
+                )?;
+                out.flush()?;
+            }
+            self.line.show(&self.state(game));
+        }
+        Ok(())
+    }
+
+    /// One line on how things stand.
+    fn state(&self, game: &Match) -> String {
+        let total = game.games.total();
+        let per_game = self.began.elapsed() / u32::try_from(self.played.max(1)).unwrap_or(u32::MAX);
+        let left = per_game.saturating_mul(u32::try_from(total - self.played).unwrap_or(u32::MAX));
+        let left = humantime::format_duration(std::time::Duration::from_secs(left.as_secs()));
+        let figures = match self.score.couples() {
+            [(_, tally)] => format!(" | {}", figures(tally, self.paired)),
+            _ => String::new(),
+        };
+        format!("{} of {total} games, {left} left{figures}", self.played)
+    }
+
+    /// Ends the match where its test is decided.
+    fn test(&mut self, stop: &Stop) {
+        let (Some(sprt), [(_, tally)], None) = (&self.sprt, self.score.couples(), self.decided)
+        else {
+            return;
+        };
+        match sprt.decide(&sample(tally, self.paired)) {
+            Decision::Continue => {}
+            decision => {
+                self.decided = Some(decision);
+                stop.raise(Level::FinishGames);
+            }
+        }
+    }
+
+    fn pgn_text(&self, finished: &Finished, game: &Match) -> anyhow::Result<String> {
+        let pairing = &finished.pairing;
+        let engines = shakmaty::ByColor {
+            white: &game.engines[pairing.white],
+            black: &game.engines[pairing.black],
+        };
+        let header = Header {
+            event: self.event.clone(),
+            site: self.site.clone(),
+            round: format!("{}.{}", pairing.round, pairing.in_round),
+            names: engines.map(|engine| engine.name.clone()),
+            options: engines.map(|engine| engine.options_line()),
+            controls: engines.map(|engine| engine.control),
+            started: finished.started,
+            lasted: finished.lasted,
+        };
+        let mut text = String::new();
+        pgn::write(&mut text, &header, &finished.record, self.style)?;
+        Ok(text)
+    }
+
+    /// What still waits for games that were broken off, and the table. Tells whether the match ended as it
+    /// was meant to, by its test.
+    pub(super) fn finish(self, game: &Match, out: &mut impl Write) -> anyhow::Result<bool> {
+        self.line.clear();
+        if let Some((path, mut file)) = self.pgn {
+            for text in self.order.rest().flatten() {
+                write_whole(&path, &mut file, text.as_bytes())?;
+            }
+        }
+        table(&self.score, game, out)?;
+        if let [((one, other), tally)] = self.score.couples() {
+            let name = |index: usize| safe(&game.engines[index].name);
+            let (one, other) = (name(*one), name(*other));
+            writeln!(out, "{one} against {other}: {}", figures(tally, self.paired))?;
+            if let Some(sprt) = &self.sprt {
+                let llr = sprt.llr(&sample(tally, self.paired));
+                let (lower, upper) = sprt.bounds();
+                let word = match self.decided {
+                    Some(Decision::AcceptUpper) => format!("{} accepted", sprt.elo1),
+                    Some(Decision::AcceptLower) => format!("{} accepted", sprt.elo0),
+                    _ => "not decided".into(),
+                };
+                writeln!(
+                    out,
+                    "SPRT [{}, {}]: LLR {llr:.2} ({lower:.2} to {upper:.2}), {word}",
+                    sprt.elo0, sprt.elo1
+                )?;
+            }
+        }
+        Ok(self.decided.is_some())
+    }
+}
+
+/// Pairs of games where the match has them, single games otherwise.
+fn sample(tally: &Tally, paired: bool) -> Sample {
+    if paired {
+        let [ll, ld, wl, dd, wd, ww] = tally.pairs;
+        Pentanomial { ll, ld, wl, dd, wd, ww }.into()
+    } else {
+        Trinomial { wins: tally.wins, losses: tally.losses, draws: tally.draws }.into()
+    }
+}
+
+/// `Elo 12.3 ± 4.5, nElo 20.1 ± 7.7, LOS 97.2 %, draws 31.0 %`.
+fn figures(tally: &Tally, paired: bool) -> String {
+    let Some(estimate) = sample(tally, paired).estimate() else {
+        return "too few games for a figure".into();
+    };
+    let draws = 100.0 * tally.draws as f64 / tally.games().max(1) as f64;
+    format!(
+        "Elo {:.1} ± {:.1}, nElo {:.1} ± {:.1}, LOS {:.1} %, draws {draws:.1} %",
+        // No minus before a zero.
+        estimate.elo + 0.0,
+        estimate.elo_error,
+        estimate.n_elo + 0.0,
+        estimate.n_elo_error,
+        100.0 * estimate.los
+    )
+}
+
+/// One write for one thing, so that no reader and no crash sees half of it.
+fn write_whole(path: &Path, file: &mut File, bytes: &[u8]) -> anyhow::Result<()> {
+    file.write_all(bytes).with_context(|| format!("cannot write {}", shown(path)))
+}
+
+fn safe(name: &str) -> String {
+    escape(name.as_bytes(), 100)
+}
+
+fn half(points: u64) -> String {
+    format!("{}{}", points / 2, if points % 2 == 1 { ".5" } else { "" })
+}
+
+/// Engines by their points, and each couple's results with its pairs.
+fn table(score: &Score, game: &Match, out: &mut impl Write) -> io::Result<()> {
+    let mut engines: Vec<_> = game
+        .engines
+        .iter()
+        .enumerate()
+        .map(|(index, engine)| (score.of(index), safe(&engine.name)))
+        .collect();
+    engines.sort_by_key(|(tally, _)| std::cmp::Reverse(tally.half_points()));
+    let width = engines.iter().map(|(_, name)| name.chars().count()).max().unwrap_or(0);
+    let width = width.clamp(6, text::width().saturating_sub(40).max(6));
+    writeln!(out, "\n{:width$}  points  games   won  drawn   lost", "engine")?;
+    for (tally, name) in &engines {
+        writeln!(
+            out,
+            "{name:width$}  {:>6}  {:>5}  {:>4}  {:>5}  {:>5}",
+            half(tally.half_points()),
+            tally.games(),
+            tally.wins,
+            tally.draws,
+            tally.losses
+        )?;
+    }
+    for ((one, other), tally) in score.couples() {
+        if tally.pairs.iter().sum::<u64>() == 0 {
+            continue;
+        }
+        let [ll, ld, wl, dd, wd, ww] = tally.pairs;
+        writeln!(
+            out,
+            "{} vs {}: pairs LL {ll}, LD {ld}, WL {wl}, DD {dd}, WD {wd}, WW {ww}",
+            safe(&game.engines[*one].name),
+            safe(&game.engines[*other].name)
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! One thin file a subcommand: they wire rooms together and decide nothing.
+
+mod check;
+mod doctor;
+mod event;
+mod explain;
+mod games;
+pub mod guard;
+mod match_;
+mod match_out;
+mod output;
+mod progress;
+mod ratings;
+mod reports;
+mod run;
+mod shell;
+mod size;
+mod standings;
+mod surroundings;
+
+use std::io::Write;
+
+use anstream::ColorChoice;
+
+use crate::cli::{Cli, Color, Command, ConfineArgs, EntryArgs};
+use crate::error::Exit;
+use crate::gate::Settings;
+use output::Output;
+
+/// Carries out a command line; errors are told on standard error.
+#[must_use]
+pub fn run(cli: Cli) -> Exit {
+    let choice = match cli.color {
+        Color::Auto => ColorChoice::Auto,
+        Color::Always => ColorChoice::Always,
+        Color::Never => ColorChoice::Never,
+    };
+    // Set for all streams, so that messages on standard error follow the same choice.
+    choice.write_global();
+    let mut out = Output::new(anstream::stdout());
+    let done = match cli.command {
+        Command::Check(args) => check::run(&args, &mut out),
+        Command::Match(args) => match_::run(&args, &mut out),
+        Command::Size(args) => size::run(&args, &mut out),
+        Command::Run(args) => run::run(&args),
+        Command::Doctor(args) => doctor::run(&args, &mut out),
+        Command::Event(command) => event::run(&command, &mut out),
+        Command::Explain(args) => explain::run(&args, &mut out),
+        Command::Standings(args) => standings::run(&args, &mut out),
+        Command::Ratings(args) => ratings::run(&args, &mut out),
+        Command::Completions(args) => shell::completions(&args, &mut out),
+        Command::Man(args) => shell::man(&args, &mut out),
+    };
+    let done = done.and_then(|exit| {
+        out.flush()?;
+        Ok(exit)
+    });
+    // What comes here is no word on an entry: a disk that is full, an output that was closed.
+    done.unwrap_or_else(|error| {
+        tell(&format!("the result could not be written: {error:#}"));
+        Exit::Usage
+    })
+}
+
+/// One error on standard error; where even that is gone, the exit code alone must tell.
+fn tell(message: &str) {
+    let red = anstyle::AnsiColor::Red.on_default().bold();
+    let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {message}");
+}
+
+/// The settings that all commands on entries share.
+fn settings(args: &EntryArgs) -> Settings {
+    Settings {
+        engines_json: args.engines_json.clone(),
+        name: args.name.clone(),
+        allowlist: args.allowlist.clone(),
+        ..Settings::default()
+    }
+}
+
+/// The same with what was chosen of the sandbox.
+fn confinement(settings: Settings, args: &ConfineArgs) -> Settings {
+    Settings {
+        required: args.require.clone(),
+        lazy_memory: args.lazy_memory,
+        devices: args.devices.clone(),
+        ..settings
+    }
+}

@@ -1,0 +1,93 @@
+//! `gate4k ratings`: a rating list by the games of PGNs, and the match where there are two engines.
+
+use std::io::Write;
+
+use super::{games, tell};
+use crate::cli::{Format, RatingsArgs, SprtScale};
+use crate::error::Exit;
+use crate::event::field::FieldBuilder;
+use crate::ratings::bayes::{Model, Results};
+use crate::ratings::duel::Duel;
+use crate::ratings::sprt::{Scale, Sprt};
+use crate::report::ratings as report;
+
+/// Rates and prints.
+pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+    let mut results = Results::default();
+    let mut field = FieldBuilder::default();
+    let read = games::each(&args.files, &games::Stages::All, |game, file| {
+        let mut game = game.clone();
+        if args.merge_versions {
+            for engine in [&mut game.white, &mut game.black] {
+                engine.name = without_version(&engine.name).to_owned();
+            }
+        }
+        results.add(&game.white.name, &game.black.name, game.result);
+        if game.white.name != game.black.name {
+            field.add(&game, file);
+        }
+    });
+    if let Err(exit) = read {
+        return Ok(exit);
+    }
+    if results.names().is_empty() {
+        tell("no game between two engines has a result");
+        return Ok(Exit::Nothing);
+    }
+    let list = results.rate(&Model { offset: args.offset, ..Model::default() });
+    let test = args.sprt.map(|sprt| Sprt {
+        elo0: sprt.elo0,
+        elo1: sprt.elo1,
+        alpha: 0.05,
+        beta: 0.05,
+        scale: match args.scale {
+            SprtScale::Normalized => Scale::Normalized,
+            SprtScale::Logistic => Scale::Logistic,
+        },
+    });
+    let duel = match list.rated.as_slice() {
+        [ahead, _] => Duel::of(&field.finish(), &ahead.name),
+        _ => None,
+    };
+    if test.is_some() && duel.is_none() {
+        tell(&format!(
+            "--sprt needs the games of two engines, but these are of {}",
+            list.rated.len()
+        ));
+        return Ok(Exit::Usage);
+    }
+    let page = match args.format {
+        Format::Human => report::text(&list, duel.as_ref(), test.as_ref()),
+        Format::Json => report::json(&list, duel.as_ref(), test.as_ref())?,
+    };
+    out.write_all(page.as_bytes())?;
+    Ok(Exit::Success)
+}
+
+/// The name without its last word, if that has a digit and is not all there is.
+fn without_version(name: &str) -> &str {
+    match name.rsplit_once(' ') {
+        Some((rest, last)) if last.contains(|c: char| c.is_ascii_digit()) => rest.trim_end(),
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_a_last_word_with_a_digit() {
+        for (name, bare) in [
+            ("4ku 4.0", "4ku"),
+            ("ice4 v3", "ice4"),
+            ("sunfish 2022-12-24_classic", "sunfish"),
+            ("moonfish d7b5af5c", "moonfish"),
+            ("4ku", "4ku"),
+            ("Stockfish_15_3k", "Stockfish_15_3k"),
+            ("Fat Fritz", "Fat Fritz"),
+        ] {
+            assert_eq!(without_version(name), bare);
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Where the results of `gate4k check` go: standard output, and each `--report`.
+
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use tempfile::NamedTempFile;
+
+use super::surroundings::Surroundings;
+use crate::cli::{CheckArgs, Format, ReportFormat, ReportPath};
+use crate::error::shown;
+use crate::report::human::{self, Look};
+use crate::report::{EntryReport, github, html, json, junit, markdown, sarif, text};
+
+/// All that was asked for.
+pub(super) struct Reports {
+    stdout: Vec<ReportFormat>,
+    files: Vec<(ReportFormat, Sink)>,
+    look: Look,
+    surroundings: Surroundings,
+}
+
+/// A file that a report goes to.
+enum Sink {
+    /// Written beside it and put into place when it is whole, so that nobody reads half a report and an
+    /// old one stays until there is a new one.
+    Replaced { part: NamedTempFile, path: PathBuf },
+    /// Written to as it is: a pipe, a device, a file in a folder that may not be changed.
+    Direct(PathBuf),
+}
+
+impl Reports {
+    /// Makes sure that every file can be written.
+    ///
+    /// # Errors
+    /// When one cannot, or is named twice.
+    pub(super) fn open(args: &CheckArgs, surroundings: Surroundings) -> anyhow::Result<Reports> {
+        let mut stdout = Vec::new();
+        let mut files = Vec::new();
+        let mut seen: Vec<&Path> = Vec::new();
+        for report in &args.report {
+            match &report.path {
+                ReportPath::Stdout => stdout.push(report.format),
+                ReportPath::File(path) if seen.contains(&path.as_path()) => {
+                    bail!("two reports go to {}", shown(path));
+                }
+                ReportPath::File(path) => {
+                    seen.push(path);
+                    files.push((report.format, Sink::open(path).with_context(|| cannot(path))?));
+                }
+            }
+        }
+        if stdout.is_empty() {
+            stdout.push(match args.entry.format {
+                Format::Human => ReportFormat::Human,
+                Format::Json => ReportFormat::Json,
+            });
+        }
+        let look = Look { width: text::width(), verbose: args.verbose };
+        Ok(Reports { stdout, files, look, surroundings })
+    }
+
+    /// One entry was judged. People read it at once, not at the end: many entries take minutes.
+    pub(super) fn entry(&self, report: &EntryReport, out: &mut impl Write) -> io::Result<()> {
+        if !self.stdout.contains(&ReportFormat::Human) {
+            return Ok(());
+        }
+        self.for_people(&human::entry(report, self.look), out)?;
+        out.flush()
+    }
+
+    /// All entries were judged. A report that fails does not keep the others from being written.
+    pub(super) fn finish(
+        self,
+        reports: &[EntryReport],
+        asked: usize,
+        out: &mut impl Write,
+    ) -> anyhow::Result<()> {
+        if self.stdout.contains(&ReportFormat::Human) && asked > 1 {
+            self.for_people(&human::tally(reports, asked), out)?;
+        }
+        for format in &self.stdout {
+            if *format != ReportFormat::Human {
+                out.write_all(self.text(*format, reports, asked)?.as_bytes())?;
+            }
+        }
+        let mut failed = Ok(());
+        let formats = self.stdout.iter().chain(self.files.iter().map(|(format, _)| format));
+        if let (Some(path), true) =
+            (&self.surroundings.summary, formats.into_iter().any(|f| *f == ReportFormat::Github))
+        {
+            failed = summarise(path, reports).with_context(|| cannot(path));
+        }
+        let texts: Vec<anyhow::Result<String>> =
+            self.files.iter().map(|(format, _)| self.text(*format, reports, asked)).collect();
+        for ((_, sink), text) in self.files.into_iter().zip(texts) {
+            failed = failed.and(text.and_then(|text| sink.write(&text)));
+        }
+        failed
+    }
+
+    fn for_people(&self, page: &str, out: &mut impl Write) -> io::Result<()> {
+        match &self.surroundings.token {
+            Some(token) => out.write_all(github::quoted(page, token).as_bytes()),
+            None => out.write_all(page.as_bytes()),
+        }
+    }
+
+    fn text(
+        &self,
+        format: ReportFormat,
+        reports: &[EntryReport],
+        asked: usize,
+    ) -> anyhow::Result<String> {
+        let places = &self.surroundings.places;
+        Ok(match format {
+            ReportFormat::Human => {
+                let look = Look { width: 100, ..self.look };
+                let mut page: String = reports.iter().map(|r| human::entry(r, look)).collect();
+                if asked > 1 {
+                    page.push_str(&human::tally(reports, asked));
+                }
+                anstream::adapter::strip_str(&page).to_string()
+            }
+            ReportFormat::Json => json::check(reports)?,
+            ReportFormat::Junit => junit::check(reports)?,
+            ReportFormat::Sarif => sarif::check(reports, places)?,
+            ReportFormat::Github => github::annotations(reports, places),
+            ReportFormat::Markdown => markdown::check(reports),
+            ReportFormat::Html => html::check(reports),
+        })
+    }
+}
+
+fn cannot(path: &Path) -> String {
+    format!("cannot write {}", shown(path))
+}
+
+/// Adds to the summary of the step what there is room for; other commands may have written before.
+fn summarise(path: &Path, reports: &[EntryReport]) -> io::Result<()> {
+    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+    let used = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+    let room = markdown::SUMMARY_LIMIT.saturating_sub(used);
+    file.write_all(markdown::within(reports, room).as_bytes())
+}
+
+impl Sink {
+    fn open(path: &Path) -> io::Result<Sink> {
+        // A link stays a link, and what it leads to is replaced.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let special = fs::metadata(&path).is_ok_and(|found| !found.is_file());
+        if !special {
+            let folder = match path.parent() {
+                Some(folder) if !folder.as_os_str().is_empty() => folder,
+                _ => Path::new("."),
+            };
+            // What the umask leaves of it, as with every file that a program makes.
+            let part = tempfile::Builder::new()
+                .prefix(".gate4k-")
+                .permissions(Permissions::from_mode(0o666))
+                .tempfile_in(folder);
+            match part {
+                Ok(part) => return Ok(Sink::Replaced { part, path }),
+                // Without the name of the part, which nobody asked for.
+                Err(error) if !path.exists() => return Err(error.kind().into()),
+                Err(_) => {}
+            }
+        }
+        if path.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        // A pipe is not opened before there is something to read: that would wait for its reader.
+        if !special {
+            OpenOptions::new().append(true).open(&path)?;
+        }
+        Ok(Sink::Direct(path))
+    }
+
+    fn write(self, text: &str) -> anyhow::Result<()> {
+        match self {
+            Sink::Replaced { mut part, path } => {
+                part.write_all(text.as_bytes()).with_context(|| cannot(&path))?;
+                part.persist(&path).map_err(|e| e.error).with_context(|| cannot(&path))?;
+            }
+            Sink::Direct(path) => {
+                OpenOptions::new()
+                    .write(true)
+                    .truncate(true)
+                    .open(&path)
+                    .and_then(|mut file| file.write_all(text.as_bytes()))
+                    .with_context(|| cannot(&path))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use crate::report::tests::report;
+    use clap::Parser;
+
+    fn written(words: &[&str], surroundings: Surroundings) -> anyhow::Result<String> {
+        let cli = Cli::try_parse_from(["gate4k", "check", "x"].iter().chain(words)).unwrap();
+        let Command::Check(args) = cli.command else { panic!("not check") };
+        let mut out = Vec::new();
+        let outputs = Reports::open(&args, surroundings)?;
+        outputs.entry(&report(), &mut out)?;
+        outputs.finish(&[report()], 1, &mut out)?;
+        Ok(String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn standard_output_holds_what_is_asked_for() {
+        let plain = written(&[], Surroundings::default()).unwrap();
+        assert!(plain.contains("rejected"));
+        let json = written(&["--report=json=-"], Surroundings::default()).unwrap();
+        assert!(json.starts_with("{\n"), "{json}");
+        let both =
+            written(&["--report=github=-", "--report=human=-"], Surroundings::default()).unwrap();
+        assert!(both.starts_with(&plain) && both.contains("\n::error file="), "{both}");
+    }
+
+    #[test]
+    fn a_runner_takes_the_page_as_text_and_the_annotations_as_commands() {
+        let runner = Surroundings { token: Some("k7".into()), ..Surroundings::default() };
+        let both = written(&["--report=github=-", "--report=human=-"], runner).unwrap();
+        let (quoted, commands) = both.split_once("\n::k7::\n").unwrap();
+        assert!(quoted.starts_with("::stop-commands::k7\n"), "{quoted}");
+        assert!(commands.starts_with("::error file="), "{commands}");
+    }
+
+    #[test]
+    fn files_are_replaced_as_a_whole_and_links_stay_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.html");
+        let link = folder.path().join("link");
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let word = format!("--report=html={}", link.display());
+        written(&[&word], Surroundings::default()).unwrap();
+        assert!(fs::read_to_string(&file).unwrap().starts_with("<!doctype html>"));
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_told_before_anything_is_judged() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = folder.path().join("no/such/folder/x");
+        for path in [folder.path(), inside.as_path()] {
+            let word = format!("--report=html={}", path.display());
+            let cli = Cli::try_parse_from(["gate4k", "check", "x", &word]).unwrap();
+            let Command::Check(args) = cli.command else { panic!("not check") };
+            let error = Reports::open(&args, Surroundings::default()).err().unwrap();
+            assert!(format!("{error:#}").starts_with("cannot write /"), "{error:#}");
+        }
+        let twice = ["--report=html=/tmp/x", "--report=json=/tmp/x"];
+        let error = written(&twice, Surroundings::default()).unwrap_err();
+        assert_eq!(error.to_string(), "two reports go to /tmp/x");
+    }
+
+    #[test]
+    fn the_summary_of_a_step_is_added_to_within_its_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let summary = folder.path().join("summary.md");
+        let here = || Surroundings { summary: Some(summary.clone()), ..Surroundings::default() };
+        written(&["--report=json=-"], here()).unwrap();
+        assert!(!summary.exists());
+        fs::write(&summary, "before\n").unwrap();
+        written(&["--report=github=/dev/null"], here()).unwrap();
+        let text = fs::read_to_string(&summary).unwrap();
+        assert!(text.starts_with("before\n## gate4k"), "{text}");
+        fs::write(&summary, vec![b'x'; markdown::SUMMARY_LIMIT - 400]).unwrap();
+        written(&["--report=github=/dev/null"], here()).unwrap();
+        assert!(fs::metadata(&summary).unwrap().len() <= markdown::SUMMARY_LIMIT as u64);
+    }
+}

@@ -1,0 +1,74 @@
+//! A list of positions, asked one after the other; when the engine fails, what is left of the list goes
+//! on in a fresh process, so that one bad position does not hide what it does in the others.
+
+use std::time::Duration;
+
+use super::Bench;
+use crate::evidence::{Purpose, Run};
+use crate::sandbox::plan::SandboxError;
+use crate::uci::engine::{Place, Search};
+use crate::uci::message::Go;
+use crate::uci::moves::Moves;
+
+/// Fresh processes for one list after its first.
+const RESTARTS: usize = 2;
+
+/// One question of a list.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    /// The name for reports.
+    pub(super) name: String,
+    /// Where.
+    pub(super) moves: Moves,
+    /// How.
+    pub(super) go: Go,
+    /// How long to wait, if not for what the clock and the limit allow.
+    pub(super) patience: Option<Duration>,
+}
+
+impl Item {
+    pub(super) fn new(name: &str, moves: &Moves, go: Go) -> Item {
+        Item { name: name.to_owned(), moves: moves.clone(), go, patience: None }
+    }
+}
+
+/// Asks all items, each as a new game.
+pub(super) fn ask_all(
+    bench: &Bench<'_>,
+    purpose: Purpose,
+    items: &[Item],
+) -> Result<Vec<Run>, SandboxError> {
+    let mut runs = Vec::new();
+    let mut rest = items;
+    for _ in 0..=RESTARTS {
+        let session = bench.start(purpose)?;
+        let mut over = None;
+        let mut session = match session.shake_hands() {
+            Ok(ready) => Some(ready),
+            Err(failed) => {
+                over = Some(failed);
+                None
+            }
+        };
+        let could_start = session.is_some();
+        while let (Some(ready), Some((item, others))) = (session.take(), rest.split_first()) {
+            // Asked or not, an item that the engine failed at is not asked again.
+            rest = others;
+            let search = Search { name: &item.name, place: Place::Moves(&item.moves), go: item.go };
+            let asked = ready.new_game().and_then(|ready| match item.patience {
+                Some(patience) => ready.go_within(search, patience),
+                None => ready.go(search),
+            });
+            match asked {
+                Ok((ready, _)) if rest.is_empty() => over = Some(ready.quit()),
+                Ok((ready, _)) => session = Some(ready),
+                Err(failed) => over = Some(failed),
+            }
+        }
+        runs.extend(over.map(|over| over.finish()));
+        if rest.is_empty() || !could_start {
+            break;
+        }
+    }
+    Ok(runs)
+}

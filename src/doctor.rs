@@ -1,0 +1,167 @@
+//! What this host can enforce and which allowed commands it has: a line each, with the command that mends a
+//! gap. [`host`] and [`tools`] turn what was probed into lines; nothing here decides over an entry.
+
+pub mod host;
+pub mod selftest;
+pub mod tools;
+
+use std::fmt::Write;
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+use crate::report::json::harmless;
+use crate::report::text::{clean, put};
+
+/// The name and version of the document of `gate4k doctor`.
+pub const SCHEMA: &str = "gate4k/doctor/1";
+
+/// How a matter stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// As it should be.
+    Pass,
+    /// Entries can be judged, some of them only in part.
+    Caution,
+    /// No entry can be accepted on this host.
+    Fail,
+}
+
+impl State {
+    fn word(self) -> &'static str {
+        match self {
+            State::Pass => "pass",
+            State::Caution => "caution",
+            State::Fail => "fail",
+        }
+    }
+
+    fn style(self) -> Style {
+        match self {
+            State::Pass => AnsiColor::Green.on_default(),
+            State::Caution => AnsiColor::Yellow.on_default().bold(),
+            State::Fail => AnsiColor::Red.on_default().bold(),
+        }
+    }
+}
+
+/// One matter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Line {
+    /// What it is about: `kernel`, `sandbox`, `command`, `library`.
+    pub topic: &'static str,
+    /// Its name there.
+    pub name: String,
+    /// How it stands.
+    pub state: State,
+    /// What was found.
+    pub what: String,
+    /// The command that mends it, or what else to do.
+    pub fix: Option<String>,
+}
+
+impl Line {
+    /// A matter that is as it should be.
+    pub(crate) fn pass(topic: &'static str, name: &str, what: impl Into<String>) -> Line {
+        Line { topic, name: name.to_owned(), state: State::Pass, what: what.into(), fix: None }
+    }
+
+    /// As another state, with what mends it.
+    pub(crate) fn but(self, state: State, fix: impl Into<String>) -> Line {
+        Line { state, fix: Some(fix.into()), ..self }
+    }
+}
+
+/// Whether anything is missing without which nothing can be accepted.
+#[must_use]
+pub fn is_fit(lines: &[Line]) -> bool {
+    lines.iter().all(|line| line.state != State::Fail)
+}
+
+/// The page for people.
+#[must_use]
+pub fn human(lines: &[Line], width: usize) -> String {
+    const INDENT: usize = 9 + 9 + 15;
+    let mut page = String::new();
+    for line in lines {
+        let style = line.state.style();
+        let lead = format!(
+            "{style}{:<9}{style:#}{:<9}{:<15}",
+            line.state.word(),
+            line.topic,
+            format!("{} ", clean(&line.name))
+        );
+        put(&mut page, &lead, INDENT, &clean(&line.what), width);
+        if let Some(fix) = &line.fix {
+            put(&mut page, &format!("{:INDENT$}→ ", ""), INDENT + 2, &clean(fix), width);
+        }
+    }
+    let count = |state| lines.iter().filter(|line| line.state == state).count();
+    let (cautions, failures) = (count(State::Caution), count(State::Fail));
+    let word = if is_fit(lines) {
+        "this host can judge entries"
+    } else {
+        "this host cannot judge entries: mend what fails"
+    };
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        page,
+        "\n{word} ({} pass, {cautions} caution, {failures} fail)",
+        count(State::Pass)
+    );
+    page
+}
+
+/// The document for programs.
+///
+/// # Errors
+/// None that can be met: all that a line holds has a JSON form.
+pub fn json(lines: &[Line]) -> serde_json::Result<String> {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        schema: &'static str,
+        fit: bool,
+        checks: &'a [Line],
+    }
+    let document = Document { schema: SCHEMA, fit: is_fit(lines), checks: lines };
+    let mut text = serde_json::to_string_pretty(&document)?;
+    text.push('\n');
+    Ok(harmless(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines() -> Vec<Line> {
+        vec![
+            Line::pass("kernel", "release", "6.18"),
+            Line::pass("command", "pypy3", "not\ninstalled")
+                .but(State::Caution, "apt-get install pypy3"),
+        ]
+    }
+
+    #[test]
+    fn each_line_is_told_with_its_fix() {
+        let page = human(&lines(), 100);
+        assert!(page.contains("kernel   release        6.18\n"), "{page:?}");
+        assert!(page.contains("not\\ninstalled\n"), "{page:?}");
+        assert!(page.contains("→ apt-get install pypy3\n"), "{page:?}");
+        assert!(page.ends_with("can judge entries (1 pass, 1 caution, 0 fail)\n"), "{page:?}");
+    }
+
+    #[test]
+    fn only_failures_make_a_host_unfit() {
+        let mut lines = lines();
+        assert!(is_fit(&lines));
+        lines.push(Line::pass("sandbox", "landlock", "").but(State::Fail, "a newer kernel"));
+        assert!(!is_fit(&lines));
+        let document: serde_json::Value = serde_json::from_str(&json(&lines).unwrap()).unwrap();
+        assert_eq!(document["schema"], SCHEMA);
+        assert_eq!(document["fit"], false);
+        assert_eq!(document["checks"][1]["fix"], "apt-get install pypy3");
+        assert_eq!(document["checks"][2]["state"], "fail");
+        assert_eq!(document["checks"][0]["fix"], serde_json::Value::Null);
+    }
+}

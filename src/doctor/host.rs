@@ -1,0 +1,214 @@
+//! The kernel and the layers of the sandbox as lines.
+
+use super::{Line, State};
+use crate::sandbox::status::{self, Layer, LayerName};
+
+/// What Landlock's interface gained, version by version.
+const RIGHTS: [(i32, &str); 6] = [
+    (1, "files"),
+    (2, "links between directories"),
+    (3, "truncation"),
+    (4, "TCP"),
+    (5, "ioctl on devices"),
+    (6, "signals and abstract sockets"),
+];
+
+/// What the kernel was asked for.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// Its release.
+    pub release: String,
+    /// Landlock's interface version; zero or less where there is none.
+    pub landlock_abi: i32,
+    /// `kernel.yama.ptrace_scope`, where Yama is there.
+    pub ptrace_scope: Option<String>,
+    /// `kernel.seccomp.actions_avail`, where it can be read.
+    pub seccomp_actions: Option<String>,
+    /// Whether we are root.
+    pub root: bool,
+}
+
+impl Kernel {
+    /// Reads the settings of this host.
+    #[must_use]
+    pub fn read(landlock_abi: i32) -> Kernel {
+        let setting = |path: &str| std::fs::read_to_string(path).ok().map(|s| s.trim().to_owned());
+        Kernel {
+            release: crate::sandbox::capability::kernel_release(),
+            landlock_abi,
+            ptrace_scope: setting("/proc/sys/kernel/yama/ptrace_scope"),
+            seccomp_actions: setting("/proc/sys/kernel/seccomp/actions_avail"),
+            root: nix::unistd::Uid::effective().is_root(),
+        }
+    }
+
+    /// A line each.
+    #[must_use]
+    pub fn lines(&self) -> Vec<Line> {
+        vec![
+            Line::pass("kernel", "release", &self.release),
+            self.landlock(),
+            self.ptrace(),
+            self.seccomp(),
+        ]
+    }
+
+    fn landlock(&self) -> Line {
+        let abi = self.landlock_abi;
+        let (has, lacks): (Vec<_>, Vec<_>) = RIGHTS.iter().partition(|(since, _)| *since <= abi);
+        let words = |rights: Vec<&(i32, &'static str)>| {
+            rights.iter().map(|(_, word)| *word).collect::<Vec<_>>().join(", ")
+        };
+        if abi <= 0 {
+            return Line::pass("kernel", "landlock", "not there").but(
+                State::Fail,
+                "Linux 6.2 or newer, with landlock in the lsm= list of its command line \
+                 (GRUB_CMDLINE_LINUX in /etc/default/grub, then update-grub, then reboot)",
+            );
+        }
+        let lacking = !lacks.is_empty();
+        let mut what = format!("ABI {abi}: {}", words(has));
+        if lacking {
+            what.push_str(&format!("; not: {}", words(lacks)));
+        }
+        let line = Line::pass("kernel", "landlock", what);
+        let newer = "a newer kernel: apt-get install -t bookworm-backports linux-image-amd64";
+        match abi {
+            ..3 => line.but(State::Fail, newer),
+            _ if lacking => line.but(State::Caution, newer),
+            _ => line,
+        }
+    }
+
+    fn ptrace(&self) -> Line {
+        let line = |what: &str| Line::pass("kernel", "ptrace", what);
+        let fix = "sysctl -w kernel.yama.ptrace_scope=1";
+        match self.ptrace_scope.as_deref() {
+            None => line("not restricted (no Yama)"),
+            Some("0") => line("not restricted (yama.ptrace_scope 0)"),
+            Some("1") => line("own descendants (yama.ptrace_scope 1)"),
+            Some("2") if self.root => line("for root (yama.ptrace_scope 2)"),
+            Some("2") => line("for root only (yama.ptrace_scope 2)").but(State::Fail, fix),
+            Some(other) => line(&format!("for nobody (yama.ptrace_scope {other})")).but(
+                State::Fail,
+                "remove kernel.yama.ptrace_scope=3 from /etc/sysctl.d and reboot",
+            ),
+        }
+    }
+
+    fn seccomp(&self) -> Line {
+        let line = |what: &str| Line::pass("kernel", "seccomp", what);
+        match &self.seccomp_actions {
+            Some(actions)
+                if ["trace", "errno", "kill_process"].iter().all(|a| actions.contains(a)) =>
+            {
+                line(actions)
+            }
+            Some(actions) => line(actions).but(State::Fail, "Linux 4.14 or newer"),
+            None => line("its settings cannot be read; it was tried below"),
+        }
+    }
+}
+
+/// The layers of the sandbox, a line each; `required` as by --require.
+#[must_use]
+pub fn layers(layers: &[Layer]) -> Vec<Line> {
+    let known = |name: LayerName| match name {
+        // Told with the kernel, in more words.
+        LayerName::Landlock | LayerName::Seccomp => false,
+        _ => true,
+    };
+    layers
+        .iter()
+        .filter(|layer| known(layer.name))
+        .map(|layer| {
+            let line = Line::pass("sandbox", layer.name.word(), &layer.reason);
+            if layer.state == status::State::Enforced {
+                return line;
+            }
+            let what = format!("{}: {}", layer.state.word(), layer.reason);
+            let state = if layer.name.is_mandatory() { State::Fail } else { State::Caution };
+            Line { what, ..line }.but(state, fix(layer))
+        })
+        .collect()
+}
+
+fn fix(layer: &Layer) -> String {
+    let why = &layer.reason;
+    let fix = match layer.name {
+        LayerName::Cgroup => {
+            "start gate4k in a scope of its own: systemd-run --user --scope -p Delegate=yes gate4k …"
+        }
+        LayerName::Devices => "leave out --devices",
+        _ if why.contains("apparmor") => "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+        _ if why.contains("max_user_namespaces") => "sysctl -w user.max_user_namespaces=15000",
+        _ if why.contains("unprivileged_userns_clone") => {
+            "sysctl -w kernel.unprivileged_userns_clone=1"
+        }
+        _ => {
+            "in a container, let it make user namespaces (docker run --security-opt \
+             seccomp=unconfined --security-opt systempaths=unconfined …)"
+        }
+    };
+    fix.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel() -> Kernel {
+        Kernel {
+            release: "6.18".into(),
+            landlock_abi: 7,
+            ptrace_scope: None,
+            seccomp_actions: Some("kill_process kill_thread trap errno trace allow".into()),
+            root: false,
+        }
+    }
+
+    #[test]
+    fn a_good_kernel_passes() {
+        assert!(kernel().lines().iter().all(|line| line.state == State::Pass));
+    }
+
+    #[test]
+    fn each_gap_has_its_weight_and_its_command() {
+        for (abi, state, part) in [
+            (0, State::Fail, "lsm="),
+            (2, State::Fail, "linux-image"),
+            (4, State::Caution, "linux-image"),
+            (6, State::Pass, ""),
+        ] {
+            let line = Kernel { landlock_abi: abi, ..kernel() }.landlock();
+            assert_eq!(line.state, state, "{abi}");
+            assert!(line.fix.unwrap_or_default().contains(part), "{abi}");
+        }
+        let line = Kernel { ptrace_scope: Some("2".into()), ..kernel() }.ptrace();
+        assert_eq!(line.fix.as_deref(), Some("sysctl -w kernel.yama.ptrace_scope=1"));
+        let line = Kernel { ptrace_scope: Some("2".into()), root: true, ..kernel() }.ptrace();
+        assert_eq!(line.state, State::Pass);
+    }
+
+    #[test]
+    fn an_absent_layer_names_the_setting() {
+        let user = |reason: &str| {
+            let layer = Layer {
+                name: LayerName::User,
+                state: status::State::Absent,
+                reason: reason.into(),
+            };
+            layers(&[layer]).remove(0)
+        };
+        let line = user("EPERM; AppArmor restricts (sysctl kernel.apparmor_restrict…=0 allows)");
+        assert_eq!(line.state, State::Caution);
+        assert!(line.fix.unwrap().contains("apparmor_restrict_unprivileged_userns=0"));
+        assert!(user("user.max_user_namespaces").fix.unwrap().ends_with("=15000"));
+        let gone = Layer {
+            name: LayerName::ExecReporter,
+            state: status::State::Absent,
+            reason: "x".into(),
+        };
+        assert_eq!(layers(&[gone])[0].state, State::Fail);
+    }
+}

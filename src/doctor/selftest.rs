@@ -1,0 +1,205 @@
+//! Small entries that try one command each inside the sandbox: its version, and whether it does its work.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::fd::OwnedFd;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::evidence::{Shell, escape};
+use crate::sandbox::Sandbox;
+use crate::sandbox::plan::{Audit, Plan, SandboxError, Staging, Streams};
+
+/// Stands between the version and the result.
+const MARK: &str = "--gate4k--";
+/// What a command that does its work brings forth.
+const WORKS: &str = "works";
+/// Compilers on a crowded machine take seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// A version that is longer is cut.
+const VERSION: usize = 60;
+
+/// What a command did inside.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tried {
+    /// The first line of what it says of its version.
+    pub version: Option<String>,
+    /// Whether its work was done; none where no work is known for it.
+    pub works: Option<bool>,
+    /// What it said instead.
+    pub complaint: String,
+}
+
+/// The work that is known for a command, as shell.
+fn work(name: &str) -> Option<String> {
+    let c = "int puts(const char*);int main(void){puts(\"works\");return 0;}";
+    let text = match name {
+        "sh" | "bash" | "dash" => format!("{name} -c 'echo works'"),
+        "cc" | "gcc" | "clang" => format!("echo '{c}'|{name} -o t -xc - && ./t"),
+        "c++" | "g++" => {
+            let cpp = "#include <iostream>\nint main(){std::cout<<\"works\"<<std::endl;}";
+            format!("echo '{cpp}'|{name} -o t -xc++ - && ./t")
+        }
+        "rustc" => "echo 'fn main(){println!(\"works\")}'|rustc -o t - && ./t".to_owned(),
+        "cargo" => "echo '[package]\nname=\"t\"\nversion=\"0.1.0\"\nedition=\"2021\"\n[[bin]]\nname=\"t\"\n\
+                    path=\"t.rs\"' >Cargo.toml\necho 'fn main(){println!(\"works\")}' >t.rs\n\
+                    cargo run -q --offline"
+            .to_owned(),
+        "python" | "python3" | "pypy3" => format!("{name} -c 'print(\"works\")'"),
+        "perl" => "perl -e 'print \"works\\n\"'".to_owned(),
+        "xz" | "lzma" | "gzip" | "bzip2" => format!("echo works|{name} -c|{name} -dc"),
+        "unxz" => "echo works|xz -c|unxz -c".to_owned(),
+        "gunzip" | "zcat" => format!("echo works|gzip -c|{name}"),
+        "tail" | "head" => format!("echo works|{name} -n 1"),
+        "chmod" => "echo 'echo works' >t && chmod 755 t && ./t".to_owned(),
+        "mktemp" => "T=`mktemp` && echo works".to_owned(),
+        "rm" => ": >t && rm t && echo works".to_owned(),
+        "sleep" => "sleep 0 && echo works".to_owned(),
+        "basename" => "basename /x/works".to_owned(),
+        "env" => "env -i sh -c 'echo works'".to_owned(),
+        _ => return None,
+    };
+    Some(text)
+}
+
+/// How a command is asked for its version.
+fn version(name: &str) -> String {
+    match name {
+        // dash has none to tell.
+        "sh" | "dash" => format!("{name} -c 'echo ${{BASH_VERSION:+bash $BASH_VERSION}}'"),
+        // Asked for its version it goes on to compress its input.
+        "bzip2" => "bzip2 --help".to_owned(),
+        _ => format!("{name} --version"),
+    }
+}
+
+/// An entry that tries `name`.
+fn command(name: &str) -> String {
+    let work = work(name).unwrap_or_default();
+    format!("#!/bin/sh\n{} 2>&1 </dev/null\necho {MARK}\n{{\n{work}\n}} 2>&1\n", version(name))
+        .replace("{\n\n}", ":")
+}
+
+/// An entry that imports a module of Python.
+fn module(python: &str, module: &str) -> String {
+    format!(
+        "#!/bin/sh\n{python} -c 'import {module};print({module}.__version__)'\necho {MARK}\n\
+         {python} -c 'import {module};print(\"works\")' 2>&1\n"
+    )
+}
+
+/// What is to be tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trial {
+    /// A command by its name.
+    Command(String),
+    /// A module of Python, with the interpreter that is to import it.
+    Module(&'static str, &'static str),
+}
+
+/// Tries everything, some of it beside each other, and answers in order.
+///
+/// # Errors
+/// When the sandbox cannot be built.
+pub fn run(
+    sandbox: &Sandbox,
+    trials: &[Trial],
+    workers: usize,
+) -> Result<Vec<Tried>, SandboxError> {
+    let next = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<Result<Tried, SandboxError>>>> =
+        trials.iter().map(|_| Mutex::new(None)).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..workers.clamp(1, trials.len().max(1)) {
+            scope.spawn(|| {
+                while let Some(trial) = trials.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let script = match trial {
+                        Trial::Command(name) => command(name),
+                        Trial::Module(python, name) => module(python, name),
+                    };
+                    let tests_work = !matches!(trial, Trial::Command(name) if work(name).is_none());
+                    let tried = one(sandbox, &script, tests_work);
+                    let at = trials.iter().position(|other| std::ptr::eq(other, trial));
+                    if let Some(slot) = at.and_then(|at| results.get(at))
+                        && let Ok(mut slot) = slot.lock()
+                    {
+                        *slot = Some(tried);
+                    }
+                }
+            });
+        }
+    });
+    results
+        .into_iter()
+        .map(|slot| slot.into_inner().ok().flatten().unwrap_or_else(|| Ok(Tried::default())))
+        .collect()
+}
+
+fn one(sandbox: &Sandbox, script: &str, tests_work: bool) -> Result<Tried, SandboxError> {
+    let failed = |step| move |source| SandboxError::Setup { step, path: None, source };
+    let file = || tempfile::tempfile().map_err(failed("making a temporary file"));
+    let mut out = file()?;
+    let null = File::open("/dev/null").map_err(failed("opening /dev/null"))?;
+    let copy = out.try_clone().map_err(failed("making a temporary file"))?;
+    let streams = Streams {
+        stdin: OwnedFd::from(null),
+        stdout: OwnedFd::from(copy),
+        stderr: OwnedFd::from(file()?),
+    };
+    let plan = Plan {
+        bytes: script.as_bytes().into(),
+        staging: Staging::Neutral,
+        shell: Shell::AsIs,
+        audit: Audit::ProgramsOnly,
+    };
+    let (confined, _ended) = sandbox.attach(&plan, streams)?;
+    confined.wait_first(Instant::now() + PATIENCE);
+    confined.kill();
+    drop(confined.close());
+    let mut text = Vec::new();
+    // What cannot be read back is as good as nothing said.
+    let _ = out.rewind().and_then(|()| (&mut out).take(1 << 20).read_to_end(&mut text));
+    Ok(tried(&String::from_utf8_lossy(&text), tests_work))
+}
+
+fn tried(said: &str, tests_work: bool) -> Tried {
+    let (before, after) = said.split_once(&format!("{MARK}\n")).unwrap_or((said, ""));
+    let first = |text: &str| {
+        let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+        line.map(|line| escape(line.as_bytes(), VERSION))
+    };
+    // The last line says why: before it stands where.
+    let last = |text: &str| first(text.trim_end().lines().next_back().unwrap_or_default());
+    let works = after.lines().any(|line| line == WORKS);
+    Tried {
+        version: first(before),
+        works: tests_work.then_some(works),
+        complaint: if works { String::new() } else { last(after).unwrap_or_default() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::allowlist::Allowlist;
+
+    #[test]
+    fn every_allowed_command_has_its_work() {
+        for command in &Allowlist::built_in().commands {
+            assert!(work(&command.name).is_some(), "{}", &*command.name);
+        }
+        assert!(command("of-another-list").ends_with(":\n 2>&1\n") || work("x").is_none());
+    }
+
+    #[test]
+    fn version_and_result_are_told_apart() {
+        let good = tried("\nxz (XZ Utils) 5.4\nmore\n--gate4k--\nworks\n", true);
+        assert_eq!(good.version.as_deref(), Some("xz (XZ Utils) 5.4"));
+        assert_eq!((good.works, good.complaint.as_str()), (Some(true), ""));
+        let bad = tried("v\n--gate4k--\n\x1b[2Jno such thing\n", true);
+        assert_eq!(bad.works, Some(false));
+        assert_eq!(bad.complaint, "\\u{1b}[2Jno such thing");
+        assert_eq!(tried("", false), Tried::default());
+    }
+}

@@ -1,0 +1,129 @@
+//! The commands of rule 7.5 and the libraries of rule 7.6 as lines.
+
+use std::path::{Path, PathBuf};
+
+use super::selftest::Tried;
+use super::{Line, State};
+use crate::policy::allowlist::CommandClass;
+
+/// The Debian package of a command.
+fn package(name: &str) -> &str {
+    match name {
+        "cc" | "gcc" => "gcc libc6-dev",
+        "c++" | "g++" => "g++",
+        "sh" => "dash",
+        "xz" | "lzma" | "unxz" => "xz-utils",
+        "gunzip" | "zcat" | "gzip" => "gzip",
+        "python" => "python-is-python3",
+        "tail" | "head" | "chmod" | "mktemp" | "rm" | "sleep" | "basename" | "env" => "coreutils",
+        other => other,
+    }
+}
+
+/// A command, the real file behind its name, and what it did inside the sandbox.
+#[must_use]
+pub fn command(name: &str, class: CommandClass, real: Option<&Path>, tried: &Tried) -> Line {
+    let install = |again: &str| format!("apt-get install {again}{}", package(name));
+    // Without a shell hardly any entry starts at all.
+    let weight = if name == "sh" { State::Fail } else { State::Caution };
+    let Some(real) = real else {
+        let line = Line::pass("command", name, "not installed");
+        return match class {
+            CommandClass::Listed => {
+                let what = "not installed: an entry that needs it stays undecided here";
+                Line { what: what.into(), ..line }.but(weight, install(""))
+            }
+            CommandClass::Tolerated => Line {
+                what: "not installed; not among the commands of rule 7.5, only tolerated".into(),
+                ..line
+            }
+            .but(State::Caution, install("")),
+        };
+    };
+    let version = tried.version.as_deref().unwrap_or("tells no version");
+    let what = format!("{} · {version}", real.display());
+    match tried.works {
+        Some(true) => Line::pass("command", name, format!("{what} · works inside")),
+        None => Line::pass("command", name, what),
+        Some(false) => {
+            let what = format!("{what} · does not work inside: {}", tried.complaint);
+            Line::pass("command", name, what).but(weight, install("--reinstall "))
+        }
+    }
+}
+
+/// A module of Python under one interpreter.
+#[must_use]
+pub fn module(python: &str, tried: &Tried) -> Line {
+    let name = format!("numpy/{python}");
+    match (&tried.version, tried.works) {
+        (Some(version), Some(true)) => {
+            Line::pass("library", &name, format!("{version} · works inside"))
+        }
+        _ => {
+            let fix = match python {
+                "pypy3" => "pypy3 -m pip install numpy (Debian has no package of it for pypy3)",
+                _ => "apt-get install python3-numpy",
+            };
+            let what = format!("cannot be imported: {}", tried.complaint);
+            Line::pass("library", &name, what).but(State::Caution, fix)
+        }
+    }
+}
+
+/// The shared libraries that rule 7.6 names, by what the sandbox grants.
+#[must_use]
+pub fn libraries<'a>(granted: impl Iterator<Item = &'a PathBuf> + Clone) -> Vec<Line> {
+    let find = |start: &str| {
+        granted.clone().find(|path| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start))
+        })
+    };
+    let line = |name: &str, start: &str, weight: State, fix: &str| match find(start) {
+        Some(path) => Line::pass("library", name, path.display().to_string()),
+        None => {
+            Line::pass("library", name, "not installed: an entry that needs it stays undecided")
+                .but(weight, fix)
+        }
+    };
+    vec![
+        line("libc", "libc.so.", State::Fail, "apt-get install libc6"),
+        line("CUDA", "libcuda.so", State::Caution, "apt-get install libcuda1 (non-free)"),
+        line(
+            "OpenCL",
+            "libOpenCL.so",
+            State::Caution,
+            "apt-get install ocl-icd-libopencl1 pocl-opencl-icd",
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_told_by_what_it_did() {
+        let works =
+            Tried { version: Some("xz 5.4".into()), works: Some(true), complaint: String::new() };
+        let xz = Path::new("/usr/bin/xz");
+        let line = command("xz", CommandClass::Listed, Some(xz), &works);
+        assert_eq!(line.what, "/usr/bin/xz · xz 5.4 · works inside");
+        assert_eq!(line.state, State::Pass);
+        let broken = Tried { works: Some(false), complaint: "no".into(), ..works };
+        let line = command("xz", CommandClass::Listed, Some(xz), &broken);
+        assert_eq!(line.state, State::Caution);
+        assert_eq!(line.fix.as_deref(), Some("apt-get install --reinstall xz-utils"));
+        assert!(line.what.ends_with("does not work inside: no"));
+        let line = command("sh", CommandClass::Listed, None, &Tried::default());
+        assert_eq!((line.state, line.fix.as_deref()), (State::Fail, Some("apt-get install dash")));
+    }
+
+    #[test]
+    fn libraries_are_found_by_name() {
+        let granted = [PathBuf::from("/lib/x86_64-linux-gnu/libc.so.6")];
+        let lines = libraries(granted.iter());
+        let states: Vec<State> = lines.iter().map(|line| line.state).collect();
+        assert_eq!(states, [State::Pass, State::Caution, State::Caution]);
+    }
+}

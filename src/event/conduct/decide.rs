@@ -1,0 +1,123 @@
+//! What only the organisers can do: decide a tie, and take a fix of a crash.
+
+use super::super::entrants::{Admission, Entrant, Gates, now};
+use super::super::journal::record::{Decision, Fix, Record};
+use super::{Conductor, EventError};
+
+impl Conductor<'_> {
+    /// Takes the organisers' order of engines that every tie-break left tied (rule 3.1.7).
+    ///
+    /// # Errors
+    /// When that is not what the event waits for.
+    pub fn decide(&mut self, order: &[String], reason: &str) -> Result<(), EventError> {
+        let refused = |what: String| EventError::NotNow(what);
+        let Some(number) = self.ledger.stages.len().checked_sub(1) else {
+            return Err(refused("no stage has begun, so there is nothing to decide".into()));
+        };
+        let state = &self.ledger.stages[number];
+        let stage = &self.config.stages[number];
+        let waits = state.outcome.is_none()
+            && stage.schedule(state.started.seats.len()).is_ok_and(|schedule| {
+                let out = self.out(stage, number);
+                stage.due(schedule, &state.started.seats, &state.results(), &out).is_empty()
+            });
+        if !waits {
+            let what = format!("{} has no tie to decide: games are still to be played", stage.name);
+            return Err(refused(what));
+        }
+        let ranking = stage.ranking(&self.standings(stage, number), &state.decisions);
+        let Some(tied) = stage.open_tie(&ranking) else {
+            return Err(refused(format!("{} has no tie that has to be decided", stage.name)));
+        };
+        let sorted = |names: &[String]| {
+            let mut names = names.to_vec();
+            names.sort();
+            names
+        };
+        if sorted(tied) != sorted(order) {
+            let what = format!(
+                "tied are {}; name exactly these, the best first, with --order {}",
+                tied.join(" and "),
+                tied.join(",")
+            );
+            return Err(refused(what));
+        }
+        self.keep(Record::Decision(Decision {
+            stage: number,
+            order: order.to_vec(),
+            reason: reason.to_owned(),
+            at: now(),
+        }))
+    }
+
+    /// Takes the fix of an engine that crashed more than once, yet promoted (rule 6.3); gives its new sum.
+    ///
+    /// # Errors
+    /// When the rule does not allow it, or the gate does not accept what it is now.
+    pub fn fix(&mut self, entry: &str, reason: &str) -> Result<String, EventError> {
+        let refused = |what: String| EventError::NotNow(format!("{what} (rule 6.3)"));
+        let Some(known) = self.config.entries.iter().find(|known| known.name == entry) else {
+            let names: Vec<&str> =
+                self.config.entries.iter().map(|entry| entry.name.as_str()).collect();
+            return Err(EventError::NotNow(format!(
+                "no entry is called {entry:?}; there are {}",
+                names.join(", ")
+            )));
+        };
+        let crashes = self.ledger.crashes().get(entry).copied().unwrap_or(0);
+        if crashes < 2 {
+            let what = format!(
+                "{entry} crashed {} and may not be fixed: only an engine that crashed more than once",
+                match crashes {
+                    0 => "never",
+                    _ => "once",
+                }
+            );
+            return Err(refused(what));
+        }
+        let promoted = self.ledger.stages.iter().rev().find_map(|stage| stage.outcome.as_ref());
+        let is_last = self.config.stages.len() == self.ledger.stages.len()
+            && self.ledger.stages.last().is_some_and(|stage| stage.outcome.is_some());
+        let promotes = promoted.is_some_and(|outcome| outcome.promoted.iter().any(|n| n == entry));
+        if is_last || !promotes {
+            return Err(refused(format!(
+                "{entry} has not been promoted to a stage that is to come"
+            )));
+        }
+        let plays = |game: &super::super::ledger::OpenGame| {
+            game.started.white == entry || game.started.black == entry
+        };
+        if let Some(game) = self.ledger.open.values().find(|game| plays(game)) {
+            return Err(refused(format!(
+                "{entry} is in the middle of {}; run the event and pause it, so that the game ends",
+                game.started.id
+            )));
+        }
+        let Some(before) = self.ledger.receipts.get(entry).map(|receipt| receipt.frozen.clone())
+        else {
+            return Err(refused(format!("{entry} has no receipt")));
+        };
+        let entrant = Entrant::read(&mut Gates::default(), self.config, known)?;
+        if entrant.frozen == before {
+            return Err(refused(format!("{entry} is what it was: nothing is fixed")));
+        }
+        let admission = entrant.admit(self.config, &|_| {})?;
+        let receipt = match admission {
+            Admission::Admitted(receipt) => receipt,
+            Admission::Refused(report) => {
+                self.audience.refused(&report);
+                return Err(refused(format!("the fixed {entry} does not pass the gate")));
+            }
+        };
+        let sum = receipt.frozen.file.clone();
+        self.keep(Record::Fix(Fix {
+            entry: entry.to_owned(),
+            reason: reason.to_owned(),
+            crashes,
+            before,
+            receipt,
+            at: now(),
+        }))?;
+        Ok(sum)
+    }
+}

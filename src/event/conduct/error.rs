@@ -1,0 +1,86 @@
+//! Why an event cannot go on.
+
+use std::path::PathBuf;
+
+use crate::error::{CheckError, shown};
+use crate::event::journal::JournalError;
+use crate::game::tables::TablesError;
+use crate::openings::BookError;
+
+/// Why an event cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum EventError {
+    /// The journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// An entry.
+    #[error(transparent)]
+    Check(#[from] CheckError),
+    /// A stage's openings.
+    #[error(transparent)]
+    Book(#[from] BookError),
+    /// A book that is too small.
+    #[error(
+        "the stage {stage} needs {needed} openings, and {} has {there}; give it a larger book",
+        shown(path)
+    )]
+    SmallBook {
+        /// The stage.
+        stage: String,
+        /// How many it needs.
+        needed: usize,
+        /// How many there are.
+        there: usize,
+        /// The book.
+        path: PathBuf,
+    },
+    /// Tables for interruptions.
+    #[error(transparent)]
+    Tables(#[from] TablesError),
+    /// The event file is not the one the journal was begun with.
+    #[error(
+        "{} changed since the event began: SHA-256 {now}, it was {before}; put it back (`gate4k event export \
+         settings` prints it), or name another journal for another event",
+        shown(path)
+    )]
+    SettingsChanged {
+        /// The event file.
+        path: PathBuf,
+        /// The sum in the journal.
+        before: String,
+        /// The sum now.
+        now: String,
+    },
+    /// An entry is not what it was (rule 4.4).
+    #[error(
+        "{what} of {entry} changed since it was frozen: SHA-256 {now}, it was {before}; no updates are \
+         allowed during an event (rule 4.4): put the old one back, or see `gate4k event fix` for rule 6.3"
+    )]
+    EntryChanged {
+        /// The entry.
+        entry: String,
+        /// Which of its files.
+        what: &'static str,
+        /// The sum in the journal.
+        before: String,
+        /// The sum now.
+        now: String,
+    },
+    /// The host failed an engine.
+    #[error("the game {game} was broken off: {why}; mend the host, then run the event again")]
+    Host {
+        /// The game.
+        game: String,
+        /// What the host lacks.
+        why: String,
+    },
+    /// The journal holds what cannot be.
+    #[error("the journal does not fit the event: {0}; it is left as it is")]
+    State(String),
+    /// What was asked for is not allowed now.
+    #[error("{0}")]
+    NotNow(String),
+    /// No thread.
+    #[error("cannot start a thread for the games: {0}")]
+    Thread(#[from] std::io::Error),
+}

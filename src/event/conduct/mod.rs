@@ -1,0 +1,390 @@
+//! An event from its first gate to its last game, and from wherever its journal ends.
+
+mod decide;
+mod error;
+mod play;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::config::Config;
+use super::entrants::{Admission, Entrant, Gates};
+use super::interrupted::{self, Verdict};
+use super::journal::record::{Frozen, Header, Record, StageFinished, StageStarted};
+use super::journal::{self, Journal};
+use super::ledger::Ledger;
+use super::recorder::Broken;
+use super::schedule::{Pairing, Schedule};
+use super::stage::{Draw, Format, Stage};
+use super::standings::Standings;
+use crate::error::shown;
+use crate::game::pgn;
+use crate::game::tables::Tables;
+use crate::gate::Progress;
+use crate::openings::{Book, Order, Wanted};
+use crate::report::EntryReport;
+use crate::runner::Engine;
+use crate::runner::stop::{Level, Stop};
+pub use error::EventError;
+use play::{Batch, GoingOn};
+
+/// How a run of an event ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is over.
+    Over {
+        /// Who won.
+        winner: String,
+    },
+    /// It was asked to stop.
+    Paused,
+    /// An entry did not pass the gate.
+    Refused {
+        /// The gate's verdict was no more than undecided.
+        undecided: bool,
+    },
+    /// The organisers have to decide a tie (rule 3.1.7).
+    Tied {
+        /// The stage.
+        stage: String,
+        /// Who is tied.
+        engines: Vec<String>,
+    },
+}
+
+/// Who is told of what happens.
+pub trait Audience {
+    /// One line.
+    fn say(&mut self, line: &str);
+    /// Takes steps of the gate; called from any thread.
+    fn progress(&self, entry: &str) -> Box<dyn Fn(&str) + Sync + '_>;
+    /// An entry that does not play.
+    fn refused(&mut self, report: &EntryReport);
+    /// The table after a game.
+    fn table(&mut self, standings: &Standings);
+}
+
+/// Runs an event until it is over, or until something only people can decide.
+///
+/// # Errors
+/// Says what keeps it from going on; the journal then holds all that happened.
+pub fn run(
+    config: &Config,
+    stop: &Stop,
+    audience: &mut dyn Audience,
+) -> Result<Outcome, EventError> {
+    let mut conductor = Conductor::open(config, stop, audience)?;
+    if let Some(winner) = conductor.ledger.winner.clone() {
+        return Ok(Outcome::Over { winner });
+    }
+    let _ = std::fs::remove_file(config.pause_marker());
+    let engines = match conductor.entrants()? {
+        Ok(engines) => engines,
+        Err(outcome) => return Ok(outcome),
+    };
+    for number in 0..config.stages.len() {
+        if let Some(outcome) = conductor.stage(number, &engines)? {
+            return Ok(outcome);
+        }
+    }
+    let last = conductor.ledger.stages.last().and_then(|stage| stage.outcome.as_ref());
+    let winner = last.and_then(|outcome| outcome.order.first()).cloned().unwrap_or_default();
+    conductor.keep(Record::EventFinished { winner: winner.clone() })?;
+    Ok(Outcome::Over { winner })
+}
+
+/// A journal that is open for writing, with the state that it amounts to.
+pub struct Conductor<'a> {
+    config: &'a Config,
+    stop: &'a Stop,
+    /// Who listens.
+    pub audience: &'a mut dyn Audience,
+    journal: Journal,
+    /// The event's state.
+    pub ledger: Ledger,
+}
+
+impl<'a> Conductor<'a> {
+    /// Opens an event's journal, or begins one.
+    ///
+    /// # Errors
+    /// When it is in use, is damaged, or is another event's.
+    pub fn open(
+        config: &'a Config,
+        stop: &'a Stop,
+        audience: &'a mut dyn Audience,
+    ) -> Result<Conductor<'a>, EventError> {
+        let mut ledger = Ledger::default();
+        let (journal, torn) =
+            Journal::open(&config.journal, &mut |_, record| ledger.apply(record))?;
+        if let Some(torn) = torn {
+            audience.say(&format!(
+                "the last record of {} (line {}, byte {}) was torn: {} bytes were cut off",
+                shown(&config.journal),
+                torn.line,
+                torn.offset,
+                torn.bytes
+            ));
+        }
+        let mut conductor = Conductor { config, stop, audience, journal, ledger };
+        match &conductor.ledger.header {
+            None => conductor.keep(Record::Header(Header {
+                version: journal::VERSION,
+                event: config.event.clone(),
+                gate4k: env!("CARGO_PKG_VERSION").to_owned(),
+                settings: config.text.clone(),
+                settings_sha256: config.sha256.clone(),
+            }))?,
+            Some(header) if header.settings_sha256 != config.sha256 => {
+                return Err(EventError::SettingsChanged {
+                    path: config.path.clone(),
+                    before: header.settings_sha256.clone(),
+                    now: config.sha256.clone(),
+                });
+            }
+            Some(_) => {}
+        }
+        Ok(conductor)
+    }
+
+    /// Keeps a record; nothing that follows from it may happen before.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    pub fn keep(&mut self, record: Record) -> Result<(), EventError> {
+        self.journal.append(&record)?;
+        self.ledger.apply(record).map_err(EventError::State)
+    }
+
+    /// All entries as engines: new ones through the gate, known ones unchanged (rule 4.4).
+    fn entrants(&mut self) -> Result<Result<Vec<Arc<Engine>>, Outcome>, EventError> {
+        let mut gates = Gates::default();
+        let mut engines = Vec::new();
+        let mut refused = None;
+        for entry in &self.config.entries {
+            let entrant = Entrant::read(&mut gates, self.config, entry)?;
+            match self.ledger.receipts.get(&entry.name) {
+                Some(receipt) => unchanged(&entry.name, &receipt.frozen, &entrant.frozen)?,
+                None => {
+                    let admission = {
+                        let progress = self.audience.progress(&entry.name);
+                        let progress: Progress<'_> = &*progress;
+                        entrant.admit(self.config, progress)?
+                    };
+                    match admission {
+                        Admission::Admitted(receipt) => {
+                            self.audience.say(&format!(
+                                "{} is {} and frozen: SHA-256 {}",
+                                entry.name, receipt.verdict, receipt.frozen.file
+                            ));
+                            self.keep(Record::Receipt(receipt))?;
+                        }
+                        Admission::Refused(report) => {
+                            self.audience.refused(&report);
+                            let undecided = report.verdict == crate::verdict::Verdict::Undecided;
+                            // One that is rejected outweighs any that is undecided.
+                            refused = Some(refused.unwrap_or(true) && undecided);
+                        }
+                    }
+                }
+            }
+            if self.stop.level() != Level::GoOn {
+                return Ok(Err(Outcome::Paused));
+            }
+            engines.push(entrant.engine(self.config));
+        }
+        Ok(match refused {
+            Some(undecided) => Err(Outcome::Refused { undecided }),
+            None => Ok(engines),
+        })
+    }
+
+    /// Plays a stage to its end; an outcome where the event cannot go on.
+    fn stage(
+        &mut self,
+        number: usize,
+        engines: &[Arc<Engine>],
+    ) -> Result<Option<Outcome>, EventError> {
+        let Some(stage) = self.config.stages.get(number) else { return Ok(None) };
+        if self.ledger.stages.get(number).is_some_and(|state| state.outcome.is_some()) {
+            return Ok(None);
+        }
+        let book = self.book(stage)?;
+        if self.ledger.stages.len() == number {
+            let seats = self.seats(stage, number);
+            self.audience.say(&format!("{} begins: {}", stage.name, seats.join(", ")));
+            let name = stage.name.clone();
+            self.keep(Record::StageStarted(StageStarted { stage: number, name, seats }))?;
+        }
+        let seats = self.ledger.stages[number].started.seats.clone();
+        let schedule =
+            stage.schedule(seats.len()).map_err(|error| EventError::State(error.to_string()))?;
+        let mut going_on = self.settle()?;
+        loop {
+            let state = &self.ledger.stages[number];
+            let due = stage.due(schedule, &seats, &state.results(), &self.out(stage, number));
+            if due.is_empty() {
+                break;
+            }
+            let planned = state.finished.len() + due.len();
+            let batch = Batch { stage, number, seats: &seats, planned, book: book.as_ref() };
+            let limit =
+                self.config.crash_limit.map_or(due.len(), |_| self.config.concurrency.get());
+            let due: Vec<Pairing> = due.into_iter().take(limit).collect();
+            self.play(&batch, &due, engines, &mut going_on)?;
+            if self.stop.level() != Level::GoOn {
+                self.keep(Record::Paused { why: "it was asked to stop".into() })?;
+                return Ok(Some(Outcome::Paused));
+            }
+        }
+        self.conclude(stage, number, schedule)
+    }
+
+    /// Who is disqualified by season 17's rule.
+    fn out(&self, stage: &Stage, number: usize) -> BTreeSet<String> {
+        let field = stage.field(
+            &self.config.event,
+            &self.ledger.stages[number].finished,
+            self.config.crash_limit,
+        );
+        field
+            .indices()
+            .filter(|engine| field.is_disqualified(*engine))
+            .map(|engine| field.engine(engine).name.clone())
+            .collect()
+    }
+
+    fn standings(&self, stage: &Stage, number: usize) -> Standings {
+        let finished = &self.ledger.stages[number].finished;
+        let field = stage.field(&self.config.event, finished, self.config.crash_limit);
+        Standings::of(&field, stage.chain)
+    }
+
+    /// Ranks a stage whose games are over; an outcome where a tie keeps it open.
+    fn conclude(
+        &mut self,
+        stage: &Stage,
+        number: usize,
+        schedule: Schedule,
+    ) -> Result<Option<Outcome>, EventError> {
+        let standings = self.standings(stage, number);
+        let state = &self.ledger.stages[number];
+        let ranking = stage.ranking(&standings, &state.decisions);
+        if let Some(tied) = stage.open_tie(&ranking) {
+            return Ok(Some(Outcome::Tied { stage: stage.name.clone(), engines: tied.to_vec() }));
+        }
+        let order = ranking.concat();
+        let promoted: Vec<String> = order.iter().take(stage.promote).cloned().collect();
+        let extra = state.finished.len().saturating_sub(schedule.games());
+        let beyond = match stage.format {
+            Format::Pairs(_) if extra > 0 => format!(" after {} more pairs", extra / 2),
+            _ => String::new(),
+        };
+        self.audience.say(&format!("{} is over{beyond}: {}", stage.name, promoted.join(", ")));
+        let crashes = self.ledger.crashes();
+        let twice: Vec<String> = promoted
+            .iter()
+            .filter(|name| crashes.get(name.as_str()).is_some_and(|crashes| *crashes > 1))
+            .cloned()
+            .collect();
+        for name in twice {
+            self.audience.say(&format!(
+                "{name} crashed more than once, yet promotes: `gate4k event fix` takes a fix of that \
+                 (rule 6.3)"
+            ));
+        }
+        self.keep(Record::StageFinished(StageFinished { stage: number, order, promoted }))?;
+        Ok(None)
+    }
+
+    fn book(&self, stage: &Stage) -> Result<Option<Book>, EventError> {
+        let Some(path) = stage.book.as_ref().filter(|_| stage.openings() > 0) else {
+            return Ok(None);
+        };
+        let is_table = path.extension().is_some_and(|ending| ending == "bin");
+        let most = if is_table { stage.openings() } else { usize::MAX };
+        let book = Book::read(path, Wanted { plies: None, most, order: Order::Sequential })?;
+        book.require_move_lists("a 4k entry")?;
+        let there = book.openings().len();
+        if there < stage.openings() {
+            return Err(EventError::SmallBook {
+                stage: stage.name.clone(),
+                needed: stage.openings(),
+                there,
+                path: path.clone(),
+            });
+        }
+        Ok(Some(book))
+    }
+
+    fn seats(&self, stage: &Stage, number: usize) -> Vec<String> {
+        let before = number.checked_sub(1).and_then(|before| {
+            Some(self.ledger.stages.get(before)?.outcome.as_ref()?.promoted.clone())
+        });
+        let mut seats = before.unwrap_or_else(|| {
+            self.config.entries.iter().map(|entry| entry.name.clone()).collect()
+        });
+        if stage.draw == Draw::ReversedRanking {
+            seats.reverse();
+        }
+        seats
+    }
+
+    /// Decides what becomes of the games under way (rule 6.1); gives those that go on.
+    fn settle(&mut self) -> Result<HashMap<String, GoingOn>, EventError> {
+        let mut going_on = HashMap::new();
+        let open = self.ledger.open.clone();
+        if open.is_empty() {
+            return Ok(going_on);
+        }
+        let tables = match &self.config.syzygy[..] {
+            [] => None,
+            directories => Some(Tables::open(directories)?),
+        };
+        for (id, game) in open {
+            let broken = Broken::replay(&game, self.config).map_err(EventError::State)?;
+            if let Some(ending) = broken.ending.clone() {
+                self.audience.say(&format!("{id} had ended: {}", pgn::summary(&ending)));
+                let finished = broken.finished(&game.started, &ending, None);
+                self.keep(Record::GameFinished(finished))?;
+                continue;
+            }
+            let probe = |position: &_| tables.as_ref()?.probe(position);
+            let ruling = interrupted::decide(&broken.moment, probe, self.config.compensation);
+            self.audience.say(&format!("{id}, rule {}: {}", ruling.rule, ruling.why));
+            self.keep(Record::Interrupted(broken.interrupted(&id, &ruling)))?;
+            match ruling.verdict {
+                Verdict::Over(ending) => {
+                    let finished = broken.finished(&game.started, &ending, Some(ruling.rule));
+                    self.keep(Record::GameFinished(finished))?;
+                }
+                Verdict::GoesOn { clocks, .. } => {
+                    let before = broken.played_for();
+                    let (opening, resume) = broken.resume(clocks);
+                    going_on.insert(id, GoingOn { opening, resume, before });
+                }
+            }
+        }
+        Ok(going_on)
+    }
+}
+
+/// Compares an entry with its receipt (rule 4.4).
+pub(super) fn unchanged(entry: &str, before: &Frozen, now: &Frozen) -> Result<(), EventError> {
+    let none = || "none".to_owned();
+    let sums = [
+        ("the file", before.file.clone(), now.file.clone()),
+        (
+            "the engines.json",
+            before.engines_json.clone().unwrap_or_else(none),
+            now.engines_json.clone().unwrap_or_else(none),
+        ),
+        ("the allow-list", before.allowlist.clone(), now.allowlist.clone()),
+    ];
+    match sums.into_iter().find(|(_, before, now)| before != now) {
+        Some((what, before, now)) => {
+            Err(EventError::EntryChanged { entry: entry.to_owned(), what, before, now })
+        }
+        None => Ok(()),
+    }
+}

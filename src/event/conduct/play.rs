@@ -1,0 +1,251 @@
+//! The games of a stage: from the schedule to the runner, and from its events to the journal.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::super::entrants::now;
+use super::super::journal::record::{EngineKilled, GameStarted, Record};
+use super::super::recorder::{clocks, finished, micros, ply, uci};
+use super::super::schedule::Pairing;
+use super::super::stage::Stage;
+use super::{Conductor, EventError};
+use crate::game::adjudicate::Rules;
+use crate::game::clock::{Patience, TimeControl};
+use crate::game::end::{GameResult, Reason};
+use crate::game::pgn;
+use crate::game::play::Resume;
+use crate::openings::{Book, Opening};
+use crate::runner::events::{Event, Finished, MovePlayed};
+use crate::runner::stop::{Level, Stop};
+use crate::runner::{self, Affinity, Bounds, Engine, Games, Given, Match, Restart, schedule};
+
+/// What games that are played together share.
+pub(super) struct Batch<'a> {
+    pub(super) stage: &'a Stage,
+    pub(super) number: usize,
+    pub(super) seats: &'a [String],
+    /// The games of the stage as far as they are planned.
+    pub(super) planned: usize,
+    pub(super) book: Option<&'a Book>,
+}
+
+/// A game that goes on after an interruption.
+pub(super) struct GoingOn {
+    pub(super) opening: Opening,
+    pub(super) resume: Resume,
+    /// How long it was played before.
+    pub(super) before: Duration,
+}
+
+/// A game that is about to begin or go on.
+struct Upcoming {
+    started: GameStarted,
+    before: Duration,
+}
+
+/// The games of a batch as they go.
+struct Hearing<'a> {
+    batch: &'a Batch<'a>,
+    upcoming: &'a [Upcoming],
+    names: &'a [String],
+    /// Ends this batch; the event's own stop does too.
+    stop: &'a Stop,
+    done: usize,
+    lasted: Duration,
+}
+
+impl Conductor<'_> {
+    pub(super) fn play(
+        &mut self,
+        batch: &Batch<'_>,
+        due: &[Pairing],
+        engines: &[Arc<Engine>],
+        going_on: &mut HashMap<String, GoingOn>,
+    ) -> Result<(), EventError> {
+        let mut list = Vec::new();
+        let mut upcoming = Vec::new();
+        for pairing in due {
+            let (given, game) = self.prepare(batch, pairing, list.len(), engines, going_on)?;
+            list.push(given);
+            upcoming.push(game);
+        }
+        let config = self.config;
+        let game = Match {
+            engines: engines.to_vec(),
+            games: Games::Given(list),
+            patience: Patience { margin: config.margin, ..Patience::default() },
+            bounds: Bounds::default(),
+            material: config.material,
+            rules: Rules { draw: config.draw_rule, ..Rules::default() },
+            tables: None,
+            concurrency: config.concurrency,
+            affinity: Affinity::Auto,
+            restart: Restart::Needed,
+            keep_pv: true,
+            tell_moves: true,
+        };
+        let names: Vec<String> = engines.iter().map(|engine| engine.name.clone()).collect();
+        let stop = self.stop;
+        let mut hearing = Hearing {
+            batch,
+            upcoming: &upcoming,
+            names: &names,
+            stop,
+            done: 0,
+            lasted: Duration::ZERO,
+        };
+        let mut failed = None;
+        runner::run(&game, stop, |event| {
+            if failed.is_none()
+                && let Err(error) = self.hear(event, &mut hearing)
+            {
+                // What cannot be kept is not played.
+                stop.raise(Level::Now);
+                failed = Some(error);
+            }
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// A pairing of the schedule as the runner wants it, and as the journal will have it.
+    fn prepare(
+        &self,
+        batch: &Batch<'_>,
+        pairing: &Pairing,
+        place: usize,
+        engines: &[Arc<Engine>],
+        going_on: &mut HashMap<String, GoingOn>,
+    ) -> Result<(Given, Upcoming), EventError> {
+        let find = |seat: usize| {
+            let name = batch.seats.get(seat)?;
+            engines.iter().position(|engine| engine.name == *name)
+        };
+        let (Some(white), Some(black)) = (find(pairing.white.0), find(pairing.black.0)) else {
+            let what = format!("a seat of {} is not an entry of the event", batch.stage.name);
+            return Err(EventError::State(what));
+        };
+        let both = [&engines[white], &engines[black]];
+        let names = both.map(|engine| engine.name.clone());
+        let id = self.config.game_id(batch.stage, pairing.at, &names[0], &names[1]);
+        let attempt = self.ledger.open.get(&id).map_or(1, |game| game.started.attempt + 1);
+        let (opening, resume, before) = match going_on.remove(&id) {
+            Some(game) => (game.opening, Some(game.resume), game.before),
+            None => (opening(batch, pairing), None, Duration::ZERO),
+        };
+        let base = match self.config.control {
+            TimeControl::Clock { base, .. } => micros(base),
+            _ => 0,
+        };
+        let sum = |name: &String| {
+            let receipt = self.ledger.receipts.get(name);
+            receipt.map(|receipt| receipt.frozen.file.clone()).unwrap_or_default()
+        };
+        let started = GameStarted {
+            id,
+            stage: batch.number,
+            round: pairing.at.round,
+            game: pairing.at.game,
+            attempt,
+            opening: uci(opening.moves()),
+            time_control: self.config.control.to_string(),
+            sha256: [sum(&names[0]), sum(&names[1])],
+            options: both.map(|engine| engine.options_line()),
+            clocks: resume.as_ref().map_or([base, base], |resume| clocks(resume.clocks)),
+            white: names[0].clone(),
+            black: names[1].clone(),
+            at: String::new(),
+        };
+        let pairing = schedule::Pairing {
+            game: place,
+            round: pairing.at.round as usize,
+            in_round: pairing.at.game as usize,
+            white,
+            black,
+            couple: 0,
+            encounter: pairing.double as usize,
+            paired: true,
+        };
+        Ok((Given { pairing, opening, resume }, Upcoming { started, before }))
+    }
+
+    /// Keeps what happened before anything follows from it.
+    fn hear(&mut self, event: Event, hearing: &mut Hearing<'_>) -> Result<(), EventError> {
+        if hearing.stop.level() == Level::GoOn && self.config.pause_marker().exists() {
+            let _ = std::fs::remove_file(self.config.pause_marker());
+            self.audience.say("a pause was asked for: the games under way are finished");
+            hearing.stop.raise(Level::FinishGames);
+        }
+        match event {
+            Event::GameStarted { pairing } => {
+                let started = &hearing.upcoming[pairing.game].started;
+                self.keep(Record::GameStarted(GameStarted { at: now(), ..started.clone() }))
+            }
+            Event::MovePlayed(played) => self.moved(&played, hearing),
+            Event::GameFinished(game) => self.ended(&game, hearing),
+            Event::EngineKilled { engine, why, exit, stderr } => {
+                let entry = hearing.names[engine].clone();
+                let exit = exit.map(|exit| exit.to_string());
+                let how = exit.as_ref().map(|exit| format!(" ({exit})")).unwrap_or_default();
+                self.audience.say(&format!("{entry} was ended: {why}{how}"));
+                self.keep(Record::EngineKilled(EngineKilled { entry, why, exit, stderr }))
+            }
+            Event::MatchStarted { .. }
+            | Event::EngineStarted { .. }
+            | Event::MatchFinished { .. } => Ok(()),
+        }
+    }
+
+    fn moved(&mut self, played: &MovePlayed, hearing: &Hearing<'_>) -> Result<(), EventError> {
+        let id = &hearing.upcoming[played.pairing.game].started.id;
+        self.keep(Record::Ply(ply(id, played)))
+    }
+
+    fn ended(&mut self, game: &Finished, hearing: &mut Hearing<'_>) -> Result<(), EventError> {
+        let upcoming = &hearing.upcoming[game.pairing.game];
+        let ending = &game.record.ending;
+        if ending.result == GameResult::Unfinished {
+            return match &ending.reason {
+                // Somebody asked for it; the game stays open and rule 6.1 decides on it.
+                _ if hearing.stop.level() == Level::Now => Ok(()),
+                Reason::Aborted(why) => {
+                    let game = upcoming.started.id.clone();
+                    Err(EventError::Host { game, why: why.clone() })
+                }
+                _ => Ok(()),
+            };
+        }
+        self.keep(Record::GameFinished(finished(&upcoming.started, game, upcoming.before)))?;
+        hearing.done += 1;
+        hearing.lasted += game.lasted;
+        let batch = hearing.batch;
+        let played = self.ledger.stages[batch.number].finished.len();
+        let left = batch.planned.saturating_sub(played);
+        let mean = hearing.lasted / u32::try_from(hearing.done).unwrap_or(u32::MAX);
+        let rest = mean * u32::try_from(left).unwrap_or(u32::MAX)
+            / u32::try_from(self.config.concurrency.get()).unwrap_or(1);
+        let rest = humantime::format_duration(Duration::from_secs(rest.as_secs())).to_string();
+        self.audience.say(&format!(
+            "{} {}.{}, {} - {}: {} ({played} of {} games, about {rest} left)",
+            batch.stage.name,
+            game.pairing.round,
+            game.pairing.in_round,
+            upcoming.started.white,
+            upcoming.started.black,
+            pgn::summary(ending),
+            batch.planned,
+        ));
+        let standings = self.standings(batch.stage, batch.number);
+        self.audience.table(&standings);
+        Ok(())
+    }
+}
+
+/// A game's opening; beyond the book's end its openings come again.
+fn opening(batch: &Batch<'_>, pairing: &Pairing) -> Opening {
+    let openings = batch.book.map(Book::openings).unwrap_or_default();
+    match pairing.opening {
+        Some(index) if !openings.is_empty() => openings[index.0 % openings.len()].clone(),
+        _ => Opening::none(),
+    }
+}

@@ -1,0 +1,417 @@
+//! `event.toml`: an event as its organisers write it. A mistake in it is shown at its line and column.
+
+mod template;
+
+use std::collections::BTreeSet;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use toml::Spanned;
+
+use super::schedule::BookPolicy;
+use super::stage::{Draw, Format, Stage};
+use super::tiebreak::{CHAINS, Chain};
+use crate::error::shown;
+use crate::game::adjudicate::DrawRule;
+use crate::game::clock::TimeControl;
+use crate::game::end::Material;
+use crate::policy::excerpt::{Place, excerpt, nearest};
+pub use template::{NoEntries, template};
+
+/// Why an event cannot be played as it is written.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// It cannot be read.
+    #[error("cannot read the event {}: {source}; `gate4k event new` writes one", shown(path))]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Something in it is wrong.
+    #[error("{}:{place}: {what}\n{excerpt}", shown(path))]
+    Wrong {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        place: Place,
+        /// What.
+        what: String,
+        /// The line with a caret.
+        excerpt: String,
+    },
+}
+
+/// How thoroughly entries are checked before they play.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GateKind {
+    /// Everything.
+    Full,
+    /// What can only advise is left out.
+    Quick,
+}
+
+/// An event.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where it was read.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+    /// The SHA-256 of the text.
+    pub sha256: String,
+    /// Its name.
+    pub event: String,
+    /// Where it is played.
+    pub site: String,
+    /// The journal.
+    pub journal: PathBuf,
+    /// How thoroughly entries are checked.
+    pub gate: GateKind,
+    /// Whether an entry plays that could not be decided on this host.
+    pub admit_undecided: bool,
+    /// An allow-list in place of the one built in.
+    pub allowlist: Option<PathBuf>,
+    /// The time control.
+    pub control: TimeControl,
+    /// How late a move may come without losing.
+    pub margin: Duration,
+    /// What is added to both clocks when a game goes on (rule 6.1.5).
+    pub compensation: Duration,
+    /// The options that every engine is told.
+    pub options: Vec<(String, String)>,
+    /// Games at a time.
+    pub concurrency: NonZeroUsize,
+    /// Whether insufficient material is a draw.
+    pub material: Material,
+    /// The draw rule on evaluations.
+    pub draw_rule: Option<DrawRule>,
+    /// Tables for interruptions (rule 6.1.4).
+    pub syzygy: Vec<PathBuf>,
+    /// Season 17's crash rule; none for 4k events (rule 6.2).
+    pub crash_limit: Option<NonZeroU32>,
+    /// Who plays, in the order of seeds.
+    pub entries: Vec<Entry>,
+    /// What is played.
+    pub stages: Vec<Stage>,
+}
+
+/// An entry of the event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name in the event.
+    pub name: String,
+    /// Its file or directory.
+    pub path: PathBuf,
+    /// Its configuration, where it does not lie beside it.
+    pub engines_json: Option<PathBuf>,
+    /// Which engine of a configuration with several.
+    pub engine: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Raw {
+    event: Spanned<String>,
+    #[serde(default)]
+    site: String,
+    journal: Option<PathBuf>,
+    #[serde(default = "full")]
+    gate: GateKind,
+    #[serde(default)]
+    admit_undecided: bool,
+    allowlist: Option<PathBuf>,
+    time_control: Spanned<TimeControl>,
+    #[serde(default, with = "time")]
+    margin: Duration,
+    #[serde(default, with = "time")]
+    compensation: Duration,
+    hash: Option<u64>,
+    threads: Option<u32>,
+    #[serde(default = "one")]
+    concurrency: NonZeroUsize,
+    #[serde(default = "yes")]
+    material_draws: bool,
+    draw_rule: Option<RawDrawRule>,
+    #[serde(default)]
+    syzygy: Vec<PathBuf>,
+    crash_limit: Option<NonZeroU32>,
+    entry: Spanned<Vec<RawEntry>>,
+    stage: Spanned<Vec<RawStage>>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum RawDrawRule {
+    New,
+    Old,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RawEntry {
+    name: Spanned<String>,
+    path: Spanned<PathBuf>,
+    engines_json: Option<PathBuf>,
+    engine: Option<String>,
+    seed: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RawStage {
+    name: Spanned<String>,
+    format: Spanned<Format>,
+    book: Option<PathBuf>,
+    book_policy: Spanned<RawPolicy>,
+    draw: Spanned<Draw>,
+    tie_breaks: Spanned<String>,
+    promote: Spanned<usize>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum RawPolicy {
+    None,
+    FirstBookless,
+    Each,
+}
+
+fn full() -> GateKind {
+    GateKind::Full
+}
+
+fn one() -> NonZeroUsize {
+    NonZeroUsize::MIN
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Times as people write them: `5s`, `1m 30s`.
+mod time {
+    use serde::{Deserialize, Deserializer};
+    use std::time::Duration;
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        let text = String::deserialize(from)?;
+        humantime::parse_duration(&text).map_err(|why| {
+            serde::de::Error::custom(format!("{text:?} is no time such as 5s: {why}"))
+        })
+    }
+}
+
+/// A mistake: what, and where in the text.
+type Mistake = (std::ops::Range<usize>, String);
+
+impl Config {
+    /// Reads an event.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is wrong at some place.
+    pub fn load(path: &Path) -> Result<Config, ConfigError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+        Config::parse(path, &text).map_err(|(span, what)| ConfigError::Wrong {
+            path: path.to_owned(),
+            place: Place::of(&text, span.start),
+            what,
+            excerpt: excerpt(&text, span),
+        })
+    }
+
+    fn parse(path: &Path, text: &str) -> Result<Config, Mistake> {
+        let raw: Raw = toml::from_str(text)
+            .map_err(|error| (error.span().unwrap_or(0..0), error.message().to_owned()))?;
+        let here = path.parent().unwrap_or(Path::new(""));
+        let control = *raw.time_control.get_ref();
+        if !control.is_plain_clock() {
+            let what = "entries are told only what rule 7.9 lists; write a clock such as 30:00+3";
+            return Err((raw.time_control.span(), what.into()));
+        }
+        if slug(raw.event.get_ref()).is_empty() {
+            return Err((raw.event.span(), "the event's name needs a letter or digit".into()));
+        }
+        let entries = entries(raw.entry, here)?;
+        let stages = stages(raw.stage, here, entries.len())?;
+        let number = |name: &str, value: String| (name.to_owned(), value);
+        let mut options = Vec::new();
+        options.extend(raw.threads.map(|threads| number("Threads", threads.to_string())));
+        options.extend(raw.hash.map(|hash| number("Hash", hash.to_string())));
+        Ok(Config {
+            path: path.to_owned(),
+            text: text.to_owned(),
+            sha256: sha256(text.as_bytes()),
+            event: raw.event.into_inner(),
+            site: raw.site,
+            journal: raw.journal.map_or_else(|| path.with_extension("journal"), |j| here.join(j)),
+            gate: raw.gate,
+            admit_undecided: raw.admit_undecided,
+            allowlist: raw.allowlist.map(|list| here.join(list)),
+            control,
+            margin: raw.margin,
+            compensation: raw.compensation,
+            options,
+            concurrency: raw.concurrency,
+            material: if raw.material_draws { Material::Draws } else { Material::PlaysOn },
+            draw_rule: raw.draw_rule.map(|rule| match rule {
+                RawDrawRule::New => DrawRule::NEW,
+                RawDrawRule::Old => DrawRule::OLD,
+            }),
+            syzygy: raw.syzygy.into_iter().map(|dir| here.join(dir)).collect(),
+            crash_limit: raw.crash_limit,
+            entries,
+            stages,
+        })
+    }
+
+    /// The marker that asks a runner to pause.
+    #[must_use]
+    pub fn pause_marker(&self) -> PathBuf {
+        let mut name = self.journal.clone().into_os_string();
+        name.push(".pause");
+        name.into()
+    }
+
+    /// A game's id: the same whenever and wherever the event is played.
+    #[must_use]
+    pub fn game_id(
+        &self,
+        stage: &Stage,
+        at: super::record::RoundGame,
+        white: &str,
+        black: &str,
+    ) -> String {
+        let words = [&self.event, &stage.name, &at.to_string(), white, black].map(slug);
+        words.join("/")
+    }
+}
+
+fn entries(raw: Spanned<Vec<RawEntry>>, here: &Path) -> Result<Vec<Entry>, Mistake> {
+    let span = raw.span();
+    let mut list = raw.into_inner();
+    if list.len() < 2 {
+        return Err((span, "an event needs two entries at least, each an [[entry]]".into()));
+    }
+    let mut names = BTreeSet::new();
+    for entry in &list {
+        let name = slug(entry.name.get_ref());
+        if name.is_empty() {
+            return Err((entry.name.span(), "the name needs a letter or digit".into()));
+        }
+        if !names.insert(name) {
+            let what = "another entry is called the same, or nearly; give each a name of its own";
+            return Err((entry.name.span(), what.into()));
+        }
+        if !here.join(entry.path.get_ref()).exists() {
+            let what = format!("there is no entry at {}", shown(&here.join(entry.path.get_ref())));
+            return Err((entry.path.span(), what));
+        }
+    }
+    // Without seeds, the order in which they are written.
+    list.sort_by_key(|entry| entry.seed.unwrap_or(u32::MAX));
+    Ok(list
+        .into_iter()
+        .map(|entry| Entry {
+            name: entry.name.into_inner(),
+            path: here.join(entry.path.into_inner()),
+            engines_json: entry.engines_json.map(|path| here.join(path)),
+            engine: entry.engine,
+        })
+        .collect())
+}
+
+fn stages(raw: Spanned<Vec<RawStage>>, here: &Path, entries: usize) -> Result<Vec<Stage>, Mistake> {
+    let span = raw.span();
+    let mut stages: Vec<Stage> = Vec::new();
+    let mut seats = entries;
+    for one in raw.into_inner() {
+        let first = stages.is_empty();
+        if stages.iter().any(|stage| slug(&stage.name) == slug(one.name.get_ref())) {
+            return Err((one.name.span(), "another stage is called the same".into()));
+        }
+        if slug(one.name.get_ref()).is_empty() {
+            return Err((one.name.span(), "the name needs a letter or digit".into()));
+        }
+        if first != (*one.draw.get_ref() == Draw::Seeds) {
+            let what = "the first stage is drawn by \"seeds\", later ones by \"ranking\" or \
+                        \"reversed-ranking\" of the one before";
+            return Err((one.draw.span(), what.into()));
+        }
+        let format = *one.format.get_ref();
+        if matches!(format, Format::Pairs(_)) && seats != 2 {
+            let what = format!("a match of pairs is between two engines, and here are {seats}");
+            return Err((one.format.span(), what));
+        }
+        let promote = *one.promote.get_ref();
+        if promote == 0 || promote > seats {
+            let what = format!("from 1 to {seats} of this stage's engines can go on, or win it");
+            return Err((one.promote.span(), what));
+        }
+        let chain = Chain::named(one.tie_breaks.get_ref()).ok_or_else(|| {
+            let names = CHAINS.map(|chain| chain.name);
+            let near = nearest(one.tie_breaks.get_ref(), names)
+                .map(|name| format!("; did you mean {name:?}?"))
+                .unwrap_or_default();
+            let what = format!("no such tie-breaks ({}){near}", names.join(", "));
+            (one.tie_breaks.span(), what)
+        })?;
+        let stage = Stage {
+            format,
+            book: one.book.map(|book| here.join(book)),
+            policy: match one.book_policy.get_ref() {
+                RawPolicy::None => BookPolicy::None,
+                RawPolicy::FirstBookless => BookPolicy::FirstBookless,
+                RawPolicy::Each => BookPolicy::EachDouble,
+            },
+            draw: *one.draw.get_ref(),
+            chain,
+            promote,
+            name: one.name.into_inner(),
+        };
+        if stage.openings() > 0 && stage.book.is_none() {
+            let what = format!(
+                "{} openings are needed, and no book is named; add book = \"FILE\"",
+                stage.openings()
+            );
+            return Err((one.book_policy.span(), what));
+        }
+        if seats < 2 {
+            return Err((one.format.span(), "one engine cannot play a stage".into()));
+        }
+        seats = promote;
+        stages.push(stage);
+    }
+    if stages.is_empty() {
+        return Err((span, "an event needs a [[stage]]".into()));
+    }
+    Ok(stages)
+}
+
+/// A name as part of an id: small letters and digits, all else one hyphen; dots stay.
+fn slug(text: impl AsRef<str>) -> String {
+    let mut out = String::new();
+    for c in text.as_ref().chars() {
+        if c.is_alphanumeric() || c == '.' {
+            out.extend(c.to_lowercase());
+        } else if !out.ends_with('-') {
+            out.push('-');
+        }
+    }
+    out.trim_matches(['-', '.']).to_owned()
+}
+
+/// A SHA-256 sum in hex.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! Tests of the event file.
+
+use super::*;
+
+const STAGES: &str = "[[stage]]\nname = \"Pool\"\nformat = { double-round-robins = 1 }\n\
+    book-policy = \"none\"\ndraw = \"seeds\"\ntie-breaks = \"4k\"\npromote = 2\n";
+
+fn event(stages: &str) -> String {
+    format!(
+        "event = \"A b\"\ntime-control = \"1+0.1\"\ncompensation = \"2s\"\nhash = 16\n\
+         [[entry]]\nname = \"A\"\npath = \"/dev/null\"\nseed = 2\n\
+         [[entry]]\nname = \"B\"\npath = \"/dev/null\"\nseed = 1\n{stages}"
+    )
+}
+
+fn wrong(text: &str) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("event.toml");
+    std::fs::write(&path, text).unwrap();
+    let error = Config::load(&path).unwrap_err().to_string();
+    error.split_once("event.toml:").unwrap().1.to_owned()
+}
+
+#[test]
+fn an_event_is_read() {
+    let config = Config::parse(Path::new("dir/e.toml"), &event(STAGES)).unwrap();
+    assert_eq!(config.journal, Path::new("dir/e.journal"));
+    assert_eq!(config.pause_marker(), Path::new("dir/e.journal.pause"));
+    assert_eq!(config.compensation, Duration::from_secs(2));
+    assert_eq!(config.options, [("Hash".to_owned(), "16".to_owned())]);
+    let names: Vec<&str> = config.entries.iter().map(|entry| entry.name.as_str()).collect();
+    assert_eq!(names, ["B", "A"]);
+    let at = crate::event::record::RoundGame { round: 3, game: 1 };
+    assert_eq!(config.game_id(&config.stages[0], at, "B", "A x/1"), "a-b/pool/3.1/b/a-x-1");
+}
+
+#[test]
+fn mistakes_are_told_at_their_place() {
+    for (from, to, expected) in [
+        ("event = ", "evnt = ", "1:1: unknown field `evnt`"),
+        ("\"1+0.1\"", "\"nodes=5\"", "2:16: entries are told only what rule 7.9 lists"),
+        ("\"1+0.1\"", "\"x\"", "2:16: the time control \"x\" is not understood"),
+        ("\"2s\"", "\"2\"", "3:16: \"2\" is no time such as 5s"),
+        ("name = \"B\"", "name = \"a\"", "10:8: another entry is called the same"),
+        ("seed = 2\n", "seed = 2\n", ""),
+        ("\"none\"", "\"each\"", "16:15: 1 openings are needed, and no book is named"),
+        ("\"seeds\"", "\"ranking\"", "17:8: the first stage is drawn by"),
+        ("\"4k\"", "\"swis\"", "did you mean \"swiss\"?"),
+        ("promote = 2", "promote = 3", "19:11: from 1 to 2"),
+    ] {
+        if from == to {
+            continue;
+        }
+        let told = wrong(&event(STAGES).replace(from, to));
+        assert!(told.contains(expected), "{expected:?} is not in {told}");
+        assert!(told.contains('^'), "{told}");
+    }
+}
+
+#[test]
+fn the_template_is_the_4k_event() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["zeta", "al pha"] {
+        std::fs::write(dir.path().join(name), "#!/bin/sh\n").unwrap();
+    }
+    let text = template(dir.path(), dir.path()).unwrap();
+    let path = dir.path().join("event.toml");
+    std::fs::write(&path, &text).unwrap();
+    let config = Config::load(&path).unwrap();
+    assert_eq!(config.control, TimeControl::EVENT);
+    assert_eq!(config.entries[0].name, "al pha");
+    assert_eq!(config.entries[0].path, dir.path().join("al pha"));
+    let [pool, minifinal] = &config.stages[..] else { panic!("two stages") };
+    assert_eq!((pool.openings(), pool.promote), (3, 2));
+    assert_eq!((minifinal.openings(), minifinal.draw), (25, Draw::ReversedRanking));
+    assert!(template(&dir.path().join("zeta"), dir.path()).is_err());
+}

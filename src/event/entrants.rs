@@ -1,0 +1,179 @@
+//! Entries on their way into the event: through the gate, frozen, seated (rules 4.4 and 7).
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::config::{Config, Entry, GateKind, sha256};
+use super::journal::record::{Frozen, Receipt};
+use crate::error::{CheckError, shown};
+use crate::gate::{Gate, Progress, Seated, Settings};
+use crate::policy::allowlist::BUILT_IN;
+use crate::report::EntryReport;
+use crate::runner::spec::Speaks;
+use crate::runner::{Engine, Start};
+use crate::submission::json::{Json, Node};
+use crate::verdict::Verdict;
+
+/// An entry as it is on the disk now.
+pub struct Entrant {
+    /// Its name in the event.
+    pub name: String,
+    /// What its files are.
+    pub frozen: Frozen,
+    gate: Arc<Gate>,
+    path: PathBuf,
+    seated: Seated,
+}
+
+/// Gates by what they are opened with, so that the host is looked at once.
+#[derive(Default)]
+pub struct Gates(Vec<(EnginesJson, Arc<Gate>)>);
+
+/// An entry's own configuration: the file, and the engine in it.
+type EnginesJson = (Option<PathBuf>, Option<String>);
+
+impl Gates {
+    fn of(&mut self, config: &Config, entry: &Entry) -> Result<Arc<Gate>, CheckError> {
+        let key = (entry.engines_json.clone(), entry.engine.clone());
+        if let Some((_, gate)) = self.0.iter().find(|(known, _)| *known == key) {
+            return Ok(Arc::clone(gate));
+        }
+        let gate = Arc::new(Gate::open(Settings {
+            engines_json: key.0.clone(),
+            name: key.1.clone(),
+            allowlist: config.allowlist.clone(),
+            quick: config.gate == GateKind::Quick,
+            ..Settings::default()
+        })?);
+        self.0.push((key, Arc::clone(&gate)));
+        Ok(gate)
+    }
+}
+
+/// What the gate said of an entry.
+#[derive(Debug)]
+pub enum Admission {
+    /// It plays.
+    Admitted(Receipt),
+    /// It does not; the report tells why.
+    Refused(Box<EntryReport>),
+}
+
+/// Now, as RFC 3339.
+#[must_use]
+pub fn now() -> String {
+    humantime::format_rfc3339_millis(SystemTime::now()).to_string()
+}
+
+impl Entrant {
+    /// Reads an entry of the event.
+    ///
+    /// # Errors
+    /// When it cannot be read or confined.
+    pub fn read(gates: &mut Gates, config: &Config, entry: &Entry) -> Result<Entrant, CheckError> {
+        let gate = gates.of(config, entry)?;
+        let allowlist = match &config.allowlist {
+            Some(path) => sha256(&read(path)?),
+            None => sha256(BUILT_IN.as_bytes()),
+        };
+        let seated = gate.seat(&entry.path)?;
+        let submission = &seated.submission;
+        let file = submission.sha256.clone().ok_or_else(|| CheckError::Nothing {
+            path: entry.path.clone(),
+            what: "a file far beyond 4096 bytes".into(),
+        })?;
+        let engines_json =
+            submission.engines_json.as_ref().map(|json| sha256(json.text.as_bytes()));
+        let frozen = Frozen { file, engines_json, allowlist };
+        Ok(Entrant { name: entry.name.clone(), frozen, gate, path: entry.path.clone(), seated })
+    }
+
+    /// Sends it through the gate.
+    ///
+    /// # Errors
+    /// When it cannot be judged at all, or changed meanwhile.
+    pub fn admit(&self, config: &Config, progress: Progress<'_>) -> Result<Admission, CheckError> {
+        let report = self.gate.check(&self.path, progress)?;
+        if report.sha256.as_ref() != Some(&self.frozen.file) {
+            let what =
+                format!("{} changed while it was checked; run the event again", shown(&self.path));
+            return Err(CheckError::Configuration(what.into()));
+        }
+        let admitted = match report.verdict {
+            Verdict::Accepted => true,
+            Verdict::Undecided => config.admit_undecided,
+            Verdict::Rejected => false,
+        };
+        if !admitted {
+            return Ok(Admission::Refused(Box::new(report)));
+        }
+        Ok(Admission::Admitted(Receipt {
+            entry: self.name.clone(),
+            frozen: self.frozen.clone(),
+            verdict: report.verdict.word().to_owned(),
+            bytes: report.size.map(|size| size.total.0),
+            findings: report
+                .findings
+                .iter()
+                .map(|finding| (finding.rule.name().to_owned(), finding.status.word().to_owned()))
+                .collect(),
+            at: now(),
+        }))
+    }
+
+    /// The engine that the runner plays. It is told the event's options, and those of its configuration
+    /// that the event does not set.
+    #[must_use]
+    pub fn engine(&self, config: &Config) -> Arc<Engine> {
+        let mut options = config.options.clone();
+        let selected = self
+            .seated
+            .submission
+            .engines_json
+            .as_ref()
+            .and_then(|json| json.selected.as_ref().ok());
+        for (name, value) in selected.map(own_options).unwrap_or_default() {
+            if options.iter().all(|(set, _)| !set.eq_ignore_ascii_case(&name)) {
+                options.push((name, value));
+            }
+        }
+        let start = Start::Entry(Arc::clone(&self.seated.launcher), self.seated.plan.clone());
+        Arc::new(Engine::new(self.name.clone(), start, options, config.control, Speaks::Rule79))
+    }
+}
+
+fn read(path: &std::path::Path) -> Result<Vec<u8>, CheckError> {
+    std::fs::read(path).map_err(|source| CheckError::Read { path: path.to_owned(), source })
+}
+
+/// The options of an engine in cutechess's form.
+fn own_options(engine: &Json) -> Vec<(String, String)> {
+    let Some(Json { node: Node::Array(options), .. }) = engine.get("options") else {
+        return Vec::new();
+    };
+    options
+        .iter()
+        .filter_map(|option| {
+            let name = option.get("name")?.scalar()?;
+            let value = option.get("value").and_then(Json::scalar).unwrap_or_default();
+            Some((name.to_owned(), value.to_owned()))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::submission::json;
+
+    #[test]
+    fn options_of_a_configuration_are_told() {
+        let text = r#"{"name":"x","options":[{"name":"Hash","value":64},{"name":"Own","value":"a b"},{"name":"B"}]}"#;
+        let options = own_options(&json::parse(text).unwrap());
+        let told: Vec<String> =
+            options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(told, ["Hash=64", "Own=a b", "B="]);
+        assert!(own_options(&json::parse("{}").unwrap()).is_empty());
+    }
+}

@@ -1,0 +1,95 @@
+//! The games of a journal as PGN, in the event's own form, with all that was recorded of each move.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use shakmaty::uci::UciMove;
+use shakmaty::{ByColor, Chess, Position};
+
+use super::config::Config;
+use super::journal::record::{GameFinished, GameStarted, Ply, Record};
+use super::journal::{self, JournalError};
+use super::journal_games;
+use super::recorder::ply_record;
+use crate::game::pgn::{self, Header, Style};
+use crate::game::play::GameRecord;
+use crate::openings::Opening;
+
+/// Hands on every finished game as PGN, in the order in which they ended.
+///
+/// # Errors
+/// When the journal cannot be read, or a game in it is not legal.
+pub fn pgn(config: &Config, take: &mut dyn FnMut(&str)) -> Result<(), JournalError> {
+    let mut open: BTreeMap<String, (GameStarted, Vec<Ply>)> = BTreeMap::new();
+    journal::read(&config.journal, &mut |_, record| {
+        match record {
+            Record::GameStarted(started) => {
+                let id = started.id.clone();
+                open.entry(id).or_insert_with(|| (started, Vec::new()));
+            }
+            Record::Ply(ply) => {
+                if let Some((_, plies)) = open.get_mut(&ply.id) {
+                    plies.push(ply);
+                }
+            }
+            Record::GameFinished(game) => {
+                if let Some((started, plies)) = open.remove(&game.id) {
+                    let text = one(config, &started, &plies, &game)
+                        .ok_or_else(|| format!("the moves of {} are not legal", game.id))?;
+                    take(&text);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn one(
+    config: &Config,
+    started: &GameStarted,
+    plies: &[Ply],
+    game: &GameFinished,
+) -> Option<String> {
+    let opening = journal_games::moves(&started.opening)?;
+    let mut position = Chess::default();
+    for one in &opening {
+        position.play_unchecked(*one);
+    }
+    let mut pvs = Vec::new();
+    let mut records = Vec::with_capacity(plies.len());
+    for ply in plies {
+        let side = position.turn();
+        let played = ply.uci.parse::<UciMove>().ok()?.to_move(&position).ok()?;
+        let mut record = ply_record(ply, played, side);
+        let begin = pvs.len();
+        pvs.extend_from_slice(ply.pv.as_bytes());
+        record.pv = begin..pvs.len();
+        records.push(record);
+        position.play_unchecked(played);
+    }
+    let record = GameRecord {
+        opening: Opening::of_moves(opening),
+        plies: records,
+        pvs,
+        ending: game.ending(),
+        unanswered: None,
+        hung: None,
+    };
+    let stage = config.stages.get(game.stage)?;
+    let [white, black] = started.options.clone();
+    let header = Header {
+        event: format!("{}: {}", config.event, stage.name),
+        site: config.site.clone(),
+        round: game.place().to_string(),
+        names: ByColor { white: game.white.clone(), black: game.black.clone() },
+        options: ByColor { white, black },
+        controls: ByColor { white: config.control, black: config.control },
+        started: humantime::parse_rfc3339(&started.at).unwrap_or(SystemTime::UNIX_EPOCH),
+        lasted: Duration::from_micros(game.lasted),
+    };
+    let mut text = String::new();
+    pgn::write(&mut text, &header, &record, Style::Event).ok()?;
+    Some(text)
+}

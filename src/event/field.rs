@@ -1,0 +1,324 @@
+//! An event's engines and finished games, reduced to what standings need: a few dozen bytes a game.
+
+use std::collections::{BTreeSet, HashMap};
+
+use shakmaty::Color;
+
+use super::points::HalfPoints;
+use super::record::{Engine, GameRecord, GameResult, RoundGame};
+use super::rmobility::{self, Held, RMobility};
+
+/// An engine of a [`Field`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EngineIx(pub usize);
+
+/// A game, finished or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Game {
+    /// Who had White.
+    pub white: EngineIx,
+    /// Who had Black.
+    pub black: EngineIx,
+    /// The result.
+    pub result: GameResult,
+    /// Its length in moves: (plies + 1) / 2, the book included.
+    pub moves: u32,
+    /// Its r-mobility goal.
+    pub held: Option<Held>,
+    /// The side that crashed.
+    pub crashed: Option<Color>,
+    /// Its place in the schedule.
+    pub at: Option<RoundGame>,
+}
+
+impl Game {
+    /// The engine's colour; none if it did not play here.
+    #[must_use]
+    pub fn color(&self, engine: EngineIx) -> Option<Color> {
+        if self.white == engine {
+            Some(Color::White)
+        } else if self.black == engine {
+            Some(Color::Black)
+        } else {
+            None
+        }
+    }
+
+    /// The engine of a colour.
+    #[must_use]
+    pub fn engine(&self, color: Color) -> EngineIx {
+        color.fold_wb(self.white, self.black)
+    }
+}
+
+/// A finished game as one of its engines sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// Its number in the event's order, from 0.
+    pub number: usize,
+    /// The game.
+    pub game: &'a Game,
+    /// The engine's colour.
+    pub color: Color,
+    /// The engine's points.
+    pub points: HalfPoints,
+    /// The other engine.
+    pub opponent: EngineIx,
+}
+
+impl Seen<'_> {
+    /// The engine's r-mobility points.
+    #[must_use]
+    pub fn r_mobility(&self) -> RMobility {
+        RMobility::of_side(self.game.held, self.color)
+    }
+}
+
+/// Engines by name, games in the event's order.
+#[derive(Clone, Debug, Default)]
+pub struct Field {
+    events: BTreeSet<String>,
+    engines: Vec<Engine>,
+    games: Vec<Game>,
+    /// Games by engine, as indices into `games`; annulled ones are not here.
+    by_engine: Vec<Vec<usize>>,
+    disqualified: Vec<bool>,
+}
+
+impl Field {
+    /// The names of the events the games came from.
+    pub fn events(&self) -> impl Iterator<Item = &str> {
+        self.events.iter().map(String::as_str)
+    }
+
+    /// Every engine.
+    pub fn indices(&self) -> impl Iterator<Item = EngineIx> + use<> {
+        (0..self.engines.len()).map(EngineIx)
+    }
+
+    /// An engine as the games name it, with its latest rating.
+    #[must_use]
+    pub fn engine(&self, engine: EngineIx) -> &Engine {
+        &self.engines[engine.0]
+    }
+
+    /// Every game in the event's order, also those that are unfinished or annulled.
+    #[must_use]
+    pub fn games(&self) -> &[Game] {
+        &self.games
+    }
+
+    /// The finished games of an engine that count, in the event's order.
+    pub fn of(&self, engine: EngineIx) -> impl Iterator<Item = Seen<'_>> {
+        self.by_engine[engine.0].iter().filter_map(move |number| {
+            let game = &self.games[*number];
+            let color = game.color(engine)?;
+            Some(Seen {
+                number: *number,
+                game,
+                color,
+                points: game.result.points(color)?,
+                opponent: game.engine(!color),
+            })
+        })
+    }
+
+    /// The points of an engine.
+    #[must_use]
+    pub fn points(&self, engine: EngineIx) -> HalfPoints {
+        self.of(engine).map(|seen| seen.points).sum()
+    }
+
+    /// How often an engine crashed, over all games, annulled ones too.
+    #[must_use]
+    pub fn crashes(&self, engine: EngineIx) -> u32 {
+        self.games
+            .iter()
+            .filter(|game| game.crashed.map(|side| game.engine(side)) == Some(engine))
+            .count() as u32
+    }
+
+    /// Whether an engine is disqualified.
+    #[must_use]
+    pub fn is_disqualified(&self, engine: EngineIx) -> bool {
+        self.disqualified[engine.0]
+    }
+
+    /// Season 17's crash rule, off in 4k events (rule 6.2): who crashed `limit` times or more is
+    /// disqualified, and all its games are annulled, for its opponents too.
+    pub fn disqualify_after(&mut self, limit: u32) {
+        for engine in self.indices() {
+            if self.crashes(engine) >= limit {
+                self.disqualified[engine.0] = true;
+            }
+        }
+        let Field { games, by_engine, disqualified, .. } = self;
+        for own in by_engine {
+            own.retain(|number| {
+                let game = &games[*number];
+                !disqualified[game.white.0] && !disqualified[game.black.0]
+            });
+        }
+    }
+}
+
+/// Collects records, in any order, into a [`Field`].
+#[derive(Debug, Default)]
+pub struct FieldBuilder {
+    events: BTreeSet<String>,
+    names: HashMap<String, usize>,
+    engines: Vec<Engine>,
+    games: Vec<(usize, Game)>,
+}
+
+impl FieldBuilder {
+    /// Takes in a game; `source` is the number of the file it came from.
+    pub fn add(&mut self, record: &GameRecord, source: usize) {
+        if !record.event.is_empty() {
+            self.events.insert(record.event.clone());
+        }
+        let white = self.engine(&record.white);
+        let black = self.engine(&record.black);
+        let game = Game {
+            white,
+            black,
+            result: record.result,
+            moves: u32::try_from(record.plies.len().div_ceil(2)).unwrap_or(u32::MAX),
+            held: rmobility::of_game(record),
+            crashed: record.crashed(),
+            at: record.round,
+        };
+        self.games.push((source, game));
+    }
+
+    fn engine(&mut self, engine: &Engine) -> EngineIx {
+        if let Some(index) = self.names.get(&engine.name) {
+            let known = &mut self.engines[*index];
+            known.rating = engine.rating.or(known.rating);
+            return EngineIx(*index);
+        }
+        let index = self.engines.len();
+        self.names.insert(engine.name.clone(), index);
+        self.engines.push(engine.clone());
+        EngineIx(index)
+    }
+
+    /// The field. Its order is that of the schedule where the games name distinct places in it, so that it
+    /// does not depend on the order in which they came; else the order within each file, or as it came.
+    #[must_use]
+    pub fn finish(self) -> Field {
+        let mut order: Vec<usize> = (0..self.engines.len()).collect();
+        order.sort_by(|a, b| self.engines[*a].name.cmp(&self.engines[*b].name));
+        let mut place = vec![EngineIx(0); order.len()];
+        for (new, old) in order.iter().enumerate() {
+            place[*old] = EngineIx(new);
+        }
+
+        let mut games = self.games;
+        if games.iter().all(|(_, game)| game.at.is_some()) {
+            let places: BTreeSet<_> = games.iter().map(|(_, game)| game.at).collect();
+            if places.len() == games.len() {
+                games.sort_by_key(|(_, game)| game.at);
+            } else {
+                games.sort_by_key(|(source, game)| (*source, game.at));
+            }
+        }
+        let games: Vec<Game> = games
+            .into_iter()
+            .map(|(_, game)| Game {
+                white: place[game.white.0],
+                black: place[game.black.0],
+                ..game
+            })
+            .collect();
+
+        let engines: Vec<Engine> = order.iter().map(|old| self.engines[*old].clone()).collect();
+        let mut by_engine = vec![Vec::new(); engines.len()];
+        for (number, game) in games.iter().enumerate() {
+            by_engine[game.white.0].push(number);
+            by_engine[game.black.0].push(number);
+        }
+        Field {
+            events: self.events,
+            disqualified: vec![false; engines.len()],
+            engines,
+            games,
+            by_engine,
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::event::record::Termination;
+    use crate::event::record::tests::record;
+
+    /// A field of games written `White-Black result` (`a-b 1`, `b-a =`, `a-c 0`, `a-c *`), in that order.
+    /// A `!` behind the result: the loser crashed.
+    pub(crate) fn field(games: &str) -> Field {
+        let mut builder = FieldBuilder::default();
+        for (number, line) in games.split(',').map(str::trim).enumerate() {
+            let (players, result) = line.split_once(' ').unwrap();
+            let (white, black) = players.split_once('-').unwrap();
+            let result = result.trim();
+            let outcome = match result.trim_end_matches('!') {
+                "1" => GameResult::Won(Color::White),
+                "0" => GameResult::Won(Color::Black),
+                "=" => GameResult::Drawn,
+                _ => GameResult::Unfinished,
+            };
+            let mut game = record(white, black, outcome, "e4 e5");
+            game.round = Some(RoundGame { round: number as u32 + 1, game: 1 });
+            if result.ends_with('!') {
+                game.termination = Termination::Disconnected;
+            }
+            builder.add(&game, 0);
+        }
+        builder.finish()
+    }
+
+    /// The engine of a name.
+    pub(crate) fn find(field: &Field, name: &str) -> EngineIx {
+        field.indices().find(|engine| field.engine(*engine).name == name).unwrap()
+    }
+
+    #[test]
+    fn engines_are_known_by_name_and_points_are_counted() {
+        let field = field("b-a 1, a-b =, c-a 0, b-c *");
+        let points = |name| field.points(find(&field, name)).to_string();
+        assert_eq!(
+            (points("a"), points("b"), points("c")),
+            ("1.5".into(), "1.5".into(), "0".into())
+        );
+        assert_eq!(field.of(find(&field, "c")).count(), 1);
+        assert_eq!(field.engine(EngineIx(0)).name, "a");
+    }
+
+    #[test]
+    fn the_schedule_orders_games_if_it_can() {
+        let mut builder = FieldBuilder::default();
+        for round in ["3.1", "1.2", "1.1"] {
+            let mut game = record("a", "b", GameResult::Drawn, "");
+            game.round = round.parse().ok();
+            builder.add(&game, 0);
+        }
+        let field = builder.finish();
+        let order: Vec<String> =
+            field.games().iter().map(|game| game.at.unwrap().to_string()).collect();
+        assert_eq!(order, ["1.1", "1.2", "3.1"]);
+    }
+
+    #[test]
+    fn games_of_a_disqualified_engine_are_annulled_for_all() {
+        let mut field = field("a-b 1!, b-a 0!, b-c 1, a-c =, c-b 1!, c-a 1");
+        let b = find(&field, "b");
+        assert_eq!(field.crashes(b), 3);
+        field.disqualify_after(3);
+        assert!(field.is_disqualified(b));
+        assert_eq!(field.points(find(&field, "a")), HalfPoints(1));
+        assert_eq!(field.points(find(&field, "c")), HalfPoints(3));
+        assert_eq!(field.points(b), HalfPoints::ZERO);
+        assert_eq!(field.crashes(b), 3);
+    }
+}

@@ -1,0 +1,231 @@
+//! What becomes of a game that was interrupted by no fault of an engine (rule 6.1).
+//!
+//! The five cases are asked in order. The first, a web server that crashed, never touches a game here, since
+//! pages only read the journal. What a game had reached by itself comes before all: one that had ended on
+//! the board has ended.
+
+use std::time::Duration;
+
+use shakmaty::{ByColor, Chess, Color, Position};
+
+use crate::game::end::{Ending, GameResult, Reason};
+use crate::game::eval::Eval;
+
+/// More than this for both engines is a win (rule 6.1.2), in hundredths of a pawn.
+pub const WON: i32 = 1000;
+/// Less than this for both engines is a draw (rule 6.1.3).
+pub const LEVEL: i32 = 15;
+/// Moves that both engines must have completed for that.
+pub const MOVES: usize = 35;
+/// Pieces on the board for which tables are asked (rule 6.1.4).
+pub const PIECES: usize = 7;
+
+/// A game at the moment of its interruption.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    /// The position reached.
+    pub position: Chess,
+    /// Half-moves played, the opening's among them.
+    pub plies: usize,
+    /// What each engine thought with its last move, White's view.
+    pub evals: ByColor<Option<Eval>>,
+    /// What the clocks showed.
+    pub clocks: ByColor<Duration>,
+    /// Whether a move was made since the game began or last went on.
+    pub moved: bool,
+}
+
+/// What becomes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruling {
+    /// The rule.
+    pub rule: &'static str,
+    /// The decision and its grounds, in words.
+    pub why: String,
+    /// Over, or on.
+    pub verdict: Verdict,
+}
+
+/// Over, or on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The game has this result.
+    Over(Ending),
+    /// It goes on with these clocks, in which `compensation` is contained.
+    GoesOn {
+        /// What the clocks show.
+        clocks: ByColor<Duration>,
+        /// What was added to both.
+        compensation: Duration,
+    },
+}
+
+/// Decides by rule 6.1. `probe` asks tables that are at hand; `compensation` is the event's setting, since
+/// the rule names no number.
+pub fn decide(
+    moment: &Moment,
+    probe: impl FnOnce(&Chess) -> Option<Ending>,
+    compensation: Duration,
+) -> Ruling {
+    if let (Some(white), Some(black)) = (moment.evals.white, moment.evals.black) {
+        let both = |holds: &dyn Fn(i32) -> bool| holds(white.value()) && holds(black.value());
+        let told = |what: &str| format!("evaluations {white} and {black}: {what}");
+        let over = |rule, what: &str, ending| Ruling {
+            rule,
+            why: told(what),
+            verdict: Verdict::Over(ending),
+        };
+        if both(&|eval| eval > WON) {
+            let ending = Ending::win(Color::White, Reason::WinByEval);
+            return over("6.1.2", "both above +10, White wins", ending);
+        }
+        if both(&|eval| eval < -WON) {
+            let ending = Ending::win(Color::Black, Reason::WinByEval);
+            return over("6.1.2", "both below -10, Black wins", ending);
+        }
+        if both(&|eval| eval.abs() < LEVEL) && moment.plies / 2 >= MOVES {
+            let ending = Ending::draw(Reason::DrawByEval);
+            return over("6.1.3", "both within 0.15 after 35 moves, a draw", ending);
+        }
+    }
+    let pieces = moment.position.board().occupied().count();
+    if pieces <= PIECES
+        && let Some(ending) = probe(&moment.position)
+    {
+        let result = match ending.result {
+            GameResult::Win(color) => format!("{} wins", color.fold_wb("White", "Black")),
+            _ => "a draw".to_owned(),
+        };
+        return Ruling {
+            rule: "6.1.4",
+            why: format!("{pieces} pieces on the board, by the tables {result}"),
+            verdict: Verdict::Over(ending),
+        };
+    }
+    // Who has not used the compensation of the last time still has it.
+    let compensation = if moment.moved { compensation } else { Duration::ZERO };
+    let clocks = moment.clocks.map(|left| left + compensation);
+    let seconds = |time: Duration| format!("{:.3} s", time.as_secs_f64());
+    Ruling {
+        rule: "6.1.5",
+        why: format!(
+            "it goes on after {} half-moves with {} for White and {} for Black, compensation {}",
+            moment.plies,
+            seconds(clocks.white),
+            seconds(clocks.black),
+            seconds(compensation)
+        ),
+        verdict: Verdict::GoesOn { clocks, compensation },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use shakmaty::CastlingMode;
+    use shakmaty::fen::Fen;
+
+    fn moment(white: Option<i64>, black: Option<i64>, plies: usize) -> Moment {
+        Moment {
+            position: Chess::default(),
+            plies,
+            evals: ByColor {
+                white: white.map(Eval::centipawns),
+                black: black.map(Eval::centipawns),
+            },
+            clocks: ByColor { white: Duration::from_secs(100), black: Duration::from_secs(50) },
+            moved: true,
+        }
+    }
+
+    fn ruled(moment: &Moment) -> (&'static str, Option<GameResult>) {
+        let ruling = decide(moment, |_| None, Duration::from_secs(5));
+        let result = match ruling.verdict {
+            Verdict::Over(ending) => Some(ending.result),
+            Verdict::GoesOn { .. } => None,
+        };
+        (ruling.rule, result)
+    }
+
+    #[test]
+    fn the_bounds_are_the_rules_and_exclusive() {
+        let white = Some(GameResult::Win(Color::White));
+        let black = Some(GameResult::Win(Color::Black));
+        for (evals, plies, rule, result) in [
+            ((Some(1001), Some(1001)), 10, "6.1.2", white),
+            ((Some(1000), Some(5000)), 10, "6.1.5", None),
+            ((Some(-1001), Some(-2000)), 10, "6.1.2", black),
+            ((Some(1001), Some(-1001)), 10, "6.1.5", None),
+            ((Some(14), Some(-14)), 70, "6.1.3", Some(GameResult::Draw)),
+            ((Some(15), Some(0)), 70, "6.1.5", None),
+            ((Some(0), Some(0)), 69, "6.1.5", None),
+            ((Some(2000), None), 80, "6.1.5", None),
+            ((None, None), 80, "6.1.5", None),
+        ] {
+            assert_eq!(
+                ruled(&moment(evals.0, evals.1, plies)),
+                (rule, result),
+                "{evals:?} {plies}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_mate_is_more_than_ten_pawns() {
+        let mut at = moment(None, None, 20);
+        at.evals = ByColor { white: Some(Eval::mate(3)), black: Some(Eval::centipawns(1200)) };
+        assert_eq!(ruled(&at), ("6.1.2", Some(GameResult::Win(Color::White))));
+    }
+
+    #[test]
+    fn tables_are_asked_with_seven_pieces_and_after_the_evaluations() {
+        let position = |fen: &str| -> Chess {
+            fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap()
+        };
+        let draw = |_: &Chess| Some(Ending::draw(Reason::Tables));
+        let mut at = moment(Some(300), Some(300), 90);
+        at.position = position("8/8/4k3/8/8/4K3/PPPPP3/8 w - - 0 1");
+        assert_eq!(decide(&at, draw, Duration::ZERO).rule, "6.1.4");
+        assert_eq!(decide(&at, |_| None, Duration::ZERO).rule, "6.1.5");
+        at.evals = moment(Some(1500), Some(1500), 0).evals;
+        assert_eq!(decide(&at, draw, Duration::ZERO).rule, "6.1.2");
+        at.evals = moment(None, None, 0).evals;
+        at.position = position("8/8/4k3/8/8/4K3/PPPPPP2/8 w - - 0 1");
+        assert_eq!(decide(&at, draw, Duration::ZERO).rule, "6.1.5");
+    }
+
+    #[test]
+    fn compensation_is_given_once() {
+        let mut at = moment(None, None, 20);
+        let on = |white, black, compensation| Verdict::GoesOn {
+            clocks: ByColor {
+                white: Duration::from_secs(white),
+                black: Duration::from_secs(black),
+            },
+            compensation: Duration::from_secs(compensation),
+        };
+        let given = Duration::from_secs(5);
+        assert_eq!(decide(&at, |_| None, given).verdict, on(105, 55, 5));
+        at.moved = false;
+        assert_eq!(decide(&at, |_| None, given).verdict, on(100, 50, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn the_cases_exclude_each_other_and_mirror(
+            white in proptest::option::of(-3000i64..3000), black in proptest::option::of(-3000i64..3000),
+            plies in 0usize..200,
+        ) {
+            let (rule, result) = ruled(&moment(white, black, plies));
+            let swapped = ruled(&moment(black.map(|e| -e), white.map(|e| -e), plies));
+            prop_assert_eq!(rule, swapped.0);
+            let mirrored = result.map(|result| match result {
+                GameResult::Win(color) => GameResult::Win(!color),
+                other => other,
+            });
+            prop_assert_eq!(mirrored, swapped.1);
+            prop_assert_eq!(result.is_none(), rule == "6.1.5");
+        }
+    }
+}

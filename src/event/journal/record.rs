@@ -1,0 +1,349 @@
+//! What a journal records. Times are whole microseconds, evaluations hundredths of a pawn from White's view,
+//! moves UCI. Fields are only ever added, and then optional.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use shakmaty::Color;
+
+use crate::event::record::RoundGame;
+use crate::game::end::{Ending, GameResult, Reason};
+
+/// One record.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Record {
+    /// What this is; the first record.
+    Header(Header),
+    /// An entry has passed the gate and is frozen (rule 4.4).
+    Receipt(Receipt),
+    /// A stage begins.
+    StageStarted(StageStarted),
+    /// A game begins, or goes on (rule 6.1.5).
+    GameStarted(GameStarted),
+    /// A move of a game.
+    Ply(Ply),
+    /// An engine had to be killed.
+    EngineKilled(EngineKilled),
+    /// A game was interrupted, and this became of it (rule 6.1).
+    Interrupted(Interrupted),
+    /// A game has a result.
+    GameFinished(GameFinished),
+    /// The organisers decided a tie (rule 3.1.7).
+    Decision(Decision),
+    /// A stage is over.
+    StageFinished(StageFinished),
+    /// A crash was fixed between stages (rule 6.3).
+    Fix(Fix),
+    /// The event stopped before its end.
+    Paused {
+        /// Why.
+        why: String,
+    },
+    /// The event is over.
+    EventFinished {
+        /// Who won the last stage.
+        winner: String,
+    },
+    /// Anything worth keeping that nothing follows from.
+    Note {
+        /// In words.
+        text: String,
+    },
+}
+
+/// What the journal is and by which settings the event is played.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Header {
+    /// The version of the form.
+    pub version: u32,
+    /// The event's name.
+    pub event: String,
+    /// The version of gate4k.
+    pub gate4k: String,
+    /// The settings as they were written.
+    pub settings: String,
+    /// Their SHA-256.
+    pub settings_sha256: String,
+}
+
+/// What an entry was when it passed the gate.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Receipt {
+    /// Its name in the event.
+    pub entry: String,
+    /// Its files.
+    pub frozen: Frozen,
+    /// The gate's verdict, `accepted` or `undecided` (where the settings admit that).
+    pub verdict: String,
+    /// What counts of its 4096 bytes (rule 7.1).
+    pub bytes: Option<u64>,
+    /// Every rule and what was found, as `rule: status`.
+    pub findings: BTreeMap<String, String>,
+    /// When, as RFC 3339.
+    pub at: String,
+}
+
+/// The SHA-256 sums of all that decides what an entry does.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Frozen {
+    /// Of its file.
+    pub file: String,
+    /// Of its engines.json, where it has one.
+    pub engines_json: Option<String>,
+    /// Of the allow-list.
+    pub allowlist: String,
+}
+
+/// A stage and its draw.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct StageStarted {
+    /// Its number, from 0.
+    pub stage: usize,
+    /// Its name.
+    pub name: String,
+    /// Who sits where.
+    pub seats: Vec<String>,
+}
+
+/// A game's terms.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct GameStarted {
+    /// Its id, the same whenever and wherever the event is played.
+    pub id: String,
+    /// The stage's number.
+    pub stage: usize,
+    /// Its round, from 1.
+    pub round: u32,
+    /// Its number in the round, from 1.
+    pub game: u32,
+    /// Who has White.
+    pub white: String,
+    /// Who has Black.
+    pub black: String,
+    /// The how-manieth time it begins or goes on, from 1.
+    pub attempt: u32,
+    /// The opening's moves.
+    pub opening: String,
+    /// The time control.
+    pub time_control: String,
+    /// The SHA-256 of both files.
+    pub sha256: [String; 2],
+    /// The options of both engines.
+    pub options: [String; 2],
+    /// What the clocks show.
+    pub clocks: [u64; 2],
+    /// When, as RFC 3339.
+    pub at: String,
+}
+
+impl GameStarted {
+    /// Its place in the schedule.
+    #[must_use]
+    pub fn place(&self) -> RoundGame {
+        RoundGame { round: self.round, game: self.game }
+    }
+}
+
+/// A move.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Ply {
+    /// The game.
+    pub id: String,
+    /// The moves that the engines made before it.
+    pub number: usize,
+    /// The move.
+    #[serde(rename = "move")]
+    pub uci: String,
+    /// What it took.
+    pub used: u64,
+    /// Both clocks after it.
+    pub clocks: [u64; 2],
+    /// The mover's evaluation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eval: Option<i32>,
+    /// Plies searched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// The deepest line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seldepth: Option<u32>,
+    /// Positions searched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u64>,
+    /// Positions a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed: Option<u64>,
+    /// The hash table's filling, per mille.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hashfull: Option<u32>,
+    /// Positions found in tables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table_hits: Option<u64>,
+    /// The expected line of play.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub pv: String,
+    /// Plies to the draw and the win rule.
+    pub rules_in: (i32, i32),
+}
+
+/// An engine that had to be killed.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct EngineKilled {
+    /// Its name.
+    pub entry: String,
+    /// Why.
+    pub why: String,
+    /// How it had ended by itself, in words.
+    pub exit: Option<String>,
+    /// The last lines of its standard error.
+    pub stderr: Vec<String>,
+}
+
+/// What became of a game that was interrupted.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Interrupted {
+    /// The game.
+    pub id: String,
+    /// The rule: `6.1.2` to `6.1.5`.
+    pub rule: String,
+    /// The decision and its grounds, in words.
+    pub why: String,
+    /// The result, where the game does not go on.
+    pub result: Option<String>,
+    /// What both clocks showed.
+    pub clocks: [u64; 2],
+    /// What is added to both.
+    pub compensation: u64,
+}
+
+/// A game's end.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct GameFinished {
+    /// The game.
+    pub id: String,
+    /// The stage's number.
+    pub stage: usize,
+    /// Its round, from 1.
+    pub round: u32,
+    /// Its number in the round, from 1.
+    pub game: u32,
+    /// Who had White.
+    pub white: String,
+    /// Who had Black.
+    pub black: String,
+    /// The result as PGN has it.
+    pub result: String,
+    /// The PGN tag `Termination`; none for a normal end.
+    pub termination: Option<String>,
+    /// Why it ended, in words (the PGN tag `TerminationDetails`).
+    pub details: String,
+    /// Why it ended, for programs.
+    pub reason: Reason,
+    /// The rule by which an interruption ended it (6.1.2 to 6.1.4).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_rule: Option<String>,
+    /// The moves of the opening and of the engines.
+    pub moves: String,
+    /// How many of them are the opening's.
+    pub book: usize,
+    /// For a loss on time or of the process: how long was waited, and what the clock allowed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unanswered: Option<[u64; 2]>,
+    /// How long it took, interruptions left out.
+    pub lasted: u64,
+    /// When it ended, as RFC 3339.
+    pub at: String,
+}
+
+impl GameFinished {
+    /// Its place in the schedule.
+    #[must_use]
+    pub fn place(&self) -> RoundGame {
+        RoundGame { round: self.round, game: self.game }
+    }
+
+    /// The result.
+    #[must_use]
+    pub fn result(&self) -> GameResult {
+        GameResult::from_word(&self.result).unwrap_or(GameResult::Unfinished)
+    }
+
+    /// The name of a colour's engine.
+    #[must_use]
+    pub fn name(&self, color: Color) -> &str {
+        color.fold_wb(&self.white, &self.black)
+    }
+
+    /// The end of the game.
+    #[must_use]
+    pub fn ending(&self) -> Ending {
+        Ending { result: self.result(), reason: self.reason.clone() }
+    }
+
+    /// Whether its end is one that the rules on the board make.
+    #[must_use]
+    pub fn ended_on_the_board(&self) -> bool {
+        matches!(
+            self.reason,
+            Reason::Mate
+                | Reason::Stalemate
+                | Reason::Threefold
+                | Reason::FiftyMoves
+                | Reason::InsufficientMaterial
+        )
+    }
+}
+
+/// A tie that the organisers decided.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Decision {
+    /// The stage's number.
+    pub stage: usize,
+    /// The tied engines, the best first.
+    pub order: Vec<String>,
+    /// Why.
+    pub reason: String,
+    /// When, as RFC 3339.
+    pub at: String,
+}
+
+/// A stage's outcome.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct StageFinished {
+    /// Its number.
+    pub stage: usize,
+    /// Everybody, the best first.
+    pub order: Vec<String>,
+    /// Who goes on to the next stage.
+    pub promoted: Vec<String>,
+}
+
+/// A crash fix.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Fix {
+    /// The entry.
+    pub entry: String,
+    /// What was mended.
+    pub reason: String,
+    /// How often it crashed.
+    pub crashes: u32,
+    /// Its files before.
+    pub before: Frozen,
+    /// The receipt of the mended one.
+    pub receipt: Receipt,
+    /// When, as RFC 3339.
+    pub at: String,
+}

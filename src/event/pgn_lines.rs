@@ -1,0 +1,205 @@
+//! The text of a PGN on its way to the parser: plain or xz, its lines counted, blank lines inside a
+//! game's moves harmless.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lzma_rust2::XzReader;
+
+/// How an xz file starts (the .xz file format, section 2.1.1.1).
+const XZ_MAGIC: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
+
+/// What an xz file may make us allocate, in KiB; `xz -9` needs 64 MiB.
+const XZ_MEMORY_KIB: u32 = 256 << 10;
+
+/// Unpacks what starts like an xz file, whatever its name, and leaves everything else as it is.
+pub(crate) fn unpacked(mut input: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+    let mut start = Vec::with_capacity(XZ_MAGIC.len());
+    input.by_ref().take(XZ_MAGIC.len() as u64).read_to_end(&mut start)?;
+    let packed = start == XZ_MAGIC;
+    let whole = io::Cursor::new(start).chain(input);
+    Ok(if packed {
+        Box::new(XzReader::new_mem_limit(whole, true, XZ_MEMORY_KIB))
+    } else {
+        Box::new(whole)
+    })
+}
+
+/// How many line ends were handed on; it can be read while the parser owns the reader.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LineCount(Arc<AtomicU64>);
+
+impl LineCount {
+    /// The line at which the parser stands, from 1, given what it has not looked at yet.
+    pub(crate) fn line(&self, unread: &[u8]) -> u64 {
+        let ahead = unread.iter().filter(|byte| is_line_end(**byte)).count() as u64;
+        (self.0.load(Ordering::Relaxed) + 1).saturating_sub(ahead)
+    }
+}
+
+fn is_line_end(byte: u8) -> bool {
+    byte == b'\n' || byte == b'\r'
+}
+
+/// Hands text on with `\n` for every line end, but with `\r` for a line end that makes a blank line,
+/// unless tags follow: the parser takes a blank line for the end of a game, and PGN does not say so.
+#[derive(Debug)]
+pub(crate) struct Lines<R> {
+    input: R,
+    chunk: Vec<u8>,
+    /// What of `chunk` is still to be looked at.
+    at: usize,
+    /// Line ends that wait for what follows them.
+    held: usize,
+    /// Line ends that are on their way out, and whether they are blank lines within a game.
+    out: usize,
+    joined: bool,
+    first: bool,
+    ended: bool,
+    fault: Option<io::Error>,
+    count: LineCount,
+}
+
+impl<R: Read> Lines<R> {
+    pub(crate) fn new(input: R) -> (Lines<R>, LineCount) {
+        let count = LineCount::default();
+        let lines = Lines {
+            input,
+            chunk: Vec::new(),
+            at: 0,
+            held: 0,
+            out: 0,
+            joined: false,
+            first: false,
+            ended: false,
+            fault: None,
+            count: count.clone(),
+        };
+        (lines, count)
+    }
+
+    /// The next byte of the input that matters; none at its end.
+    fn peek(&mut self) -> io::Result<Option<u8>> {
+        loop {
+            while let Some(byte) = self.chunk.get(self.at) {
+                if *byte != b'\r' {
+                    return Ok(Some(*byte));
+                }
+                self.at += 1;
+            }
+            if self.ended {
+                return Ok(None);
+            }
+            self.chunk.resize(1 << 14, 0);
+            self.at = 0;
+            let read = loop {
+                match self.input.read(&mut self.chunk) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    other => break other,
+                }
+            };
+            // After an error nothing is left to look at, and nothing more is asked for.
+            self.chunk.truncate(*read.as_ref().unwrap_or(&0));
+            self.ended = !matches!(read, Ok(1..));
+            read?;
+        }
+    }
+
+    fn next(&mut self) -> io::Result<Option<u8>> {
+        if self.out == 0 {
+            while self.peek()? == Some(b'\n') {
+                self.at += 1;
+                self.held += 1;
+            }
+            let next = self.peek()?;
+            if self.held == 0 {
+                self.at += usize::from(next.is_some());
+                return Ok(next);
+            }
+            self.out = std::mem::take(&mut self.held);
+            self.joined = !matches!(next, None | Some(b'['));
+            self.first = true;
+        }
+        self.out -= 1;
+        self.count.0.fetch_add(1, Ordering::Relaxed);
+        let blank = !std::mem::take(&mut self.first);
+        Ok(Some(if blank && self.joined { b'\r' } else { b'\n' }))
+    }
+}
+
+impl<R: Read> Read for Lines<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
+        for (filled, place) in buffer.iter_mut().enumerate() {
+            match self.next() {
+                Ok(Some(byte)) => *place = byte,
+                Ok(None) => return Ok(filled),
+                // What came before an error is handed on first.
+                Err(error) if filled == 0 => return Err(error),
+                Err(error) => {
+                    self.fault = Some(error);
+                    return Ok(filled);
+                }
+            }
+        }
+        Ok(buffer.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn through(text: &str) -> (String, LineCount) {
+        let (mut lines, count) = Lines::new(text.as_bytes());
+        let mut out = String::new();
+        lines.read_to_string(&mut out).unwrap();
+        (out, count)
+    }
+
+    #[test]
+    fn blank_lines_end_a_game_only_before_tags() {
+        let (out, _) = through("[A \"b\"]\r\n\r\n1. e4\n\n\ne5 *\n\n[A \"c\"]\n\n*\n\n");
+        assert_eq!(out, "[A \"b\"]\n\r1. e4\n\r\re5 *\n\n[A \"c\"]\n\r*\n\n");
+    }
+
+    #[test]
+    fn lines_are_counted_up_to_what_is_unread() {
+        let (out, count) = through("a\nb\n\nc\nd");
+        assert_eq!(count.line(b""), 5);
+        assert_eq!(count.line(&out.as_bytes()[2..]), 2);
+        assert_eq!(count.line(out.as_bytes()), 1);
+    }
+
+    #[test]
+    fn what_came_before_an_error_is_read_first() {
+        struct Broken(bool);
+        impl Read for Broken {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                if std::mem::replace(&mut self.0, true) {
+                    return Err(io::Error::other("torn"));
+                }
+                buffer[..3].copy_from_slice(b"abc");
+                Ok(3)
+            }
+        }
+        let (mut lines, _) = Lines::new(Broken(false));
+        let mut buffer = [0; 8];
+        assert_eq!(lines.read(&mut buffer).unwrap(), 3);
+        assert_eq!(lines.read(&mut buffer).unwrap_err().to_string(), "torn");
+        assert_eq!(lines.read(&mut buffer).unwrap(), 0);
+    }
+
+    #[test]
+    fn plain_text_passes_even_when_it_is_shorter_than_the_mark_of_xz() {
+        for text in ["", "ab", "[Event \"x\"]\n"] {
+            let mut out = String::new();
+            let mut plain = unpacked(Box::new(io::Cursor::new(text.as_bytes()))).unwrap();
+            plain.read_to_string(&mut out).unwrap();
+            assert_eq!(out, text);
+        }
+    }
+}

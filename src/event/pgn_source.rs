@@ -1,0 +1,397 @@
+//! Reads the games of a PGN, plain or xz, one after the other: memory does not grow with the file.
+//!
+//! Standings decide who plays for a title, so nothing is guessed here: a game without a result, with an
+//! illegal move or with fewer moves than it claims is an error that names the file, the game and the line.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, Chess, Color, KnownOutcome, Outcome, Position};
+
+use super::pgn_comment::annotate;
+use super::pgn_lines::{LineCount, Lines, unpacked};
+use super::record::{Engine, GameRecord, GameResult, PlyRecord, Termination};
+use super::termination;
+use crate::error::shown;
+use crate::evidence::escape;
+
+/// The longest name of an engine or event that is kept, in characters.
+const NAME_CHARS: usize = 200;
+
+/// The longest tag line, in bytes; engine options may stand in tags.
+const TAG_BYTES: usize = 1 << 14;
+
+/// The longest comment that is looked at as one, in bytes; principal variations stand in comments.
+const COMMENT_BYTES: usize = 1 << 16;
+
+/// Why a PGN could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum PgnError {
+    /// The file cannot be opened.
+    #[error("cannot open {}: {source}", shown(path))]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file cannot be read on, or unpacked, or is no PGN here.
+    #[error("{}:{line}: game {game}: cannot be read: {source}", shown(path))]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// The game in the file, from 1.
+        game: u64,
+        /// What the system, the unpacker or the parser said.
+        source: io::Error,
+    },
+    /// A game is not what standings can be made of.
+    #[error("{}:{line}: game {game}: {fault}", shown(path))]
+    Game {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1: of the move, or of the end of the game.
+        line: u64,
+        /// The game in the file, from 1.
+        game: u64,
+        /// What is wrong.
+        fault: Fault,
+    },
+}
+
+/// What is wrong with a game.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// A tag that every game needs is not there.
+    #[error("it has no {0} tag")]
+    MissingTag(&'static str),
+    /// A tag does not say what it should.
+    #[error("its tag [{tag} \"{value}\"] is {wrong}")]
+    BadTag {
+        /// The tag.
+        tag: &'static str,
+        /// Its value, cut.
+        value: String,
+        /// What is wrong with it.
+        wrong: String,
+    },
+    /// A move is not possible.
+    #[error("{number} {san} is {wrong}")]
+    BadMove {
+        /// The move's number, such as `12.` or `12...`.
+        number: String,
+        /// The move as written.
+        san: String,
+        /// `illegal san` or `ambiguous san`.
+        wrong: String,
+    },
+    /// Moves go on behind the result.
+    #[error("a move stands behind its result; is a tag section missing?")]
+    MoveAfterResult,
+    /// The tag and the end of the moves differ.
+    #[error("its tag says {tag}, but its moves end with {moves}")]
+    TwoResults {
+        /// The tag's result.
+        tag: GameResult,
+        /// The result behind the moves.
+        moves: GameResult,
+    },
+    /// The moves end without a result.
+    #[error("its moves end without a result; is the file cut off?")]
+    NoResult,
+    /// Moves were lost.
+    #[error("its PlyCount tag says {claimed}, but {found} plies can be read")]
+    PlyCount {
+        /// What the tag says.
+        claimed: usize,
+        /// What is there.
+        found: usize,
+    },
+}
+
+/// The games of one PGN, in its order. After an error there are no more.
+pub struct PgnSource {
+    reader: Reader<Lines<Box<dyn Read + Send>>>,
+    lines: LineCount,
+    path: PathBuf,
+    game: u64,
+    ended: bool,
+}
+
+impl std::fmt::Debug for PgnSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PgnSource")
+            .field("path", &self.path)
+            .field("game", &self.game)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PgnSource {
+    /// Opens a file; one that is packed with xz is unpacked on the way.
+    ///
+    /// # Errors
+    /// [`PgnError::Open`].
+    pub fn open(path: &Path) -> Result<PgnSource, PgnError> {
+        let file = File::open(path).and_then(|file| {
+            if file.metadata()?.is_dir() {
+                return Err(io::ErrorKind::IsADirectory.into());
+            }
+            PgnSource::new(Box::new(file), path)
+        });
+        file.map_err(|source| PgnError::Open { path: path.into(), source })
+    }
+
+    /// Reads from anything; `path` is its name in messages.
+    ///
+    /// # Errors
+    /// What kept the first bytes from being read.
+    pub fn new(input: Box<dyn Read + Send>, path: &Path) -> io::Result<PgnSource> {
+        let (lines, count) = Lines::new(unpacked(input)?);
+        Ok(PgnSource {
+            reader: Reader::build(lines)
+                .set_supported_tag_line_length(TAG_BYTES)
+                .set_supported_comment_length(COMMENT_BYTES)
+                .finish(),
+            lines: count,
+            path: path.into(),
+            game: 0,
+            ended: false,
+        })
+    }
+}
+
+impl Iterator for PgnSource {
+    type Item = Result<GameRecord, PgnError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let read = self.reader.read_game(&mut GameVisitor);
+        let (path, game) = (self.path.clone(), self.game + 1);
+        let line = self.lines.line(self.reader.buffer());
+        let error = match read {
+            Ok(Some(Ok(record))) => {
+                self.game = game;
+                return Some(Ok(record));
+            }
+            Ok(None) => {
+                self.ended = true;
+                return None;
+            }
+            Ok(Some(Err(fault))) => PgnError::Game { path, line, game, fault },
+            Err(source) => PgnError::Read { path, line, game, source },
+        };
+        self.ended = true;
+        Some(Err(error))
+    }
+}
+
+/// The tags that matter, as text made harmless.
+#[derive(Debug, Default)]
+struct Tags {
+    event: Option<String>,
+    round: Option<String>,
+    white: Option<String>,
+    black: Option<String>,
+    result: Option<String>,
+    white_elo: Option<String>,
+    black_elo: Option<String>,
+    fen: Option<String>,
+    ply_count: Option<String>,
+    termination: Option<String>,
+    details: Option<String>,
+}
+
+/// A game on its way.
+struct Moves {
+    tags: Tags,
+    start: Chess,
+    position: Chess,
+    plies: Vec<PlyRecord>,
+    comment: Vec<u8>,
+    result: Option<GameResult>,
+}
+
+struct GameVisitor;
+
+impl GameVisitor {
+    fn start(fen: Option<&str>) -> Result<Chess, Fault> {
+        let Some(text) = fen else {
+            return Ok(Chess::default());
+        };
+        let bad = |wrong: String| Fault::BadTag { tag: "FEN", value: text.to_owned(), wrong };
+        let fen: Fen = text.parse().map_err(|_| bad("no FEN".to_owned()))?;
+        let mode = CastlingMode::detect(fen.as_setup());
+        fen.into_position(mode).map_err(|error| bad(error.to_string()))
+    }
+}
+
+impl Visitor for GameVisitor {
+    type Tags = Tags;
+    type Movetext = Moves;
+    type Output = Result<GameRecord, Fault>;
+
+    fn begin_tags(&mut self) -> ControlFlow<Self::Output, Tags> {
+        ControlFlow::Continue(Tags::default())
+    }
+
+    fn tag(
+        &mut self,
+        tags: &mut Tags,
+        name: &[u8],
+        value: RawTag<'_>,
+    ) -> ControlFlow<Self::Output> {
+        let slot = match name {
+            b"Event" => &mut tags.event,
+            b"Round" => &mut tags.round,
+            b"White" => &mut tags.white,
+            b"Black" => &mut tags.black,
+            b"Result" => &mut tags.result,
+            b"WhiteElo" => &mut tags.white_elo,
+            b"BlackElo" => &mut tags.black_elo,
+            b"FEN" => &mut tags.fen,
+            b"PlyCount" => &mut tags.ply_count,
+            b"Termination" => &mut tags.termination,
+            b"TerminationDetails" => &mut tags.details,
+            _ => return ControlFlow::Continue(()),
+        };
+        *slot = Some(escape(value.decode().trim_ascii(), NAME_CHARS));
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Self::Output, Moves> {
+        match GameVisitor::start(tags.fen.as_deref()) {
+            Ok(start) => ControlFlow::Continue(Moves {
+                tags,
+                position: start.clone(),
+                start,
+                plies: Vec::new(),
+                comment: Vec::new(),
+                result: None,
+            }),
+            Err(fault) => ControlFlow::Break(Err(fault)),
+        }
+    }
+
+    fn san(&mut self, game: &mut Moves, san: SanPlus) -> ControlFlow<Self::Output> {
+        if game.result.is_some() {
+            return ControlFlow::Break(Err(Fault::MoveAfterResult));
+        }
+        match san.san.to_move(&game.position) {
+            Ok(played) => {
+                game.position.play_unchecked(played);
+                game.plies.push(PlyRecord::bare(played));
+                ControlFlow::Continue(())
+            }
+            Err(error) => ControlFlow::Break(Err(Fault::BadMove {
+                number: format!(
+                    "{}{}",
+                    game.position.fullmoves(),
+                    game.position.turn().fold_wb(".", "...")
+                ),
+                san: san.to_string(),
+                wrong: error.to_string(),
+            })),
+        }
+    }
+
+    fn partial_comment(
+        &mut self,
+        game: &mut Moves,
+        comment: RawComment<'_>,
+    ) -> ControlFlow<Self::Output> {
+        if game.comment.len() < COMMENT_BYTES {
+            game.comment.extend_from_slice(comment.as_bytes());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn comment(&mut self, game: &mut Moves, comment: RawComment<'_>) -> ControlFlow<Self::Output> {
+        let mut whole = std::mem::take(&mut game.comment);
+        whole.extend_from_slice(comment.as_bytes());
+        if let Some(ply) = game.plies.last_mut() {
+            // The side to move now is not the one that moved.
+            let mover = !game.position.turn();
+            annotate(ply, mover, &String::from_utf8_lossy(&whole));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn outcome(&mut self, game: &mut Moves, outcome: Outcome) -> ControlFlow<Self::Output> {
+        game.result = Some(match outcome {
+            Outcome::Known(KnownOutcome::Decisive { winner }) => GameResult::Won(winner),
+            Outcome::Known(KnownOutcome::Draw) => GameResult::Drawn,
+            Outcome::Unknown => GameResult::Unfinished,
+        });
+        ControlFlow::Continue(())
+    }
+
+    fn end_game(&mut self, game: Moves) -> Self::Output {
+        finish(game)
+    }
+}
+
+/// Checks that a game agrees with its tags.
+fn finish(game: Moves) -> Result<GameRecord, Fault> {
+    let tags = game.tags;
+    let name = |value: Option<String>, tag| {
+        value.filter(|name| !name.is_empty() && name != "?").ok_or(Fault::MissingTag(tag))
+    };
+    let white = name(tags.white, "White")?;
+    let black = name(tags.black, "Black")?;
+    if white == black {
+        return Err(Fault::BadTag {
+            tag: "Black",
+            value: black,
+            wrong: "White's name too".to_owned(),
+        });
+    }
+    let said = match tags.result.as_deref() {
+        None => return Err(Fault::MissingTag("Result")),
+        Some("1-0") => GameResult::Won(Color::White),
+        Some("0-1") => GameResult::Won(Color::Black),
+        Some("1/2-1/2") => GameResult::Drawn,
+        Some("*") => GameResult::Unfinished,
+        Some(value) => {
+            return Err(Fault::BadTag {
+                tag: "Result",
+                value: value.to_owned(),
+                wrong: "no result; 1-0, 0-1, 1/2-1/2 and * are".to_owned(),
+            });
+        }
+    };
+    let result = game.result.ok_or(Fault::NoResult)?;
+    if result != said {
+        return Err(Fault::TwoResults { tag: said, moves: result });
+    }
+    let found = game.plies.len();
+    if let Some(claimed) = tags.ply_count.and_then(|count| count.parse().ok())
+        && claimed != found
+    {
+        return Err(Fault::PlyCount { claimed, found });
+    }
+    let elo = |text: Option<String>| text.and_then(|text| text.parse().ok());
+    let termination = termination::named(tags.details.as_deref())
+        .or_else(|| termination::named(tags.termination.as_deref()))
+        .or_else(|| termination::seen(&game.position))
+        .unwrap_or(Termination::Unknown);
+    Ok(GameRecord {
+        event: tags.event.filter(|name| name != "?").unwrap_or_default(),
+        white: Engine { name: white, rating: elo(tags.white_elo) },
+        black: Engine { name: black, rating: elo(tags.black_elo) },
+        round: tags.round.and_then(|round| round.parse().ok()),
+        result,
+        termination,
+        detail: tags.details.or(tags.termination).unwrap_or_default(),
+        start: game.start,
+        plies: game.plies,
+    })
+}

@@ -1,0 +1,214 @@
+//! How far an event has come: which schedule its games follow, and which games form pairs.
+
+use std::collections::{BTreeSet, HashMap};
+use std::num::NonZeroU32;
+
+use super::field::{EngineIx, Field, Game};
+use super::record::{GameResult, RoundGame};
+use super::schedule::{BookPolicy, Pairing, Schedule, Seat};
+
+/// An event that follows the [`Schedule`] of double round robins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The draw: who sits on which seat.
+    pub seats: Vec<EngineIx>,
+    /// Double round robins of which every game is finished, counted from the first.
+    pub complete: u32,
+    /// Finished games beyond these.
+    pub further: usize,
+    /// Places before the latest finished game where none is finished.
+    pub missing: Vec<RoundGame>,
+}
+
+impl Progress {
+    /// Recognises the schedule: the seats follow from the pairings of round 1, and then every game must
+    /// be where the schedule has it. None for events in another order.
+    #[must_use]
+    pub fn of(field: &Field) -> Option<Progress> {
+        let games = field.games();
+        let last = games.iter().filter_map(|game| game.at).max()?;
+        let engines = field.indices().count();
+        let schedule = Schedule::new(engines, NonZeroU32::MIN, BookPolicy::None).ok()?;
+        let seats = seats(field, schedule)?;
+
+        let doubles = (last.round - 1) / (2 * schedule.rounds_per_cycle()) + 1;
+        if doubles as usize > games.len() {
+            return None;
+        }
+        let plan: Vec<Pairing> = (0..doubles).flat_map(|double| schedule.double(double)).collect();
+        let places: HashMap<RoundGame, &Pairing> =
+            plan.iter().map(|pairing| (pairing.at, pairing)).collect();
+        let mut finished = BTreeSet::new();
+        for game in games {
+            let at = game.at?;
+            let planned = places.get(&at)?;
+            if seats[planned.white.0] != game.white || seats[planned.black.0] != game.black {
+                return None;
+            }
+            if game.result != GameResult::Unfinished && !finished.insert(at) {
+                return None;
+            }
+        }
+
+        let per_double = schedule.games_per_double();
+        let complete = plan
+            .chunks(per_double)
+            .take_while(|games| games.iter().all(|game| finished.contains(&game.at)))
+            .count();
+        let latest = finished.last().copied();
+        Some(Progress {
+            seats,
+            complete: complete as u32,
+            further: finished.len() - complete * per_double,
+            missing: plan
+                .iter()
+                .map(|planned| planned.at)
+                .filter(|at| Some(*at) < latest && !finished.contains(at))
+                .collect(),
+        })
+    }
+}
+
+/// Who sits where, from round 1 of the Berger tables; an odd field's seat 0 has the bye then.
+fn seats(field: &Field, schedule: Schedule) -> Option<Vec<EngineIx>> {
+    let mut seats: Vec<Option<EngineIx>> = vec![None; schedule.seats()];
+    let first: HashMap<RoundGame, &Game> =
+        field.games().iter().filter_map(|game| Some((game.at?, game))).collect();
+    let round_one = schedule.double(0).take_while(|game| game.at.round == 1);
+    for planned in round_one {
+        let game = first.get(&planned.at)?;
+        seats[planned.white.0] = Some(game.white);
+        seats[planned.black.0] = Some(game.black);
+    }
+    let idle = || field.indices().find(|engine| !seats.contains(&Some(*engine)));
+    if schedule.seats() % 2 == 1 {
+        seats[Seat(0).0] = idle();
+    }
+    let seats: Vec<EngineIx> = seats.into_iter().collect::<Option<_>>()?;
+    let distinct: BTreeSet<EngineIx> = seats.iter().copied().collect();
+    (distinct.len() == seats.len()).then_some(seats)
+}
+
+/// Two games between the same engines with colours swapped, as indices into the field's games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pair {
+    /// The earlier one.
+    pub first: usize,
+    /// Its reverse.
+    pub second: usize,
+}
+
+/// The game pairs of an event, each of two finished games that count.
+///
+/// Where the event follows its schedule, a pair is the two games of a double round robin (n(n−1)/2 games
+/// apart in a pool, adjacent in a match). Else each game is paired with the next one between the same
+/// engines that has the colours swapped and is not yet taken. A game whose reverse has not been played is in no
+/// pair.
+#[must_use]
+pub fn pairs(field: &Field) -> Vec<Pair> {
+    let double = Progress::of(field).map(|progress| {
+        let engines = progress.seats.len();
+        2 * super::schedule::rounds_per_cycle(engines)
+    });
+    let mut open: HashMap<(EngineIx, EngineIx, u32), Vec<usize>> = HashMap::new();
+    let mut pairs = Vec::new();
+    for (number, game) in field.games().iter().enumerate() {
+        if game.result == GameResult::Unfinished
+            || field.is_disqualified(game.white)
+            || field.is_disqualified(game.black)
+        {
+            continue;
+        }
+        let slot = match (double, game.at) {
+            (Some(rounds), Some(at)) => (at.round - 1) / rounds,
+            _ => 0,
+        };
+        let reverse = open.entry((game.black, game.white, slot)).or_default();
+        if reverse.is_empty() {
+            open.entry((game.white, game.black, slot)).or_default().push(number);
+        } else {
+            pairs.push(Pair { first: reverse.remove(0), second: number });
+        }
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::field::FieldBuilder;
+    use crate::event::field::tests::field;
+    use crate::event::record::tests::record;
+
+    /// A pool of `n` engines in which the first `count` games are drawn.
+    fn pool(n: usize, doubles: u32, count: usize) -> FieldBuilder {
+        let schedule =
+            Schedule::new(n, NonZeroU32::new(doubles).unwrap(), BookPolicy::None).unwrap();
+        let mut builder = FieldBuilder::default();
+        for pairing in schedule.pairings().take(count) {
+            let name = |seat: Seat| format!("engine {}", 9 - seat.0);
+            let mut game =
+                record(&name(pairing.white), &name(pairing.black), GameResult::Drawn, "");
+            game.round = Some(pairing.at);
+            builder.add(&game, 0);
+        }
+        builder
+    }
+
+    #[test]
+    fn a_pool_is_recognised_and_its_progress_told() {
+        for n in 2..9 {
+            let games = n * (n - 1);
+            let field = pool(n, 3, games * 2 + 1).finish();
+            let progress = Progress::of(&field).unwrap();
+            assert_eq!((progress.complete, progress.further), (2, 1));
+            assert_eq!(progress.missing, []);
+            assert_eq!(field.engine(progress.seats[0]).name, "engine 9");
+            assert_eq!(pairs(&field).len(), games);
+        }
+    }
+
+    #[test]
+    fn an_open_double_round_robin_has_only_the_pairs_that_are_complete() {
+        // 4 engines: 6 games a cycle; the first cycle and 2 games of the second.
+        let field = pool(4, 1, 8).finish();
+        assert_eq!(pairs(&field), [Pair { first: 0, second: 6 }, Pair { first: 1, second: 7 }]);
+        assert_eq!(pairs(&pool(4, 1, 6).finish()), []);
+    }
+
+    #[test]
+    fn a_game_without_result_does_not_shift_the_pairs_behind_it() {
+        let schedule = Schedule::match_of_pairs(NonZeroU32::new(3).unwrap());
+        let mut builder = FieldBuilder::default();
+        for (number, pairing) in schedule.pairings().enumerate() {
+            let result = if number == 1 { GameResult::Unfinished } else { GameResult::Drawn };
+            let names = ["a", "b"];
+            let mut game = record(names[pairing.white.0], names[pairing.black.0], result, "");
+            game.round = Some(pairing.at);
+            builder.add(&game, 0);
+        }
+        let field = builder.finish();
+        let progress = Progress::of(&field).unwrap();
+        assert_eq!((progress.complete, progress.further), (0, 5));
+        assert_eq!(progress.missing, [RoundGame { round: 2, game: 1 }]);
+        let pairs: Vec<_> = pairs(&field).iter().map(|p| (p.first, p.second)).collect();
+        assert_eq!(pairs, [(2, 3), (4, 5)]);
+    }
+
+    #[test]
+    fn games_in_another_order_are_paired_in_sequence() {
+        let field = field("a-b 1, a-c 1, b-a 0, a-b 1, c-b =, c-a 0, b-c 1");
+        assert_eq!(Progress::of(&field), None);
+        let pairs: Vec<_> = pairs(&field).iter().map(|p| (p.first, p.second)).collect();
+        assert_eq!(pairs, [(0, 2), (1, 5), (4, 6)]);
+    }
+
+    #[test]
+    fn rounds_that_no_schedule_has_are_no_trouble() {
+        let mut builder = pool(4, 1, 12);
+        let mut game = record("engine 9", "engine 8", GameResult::Drawn, "");
+        game.round = "4000000000.1".parse().ok();
+        builder.add(&game, 0);
+        assert_eq!(Progress::of(&builder.finish()), None);
+    }
+}

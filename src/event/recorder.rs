@@ -1,0 +1,236 @@
+//! Between the runner's words and the journal's: events become records, records become what a game goes on
+//! from.
+
+use std::time::Duration;
+
+use shakmaty::uci::UciMove;
+use shakmaty::{ByColor, CastlingMode, Color, Move, Position};
+
+use super::config::Config;
+use super::entrants::now;
+use super::interrupted::Moment;
+use super::journal::record::{GameFinished, GameStarted, Interrupted, Ply};
+use super::journal_games;
+use super::ledger::OpenGame;
+use crate::game::clock::Stamp;
+use crate::game::end::{Ending, Referee};
+use crate::game::eval::Eval;
+use crate::game::info::Info;
+use crate::game::play::{PlyRecord, Resume};
+use crate::openings::Opening;
+use crate::runner::events::{Finished, MovePlayed};
+
+/// Whole microseconds.
+#[must_use]
+pub fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// Both clocks as the journal has them, White's first.
+#[must_use]
+pub fn clocks(of: ByColor<Duration>) -> [u64; 2] {
+    [micros(of.white), micros(of.black)]
+}
+
+fn from_clocks([white, black]: [u64; 2]) -> ByColor<Duration> {
+    ByColor { white: Duration::from_micros(white), black: Duration::from_micros(black) }
+}
+
+/// Moves in UCI's words.
+#[must_use]
+pub fn uci<'a>(moves: impl IntoIterator<Item = &'a Move>) -> String {
+    let words: Vec<String> =
+        moves.into_iter().map(|one| one.to_uci(CastlingMode::Standard).to_string()).collect();
+    words.join(" ")
+}
+
+/// A move that was played.
+#[must_use]
+pub fn ply(id: &str, told: &MovePlayed) -> Ply {
+    let MovePlayed { number, ply, clocks: both, pv, .. } = told;
+    let info = &ply.info;
+    Ply {
+        id: id.to_owned(),
+        number: *number,
+        uci: uci([&ply.played]),
+        used: micros(ply.used()),
+        clocks: clocks(*both),
+        eval: info.eval.map(|eval| eval.for_white(told.mover).value()),
+        depth: info.depth,
+        seldepth: info.seldepth,
+        nodes: info.nodes,
+        speed: info.speed,
+        hashfull: info.hashfull,
+        table_hits: info.table_hits,
+        pv: crate::evidence::escape(pv, 400),
+        rules_in: ply.rules_in,
+    }
+}
+
+/// A game that ended at the board.
+#[must_use]
+pub fn finished(started: &GameStarted, finished: &Finished, before: Duration) -> GameFinished {
+    let record = &finished.record;
+    let moves = record.opening.moves().iter().chain(record.plies.iter().map(|ply| &ply.played));
+    GameFinished {
+        moves: uci(moves),
+        book: record.opening.moves().len(),
+        unanswered: record
+            .unanswered
+            .map(|question| [micros(question.heard.since(question.sent)), micros(question.left)]),
+        lasted: micros(before + finished.lasted),
+        ..ended(started, &record.ending)
+    }
+}
+
+/// A game with this end and nothing told of its moves.
+fn ended(started: &GameStarted, ending: &Ending) -> GameFinished {
+    GameFinished {
+        id: started.id.clone(),
+        stage: started.stage,
+        round: started.round,
+        game: started.game,
+        white: started.white.clone(),
+        black: started.black.clone(),
+        result: ending.result.word().to_owned(),
+        termination: ending.termination().map(str::to_owned),
+        details: ending.details(),
+        reason: ending.reason.clone(),
+        by_rule: None,
+        moves: String::new(),
+        book: 0,
+        unanswered: None,
+        lasted: 0,
+        at: now(),
+    }
+}
+
+/// A game that was interrupted, brought back from its records.
+#[derive(Debug)]
+pub struct Broken {
+    /// Where it stands.
+    pub moment: Moment,
+    /// How it ended on the board, where that was not recorded any more.
+    pub ending: Option<Ending>,
+    /// Its opening.
+    pub opening: Opening,
+    /// What engines played.
+    pub plies: Vec<PlyRecord>,
+}
+
+impl Broken {
+    /// Plays a game's records again.
+    ///
+    /// # Errors
+    /// Says which move is not legal.
+    pub fn replay(game: &OpenGame, config: &Config) -> Result<Broken, String> {
+        let id = &game.started.id;
+        let opening = journal_games::moves(&game.started.opening)
+            .ok_or_else(|| format!("the opening of {id} is not legal"))?;
+        let mut referee = Referee::new(shakmaty::Chess::default(), config.material);
+        let mut ending = None;
+        for one in &opening {
+            ending = referee.play(*one);
+        }
+        let mut evals = ByColor { white: None, black: None };
+        let mut plies = Vec::with_capacity(game.plies.len());
+        for ply in &game.plies {
+            let side = referee.position().turn();
+            let played =
+                ply.uci.parse::<UciMove>().ok().and_then(|word| referee.find(word)).ok_or_else(
+                    || format!("move {} of {id}, {}, is not legal", ply.number, ply.uci),
+                )?;
+            let eval = ply.eval.map(Eval::from_value);
+            *evals.get_mut(side) = eval;
+            plies.push(ply_record(ply, played, side));
+            ending = referee.play(played);
+        }
+        let moved = game.plies.len() > game.before;
+        let last =
+            game.plies.last().filter(|_| moved).map_or(game.started.clocks, |ply| ply.clocks);
+        Ok(Broken {
+            moment: Moment {
+                position: referee.position().clone(),
+                plies: opening.len() + plies.len(),
+                evals,
+                clocks: from_clocks(last),
+                moved,
+            },
+            ending,
+            opening: Opening::of_moves(opening),
+            plies,
+        })
+    }
+
+    /// The record of a decision.
+    #[must_use]
+    pub fn interrupted(&self, id: &str, ruling: &super::interrupted::Ruling) -> Interrupted {
+        use super::interrupted::Verdict;
+        let (result, compensation) = match &ruling.verdict {
+            Verdict::Over(ending) => (Some(ending.result.word().to_owned()), Duration::ZERO),
+            Verdict::GoesOn { compensation, .. } => (None, *compensation),
+        };
+        Interrupted {
+            id: id.to_owned(),
+            rule: ruling.rule.to_owned(),
+            why: ruling.why.clone(),
+            result,
+            clocks: clocks(self.moment.clocks),
+            compensation: micros(compensation),
+        }
+    }
+
+    /// The game's end, where it does not go on.
+    #[must_use]
+    pub fn finished(
+        &self,
+        started: &GameStarted,
+        ending: &Ending,
+        rule: Option<&str>,
+    ) -> GameFinished {
+        let moves = self.opening.moves().iter().chain(self.plies.iter().map(|ply| &ply.played));
+        GameFinished {
+            by_rule: rule.map(str::to_owned),
+            moves: uci(moves),
+            book: self.opening.moves().len(),
+            lasted: micros(self.played_for()),
+            ..ended(started, ending)
+        }
+    }
+
+    /// How long the engines have thought.
+    #[must_use]
+    pub fn played_for(&self) -> Duration {
+        self.plies.iter().map(PlyRecord::used).sum()
+    }
+
+    /// What the game goes on from.
+    #[must_use]
+    pub fn resume(self, clocks: ByColor<Duration>) -> (Opening, Resume) {
+        (self.opening, Resume { plies: self.plies, clocks })
+    }
+}
+
+/// A move as the runner had recorded it.
+#[must_use]
+pub fn ply_record(ply: &Ply, played: Move, side: Color) -> PlyRecord {
+    let left = from_clocks(ply.clocks);
+    PlyRecord {
+        played,
+        sent: Stamp::default(),
+        heard: Stamp(Duration::from_micros(ply.used)),
+        left: *left.get(side),
+        info: Info {
+            depth: ply.depth,
+            seldepth: ply.seldepth,
+            nodes: ply.nodes,
+            speed: ply.speed,
+            hashfull: ply.hashfull,
+            table_hits: ply.table_hits,
+            // Told from White's view, kept from the mover's.
+            eval: ply.eval.map(|eval| Eval::from_value(eval).for_white(side)),
+        },
+        pv: 0..0,
+        rules_in: ply.rules_in,
+    }
+}

@@ -1,0 +1,291 @@
+//! Who plays whom, with which colours, in which order and from which opening.
+//!
+//! One shape serves both stages of the 4k event: a round robin by FIDE's Berger tables, whose every odd
+//! cycle swaps the colours of the one before and reuses its openings. With two engines that is a match of
+//! pairs, each opening followed at once by its reverse; the pool's winner takes seat 1, so that it is Black
+//! in the first game of each pair.
+
+use std::num::NonZeroU32;
+
+use super::record::RoundGame;
+
+/// A place in the draw, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Seat(pub usize);
+
+/// An opening of the stage's book, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OpeningIndex(pub usize);
+
+/// How openings are handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BookPolicy {
+    /// No game has one.
+    None,
+    /// All games of a double round robin have the same, and the first double round robin has none: the
+    /// pools of the event.
+    FirstBookless,
+    /// All games of a double round robin have the same, from the first on: with two engines, distinct
+    /// openings with immediate reverses, as in the MiniFinals of the event.
+    EachDouble,
+}
+
+/// A stage's schedule: `doubles` double round robins between `seats` engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Schedule {
+    seats: usize,
+    doubles: NonZeroU32,
+    book: BookPolicy,
+}
+
+/// Why there is no schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} engines cannot play each other; a stage needs 2 to 1000")]
+pub struct TooFewOrMany(usize);
+
+/// One game to be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pairing {
+    /// Its place, as the PGN's Round tag has it.
+    pub at: RoundGame,
+    /// Who has White.
+    pub white: Seat,
+    /// Who has Black.
+    pub black: Seat,
+    /// Which double round robin it belongs to, from 0. The other game between the two engines in it is its
+    /// reverse.
+    pub double: u32,
+    /// Its opening; none for a bookless game.
+    pub opening: Option<OpeningIndex>,
+}
+
+impl Schedule {
+    /// A schedule, also for one stage that is a match.
+    ///
+    /// # Errors
+    /// Fewer than 2 engines, or more than anybody could ever play.
+    pub fn new(
+        seats: usize,
+        doubles: NonZeroU32,
+        book: BookPolicy,
+    ) -> Result<Schedule, TooFewOrMany> {
+        if !(2..=1000).contains(&seats) {
+            return Err(TooFewOrMany(seats));
+        }
+        Ok(Schedule { seats, doubles, book })
+    }
+
+    /// The MiniFinal's (rules 0.4 and 3.2) schedule: seat 1 is the pool's winner. A tie is played on with
+    /// [`Schedule::double`] beyond the last pair.
+    #[must_use]
+    pub fn match_of_pairs(pairs: NonZeroU32) -> Schedule {
+        Schedule { seats: 2, doubles: pairs, book: BookPolicy::EachDouble }
+    }
+
+    /// Engines.
+    #[must_use]
+    pub fn seats(&self) -> usize {
+        self.seats
+    }
+
+    /// Double round robins.
+    #[must_use]
+    pub fn doubles(&self) -> NonZeroU32 {
+        self.doubles
+    }
+
+    /// Games of one double round robin.
+    #[must_use]
+    pub fn games_per_double(&self) -> usize {
+        self.seats * (self.seats - 1)
+    }
+
+    /// Games in all.
+    #[must_use]
+    pub fn games(&self) -> usize {
+        self.games_per_double() * self.doubles.get() as usize
+    }
+
+    /// Rounds of one cycle (half a double round robin).
+    #[must_use]
+    pub fn rounds_per_cycle(&self) -> u32 {
+        rounds_per_cycle(self.seats)
+    }
+
+    /// Every game, in order.
+    pub fn pairings(self) -> impl Iterator<Item = Pairing> {
+        (0..self.doubles.get()).flat_map(move |double| self.double(double))
+    }
+
+    /// The games of one double round robin, in order; also of one beyond the last.
+    pub fn double(self, double: u32) -> impl Iterator<Item = Pairing> {
+        let rounds = self.rounds_per_cycle();
+        let opening = match self.book {
+            BookPolicy::None => None,
+            BookPolicy::FirstBookless => double.checked_sub(1),
+            BookPolicy::EachDouble => Some(double),
+        };
+        (0..2).flat_map(move |half| {
+            (0..rounds).flat_map(move |round| {
+                berger_round(self.seats, round).enumerate().map(move |(game, (first, second))| {
+                    Pairing {
+                        at: RoundGame {
+                            round: (2 * double + half) * rounds + round + 1,
+                            game: game as u32 + 1,
+                        },
+                        white: if half == 0 { first } else { second },
+                        black: if half == 0 { second } else { first },
+                        double,
+                        opening: opening.map(|index| OpeningIndex(index as usize)),
+                    }
+                })
+            })
+        })
+    }
+}
+
+/// Rounds in which each of `engines` meets every other once.
+#[must_use]
+pub fn rounds_per_cycle(engines: usize) -> u32 {
+    // No event has as many engines as would not fit.
+    u32::try_from(engines.next_multiple_of(2) - 1).unwrap_or(u32::MAX)
+}
+
+/// The (White, Black) seats of one round of a cycle, `round` from 0, without byes.
+///
+/// With c = the number of seats rounded up to even, round 1 pairs the seats (i, c−1−i). After each round
+/// every seat but the last moves on by c/2 modulo c−1; the last is White in even rounds, Black in odd ones.
+fn berger_round(seats: usize, round: u32) -> impl Iterator<Item = (Seat, Seat)> {
+    let even = seats.next_multiple_of(2);
+    let last = even - 1;
+    let shift = round as usize % last * (even / 2) % last;
+    (0..even / 2)
+        .map(move |i| {
+            let first = (i + shift) % last;
+            if i > 0 {
+                (first, (last - i + shift) % last)
+            } else if round.is_multiple_of(2) {
+                (first, last)
+            } else {
+                (last, first)
+            }
+        })
+        .filter(move |(white, black)| *white < seats && *black < seats)
+        .map(|(white, black)| (Seat(white), Seat(black)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    fn doubles(number: u32) -> NonZeroU32 {
+        NonZeroU32::new(number).unwrap()
+    }
+
+    fn cycle(seats: usize) -> String {
+        let rounds: Vec<String> = (0..rounds_per_cycle(seats))
+            .map(|round| {
+                let games: Vec<String> = berger_round(seats, round)
+                    .map(|(white, black)| format!("{}{}", white.0, black.0))
+                    .collect();
+                games.join(" ")
+            })
+            .collect();
+        rounds.join(" | ")
+    }
+
+    #[test]
+    fn the_berger_tables_of_six_and_seven() {
+        assert_eq!(cycle(6), "05 14 23 | 53 42 01 | 15 20 34 | 54 03 12 | 25 31 40");
+        assert_eq!(
+            cycle(7),
+            "16 25 34 | 53 62 01 | 20 36 45 | 64 03 12 | 31 40 56 | 05 14 23 | 42 51 60"
+        );
+        assert_eq!(cycle(2), "01");
+        assert_eq!(cycle(3), "12 | 01 | 20");
+    }
+
+    #[test]
+    fn a_pool_has_the_rules_number_of_games() {
+        // Rule 0.2: 120 games at 6 engines.
+        let pool = Schedule::new(6, doubles(4), BookPolicy::FirstBookless).unwrap();
+        assert_eq!(pool.games(), 120);
+        assert_eq!(pool.pairings().count(), 120);
+    }
+
+    #[test]
+    fn a_reverse_game_comes_one_cycle_later_with_the_same_opening() {
+        for seats in 2..12 {
+            let pool = Schedule::new(seats, doubles(3), BookPolicy::FirstBookless).unwrap();
+            let games: Vec<Pairing> = pool.pairings().collect();
+            let cycle = seats * (seats - 1) / 2;
+            for (at, game) in games.iter().enumerate() {
+                if at / cycle % 2 == 1 {
+                    let first = &games[at - cycle];
+                    assert_eq!((game.white, game.black), (first.black, first.white));
+                    assert_eq!((game.opening, game.double), (first.opening, first.double));
+                }
+                let expected = game.double.checked_sub(1).map(|i| OpeningIndex(i as usize));
+                assert_eq!(game.opening, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn everybody_meets_everybody_with_both_colours_in_each_double() {
+        for seats in 2..15 {
+            let pool = Schedule::new(seats, doubles(2), BookPolicy::None).unwrap();
+            for double in 0..2 {
+                let mut met = HashMap::new();
+                for game in pool.double(double) {
+                    *met.entry((game.white, game.black)).or_insert(0) += 1;
+                }
+                assert_eq!(met.len(), pool.games_per_double());
+                assert!(met.values().all(|times| *times == 1));
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_plays_twice_in_a_round_and_places_are_in_order() {
+        for seats in 2..12 {
+            let pool = Schedule::new(seats, doubles(2), BookPolicy::None).unwrap();
+            let games: Vec<Pairing> = pool.pairings().collect();
+            assert!(games.is_sorted_by(|a, b| a.at < b.at));
+            for round in games.chunk_by(|a, b| a.at.round == b.at.round) {
+                let mut busy: Vec<Seat> = round.iter().flat_map(|g| [g.white, g.black]).collect();
+                busy.sort();
+                busy.dedup();
+                assert_eq!(busy.len(), round.len() * 2);
+                assert_eq!(round[0].at.game, 1);
+            }
+        }
+    }
+
+    #[test]
+    fn a_minifinal_has_distinct_openings_each_followed_by_its_reverse() {
+        let minifinal = Schedule::match_of_pairs(doubles(25));
+        let games: Vec<Pairing> = minifinal.pairings().collect();
+        assert_eq!(games.len(), 50);
+        for (pair, games) in games.chunks(2).enumerate() {
+            assert!(games.iter().all(|g| g.opening == Some(OpeningIndex(pair))));
+            // Seat 1, the pool's winner, is Black first.
+            assert_eq!((games[0].white, games[0].black), (Seat(0), Seat(1)));
+            assert_eq!((games[1].white, games[1].black), (Seat(1), Seat(0)));
+            assert_eq!(games[1].at.to_string(), format!("{}.1", 2 * pair + 2));
+        }
+        // Played on after a tie: the 26th pair.
+        let next: Vec<Pairing> = minifinal.double(25).collect();
+        assert_eq!(next[0].at, RoundGame { round: 51, game: 1 });
+        assert_eq!(next[0].opening, Some(OpeningIndex(25)));
+    }
+
+    #[test]
+    fn one_engine_plays_nobody() {
+        for seats in [0, 1, 1001] {
+            let error = Schedule::new(seats, doubles(1), BookPolicy::None).unwrap_err();
+            assert!(error.to_string().starts_with(&seats.to_string()));
+        }
+    }
+}

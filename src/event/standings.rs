@@ -1,0 +1,433 @@
+//! Who stands where: places, points, tie-break figures and every single result.
+
+use shakmaty::Color;
+
+use super::field::{EngineIx, Field};
+use super::points::{HalfPoints, QuarterPoints};
+use super::progress::Progress;
+use super::record::{Engine, GameResult};
+use super::rmobility::RMobility;
+use super::tiebreak::{Chain, Context, Criterion, Figure, Rest, break_tie};
+
+/// The standings of an event.
+#[derive(Clone, Debug)]
+pub struct Standings {
+    /// The event's name; the names of all where games of several were put together.
+    pub event: String,
+    /// The tie-breaks that were applied.
+    pub chain: &'static Chain,
+    /// The engines, the best first; tied ones by name, disqualified ones last.
+    pub rows: Vec<Row>,
+    /// Finished games.
+    pub games: usize,
+    /// Games without a result; they count for nothing.
+    pub unfinished: usize,
+    /// How far the schedule is played, where the games follow one.
+    pub progress: Option<Progress>,
+}
+
+/// One engine's line.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The engine.
+    pub engine: Engine,
+    /// Its place.
+    pub place: Place,
+    /// Points.
+    pub points: HalfPoints,
+    /// Games with White.
+    pub white: Tally,
+    /// Games with Black.
+    pub black: Tally,
+    /// Crashes; they are counted as losses (rule 6.2).
+    pub crashes: u32,
+    /// Sonneborn-Berger, whether or not the chain asks for it.
+    pub sonneborn_berger: QuarterPoints,
+    /// r-mobility, whether or not the chain asks for it.
+    pub r_mobility: RMobility,
+    /// The chain's figures, in its order. Direct encounter is the mini-table with all that have the same
+    /// points; none where nobody else has.
+    pub figures: Vec<Option<Figure>>,
+    /// The finished games against each engine, in the order of [`Standings::rows`].
+    pub results: Vec<Vec<Cell>>,
+}
+
+impl Row {
+    /// Finished games.
+    #[must_use]
+    pub fn games(&self) -> u32 {
+        self.white.games() + self.black.games()
+    }
+}
+
+/// A place in the standings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A rank.
+    Ranked {
+        /// From 1; engines that are tied have the same, and the next rank leaves room for them.
+        rank: u32,
+        /// Whether others have it too.
+        tied: bool,
+        /// What puts it behind the engine before, where both have the same points.
+        by: Option<Criterion>,
+    },
+    /// Crashed too often: no rank, all games annulled.
+    Disqualified,
+}
+
+/// Results with one colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Won games.
+    pub wins: u32,
+    /// Drawn games.
+    pub draws: u32,
+    /// Lost games.
+    pub losses: u32,
+}
+
+impl Tally {
+    /// Games.
+    #[must_use]
+    pub fn games(self) -> u32 {
+        self.wins + self.draws + self.losses
+    }
+}
+
+/// One game in a crosstable, as the row's engine sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// The game's number in the event, from 1.
+    pub game: usize,
+    /// The row's colour.
+    pub color: Color,
+    /// The row's points.
+    pub points: HalfPoints,
+}
+
+impl Cell {
+    /// `1`, `=` or `0`.
+    #[must_use]
+    pub fn symbol(self) -> char {
+        match self.points {
+            HalfPoints::ONE => '1',
+            HalfPoints::HALF => '=',
+            _ => '0',
+        }
+    }
+}
+
+impl Standings {
+    /// Counts an event.
+    #[must_use]
+    pub fn of(field: &Field, chain: &'static Chain) -> Standings {
+        let context = Context::new(field);
+        let (mut ranked, out): (Vec<EngineIx>, Vec<EngineIx>) =
+            field.indices().partition(|engine| !field.is_disqualified(*engine));
+        ranked.sort_by_key(|engine| std::cmp::Reverse(context.points[engine.0]));
+
+        let mut places: Vec<(EngineIx, Place)> = Vec::new();
+        for tied in ranked.chunk_by(|a, b| context.points[a.0] == context.points[b.0]) {
+            // Rule 3.1 excepts the MiniFinal; its tie is played on (rule 3.2).
+            let spared = chain.spares_matches && field.indices().count() == 2;
+            let groups = if spared {
+                vec![super::tiebreak::Group { engines: tied.to_vec(), by: None }]
+            } else {
+                break_tie(&context, tied, chain)
+            };
+            for group in groups {
+                let place = Place::Ranked {
+                    rank: places.len() as u32 + 1,
+                    tied: group.engines.len() > 1,
+                    by: group.by,
+                };
+                places.extend(group.engines.into_iter().map(|engine| (engine, place)));
+            }
+        }
+        places.extend(out.into_iter().map(|engine| (engine, Place::Disqualified)));
+
+        let order: Vec<EngineIx> = places.iter().map(|(engine, _)| *engine).collect();
+        let rows = places
+            .iter()
+            .map(|(engine, place)| row(&context, chain, *engine, *place, &order))
+            .collect();
+        let finished = |game: &&super::field::Game| game.result != GameResult::Unfinished;
+        let games = field.games().iter().filter(finished).count();
+        Standings {
+            event: field.events().collect::<Vec<_>>().join(" + "),
+            chain,
+            rows,
+            games,
+            unfinished: field.games().len() - games,
+            progress: Progress::of(field),
+        }
+    }
+
+    /// The engines of each place that several share, in order of places.
+    pub fn ties(&self) -> impl Iterator<Item = &[Row]> {
+        let rank = |row: &Row| match row.place {
+            Place::Ranked { rank, .. } => Some(rank),
+            Place::Disqualified => None,
+        };
+        self.rows
+            .chunk_by(move |a, b| rank(a).is_some() && rank(a) == rank(b))
+            .filter(|rows| rows.len() > 1)
+    }
+
+    /// What becomes of engines that are tied here, in words.
+    #[must_use]
+    pub fn tie_goes_to(&self) -> &'static str {
+        if self.chain.spares_matches && self.rows.len() == 2 {
+            "pairs of games are played until one engine wins such a pair (rule 3.2)"
+        } else {
+            match self.chain.rest {
+                Rest::Organisers => "the organisers decide",
+                Rest::Shared => "they share the place",
+            }
+        }
+    }
+}
+
+fn row(
+    context: &Context<'_>,
+    chain: &Chain,
+    engine: EngineIx,
+    place: Place,
+    order: &[EngineIx],
+) -> Row {
+    let field = context.field;
+    let tied: Vec<EngineIx> = order
+        .iter()
+        .copied()
+        .filter(|other| {
+            !field.is_disqualified(*other) && context.points[other.0] == context.points[engine.0]
+        })
+        .collect();
+    let mut tallies = [Tally::default(), Tally::default()];
+    let mut results = vec![Vec::new(); order.len()];
+    for seen in field.of(engine) {
+        let tally = &mut tallies[seen.color.fold_wb(0, 1)];
+        match seen.points {
+            HalfPoints::ONE => tally.wins += 1,
+            HalfPoints::HALF => tally.draws += 1,
+            _ => tally.losses += 1,
+        }
+        if let Some(column) = order.iter().position(|other| *other == seen.opponent) {
+            results[column].push(Cell {
+                game: seen.number + 1,
+                color: seen.color,
+                points: seen.points,
+            });
+        }
+    }
+    let opponents = field.of(engine);
+    Row {
+        engine: field.engine(engine).clone(),
+        place,
+        points: context.points[engine.0],
+        white: tallies[0],
+        black: tallies[1],
+        crashes: field.crashes(engine),
+        sonneborn_berger: opponents
+            .map(|seen| QuarterPoints::product(seen.points, context.points[seen.opponent.0]))
+            .sum(),
+        r_mobility: field.of(engine).map(|seen| seen.r_mobility()).sum(),
+        figures: chain
+            .criteria
+            .iter()
+            .map(|criterion| match criterion {
+                Criterion::DirectEncounter if tied.len() < 2 => None,
+                criterion => Some(criterion.figure(context, engine, &tied)),
+            })
+            .collect(),
+        results,
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::event::field::FieldBuilder;
+    use crate::event::field::tests::field;
+    use crate::event::record::tests::record;
+    use crate::event::record::{GameRecord, RoundGame};
+    use proptest::prelude::*;
+
+    /// Standings of games written as for [`field`].
+    pub(crate) fn standings(games: &str, chain: &str) -> Standings {
+        Standings::of(&field(games), Chain::named(chain).unwrap())
+    }
+
+    fn told(standings: &Standings) -> String {
+        let rows: Vec<String> = standings
+            .rows
+            .iter()
+            .map(|row| match row.place {
+                Place::Ranked { rank, tied, .. } => {
+                    let shared = if tied { "=" } else { "" };
+                    format!("{rank}{shared} {} {}", row.engine.name, row.points)
+                }
+                Place::Disqualified => format!("- {}", row.engine.name),
+            })
+            .collect();
+        rows.join(", ")
+    }
+
+    #[test]
+    fn tied_engines_share_a_rank_and_the_next_leaves_room() {
+        let standings = standings("a-b =, b-a =, c-a 0, c-b 0, d-c 0", "swiss");
+        assert_eq!(told(&standings), "1= a 2, 1= b 2, 3 c 1, 4 d 0");
+        assert_eq!(standings.ties().count(), 1);
+        assert_eq!(standings.tie_goes_to(), "they share the place");
+    }
+
+    #[test]
+    fn a_tied_match_of_two_is_left_to_further_games() {
+        // a won in fewer moves and so on, but rule 3.2 knows no tie-break for a MiniFinal.
+        let games = "a-b 1, b-a =, a-b 0, b-a =";
+        let standings = standings(games, "4k");
+        assert_eq!(told(&standings), "1= a 2, 1= b 2");
+        assert!(standings.tie_goes_to().contains("rule 3.2"));
+    }
+
+    #[test]
+    fn every_result_is_in_the_crosstable_twice() {
+        let standings = standings("a-b 1, b-a =, a-c 0, c-b *", "4k");
+        assert_eq!((standings.games, standings.unfinished), (3, 1));
+        assert_eq!(told(&standings), "1 a 1.5, 2 c 1, 3 b 0.5");
+        let text = |row: usize, column: usize| -> String {
+            let cells = &standings.rows[row].results[column];
+            cells.iter().map(|cell| cell.symbol()).collect()
+        };
+        assert_eq!((text(0, 2), text(2, 0)), ("1=".into(), "0=".into()));
+        assert_eq!((text(0, 1), text(1, 0)), ("0".into(), "1".into()));
+        assert_eq!(text(0, 0), "");
+        assert_eq!(standings.rows[0].white.games(), 2);
+        assert_eq!(standings.rows[0].results[2][1].game, 2);
+    }
+
+    #[test]
+    fn disqualified_engines_have_no_rank() {
+        let mut field = field("a-b 1!, b-a =, a-c 0, c-b 1!, b-c 0!");
+        field.disqualify_after(3);
+        let standings = Standings::of(&field, Chain::named("s17").unwrap());
+        assert_eq!(told(&standings), "1 c 1, 2 a 0, - b");
+        assert_eq!(standings.rows[2].crashes, 3);
+    }
+
+    #[test]
+    fn no_games_make_no_rows() {
+        let standings = Standings::of(&Field::default(), Chain::named("4k").unwrap());
+        assert!(standings.rows.is_empty() && standings.progress.is_none());
+    }
+
+    const NAMES: [&str; 6] = ["alpha", "beta", "gamma", "delta", "eps", "zeta"];
+    const LINES: [&str; 4] = ["e4 e5", "f3 e5 g4 Qh4", "Nf3 Nf6 Ng1 Ng8 Nf3", "d4 d5 c4 dxc4 e3"];
+
+    fn games() -> impl Strategy<Value = Vec<GameRecord>> {
+        let game = (0..6usize, 1..6usize, 0..4u8, 0..LINES.len());
+        proptest::collection::vec(game, 1..40).prop_map(|games| {
+            let made = games.into_iter().enumerate();
+            made.map(|(number, (white, step, result, line))| {
+                let result = match result {
+                    0 => GameResult::Won(Color::White),
+                    1 => GameResult::Won(Color::Black),
+                    2 => GameResult::Drawn,
+                    _ => GameResult::Unfinished,
+                };
+                let black = NAMES[(white + step) % 6];
+                let mut game = record(NAMES[white], black, result, LINES[line]);
+                game.round =
+                    Some(RoundGame { round: number as u32 / 3 + 1, game: number as u32 % 3 + 1 });
+                game
+            })
+            .collect()
+        })
+    }
+
+    fn count(games: &[GameRecord], chain: &'static Chain) -> Standings {
+        let mut builder = FieldBuilder::default();
+        for game in games {
+            builder.add(game, 0);
+        }
+        Standings::of(&builder.finish(), chain)
+    }
+
+    fn chain() -> impl Strategy<Value = &'static Chain> {
+        (0..super::super::tiebreak::CHAINS.len())
+            .prop_map(|at| Chain::named(super::super::tiebreak::CHAINS[at].name).unwrap())
+    }
+
+    /// Everything but names.
+    fn shape(standings: &Standings) -> Vec<String> {
+        let rows = standings.rows.iter();
+        let mut told: Vec<String> = rows
+            .map(|row| {
+                let mut cells = row.results.clone();
+                cells.sort_by_key(|cells| cells.first().map(|cell| cell.game));
+                format!(
+                    "{:?} {} {:?} {:?} {:?} {cells:?}",
+                    row.place, row.points, row.figures, row.white, row.black
+                )
+            })
+            .collect();
+        // Within a tie, rows are listed by name.
+        told.sort();
+        told
+    }
+
+    proptest! {
+        #[test]
+        fn points_are_conserved(games in games(), chain in chain()) {
+            let standings = count(&games, chain);
+            let points: HalfPoints = standings.rows.iter().map(|row| row.points).sum();
+            prop_assert_eq!(points, HalfPoints(2 * standings.games as u32));
+            let played: u32 = standings.rows.iter().map(Row::games).sum();
+            prop_assert_eq!(played as usize, 2 * standings.games);
+            let mobility: RMobility = standings.rows.iter().map(|row| row.r_mobility).sum();
+            prop_assert_eq!(mobility.as_f64(), standings.games as f64);
+        }
+
+        #[test]
+        fn the_order_of_the_input_does_not_matter(
+            (games, mixed) in games().prop_flat_map(|games| {
+                (Just(games.clone()), Just(games).prop_shuffle())
+            }),
+            chain in chain(),
+        ) {
+            let (sorted, mixed) = (count(&games, chain), count(&mixed, chain));
+            prop_assert_eq!(format!("{:?}", sorted.rows), format!("{:?}", mixed.rows));
+        }
+
+        #[test]
+        fn names_do_not_matter(
+            games in games(),
+            names in Just(NAMES.to_vec()).prop_shuffle(),
+            chain in chain(),
+        ) {
+            let new = |name: &str| {
+                let at = NAMES.iter().position(|known| *known == name).unwrap();
+                names[at].to_owned()
+            };
+            let renamed: Vec<GameRecord> = games
+                .iter()
+                .cloned()
+                .map(|mut game| {
+                    game.white.name = new(&game.white.name);
+                    game.black.name = new(&game.black.name);
+                    game
+                })
+                .collect();
+            prop_assert_eq!(shape(&count(&games, chain)), shape(&count(&renamed, chain)));
+        }
+
+        #[test]
+        fn better_places_never_have_fewer_points(games in games(), chain in chain()) {
+            let standings = count(&games, chain);
+            for rows in standings.rows.windows(2) {
+                prop_assert!(rows[0].points >= rows[1].points);
+            }
+        }
+    }
+}

@@ -1,0 +1,442 @@
+//! Tie-breaks: one file a criterion, and the chains in which the events apply them, as data.
+//!
+//! Engines with the same points are ordered by a whole chain at once. Those that it leaves tied start it
+//! again among themselves, since a mini-table of fewer engines may tell what the larger one did not. What is
+//! then still tied stays tied: it is never picked by name or by order.
+
+mod crashes;
+mod cumulative_opponents;
+mod direct_encounter;
+mod double_wins;
+mod figure;
+mod games_black;
+mod lost_length;
+mod rmobility;
+mod sonneborn_berger;
+mod wins;
+mod wins_black;
+mod won_length;
+
+use super::field::{EngineIx, Field};
+use super::points::HalfPoints;
+use super::progress::{Pair, pairs};
+pub use figure::{Average, Figure};
+
+/// What engines on the same points are compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Criterion {
+    /// Points against all others that are tied.
+    DirectEncounter,
+    /// Sum of result × the opponent's final score.
+    SonnebornBerger,
+    /// Sum of r-mobility points.
+    RMobility,
+    /// Game pairs won 2-0.
+    DoubleWins,
+    /// Average number of moves in won games; fewer is better.
+    WonLength,
+    /// Average number of moves in lost games; more is better.
+    LostLength,
+    /// Won games.
+    Wins,
+    /// Won games with Black.
+    WinsBlack,
+    /// Games with Black.
+    GamesBlack,
+    /// Crashes; fewer is better.
+    Crashes,
+    /// The sum of the opponents' cumulative scores.
+    CumulativeOpponents,
+}
+
+/// Which figure is the better one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// The larger.
+    More,
+    /// The smaller.
+    Fewer,
+}
+
+impl Criterion {
+    /// Its name in a sentence.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Criterion::DirectEncounter => "direct encounter",
+            Criterion::SonnebornBerger => "Sonneborn-Berger",
+            Criterion::RMobility => "r-mobility",
+            Criterion::DoubleWins => "double wins",
+            Criterion::WonLength => "average moves in won games",
+            Criterion::LostLength => "average moves in lost games",
+            Criterion::Wins => "wins",
+            Criterion::WinsBlack => "wins with Black",
+            Criterion::GamesBlack => "games with Black",
+            Criterion::Crashes => "crashes",
+            Criterion::CumulativeOpponents => "cumulative score of opponents",
+        }
+    }
+
+    /// Its name over a column.
+    #[must_use]
+    pub fn short(self) -> &'static str {
+        match self {
+            Criterion::DirectEncounter => "DE",
+            Criterion::SonnebornBerger => "S-B",
+            Criterion::RMobility => "r-mob",
+            Criterion::DoubleWins => "2-0",
+            Criterion::WonLength => "won in",
+            Criterion::LostLength => "lost in",
+            Criterion::Wins => "Wins",
+            Criterion::WinsBlack => "Wins B",
+            Criterion::GamesBlack => "Black",
+            Criterion::Crashes => "Crashes",
+            Criterion::CumulativeOpponents => "Opp.",
+        }
+    }
+
+    /// Its name for programs.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Criterion::DirectEncounter => "direct-encounter",
+            Criterion::SonnebornBerger => "sonneborn-berger",
+            Criterion::RMobility => "r-mobility",
+            Criterion::DoubleWins => "double-wins",
+            Criterion::WonLength => "won-length",
+            Criterion::LostLength => "lost-length",
+            Criterion::Wins => "wins",
+            Criterion::WinsBlack => "wins-black",
+            Criterion::GamesBlack => "games-black",
+            Criterion::Crashes => "crashes",
+            Criterion::CumulativeOpponents => "cumulative-opponents",
+        }
+    }
+
+    /// Which figure is the better one.
+    #[must_use]
+    pub fn better(self) -> Better {
+        match self {
+            Criterion::WonLength | Criterion::Crashes => Better::Fewer,
+            _ => Better::More,
+        }
+    }
+
+    /// The figure of an engine among those that are tied with it (`tied` holds the engine itself).
+    #[must_use]
+    pub fn figure(self, context: &Context<'_>, engine: EngineIx, tied: &[EngineIx]) -> Figure {
+        match self {
+            Criterion::DirectEncounter => direct_encounter::figure(context, engine, tied),
+            Criterion::SonnebornBerger => sonneborn_berger::figure(context, engine),
+            Criterion::RMobility => rmobility::figure(context, engine),
+            Criterion::DoubleWins => double_wins::figure(context, engine),
+            Criterion::WonLength => won_length::figure(context, engine),
+            Criterion::LostLength => lost_length::figure(context, engine),
+            Criterion::Wins => wins::figure(context, engine),
+            Criterion::WinsBlack => wins_black::figure(context, engine),
+            Criterion::GamesBlack => games_black::figure(context, engine),
+            Criterion::Crashes => crashes::figure(context, engine),
+            Criterion::CumulativeOpponents => cumulative_opponents::figure(context, engine),
+        }
+    }
+}
+
+/// What becomes of engines that a chain leaves tied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// The organisers decide (rule 3.1.7).
+    Organisers,
+    /// They share the place.
+    Shared,
+}
+
+/// The criteria of an event, in its order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chain {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// The criteria.
+    pub criteria: &'static [Criterion],
+    /// What becomes of the rest.
+    pub rest: Rest,
+    /// Whether a match of two is exempt: rule 3.2 of the 4k rules breaks its tie by further games only.
+    pub spares_matches: bool,
+}
+
+/// The chains of TCEC events; the first is the 4k rules' (rule 3.1).
+pub const CHAINS: [Chain; 6] = {
+    use Criterion as C;
+    let base = Chain {
+        name: "4k",
+        criteria: &[
+            C::DirectEncounter,
+            C::SonnebornBerger,
+            C::RMobility,
+            C::DoubleWins,
+            C::WonLength,
+            C::LostLength,
+        ],
+        rest: Rest::Organisers,
+        spares_matches: true,
+    };
+    let other = Chain { spares_matches: false, ..base };
+    [
+        base,
+        Chain {
+            name: "swiss",
+            criteria: &[C::SonnebornBerger, C::RMobility, C::Wins, C::DirectEncounter],
+            rest: Rest::Shared,
+            ..other
+        },
+        Chain {
+            name: "frd",
+            criteria: &[C::DirectEncounter, C::SonnebornBerger, C::RMobility, C::Wins],
+            ..other
+        },
+        Chain {
+            name: "s17",
+            criteria: &[C::Crashes, C::DirectEncounter, C::Wins, C::SonnebornBerger],
+            ..other
+        },
+        // nTCEC from stage 2 on; its stage 1 had the opponents' scores in place of Sonneborn-Berger.
+        Chain {
+            name: "ntcec",
+            criteria: &[
+                C::SonnebornBerger,
+                C::GamesBlack,
+                C::Wins,
+                C::WinsBlack,
+                C::DirectEncounter,
+            ],
+            ..other
+        },
+        Chain {
+            name: "ntcec-stage1",
+            criteria: &[
+                C::CumulativeOpponents,
+                C::GamesBlack,
+                C::Wins,
+                C::WinsBlack,
+                C::DirectEncounter,
+            ],
+            ..other
+        },
+    ]
+};
+
+impl Chain {
+    /// The chain of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Chain> {
+        static ALL: [Chain; 6] = CHAINS;
+        ALL.iter().find(|chain| chain.name == name)
+    }
+}
+
+/// A field with what several criteria need.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// Engines and games.
+    pub field: &'a Field,
+    /// The points of every engine.
+    pub points: Vec<HalfPoints>,
+    /// The game pairs.
+    pub pairs: Vec<Pair>,
+}
+
+impl<'a> Context<'a> {
+    /// Counts points and finds pairs.
+    #[must_use]
+    pub fn new(field: &'a Field) -> Context<'a> {
+        Context {
+            field,
+            points: field.indices().map(|engine| field.points(engine)).collect(),
+            pairs: pairs(field),
+        }
+    }
+}
+
+/// Engines on one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// More than one where they are tied for good.
+    pub engines: Vec<EngineIx>,
+    /// What puts them behind the group before; none where points do, or where there is none before.
+    pub by: Option<Criterion>,
+}
+
+/// Orders engines that have the same points, the best first.
+#[must_use]
+pub fn break_tie(context: &Context<'_>, tied: &[EngineIx], chain: &Chain) -> Vec<Group> {
+    let whole = || Group { engines: tied.to_vec(), by: None };
+    if tied.len() < 2 {
+        return vec![whole()];
+    }
+    let mut keyed: Vec<(EngineIx, Vec<Figure>)> = tied
+        .iter()
+        .map(|engine| {
+            let figures = chain.criteria.iter().map(|c| c.figure(context, *engine, tied));
+            (*engine, figures.collect())
+        })
+        .collect();
+    // Where two lists of figures differ first, and which of them is the better there.
+    let differ = |a: &[Figure], b: &[Figure]| {
+        chain.criteria.iter().zip(a.iter().zip(b)).find_map(|(criterion, (a, b))| {
+            let order = match criterion.better() {
+                Better::More => b.cmp(a),
+                Better::Fewer => a.cmp(b),
+            };
+            order.is_ne().then_some((order, *criterion))
+        })
+    };
+    keyed.sort_by(|(_, a), (_, b)| differ(a, b).map_or(std::cmp::Ordering::Equal, |(o, _)| o));
+
+    let parts: Vec<&[(EngineIx, Vec<Figure>)]> = keyed.chunk_by(|a, b| a.1 == b.1).collect();
+    if parts.len() < 2 {
+        return vec![whole()];
+    }
+    let mut groups = Vec::new();
+    for (number, part) in parts.iter().enumerate() {
+        let engines: Vec<EngineIx> = part.iter().map(|(engine, _)| *engine).collect();
+        let mut inner = break_tie(context, &engines, chain);
+        if let Some(before) = number.checked_sub(1) {
+            inner[0].by = differ(&parts[before][0].1, &part[0].1).map(|(_, by)| by);
+        }
+        groups.extend(inner);
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::field::tests::{field, find};
+
+    fn order(games: &str, tied: &str, chain: &str) -> String {
+        let field = field(games);
+        let context = Context::new(&field);
+        let tied: Vec<EngineIx> = tied.split(' ').map(|name| find(&field, name)).collect();
+        let groups = break_tie(&context, &tied, Chain::named(chain).unwrap());
+        let told: Vec<String> = groups
+            .iter()
+            .map(|group| {
+                let names: Vec<&str> = group
+                    .engines
+                    .iter()
+                    .map(|engine| field.engine(*engine).name.as_str())
+                    .collect();
+                let by = group.by.map_or(String::new(), |by| format!(" ({})", by.short()));
+                names.join("=") + &by
+            })
+            .collect();
+        told.join(", ")
+    }
+
+    #[test]
+    fn a_circle_of_three_is_no_trouble_for_a_mini_table() {
+        // a beats b, b beats c, c beats a; nothing else tells them apart. A comparison of two at a time
+        // would put somebody first.
+        assert_eq!(order("a-b 1, b-c 1, c-a 1", "a b c", "frd"), "a=b=c");
+    }
+
+    #[test]
+    fn the_mini_table_of_three_decides_as_a_whole() {
+        // Against the two others a has 1.5, b 1 and c 0.5; the games with d and e do not matter.
+        let games = "a-b =, a-c 1, b-c =, d-a 1, b-d =, c-d 1, e-a 1, b-e =, c-e =";
+        assert_eq!(order(games, "a b c", "4k"), "a, b (DE), c (DE)");
+    }
+
+    #[test]
+    fn those_that_stay_tied_start_again_among_themselves() {
+        // Among the three, a and b have 3 and c has 2; then a and b start again, and a has 2 to 1.
+        let games = "a-b 1, b-c 1, c-a 1, a-c 1, b-a 1, a-b 1, c-b 1, b-c 1";
+        let field = field(games);
+        let context = Context::new(&field);
+        let tied = ["a", "b", "c"].map(|name| find(&field, name));
+        let mini = |name, tied: &[EngineIx]| {
+            Criterion::DirectEncounter.figure(&context, find(&field, name), tied).to_string()
+        };
+        assert_eq!([mini("a", &tied), mini("b", &tied), mini("c", &tied)], ["3", "3", "2"]);
+        assert_eq!(mini("a", &tied[..2]), "2");
+        let only = Chain { name: "test", criteria: &[Criterion::DirectEncounter], ..CHAINS[0] };
+        let groups = break_tie(&context, &tied, &only);
+        let names: Vec<_> =
+            groups.iter().map(|g| field.engine(g.engines[0]).name.as_str()).collect();
+        assert_eq!(names, ["a", "b", "c"]);
+        assert!(groups[1..].iter().all(|g| g.by == Some(Criterion::DirectEncounter)));
+    }
+
+    #[test]
+    fn the_first_criterion_that_differs_decides() {
+        // a and b drew each other; a beat the stronger of the others.
+        let games = "a-b =, a-c 1, b-d 1, c-d 1, d-a 1, c-b 1";
+        assert_eq!(order(games, "a b", "4k"), "a, b (S-B)");
+        assert_eq!(order(games, "b a", "4k"), "a, b (S-B)");
+    }
+
+    #[test]
+    fn the_last_criteria_of_the_rules_decide_by_length_and_then_nobody_does() {
+        use crate::event::field::FieldBuilder;
+        use crate::event::record::GameResult;
+        use crate::event::record::tests::record;
+        use shakmaty::Color;
+
+        const SHORT: &str = "f3 e5 g4 Qh4";
+        const LONG: &str = "e4 e5 Nf3 Nc6 Bb5 a6";
+        // a and b drew both games, and won two and lost two against c and d; only lengths can differ.
+        let order = |won: [&str; 2], lost: [&str; 2]| {
+            let mut builder = FieldBuilder::default();
+            builder.add(&record("a", "b", GameResult::Drawn, LONG), 0);
+            builder.add(&record("b", "a", GameResult::Drawn, LONG), 0);
+            for (name, won, lost) in [("a", won[0], lost[0]), ("b", won[1], lost[1])] {
+                builder.add(&record(name, "c", GameResult::Won(Color::White), won), 0);
+                builder.add(&record("c", name, GameResult::Won(Color::Black), won), 0);
+                builder.add(&record(name, "d", GameResult::Won(Color::Black), lost), 0);
+                builder.add(&record("d", name, GameResult::Won(Color::White), lost), 0);
+            }
+            let field = builder.finish();
+            let context = Context::new(&field);
+            let tied = [find(&field, "a"), find(&field, "b")];
+            break_tie(&context, &tied, &CHAINS[0])
+                .iter()
+                .map(|group| (group.engines.len(), group.engines[0] == tied[0], group.by))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            order([LONG, SHORT], [LONG, SHORT]),
+            [(1, false, None), (1, true, Some(Criterion::WonLength))]
+        );
+        assert_eq!(
+            order([LONG, LONG], [LONG, SHORT]),
+            [(1, true, None), (1, false, Some(Criterion::LostLength))]
+        );
+        // Rule 3.1.7.
+        assert_eq!(order([SHORT, SHORT], [LONG, LONG]), [(2, true, None)]);
+    }
+
+    #[test]
+    fn crashes_come_first_in_season_17() {
+        let games = "a-b 1, c-a 1!, b-c 1, c-b 0, a-c =, b-a 0";
+        assert!(order(games, "a b", "s17").starts_with("b, a"));
+        assert!(order(games, "a b", "frd").starts_with("a, b"));
+    }
+
+    #[test]
+    fn every_chain_is_found_by_its_name_and_the_first_is_the_rules() {
+        for chain in CHAINS {
+            assert_eq!(Chain::named(chain.name), Some(&chain));
+        }
+        let titles: Vec<&str> = CHAINS[0].criteria.iter().map(|c| c.id()).collect();
+        assert_eq!(
+            titles,
+            [
+                "direct-encounter",
+                "sonneborn-berger",
+                "r-mobility",
+                "double-wins",
+                "won-length",
+                "lost-length"
+            ]
+        );
+    }
+}

@@ -1,0 +1,25 @@
+//! Number of won games: Swiss, FRD, season 17, nTCEC.
+
+use super::{Context, Figure};
+use crate::event::field::EngineIx;
+use crate::event::points::HalfPoints;
+
+pub(super) fn figure(context: &Context<'_>, engine: EngineIx) -> Figure {
+    let games = context.field.of(engine);
+    let won = games.filter(|seen| seen.points == HalfPoints::ONE);
+    Figure::Count(won.count() as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::field::tests::{field, find};
+
+    #[test]
+    fn wins_with_both_colours_count() {
+        let field = field("a-b 1, b-a 0, a-b =, b-a 1, a-b *");
+        let context = Context::new(&field);
+        assert_eq!(figure(&context, find(&field, "a")), Figure::Count(2));
+        assert_eq!(figure(&context, find(&field, "b")), Figure::Count(1));
+    }
+}

@@ -1,0 +1,242 @@
+//! Replays a journal and checks what can be checked: every move, clock, result, place and promotion.
+
+use std::collections::BTreeMap;
+
+use shakmaty::uci::UciMove;
+use shakmaty::{Chess, Position};
+
+use super::config::Config;
+use super::journal::record::{GameFinished, GameStarted, Ply, Record, StageFinished};
+use super::journal::{self, JournalError};
+use super::journal_games;
+use super::ledger::Ledger;
+use super::stage::Stage;
+use super::standings::Standings;
+use crate::game::clock::TimeControl;
+use crate::game::end::{Reason, Referee};
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct Verified {
+    /// Records read.
+    pub records: u64,
+    /// Finished games.
+    pub games: usize,
+    /// Moves of engines.
+    pub moves: usize,
+    /// What is wrong, each with its line.
+    pub wrong: Vec<String>,
+}
+
+/// A game as its records told it.
+struct Told {
+    started: GameStarted,
+    plies: Vec<Ply>,
+    /// What the clocks must show before the next move.
+    clocks: [u64; 2],
+}
+
+/// Verifies an event's journal.
+///
+/// # Errors
+/// When it cannot be read, is damaged, or its records cannot follow each other.
+pub fn verify(config: &Config) -> Result<Verified, JournalError> {
+    let mut found = Verified::default();
+    let mut ledger = Ledger::default();
+    let mut open: BTreeMap<String, Told> = BTreeMap::new();
+    let torn = journal::read(&config.journal, &mut |line, record| {
+        found.records += 1;
+        let mut wrong = |what: String| found.wrong.push(format!("line {line}: {what}"));
+        match &record {
+            Record::Header(header) if header.settings_sha256 != config.sha256 => {
+                wrong("the event file is not the one it was begun with".into());
+            }
+            Record::GameStarted(started) => {
+                check_start(config, &ledger, started, &mut wrong);
+                let told = open.entry(started.id.clone()).or_insert_with(|| Told {
+                    started: started.clone(),
+                    plies: Vec::new(),
+                    clocks: started.clocks,
+                });
+                told.clocks = started.clocks;
+            }
+            Record::Ply(ply) => {
+                found.moves += 1;
+                if let Some(told) = open.get_mut(&ply.id) {
+                    check_clock(config, told, ply, &mut wrong);
+                    told.plies.push(ply.clone());
+                }
+            }
+            Record::GameFinished(game) => {
+                found.games += 1;
+                if let Some(told) = open.remove(&game.id) {
+                    check_game(config, &told, game, &mut wrong);
+                }
+            }
+            Record::StageFinished(outcome) => check_stage(config, &ledger, outcome, &mut wrong),
+            Record::EventFinished { winner } => {
+                let last = ledger.stages.last().and_then(|stage| stage.outcome.as_ref());
+                if last.and_then(|outcome| outcome.order.first()) != Some(winner) {
+                    wrong(format!("{winner} did not win the last stage"));
+                }
+            }
+            _ => {}
+        }
+        ledger.apply(record)
+    })?;
+    if let Some(torn) = torn {
+        found.wrong.push(format!("line {}: it is torn; the next run cuts it off", torn.line));
+    }
+    Ok(found)
+}
+
+/// Whether a game is the one that the schedule has at its place.
+fn check_start(
+    config: &Config,
+    ledger: &Ledger,
+    started: &GameStarted,
+    wrong: &mut impl FnMut(String),
+) {
+    let (Some(stage), Some(state)) =
+        (config.stages.get(started.stage), ledger.stages.get(started.stage))
+    else {
+        return;
+    };
+    let id = config.game_id(stage, started.place(), &started.white, &started.black);
+    if id != started.id {
+        wrong(format!("the game {} should be called {id}", started.id));
+    }
+    let seats = &state.started.seats;
+    let planned = stage.schedule(seats.len()).ok().and_then(|schedule| {
+        let per_double = 2 * schedule.rounds_per_cycle();
+        let double = started.round.checked_sub(1)? / per_double;
+        schedule.double(double).find(|pairing| pairing.at == started.place())
+    });
+    let names = planned
+        .map(|pairing| [seats.get(pairing.white.0).cloned(), seats.get(pairing.black.0).cloned()]);
+    if names != Some([Some(started.white.clone()), Some(started.black.clone())]) {
+        wrong(format!("{} is not the game that the schedule has there", started.id));
+    }
+    let sum = |name: &str| ledger.receipts.get(name).map(|receipt| receipt.frozen.file.as_str());
+    let names = [&started.white, &started.black];
+    for (name, played) in names.into_iter().zip(&started.sha256) {
+        if sum(name) != Some(played) {
+            wrong(format!("{name} played with the SHA-256 {played}, which is not its receipt's"));
+        }
+    }
+}
+
+/// Whether the clocks follow from the time that was used.
+fn check_clock(config: &Config, told: &mut Told, ply: &Ply, wrong: &mut impl FnMut(String)) {
+    let TimeControl::Clock { increment, .. } = config.control else { return };
+    let book = told.started.opening.split_whitespace().count();
+    let mover = (book + ply.number) % 2;
+    let mut due = told.clocks;
+    let increment = super::recorder::micros(increment);
+    due[mover] = due[mover].saturating_sub(ply.used) + increment;
+    // Durations are finer than what is recorded: each of both roundings may be one off.
+    let off =
+        due[mover].abs_diff(ply.clocks[mover]).max(due[1 - mover].abs_diff(ply.clocks[1 - mover]));
+    if off > 1 {
+        wrong(format!(
+            "after move {} of {} the clocks show {:?} and should show {due:?}",
+            ply.number, ply.id, ply.clocks
+        ));
+    }
+    told.clocks = ply.clocks;
+}
+
+/// Whether a game's moves are legal and its result is what they, or its reason, say.
+fn check_game(config: &Config, told: &Told, game: &GameFinished, wrong: &mut impl FnMut(String)) {
+    let id = &game.id;
+    let mut due: Vec<&str> = told.started.opening.split_whitespace().collect();
+    let book = due.len();
+    due.extend(told.plies.iter().map(|ply| ply.uci.as_str()));
+    let moves: Vec<&str> = game.moves.split_whitespace().collect();
+    if due != moves || book != game.book {
+        wrong(format!("the moves of {id} are not those that were told one by one"));
+    }
+    let mut referee = Referee::new(Chess::default(), config.material);
+    let mut ending = None;
+    for (number, word) in moves.iter().enumerate() {
+        if ending.is_some() {
+            wrong(format!("{id} goes on after its end at half-move {number}"));
+            return;
+        }
+        let Some(one) = word.parse::<UciMove>().ok().and_then(|word| referee.find(word)) else {
+            wrong(format!("half-move {number} of {id}, {word}, is not legal"));
+            return;
+        };
+        ending = referee.play(one);
+    }
+    let recorded = game.ending();
+    if recorded.details() != game.details
+        || recorded.termination().map(str::to_owned) != game.termination
+    {
+        wrong(format!("{id} ended by {:?}, and its words say {}", game.reason, game.details));
+    }
+    match ending {
+        Some(ending) if ending != recorded => wrong(format!(
+            "{id} ended {} by {}, and is recorded as {} by {}",
+            ending.result,
+            ending.details(),
+            recorded.result,
+            recorded.details()
+        )),
+        None if game.ended_on_the_board() => {
+            wrong(format!("{id} had not ended on the board, and is recorded as {}", game.details));
+        }
+        None => {
+            // Who forfeits is who was to move.
+            let forfeits = matches!(
+                game.reason,
+                Reason::Time { .. }
+                    | Reason::IllegalMove(_)
+                    | Reason::Resignation
+                    | Reason::Stall { .. }
+            );
+            if forfeits && recorded.loser() != Some(referee.position().turn()) {
+                wrong(format!("{id} was lost by the side that was not to move"));
+            }
+            if let (Reason::Time { .. }, Some([waited, left])) = (&game.reason, game.unanswered)
+                && waited <= left
+            {
+                wrong(format!("{id} was lost on time with time left"));
+            }
+        }
+        Some(_) => {}
+    }
+    if journal_games::moves(&game.moves).is_none() {
+        wrong(format!("the moves of {id} are not legal"));
+    }
+}
+
+/// Whether a stage's games were all played and its order follows from them.
+fn check_stage(
+    config: &Config,
+    ledger: &Ledger,
+    outcome: &StageFinished,
+    wrong: &mut impl FnMut(String),
+) {
+    let (Some(stage), Some(state)) =
+        (config.stages.get(outcome.stage), ledger.stages.get(outcome.stage))
+    else {
+        return;
+    };
+    let stage: &Stage = stage;
+    let field = stage.field(&config.event, &state.finished, config.crash_limit);
+    let ranking = stage.ranking(&Standings::of(&field, stage.chain), &state.decisions);
+    if ranking.concat() != outcome.order || stage.open_tie(&ranking).is_some() {
+        wrong(format!("the order of {} does not follow from its games", stage.name));
+    }
+    if outcome.order.iter().take(stage.promote).ne(&outcome.promoted) {
+        wrong(format!("{} promotes others than its first", stage.name));
+    }
+    let seats = &state.started.seats;
+    if let Ok(schedule) = stage.schedule(seats.len()) {
+        let due = stage.due(schedule, seats, &state.results(), &Default::default());
+        if !due.is_empty() && config.crash_limit.is_none() {
+            wrong(format!("{} was ended with {} games to play", stage.name, due.len()));
+        }
+    }
+}

@@ -1,0 +1,543 @@
+//! Time controls and the arithmetic of a game's clocks. Nothing here reads a real clock but
+//! [`Monotonic`]: a game's times are offsets that a [`Clock`] gave, so tests never sleep.
+
+use std::cell::Cell;
+use std::fmt;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize, Serializer};
+use shakmaty::{ByColor, Color};
+
+/// A moment, as time since some beginning that all stamps of a game share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Stamp(pub Duration);
+
+impl Stamp {
+    /// The time from `earlier` to here; zero where that is later.
+    #[must_use]
+    pub fn since(self, earlier: Stamp) -> Duration {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// Where stamps come from.
+pub trait Clock {
+    /// Now; never earlier than a stamp given before.
+    fn now(&self) -> Stamp;
+}
+
+/// The kernel's monotonic clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Monotonic {
+    epoch: Instant,
+}
+
+impl Monotonic {
+    /// Stamps count from now on.
+    #[must_use]
+    pub fn start() -> Monotonic {
+        Monotonic { epoch: Instant::now() }
+    }
+
+    /// The stamp of an instant.
+    #[must_use]
+    pub fn stamp(&self, at: Instant) -> Stamp {
+        Stamp(at.saturating_duration_since(self.epoch))
+    }
+}
+
+impl Clock for Monotonic {
+    fn now(&self) -> Stamp {
+        Stamp(self.epoch.elapsed())
+    }
+}
+
+/// A clock that moves only when told to.
+#[derive(Debug, Default)]
+pub struct Manual {
+    now: Cell<Duration>,
+}
+
+impl Manual {
+    /// Lets time pass.
+    pub fn pass(&self, time: Duration) {
+        self.now.set(self.now.get() + time);
+    }
+}
+
+impl Clock for Manual {
+    fn now(&self) -> Stamp {
+        Stamp(self.now.get())
+    }
+}
+
+/// How long an engine may think.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeControl {
+    /// A clock: a base time, an increment after each move, and a number of moves after which the base
+    /// time is given again.
+    Clock {
+        /// What the clock shows at first.
+        base: Duration,
+        /// Added after each move.
+        increment: Duration,
+        /// Moves to a new base time.
+        moves: Option<NonZeroU32>,
+    },
+    /// So long for each move.
+    MoveTime(Duration),
+    /// So many nodes for each move, without a clock.
+    Nodes(NonZeroU64),
+    /// So deep for each move, without a clock.
+    Depth(NonZeroU32),
+}
+
+impl TimeControl {
+    /// The event's: 30 minutes and 3 seconds a move (rule 1.1).
+    pub const EVENT: TimeControl = TimeControl::Clock {
+        base: Duration::from_secs(30 * 60),
+        increment: Duration::from_secs(3),
+        moves: None,
+    };
+
+    /// Whether an engine that knows only rule 7.9 can play it: a clock without periods.
+    #[must_use]
+    pub fn is_plain_clock(&self) -> bool {
+        matches!(self, TimeControl::Clock { moves: None, .. })
+    }
+}
+
+/// A time control that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the time control {text:?} is not understood: {why}; write 30:00+3, 10+0.1, 40/60+1, movetime=0.5, \
+     nodes=1000 or depth=8"
+)]
+pub struct BadTimeControl {
+    text: String,
+    why: &'static str,
+}
+
+impl FromStr for TimeControl {
+    type Err = BadTimeControl;
+
+    fn from_str(text: &str) -> Result<TimeControl, BadTimeControl> {
+        let bad = |why| BadTimeControl { text: text.to_owned(), why };
+        if let Some((key, value)) = text.split_once('=') {
+            return match key {
+                "st" | "movetime" => match duration(value) {
+                    Some(time) if !time.is_zero() => Ok(TimeControl::MoveTime(time)),
+                    _ => Err(bad("the time for a move is no positive number of seconds")),
+                },
+                "nodes" => value
+                    .parse()
+                    .map(TimeControl::Nodes)
+                    .map_err(|_| bad("the number of nodes is no positive whole number")),
+                "depth" => value
+                    .parse()
+                    .map(TimeControl::Depth)
+                    .map_err(|_| bad("the depth is no positive whole number")),
+                _ => Err(bad("no such limit")),
+            };
+        }
+        let (moves, rest) = match text.split_once('/') {
+            Some((moves, rest)) => {
+                let moves = moves
+                    .parse()
+                    .map_err(|_| bad("the moves before / are no positive whole number"))?;
+                (Some(moves), rest)
+            }
+            None => (None, text),
+        };
+        let (base, increment) = rest.split_once('+').unwrap_or((rest, "0"));
+        let base = duration(base).ok_or_else(|| bad("the base is no time"))?;
+        let increment = duration(increment).ok_or_else(|| bad("the increment is no time"))?;
+        if base.is_zero() {
+            return Err(bad("a clock that starts at zero is lost at once"));
+        }
+        Ok(TimeControl::Clock { base, increment, moves })
+    }
+}
+
+/// Seconds with up to a millisecond's fraction, or `MIN:SEC`, or `H:MIN:SEC`.
+fn duration(text: &str) -> Option<Duration> {
+    /// The longest that is accepted: far beyond every game, and far from every overflow.
+    const MOST: f64 = 1e6;
+    let mut whole = 0u64;
+    let mut parts = text.split(':').rev();
+    let seconds = parts.next()?;
+    let plain = |part: &str| {
+        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+    };
+    if !plain(seconds) {
+        return None;
+    }
+    let seconds: f64 = seconds.parse().ok()?;
+    let mut unit = 60u64;
+    for part in parts {
+        if unit > 3600 {
+            return None;
+        }
+        whole = whole.checked_add(part.parse::<u64>().ok()?.checked_mul(unit)?)?;
+        unit *= 60;
+    }
+    if seconds > MOST || whole as f64 > MOST {
+        return None;
+    }
+    // Engines are told whole milliseconds, so the clocks count no finer a base than that.
+    let millis = (seconds * 1000.0).round() as u64;
+    Some(Duration::from_secs(whole) + Duration::from_millis(millis))
+}
+
+/// Seconds as short as they can be written: `1800`, `0.1`.
+struct Seconds(Duration);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.as_secs())?;
+        let millis = self.0.subsec_millis();
+        if millis > 0 {
+            let digits = format!("{millis:03}");
+            write!(f, ".{}", digits.trim_end_matches('0'))?;
+        }
+        Ok(())
+    }
+}
+
+/// As in the PGN tag `TimeControl`; what is printed reads back as the same.
+impl fmt::Display for TimeControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            TimeControl::Clock { base, increment, moves } => {
+                if let Some(moves) = moves {
+                    write!(f, "{moves}/")?;
+                }
+                write!(f, "{}", Seconds(base))?;
+                if increment.is_zero() { Ok(()) } else { write!(f, "+{}", Seconds(increment)) }
+            }
+            TimeControl::MoveTime(time) => write!(f, "movetime={}", Seconds(time)),
+            TimeControl::Nodes(nodes) => write!(f, "nodes={nodes}"),
+            TimeControl::Depth(depth) => write!(f, "depth={depth}"),
+        }
+    }
+}
+
+impl Serialize for TimeControl {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for TimeControl {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<TimeControl, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// How long is waited for an answer, and what of it counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// What a move may come late without losing (0 for the event).
+    pub margin: Duration,
+    /// After the clock has run out, how long the move is still waited for; an engine that answers then
+    /// has lost, but lives for the next game.
+    pub after_flag: Duration,
+    /// The bound on every wait that no clock bounds.
+    pub without_clock: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Patience {
+        Patience {
+            margin: Duration::ZERO,
+            after_flag: Duration::from_secs(2),
+            without_clock: Duration::from_secs(60),
+        }
+    }
+}
+
+/// One side of the clock.
+#[derive(Clone, Copy, Debug)]
+struct Side {
+    control: TimeControl,
+    left: Duration,
+    moves_to_go: Option<u32>,
+}
+
+/// The flag has fallen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flag {
+    /// How much later than the clock, without its margin, allowed.
+    pub over: Duration,
+}
+
+/// Both clocks of a game.
+#[derive(Clone, Debug)]
+pub struct GameClock {
+    sides: ByColor<Side>,
+    patience: Patience,
+}
+
+impl GameClock {
+    /// Clocks that show the base time. (The event adds no increment before the first move: in its files
+    /// the first move's time and what is left make base plus increment.)
+    #[must_use]
+    pub fn new(controls: ByColor<TimeControl>, patience: Patience) -> GameClock {
+        let sides = controls.map(|control| match control {
+            TimeControl::Clock { base, moves, .. } => {
+                Side { control, left: base, moves_to_go: moves.map(NonZeroU32::get) }
+            }
+            _ => Side { control, left: Duration::ZERO, moves_to_go: None },
+        });
+        GameClock { sides, patience }
+    }
+
+    /// Clocks of a game that goes on: what each shows, after so many moves of each side on it.
+    #[must_use]
+    pub fn resumed(
+        controls: ByColor<TimeControl>,
+        patience: Patience,
+        left: ByColor<Duration>,
+        made: ByColor<u32>,
+    ) -> GameClock {
+        let mut clock = GameClock::new(controls, patience);
+        for side in Color::ALL {
+            let one = clock.sides.get_mut(side);
+            if let TimeControl::Clock { moves, .. } = one.control {
+                one.left = *left.get(side);
+                one.moves_to_go = moves.map(|moves| moves.get() - made.get(side) % moves.get());
+            }
+        }
+        clock
+    }
+
+    /// A side's time control.
+    #[must_use]
+    pub fn control(&self, side: Color) -> TimeControl {
+        self.sides.get(side).control
+    }
+
+    /// What a side's clock shows; zero without a clock.
+    #[must_use]
+    pub fn left(&self, side: Color) -> Duration {
+        self.sides.get(side).left
+    }
+
+    /// What a side gets for each move; zero without a clock.
+    #[must_use]
+    pub fn increment(&self, side: Color) -> Duration {
+        match self.sides.get(side).control {
+            TimeControl::Clock { increment, .. } => increment,
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// Moves to the next base time, where there is one.
+    #[must_use]
+    pub fn moves_to_go(&self, side: Color) -> Option<u32> {
+        self.sides.get(side).moves_to_go
+    }
+
+    /// What a move may take, margin included; none where only the bound on every wait holds.
+    #[must_use]
+    fn allowed(&self, side: Color) -> Option<Duration> {
+        let one = self.sides.get(side);
+        match one.control {
+            TimeControl::Clock { .. } => Some(one.left + self.patience.margin),
+            TimeControl::MoveTime(time) => Some(time + self.patience.margin),
+            TimeControl::Nodes(_) | TimeControl::Depth(_) => None,
+        }
+    }
+
+    /// How long to wait for this side's move at all.
+    #[must_use]
+    pub fn wait(&self, side: Color) -> Duration {
+        match self.allowed(side) {
+            Some(allowed) => allowed + self.patience.after_flag,
+            None => self.patience.without_clock,
+        }
+    }
+
+    /// Whether time alone decides for this side (a move that never comes is then a loss on time).
+    #[must_use]
+    pub fn runs(&self, side: Color) -> bool {
+        self.allowed(side).is_some()
+    }
+
+    /// A move came after so long: takes the time off, adds what the move earns.
+    ///
+    /// # Errors
+    /// When the flag had fallen. The clock then stays as it was.
+    pub fn spend(&mut self, side: Color, used: Duration) -> Result<(), Flag> {
+        if let Some(allowed) = self.allowed(side)
+            && used > allowed
+        {
+            return Err(Flag {
+                over: used.saturating_sub(allowed.saturating_sub(self.patience.margin)),
+            });
+        }
+        let one = self.sides.get_mut(side);
+        if let TimeControl::Clock { base, increment, moves } = one.control {
+            one.left = one.left.saturating_sub(used) + increment;
+            if let Some(to_go) = &mut one.moves_to_go {
+                *to_go -= 1;
+                if *to_go == 0 {
+                    one.left += base;
+                    *to_go = moves.map_or(1, NonZeroU32::get);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn secs(value: f64) -> Duration {
+        Duration::from_secs_f64(value)
+    }
+
+    fn clock(text: &str, margin: u64) -> GameClock {
+        let control: TimeControl = text.parse().unwrap();
+        GameClock::new(
+            ByColor { white: control, black: control },
+            Patience { margin: Duration::from_millis(margin), ..Patience::default() },
+        )
+    }
+
+    #[test]
+    fn a_resumed_clock_goes_on_where_it_stood() {
+        let control: TimeControl = "40/60+1".parse().unwrap();
+        let both = ByColor { white: control, black: control };
+        let left = ByColor { white: secs(12.5), black: secs(7.0) };
+        let made = ByColor { white: 41, black: 40 };
+        let clock = GameClock::resumed(both, Patience::default(), left, made);
+        assert_eq!(clock.left(Color::White), secs(12.5));
+        assert_eq!(clock.left(Color::Black), secs(7.0));
+        assert_eq!(clock.moves_to_go(Color::White), Some(39));
+        assert_eq!(clock.moves_to_go(Color::Black), Some(40));
+    }
+
+    #[test]
+    fn time_controls_read_and_print() {
+        for (text, printed) in [
+            ("30:00+3", "1800+3"),
+            ("1800+3", "1800+3"),
+            ("10+0.1", "10+0.1"),
+            ("40/60+1", "40/60+1"),
+            ("40/1:30:00", "40/5400"),
+            ("0.5", "0.5"),
+            ("st=0.25", "movetime=0.25"),
+            ("movetime=2", "movetime=2"),
+            ("nodes=1000", "nodes=1000"),
+            ("depth=8", "depth=8"),
+        ] {
+            let control: TimeControl = text.parse().unwrap();
+            assert_eq!(control.to_string(), printed, "{text}");
+            assert_eq!(printed.parse(), Ok(control));
+        }
+        assert_eq!("30:00+3".parse(), Ok(TimeControl::EVENT));
+        for text in [
+            "",
+            "+3",
+            "0+1",
+            "0/60",
+            "x/60",
+            "10+",
+            "10+x",
+            "-5",
+            "1e3",
+            "inf",
+            "nan",
+            "nodes=0",
+            "depth=-1",
+            "st=0",
+            "speed=3",
+            "1:2:3:4+1",
+            "99999999999",
+            "+",
+            "10+-1",
+        ] {
+            let error = text.parse::<TimeControl>().unwrap_err().to_string();
+            assert!(error.contains("30:00+3"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_increment_comes_after_the_move_as_in_the_events_files() {
+        // The first move of season 26's game 1.1: mt=64653, tl=1738347.
+        let mut clock = clock("30:00+3", 0);
+        assert_eq!(clock.left(Color::White), secs(1800.0));
+        clock.spend(Color::White, Duration::from_millis(64_653)).unwrap();
+        assert_eq!(clock.left(Color::White).as_millis(), 1_738_347);
+        assert_eq!(clock.left(Color::Black), secs(1800.0));
+    }
+
+    #[test]
+    fn the_flag_falls_after_the_last_instant_and_its_margin() {
+        let mut exact = clock("1+0", 0);
+        assert_eq!(exact.spend(Color::Black, secs(1.0)), Ok(()));
+        assert_eq!(exact.left(Color::Black), Duration::ZERO);
+        let late = Duration::from_nanos(1);
+        assert_eq!(exact.spend(Color::Black, late), Err(Flag { over: late }));
+        let mut soft = clock("1+0.5", 100);
+        assert_eq!(soft.spend(Color::White, secs(1.1)), Ok(()));
+        assert_eq!(soft.left(Color::White), secs(0.5));
+        let over = Duration::from_millis(101);
+        assert_eq!(soft.spend(Color::White, secs(0.5) + over), Err(Flag { over }));
+        assert_eq!(soft.wait(Color::White), secs(0.6) + Duration::from_secs(2));
+    }
+
+    #[test]
+    fn periods_give_the_base_again() {
+        let mut clock = clock("2/10+1", 0);
+        assert_eq!(clock.moves_to_go(Color::White), Some(2));
+        clock.spend(Color::White, secs(4.0)).unwrap();
+        assert_eq!(clock.left(Color::White), secs(7.0));
+        clock.spend(Color::White, secs(3.0)).unwrap();
+        assert_eq!(clock.left(Color::White), secs(15.0));
+        assert_eq!(clock.moves_to_go(Color::White), Some(2));
+    }
+
+    #[test]
+    fn what_has_no_clock_is_bounded_all_the_same() {
+        let clock = clock("nodes=100", 0);
+        assert!(!clock.runs(Color::White));
+        assert_eq!(clock.wait(Color::White), Duration::from_secs(60));
+    }
+
+    #[test]
+    fn the_manual_clock_moves_when_told() {
+        let clock = Manual::default();
+        let before = clock.now();
+        clock.pass(secs(3.0));
+        assert_eq!(clock.now().since(before), secs(3.0));
+        assert_eq!(before.since(clock.now()), Duration::ZERO);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_the_reader(text in "\\PC*") {
+            let _ = text.parse::<TimeControl>();
+        }
+
+        #[test]
+        fn time_is_never_made(used in proptest::collection::vec(0u64..3000, 1..50)) {
+            let mut clock = clock("10+0.5", 0);
+            let mut spent = 0;
+            for (moves, one) in used.iter().enumerate() {
+                if clock.spend(Color::White, Duration::from_millis(*one)).is_err() {
+                    break;
+                }
+                spent += one;
+                let given = 10_000 + 500 * (moves as u128 + 1);
+                prop_assert_eq!(clock.left(Color::White).as_millis() + u128::from(spent), given);
+            }
+        }
+    }
+}

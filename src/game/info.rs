@@ -1,0 +1,142 @@
+//! What an `info` line says of a search, as far as a game's record asks.
+//!
+//! Engines print many of these for each move and only the last that counts is read, so the choice
+//! ([`counts`]) is cheap and the reading ([`Info::read`]) happens once a move.
+
+use memchr::memmem;
+use serde::Serialize;
+
+use crate::game::eval::Eval;
+
+/// One search in numbers; what was not said is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Info {
+    /// Plies searched.
+    pub depth: Option<u32>,
+    /// The deepest line, in plies.
+    pub seldepth: Option<u32>,
+    /// Positions searched.
+    pub nodes: Option<u64>,
+    /// Positions a second.
+    pub speed: Option<u64>,
+    /// The hash table's filling, per mille.
+    pub hashfull: Option<u32>,
+    /// Positions found in endgame tables.
+    pub table_hits: Option<u64>,
+    /// The evaluation, from the engine's own point of view.
+    pub eval: Option<Eval>,
+}
+
+/// Whether a line is an `info` with an evaluation that counts: exact, and of the first line of play.
+#[must_use]
+pub fn counts(line: &[u8]) -> bool {
+    if !line.starts_with(b"info ") {
+        return false;
+    }
+    let Some(at) = memmem::find(line, b" score ") else {
+        return false;
+    };
+    // Both kinds of bound stand right after the score.
+    let after = &line[at..line.len().min(at + 40)];
+    if memmem::find(after, b"bound").is_some() {
+        return false;
+    }
+    match memmem::find(line, b" multipv ") {
+        Some(at) => line[at + 9..].starts_with(b"1 ") || line[at + 9..] == *b"1",
+        None => true,
+    }
+}
+
+impl Info {
+    /// Reads a line; the second value is the text of its `pv`, empty if there is none.
+    #[must_use]
+    pub fn read(line: &[u8]) -> (Info, &[u8]) {
+        let mut info = Info::default();
+        let mut words = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
+        while let Some(word) = words.next() {
+            let mut number = || words.next().and_then(number);
+            match word {
+                b"depth" => info.depth = number().and_then(|n| u32::try_from(n).ok()),
+                b"seldepth" => info.seldepth = number().and_then(|n| u32::try_from(n).ok()),
+                b"nodes" => info.nodes = number().and_then(|n| u64::try_from(n).ok()),
+                b"nps" => info.speed = number().and_then(|n| u64::try_from(n).ok()),
+                b"hashfull" => info.hashfull = number().and_then(|n| u32::try_from(n).ok()),
+                b"tbhits" => info.table_hits = number().and_then(|n| u64::try_from(n).ok()),
+                b"cp" => info.eval = number().map(Eval::centipawns),
+                b"mate" => info.eval = number().map(Eval::mate),
+                b"pv" => return (info, rest_after(line, word)),
+                // Free text may look like anything.
+                b"string" => break,
+                _ => {}
+            }
+        }
+        (info, b"")
+    }
+}
+
+/// What stands behind a word that is part of the line's own memory.
+fn rest_after<'a>(line: &'a [u8], word: &[u8]) -> &'a [u8] {
+    let end = (word.as_ptr() as usize + word.len()).saturating_sub(line.as_ptr() as usize);
+    line.get(end..).unwrap_or_default().trim_ascii()
+}
+
+/// A whole number as sloppy engines print it: `+00031`, `-5`, `00112`, or a fraction, which is cut.
+fn number(word: &[u8]) -> Option<i64> {
+    let word = std::str::from_utf8(word).ok()?;
+    let whole = word.split('.').next()?;
+    whole.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn only_exact_scores_of_the_first_line_count() {
+        for (line, expected) in [
+            ("info depth 3 score cp 12 pv e2e4", true),
+            ("info depth 3 multipv 1 score mate -3 nodes 5", true),
+            ("info depth 3 multipv 2 score cp 12", false),
+            ("info depth 3 multipv 12 score cp 12", false),
+            ("info depth 3 score cp 12 lowerbound nodes 5", false),
+            ("info depth 3 score mate 2 upperbound", false),
+            ("info depth 3 currmove e2e4", false),
+            ("bestmove e2e4 score cp 3", false),
+            ("", false),
+        ] {
+            assert_eq!(counts(line.as_bytes()), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_read_to_its_pv() {
+        let line =
+            b"info depth 9 seldepth 14 score cp +0031 nodes 123 nps 4.5 hashfull 12 tbhits 0 pv \
+                     e2e4 e7e5 ";
+        let (info, pv) = Info::read(line);
+        assert_eq!(
+            info,
+            Info {
+                depth: Some(9),
+                seldepth: Some(14),
+                nodes: Some(123),
+                speed: Some(4),
+                hashfull: Some(12),
+                table_hits: Some(0),
+                eval: Some(Eval::centipawns(31)),
+            }
+        );
+        assert_eq!(pv, b"e2e4 e7e5");
+        let (info, pv) = Info::read(b"info score mate -2 depth x string depth 7 pv e2e4");
+        assert_eq!((info.eval, info.depth), (Some(Eval::mate(-2)), None));
+        assert_eq!(pv, b"");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_will_do(line in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = (counts(&line), Info::read(&line));
+        }
+    }
+}

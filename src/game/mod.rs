@@ -1,0 +1,13 @@
+//! One game of chess between two players: its clock, its end, its record.
+//!
+//! Everything here but [`play`] is pure, and `play` meets engines only as [`play::Player`]: referee tests
+//! start no process and never sleep.
+
+pub mod adjudicate;
+pub mod clock;
+pub mod end;
+pub mod eval;
+pub mod info;
+pub mod pgn;
+pub mod play;
+pub mod tables;

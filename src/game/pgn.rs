@@ -1,0 +1,466 @@
+//! Games as PGN: the event's own form, where each move carries what was measured, a short one, or moves
+//! alone.
+
+use std::fmt::{self, Write};
+use std::time::{Duration, SystemTime};
+
+use shakmaty::san::SanPlus;
+use shakmaty::uci::UciMove;
+use shakmaty::{ByColor, Chess, Color, Position, Role};
+
+use crate::evidence::escape;
+use crate::game::clock::TimeControl;
+use crate::game::end::{Ending, GameResult};
+use crate::game::eval::Eval;
+use crate::game::play::{GameRecord, PlyRecord};
+
+/// How much stands beside each move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// The event's: `d= sd= mt= tl= s= n= pv= tb= h= ph= wv= R50= Rd= Rr= mb=`.
+    Event,
+    /// Evaluation from White's view, depth, and seconds: `{+0.31/12 0.250s}`.
+    Short,
+    /// Nothing.
+    Moves,
+}
+
+/// What a game's header says, besides what the record knows.
+#[derive(Clone, Debug)]
+pub struct Header {
+    /// The event's name.
+    pub event: String,
+    /// Where it is played.
+    pub site: String,
+    /// Round and game as the event counts them.
+    pub round: String,
+    /// The players' names.
+    pub names: ByColor<String>,
+    /// The options that were set: `Protocol=uci; Threads=1; Hash=64;`.
+    pub options: ByColor<String>,
+    /// Their time controls.
+    pub controls: ByColor<TimeControl>,
+    /// When the game began.
+    pub started: SystemTime,
+    /// How long it took.
+    pub lasted: Duration,
+}
+
+/// Appends a game.
+///
+/// # Errors
+/// None that memory could give; the type is the writer's.
+pub fn write(out: &mut String, header: &Header, record: &GameRecord, style: Style) -> fmt::Result {
+    write_tags(out, header, record)?;
+    out.push('\n');
+    if style == Style::Event {
+        writeln!(
+            out,
+            "{{WhiteEngineOptions: {}, BlackEngineOptions: {}}}",
+            Comment(&header.options.white),
+            Comment(&header.options.black)
+        )?;
+    }
+    let start = record.opening.start();
+    let mut movetext = Movetext { position: start, first: true, style, column: 0, out };
+    for one in record.opening.moves() {
+        movetext.book(*one)?;
+    }
+    let last = record.plies.len().saturating_sub(1);
+    for (index, ply) in record.plies.iter().enumerate() {
+        let pv = record.pvs.get(ply.pv.clone()).unwrap_or_default();
+        let ending = (index == last).then_some(&record.ending);
+        movetext.ply(ply, pv, ending)?;
+    }
+    movetext.finish(&record.ending)?;
+    out.push_str("\n\n");
+    Ok(())
+}
+
+fn write_tags(out: &mut String, header: &Header, record: &GameRecord) -> fmt::Result {
+    let ended = header.started + header.lasted;
+    let seconds = header.lasted.as_secs();
+    let lasted = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let plies = record.opening.moves().len() + record.plies.len();
+    let mut tag = |name: &str, value: &str| writeln!(out, "[{name} \"{}\"]", Quoted(value));
+    tag("Event", &header.event)?;
+    tag("Site", &header.site)?;
+    tag("Date", &moment(header.started).0)?;
+    tag("Round", &header.round)?;
+    tag("White", &header.names.white)?;
+    tag("Black", &header.names.black)?;
+    tag("Result", record.ending.result.word())?;
+    let same = header.controls.white == header.controls.black;
+    if !same {
+        tag("BlackTimeControl", &header.controls.black.to_string())?;
+    }
+    if let Some(fen) = record.opening.fen() {
+        tag("FEN", &fen)?;
+    }
+    tag("GameDuration", &lasted)?;
+    tag("GameEndTime", &moment(ended).1)?;
+    tag("GameStartTime", &moment(header.started).1)?;
+    tag("PlyCount", &plies.to_string())?;
+    if !record.opening.is_move_list() {
+        tag("SetUp", "1")?;
+    }
+    if let Some(word) = record.ending.termination() {
+        tag("Termination", word)?;
+    }
+    tag("TerminationDetails", &record.ending.details())?;
+    if same {
+        tag("TimeControl", &header.controls.white.to_string())?;
+    } else {
+        tag("WhiteTimeControl", &header.controls.white.to_string())?;
+    }
+    Ok(())
+}
+
+/// `2026.11.21` and `2026-11-21T10:04:05.006 UTC`.
+fn moment(at: SystemTime) -> (String, String) {
+    let text = humantime::format_rfc3339_millis(at).to_string();
+    let date = text.split('T').next().unwrap_or_default().replace('-', ".");
+    (date, format!("{} UTC", text.trim_end_matches('Z')))
+}
+
+/// A tag's value: one line, quotes and backslashes escaped.
+struct Quoted<'a>(&'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // First the quotes, so that what `escape` adds is not escaped again.
+        for c in self.0.chars() {
+            match c {
+                '"' | '\\' => write!(f, "\\{c}")?,
+                c if c.is_control() => f.write_str(" ")?,
+                c => f.write_char(c)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Text inside a comment: one line, and no brace that would end it.
+struct Comment<'a>(&'a str);
+
+impl fmt::Display for Comment<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in escape(self.0.as_bytes(), 2000).chars() {
+            f.write_char(match c {
+                '{' => '(',
+                '}' => ')',
+                c => c,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+struct Movetext<'a> {
+    position: Chess,
+    first: bool,
+    style: Style,
+    column: usize,
+    out: &'a mut String,
+}
+
+impl Movetext<'_> {
+    /// A word, on a new line where the present one would grow beyond 80 columns.
+    fn word(&mut self, word: &str) {
+        let width = word.chars().count();
+        if self.column > 0 {
+            if self.style != Style::Event && self.column + 1 + width > 80 {
+                self.out.push('\n');
+                self.column = 0;
+            } else {
+                self.out.push(' ');
+                self.column += 1;
+            }
+        }
+        self.out.push_str(word);
+        self.column += width;
+    }
+
+    fn line_end(&mut self) {
+        if self.column > 0 {
+            self.out.push('\n');
+            self.column = 0;
+        }
+    }
+
+    /// The move with its number where one is due, and plays it.
+    fn san(&mut self, one: shakmaty::Move) {
+        let number = self.position.fullmoves();
+        match self.position.turn() {
+            Color::White => self.word(&format!("{number}.")),
+            Color::Black if self.first => self.word(&format!("{number}...")),
+            Color::Black => {}
+        }
+        self.first = false;
+        let san = SanPlus::from_move_and_play_unchecked(&mut self.position, one);
+        self.word(&san.to_string());
+    }
+
+    fn book(&mut self, one: shakmaty::Move) -> fmt::Result {
+        self.san(one);
+        if self.style == Style::Event {
+            let comment = format!("{{book, mb={},}}", Balance(&self.position));
+            self.word(&comment);
+            if self.position.turn() == Color::White {
+                self.line_end();
+            }
+        }
+        Ok(())
+    }
+
+    fn ply(&mut self, ply: &PlyRecord, pv: &[u8], ending: Option<&Ending>) -> fmt::Result {
+        if self.style == Style::Event && self.position.turn() == Color::White {
+            self.line_end();
+        }
+        let before = (self.style == Style::Event).then(|| self.position.clone());
+        let side = self.position.turn();
+        self.san(ply.played);
+        match self.style {
+            Style::Moves => {}
+            Style::Short => {
+                let eval = ply.info.eval.map(|eval| eval.for_white(side));
+                let seconds = ply.used().as_secs_f64();
+                let comment = match (eval, ply.info.depth) {
+                    (Some(eval), Some(depth)) => format!("{{{eval}/{depth} {seconds:.3}s}}"),
+                    (Some(eval), None) => format!("{{{eval} {seconds:.3}s}}"),
+                    (None, _) => format!("{{{seconds:.3}s}}"),
+                };
+                self.word(&comment);
+            }
+            Style::Event => {
+                let mut comment = String::with_capacity(200);
+                event_comment(&mut comment, ply, before.as_ref(), &self.position, pv)?;
+                if let Some(ending) = ending {
+                    write!(comment, " {}", Comment(&ending.details()))?;
+                }
+                comment.push('}');
+                self.word(&comment);
+                self.line_end();
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, ending: &Ending) -> fmt::Result {
+        if self.style == Style::Event {
+            self.line_end();
+        } else {
+            let why = format!("{{{}}}", Comment(&ending.details()));
+            self.word(&why);
+        }
+        self.word(ending.result.word());
+        Ok(())
+    }
+}
+
+/// `{d=…, …, mb=…,` without the closing brace.
+fn event_comment(
+    out: &mut String,
+    ply: &PlyRecord,
+    before: Option<&Chess>,
+    after: &Chess,
+    pv: &[u8],
+) -> fmt::Result {
+    let info = &ply.info;
+    // As the event writes it: an engine that says nothing has searched one ply and thinks 0.00.
+    let depth = info.depth.unwrap_or(1);
+    let side = !after.turn();
+    let eval = info.eval.unwrap_or(Eval::centipawns(0)).for_white(side);
+    write!(
+        out,
+        "{{d={depth}, sd={}, mt={}, tl={}, s={}, n={}, pv=",
+        info.seldepth.unwrap_or(depth),
+        ply.used().as_millis(),
+        ply.left.as_millis(),
+        info.speed.unwrap_or(0),
+        info.nodes.unwrap_or(0),
+    )?;
+    if let Some(before) = before {
+        write_pv(out, before.clone(), pv)?;
+    }
+    match info.table_hits {
+        Some(hits) => write!(out, ", tb={hits}")?,
+        None => out.push_str(", tb=null"),
+    }
+    let full = info.hashfull.unwrap_or(0);
+    let (draw, win) = ply.rules_in;
+    write!(
+        out,
+        ", h={}.{}, ph=0.0, wv={eval}, R50={}, Rd={draw}, Rr={win}, mb={},",
+        full / 10,
+        full % 10,
+        100u32.saturating_sub(after.halfmoves()) / 2,
+        Balance(after),
+    )
+}
+
+/// The expected line in SAN, as far as it is legal.
+fn write_pv(out: &mut String, mut position: Chess, pv: &[u8]) -> fmt::Result {
+    let words = pv.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    for (index, word) in words.enumerate() {
+        let Ok(uci) = UciMove::from_ascii(word) else {
+            break;
+        };
+        let Ok(one) = uci.to_move(&position) else {
+            break;
+        };
+        if index > 0 {
+            out.push(' ');
+        }
+        write!(out, "{}", SanPlus::from_move_and_play_unchecked(&mut position, one))?;
+    }
+    Ok(())
+}
+
+/// White's pieces less Black's: pawns, knights, bishops, rooks, queens.
+struct Balance<'a>(&'a Chess);
+
+impl fmt::Display for Balance<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let board = self.0.board();
+        for role in [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
+            let pieces = board.by_role(role);
+            let count = |side| (pieces & board.by_color(side)).count();
+            let (white, black) = (count(Color::White), count(Color::Black));
+            if white >= black {
+                write!(f, "+{}", white - black)?;
+            } else {
+                write!(f, "-{}", black - white)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One line for the log: `1-0 {White mates}`.
+#[must_use]
+pub fn summary(ending: &Ending) -> String {
+    let result: GameResult = ending.result;
+    format!("{result} {{{}}}", Comment(&ending.details()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::clock::Stamp;
+    use crate::game::end::Reason;
+    use crate::game::info::Info;
+    use crate::openings::{Book, Opening, Order, Wanted};
+    use shakmaty::CastlingMode;
+
+    fn header(white: &str) -> Header {
+        let both = |text: &str| ByColor { white: text.to_owned(), black: text.to_owned() };
+        Header {
+            event: "A \"test\" \\ of\nlines".into(),
+            site: "?".into(),
+            round: "1.2".into(),
+            names: ByColor { white: white.into(), black: "B".into() },
+            options: both("Protocol=uci; Hash={8};"),
+            controls: ByColor { white: TimeControl::EVENT, black: TimeControl::EVENT },
+            started: SystemTime::UNIX_EPOCH + Duration::from_millis(86_400_123),
+            lasted: Duration::from_secs(3661),
+        }
+    }
+
+    fn record(opening: Opening, moves: &str, ending: Ending) -> GameRecord {
+        let mut position = opening.start();
+        for one in opening.moves() {
+            position.play_unchecked(*one);
+        }
+        let mut pvs = Vec::new();
+        let plies = moves
+            .split_whitespace()
+            .map(|word| {
+                let uci: UciMove = word.parse().unwrap();
+                let played = uci.to_move(&position).unwrap();
+                position.play_unchecked(played);
+                let from = pvs.len();
+                pvs.extend_from_slice(played.to_uci(CastlingMode::Standard).to_string().as_bytes());
+                pvs.extend_from_slice(b" h9h9");
+                PlyRecord {
+                    played,
+                    sent: Stamp::default(),
+                    heard: Stamp(Duration::from_millis(250)),
+                    left: Duration::from_millis(1_802_750),
+                    info: Info {
+                        depth: Some(9),
+                        eval: Some(Eval::centipawns(31)),
+                        hashfull: Some(125),
+                        ..Info::default()
+                    },
+                    pv: from..pvs.len(),
+                    rules_in: (-1000, -1000),
+                }
+            })
+            .collect();
+        GameRecord { opening, plies, pvs, ending, unanswered: None, hung: None }
+    }
+
+    fn mate() -> Ending {
+        Ending::win(Color::Black, Reason::Mate)
+    }
+
+    fn opening(line: &str) -> Opening {
+        let dir = tempfile::tempdir().unwrap();
+        let name = if line.contains('/') { "b.epd" } else { "b.txt" };
+        std::fs::write(dir.path().join(name), line).unwrap();
+        let wanted = Wanted { plies: None, most: 1, order: Order::Sequential };
+        let book = Book::read(&dir.path().join(name), wanted).unwrap();
+        book.openings()[0].clone()
+    }
+
+    #[test]
+    fn the_events_own_form() {
+        let mut out = String::new();
+        let game = record(opening("f3"), "e7e5 g2g4 d8h4", mate());
+        write(&mut out, &header("A"), &game, Style::Event).unwrap();
+        let expected = "[Event \"A \\\"test\\\" \\\\ of lines\"]\n[Site \"?\"]\n[Date \"1970.01.02\"]\n\
+            [Round \"1.2\"]\n[White \"A\"]\n[Black \"B\"]\n[Result \"0-1\"]\n\
+            [GameDuration \"01:01:01\"]\n[GameEndTime \"1970-01-02T01:01:01.123 UTC\"]\n\
+            [GameStartTime \"1970-01-02T00:00:00.123 UTC\"]\n[PlyCount \"4\"]\n\
+            [TerminationDetails \"Black mates\"]\n[TimeControl \"1800+3\"]\n\n\
+            {WhiteEngineOptions: Protocol=uci; Hash=(8);, BlackEngineOptions: Protocol=uci; Hash=(8);}\n\
+            1. f3 {book, mb=+0+0+0+0+0,} e5 {d=9, sd=9, mt=250, tl=1802750, s=0, n=0, pv=e5, tb=null, \
+            h=12.5, ph=0.0, wv=-0.31, R50=50, Rd=-1000, Rr=-1000, mb=+0+0+0+0+0,}\n\
+            2. g4 {d=9, sd=9, mt=250, tl=1802750, s=0, n=0, pv=g4, tb=null, h=12.5, ph=0.0, wv=0.31, \
+            R50=50, Rd=-1000, Rr=-1000, mb=+0+0+0+0+0,}\n\
+            Qh4# {d=9, sd=9, mt=250, tl=1802750, s=0, n=0, pv=Qh4#, tb=null, h=12.5, ph=0.0, wv=-0.31, \
+            R50=49, Rd=-1000, Rr=-1000, mb=+0+0+0+0+0, Black mates}\n0-1\n\n";
+        assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn a_short_form_and_moves_alone() {
+        let game = record(Opening::none(), "f2f3 e7e5 g2g4 d8h4", mate());
+        let mut out = String::new();
+        write(&mut out, &header("A"), &game, Style::Short).unwrap();
+        let body = out.split("\n\n").nth(1).unwrap();
+        assert_eq!(
+            body,
+            "1. f3 {0.31/9 0.250s} e5 {-0.31/9 0.250s} 2. g4 {0.31/9 0.250s} Qh4#\n\
+             {-0.31/9 0.250s} {Black mates} 0-1"
+        );
+        let mut out = String::new();
+        write(&mut out, &header("A"), &game, Style::Moves).unwrap();
+        assert!(out.ends_with("\n\n1. f3 e5 2. g4 Qh4# {Black mates} 0-1\n\n"), "{out}");
+    }
+
+    #[test]
+    fn a_position_has_its_tags_and_black_may_begin() {
+        let ending = Ending::win(Color::White, Reason::IllegalMove("a1}".into()));
+        let game = record(opening("4k3/8/8/8/8/8/4P3/4K3 b - - 0 7"), "e8d7", ending);
+        let mut other = header("A");
+        other.controls.black = "nodes=5".parse().unwrap();
+        let mut out = String::new();
+        write(&mut out, &other, &game, Style::Moves).unwrap();
+        assert!(out.contains("[FEN \"4k3/8/8/8/8/8/4P3/4K3 b - - 0 7\"]\n"), "{out}");
+        assert!(out.contains("[SetUp \"1\"]\n[Termination \"illegal move\"]\n"), "{out}");
+        assert!(out.contains("[BlackTimeControl \"nodes=5\"]\n"), "{out}");
+        assert!(out.ends_with("7... Kd7 {Black makes an illegal move: a1)} 1-0\n\n"), "{out}");
+    }
+}

@@ -1,0 +1,466 @@
+//! The whole way of one entry through the rooms: read, measured, run, judged, reported.
+
+mod attach;
+
+pub use attach::{Attached, refused};
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use crate::conformance::probe::{self, ProbePlan, Waits};
+use crate::conformance::{self, words::Words};
+use crate::error::CheckError;
+use crate::evidence::{Capabilities, Evidence, HostFacts, Limits, Purpose, Run, Shell};
+use crate::policy::allowlist::Allowlist;
+use crate::policy::decide::Strictness;
+use crate::policy::toolchain::Toolchain;
+use crate::report::size::{EntrySize, SizeFigures};
+use crate::report::{EntryReport, Leftover, RunSummary, StartTimes};
+use crate::rule::{RULES, RuleId};
+use crate::sandbox::Sandbox;
+use crate::sandbox::capability::{self, Capability};
+use crate::sandbox::devices::{self, DeviceClass};
+use crate::sandbox::plan::{Audit, Launcher, Plan, SandboxError, Staging};
+use crate::sandbox::status::{self, Layer, LayerName, State};
+use crate::submission::Submission;
+use crate::submission::entry::{self, LoadError, LoadOptions};
+use crate::submission::format::{self, Format, ThisHost};
+use crate::submission::payload::{self, Counting, PayloadReport};
+use crate::submission::size::{self, FileParts, SizeReport};
+use crate::verdict::{Finding, Verdict};
+
+/// What the caller chose; the defaults are the event's.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The configuration, where it does not lie beside the entry.
+    pub engines_json: Option<PathBuf>,
+    /// Which engine of a configuration with several.
+    pub name: Option<String>,
+    /// An allow-list in place of the one built in.
+    pub allowlist: Option<PathBuf>,
+    /// Time limits.
+    pub limits: Limits,
+    /// Tolerated commands count as refused.
+    pub strict: bool,
+    /// Probes that can only advise are left out.
+    pub quick: bool,
+    /// Layers of the sandbox without which nothing is run, beside those that are always mandatory.
+    pub required: Vec<LayerName>,
+    /// Mappings of 4 GiB or more reserve no memory.
+    pub lazy_memory: bool,
+    /// Device nodes that are opened to the entry.
+    pub devices: Vec<DeviceClass>,
+    /// How many probes run beside each other.
+    pub jobs: NonZeroUsize,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            engines_json: None,
+            name: None,
+            allowlist: None,
+            limits: Limits::default(),
+            strict: false,
+            quick: false,
+            required: Vec::new(),
+            lazy_memory: false,
+            devices: Vec::new(),
+            jobs: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+        }
+    }
+}
+
+/// Takes one line on what is being done now; called from any thread.
+pub type Progress<'a> = &'a (dyn Fn(&str) + Sync);
+
+/// The gate on this host, opened once and used for every entry.
+pub struct Gate {
+    settings: Settings,
+    list: Arc<Allowlist>,
+    host: OnceLock<Host>,
+}
+
+/// What is found out of the host when the first entry has to be run.
+struct Host {
+    tools: Arc<Toolchain>,
+    sandbox: Arc<Sandbox>,
+    landlock: bool,
+    facts: HostFacts,
+}
+
+/// An entry that may be started in a game.
+pub struct Seated {
+    /// Its file and configuration.
+    pub submission: Submission,
+    /// What starts it, confined.
+    pub launcher: Arc<dyn Launcher + Send + Sync>,
+    /// How.
+    pub plan: Plan,
+}
+
+/// What is known of an entry by its bytes alone.
+struct Read {
+    submission: Submission,
+    format: Format,
+    size: SizeReport,
+    payload: PayloadReport,
+    findings: Vec<Finding>,
+}
+
+impl Gate {
+    /// Opens the gate.
+    ///
+    /// # Errors
+    /// When the allow-list that was named cannot be read or has a mistake.
+    pub fn open(settings: Settings) -> Result<Gate, CheckError> {
+        let list = match &settings.allowlist {
+            Some(path) => {
+                Allowlist::load(path).map_err(|e| CheckError::Configuration(Box::new(e)))?
+            }
+            None => Allowlist::built_in().clone(),
+        };
+        Ok(Gate { settings, list: Arc::new(list), host: OnceLock::new() })
+    }
+
+    /// Judges one entry.
+    ///
+    /// # Errors
+    /// When there is nothing to judge or a setting is wrong. An entry that breaks rules is no error.
+    pub fn check(&self, path: &Path, progress: Progress<'_>) -> Result<EntryReport, CheckError> {
+        progress("reading");
+        let (read, single) = self.read(path)?;
+        let Some(read) = read else {
+            return Ok(unread(path, single));
+        };
+        let mut findings = read.findings;
+        findings.push(single);
+        let mut report = EntryReport {
+            path: path.to_owned(),
+            file: read.submission.path.clone(),
+            sha256: read.submission.sha256.clone(),
+            size: Some(figures(&read.size)),
+            verdict: Verdict::Undecided,
+            findings: Vec::new(),
+            startup: StartTimes::default(),
+            execs: Vec::new(),
+            leftovers: Vec::new(),
+            layers: Vec::new(),
+            capabilities: None,
+            transcript: Vec::new(),
+            runs: Vec::new(),
+        };
+        if read.submission.is_whole() {
+            findings.extend(self.run(&read.submission, &read.format, &mut report, progress));
+        } else {
+            findings.extend(skipped_but(&findings, RuleId::Size));
+        }
+        findings.sort_by_key(|finding| finding.rule);
+        report.verdict = Verdict::of(&findings);
+        report.findings = findings;
+        Ok(report)
+    }
+
+    /// Counts one entry's bytes without running it.
+    ///
+    /// # Errors
+    /// When there is nothing to measure or a setting is wrong.
+    pub fn measure(&self, path: &Path) -> Result<EntrySize, CheckError> {
+        let (read, single) = self.read(path)?;
+        let Some(read) = read else {
+            return Err(CheckError::Nothing { path: path.to_owned(), what: single.summary });
+        };
+        let counted = read.payload.fields.iter().filter(|f| f.counting != Counting::NotCounted);
+        // Of the findings by bytes, only that on the size decides what `size` says.
+        let about_size: Vec<Finding> = read
+            .findings
+            .into_iter()
+            .filter(|finding| matches!(finding.rule, RuleId::Size | RuleId::Payload))
+            .collect();
+        Ok(EntrySize {
+            path: path.to_owned(),
+            sha256: read.submission.sha256.unwrap_or_default(),
+            format: read.format.describe(),
+            verdict: Verdict::of(&about_size),
+            size: figures(&read.size),
+            counted: counted
+                .map(|field| {
+                    format!("{}: {} ({})", field.field, field.size.canonical, field.reason)
+                })
+                .collect(),
+        })
+    }
+
+    /// Reads an entry as it is now, without judging it, with what starts it in a game.
+    ///
+    /// # Errors
+    /// When there is no entry, or this host cannot confine one.
+    pub fn seat(&self, path: &Path) -> Result<Seated, CheckError> {
+        let (read, single) = self.read(path)?;
+        let Some(read) = read else {
+            return Err(CheckError::Nothing { path: path.to_owned(), what: single.summary });
+        };
+        let host = self.host();
+        if !host.landlock {
+            return Err(CheckError::Sandbox(SandboxError::Missing {
+                what: "this host has no Landlock that could confine an entry".into(),
+                next: "play on a host with Linux 6.2 or newer and Landlock".into(),
+            }));
+        }
+        let plan = Plan {
+            bytes: Arc::clone(&read.submission.bytes),
+            staging: Staging::Neutral,
+            shell: Shell::AsIs,
+            audit: Audit::ProgramsOnly,
+        };
+        let launcher: Arc<dyn Launcher + Send + Sync> = Arc::clone(&host.sandbox) as _;
+        Ok(Seated { submission: read.submission, launcher, plan })
+    }
+
+    fn read(&self, path: &Path) -> Result<(Option<Read>, Finding), CheckError> {
+        let options = LoadOptions {
+            engines_json: self.settings.engines_json.clone(),
+            name: self.settings.name.clone(),
+        };
+        let loaded = entry::load(path, &options).map_err(load_error)?;
+        let Some(submission) = loaded.submission else {
+            return Ok((None, loaded.finding));
+        };
+        let (format, on_format) =
+            format::judge(&submission.bytes, submission.mode, &ThisHost, &self.list);
+        let (payload, on_payload) =
+            payload::judge(submission.engines_json.as_ref(), &submission.file_name, &self.list);
+        let (size, on_size) = size::judge(submission.size, FileParts::from(&format), &payload);
+        let findings = vec![on_format, on_payload, on_size];
+        Ok((Some(Read { submission, format, size, payload, findings }), loaded.finding))
+    }
+
+    fn host(&self) -> &Host {
+        self.host.get_or_init(|| {
+            let strictness =
+                if self.settings.strict { Strictness::Strict } else { Strictness::Tolerant };
+            let capability = Capability::probe();
+            let tools = Arc::new(Toolchain::discover(Arc::clone(&self.list), strictness));
+            let mut host = tools.host(capability.namespaces.is_ok());
+            host.lazy_memory = self.settings.lazy_memory;
+            host.cgroups = capability.cgroups.clone().ok();
+            let opened =
+                devices::open(&mut host.grants, &self.settings.devices, capability.landlock_abi);
+            let mut layers = capability.layers();
+            layers.push(opened);
+            let facts = HostFacts {
+                kernel: capability::kernel_release(),
+                cpus: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+                memory: capability::memory(),
+                layers,
+                missing_commands: tools.missing.clone(),
+                chess_libraries: tools.chess_libraries.clone(),
+            };
+            Host {
+                sandbox: Arc::new(Sandbox::new(host, tools.clone())),
+                landlock: capability.enforces_files(),
+                tools,
+                facts,
+            }
+        })
+    }
+
+    /// Runs the entry and judges what was seen.
+    fn run(
+        &self,
+        submission: &Submission,
+        format: &Format,
+        report: &mut EntryReport,
+        progress: Progress<'_>,
+    ) -> Vec<Finding> {
+        progress("looking at the host");
+        let host = self.host();
+        report.layers.clone_from(&host.facts.layers);
+        if !host.landlock {
+            return unconfined(
+                "this host has no Landlock that could confine it, so it was not started",
+                NEEDS_LANDLOCK,
+            );
+        }
+        let unmet = status::unmet(&self.settings.required, &host.facts.layers);
+        if !unmet.is_empty() {
+            return unconfined(
+                &format!(
+                    "it was not started, for want of what --require asks: {}",
+                    unmet.join("; ")
+                ),
+                "run `gate4k doctor` for what this host lacks and how to get it, or judge the entry on \
+                 another host",
+            );
+        }
+        let available: Vec<Shell> = [("dash", Shell::Dash), ("bash", Shell::Bash)]
+            .into_iter()
+            .filter(|(name, _)| host.tools.shell(name).is_some())
+            .map(|(_, shell)| shell)
+            .collect();
+        let sh = host.tools.shell("sh");
+        let host_sh = [("dash", Shell::Dash), ("bash", Shell::Bash)]
+            .into_iter()
+            .find(|(name, _)| sh.is_some() && host.tools.shell(name) == sh)
+            .map(|(_, shell)| shell);
+        let plan = ProbePlan {
+            bytes: Arc::clone(&submission.bytes),
+            own_name: submission.file_name.clone(),
+            script_with_sh: format.is_for_sh(),
+            shells_available: available,
+            host_sh,
+            quick: self.settings.quick,
+            jobs: self.settings.jobs.get(),
+            limits: self.settings.limits,
+            waits: Waits::default(),
+        };
+        let (runs, capabilities) = match probe::gather(&*host.sandbox, &plan, progress) {
+            Ok(gathered) => gathered,
+            Err(error) => {
+                note_missing_layer(&mut report.layers, &error);
+                return unconfined(&error.to_string(), NEEDS_LANDLOCK);
+            }
+        };
+        progress("judging");
+        let evidence = Evidence {
+            runs,
+            capabilities,
+            host: host.facts.clone(),
+            limits: self.settings.limits,
+            strict: self.settings.strict,
+            quick: self.settings.quick,
+        };
+        let words = Words::new(&host.tools);
+        let findings = conformance::judge_all(&evidence, &format.needed, &words);
+        tell(report, &evidence);
+        findings
+    }
+}
+
+/// What the report shows of the runs.
+fn tell(report: &mut EntryReport, evidence: &Evidence) {
+    report.runs = evidence.runs.iter().map(RunSummary::from).collect();
+    report.capabilities = Some(Capabilities::clone(&evidence.capabilities));
+    let Some(main) = shown_run(&evidence.runs) else { return };
+    report.startup = StartTimes { uciok: main.uciok, readyok: main.readyok };
+    report.execs.clone_from(&main.execs);
+    report.transcript = main.transcript.lines();
+    report.leftovers = main
+        .left_files
+        .iter()
+        .cloned()
+        .map(Leftover::File)
+        .chain(main.left_processes.iter().cloned().map(Leftover::Process))
+        .collect();
+}
+
+/// The measured run: the first main run that came up, else the first of all.
+fn shown_run(runs: &[Run]) -> Option<&Run> {
+    let up = |run: &&Run| run.purpose == Purpose::Main && run.readyok.is_some();
+    runs.iter().find(up).or_else(|| runs.first())
+}
+
+fn load_error(error: LoadError) -> CheckError {
+    match error {
+        LoadError::Nothing { path, what } => CheckError::Nothing { path, what: what.to_owned() },
+        LoadError::Unreadable { path, source } if source.kind() == std::io::ErrorKind::NotFound => {
+            CheckError::Nothing { path, what: "no such file".into() }
+        }
+        LoadError::Unreadable { path, source } => CheckError::Read { path, source },
+        other => CheckError::Configuration(Box::new(other)),
+    }
+}
+
+fn figures(size: &SizeReport) -> SizeFigures {
+    SizeFigures {
+        file: size.file,
+        stub: size.stub,
+        payload: size.payload,
+        payload_bare: size.payload_bare,
+        total: size.total,
+        limit: size.limit,
+    }
+}
+
+/// The report on something that could not be read as an entry.
+fn unread(path: &Path, single: Finding) -> EntryReport {
+    let mut findings = vec![single];
+    findings.extend(skipped_but(&findings, RuleId::SingleFile));
+    findings.sort_by_key(|finding| finding.rule);
+    EntryReport {
+        path: path.to_owned(),
+        file: path.to_owned(),
+        sha256: None,
+        size: None,
+        verdict: Verdict::of(&findings),
+        findings,
+        startup: StartTimes::default(),
+        execs: Vec::new(),
+        leftovers: Vec::new(),
+        layers: Vec::new(),
+        capabilities: None,
+        transcript: Vec::new(),
+        runs: Vec::new(),
+    }
+}
+
+/// Every rule that has no finding yet, as skipped because of `on`.
+fn skipped_but(findings: &[Finding], on: RuleId) -> Vec<Finding> {
+    RULES
+        .iter()
+        .filter(|rule| findings.iter().all(|finding| finding.rule != rule.id))
+        .map(|rule| Finding::skipped(rule.id, on))
+        .collect()
+}
+
+/// The next step where the kernel is too old.
+const NEEDS_LANDLOCK: &str =
+    "judge it on a host whose kernel confines it: Linux 6.2 or newer with Landlock";
+
+/// The findings of an entry that was not run for want of a sandbox: nobody's fault, and nothing decided.
+fn unconfined(why: &str, help: &str) -> Vec<Finding> {
+    let by_bytes = [RuleId::SingleFile, RuleId::Format, RuleId::Size, RuleId::Payload];
+    RULES
+        .iter()
+        .filter(|rule| !by_bytes.contains(&rule.id))
+        .map(|rule| {
+            if rule.id == RuleId::Startup {
+                Finding::undecided(rule.id, why).help(help)
+            } else {
+                Finding::skipped(rule.id, RuleId::Startup)
+            }
+        })
+        .collect()
+}
+
+fn note_missing_layer(layers: &mut [Layer], error: &SandboxError) {
+    if let SandboxError::Missing { what, .. } = error
+        && let Some(layer) = layers.iter_mut().find(|layer| layer.name == LayerName::ExecReporter)
+    {
+        layer.state = State::Absent;
+        layer.reason.clone_from(what);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Bytes;
+    use crate::verdict::Status;
+
+    #[test]
+    fn without_a_sandbox_nothing_is_accepted_and_nothing_rejected() {
+        let findings = unconfined("no Landlock", NEEDS_LANDLOCK);
+        assert_eq!(Verdict::of(&findings), Verdict::Undecided);
+        assert_eq!(findings.iter().filter(|f| f.status == Status::Undecided).count(), 1);
+    }
+
+    #[test]
+    fn what_is_no_file_has_a_finding_for_every_rule() {
+        let report = unread(Path::new("x"), Finding::fail(RuleId::SingleFile, "a directory"));
+        assert_eq!(report.findings.len(), RULES.len());
+        assert_eq!(report.verdict, Verdict::Rejected);
+        assert_eq!(report.size.map(|s| s.limit), None::<Bytes>);
+    }
+}

@@ -1,0 +1,62 @@
+//! Books of one position a line, FEN or EPD; operations after an EPD are passed over.
+
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, Chess};
+
+use super::{Opening, Wanted, Wrong, text_lines};
+
+pub(super) fn read(bytes: &[u8], wanted: Wanted) -> Result<Vec<Opening>, Wrong> {
+    text_lines(bytes)
+        .take(wanted.most)
+        .map(|(place, text)| {
+            position(&text)
+                .map(|start| Opening::new(start, Vec::new()))
+                .map_err(|what| (place, what))
+        })
+        .collect()
+}
+
+/// The four fields of an EPD, and the two counters of a FEN where there are two numbers.
+fn position(text: &str) -> Result<Chess, String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let is_number = |word: &&&str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let counters = words.iter().skip(4).take(2).take_while(is_number).count();
+    let fields = if counters == 2 { 6 } else { 4 };
+    let fen = words
+        .get(..fields)
+        .ok_or("a position has four fields: board, side, castling, en passant")?
+        .join(" ");
+    let fen: Fen = fen.parse().map_err(|why| format!("{fen:?} is no FEN: {why}"))?;
+    fen.into_position(CastlingMode::Standard).map_err(|why| format!("no position of a game: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::all;
+    use super::*;
+
+    #[test]
+    fn fen_and_epd_with_operations() {
+        let text = "4k3/8/8/8/8/8/4P3/4K3 w - - 3 17\n\
+                    4k3/8/8/8/8/8/4P3/4K3 b - - bm Kd7; id \"x\";\n\
+                    rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n";
+        let openings = read(text.as_bytes(), all()).unwrap();
+        let fens: Vec<Option<String>> = openings.iter().map(Opening::fen).collect();
+        assert_eq!(
+            fens,
+            [
+                Some("4k3/8/8/8/8/8/4P3/4K3 w - - 3 17".into()),
+                Some("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1".into()),
+                None,
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_no_position_is_told_with_its_line() {
+        for text in ["4k3/8 w", "hello", "8/8/8/8/8/8/8/8 w - -", "4k3/9/8/8/8/8/8/4K3 w - -"] {
+            let (place, what) = read(format!("\n{text}").as_bytes(), all()).unwrap_err();
+            assert_eq!(place.to_string(), "line 2", "{what}");
+        }
+    }
+}

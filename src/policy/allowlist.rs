@@ -1,0 +1,516 @@
+//! `allowlist.toml`: what rules 7.3 to 7.8 allow, line by line, each with its rule or its reason.
+//!
+//! It is data, so that the organisers can add to it (7.8) without a new gate4k. A mistake in it is
+//! shown at its line: a list that is read differently from what its author meant judges wrongly.
+
+use std::fmt;
+use std::ops::{Deref, Range};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use crate::policy::excerpt::{Place, excerpt};
+use crate::policy::pattern;
+
+mod verify;
+
+use verify::Mistake;
+
+/// The version of the format that is read here.
+pub const VERSION: u32 = 1;
+
+/// The list that is built in, as text.
+pub const BUILT_IN: &str = include_str!("../../allowlist.toml");
+
+/// A string of the list that remembers where it was written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(transparent)]
+pub struct Text(Spanned<String>);
+
+impl Text {
+    /// The bytes of the list that it was written with.
+    fn span(&self) -> Range<usize> {
+        self.0.span()
+    }
+}
+
+impl Deref for Text {
+    type Target = str;
+    fn deref(&self) -> &str {
+        self.0.get_ref()
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self)
+    }
+}
+
+/// What a command of the list is to rule 7.5.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CommandClass {
+    /// Named by rule 7.5.
+    Listed,
+    /// Not named there; a pass with advice, a rejection under `--strict`.
+    Tolerated,
+}
+
+/// A command that an entry may start.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Command {
+    /// Its name along PATH.
+    pub name: Text,
+    /// Listed or tolerated.
+    pub class: CommandClass,
+    /// Files and directories that it needs beyond its own shared libraries, as patterns.
+    #[serde(default)]
+    pub reads: Vec<Text>,
+    /// The rule that allows it.
+    pub rule: Option<Text>,
+    /// Why it is allowed, where no rule names it.
+    pub reason: Option<Text>,
+}
+
+/// A program that commands of the list start by themselves, allowed only below them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Helper {
+    /// Its base name.
+    pub name: Text,
+    /// The commands and helpers that may start it.
+    pub below: Vec<Text>,
+    /// Where it lies when not along PATH, as patterns.
+    #[serde(default)]
+    pub places: Vec<Text>,
+    /// As for [`Command::reads`].
+    #[serde(default)]
+    pub reads: Vec<Text>,
+    /// The rule that allows it.
+    pub rule: Option<Text>,
+    /// Why it is allowed.
+    pub reason: Option<Text>,
+}
+
+/// Shared libraries that an entry may load (7.6).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Library {
+    /// A pattern for the base name (`libc.so*`).
+    pub name: Text,
+    /// The rule that allows it.
+    pub rule: Option<Text>,
+    /// Why it is allowed.
+    pub reason: Option<Text>,
+}
+
+/// A directory, as a pattern.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Directory {
+    /// The directory.
+    pub directory: Text,
+    /// The rule that allows it.
+    pub rule: Option<Text>,
+    /// Why it is allowed.
+    pub reason: Option<Text>,
+}
+
+/// A Python module that may be imported besides the standard library (7.6), or a chess library that
+/// may not (7.7).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Module {
+    /// A pattern for its top-level name.
+    pub name: Text,
+    /// The rule that allows or forbids it.
+    pub rule: Option<Text>,
+    /// Why.
+    pub reason: Option<Text>,
+}
+
+/// What the value of an uncounted option looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ValueKind {
+    /// Decimal digits, at most `digits` of them.
+    Number,
+    /// `true` or `false`.
+    Bool,
+    /// Directories or files, at most `bytes` bytes.
+    Path,
+    /// One of `words`.
+    Word,
+    /// None: pressing it is all.
+    Button,
+}
+
+/// An option of engines.json that is configuration and is not counted (7.3).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct UncountedOption {
+    /// Its name, or a pattern.
+    pub name: Text,
+    /// What its value looks like.
+    pub value: ValueKind,
+    /// For numbers: how many digits at most.
+    pub digits: Option<u8>,
+    /// For paths: how many bytes at most.
+    pub bytes: Option<u16>,
+    /// For words: which.
+    #[serde(default)]
+    pub words: Vec<Text>,
+    /// The rule that leaves it uncounted.
+    pub rule: Option<Text>,
+    /// Why it is not counted.
+    pub reason: Option<Text>,
+}
+
+/// Files that programs of the system may leave behind as caches (7.4).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Cache {
+    /// A pattern for the path; `~` is the home directory.
+    pub path: Text,
+    /// The programs whose cache it is: base names as patterns. Empty: whoever loads the library that
+    /// writes it.
+    #[serde(default)]
+    pub by: Vec<Text>,
+    /// What such a file begins with: hexadecimal digits, `?` for any digit. Nothing: anything.
+    pub begins: Option<Text>,
+    /// The rule that exempts it.
+    pub rule: Option<Text>,
+    /// Why it is exempt.
+    pub reason: Option<Text>,
+}
+
+impl Cache {
+    /// Whether a file that begins with `head` could be such a cache: a name alone proves nothing.
+    #[must_use]
+    pub fn accepts(&self, head: &[u8]) -> bool {
+        let digits = head.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        let mut digits = digits.map(u32::from);
+        (self.begins.iter().flat_map(|begins| begins.chars())).all(|wanted| {
+            digits.next().is_some_and(|d| wanted == '?' || wanted.to_digit(16) == Some(d))
+        })
+    }
+}
+
+/// What may be done with a file of the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HostAccess {
+    /// Read it.
+    #[default]
+    Read,
+    /// Read and write it (devices).
+    ReadWrite,
+}
+
+/// A file or directory of the host that every entry may read.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct HostFile {
+    /// It, as a pattern.
+    pub path: Text,
+    /// What may be done with it.
+    #[serde(default)]
+    pub access: HostAccess,
+    /// The rule that allows it.
+    pub rule: Option<Text>,
+    /// Why it may be read.
+    pub reason: Option<Text>,
+}
+
+macro_rules! grounds {
+    ($($line:ident)*) => {$(
+        impl $line {
+            /// The rule or the reason that stands behind the line.
+            #[must_use]
+            pub fn ground(&self) -> String {
+                match (&self.rule, &self.reason) {
+                    (Some(rule), Some(reason)) => format!("rule {rule}: {reason}"),
+                    (Some(rule), None) => format!("rule {rule}"),
+                    (None, Some(reason)) => reason.to_string(),
+                    // checked when the list is read
+                    (None, None) => String::new(),
+                }
+            }
+        }
+    )*};
+}
+grounds!(Command Helper Library Directory Module UncountedOption Cache HostFile);
+
+/// The whole list.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Allowlist {
+    version: Spanned<u32>,
+    /// Commands (7.5, 7.8).
+    #[serde(default, rename = "command")]
+    pub commands: Vec<Command>,
+    /// What these start themselves.
+    #[serde(default, rename = "helper")]
+    pub helpers: Vec<Helper>,
+    /// Shared libraries (7.6).
+    #[serde(default, rename = "library")]
+    pub libraries: Vec<Library>,
+    /// Where the system keeps its shared libraries.
+    #[serde(default, rename = "library-directory")]
+    pub library_directories: Vec<Directory>,
+    /// Python modules besides the standard library (7.6).
+    #[serde(default, rename = "python-module")]
+    pub python_modules: Vec<Module>,
+    /// Where Python keeps its standard library.
+    #[serde(default, rename = "python")]
+    pub python_directories: Vec<Directory>,
+    /// Where Perl keeps its core modules.
+    #[serde(default, rename = "perl")]
+    pub perl_directories: Vec<Directory>,
+    /// Chess libraries of the host, by name (7.7).
+    #[serde(default, rename = "chess-library")]
+    pub chess_libraries: Vec<Module>,
+    /// Options that are not counted (7.3).
+    #[serde(default, rename = "option")]
+    pub options: Vec<UncountedOption>,
+    /// Caches (7.4).
+    #[serde(default, rename = "cache")]
+    pub caches: Vec<Cache>,
+    /// Files of the host that every entry may read.
+    #[serde(default, rename = "file")]
+    pub files: Vec<HostFile>,
+}
+
+/// Why an allow-list cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum AllowlistError {
+    /// It cannot be read.
+    #[error(
+        "cannot read the allow-list {}: {source}; name a readable TOML file, or leave \
+         --allowlist out to use the one that is built in", path.display()
+    )]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// There is a mistake in it.
+    #[error("{}:{place}: {message}\n{excerpt}", path.display())]
+    Wrong {
+        /// Which.
+        path: PathBuf,
+        /// Where.
+        place: Place,
+        /// What is wrong, and what to write instead.
+        message: String,
+        /// The line with a caret.
+        excerpt: String,
+    },
+}
+
+impl Allowlist {
+    /// The list that is compiled in.
+    #[must_use]
+    pub fn built_in() -> &'static Allowlist {
+        #[expect(clippy::expect_used, reason = "the text is compiled in, and a test reads it")]
+        static LIST: LazyLock<Allowlist> = LazyLock::new(|| {
+            // invariant: the built-in list is correct
+            Allowlist::parse(BUILT_IN, Path::new("allowlist.toml")).expect("built-in allow-list")
+        });
+        &LIST
+    }
+
+    /// Reads the list that `--allowlist FILE` names; it replaces the built-in one.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or at the first mistake in it.
+    pub fn load(path: &Path) -> Result<Allowlist, AllowlistError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| AllowlistError::Unreadable { path: path.to_owned(), source })?;
+        Allowlist::parse(&text, path)
+    }
+
+    /// Reads a list from text; `path` is what errors call it.
+    ///
+    /// # Errors
+    /// At the first mistake.
+    pub fn parse(text: &str, path: &Path) -> Result<Allowlist, AllowlistError> {
+        let wrong = |mistake: Mistake| AllowlistError::Wrong {
+            path: path.to_owned(),
+            place: Place::of(text, mistake.span.start),
+            message: mistake.message,
+            excerpt: excerpt(text, mistake.span),
+        };
+        let list: Allowlist = toml::from_str(text).map_err(|error| {
+            wrong(Mistake {
+                span: error.span().unwrap_or(0..0),
+                message: verify::with_suggestion(error.message()),
+            })
+        })?;
+        verify::check(&list).map_err(wrong)?;
+        Ok(list)
+    }
+
+    /// The command of that name.
+    #[must_use]
+    pub fn command(&self, name: &str) -> Option<&Command> {
+        self.commands.iter().find(|command| &*command.name == name)
+    }
+
+    /// The helper of that name.
+    #[must_use]
+    pub fn helper(&self, name: &str) -> Option<&Helper> {
+        self.helpers.iter().find(|helper| &*helper.name == name)
+    }
+
+    /// The helpers that may run somewhere below `name`, directly or through one another.
+    #[must_use]
+    pub fn helpers_of(&self, name: &str) -> Vec<&Helper> {
+        let mut above: Vec<&str> = vec![name];
+        let mut found: Vec<&Helper> = Vec::new();
+        let mut next = 0;
+        while let Some(starter) = above.get(next).copied() {
+            next += 1;
+            for helper in &self.helpers {
+                let new = found.iter().all(|known| known.name.0 != helper.name.0);
+                if new && helper.below.iter().any(|below| &**below == starter) {
+                    found.push(helper);
+                    above.push(&helper.name);
+                }
+            }
+        }
+        found
+    }
+
+    /// The patterns of files that `name` and its helpers need beyond their shared libraries.
+    #[must_use]
+    pub fn reads_of(&self, name: &str) -> Vec<&str> {
+        let own = self.command(name).into_iter().flat_map(|c| &c.reads);
+        let helpers = self.helpers_of(name).into_iter().flat_map(|h| &h.reads);
+        let mut all: Vec<&str> = own.chain(helpers).map(|text| &**text).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The line that exempts a file left at `path` by the program `made_by` as a system's cache.
+    ///
+    /// Directories on the way to a cache are exempt as well. Where the maker was not seen, only a
+    /// line without makers exempts: what is exempt has to be shown, not guessed.
+    #[must_use]
+    pub fn cache(&self, path: &str, home: &str, made_by: Option<&str>) -> Option<&Cache> {
+        let home = home.trim_end_matches('/');
+        let shortened = match path.strip_prefix(home) {
+            Some(rest) if !home.is_empty() && rest.starts_with('/') => format!("~{rest}"),
+            _ => path.to_owned(),
+        };
+        self.caches.iter().find(|cache| {
+            let maker = cache.by.is_empty()
+                || made_by.is_some_and(|name| cache.by.iter().any(|by| pattern::matches(by, name)));
+            maker
+                && (pattern::covers(&cache.path, &shortened)
+                    || pattern::is_above(&cache.path, &shortened) && shortened != "~")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn wrong(text: &str) -> String {
+        Allowlist::parse(text, Path::new("list.toml")).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_built_in_list_has_what_the_rules_name() {
+        let list = Allowlist::built_in();
+        let listed = [
+            "bzip2", "bash", "c++", "cargo", "cc", "clang", "chmod", "gzip", "lzma", "mktemp",
+            "perl", "python", "python3", "pypy3", "rustc", "sh", "sleep", "tail", "xz",
+        ];
+        let tolerated = ["rm", "g++", "gcc", "unxz", "gunzip", "zcat", "head", "basename", "env"];
+        for name in listed {
+            assert_eq!(list.command(name).unwrap().class, CommandClass::Listed);
+            assert_eq!(&**list.command(name).unwrap().rule.as_ref().unwrap(), "7.5");
+        }
+        for name in tolerated {
+            assert_eq!(list.command(name).unwrap().class, CommandClass::Tolerated);
+            assert!(list.command(name).unwrap().reason.is_some());
+        }
+        assert_eq!(list.commands.len(), listed.len() + tolerated.len());
+    }
+
+    #[test]
+    fn helpers_are_found_through_one_another() {
+        let list = Allowlist::built_in();
+        let names = |of| -> Vec<&str> { list.helpers_of(of).iter().map(|h| &*h.name).collect() };
+        for name in ["cc1", "as", "collect2", "ld"] {
+            assert!(names("cc").contains(&name), "{name}");
+        }
+        assert!(names("rustc").contains(&"rust-lld"));
+        assert!(names("xz").is_empty());
+        assert!(list.reads_of("cc").contains(&"/usr/include"));
+    }
+
+    #[test]
+    fn mistakes_are_shown_at_their_line() {
+        let text = "version = 1\n[[command]]\nname = \"xz\"\nclass = \"listed\"\nhelprs = []\n";
+        let shown = wrong(text);
+        assert!(shown.starts_with("list.toml:5:1: unknown field `helprs`"), "{shown}");
+        assert!(shown.ends_with("5 | helprs = []\n  | ^^^^^^"), "{shown}");
+        assert!(wrong("version = 1\n[[comand]]\n").contains("did you mean `command`?"));
+        assert!(wrong("version = 2\n").contains("list.toml:1:11: this gate4k reads version 1"));
+        assert!(wrong("version = 1\nversion = 1\n").contains("2:1"));
+        assert!(wrong("").contains("version"));
+        let helper = "version = 1\n[[helper]]\nname = \"cc1\"\nbelow = [\"ccc\"]\nrule = \"7.5\"\n";
+        assert!(wrong(helper).contains("4:10: no command or helper of this list is called `ccc`"));
+        let ground = "version = 1\n[[library]]\nname = \"libc.so*\"\n";
+        assert!(wrong(ground).contains("3:8: `libc.so*` needs a `rule` or a `reason`"));
+        let option =
+            "version = 1\n[[option]]\nname = \"Hash\"\nvalue = \"number\"\nrule = \"7.3\"\n";
+        assert!(wrong(option).contains("needs `digits`"));
+    }
+
+    #[test]
+    fn caches_are_exempt_for_their_writers_only() {
+        let list = Allowlist::built_in();
+        let exempt = |path: &str, by: Option<&str>| list.cache(path, "/home/x", by).is_some();
+        assert!(exempt("/home/x/.cache/ccache/a/b", Some("ccache")));
+        assert!(exempt("/home/x/.cache", Some("ccache")));
+        assert!(!exempt("/home/x/.cache/ccache/a/b", Some("sh")));
+        assert!(!exempt("/home/x/.cache/ccache/a/b", None));
+        assert!(exempt("/tmp/w/__pycache__/m.cpython-311.pyc", Some("python3")));
+        assert!(exempt("/tmp/w/__pycache__", Some("python3")));
+        assert!(!exempt("/tmp/w/__pycache__/net.bin", Some("python3")));
+        assert!(!exempt("/tmp/ccAbCd.o", Some("cc")));
+        assert!(!exempt("/home/x", Some("ccache")));
+    }
+
+    #[test]
+    fn a_cache_begins_as_its_writer_begins_it() {
+        let list = Allowlist::built_in();
+        let path = "/tmp/__pycache__/m.cpython-311.pyc";
+        let cache = list.cache(path, "/home/x", Some("python3")).unwrap();
+        assert!(cache.accepts(b"\xa7\x0d\x0d\x0a\0\0"));
+        assert!(cache.accepts(b"P\x01\r\n"));
+        assert!(!cache.accepts(b"e2e4"));
+        assert!(!cache.accepts(b""));
+        let wrong =
+            wrong("version = 1\ncache = [{ path = \"a\", begins = \"0x\", rule = \"7.4\" }]");
+        assert!(wrong.contains(": hexadecimal digits are wanted here"), "{wrong}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "\\PC{0,60}(\n\\PC{0,40}){0,3}") {
+            let _ = Allowlist::parse(&text, Path::new("list.toml"));
+        }
+    }
+}

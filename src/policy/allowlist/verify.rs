@@ -1,0 +1,161 @@
+//! What has to hold in an allow-list beyond its grammar, so that no line means less, or more, than its
+//! author thinks.
+
+use std::ops::Range;
+
+use crate::policy::allowlist::{Allowlist, Text, VERSION, ValueKind};
+use crate::policy::excerpt::nearest;
+
+/// A mistake and the bytes it is about.
+pub(super) struct Mistake {
+    pub(super) span: Range<usize>,
+    pub(super) message: String,
+}
+
+impl Mistake {
+    fn at(text: &Text, message: impl Into<String>) -> Mistake {
+        Mistake { span: text.span(), message: message.into() }
+    }
+}
+
+/// Finds the first mistake that TOML itself does not see.
+pub(super) fn check(list: &Allowlist) -> Result<(), Mistake> {
+    if *list.version.get_ref() != VERSION {
+        return Err(Mistake {
+            span: list.version.span(),
+            message: format!(
+                "this gate4k reads version {VERSION} of the allow-list, not {}",
+                list.version.get_ref()
+            ),
+        });
+    }
+    check_grounds(list)?;
+    unique(list.commands.iter().map(|c| &c.name))?;
+    unique(list.helpers.iter().map(|h| &h.name))?;
+    unique(list.options.iter().map(|o| &o.name))?;
+    for name in (list.commands.iter().map(|c| &c.name)).chain(list.helpers.iter().map(|h| &h.name))
+    {
+        if name.is_empty() || name.contains('/') {
+            return Err(Mistake::at(name, "a program's base name is wanted here"));
+        }
+    }
+    for helper in &list.helpers {
+        if helper.below.is_empty() {
+            return Err(Mistake::at(
+                &helper.name,
+                "a helper needs `below`: the programs that may start it",
+            ));
+        }
+        for name in &helper.below {
+            if list.command(name).is_none() && list.helper(name).is_none() {
+                let known = (list.commands.iter().map(|c| &*c.name))
+                    .chain(list.helpers.iter().map(|h| &*h.name));
+                return Err(Mistake::at(
+                    name,
+                    format!(
+                        "no command or helper of this list is called `{name}`{}",
+                        did_you_mean(name, known)
+                    ),
+                ));
+            }
+        }
+    }
+    for begins in list.caches.iter().filter_map(|cache| cache.begins.as_ref()) {
+        if !begins.chars().all(|c| c == '?' || c.is_ascii_hexdigit()) {
+            return Err(Mistake::at(
+                begins,
+                "hexadecimal digits are wanted here, and `?` for any digit",
+            ));
+        }
+    }
+    for option in &list.options {
+        let (missing, superfluous) = match option.value {
+            ValueKind::Number => (option.digits.is_none(), option.bytes.is_some()),
+            ValueKind::Path => (option.bytes.is_none(), option.digits.is_some()),
+            ValueKind::Word => (option.words.is_empty(), false),
+            ValueKind::Bool | ValueKind::Button => {
+                (false, option.digits.is_some() || option.bytes.is_some())
+            }
+        };
+        let superfluous =
+            superfluous || (option.value != ValueKind::Word && !option.words.is_empty());
+        if missing || superfluous {
+            return Err(Mistake::at(
+                &option.name,
+                "a number needs `digits`, a path `bytes`, a word `words`, and nothing else has them",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Every line carries a rule or a reason, and it says something.
+fn check_grounds(list: &Allowlist) -> Result<(), Mistake> {
+    fn each<'a>(
+        lines: impl Iterator<Item = (&'a Text, &'a Option<Text>, &'a Option<Text>)>,
+    ) -> Result<(), Mistake> {
+        for (name, rule, reason) in lines {
+            if name.is_empty() {
+                return Err(Mistake::at(name, "this must not be empty"));
+            }
+            if let Some(empty) =
+                [rule, reason].into_iter().flatten().find(|text| text.trim().is_empty())
+            {
+                return Err(Mistake::at(empty, "this must say something"));
+            }
+            if rule.is_none() && reason.is_none() {
+                return Err(Mistake::at(
+                    name,
+                    format!("`{name}` needs a `rule` or a `reason`: nothing is allowed without"),
+                ));
+            }
+        }
+        Ok(())
+    }
+    each(list.commands.iter().map(|l| (&l.name, &l.rule, &l.reason)))?;
+    each(list.helpers.iter().map(|l| (&l.name, &l.rule, &l.reason)))?;
+    each(list.libraries.iter().map(|l| (&l.name, &l.rule, &l.reason)))?;
+    each(
+        (list.library_directories.iter())
+            .chain(&list.python_directories)
+            .chain(&list.perl_directories)
+            .map(|l| (&l.directory, &l.rule, &l.reason)),
+    )?;
+    each(
+        (list.python_modules.iter())
+            .chain(&list.chess_libraries)
+            .map(|l| (&l.name, &l.rule, &l.reason)),
+    )?;
+    each(list.options.iter().map(|l| (&l.name, &l.rule, &l.reason)))?;
+    each(list.caches.iter().map(|l| (&l.path, &l.rule, &l.reason)))?;
+    each(list.files.iter().map(|l| (&l.path, &l.rule, &l.reason)))
+}
+
+fn unique<'a>(names: impl Iterator<Item = &'a Text>) -> Result<(), Mistake> {
+    let mut seen: Vec<&str> = Vec::new();
+    for name in names {
+        if seen.contains(&&**name) {
+            return Err(Mistake::at(
+                name,
+                format!("`{name}` is listed twice; keep one of the lines"),
+            ));
+        }
+        seen.push(name);
+    }
+    Ok(())
+}
+
+fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(word, known).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+}
+
+/// Adds the likely meaning to `unknown field `x`, expected one of `a`, `b``.
+pub(super) fn with_suggestion(message: &str) -> String {
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    match quoted.split_first() {
+        Some((word, known)) if message.starts_with("unknown ") && !known.is_empty() => {
+            format!("{message}{}", did_you_mean(word, known.iter().copied()))
+        }
+        _ => message.to_owned(),
+    }
+}

@@ -1,0 +1,344 @@
+//! May this program run (rules 7.5 and 7.8)? Pure: what the kernel says ran, in what chain, in;
+//! a class with its reason out.
+
+use crate::evidence::ProgramClass;
+use crate::policy::allowlist::{Allowlist, CommandClass};
+use crate::policy::excerpt::nearest;
+
+/// Whether tolerated commands are refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    /// They pass with advice.
+    Tolerant,
+    /// `--strict`: they are refused.
+    Strict,
+}
+
+/// Where the program that ran lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It is the staged entry itself.
+    Entry,
+    /// In the entry's private workspace: the entry made it.
+    Workspace,
+    /// On the host.
+    Host,
+}
+
+/// How a program of the host chooses what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One file, one program (a name may still choose between `xz` and `unxz`).
+    Ordinary,
+    /// busybox, toybox, uutils: the name it is called by chooses among hundreds of programs.
+    MultiCall,
+}
+
+/// A program that ran, or was about to.
+#[derive(Clone, Copy, Debug)]
+pub struct Program<'a> {
+    /// The allow-list names that its inode has on this host; empty for one that is on no list.
+    pub known_as: &'a [&'a str],
+    /// The path as it was asked for.
+    pub asked: &'a str,
+    /// Its arguments, from argv\[0\] on.
+    pub argv: &'a [&'a str],
+    /// Ordinary or multi-call.
+    pub form: Form,
+    /// Where it lies.
+    pub origin: Origin,
+}
+
+/// A program in the chain above another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Above<'a> {
+    /// Its name as decided when it was started.
+    pub name: &'a str,
+    /// Its class as decided then.
+    pub class: ProgramClass,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// What it is to rule 7.5.
+    pub class: ProgramClass,
+    /// The name under which the allow-list knows it, or its base name.
+    pub name: String,
+    /// On which ground, for people.
+    pub reason: String,
+}
+
+/// Decides on a program; `above` is the chain of programs that led to it, the nearest first.
+#[must_use]
+pub fn program(
+    list: &Allowlist,
+    program: &Program<'_>,
+    above: &[Above<'_>],
+    strictness: Strictness,
+) -> Decision {
+    let base = base_name(program.asked);
+    match program.origin {
+        Origin::Entry => return decision(ProgramClass::Entry, base, "the entry itself"),
+        Origin::Workspace => {
+            return decision(ProgramClass::OwnProduct, base, "made by the entry itself");
+        }
+        Origin::Host => {}
+    }
+    if program.known_as.is_empty() {
+        return refused(base, stranger(list, base));
+    }
+    match program.form {
+        Form::Ordinary => {
+            let name = called(list, program);
+            named(list, name, above, strictness)
+        }
+        Form::MultiCall => {
+            let Some(applet) = applet(program) else {
+                return refused(
+                    base,
+                    format!("{base} was called without saying which of its programs is meant"),
+                );
+            };
+            if list.command(applet).is_none() && list.helper(applet).is_none() {
+                return refused(applet, format!("{} (through {base})", stranger(list, applet)));
+            }
+            named(list, applet, above, strictness)
+        }
+    }
+}
+
+/// Decides on an allow-list name in a chain.
+#[must_use]
+pub fn named(
+    list: &Allowlist,
+    name: &str,
+    above: &[Above<'_>],
+    strictness: Strictness,
+) -> Decision {
+    if let Some(command) = list.command(name) {
+        return match (command.class, strictness) {
+            (CommandClass::Listed, _) => decision(ProgramClass::Listed, name, command.ground()),
+            (CommandClass::Tolerated, Strictness::Tolerant) => {
+                decision(ProgramClass::Tolerated, name, command.ground())
+            }
+            (CommandClass::Tolerated, Strictness::Strict) => refused(
+                name,
+                format!("rule 7.5 does not list {name}, and --strict tolerates nothing"),
+            ),
+        };
+    }
+    let Some(helper) = list.helper(name) else {
+        return refused(name, stranger(list, name));
+    };
+    // through helpers only: what an entry's own script or product starts, it starts itself
+    for starter in above {
+        if helper.below.iter().any(|below| &**below == starter.name)
+            && starter.class != ProgramClass::Refused
+            && starter.class != ProgramClass::OwnProduct
+        {
+            let reason = format!("{}, started by {}", helper.ground(), starter.name);
+            return decision(ProgramClass::Helper, name, reason);
+        }
+        if starter.class != ProgramClass::Helper {
+            break;
+        }
+    }
+    let below: Vec<&str> = helper.below.iter().map(|text| &**text).collect();
+    let by = above.first().map_or("the entry", |starter| starter.name);
+    refused(
+        name,
+        format!("{name} may only be started by {}, and {by} started it", below.join(", ")),
+    )
+}
+
+/// What the list says of a name alone, whoever started it: a helper is a helper.
+#[must_use]
+pub fn word(list: &Allowlist, name: &str, strictness: Strictness) -> Decision {
+    match (list.command(name), list.helper(name)) {
+        (None, Some(helper)) => decision(ProgramClass::Helper, name, helper.ground()),
+        _ => named(list, name, &[], strictness),
+    }
+}
+
+/// The names that the kernel has to let run; helpers are among them, since enforcement is by file.
+#[must_use]
+pub fn granted(list: &Allowlist, strictness: Strictness) -> Vec<&str> {
+    let commands = (list.commands.iter())
+        .filter(|c| c.class == CommandClass::Listed || strictness == Strictness::Tolerant)
+        .map(|c| &*c.name);
+    commands.chain(list.helpers.iter().map(|h| &*h.name)).collect()
+}
+
+/// Of the names that one inode has, the one that it is granted and reported under: what rule 7.5 lists
+/// goes before what is tolerated (`cc` before `gcc`), and both before helpers.
+#[must_use]
+pub fn grant_name<'a>(
+    list: &Allowlist,
+    names: &[&'a str],
+    strictness: Strictness,
+) -> Option<&'a str> {
+    names
+        .iter()
+        .filter_map(|name| {
+            let rank = match list.command(name).map(|command| command.class) {
+                Some(CommandClass::Listed) => 0,
+                Some(CommandClass::Tolerated) if strictness == Strictness::Tolerant => 1,
+                Some(CommandClass::Tolerated) => return None,
+                None => list.helper(name).map(|_| 2)?,
+            };
+            Some((rank, *name))
+        })
+        .min_by_key(|(rank, _)| *rank)
+        .map(|(_, name)| name)
+}
+
+/// The name that an ordinary program was called by, if its inode has that name on the list; otherwise
+/// (a versioned name, a link of another name) the best name that it has.
+fn called<'a>(list: &Allowlist, program: &Program<'a>) -> &'a str {
+    let has = |wanted: &str| (program.known_as.iter().copied()).find(|name| *name == wanted);
+    has(base_name(program.asked))
+        .or_else(|| has(base_name(program.argv.first()?)))
+        .or_else(|| grant_name(list, program.known_as, Strictness::Tolerant))
+        .or_else(|| program.known_as.first().copied())
+        .unwrap_or_default()
+}
+
+/// The names by which multi-call programs are called as themselves.
+const BOXES: [&str; 4] = ["busybox", "toybox", "coreutils", "uutils"];
+
+/// The program that a multi-call file was told to be: argv\[0\], or the next word after its own name.
+fn applet<'a>(program: &Program<'a>) -> Option<&'a str> {
+    let name = base_name(program.argv.first()?);
+    // a login shell is called with a dash before its name
+    let name = name.strip_prefix('-').unwrap_or(name);
+    if BOXES.contains(&name) { program.argv.get(1).map(|word| base_name(word)) } else { Some(name) }
+}
+
+fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn stranger(list: &Allowlist, name: &str) -> String {
+    let near = nearest(name, list.commands.iter().map(|c| &*c.name))
+        .filter(|near| *near != name && name.len() > 3)
+        .map(|near| format!("; {near} is"))
+        .unwrap_or_default();
+    format!("{name} is not on the list of rule 7.5{near}")
+}
+
+fn decision(class: ProgramClass, name: &str, reason: impl Into<String>) -> Decision {
+    Decision { class, name: name.to_owned(), reason: reason.into() }
+}
+
+fn refused(name: &str, reason: impl Into<String>) -> Decision {
+    decision(ProgramClass::Refused, name, reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ProgramClass::{Helper, Listed, OwnProduct, Refused, Tolerated};
+    use Strictness::{Strict, Tolerant};
+
+    fn host<'a>(known_as: &'a [&'a str], asked: &'a str, argv: &'a [&'a str]) -> Program<'a> {
+        Program { known_as, asked, argv, form: Form::Ordinary, origin: Origin::Host }
+    }
+
+    fn class(
+        what: &Program<'_>,
+        above: &[(&str, ProgramClass)],
+        strictness: Strictness,
+    ) -> ProgramClass {
+        let above: Vec<Above<'_>> =
+            (above.iter()).map(|(name, class)| Above { name, class: *class }).collect();
+        let decision = program(Allowlist::built_in(), what, &above, strictness);
+        assert!(!decision.reason.is_empty());
+        decision.class
+    }
+
+    #[test]
+    fn the_three_classes_and_everything_else() {
+        let xz = host(&["xz", "unxz", "lzma"], "/usr/bin/xz", &["xz", "-d"]);
+        let rm = host(&["rm"], "/bin/rm", &["rm"]);
+        let curl = host(&[], "/usr/bin/curl", &["curl"]);
+        assert_eq!(class(&xz, &[], Strict), Listed);
+        assert_eq!(class(&rm, &[], Tolerant), Tolerated);
+        assert_eq!(class(&rm, &[], Strict), Refused);
+        assert_eq!(class(&curl, &[], Tolerant), Refused);
+    }
+
+    #[test]
+    fn the_name_it_is_called_by_decides_among_the_names_it_has() {
+        let names = ["gcc", "cc"];
+        let decide = |asked, argv| {
+            program(Allowlist::built_in(), &host(&names, asked, argv), &[], Tolerant).name
+        };
+        assert_eq!(decide("/usr/bin/cc", &["cc"]), "cc");
+        assert_eq!(decide("/usr/bin/gcc", &["gcc"]), "gcc");
+        assert_eq!(decide("/usr/bin/x86_64-linux-gnu-gcc-12", &["x"]), "cc");
+        // `exec -a xz cat`: the inode is on no list, whatever it is called
+        assert_eq!(class(&host(&[], "/usr/bin/cat", &["xz"]), &[], Tolerant), Refused);
+        // a hard link named rm to tail is tail
+        assert_eq!(class(&host(&["tail"], "/tmp/rm", &["rm"]), &[], Tolerant), Listed);
+    }
+
+    #[test]
+    fn helpers_run_below_their_commands_only() {
+        let ld = host(&["ld"], "/usr/bin/ld", &["ld"]);
+        let below_cc = [("collect2", Helper), ("cc", Listed), ("sh", Listed)];
+        assert_eq!(class(&ld, &below_cc, Tolerant), Helper);
+        assert_eq!(class(&ld, &[("sh", Listed)], Tolerant), Refused);
+        assert_eq!(class(&ld, &[], Tolerant), Refused);
+        // a shell below a compiler is the entry's again
+        assert_eq!(class(&ld, &[("sh", Listed), ("collect2", Helper)], Tolerant), Refused);
+        // a product that calls itself collect2
+        assert_eq!(class(&ld, &[("collect2", OwnProduct)], Tolerant), Refused);
+        // cc below rustc is listed anyway
+        let cc = host(&["cc", "gcc"], "cc", &["cc"]);
+        assert_eq!(class(&cc, &[("rustc", Listed)], Strict), Listed);
+    }
+
+    #[test]
+    fn a_multi_call_file_is_the_program_it_is_told_to_be() {
+        let call = |argv| {
+            let known = ["sh", "xz", "tail"];
+            let what = Program { form: Form::MultiCall, ..host(&known, "/bin/sh", argv) };
+            let decision = program(Allowlist::built_in(), &what, &[], Tolerant);
+            (decision.class, decision.name)
+        };
+        assert_eq!(call(&["sh", "-c"]), (Listed, "sh".into()));
+        assert_eq!(call(&["-sh"]), (Listed, "sh".into()));
+        assert_eq!(call(&["/x/rm"]), (Tolerated, "rm".into()));
+        assert_eq!(call(&["wget"]), (Refused, "wget".into()));
+        assert_eq!(call(&["busybox", "wget"]), (Refused, "wget".into()));
+        assert_eq!(call(&["busybox", "xz"]), (Listed, "xz".into()));
+        assert_eq!(call(&["busybox"]).0, Refused);
+        assert_eq!(call(&[]).0, Refused);
+    }
+
+    #[test]
+    fn a_name_alone_has_a_word_too() {
+        let word = |name, strictness| word(Allowlist::built_in(), name, strictness).class;
+        assert_eq!(word("cc1", Strict), Helper);
+        assert_eq!(word("xz", Strict), Listed);
+        assert_eq!(word("rm", Strict), Refused);
+        assert_eq!(word("curl", Tolerant), Refused);
+    }
+
+    #[test]
+    fn what_the_entry_made_is_its_own() {
+        let product = Program { origin: Origin::Workspace, ..host(&[], "/tmp/tmp.a", &["curl"]) };
+        assert_eq!(class(&product, &[], Strict), OwnProduct);
+    }
+
+    #[test]
+    fn the_grant_prefers_what_the_rules_list() {
+        let list = Allowlist::built_in();
+        assert_eq!(grant_name(list, &["gcc", "cc"], Tolerant), Some("cc"));
+        assert_eq!(grant_name(list, &["rm"], Strict), None);
+        assert_eq!(grant_name(list, &["cat"], Tolerant), None);
+        assert!(granted(list, Strict).contains(&"cc1"));
+        assert!(!granted(list, Strict).contains(&"rm"));
+    }
+}

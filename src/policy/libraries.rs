@@ -1,0 +1,230 @@
+//! May this library be loaded, this module be imported (rules 7.6 and 7.7)? Pure: names and paths in,
+//! a word out.
+
+use crate::policy::allowlist::{Allowlist, Module};
+use crate::policy::pattern;
+
+/// What a library or module is to rules 7.6 and 7.7.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LibraryWord {
+    /// It may be used, and this is the ground.
+    Allowed(String),
+    /// A chess library of the host (7.7), by its top-level name.
+    ChessLibrary(String),
+    /// It is on no list; this says which.
+    Refused(String),
+    /// It is neither a shared library nor a module of Python or Perl.
+    NotALibrary,
+}
+
+impl LibraryWord {
+    /// Whether it may be used.
+    #[must_use]
+    pub fn is_allowed(&self) -> bool {
+        matches!(self, LibraryWord::Allowed(_))
+    }
+}
+
+/// Judges a name of DT_NEEDED (`libc.so.6`), a path that was opened, or the name of a Python module.
+///
+/// A path is first looked at as a module of Python or Perl, then as a shared library, which must have
+/// an allowed name and lie where the system keeps its libraries. What the listed commands themselves
+/// are linked with is known to whoever resolved them, not to this list.
+#[must_use]
+pub fn judge(list: &Allowlist, name_or_path: &str) -> LibraryWord {
+    if let Some(word) = python_file(list, name_or_path) {
+        return word;
+    }
+    if let Some(word) = perl_file(list, name_or_path) {
+        return word;
+    }
+    let base = base_name(name_or_path);
+    if is_shared_library(base) {
+        shared_library(list, name_or_path)
+    } else if !name_or_path.contains('/') {
+        python_module(list, name_or_path)
+    } else {
+        NOT
+    }
+}
+
+const NOT: LibraryWord = LibraryWord::NotALibrary;
+
+fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// `libx.so`, `libx.so.6`, `x.cpython-311-x86_64-linux-gnu.so`; not `x.sort`.
+fn is_shared_library(base: &str) -> bool {
+    base.ends_with(".so")
+        || base
+            .split_once(".so.")
+            .is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// A shared library by its name, and by its place where one is given.
+fn shared_library(list: &Allowlist, path: &str) -> LibraryWord {
+    let base = base_name(path);
+    let Some(line) = (list.libraries.iter()).find(|line| pattern::matches(&line.name, base)) else {
+        return LibraryWord::Refused(format!("{base} is not a library that rule 7.6 allows"));
+    };
+    let Some((directory, _)) = path.rsplit_once('/') else {
+        return LibraryWord::Allowed(line.ground());
+    };
+    let in_place = (list.library_directories.iter())
+        .any(|place| pattern::matches(place.directory.trim_end_matches('/'), directory));
+    if in_place {
+        LibraryWord::Allowed(line.ground())
+    } else {
+        LibraryWord::Refused(format!(
+            "{base} has an allowed name, but {directory} is no directory of the system's libraries"
+        ))
+    }
+}
+
+/// A module by its dotted name, as `import` has it: what is neither allowed nor a chess library is
+/// unknown here, since the names of the standard library are not listed.
+fn python_module(list: &Allowlist, name: &str) -> LibraryWord {
+    let top = name.split('.').next().unwrap_or(name);
+    if let Some(word) = named_module(list, name).or_else(|| named_module(list, top)) {
+        word
+    } else {
+        NOT
+    }
+}
+
+fn named_module(list: &Allowlist, name: &str) -> Option<LibraryWord> {
+    let find = |lines: &[Module]| {
+        (lines.iter()).find(|line| pattern::matches(&line.name, name)).map(Module::ground)
+    };
+    find(&list.chess_libraries)
+        .map(|_| LibraryWord::ChessLibrary(name.to_owned()))
+        .or_else(|| find(&list.python_modules).map(LibraryWord::Allowed))
+}
+
+/// What lies in a directory of Python's: in site-packages or dist-packages the top-level name decides,
+/// elsewhere it is the standard library.
+fn python_file(list: &Allowlist, path: &str) -> Option<LibraryWord> {
+    if !path.starts_with('/') {
+        return None;
+    }
+    let components: Vec<&str> = path.split('/').collect();
+    let packages = |name: &&str| matches!(*name, "site-packages" | "dist-packages");
+    // the last one: numpy.libs of an environment below another's site-packages is still numpy's
+    if let Some(at) = components.iter().rposition(packages) {
+        let top = *components.get(at + 1)?;
+        if top.is_empty() {
+            return None;
+        }
+        let word = named_module(list, module_of(top)).or_else(|| named_module(list, top));
+        return Some(word.unwrap_or_else(|| {
+            LibraryWord::Refused(format!(
+                "the Python module {} is not in the standard library and not NumPy",
+                module_of(top)
+            ))
+        }));
+    }
+    (list.python_directories.iter())
+        .find(|place| pattern::covers(&place.directory, path))
+        .map(|place| LibraryWord::Allowed(place.ground()))
+}
+
+/// `chess` of `chess.py`, `chess.cpython-311-x86_64-linux-gnu.so` and `chess`.
+fn module_of(top: &str) -> &str {
+    let file = top.ends_with(".py") || top.ends_with(".pyc") || top.ends_with(".so");
+    match top.split_once('.') {
+        Some((module, _)) if file => module,
+        _ => top,
+    }
+}
+
+/// What lies in a directory of Perl's core, and any `.pm` elsewhere.
+fn perl_file(list: &Allowlist, path: &str) -> Option<LibraryWord> {
+    if !path.starts_with('/') {
+        return None;
+    }
+    if let Some(place) =
+        (list.perl_directories.iter()).find(|place| pattern::covers(&place.directory, path))
+    {
+        return Some(LibraryWord::Allowed(place.ground()));
+    }
+    if !(path.ends_with(".pm") || path.contains("/perl5/") || path.contains("/site_perl/")) {
+        return None;
+    }
+    let module = base_name(path).trim_end_matches(".pm");
+    let chess = path.split('/').any(|part| {
+        let part = part.trim_end_matches(".pm");
+        matches!(named_module(list, part), Some(LibraryWord::ChessLibrary(_)))
+    });
+    Some(if chess {
+        LibraryWord::ChessLibrary(module.to_owned())
+    } else {
+        LibraryWord::Refused(format!("the Perl module {module} is not a core module"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn letter(name: &str) -> char {
+        match judge(Allowlist::built_in(), name) {
+            LibraryWord::Allowed(ground) => {
+                assert!(!ground.is_empty());
+                'a'
+            }
+            LibraryWord::ChessLibrary(_) => 'c',
+            LibraryWord::Refused(_) => 'r',
+            LibraryWord::NotALibrary => 'n',
+        }
+    }
+
+    #[test]
+    fn libraries_need_a_name_and_a_place() {
+        for (path, expected) in [
+            ("libc.so.6", 'a'),
+            ("ld-linux-x86-64.so.2", 'a'),
+            ("libstdc++.so.6", 'a'),
+            ("libcuda.so.1", 'a'),
+            ("libOpenCL.so.1", 'a'),
+            ("libcurl.so.4", 'r'),
+            ("libchess.so", 'r'),
+            ("/lib/x86_64-linux-gnu/libc.so.6", 'a'),
+            ("/usr/lib/x86_64-linux-gnu/libm.so.6", 'a'),
+            ("/usr/local/cuda-12.4/targets/x/lib/libcudart.so.12", 'a'),
+            ("/tmp/libc.so.6", 'r'),
+            ("/lib/ld-linux.so.2", 'a'),
+            ("/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0", 'r'),
+            ("/etc/ld.so.cache", 'n'),
+            ("/tmp/list.sort", 'n'),
+            ("", 'n'),
+        ] {
+            assert_eq!(letter(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn modules_are_judged_by_their_top_level_name() {
+        for (path, expected) in [
+            ("numpy", 'a'),
+            ("chess", 'c'),
+            ("chess.engine", 'c'),
+            ("json", 'n'),
+            ("/usr/lib/python3.11/json/decoder.py", 'a'),
+            ("/usr/lib/python3.11/lib-dynload/_json.cpython-311-x86_64-linux-gnu.so", 'a'),
+            ("/usr/lib/python3/dist-packages/numpy/core/_multiarray.so", 'a'),
+            ("/usr/lib/python3.11/site-packages/numpy.libs/libopenblas.so.0", 'a'),
+            ("/usr/lib/python3.11/site-packages/numpy-1.26.4.dist-info/METADATA", 'a'),
+            ("/usr/lib/python3/dist-packages/chess/__init__.py", 'c'),
+            ("/usr/local/lib/python3.11/dist-packages/chess.py", 'c'),
+            ("/usr/lib/python3/dist-packages/requests/__init__.py", 'r'),
+            ("/opt/x/.pyenv/versions/3.12.1/lib/python3.12/json/__init__.py", 'a'),
+            ("/usr/lib/pypy3.9/json.py", 'a'),
+            ("/usr/share/perl/5.36.0/strict.pm", 'a'),
+            ("/usr/share/perl5/Chess/PGN/Parse.pm", 'c'),
+            ("/usr/share/perl5/JSON.pm", 'r'),
+        ] {
+            assert_eq!(letter(path), expected, "{path}");
+        }
+    }
+}

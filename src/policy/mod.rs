@@ -1,0 +1,14 @@
+//! What an entry may start, load, read and leave: the allow-list, and the decisions made with it.
+//!
+//! [`allowlist`] reads `allowlist.toml`, [`decide`] answers questions with it; both are pure. Finding
+//! the programs of this host behind the names is another room's work.
+
+pub mod allowlist;
+pub mod decide;
+mod elf_needs;
+pub mod excerpt;
+pub mod libraries;
+pub mod options;
+pub mod pattern;
+mod places;
+pub mod toolchain;

@@ -1,0 +1,208 @@
+//! Views of a verdict: each reads an [`EntryReport`], none decides anything.
+
+mod facts;
+pub mod github;
+pub mod html;
+pub mod human;
+pub mod json;
+pub mod junit;
+pub mod markdown;
+pub mod markup;
+pub mod place;
+pub mod ratings;
+pub mod rules;
+pub mod sarif;
+pub mod size;
+pub mod standings;
+pub mod text;
+mod weight;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::evidence::{Capabilities, Ending, Exec, LeftFile, LeftProcess, Purpose, Run, Shell};
+use crate::sandbox::status::Layer;
+use crate::verdict::{Finding, Verdict};
+use size::SizeFigures;
+
+/// All that is told of one entry.
+#[derive(Clone, Debug)]
+pub struct EntryReport {
+    /// The path as it was given.
+    pub path: PathBuf,
+    /// The entry's file below it, or the same path where no single file was found.
+    pub file: PathBuf,
+    /// The SHA-256 of the file in hex; none where no single file was found.
+    pub sha256: Option<String>,
+    /// The bytes; none where no single file was found.
+    pub size: Option<SizeFigures>,
+    /// The decision.
+    pub verdict: Verdict,
+    /// What was found, in the order of the registry of rules.
+    pub findings: Vec<Finding>,
+    /// How long the main run took to start.
+    pub startup: StartTimes,
+    /// The programs that the main run started.
+    pub execs: Vec<Exec>,
+    /// What the main run left behind.
+    pub leftovers: Vec<Leftover>,
+    /// What the sandbox enforced; empty where the entry was never started.
+    pub layers: Vec<Layer>,
+    /// What the engine understands; none where it was never started.
+    pub capabilities: Option<Capabilities>,
+    /// The conversation of the main run, one escaped line each with its time.
+    pub transcript: Vec<String>,
+    /// Every run in a line.
+    pub runs: Vec<RunSummary>,
+}
+
+/// From exec to the first answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StartTimes {
+    /// To `uciok`.
+    pub uciok: Option<Duration>,
+    /// To the first `readyok`.
+    pub readyok: Option<Duration>,
+}
+
+/// Something that remained after the end.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "what", rename_all = "kebab-case")]
+pub enum Leftover {
+    /// A file, or something else with a path.
+    File(LeftFile),
+    /// A process.
+    Process(LeftProcess),
+}
+
+/// One run in a line of the report.
+#[derive(Clone, Debug)]
+pub struct RunSummary {
+    /// Why it was started.
+    pub purpose: Purpose,
+    /// Which shell stood for `/bin/sh`.
+    pub shell: Shell,
+    /// How long it took to start.
+    pub startup: StartTimes,
+    /// Questions asked, and those among them that were answered well.
+    pub asked: usize,
+    /// See [`RunSummary::asked`].
+    pub answered: usize,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+impl From<&Run> for RunSummary {
+    fn from(run: &Run) -> RunSummary {
+        RunSummary {
+            purpose: run.purpose,
+            shell: run.shell,
+            startup: StartTimes { uciok: run.uciok, readyok: run.readyok },
+            asked: run.asks.len(),
+            answered: run.asks.iter().filter(|ask| ask.answer.is_good()).count(),
+            ending: run.ending.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::evidence::{EndHow, ExecOutcome, ExitHow, ProgramClass};
+    use crate::rule::RuleId;
+    use crate::sandbox::status::{LayerName, State};
+    use crate::units::Bytes;
+
+    fn layer(name: LayerName, state: State, reason: &str) -> Layer {
+        Layer { name, state, reason: reason.into() }
+    }
+
+    /// A report with one finding of each status.
+    pub(crate) fn report() -> EntryReport {
+        EntryReport {
+            path: "entries/tiny".into(),
+            file: "entries/tiny/x".into(),
+            sha256: Some("ab".repeat(32)),
+            size: Some(SizeFigures {
+                file: Bytes(4097),
+                stub: Some(Bytes(69)),
+                payload: Bytes(20),
+                payload_bare: Bytes(12),
+                total: Bytes(4117),
+                limit: Bytes::LIMIT_4K,
+            }),
+            verdict: Verdict::Rejected,
+            findings: vec![
+                Finding::pass(RuleId::SingleFile, "one regular file").detail("not shown"),
+                Finding::fail(RuleId::Size, "4117 bytes, 21 over")
+                    .detail("file 4097, engines.json 20")
+                    .with("over", 21)
+                    .help("save 21 bytes"),
+                Finding::undecided(RuleId::Commands, "pypy3 is not installed here")
+                    .detail("asked for by sh after 3 ms")
+                    .help("install pypy3"),
+                Finding::advice(RuleId::LongGame, "a list of 1000 plies is cut")
+                    .detail("also not shown")
+                    .help("make the buffer longer"),
+                Finding::skipped(RuleId::UciGo, RuleId::Commands),
+            ],
+            startup: StartTimes {
+                uciok: Some(Duration::from_millis(412)),
+                readyok: Some(Duration::from_micros(413_500)),
+            },
+            execs: vec![Exec {
+                at: Duration::ZERO,
+                pid: 7,
+                parent: 6,
+                by: None,
+                asked: "/entry/x".into(),
+                real: Some("/usr/bin/dash".into()),
+                argv: vec!["/entry/x".into()],
+                outcome: ExecOutcome::Ran,
+                class: ProgramClass::Entry,
+                name: "sh".into(),
+                lasted: None,
+                exit: Some(ExitHow::Status(0)),
+                product: None,
+            }],
+            leftovers: vec![
+                Leftover::File(LeftFile {
+                    path: "/tmp/x".into(),
+                    size: Bytes(3),
+                    kind: "file".into(),
+                    made_by: Some("sh".into()),
+                    exempt: None,
+                }),
+                Leftover::Process(LeftProcess { pid: 9, state: 'S', command: "sleep 60".into() }),
+            ],
+            layers: vec![
+                layer(LayerName::Landlock, State::Enforced, "ABI 7"),
+                layer(LayerName::Seccomp, State::Enforced, ""),
+                layer(LayerName::Net, State::Partial, "loopback is up"),
+                layer(LayerName::User, State::Absent, "refused by the host"),
+            ],
+            capabilities: Some(Capabilities {
+                go_clock: Some(true),
+                stop: Some(true),
+                fen: Some(false),
+                ..Capabilities::default()
+            }),
+            transcript: vec!["   0.000 > uci".into(), "   0.412 < uciok".into()],
+            runs: vec![RunSummary {
+                purpose: Purpose::LongGame(crate::units::Ply(450)),
+                shell: Shell::Dash,
+                startup: StartTimes::default(),
+                asked: 4,
+                answered: 3,
+                ending: Ending {
+                    how: EndHow::Killed,
+                    exit: Some(ExitHow::Signal(9)),
+                    exit_after: None,
+                    emptied_after: None,
+                },
+            }],
+        }
+    }
+}

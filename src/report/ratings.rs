@@ -1,0 +1,233 @@
+//! Rating lists for people and programs.
+
+use serde_json::{Value, json};
+
+use crate::ratings::bayes::List;
+use crate::ratings::duel::Duel;
+use crate::ratings::elo::Estimate;
+use crate::ratings::sprt::{Decision, Scale, Sprt};
+
+/// The name and version of the document.
+pub const RATINGS_SCHEMA: &str = "gate4k/ratings/1";
+
+/// The list with BayesElo's columns, and the match where there are two engines.
+#[must_use]
+pub fn text(list: &List, duel: Option<&Duel>, test: Option<&Sprt>) -> String {
+    let longest = list.rated.iter().map(|rated| rated.name.chars().count());
+    let width = longest.chain([4]).max().unwrap_or(4);
+    let mut page = format!(
+        "Rank {:<width$} {:>5} {:>4} {:>4} {:>5} {:>5} {:>5} {:>5}\n",
+        "Name", "Elo", "+", "-", "games", "score", "oppo.", "draws"
+    );
+    for (number, rated) in list.rated.iter().enumerate() {
+        page += &format!(
+            "{:>4} {:<width$} {:>5} {:>4} {:>4} {:>5} {:>4}% {:>5} {:>4}%\n",
+            number + 1,
+            rated.name,
+            whole(rated.elo),
+            whole(rated.error),
+            whole(rated.error),
+            rated.games,
+            whole(100.0 * rated.score),
+            whole(rated.opponents),
+            whole(100.0 * rated.draws),
+        );
+    }
+    if list.groups > 1 {
+        page += &format!(
+            "\nThese are {} groups of engines that never met. Ratings of different groups cannot be compared.\n",
+            list.groups
+        );
+    }
+    if let Some(duel) = duel {
+        page.push('\n');
+        page += &versus(duel, test);
+    }
+    page
+}
+
+/// Rounded to a whole number, and never "-0".
+fn whole(value: f64) -> i64 {
+    value.round() as i64
+}
+
+fn versus(duel: &Duel, test: Option<&Sprt>) -> String {
+    let games = duel.games;
+    let mut page = format!(
+        "{} against {}: +{} ={} -{}\n",
+        duel.first, duel.second, games.wins, games.draws, games.losses
+    );
+    if let Some(told) = duel.by_games() {
+        page += &estimate("by games", &told);
+    }
+    if let Some(told) = duel.by_pairs() {
+        page += &estimate("by pairs", &told);
+        let p = duel.pairs;
+        page += &format!(
+            "  pairs     LL {}, LD {}, WL {}, DD {}, WD {}, WW {}\n",
+            p.ll, p.ld, p.wl, p.dd, p.wd, p.ww
+        );
+    }
+    if let Some(test) = test {
+        let sample = duel.sample();
+        let (lower, upper) = test.bounds();
+        page += &format!(
+            "  SPRT      {} {} to {}, by {}: LLR {:.2} ({lower:.2} to {upper:.2}), {}\n",
+            scale(test.scale),
+            test.elo0,
+            test.elo1,
+            unit(duel),
+            test.llr(&sample),
+            match test.decide(&sample) {
+                Decision::Continue => "not decided".to_owned(),
+                Decision::AcceptLower => format!("{} is accepted", test.elo0),
+                Decision::AcceptUpper => format!("{} is accepted", test.elo1),
+            }
+        );
+    }
+    page
+}
+
+fn estimate(what: &str, told: &Estimate) -> String {
+    format!(
+        "  {what}  Elo {:.2} ± {:.2}, nElo {:.2} ± {:.2}, LOS {:.1} %\n",
+        told.elo,
+        told.elo_error,
+        told.n_elo,
+        told.n_elo_error,
+        100.0 * told.los
+    )
+}
+
+fn scale(scale: Scale) -> &'static str {
+    match scale {
+        Scale::Normalized => "normalized",
+        Scale::Logistic => "logistic",
+    }
+}
+
+/// What a test of this match is made with.
+fn unit(duel: &Duel) -> &'static str {
+    if duel.all_paired { "pairs" } else { "games" }
+}
+
+/// The document of `gate4k ratings --format json`. What is infinite is null.
+///
+/// # Errors
+/// None that can be met: all that a list holds has a JSON form.
+pub fn json(list: &List, duel: Option<&Duel>, test: Option<&Sprt>) -> serde_json::Result<String> {
+    let rated: Vec<Value> = list
+        .rated
+        .iter()
+        .enumerate()
+        .map(|(number, rated)| {
+            json!({
+                "rank": number + 1,
+                "engine": rated.name,
+                "elo": rated.elo,
+                "error": rated.error,
+                "games": rated.games,
+                "score": rated.score,
+                "opponents": rated.opponents,
+                "draws": rated.draws,
+                "group": rated.group,
+            })
+        })
+        .collect();
+    let document = json!({
+        "schema": RATINGS_SCHEMA,
+        "groups": list.groups,
+        "engines": rated,
+        "match": duel.map(|duel| fields(duel, test)),
+    });
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+fn fields(duel: &Duel, test: Option<&Sprt>) -> Value {
+    let told = |estimate: Option<Estimate>| {
+        estimate.map(|told| {
+            json!({
+                "score": told.score,
+                "elo": told.elo,
+                "elo_error": told.elo_error,
+                "nelo": told.n_elo,
+                "nelo_error": told.n_elo_error,
+                "los": told.los,
+            })
+        })
+    };
+    let (games, pairs) = (duel.games, duel.pairs);
+    json!({
+        "first": duel.first,
+        "second": duel.second,
+        "games": {"wins": games.wins, "draws": games.draws, "losses": games.losses},
+        "pairs": [pairs.ll, pairs.ld, pairs.wl, pairs.dd, pairs.wd, pairs.ww],
+        "by_games": told(duel.by_games()),
+        "by_pairs": told(duel.by_pairs()),
+        "sprt": test.map(|test| {
+            let sample = duel.sample();
+            let (lower, upper) = test.bounds();
+            json!({
+                "scale": scale(test.scale),
+                "elo0": test.elo0,
+                "elo1": test.elo1,
+                "alpha": test.alpha,
+                "beta": test.beta,
+                "by": unit(duel),
+                "llr": test.llr(&sample),
+                "bounds": [lower, upper],
+                "decision": match test.decide(&sample) {
+                    Decision::Continue => "continue",
+                    Decision::AcceptLower => "elo0",
+                    Decision::AcceptUpper => "elo1",
+                },
+            })
+        }),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::field::tests::field;
+    use crate::event::record::GameResult;
+    use crate::ratings::bayes::{Model, Results};
+    use shakmaty::Color;
+
+    fn list() -> (List, Duel) {
+        let mut results = Results::default();
+        for (white, black) in [("a", "b"), ("a", "b")] {
+            results.add(white, black, GameResult::Won(Color::White));
+        }
+        results.add("b", "a", GameResult::Drawn);
+        let duel = Duel::of(&field("a-b 1, b-a =, a-b 1"), "a").unwrap();
+        (results.rate(&Model::default()), duel)
+    }
+
+    const TEST: Sprt =
+        Sprt { elo0: 0.0, elo1: 5.0, alpha: 0.05, beta: 0.05, scale: Scale::Normalized };
+
+    #[test]
+    fn the_columns_are_bayeselos() {
+        let (list, duel) = list();
+        let page = text(&list, Some(&duel), Some(&TEST));
+        let mut lines = page.lines();
+        assert_eq!(lines.next(), Some("Rank Name   Elo    +    - games score oppo. draws"));
+        let first: Vec<&str> = lines.next().unwrap().split_whitespace().collect();
+        assert_eq!((first[1], first[5], first[6], first[8]), ("a", "3", "83%", "33%"));
+        assert!(page.contains("a against b: +2 =1 -0"), "{page}");
+        assert!(page.contains("by games: LLR") && page.contains("not decided"), "{page}");
+    }
+
+    #[test]
+    fn the_document_is_the_one_promised() {
+        let (list, duel) = list();
+        let text = json(&list, Some(&duel), Some(&TEST)).unwrap();
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(document["schema"], RATINGS_SCHEMA);
+        assert_eq!(document["engines"][0]["engine"], "a");
+        assert_eq!(document["match"]["pairs"], json!([0, 0, 0, 0, 1, 0]));
+        assert_eq!(document["match"]["sprt"]["decision"], "continue");
+        assert_eq!(document["match"]["by_games"]["elo_error"], Value::Null);
+    }
+}

@@ -1,0 +1,175 @@
+//! Standings for programs: one versioned document.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::color;
+use crate::event::standings::{Place, Row, Standings, Tally};
+
+/// The name and version of the document.
+pub const STANDINGS_SCHEMA: &str = "gate4k/standings/1";
+
+/// The document of `gate4k standings --format json`. Points are numbers that are exact in binary; a figure
+/// that an engine does not have (the average of no games) is null.
+///
+/// # Errors
+/// None that can be met: all that standings hold has a JSON form.
+pub fn json(standings: &Standings) -> serde_json::Result<String> {
+    let document = Document {
+        schema: STANDINGS_SCHEMA,
+        event: &standings.event,
+        tiebreaks: standings.chain.name,
+        criteria: standings.chain.criteria.iter().map(|c| c.id()).collect(),
+        games: standings.games,
+        unfinished: standings.unfinished,
+        schedule: standings.progress.as_ref().map(|progress| Schedule {
+            double_round_robins: progress.complete,
+            further_games: progress.further,
+            passed_over: progress.missing.iter().map(|at| at.to_string()).collect(),
+        }),
+        rows: standings.rows.iter().map(|r| row(standings, r)).collect(),
+        ties: standings
+            .ties()
+            .map(|rows| Tie {
+                engines: rows.iter().map(|row| row.engine.name.as_str()).collect(),
+                then: standings.tie_goes_to(),
+            })
+            .collect(),
+    };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    event: &'a str,
+    tiebreaks: &'static str,
+    criteria: Vec<&'static str>,
+    games: usize,
+    unfinished: usize,
+    schedule: Option<Schedule>,
+    rows: Vec<Line<'a>>,
+    ties: Vec<Tie<'a>>,
+}
+
+#[derive(Serialize)]
+struct Schedule {
+    double_round_robins: u32,
+    further_games: usize,
+    passed_over: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    engine: &'a str,
+    rating: Option<i32>,
+    rank: Option<u32>,
+    tied: bool,
+    decided_by: Option<&'static str>,
+    disqualified: bool,
+    points: f64,
+    games: u32,
+    white: Colour,
+    black: Colour,
+    crashes: u32,
+    figures: Map<String, Value>,
+    results: Map<String, Value>,
+}
+
+#[derive(Serialize)]
+struct Colour {
+    wins: u32,
+    draws: u32,
+    losses: u32,
+}
+
+impl From<Tally> for Colour {
+    fn from(tally: Tally) -> Colour {
+        Colour { wins: tally.wins, draws: tally.draws, losses: tally.losses }
+    }
+}
+
+#[derive(Serialize)]
+struct Tie<'a> {
+    engines: Vec<&'a str>,
+    then: &'static str,
+}
+
+fn row<'a>(standings: &Standings, row: &'a Row) -> Line<'a> {
+    let (rank, tied, by) = match row.place {
+        Place::Ranked { rank, tied, by } => (Some(rank), tied, by),
+        Place::Disqualified => (None, false, None),
+    };
+    let figures = standings.chain.criteria.iter().zip(&row.figures);
+    let results = standings.rows.iter().zip(&row.results);
+    Line {
+        engine: &row.engine.name,
+        rating: row.engine.rating,
+        rank,
+        tied,
+        decided_by: by.map(|criterion| criterion.id()),
+        disqualified: row.place == Place::Disqualified,
+        points: row.points.as_f64(),
+        games: row.games(),
+        white: row.white.into(),
+        black: row.black.into(),
+        crashes: row.crashes,
+        figures: figures
+            .map(|(criterion, figure)| {
+                let value = figure.and_then(|figure| figure.as_f64());
+                (criterion.id().to_owned(), json!(value))
+            })
+            .collect(),
+        results: results
+            .filter(|(_, cells)| !cells.is_empty())
+            .map(|(other, cells)| {
+                let games: Vec<Value> = cells
+                    .iter()
+                    .map(|cell| {
+                        json!({
+                            "game": cell.game,
+                            "color": color(cell.color),
+                            "points": cell.points.as_f64(),
+                        })
+                    })
+                    .collect();
+                (other.engine.name.clone(), Value::Array(games))
+            })
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::standings::tests::standings;
+
+    #[test]
+    fn the_document_is_the_one_promised() {
+        let text = json(&standings("a-b 1, b-a =, a-c 0, c-b 1!", "4k")).unwrap();
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(document["schema"], STANDINGS_SCHEMA);
+        assert_eq!(document["games"], 4);
+        assert_eq!(document["schedule"], Value::Null);
+        let row = &document["rows"][2];
+        assert_eq!(row["engine"], "b");
+        assert_eq!(row["rank"], 3);
+        assert_eq!(row["points"], 0.5);
+        assert_eq!(row["crashes"], 1);
+        assert_eq!(row["black"]["losses"], 2);
+        assert_eq!(row["figures"]["won-length"], Value::Null);
+        assert_eq!(row["figures"]["sonneborn-berger"], 0.75);
+        assert_eq!(row["results"]["c"][0]["game"], 4);
+        assert_eq!(row["results"]["c"][0]["color"], "black");
+    }
+
+    #[test]
+    fn ties_are_told_as_ties() {
+        let text = json(&standings("a-b 1, b-a 1", "4k")).unwrap();
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(document["ties"][0]["engines"], json!(["a", "b"]));
+        assert_eq!(document["rows"][1]["rank"], 1);
+        assert_eq!(document["rows"][1]["tied"], true);
+        assert_eq!(document["schedule"]["double_round_robins"], 1);
+    }
+}

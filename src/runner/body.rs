@@ -1,0 +1,267 @@
+//! Engines as processes: how they are started, ended and looked at. Trusted ones are plain processes in a
+//! group of their own; entries live in the sandbox. Both give the same pipes, so nothing behind this file
+//! knows the difference.
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+use crate::evidence::ExitHow;
+use crate::game::play::Lost;
+use crate::sandbox::plan::{Confined, Launcher, Pipes, Plan};
+
+/// How an engine is started.
+#[derive(Clone)]
+pub enum Start {
+    /// A program that is trusted: it may do what the user may.
+    Trusted(Program),
+    /// An entry, confined.
+    Entry(Arc<dyn Launcher + Send + Sync>, Plan),
+}
+
+/// A program with its words and surroundings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// The program: a path, or a name looked for along PATH.
+    pub command: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Where it runs; here if none is named.
+    pub directory: Option<PathBuf>,
+    /// Variables set besides ours.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// A started engine.
+pub(super) trait Body: Send {
+    /// How the first process ended, if it has or does until the deadline.
+    fn exit(&mut self, deadline: Instant) -> Option<ExitHow>;
+    /// The threads it runs now.
+    fn threads(&self) -> usize;
+    /// Its process number, where it has one that means something outside.
+    fn pid(&self) -> Option<u32>;
+    /// The start is over: what is only watched then need be watched no more.
+    fn is_up(&self) {}
+    /// Kills it and all it started; returns when it is gone.
+    fn kill(&mut self);
+}
+
+/// Starts an engine. A sandbox that cannot be built is the host's fault and no engine's.
+pub(super) fn start(how: &Start) -> Result<(Box<dyn Body>, Pipes), Lost> {
+    match how {
+        Start::Trusted(program) => Process::start(program).map_err(Lost::NotStarted),
+        Start::Entry(launcher, plan) => {
+            let (confined, pipes) =
+                launcher.launch(plan).map_err(|error| Lost::Host(error.to_string()))?;
+            Ok((Box::new(Caged { confined: Some(confined) }), pipes))
+        }
+    }
+}
+
+struct Process {
+    child: Child,
+    exit: Option<ExitHow>,
+}
+
+impl Process {
+    fn start(program: &Program) -> Result<(Box<dyn Body>, Pipes), String> {
+        let mut command = Command::new(&program.command);
+        command
+            .args(&program.arguments)
+            .envs(&program.environment)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // A group of its own: a Ctrl-C at the terminal is for us, and wrappers die with what they wrap.
+            .process_group(0);
+        if let Some(directory) = &program.directory {
+            command.current_dir(directory);
+        }
+        let failed = |why: &dyn std::fmt::Display| {
+            let shown = crate::error::shown(&program.command);
+            format!("cannot run {shown}: {why}; check the command and that it may be executed")
+        };
+        let mut child = command.spawn().map_err(|why| failed(&why))?;
+        let pipes = Process::pipes(&mut child);
+        let mut process = Process { child, exit: None };
+        match pipes {
+            Ok(pipes) => Ok((Box::new(process), pipes)),
+            Err(why) => {
+                process.kill();
+                Err(failed(&why))
+            }
+        }
+    }
+
+    fn pipes(child: &mut Child) -> std::io::Result<Pipes> {
+        let lost = || std::io::Error::other("a pipe is missing");
+        let pid = i32::try_from(child.id()).ok();
+        let pid = pid.and_then(rustix::process::Pid::from_raw).ok_or_else(lost)?;
+        let ended = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty())?;
+        Ok(Pipes {
+            stdin: OwnedFd::from(child.stdin.take().ok_or_else(lost)?),
+            stdout: OwnedFd::from(child.stdout.take().ok_or_else(lost)?),
+            stderr: OwnedFd::from(child.stderr.take().ok_or_else(lost)?),
+            ended,
+        })
+    }
+
+    fn reap(&mut self) {
+        if self.exit.is_none()
+            && let Ok(Some(status)) = self.child.try_wait()
+        {
+            self.exit = Some(exit_how(status));
+        }
+    }
+}
+
+fn exit_how(status: std::process::ExitStatus) -> ExitHow {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => ExitHow::Status(code),
+        (None, signal) => ExitHow::Signal(signal.unwrap_or(0)),
+    }
+}
+
+impl Body for Process {
+    fn exit(&mut self, deadline: Instant) -> Option<ExitHow> {
+        loop {
+            self.reap();
+            let left = deadline.saturating_duration_since(Instant::now());
+            if self.exit.is_some() || left.is_zero() {
+                return self.exit;
+            }
+            // Only for one that closed its pipes and is about to end; never while a game is on.
+            std::thread::sleep(left.min(Duration::from_millis(2)));
+        }
+    }
+
+    fn threads(&self) -> usize {
+        threads_of(self.child.id())
+    }
+
+    fn pid(&self) -> Option<u32> {
+        Some(self.child.id())
+    }
+
+    fn kill(&mut self) {
+        if let Ok(pid) = i32::try_from(self.child.id()) {
+            // Before the child is waited for, so that the number is still the group's.
+            let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
+        }
+        if self.exit.is_none() {
+            let _ = self.child.kill();
+            self.exit = self.child.wait().ok().map(exit_how);
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if self.exit.is_none() {
+            self.kill();
+        }
+    }
+}
+
+/// The threads of a process, 1 where that cannot be read.
+fn threads_of(pid: u32) -> usize {
+    std::fs::read_to_string(format!("/proc/{pid}/status"))
+        .ok()
+        .and_then(|text| text.split("\nThreads:").nth(1)?.split_whitespace().next()?.parse().ok())
+        .unwrap_or(1)
+}
+
+struct Caged {
+    confined: Option<Box<dyn Confined>>,
+}
+
+impl Body for Caged {
+    fn exit(&mut self, deadline: Instant) -> Option<ExitHow> {
+        self.confined.as_ref()?.wait_first(deadline)
+    }
+
+    fn threads(&self) -> usize {
+        // The engine is one of them; what a stub left behind (`sleep 3`) has a thread as well, but none
+        // that works.
+        let processes = self.confined.as_ref().map(|c| c.processes()).unwrap_or_default();
+        let most = processes
+            .iter()
+            .filter_map(|process| u32::try_from(process.pid).ok())
+            .map(threads_of)
+            .max();
+        most.unwrap_or(1)
+    }
+
+    fn pid(&self) -> Option<u32> {
+        None
+    }
+
+    fn is_up(&self) {
+        if let Some(confined) = &self.confined {
+            confined.start_is_over();
+        }
+    }
+
+    fn kill(&mut self) {
+        if let Some(confined) = self.confined.take() {
+            confined.kill();
+            let _ = confined.close();
+        }
+    }
+}
+
+impl Drop for Caged {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(words: &[&str]) -> Start {
+        Start::Trusted(Program {
+            command: words[0].into(),
+            arguments: words[1..].iter().map(|&word| word.to_owned()).collect(),
+            directory: None,
+            environment: BTreeMap::new(),
+        })
+    }
+
+    #[test]
+    fn what_cannot_be_run_says_so() {
+        let Err(Lost::NotStarted(why)) = start(&program(&["/nonexistent/engine"])) else {
+            panic!("it runs");
+        };
+        assert!(why.starts_with("cannot run /nonexistent/engine: No such file"), "{why}");
+    }
+
+    #[test]
+    fn an_exit_is_seen_and_a_group_dies_together() {
+        let (mut body, _pipes) = start(&program(&["sh", "-c", "exit 3"])).unwrap();
+        let soon = Instant::now() + Duration::from_secs(5);
+        assert_eq!(body.exit(soon), Some(ExitHow::Status(3)));
+
+        let (mut body, pipes) =
+            start(&program(&["sh", "-c", "sleep 300 & echo $!; wait"])).unwrap();
+        let mut number = [0; 20];
+        let length = nix::unistd::read(&pipes.stdout, &mut number).unwrap();
+        let inner: i32 = std::str::from_utf8(&number[..length]).unwrap().trim().parse().unwrap();
+        assert_eq!(body.threads(), 1);
+        body.kill();
+        let end = Instant::now() + Duration::from_secs(5);
+        let status = || std::fs::read_to_string(format!("/proc/{inner}/status"));
+        while status().is_ok_and(|text| !text.contains("State:\tZ")) {
+            assert!(Instant::now() < end, "the grandchild lives");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}

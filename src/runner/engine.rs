@@ -1,0 +1,429 @@
+//! An engine in a match: started when it is needed, asked for moves, ended with its game or with the match.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use shakmaty::uci::UciMove;
+
+use super::body::{self, Body, Start};
+use super::spec::Speaks;
+use super::stop::Stop;
+use super::wire::{Silence, Wire};
+use crate::evidence::{ExitHow, escape};
+use crate::game::clock::{Monotonic, Stamp, TimeControl};
+use crate::game::info::{self, Info};
+use crate::game::play::{Lost, Player, Said, Thought};
+
+/// After so many starts in a row that failed, an engine is not tried again in this match.
+const HOPELESS: u32 = 3;
+/// How long a process that closed its output may take to end by itself.
+const DYING: Duration = Duration::from_millis(500);
+
+/// An engine of a match.
+pub struct Engine {
+    /// Its name in the match.
+    pub name: String,
+    /// How it is started.
+    pub start: Start,
+    /// Options to set, where it announces them.
+    pub options: Vec<(String, String)>,
+    /// Its time control.
+    pub control: TimeControl,
+    /// What it may be sent.
+    pub speaks: Speaks,
+    /// Starts in a row that failed.
+    failures: AtomicU32,
+    /// Whether it was seen to run more than one thread.
+    wide: AtomicBool,
+}
+
+impl Engine {
+    /// An engine that has not been started yet.
+    #[must_use]
+    pub fn new(
+        name: String,
+        start: Start,
+        options: Vec<(String, String)>,
+        control: TimeControl,
+        speaks: Speaks,
+    ) -> Engine {
+        let threads = options
+            .iter()
+            .filter(|(name, _)| name.eq_ignore_ascii_case("threads"))
+            .filter_map(|(_, value)| value.parse::<u32>().ok());
+        let wide = threads.max().is_some_and(|threads| threads > 1);
+        Engine {
+            name,
+            start,
+            options,
+            control,
+            speaks,
+            failures: AtomicU32::new(0),
+            wide: AtomicBool::new(wide),
+        }
+    }
+
+    /// Whether it runs, or is told to run, more than one thread.
+    #[must_use]
+    pub fn is_wide(&self) -> bool {
+        self.wide.load(Ordering::Relaxed)
+    }
+
+    /// As in the event's files: `Protocol=uci; Threads=1; Hash=64;`.
+    #[must_use]
+    pub fn options_line(&self) -> String {
+        let set = self.options.iter().map(|(name, value)| format!(" {name}={value};"));
+        std::iter::once("Protocol=uci;".to_owned()).chain(set).collect()
+    }
+}
+
+/// Bounds on what is no move.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// From the start to the first `readyok` (rule 7.4: 60 s).
+    pub startup: Duration,
+    /// For `readyok` between games.
+    pub ready: Duration,
+    /// From `quit` to the end of the process.
+    pub quit: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds {
+            startup: Duration::from_secs(60),
+            ready: Duration::from_secs(10),
+            quit: Duration::from_secs(2),
+        }
+    }
+}
+
+/// What an engine that was lost left behind.
+#[derive(Clone, Debug, Default)]
+pub struct Remains {
+    /// How its process ended, where it did by itself.
+    pub exit: Option<ExitHow>,
+    /// The last lines of its standard error, each harmless.
+    pub stderr: Vec<String>,
+}
+
+/// One engine's seat at one table: the process, if there is one now.
+pub(super) struct Seat {
+    pub(super) engine: Arc<Engine>,
+    live: Option<Live>,
+    epoch: Monotonic,
+    bounds: Bounds,
+    stop: Stop,
+    /// The last `info` line that counts.
+    info_line: Vec<u8>,
+    /// How long the last start took; taken by whoever tells of it.
+    pub(super) started_in: Option<Duration>,
+    pub(super) remains: Option<Remains>,
+}
+
+struct Live {
+    wire: Wire,
+    body: Box<dyn Body>,
+}
+
+impl Seat {
+    pub(super) fn new(engine: Arc<Engine>, epoch: Monotonic, bounds: Bounds, stop: Stop) -> Seat {
+        Seat {
+            engine,
+            live: None,
+            epoch,
+            bounds,
+            stop,
+            info_line: Vec::with_capacity(512),
+            started_in: None,
+            remains: None,
+        }
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        self.live.is_some()
+    }
+
+    /// Starts the process and speaks with it until it is ready.
+    fn start(&mut self) -> Result<(), Lost> {
+        let failed = self.engine.failures.load(Ordering::Relaxed);
+        if failed >= HOPELESS {
+            return Err(Lost::NotStarted(format!(
+                "it did not start {failed} times in a row and is not tried again"
+            )));
+        }
+        let began = Instant::now();
+        match self.try_start(began + self.bounds.startup) {
+            Ok(()) => {
+                self.engine.failures.store(0, Ordering::Relaxed);
+                self.started_in = Some(began.elapsed());
+                Ok(())
+            }
+            Err(lost) => {
+                if !matches!(lost, Lost::Stopped | Lost::Host(_)) {
+                    self.engine.failures.fetch_add(1, Ordering::Relaxed);
+                }
+                self.kill();
+                Err(lost)
+            }
+        }
+    }
+
+    fn try_start(&mut self, deadline: Instant) -> Result<(), Lost> {
+        let (body, pipes) = body::start(&self.engine.start)?;
+        let wire = Wire::new(pipes, self.stop.clone())
+            .map_err(|why| Lost::Host(format!("the pipes to it cannot be used: {why}")))?;
+        self.live = Some(Live { wire, body });
+        let mut announced = Vec::new();
+        self.ask(b"uci\n", b"uciok", deadline, |line| {
+            if let Some(name) = option_name(line) {
+                announced.push(name);
+            }
+        })?;
+        let mut text = String::new();
+        for (name, value) in &self.engine.options {
+            // As it announced it: some engines compare letter by letter.
+            let own = announced.iter().find(|own| own.eq_ignore_ascii_case(name));
+            match own {
+                Some(own) if value.is_empty() => text += &format!("setoption name {own}\n"),
+                Some(own) => text += &format!("setoption name {own} value {value}\n"),
+                None => {}
+            }
+        }
+        text.push_str("isready\n");
+        self.ask(text.as_bytes(), b"readyok", deadline, |_| {})?;
+        if let Some(live) = &self.live {
+            live.body.is_up();
+        }
+        Ok(())
+    }
+
+    /// Sends and waits for a line; a failure here is one of starting.
+    fn ask(
+        &mut self,
+        text: &[u8],
+        answer: &[u8],
+        deadline: Instant,
+        hear: impl FnMut(&[u8]),
+    ) -> Result<(), Lost> {
+        let result = match &mut self.live {
+            Some(live) => converse(&mut live.wire, text, answer, deadline, hear),
+            None => Err(Silence::Gone),
+        };
+        let word = String::from_utf8_lossy(answer);
+        match result {
+            Ok(()) => Ok(()),
+            Err(Silence::Stopped) => Err(Lost::Stopped),
+            Err(Silence::Timeout) => Err(Lost::NotStarted(format!(
+                "no {word} within {}; see that it answers uci and isready",
+                humantime::format_duration(self.bounds.startup)
+            ))),
+            Err(Silence::Gone) => {
+                let exit = self.exit();
+                let how = exit.map_or("its output was closed".to_owned(), |exit| exit.to_string());
+                let last = self.stderr().pop().map(|line| format!(": {line}")).unwrap_or_default();
+                Err(Lost::NotStarted(format!("it ended before {word} ({how}){last}")))
+            }
+        }
+    }
+
+    fn exit(&mut self) -> Option<ExitHow> {
+        self.live.as_mut()?.body.exit(Instant::now() + DYING)
+    }
+
+    fn stderr(&mut self) -> Vec<String> {
+        let Some(live) = &mut self.live else {
+            return Vec::new();
+        };
+        let tail = live.wire.stderr_tail();
+        let lines = tail.split(|byte| *byte == b'\n');
+        lines.filter(|line| !line.is_empty()).map(|line| escape(line, 300)).collect()
+    }
+
+    /// Whether more than one thread was seen; remembered for the whole match.
+    pub(super) fn look_at_threads(&self) {
+        if let Some(live) = &self.live
+            && live.body.threads() > 1
+        {
+            self.engine.wide.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Kills the process and all it started, and keeps what it left.
+    pub(super) fn kill(&mut self) {
+        let stderr = self.stderr();
+        if let Some(mut live) = self.live.take() {
+            let exit = live.body.exit(Instant::now());
+            live.body.kill();
+            self.remains = Some(Remains { exit, stderr });
+        }
+    }
+
+    /// Asks it to quit, and kills what does not.
+    pub(super) fn quit(&mut self) -> Option<QuitLate> {
+        let mut live = self.live.take()?;
+        let (_, sent) = live.wire.send(b"quit\n", self.bounds.quit);
+        let late = match sent {
+            Ok(()) => !live.wire.wait_end(Instant::now() + self.bounds.quit),
+            Err(_) => false,
+        };
+        live.body.kill();
+        late.then_some(QuitLate)
+    }
+
+    pub(super) fn pid(&self) -> Option<u32> {
+        self.live.as_ref()?.body.pid()
+    }
+
+    fn lost(&mut self, silence: Silence, waited: Duration) -> Lost {
+        match silence {
+            Silence::Stopped => Lost::Stopped,
+            Silence::Timeout => Lost::Silent(waited),
+            Silence::Gone => Lost::Gone(self.exit()),
+        }
+    }
+}
+
+/// An engine that did not end in time after `quit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct QuitLate;
+
+/// Sends and reads until a line begins with `answer`.
+fn converse(
+    wire: &mut Wire,
+    text: &[u8],
+    answer: &[u8],
+    deadline: Instant,
+    mut hear: impl FnMut(&[u8]),
+) -> Result<(), Silence> {
+    let patience = deadline.saturating_duration_since(Instant::now());
+    wire.send(text, patience).1?;
+    loop {
+        let (_, line) = wire.line(deadline)?;
+        if line.trim_ascii() == answer {
+            return Ok(());
+        }
+        hear(line);
+    }
+}
+
+/// The name on an `option` line.
+fn option_name(line: &[u8]) -> Option<String> {
+    let line = String::from_utf8_lossy(line);
+    let rest = line.trim().strip_prefix("option name ")?;
+    let name = rest.split(" type ").next()?;
+    Some(name.trim().to_owned())
+}
+
+impl Player for Seat {
+    fn new_game(&mut self) -> Result<(), Lost> {
+        for attempt in 0..2 {
+            if self.live.is_none() {
+                self.start()?;
+            }
+            let deadline = Instant::now() + self.bounds.ready;
+            let Some(live) = &mut self.live else { break };
+            let text = b"ucinewgame\nisready\n";
+            match converse(&mut live.wire, text, b"readyok", deadline, |_| {}) {
+                Ok(()) => return Ok(()),
+                // One that ended between games is started again; one that ends at every start is not.
+                Err(Silence::Gone) if attempt == 0 => self.kill(),
+                Err(silence) => {
+                    let lost = self.lost(silence, self.bounds.ready);
+                    self.kill();
+                    return Err(lost);
+                }
+            }
+        }
+        Err(Lost::Gone(None))
+    }
+
+    fn think(&mut self, text: &[u8], wait: Duration) -> Thought {
+        self.info_line.clear();
+        let Some(live) = &mut self.live else {
+            let now = self.epoch.stamp(Instant::now());
+            return Thought { sent: now, heard: now, said: Said::Lost(Lost::Gone(None)) };
+        };
+        let (sent, taken) = live.wire.send(text, wait);
+        let deadline = sent + wait;
+        let silence = match taken {
+            Ok(()) => loop {
+                match live.wire.line(deadline) {
+                    Ok((at, line)) => {
+                        if line.starts_with(b"bestmove") {
+                            let said = read_best(line);
+                            return Thought {
+                                sent: self.epoch.stamp(sent),
+                                heard: self.epoch.stamp(at),
+                                said,
+                            };
+                        }
+                        if info::counts(line) {
+                            self.info_line.clear();
+                            self.info_line.extend_from_slice(line);
+                        }
+                    }
+                    Err(silence) => break silence,
+                }
+            },
+            Err(silence) => silence,
+        };
+        let heard: Stamp = self.epoch.stamp(Instant::now());
+        Thought { sent: self.epoch.stamp(sent), heard, said: Said::Lost(self.lost(silence, wait)) }
+    }
+
+    fn info(&self) -> Info {
+        Info::read(&self.info_line).0
+    }
+
+    fn pv(&self) -> &[u8] {
+        Info::read(&self.info_line).1
+    }
+}
+
+/// Reads a `bestmove` line. A move is read strictly, as in UCI.
+fn read_best(line: &[u8]) -> Said {
+    let rest = line.strip_prefix(b"bestmove").unwrap_or(line);
+    let word =
+        rest.split(u8::is_ascii_whitespace).find(|word| !word.is_empty()).unwrap_or_default();
+    if word.eq_ignore_ascii_case(b"resign") {
+        return Said::Resign;
+    }
+    match UciMove::from_ascii(word) {
+        Ok(one @ UciMove::Normal { .. }) => Said::Move(one),
+        _ if word.is_empty() => Said::NoMove("no move after bestmove".into()),
+        _ => Said::NoMove(escape(word, 40)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn best_moves_are_read_strictly() {
+        let said = |line: &str| read_best(line.as_bytes());
+        assert_eq!(said("bestmove e7e8q ponder a2a3"), Said::Move("e7e8q".parse().unwrap()));
+        assert_eq!(said("bestmove resign"), Said::Resign);
+        for (line, shown) in [
+            ("bestmove 0000", "0000"),
+            ("bestmove (none)", "(none)"),
+            ("bestmove", "no move after bestmove"),
+            ("bestmove Nf3", "Nf3"),
+            ("bestmove e2e4\x07", "e2e4\\u{7}"),
+        ] {
+            assert_eq!(said(line), Said::NoMove(shown.into()), "{line}");
+        }
+    }
+
+    #[test]
+    fn options_are_known_by_name() {
+        let name = |line: &str| option_name(line.as_bytes());
+        assert_eq!(
+            name("option name Move Overhead type spin default 10").as_deref(),
+            Some("Move Overhead")
+        );
+        assert_eq!(name("info string option name x type"), None);
+    }
+}

@@ -1,0 +1,248 @@
+//! The stream of typed events of a match. What is printed, written and counted is made of these alone; as
+//! JSON, one a line, they are also what `--events` writes.
+
+use std::time::{Duration, SystemTime};
+
+use serde::{Serialize, Serializer};
+use shakmaty::{ByColor, CastlingMode, Color};
+
+use super::engine::Remains;
+use super::schedule::Pairing;
+use crate::evidence::ExitHow;
+use crate::game::end::GameResult;
+use crate::game::eval::Eval;
+use crate::game::play::{GameRecord, PlyRecord, Unanswered};
+
+/// The version of the stream's form; it changes when a reader of an older one would read wrongly.
+pub const VERSION: u32 = 1;
+
+/// One thing that happened.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+pub enum Event {
+    /// The match begins.
+    MatchStarted {
+        /// See [`VERSION`].
+        version: u32,
+        /// The engines' names, in the order by which all else refers to them.
+        engines: Vec<String>,
+        /// Games to play.
+        games: usize,
+    },
+    /// An engine's process is up and ready.
+    EngineStarted {
+        /// Its place in the list.
+        engine: usize,
+        /// Its process, where it has a number outside a sandbox.
+        pid: Option<u32>,
+        /// From start to `readyok`, in microseconds.
+        #[serde(serialize_with = "micros")]
+        took: Duration,
+    },
+    /// An engine had to be killed.
+    EngineKilled {
+        /// Its place in the list.
+        engine: usize,
+        /// Why.
+        why: String,
+        /// How it had ended by itself, where it had.
+        exit: Option<ExitHow>,
+        /// The last lines of its standard error.
+        stderr: Vec<String>,
+    },
+    /// A game begins.
+    GameStarted {
+        /// Which.
+        #[serde(flatten)]
+        pairing: Pairing,
+    },
+    /// A move was played; told only where that was asked for.
+    MovePlayed(Box<MovePlayed>),
+    /// A game has ended.
+    GameFinished(Box<Finished>),
+    /// The match is over.
+    MatchFinished {
+        /// Games that ended with a result.
+        played: usize,
+        /// Why it ended before its last game, if it did.
+        early: Option<String>,
+    },
+}
+
+/// A move of a game that is under way.
+#[derive(Debug)]
+pub struct MovePlayed {
+    /// Which game.
+    pub pairing: Pairing,
+    /// The moves that players made before it in this game.
+    pub number: usize,
+    /// Who made it.
+    pub mover: Color,
+    /// The move; its expected line is in [`MovePlayed::pv`].
+    pub ply: PlyRecord,
+    /// Both clocks after it.
+    pub clocks: ByColor<Duration>,
+    /// The line of play that its search expected, in UCI's words.
+    pub pv: Vec<u8>,
+}
+
+impl Serialize for MovePlayed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct View<'a> {
+            game: usize,
+            number: usize,
+            ply: MoveView<'a>,
+        }
+        let view = View { game: self.pairing.game, number: self.number, ply: MoveView(&self.ply) };
+        view.serialize(serializer)
+    }
+}
+
+/// A game that has ended.
+#[derive(Debug)]
+pub struct Finished {
+    /// Which.
+    pub pairing: Pairing,
+    /// When it began.
+    pub started: SystemTime,
+    /// How long it took.
+    pub lasted: Duration,
+    /// What was played.
+    pub record: GameRecord,
+    /// What engines left that were lost in this game.
+    pub remains: ByColor<Option<Remains>>,
+}
+
+impl Serialize for Finished {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let record = &self.record;
+        let remains = |side: Color| {
+            self.remains
+                .get(side)
+                .as_ref()
+                .map(|left| RemainsView { exit: left.exit, stderr: &left.stderr })
+        };
+        let uci = |one: &shakmaty::Move| one.to_uci(CastlingMode::Standard).to_string();
+        FinishedView {
+            pairing: self.pairing,
+            result: record.ending.result,
+            reason: &record.ending.reason,
+            details: record.ending.details(),
+            started: humantime::format_rfc3339_millis(self.started).to_string(),
+            lasted: self.lasted,
+            fen: record.opening.fen(),
+            opening: record.opening.moves().iter().map(uci).collect(),
+            moves: record.plies.iter().map(MoveView).collect(),
+            unanswered: record.unanswered.map(UnansweredView),
+            white: remains(Color::White),
+            black: remains(Color::Black),
+        }
+        .serialize(serializer)
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct FinishedView<'a> {
+    #[serde(flatten)]
+    pairing: Pairing,
+    result: GameResult,
+    reason: &'a crate::game::end::Reason,
+    details: String,
+    started: String,
+    #[serde(serialize_with = "micros")]
+    lasted: Duration,
+    fen: Option<String>,
+    opening: Vec<String>,
+    moves: Vec<MoveView<'a>>,
+    unanswered: Option<UnansweredView>,
+    white: Option<RemainsView<'a>>,
+    black: Option<RemainsView<'a>>,
+}
+
+#[derive(Serialize)]
+struct RemainsView<'a> {
+    exit: Option<ExitHow>,
+    stderr: &'a [String],
+}
+
+/// A move with both its stamps, so that every loss on time can be proved.
+struct MoveView<'a>(&'a PlyRecord);
+
+impl Serialize for MoveView<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        struct View {
+            uci: String,
+            #[serde(serialize_with = "micros")]
+            sent: Duration,
+            #[serde(serialize_with = "micros")]
+            heard: Duration,
+            #[serde(serialize_with = "micros")]
+            left: Duration,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            eval: Option<Eval>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            depth: Option<u32>,
+        }
+        let ply = self.0;
+        View {
+            uci: ply.played.to_uci(CastlingMode::Standard).to_string(),
+            sent: ply.sent.0,
+            heard: ply.heard.0,
+            left: ply.left,
+            eval: ply.info.eval,
+            depth: ply.info.depth,
+        }
+        .serialize(serializer)
+    }
+}
+
+struct UnansweredView(Unanswered);
+
+impl Serialize for UnansweredView {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct View {
+            #[serde(serialize_with = "micros")]
+            sent: Duration,
+            #[serde(serialize_with = "micros")]
+            heard: Duration,
+            #[serde(serialize_with = "micros")]
+            left: Duration,
+        }
+        View { sent: self.0.sent.0, heard: self.0.heard.0, left: self.0.left }.serialize(serializer)
+    }
+}
+
+/// Times in the stream are whole microseconds; stamps count from the beginning of the match.
+fn micros<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_an_event_with_its_kind_first() {
+        let event = Event::EngineKilled {
+            engine: 1,
+            why: "x\ny".into(),
+            exit: Some(ExitHow::Signal(6)),
+            stderr: vec![],
+        };
+        assert_eq!(
+            serde_json::to_string(&event).unwrap(),
+            r#"{"event":"engine-killed","engine":1,"why":"x\ny","exit":{"signal":6},"stderr":[]}"#
+        );
+        let event =
+            Event::EngineStarted { engine: 0, pid: Some(7), took: Duration::from_millis(3) };
+        assert_eq!(
+            serde_json::to_string(&event).unwrap(),
+            r#"{"event":"engine-started","engine":0,"pid":7,"took":3000}"#
+        );
+    }
+}

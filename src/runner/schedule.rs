@@ -1,0 +1,176 @@
+//! Who meets whom, with which colours and in which opening: a function from the number of a game, so that
+//! workers need to share nothing but a counter.
+
+use serde::Serialize;
+
+/// Who meets whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// Everybody meets everybody
+    RoundRobin,
+    /// The first engine meets each of the others
+    Gauntlet,
+}
+
+/// How openings and colours are shared out in an encounter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colours {
+    /// Two games in a row on the same opening, colours reversed.
+    Reversed,
+    /// A new opening each game, colours in turn.
+    InTurn,
+}
+
+/// The plan of a match.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    couples: Vec<(usize, usize)>,
+    rounds: usize,
+    games: usize,
+    colours: Colours,
+}
+
+/// One game of the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Pairing {
+    /// Its number, from 0.
+    pub game: usize,
+    /// Its round, from 1.
+    pub round: usize,
+    /// Its number in the round, from 1.
+    pub in_round: usize,
+    /// White, by the engine's place in the list.
+    pub white: usize,
+    /// Black.
+    pub black: usize,
+    /// The couple of engines, by its place among all couples.
+    pub couple: usize,
+    /// The how-manieth opening of this couple it is played in, from 0; both games of a pair share it.
+    pub encounter: usize,
+    /// Whether it has a partner with reversed colours.
+    pub paired: bool,
+}
+
+impl Schedule {
+    /// For so many engines: `rounds` times an encounter of `games` games between the two of each couple.
+    #[must_use]
+    pub fn new(
+        engines: usize,
+        format: Format,
+        rounds: usize,
+        games: usize,
+        colours: Colours,
+    ) -> Schedule {
+        let couples = match format {
+            Format::Gauntlet => (1..engines).map(|other| (0, other)).collect(),
+            Format::RoundRobin => (0..engines)
+                .flat_map(|one| (one + 1..engines).map(move |other| (one, other)))
+                .collect(),
+        };
+        Schedule { couples, rounds, games, colours }
+    }
+
+    /// The number of games.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        self.per_round().saturating_mul(self.rounds)
+    }
+
+    fn per_round(&self) -> usize {
+        self.couples.len().saturating_mul(self.games)
+    }
+
+    /// The openings that each couple needs.
+    #[must_use]
+    pub fn openings(&self) -> usize {
+        self.rounds.saturating_mul(self.openings_an_encounter())
+    }
+
+    fn openings_an_encounter(&self) -> usize {
+        match self.colours {
+            Colours::Reversed => self.games.div_ceil(2),
+            Colours::InTurn => self.games,
+        }
+    }
+
+    /// The couples, by the engines' places in the list.
+    #[must_use]
+    pub fn couples(&self) -> &[(usize, usize)] {
+        &self.couples
+    }
+
+    /// The game of a number (from 0); none beyond the last.
+    #[must_use]
+    pub fn pairing(&self, game: usize) -> Option<Pairing> {
+        if game >= self.total() {
+            return None;
+        }
+        let (round, in_round) = (game / self.per_round(), game % self.per_round());
+        let (couple, part) = (in_round / self.games, in_round % self.games);
+        let (one, other) = *self.couples.get(couple)?;
+        let (opening, swapped) = match self.colours {
+            // An odd game at the end of an encounter changes hands with the round.
+            Colours::Reversed if part + 1 == self.games && part % 2 == 0 => {
+                (part / 2, (round + couple) % 2 == 1)
+            }
+            Colours::Reversed => (part / 2, part % 2 == 1),
+            Colours::InTurn => (part, (round * self.games + part + couple) % 2 == 1),
+        };
+        let (white, black) = if swapped { (other, one) } else { (one, other) };
+        Some(Pairing {
+            game,
+            round: round + 1,
+            in_round: in_round + 1,
+            white,
+            black,
+            couple,
+            encounter: round * self.openings_an_encounter() + opening,
+            paired: self.colours == Colours::Reversed && (part % 2 == 1 || part + 1 < self.games),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn played(schedule: &Schedule) -> Vec<(usize, usize, usize)> {
+        (0..schedule.total())
+            .map(|game| schedule.pairing(game).unwrap())
+            .map(|p| (p.white, p.black, p.encounter))
+            .collect()
+    }
+
+    #[test]
+    fn pairs_reverse_the_colours_of_one_opening() {
+        let two = Schedule::new(2, Format::RoundRobin, 2, 2, Colours::Reversed);
+        assert_eq!(played(&two), [(0, 1, 0), (1, 0, 0), (0, 1, 1), (1, 0, 1)]);
+        assert_eq!(two.pairing(4), None);
+        let three = Schedule::new(3, Format::Gauntlet, 1, 2, Colours::Reversed);
+        assert_eq!(played(&three), [(0, 1, 0), (1, 0, 0), (0, 2, 0), (2, 0, 0)]);
+        let single = Schedule::new(2, Format::RoundRobin, 3, 1, Colours::Reversed);
+        assert_eq!(played(&single), [(0, 1, 0), (1, 0, 1), (0, 1, 2)]);
+        assert!(!single.pairing(0).unwrap().paired);
+    }
+
+    proptest! {
+        #[test]
+        fn colours_are_fair_and_no_couple_meets_an_opening_twice_with_the_same_colours(
+            engines in 2usize..7, rounds in 1usize..5, games in 1usize..5, reversed: bool,
+        ) {
+            let colours = if reversed { Colours::Reversed } else { Colours::InTurn };
+            let schedule = Schedule::new(engines, Format::RoundRobin, rounds, games, colours);
+            let all = played(&schedule);
+            prop_assert_eq!(all.len(), engines * (engines - 1) / 2 * rounds * games);
+            let mut seen = std::collections::HashSet::new();
+            prop_assert!(all.iter().all(|game| seen.insert(*game)));
+            prop_assert!(all.iter().all(|(.., opening)| *opening < schedule.openings()));
+            for (one, other) in schedule.couples() {
+                let white = all.iter().filter(|(w, b, _)| (w, b) == (one, other)).count();
+                let black = all.iter().filter(|(w, b, _)| (b, w) == (one, other)).count();
+                prop_assert!(white.abs_diff(black) <= 1);
+            }
+        }
+    }
+}

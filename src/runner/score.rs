@@ -1,0 +1,168 @@
+//! Results, couple by couple: wins, draws and losses, and pairs of games for the pentanomial statistics.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use shakmaty::Color;
+
+use super::schedule::{Pairing, Schedule};
+use crate::game::end::GameResult;
+
+/// Results between two engines, from the first one's point of view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// Games won.
+    pub wins: u64,
+    /// Games drawn.
+    pub draws: u64,
+    /// Games lost.
+    pub losses: u64,
+    /// Pairs of games by their results: LL, LD, WL, DD, WD, WW.
+    pub pairs: [u64; 6],
+}
+
+impl Tally {
+    /// Games that count.
+    #[must_use]
+    pub fn games(&self) -> u64 {
+        self.wins + self.draws + self.losses
+    }
+
+    /// Half points scored.
+    #[must_use]
+    pub fn half_points(&self) -> u64 {
+        2 * self.wins + self.draws
+    }
+
+    /// The same from the other engine's point of view.
+    #[must_use]
+    pub fn reversed(&self) -> Tally {
+        let [ll, ld, wl, dd, wd, ww] = self.pairs;
+        Tally {
+            wins: self.losses,
+            draws: self.draws,
+            losses: self.wins,
+            pairs: [ww, wd, wl, dd, ld, ll],
+        }
+    }
+
+    /// The sum of both.
+    #[must_use]
+    pub fn plus(mut self, other: &Tally) -> Tally {
+        self.wins += other.wins;
+        self.draws += other.draws;
+        self.losses += other.losses;
+        for (mine, theirs) in self.pairs.iter_mut().zip(other.pairs) {
+            *mine += theirs;
+        }
+        self
+    }
+
+    fn add_pair(&mut self, one: u8, other: u8) {
+        let cell = match (one.min(other), one.max(other)) {
+            (0, 0) => 0,
+            (0, 1) => 1,
+            (0, _) => 2,
+            (1, 1) => 3,
+            (1, _) => 4,
+            _ => 5,
+        };
+        self.pairs[cell] += 1;
+    }
+}
+
+/// All results of a match.
+#[derive(Clone, Debug)]
+pub struct Score {
+    couples: Vec<((usize, usize), Tally)>,
+    /// The first result of a pair that waits for its second: by couple and encounter.
+    half: HashMap<(usize, usize), u8>,
+}
+
+impl Score {
+    /// Nothing played yet.
+    #[must_use]
+    pub fn new(schedule: &Schedule) -> Score {
+        Score {
+            couples: schedule.couples().iter().map(|couple| (*couple, Tally::default())).collect(),
+            half: HashMap::new(),
+        }
+    }
+
+    /// Counts a result; unfinished games count for nothing.
+    pub fn add(&mut self, pairing: &Pairing, result: GameResult) {
+        let Some(((first, _), tally)) = self.couples.get_mut(pairing.couple) else {
+            return;
+        };
+        let side = if pairing.white == *first { Color::White } else { Color::Black };
+        let Some(points) = result.half_points(side) else {
+            return;
+        };
+        match points {
+            2 => tally.wins += 1,
+            1 => tally.draws += 1,
+            _ => tally.losses += 1,
+        }
+        if pairing.paired {
+            let key = (pairing.couple, pairing.encounter);
+            match self.half.remove(&key) {
+                Some(before) => tally.add_pair(before, points),
+                None => {
+                    self.half.insert(key, points);
+                }
+            }
+        }
+    }
+
+    /// The results of each couple, from the first engine's point of view.
+    #[must_use]
+    pub fn couples(&self) -> &[((usize, usize), Tally)] {
+        &self.couples
+    }
+
+    /// All results of one engine.
+    #[must_use]
+    pub fn of(&self, engine: usize) -> Tally {
+        self.couples.iter().fold(Tally::default(), |sum, ((one, other), tally)| {
+            if *one == engine {
+                sum.plus(tally)
+            } else if *other == engine {
+                sum.plus(&tally.reversed())
+            } else {
+                sum
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runner::schedule::{Colours, Format};
+
+    #[test]
+    fn games_and_pairs_are_counted_from_the_first_engines_side() {
+        let schedule = Schedule::new(2, Format::RoundRobin, 3, 2, Colours::Reversed);
+        let mut score = Score::new(&schedule);
+        let white = GameResult::Win(Color::White);
+        // Won both; then a win for each White: WL; then a draw and an unfinished game.
+        let results = [
+            white,
+            GameResult::Win(Color::Black),
+            white,
+            white,
+            GameResult::Draw,
+            GameResult::Unfinished,
+        ];
+        // In any order: games end when they end.
+        for game in [3, 0, 5, 1, 2, 4] {
+            score.add(&schedule.pairing(game).unwrap(), results[game]);
+        }
+        let tally = score.of(0);
+        assert_eq!((tally.wins, tally.draws, tally.losses), (3, 1, 1));
+        assert_eq!(tally.pairs, [0, 0, 1, 0, 0, 1]);
+        assert_eq!((tally.games(), tally.half_points()), (5, 7));
+        assert_eq!(score.of(1), tally.reversed());
+        assert_eq!(score.of(1).pairs, [1, 0, 1, 0, 0, 0]);
+    }
+}

@@ -1,0 +1,429 @@
+//! Who plays: engines as they are named on the command line and in files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::body::Program;
+use crate::error::shown;
+use crate::game::clock::TimeControl;
+
+/// What an engine may be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speaks {
+    /// Only what rule 7.9 lists.
+    Rule79,
+    /// All of UCI that a match needs: FEN, movetime, nodes, depth, movestogo.
+    Uci,
+}
+
+/// Where an engine comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A program that is trusted.
+    Program(Program),
+    /// An entry's file, to be confined.
+    Entry(PathBuf),
+}
+
+/// An engine as it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Its name in the match.
+    pub name: String,
+    /// Where it comes from.
+    pub source: Source,
+    /// Options to set, where it announces them.
+    pub options: Vec<(String, String)>,
+    /// A time control of its own.
+    pub control: Option<TimeControl>,
+    /// What it may be sent.
+    pub speaks: Speaks,
+}
+
+/// An engine that cannot be understood.
+#[derive(Debug, thiserror::Error)]
+pub enum SpecError {
+    /// Words on the command line.
+    #[error(
+        "the engine {text:?} is not understood: {why}; write an entry's path, or name=A cmd=./engine args=\"…\" options.Hash=16"
+    )]
+    Words {
+        /// As given.
+        text: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A file that cannot be read.
+    #[error("cannot read the engines in {}: {source}", shown(path))]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file with something wrong in it.
+    #[error("the engines in {} are not understood: {why}", shown(path))]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        why: String,
+    },
+    /// Two engines of one name.
+    #[error("two engines are called {0:?}; give one another name=")]
+    SameName(String),
+}
+
+/// Reads an ENGINE of the command line.
+///
+/// # Errors
+/// Says which word is wrong.
+pub fn from_words(text: &str) -> Result<Asked, SpecError> {
+    let bad = |why: String| SpecError::Words { text: text.to_owned(), why };
+    let words = split(text).ok_or_else(|| bad("a quote is not closed".into()))?;
+    let is_program = words.iter().any(|word| word.starts_with("cmd="));
+    if !is_program {
+        let path = PathBuf::from(text);
+        if text.contains('=') && !path.exists() {
+            return Err(bad("there is no cmd=".into()));
+        }
+        return Ok(entry(path));
+    }
+    let mut raw = Raw::default();
+    for word in words {
+        let (key, value) =
+            word.split_once('=').ok_or_else(|| bad(format!("{word:?} is no key=value")))?;
+        raw.set(key, value).map_err(bad)?;
+    }
+    raw.finish(Path::new("")).map_err(bad)
+}
+
+fn entry(path: PathBuf) -> Asked {
+    let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    Asked {
+        name,
+        source: Source::Entry(path),
+        options: Vec::new(),
+        control: None,
+        speaks: Speaks::Rule79,
+    }
+}
+
+/// Reads a file of engines: cutechess's engines.json, or TOML with `[[engine]]` tables.
+///
+/// # Errors
+/// Says where the file is wrong.
+pub fn from_file(path: &Path) -> Result<Vec<Asked>, SpecError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| SpecError::Read { path: path.into(), source })?;
+    let wrong = |why: String| SpecError::File { path: path.into(), why };
+    let here = path.parent().unwrap_or(Path::new(""));
+    let is_json = path.extension().is_some_and(|ending| ending == "json");
+    let raws: Vec<Raw> = if is_json {
+        let engines: Vec<Cutechess> =
+            serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        engines.into_iter().map(Cutechess::raw).collect::<Result<_, _>>().map_err(wrong)?
+    } else {
+        let file: File = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        file.engine
+            .into_iter()
+            .map(|table| table.raw().map_err(&wrong))
+            .collect::<Result<_, _>>()?
+    };
+    raws.into_iter().map(|raw| raw.finish(here).map_err(wrong)).collect()
+}
+
+/// Refuses two engines of one name.
+///
+/// # Errors
+/// Names the name.
+pub fn distinct(engines: &[Asked]) -> Result<(), SpecError> {
+    let mut names = std::collections::BTreeSet::new();
+    match engines.iter().find(|engine| !names.insert(&engine.name)) {
+        Some(engine) => Err(SpecError::SameName(engine.name.clone())),
+        None => Ok(()),
+    }
+}
+
+/// What was gathered of an engine, before it is known to be whole.
+#[derive(Default)]
+struct Raw {
+    name: Option<String>,
+    command: Option<String>,
+    entry: Option<String>,
+    arguments: Vec<String>,
+    directory: Option<PathBuf>,
+    environment: BTreeMap<String, String>,
+    options: Vec<(String, String)>,
+    control: Option<TimeControl>,
+    fen: Option<bool>,
+}
+
+impl Raw {
+    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        match key.split_once('.') {
+            Some(("option" | "options", name)) => {
+                self.options.push((name.to_owned(), value.to_owned()));
+                return Ok(());
+            }
+            Some(("env", name)) => {
+                self.environment.insert(name.to_owned(), value.to_owned());
+                return Ok(());
+            }
+            _ => {}
+        }
+        match key {
+            "name" => self.name = Some(value.to_owned()),
+            "cmd" => self.command = Some(value.to_owned()),
+            "args" => {
+                self.arguments = split(value).ok_or("a quote in args= is not closed")?;
+            }
+            "dir" => self.directory = Some(value.into()),
+            "tc" => self.control = Some(value.parse().map_err(|e| format!("{e}"))?),
+            "fen" => {
+                self.fen = Some(match value {
+                    "yes" | "true" => true,
+                    "no" | "false" => false,
+                    _ => return Err(format!("fen={value} is neither yes nor no")),
+                });
+            }
+            _ => {
+                return Err(format!(
+                    "{key}= is unknown (name, cmd, args, dir, tc, fen, options.NAME, env.NAME)"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// `here` is where relative paths of a file begin.
+    fn finish(self, here: &Path) -> Result<Asked, String> {
+        let source = match (self.command, self.entry) {
+            (Some(command), None) => Source::Program(Program {
+                command: located(&command, here),
+                arguments: self.arguments,
+                directory: self.directory.map(|directory| here.join(directory)),
+                environment: self.environment,
+            }),
+            (None, Some(path)) => Source::Entry(here.join(path)),
+            (Some(_), Some(_)) => {
+                return Err("an engine has a command or is an entry, not both".into());
+            }
+            (None, None) => return Err("an engine has neither a command nor an entry".into()),
+        };
+        let named = match &source {
+            Source::Program(program) => program.command.file_name(),
+            Source::Entry(path) => path.file_stem(),
+        };
+        let name = match self.name {
+            Some(name) if !name.trim().is_empty() => name,
+            _ => named.unwrap_or_default().to_string_lossy().into_owned(),
+        };
+        let full = self.fen.unwrap_or(matches!(source, Source::Program(_)));
+        Ok(Asked {
+            name,
+            source,
+            options: self.options,
+            control: self.control,
+            speaks: if full { Speaks::Uci } else { Speaks::Rule79 },
+        })
+    }
+}
+
+/// A command with a slash is a path from `here`; without one it is looked for along PATH.
+fn located(command: &str, here: &Path) -> PathBuf {
+    if command.contains('/') { here.join(command) } else { command.into() }
+}
+
+/// Splits at blanks; single and double quotes keep blanks together. None where a quote stays open.
+fn split(text: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for c in text.chars() {
+        match (quote, c) {
+            (Some(open), _) if c == open => quote = None,
+            (None, '"' | '\'') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    quote.is_none().then_some(words)
+}
+
+#[derive(Deserialize)]
+struct File {
+    #[serde(default)]
+    engine: Vec<Table>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    name: Option<String>,
+    cmd: Option<String>,
+    entry: Option<String>,
+    #[serde(default)]
+    args: Vec<String>,
+    dir: Option<PathBuf>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    #[serde(default)]
+    options: toml::Table,
+    tc: Option<TimeControl>,
+    fen: Option<bool>,
+}
+
+impl Table {
+    fn raw(self) -> Result<Raw, String> {
+        let option = |(name, value): (String, toml::Value)| match value {
+            toml::Value::String(text) => Ok((name, text)),
+            toml::Value::Integer(number) => Ok((name, number.to_string())),
+            toml::Value::Boolean(flag) => Ok((name, flag.to_string())),
+            other => Err(format!("the option {name} cannot be {other}")),
+        };
+        Ok(Raw {
+            name: self.name,
+            command: self.cmd,
+            entry: self.entry,
+            arguments: self.args,
+            directory: self.dir,
+            environment: self.env,
+            options: self.options.into_iter().map(option).collect::<Result<_, _>>()?,
+            control: self.tc,
+            fen: self.fen,
+        })
+    }
+}
+
+/// An engine of cutechess's file; what only concerns its own window is passed over.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Cutechess {
+    name: String,
+    command: String,
+    protocol: Option<String>,
+    working_directory: Option<PathBuf>,
+    #[serde(default)]
+    options: Vec<CutechessOption>,
+}
+
+#[derive(Deserialize)]
+struct CutechessOption {
+    name: String,
+    #[serde(default)]
+    value: serde_json::Value,
+}
+
+impl Cutechess {
+    fn raw(self) -> Result<Raw, String> {
+        if self.protocol.as_deref().is_some_and(|protocol| protocol != "uci") {
+            return Err(format!("{} does not speak UCI", self.name));
+        }
+        let mut words = split(&self.command)
+            .ok_or_else(|| format!("a quote in the command of {} is not closed", self.name))?
+            .into_iter();
+        let text = |value: serde_json::Value| match value {
+            serde_json::Value::String(text) => text,
+            other => other.to_string(),
+        };
+        Ok(Raw {
+            name: Some(self.name),
+            command: words.next(),
+            arguments: words.collect(),
+            directory: self.working_directory,
+            options: self
+                .options
+                .into_iter()
+                .filter(|option| !option.value.is_null())
+                .map(|option| (option.name, text(option.value)))
+                .collect(),
+            ..Raw::default()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_the_command_line() {
+        let engine = from_words(
+            "name=A cmd=./tiny args=\"seed=3 'a b'\" options.Hash=16 env.X=1 tc=10+0.1 fen=no",
+        )
+        .unwrap();
+        let Source::Program(program) = &engine.source else {
+            panic!("no program");
+        };
+        assert_eq!(program.command, Path::new("./tiny"));
+        assert_eq!(program.arguments, ["seed=3", "a b"]);
+        assert_eq!(program.environment["X"], "1");
+        assert_eq!(engine.options, [("Hash".to_owned(), "16".to_owned())]);
+        assert_eq!(engine.control, "10+0.1".parse().ok());
+        assert_eq!((engine.name.as_str(), engine.speaks), ("A", Speaks::Rule79));
+
+        let engine = from_words("cmd=stockfish").unwrap();
+        assert_eq!((engine.name.as_str(), engine.speaks), ("stockfish", Speaks::Uci));
+        let engine = from_words("dir/my engine.sh").unwrap();
+        assert_eq!(engine.source, Source::Entry("dir/my engine.sh".into()));
+        assert_eq!((engine.name.as_str(), engine.speaks), ("my engine", Speaks::Rule79));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (text, part) in [
+            ("cmd=x hash=3", "hash= is unknown"),
+            ("cmd=x tc=fast", "\"fast\" is not understood"),
+            ("cmd=x fen=maybe", "neither yes nor no"),
+            ("cmd=x 'open", "not closed"),
+            ("cmd=x bare", "\"bare\" is no key=value"),
+            ("name=x", "there is no cmd="),
+        ] {
+            let error = from_words(text).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+        let two = [from_words("cmd=x").unwrap(), from_words("cmd=x").unwrap()];
+        assert!(distinct(&two).unwrap_err().to_string().contains("\"x\""));
+    }
+
+    #[test]
+    fn files_of_both_kinds() {
+        let dir = tempfile::tempdir().unwrap();
+        let json = dir.path().join("engines.json");
+        std::fs::write(
+            &json,
+            r#"[{"name":"B","command":"./b -x \"y z\"","protocol":"uci","workingDirectory":"w",
+                "options":[{"name":"Hash","value":8,"type":"spin"},{"name":"Clear","type":"button"}]}]"#,
+        )
+        .unwrap();
+        let engines = from_file(&json).unwrap();
+        let Source::Program(program) = &engines[0].source else {
+            panic!("no program");
+        };
+        assert_eq!(program.command, dir.path().join("./b"));
+        assert_eq!(program.arguments, ["-x", "y z"]);
+        assert_eq!(program.directory, Some(dir.path().join("w")));
+        assert_eq!(engines[0].options, [("Hash".to_owned(), "8".to_owned())]);
+
+        let file = dir.path().join("engines.toml");
+        std::fs::write(
+            &file,
+            "[[engine]]\nentry = \"e.sh\"\n[[engine]]\ncmd = \"x\"\ntc = \"1+1\"\n\
+             options = { Hash = 8, Ponder = false }\n",
+        )
+        .unwrap();
+        let engines = from_file(&file).unwrap();
+        assert_eq!(engines[0].source, Source::Entry(dir.path().join("e.sh")));
+        assert_eq!(engines[1].options[1], ("Ponder".to_owned(), "false".to_owned()));
+        std::fs::write(&file, "[[engine]]\ncmd = \"x\"\nhash = 3\n").unwrap();
+        let error = from_file(&file).unwrap_err().to_string();
+        assert!(error.contains("hash"), "{error}");
+    }
+}

@@ -1,0 +1,205 @@
+//! One thread that plays one game after the other.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::SyncSender;
+use std::time::{Instant, SystemTime};
+
+use shakmaty::{ByColor, Color};
+
+use super::affinity::Affinity;
+use super::engine::{QuitLate, Remains, Seat};
+use super::events::{Event, Finished, MovePlayed};
+use super::schedule::Pairing;
+use super::stop::Level;
+use super::{Given, Restart, Shared};
+use crate::game::end::{Ending, Reason};
+use crate::game::play::{GameRecord, Played, Terms, play_watched};
+
+/// Games after which it is looked how many threads engines run: some start theirs with the first search.
+const LOOKS: usize = 3;
+
+pub(super) struct Worker<'a> {
+    number: usize,
+    shared: &'a Shared<'a>,
+    events: SyncSender<Event>,
+    seats: Vec<(usize, Seat)>,
+    pinned: bool,
+    played: usize,
+}
+
+impl<'a> Worker<'a> {
+    pub(super) fn new(
+        number: usize,
+        shared: &'a Shared<'a>,
+        events: SyncSender<Event>,
+    ) -> Worker<'a> {
+        Worker { number, shared, events, seats: Vec::new(), pinned: false, played: 0 }
+    }
+
+    /// Plays until there is no game left or the match is stopped.
+    pub(super) fn run(mut self) {
+        while self.shared.stop.level() == Level::GoOn {
+            let number = self.shared.next.fetch_add(1, Ordering::Relaxed);
+            let Some(given) = self.shared.game.games.game(number) else {
+                break;
+            };
+            self.game(&given);
+        }
+        for (engine, seat) in std::mem::take(&mut self.seats) {
+            self.end(engine, seat);
+        }
+    }
+
+    fn tell(&self, event: Event) {
+        // Nobody listens any more only where the listener gave up, and then the match is being stopped.
+        let _ = self.events.send(event);
+    }
+
+    fn game(&mut self, given: &Given) {
+        let pairing = given.pairing;
+        self.place(&pairing);
+        let mut white = self.take_seat(pairing.white);
+        let mut black = self.take_seat(pairing.black);
+        for (engine, seat) in std::mem::take(&mut self.seats) {
+            self.end(engine, seat);
+        }
+        self.tell(Event::GameStarted { pairing });
+        let game = self.shared.game;
+        let terms = Terms {
+            opening: &given.opening,
+            controls: ByColor { white: white.engine.control, black: black.engine.control },
+            patience: game.patience,
+            material: game.material,
+            rules: game.rules,
+            tables: game.tables.as_ref(),
+            keep_pv: game.keep_pv,
+            resume: given.resume.as_ref(),
+        };
+        let (started, began) = (SystemTime::now(), Instant::now());
+        let players = ByColor { white: &mut white, black: &mut black };
+        let events = &self.events;
+        let record = play_watched(&terms, players, &mut |played| {
+            if game.tell_moves {
+                let Played { number, mover, ply, clocks, pv } = played;
+                let (ply, pv) = (ply.clone(), pv.to_vec());
+                let told = MovePlayed { pairing, number, mover, ply, clocks, pv };
+                let _ = events.send(Event::MovePlayed(Box::new(told)));
+            }
+        });
+        let lasted = began.elapsed();
+        let mut remains = ByColor { white: None, black: None };
+        let both = [(Color::White, pairing.white, white), (Color::Black, pairing.black, black)];
+        for (side, engine, mut seat) in both {
+            self.tell_start(engine, &mut seat);
+            self.after(engine, side, &mut seat, &record);
+            *remains.get_mut(side) = seat.remains.take();
+            if game.restart == Restart::EveryGame {
+                self.end(engine, seat);
+            } else {
+                self.seats.push((engine, seat));
+            }
+        }
+        self.played += 1;
+        self.tell(Event::GameFinished(Box::new(Finished {
+            pairing,
+            started,
+            lasted,
+            record,
+            remains,
+        })));
+    }
+
+    /// Puts this thread, and what it starts, on one core or on all; engines that were started on the wrong
+    /// ones are ended, so that they start anew on the right ones.
+    fn place(&mut self, pairing: &Pairing) {
+        let wide = [pairing.white, pairing.black]
+            .iter()
+            .filter_map(|engine| self.shared.game.engines.get(*engine))
+            .any(|engine| engine.is_wide());
+        let enough = self.shared.game.concurrency.get() <= self.shared.cores.count();
+        let pin = match self.shared.game.affinity {
+            Affinity::Auto => enough && !wide,
+            Affinity::On => true,
+            Affinity::Off => false,
+        };
+        if pin == self.pinned {
+            return;
+        }
+        self.pinned = pin;
+        for (engine, seat) in std::mem::take(&mut self.seats) {
+            self.end(engine, seat);
+        }
+        if pin {
+            self.shared.cores.pin(self.number);
+        } else {
+            self.shared.cores.unpin();
+        }
+    }
+
+    fn take_seat(&mut self, engine: usize) -> Seat {
+        if let Some(at) = self.seats.iter().position(|(owner, _)| *owner == engine) {
+            return self.seats.swap_remove(at).1;
+        }
+        let shared = self.shared;
+        Seat::new(
+            Arc::clone(&shared.game.engines[engine]),
+            shared.epoch,
+            shared.game.bounds,
+            shared.stop.clone(),
+        )
+    }
+
+    fn tell_start(&self, engine: usize, seat: &mut Seat) {
+        if let Some(took) = seat.started_in.take() {
+            let pid = seat.pid();
+            self.tell(Event::EngineStarted { engine, pid, took });
+        }
+    }
+
+    /// After a game: an engine that was lost in it, or that must not be asked again, is killed.
+    fn after(&self, engine: usize, side: Color, seat: &mut Seat, record: &GameRecord) {
+        if self.played < LOOKS {
+            seat.look_at_threads();
+        }
+        let lost = record.ending.loser() == Some(side) && is_loss_of_process(&record.ending);
+        let hung = record.hung == Some(side);
+        let stopped = matches!(record.ending.reason, Reason::Aborted(_));
+        if lost || hung || stopped {
+            seat.kill();
+            if !stopped {
+                let Remains { exit, stderr } = seat.remains.clone().unwrap_or_default();
+                self.tell(Event::EngineKilled {
+                    engine,
+                    why: match &record.ending.reason {
+                        Reason::NoStart(why) => why.clone(),
+                        _ => record.ending.details(),
+                    },
+                    exit,
+                    stderr,
+                });
+            }
+        }
+    }
+
+    /// Ends a process in order; at a stop, at once.
+    fn end(&self, engine: usize, mut seat: Seat) {
+        if !seat.is_running() {
+            return;
+        }
+        if self.shared.stop.level() == Level::Now {
+            seat.kill();
+        } else if seat.quit() == Some(QuitLate) {
+            self.tell(Event::EngineKilled {
+                engine,
+                why: "it did not end after quit".into(),
+                exit: None,
+                stderr: Vec::new(),
+            });
+        }
+    }
+}
+
+fn is_loss_of_process(ending: &Ending) -> bool {
+    matches!(ending.reason, Reason::Crash { .. } | Reason::Stall { .. } | Reason::NoStart(_))
+}

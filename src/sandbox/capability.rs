@@ -1,0 +1,147 @@
+//! What this host can enforce: found out once, by trying.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::cgroup::{self, Groups};
+use super::landlock::LEAST_ABI;
+use super::launch;
+use super::spawn;
+use super::status::{Layer, LayerName, State};
+use crate::units::Bytes;
+
+/// The host's powers.
+#[derive(Clone, Debug)]
+pub struct Capability {
+    /// Landlock's interface version; zero or less where there is none.
+    pub landlock_abi: i32,
+    /// Whether the whole sequence of namespaces and mounts works, or why not.
+    pub namespaces: Result<(), String>,
+    /// Where cgroups can be made, or why none can.
+    pub cgroups: Result<Groups, String>,
+}
+
+impl Capability {
+    /// Tries everything in a throw-away child.
+    #[must_use]
+    pub fn probe() -> Capability {
+        Capability {
+            landlock_abi: spawn::landlock_abi(),
+            namespaces: launch::probe_namespaces().map_err(|error| explain(&error)),
+            cgroups: Groups::find(),
+        }
+    }
+
+    /// Whether files and programs can be confined at all.
+    #[must_use]
+    pub fn enforces_files(&self) -> bool {
+        self.landlock_abi >= LEAST_ABI
+    }
+
+    /// The layers that a run on this host has.
+    #[must_use]
+    pub fn layers(&self) -> Vec<Layer> {
+        let layer = |name, state, reason: &str| Layer { name, state, reason: reason.to_owned() };
+        let landlock = match self.landlock_abi {
+            abi if abi >= LEAST_ABI => {
+                layer(LayerName::Landlock, State::Enforced, &format!("ABI {abi}"))
+            }
+            abi if abi > 0 => layer(
+                LayerName::Landlock,
+                State::Absent,
+                &format!("ABI {abi}; at least {LEAST_ABI} is needed (Linux 6.2)"),
+            ),
+            _ => layer(
+                LayerName::Landlock,
+                State::Absent,
+                "the kernel has it not, or it is off at boot",
+            ),
+        };
+        let mut layers = vec![
+            landlock,
+            layer(LayerName::Seccomp, State::Enforced, "x86-64 and i386"),
+            layer(LayerName::Privileges, State::Enforced, "no_new_privs, no capabilities"),
+            layer(LayerName::Rlimits, State::Enforced, "files, file size, core, processes"),
+            layer(LayerName::ExecReporter, State::Enforced, "ptrace"),
+        ];
+        match &self.namespaces {
+            Ok(()) => {
+                layers.push(layer(LayerName::Workspace, State::Enforced, "in memory, private"));
+                for (name, reason) in [
+                    (LayerName::User, "an ordinary user inside"),
+                    (LayerName::Mount, "a fresh root, system directories read-only"),
+                    (LayerName::Pid, "its own processes only"),
+                    (LayerName::Net, "no interface"),
+                    (LayerName::Ipc, "its own"),
+                    (LayerName::Uts, "its own"),
+                ] {
+                    layers.push(layer(name, State::Enforced, reason));
+                }
+            }
+            Err(why) => {
+                layers.push(layer(
+                    LayerName::Workspace,
+                    State::Enforced,
+                    "a private directory; /tmp and /dev/shm themselves are closed",
+                ));
+                for name in [
+                    LayerName::User,
+                    LayerName::Mount,
+                    LayerName::Pid,
+                    LayerName::Net,
+                    LayerName::Ipc,
+                    LayerName::Uts,
+                ] {
+                    layers.push(layer(name, State::Absent, why));
+                }
+            }
+        }
+        layers.push(cgroup::layer(&self.cgroups));
+        layers
+    }
+}
+
+/// The reason in words, with the setting that is known to cause it.
+fn explain(error: &io::Error) -> String {
+    let setting = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+    if setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" {
+        return format!(
+            "{error}; AppArmor restricts user namespaces (sysctl \
+             kernel.apparmor_restrict_unprivileged_userns=0 allows them)"
+        );
+    }
+    if setting("/proc/sys/user/max_user_namespaces") == "0"
+        || error.raw_os_error() == Some(libc::ENOSPC)
+    {
+        return format!("{error}; no more user namespaces may be made (user.max_user_namespaces)");
+    }
+    if setting("/proc/sys/kernel/unprivileged_userns_clone") == "0" {
+        return format!("{error}; sysctl kernel.unprivileged_userns_clone is 0");
+    }
+    error.to_string()
+}
+
+/// The host's physical memory.
+#[must_use]
+pub fn memory() -> Bytes {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kib = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))
+        .and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    Bytes(kib.unwrap_or_default() * 1024)
+}
+
+/// The kernel's release, as `uname -r` prints it.
+#[must_use]
+pub fn kernel_release() -> String {
+    nix::sys::utsname::uname()
+        .map(|name| name.release().to_string_lossy().into_owned())
+        .unwrap_or_default()
+}
+
+/// An empty entry for the probe.
+pub(super) fn nothing() -> (PathBuf, Arc<[u8]>) {
+    (Path::new("/entry/probe").to_owned(), Arc::from([]))
+}

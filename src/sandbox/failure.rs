@@ -1,0 +1,46 @@
+//! Says in words why an entry could not be executed.
+
+use crate::evidence::{LaunchFailure, escape};
+
+/// The failure of exec with `errno`, explained from the entry's first line.
+pub(super) fn launch_failure(errno: i32, bytes: &[u8]) -> LaunchFailure {
+    let error = std::io::Error::from_raw_os_error(errno);
+    let what = match interpreter(bytes) {
+        Some(line) if line.ends_with(b"\r") => format!(
+            "the interpreter {} ends in a carriage return (CRLF line ends), so no such program exists",
+            escape(line, 100)
+        ),
+        Some(line) => match errno {
+            libc::ENOENT => format!("the interpreter {} is not installed here", escape(line, 100)),
+            libc::EACCES => format!("the interpreter {} is not allowed", escape(line, 100)),
+            _ => format!("{error} (interpreter {})", escape(line, 100)),
+        },
+        None if errno == libc::ENOENT => {
+            "the program interpreter (dynamic loader) that the file names does not exist here"
+                .into()
+        }
+        None => format!("the kernel cannot execute it: {error}"),
+    };
+    LaunchFailure { errno, what }
+}
+
+/// The interpreter's path of a `#!` line, as the kernel reads it: up to a blank, tab or the end of line.
+pub(super) fn interpreter(bytes: &[u8]) -> Option<&[u8]> {
+    let line = bytes.strip_prefix(b"#!")?;
+    let line = line.get(..line.len().min(254))?.split(|byte| *byte == b'\n').next()?;
+    let line = line.trim_ascii_start();
+    line.split(|byte| matches!(byte, b' ' | b'\t' | 0)).next().filter(|path| !path.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn carriage_returns_are_named() {
+        let failure = launch_failure(libc::ENOENT, b"#!/bin/sh\r\necho\r\n");
+        assert!(failure.what.contains("carriage return"), "{}", failure.what);
+        assert_eq!(interpreter(b"#! \t/usr/bin/env python3\n"), Some(&b"/usr/bin/env"[..]));
+        assert_eq!(interpreter(b"echo\n"), None);
+    }
+}

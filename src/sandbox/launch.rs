@@ -1,0 +1,316 @@
+//! Puts a run together: the plan and the host become a script for the child, the child becomes a tracee.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use nix::sys::ptrace::Options;
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socketpair, sockopt};
+use nix::unistd::{Gid, Pid, Uid};
+
+use super::calls::OwnPlace;
+use super::capability;
+use super::cgroup::Group;
+use super::exec_audit::Tracer;
+use super::landlock::Grants;
+use super::memory;
+use super::plan::{Audit, Plan, SandboxError, Staging, Streams};
+use super::record::Raw;
+use super::script::{self, Host, NOBODY, Prepared};
+use super::shared::Shared;
+use super::spawn::{self, ChildEnds, Ids, Script};
+use super::workspace::{Dirs, STAGING, Workspace, at, setup, stage_on_host, staged};
+use crate::evidence::{LaunchFailure, Shell};
+use crate::units::Bytes;
+
+/// A run that has begun (or failed to exec).
+pub(super) struct Started {
+    pub(super) at: Instant,
+    pub(super) workspace: Workspace,
+    pub(super) shared: Arc<Shared>,
+    pub(super) tracer: JoinHandle<Outcome>,
+    pub(super) group: Option<Arc<Group>>,
+    /// Becomes readable when the entry's first process has ended.
+    pub(super) ended: OwnedFd,
+}
+
+/// What the tracer's thread brings home.
+pub(super) struct Outcome {
+    pub(super) raw: Raw,
+    pub(super) launch_failure: Option<LaunchFailure>,
+}
+
+/// Starts an entry.
+pub(super) fn start(
+    host: &Prepared,
+    plan: &Plan,
+    streams: Streams,
+) -> Result<Started, SandboxError> {
+    let (ours, theirs) = talk()?;
+    let ended = nix::sys::eventfd::EventFd::from_flags(nix::sys::eventfd::EfdFlags::EFD_CLOEXEC)
+        .map_err(|e| setup("making an eventfd")(e.into()))?;
+    let ended: OwnedFd = ended.into();
+    let shared = Arc::new(Shared::new(
+        ended.try_clone().map_err(setup("making an eventfd"))?,
+        plan.audit == Audit::Full,
+        host.host.lazy_memory,
+    ));
+    let dirs = if host.host.namespaces { None } else { Some(Dirs::new(host.nest()?)?) };
+    let entry = staged(plan, dirs.as_ref().map_or(Path::new("/"), |dirs| dirs.top.path()));
+    if dirs.is_some() {
+        stage_on_host(&entry, &plan.bytes)?;
+    }
+    let script = script::script(host, plan, &entry, dirs.as_ref())?;
+    let Streams { stdin, stdout, stderr } = streams;
+    let ends = ChildEnds { stdin, stdout, stderr, talk: theirs };
+
+    let (report, reported) = mpsc::channel();
+    let for_thread = Arc::clone(&shared);
+    let path_dirs = host.host.path.clone();
+    let tasks = host.host.tasks;
+    let below = dirs.as_ref().map(|dirs| {
+        // The kernel's own paths have no links in them.
+        let top = dirs.top.path();
+        top.canonicalize().unwrap_or_else(|_| top.to_owned())
+    });
+    let entry_bytes = Arc::clone(&plan.bytes);
+    let group = host.group()?.map(Arc::new);
+    let to_enter = group.clone();
+    let tracer = thread::Builder::new()
+        .name("tracer".into())
+        .spawn(move || {
+            let outcome = supervise(
+                &script,
+                ends,
+                &ours,
+                &for_thread,
+                path_dirs,
+                tasks,
+                below,
+                &report,
+                &entry_bytes,
+                to_enter.as_deref(),
+            );
+            for_thread.all_gone();
+            outcome
+        })
+        .map_err(setup("starting the tracer's thread"))?;
+    let (at, root) = match reported.recv() {
+        Ok(Ok(begun)) => begun,
+        Ok(Err(error)) => {
+            let _ = tracer.join();
+            return Err(error);
+        }
+        Err(_) => {
+            let _ = tracer.join();
+            return Err(setup("starting the tracer's thread")(io::Error::other(
+                "it ended at once",
+            )));
+        }
+    };
+    let workspace = match (root, dirs) {
+        (_, Some(dirs)) => dirs.into_workspace(),
+        (Some(root), None) => Workspace::Inside(File::from(root)),
+        (None, None) => {
+            shared.kill();
+            let _ = tracer.join();
+            return Err(setup("receiving the new root")(io::Error::other("none was sent")));
+        }
+    };
+    memory::watch(&shared, host.host.memory);
+    Ok(Started { at, workspace, shared, tracer, group, ended })
+}
+
+fn talk() -> Result<(OwnedFd, OwnedFd), SandboxError> {
+    let pair = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)
+        .map_err(|e| setup("making a socket pair")(e.into()))?;
+    setsockopt(&pair.0, sockopt::PassCred, &true)
+        .map_err(|e| setup("asking for credentials on the socket")(e.into()))?;
+    Ok(pair)
+}
+
+type Begun = Result<(Instant, Option<OwnedFd>), SandboxError>;
+
+#[expect(clippy::too_many_arguments, reason = "the body of a thread: each is moved in once")]
+fn supervise(
+    script: &Script,
+    ends: ChildEnds,
+    talk: &OwnedFd,
+    shared: &Shared,
+    path_dirs: Vec<PathBuf>,
+    tasks: u32,
+    below: Option<PathBuf>,
+    report: &mpsc::Sender<Begun>,
+    bytes: &[u8],
+    group: Option<&Group>,
+) -> Outcome {
+    let nothing = || Outcome { raw: Raw::default(), launch_failure: None };
+    let begun = begin(script, ends, talk, shared, group);
+    let (entry, root) = match begun {
+        Ok(begun) => begun,
+        Err(error) => {
+            shared.kill();
+            while spawn::wait_any().is_some() {}
+            // The caller may have gone; then nobody wants to know.
+            let _ = report.send(Err(error));
+            return nothing();
+        }
+    };
+    let parent = std::process::id() as i32;
+    let device = || {
+        let root = root.as_ref()?.try_clone().ok()?;
+        File::from(root).metadata().ok().map(|m| m.dev())
+    };
+    // No device has the number 0 with anything of the host on it.
+    let own = below.map_or_else(|| OwnPlace::Device(device().unwrap_or(0)), OwnPlace::Below);
+    let tracer = Tracer::new(shared, entry, parent, own, path_dirs, tasks);
+    let at = Instant::now();
+    let _ = nix::unistd::write(talk.as_fd(), &[spawn::GO]);
+    let _ = report.send(Ok((at, root)));
+    let raw = tracer.run();
+    let launch_failure = match spawn::receive(talk.as_fd(), false) {
+        Ok(Some(message)) if message.kind == spawn::EXEC_FAILED => {
+            Some(super::failure::launch_failure(message.errno, bytes))
+        }
+        _ => None,
+    };
+    Outcome { raw, launch_failure }
+}
+
+/// Clones, hand-shakes, seizes. The entry waits for its GO afterwards.
+fn begin(
+    script: &Script,
+    ends: ChildEnds,
+    talk: &OwnedFd,
+    shared: &Shared,
+    group: Option<&Group>,
+) -> Result<(i32, Option<OwnedFd>), SandboxError> {
+    let staging = STAGING.read().unwrap_or_else(PoisonError::into_inner);
+    let first = spawn::clone_first(script, &ends, talk.as_fd(), group.map(Group::as_fd))
+        .map_err(setup("cloning the first process"))?;
+    drop(staging);
+    drop(ends);
+    shared.first_is(first.pidfd);
+    if script.root.is_some() {
+        map_ids(first.pid, script.ids)?;
+        nix::unistd::write(talk.as_fd(), &[spawn::GO])
+            .map_err(|e| setup("letting the first process go")(e.into()))?;
+    }
+    let mut root = None;
+    loop {
+        let message = spawn::receive(talk.as_fd(), true)
+            .map_err(setup("hearing from the first process"))?
+            .ok_or_else(|| {
+                setup("hearing from the first process")(io::ErrorKind::UnexpectedEof.into())
+            })?;
+        match message.kind {
+            spawn::ROOT => root = message.root,
+            spawn::HELLO => {
+                seize(message.pid)?;
+                return Ok((message.pid, root));
+            }
+            spawn::STEP_FAILED => {
+                let step = script.root.as_ref().and_then(|steps| steps.get(message.step));
+                let source = io::Error::from_raw_os_error(message.errno);
+                let text = step.map_or_else(|| "start".into(), |step| format!("{step:?}"));
+                let text = text.chars().take(120).collect::<String>();
+                return Err(SandboxError::Setup {
+                    step: "building the private root",
+                    path: None,
+                    source: io::Error::new(source.kind(), format!("{source} at {text}")),
+                });
+            }
+            spawn::CHILD_FAILED => {
+                let step =
+                    spawn::CHILD_STEPS.get(message.step).copied().unwrap_or("confining itself");
+                return Err(setup(step)(io::Error::from_raw_os_error(message.errno)));
+            }
+            _ => {
+                let other = io::Error::from_raw_os_error(message.errno);
+                return Err(setup("starting the entry")(other));
+            }
+        }
+    }
+}
+
+fn seize(pid: i32) -> Result<(), SandboxError> {
+    let options = Options::PTRACE_O_EXITKILL
+        | Options::PTRACE_O_TRACEEXEC
+        | Options::PTRACE_O_TRACEFORK
+        | Options::PTRACE_O_TRACEVFORK
+        | Options::PTRACE_O_TRACECLONE
+        | Options::PTRACE_O_TRACESECCOMP
+        | Options::PTRACE_O_TRACESYSGOOD;
+    nix::sys::ptrace::seize(Pid::from_raw(pid), options).map_err(|error| SandboxError::Missing {
+        what: format!("the exec reporter: ptrace is refused ({error})"),
+        next: "see kernel.yama.ptrace_scope; in a container add the capability SYS_PTRACE".into(),
+    })
+}
+
+fn map_ids(pid: i32, ids: Ids) -> Result<(), SandboxError> {
+    let write = |name: &str, text: String| {
+        let path = PathBuf::from(format!("/proc/{pid}/{name}"));
+        std::fs::write(&path, text).map_err(at("mapping users", &path))
+    };
+    let (uid, gid) = (Uid::effective().as_raw(), Gid::effective().as_raw());
+    if ids.switch {
+        // The supervisor is root: inside, the entry is an ordinary user that is nobody outside.
+        write("uid_map", format!("0 {uid} 1\n{} {NOBODY} 1\n", ids.uid))?;
+        write("gid_map", format!("0 {gid} 1\n{} {NOBODY} 1\n", ids.gid))
+    } else {
+        write("setgroups", "deny".into())?;
+        write("uid_map", format!("{} {uid} 1\n", ids.uid))?;
+        write("gid_map", format!("{} {gid} 1\n", ids.gid))
+    }
+}
+
+/// Tries the whole sequence of namespaces and mounts in a child that runs nothing.
+pub(super) fn probe_namespaces() -> io::Result<()> {
+    let (path, bytes) = capability::nothing();
+    let host = Prepared::new(Host {
+        namespaces: true,
+        grants: Grants::default(),
+        path: Vec::new(),
+        dash: None,
+        bash: None,
+        lazy_memory: false,
+        cgroups: None,
+        memory: Bytes(0),
+        tasks: super::limits::TASKS,
+    });
+    let plan =
+        Plan { bytes, staging: Staging::Neutral, shell: Shell::AsIs, audit: Audit::ProgramsOnly };
+    let all = |error: SandboxError| io::Error::other(error.to_string());
+    let mut script = script::script(&host, &plan, &path, None).map_err(all)?;
+    script.probe = true;
+    thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            let null =
+                || File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from);
+            let (ours, theirs) = talk().map_err(all)?;
+            let ends = ChildEnds { stdin: null()?, stdout: null()?, stderr: null()?, talk: theirs };
+            let first = spawn::clone_first(&script, &ends, ours.as_fd(), None)?;
+            drop(ends);
+            map_ids(first.pid, script.ids).map_err(all)?;
+            nix::unistd::write(ours.as_fd(), &[spawn::GO])?;
+            let message = spawn::receive(ours.as_fd(), true)?;
+            let _ = spawn::wait_any();
+            match message {
+                Some(m) if m.kind == spawn::PROBED => Ok(()),
+                Some(m) => {
+                    let step = script.root.as_ref().and_then(|steps| steps.get(m.step));
+                    let text: String = format!("{step:?}").chars().take(100).collect();
+                    let error = io::Error::from_raw_os_error(m.errno);
+                    Err(io::Error::new(error.kind(), format!("{error} at {text}")))
+                }
+                None => Err(io::ErrorKind::UnexpectedEof.into()),
+            }
+        });
+        worker.join().unwrap_or_else(|_| Err(io::Error::other("the probe ended at once")))
+    })
+}

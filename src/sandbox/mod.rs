@@ -1,0 +1,33 @@
+//! The sandbox: what an entry may touch, enforced by the kernel and reported layer by layer.
+
+mod calls;
+pub mod capability;
+pub mod cgroup;
+mod clear;
+mod confined;
+pub mod devices;
+mod exec_audit;
+mod failure;
+mod guardian;
+mod landlock;
+mod launch;
+pub mod limits;
+mod memory;
+mod meta;
+mod names;
+mod namespaces;
+mod nest;
+pub mod plan;
+mod record;
+mod residue;
+mod script;
+mod seccomp;
+mod shared;
+mod spawn;
+pub mod status;
+mod tracee;
+mod workspace;
+
+pub use confined::Sandbox;
+pub use landlock::Grants;
+pub use script::Host;

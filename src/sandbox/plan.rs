@@ -1,0 +1,186 @@
+//! What a caller wants of the sandbox, and what it gets back. The traits let tests of the probes run
+//! without a kernel that can confine.
+
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::evidence::{
+    Crash, Denial, Exec, ExitHow, FileOpen, LaunchFailure, LeftFile, LeftProcess, ProgramClass,
+    Refusal, Shell,
+};
+use crate::units::Bytes;
+
+/// The name and place under which the entry is staged (design decision 2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Staging {
+    /// A fresh random name in a directory without blanks.
+    Neutral,
+    /// A neutral name in a directory with a blank in its path.
+    Blank,
+    /// The entry's own file name.
+    OwnName(String),
+}
+
+/// How much is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audit {
+    /// Programs, files opened, look-ups and refusals, until [`Confined::start_is_over`].
+    Full,
+    /// Programs only.
+    ProgramsOnly,
+}
+
+/// One start of an entry.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The entry's bytes, staged as a fresh read-only executable copy.
+    pub bytes: Arc<[u8]>,
+    /// Where and under which name.
+    pub staging: Staging,
+    /// Which shell stands for `/bin/sh` when the entry is a script.
+    pub shell: Shell,
+    /// What is watched.
+    pub audit: Audit,
+}
+
+/// What stands for an entry's standard input, output and error: the child's ends of pipes, or streams that
+/// are handed to it as they are, so that nothing is copied on the way.
+#[derive(Debug)]
+pub struct Streams {
+    /// Its standard input.
+    pub stdin: OwnedFd,
+    /// Its standard output.
+    pub stdout: OwnedFd,
+    /// Its standard error.
+    pub stderr: OwnedFd,
+}
+
+/// The ends of the pipes to a started entry; all are close-on-exec, none is non-blocking.
+#[derive(Debug)]
+pub struct Pipes {
+    /// Its standard input.
+    pub stdin: OwnedFd,
+    /// Its standard output.
+    pub stdout: OwnedFd,
+    /// Its standard error.
+    pub stderr: OwnedFd,
+    /// Becomes readable when the entry's first process has ended (an eventfd).
+    pub ended: OwnedFd,
+}
+
+/// What ran, or was asked to run, as far as the kernel knows.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// The path as given, where an exec was seen.
+    pub asked: PathBuf,
+    /// The file that ran (`/proc/PID/exe`); for a script its interpreter.
+    pub real: Option<PathBuf>,
+    /// Device and inode of that file.
+    pub inode: Option<(u64, u64)>,
+    /// The arguments, from `argv[0]` on, escaped.
+    pub argv: Vec<String>,
+    /// True where the file lies in the entry's own workspace or memory.
+    pub own: bool,
+    /// True for a file that is a script (asked for by its own name, run by an interpreter).
+    pub script: bool,
+}
+
+/// What the policy says of programs and files; implemented by `policy`.
+pub trait Programs: Send + Sync {
+    /// The class of a program below those of `above` (names and classes, the nearest first), and the name
+    /// under which the allow-list knows it.
+    fn classify(&self, seen: &Seen, above: &[(String, ProgramClass)]) -> (ProgramClass, String);
+    /// The line that exempts a file as a cache of a system program, if one does. `home` is the entry's
+    /// HOME, `made_by` the allow-list name of the program that made the file, where it was seen, `head` what
+    /// a regular file begins with.
+    fn cache(
+        &self,
+        path: &str,
+        home: &str,
+        made_by: Option<&str>,
+        head: Option<&[u8]>,
+    ) -> Option<String>;
+    /// True for programs that search PATH by themselves, so that what they miss says nothing of the entry.
+    fn looks_around(&self, name: &str) -> bool;
+}
+
+/// What the sandbox saw of one run.
+#[derive(Clone, Debug, Default)]
+pub struct Traces {
+    /// Set where exec itself failed.
+    pub launch_failure: Option<LaunchFailure>,
+    /// Programs.
+    pub execs: Vec<Exec>,
+    /// Files.
+    pub opens: Vec<FileOpen>,
+    /// Commands looked for along PATH and found nowhere.
+    pub not_installed: Vec<String>,
+    /// Other refusals by the sandbox.
+    pub denials: Vec<Denial>,
+    /// Refusals by the kernel for want of machine.
+    pub refusals: Vec<Refusal>,
+    /// Large mappings that were made without reserving memory for them (`--lazy-memory`).
+    pub lazy_maps: Vec<Bytes>,
+    /// Fatal signals.
+    pub crashes: Vec<Crash>,
+    /// Files that remained when the last process had ended.
+    pub left_files: Vec<LeftFile>,
+}
+
+/// Why an entry could not be confined; never the entry's own fault.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// A layer without which nothing is run is missing.
+    #[error("the sandbox cannot be built: {what}; {next}")]
+    Missing {
+        /// The layer and the reason.
+        what: String,
+        /// What to do.
+        next: String,
+    },
+    /// A step of the set-up failed.
+    #[error("the sandbox could not be set up: {step}{}: {source}", path.as_ref().map(|p| format!(" ({})", p.display())).unwrap_or_default())]
+    Setup {
+        /// What was tried.
+        step: &'static str,
+        /// On which path.
+        path: Option<PathBuf>,
+        /// What the kernel said.
+        source: std::io::Error,
+    },
+}
+
+/// Starts entries.
+pub trait Launcher: Sync {
+    /// Starts one, confined. Returns when the entry's exec was attempted.
+    ///
+    /// # Errors
+    /// When the sandbox could not be built; an entry that cannot be executed is no error but a
+    /// [`Traces::launch_failure`].
+    fn launch(&self, plan: &Plan) -> Result<(Box<dyn Confined>, Pipes), SandboxError>;
+}
+
+/// A started entry with all that it started.
+pub trait Confined: Send {
+    /// The moment of exec, from which start-up counts.
+    fn started(&self) -> Instant;
+    /// The last `readyok` of the start has come: from now on only programs are watched.
+    fn start_is_over(&self);
+    /// Waits until the entry's first process has ended, or `deadline`.
+    fn wait_first(&self, deadline: Instant) -> Option<ExitHow>;
+    /// Waits until every process has ended, or `deadline`; true if all have.
+    fn wait_empty(&self, deadline: Instant) -> bool;
+    /// What runs now.
+    fn processes(&self) -> Vec<LeftProcess>;
+    /// The time that all processes which still run have used a processor or waited for one: a busy engine
+    /// is busy on a crowded host, too.
+    fn cpu_time(&self) -> Duration;
+    /// Hands a signal on to the entry's first process.
+    fn signal(&self, signal: i32);
+    /// Kills everything; returns when nothing is left.
+    fn kill(&self);
+    /// Kills what is left, looks for files that remained, takes everything down.
+    fn close(self: Box<Self>) -> Traces;
+}

@@ -1,0 +1,223 @@
+//! What a child is to do, worked out before it is cloned: its root, its rights, its program, its surroundings.
+
+use std::ffi::{CString, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use nix::unistd::Uid;
+
+use super::cgroup::{Group, Groups, Top};
+use super::landlock::{self, Grants, Rules};
+use super::limits;
+use super::namespaces::{self, HOME, WORK, WORKSPACE, c};
+use super::nest::Nest;
+use super::plan::{Plan, SandboxError};
+use super::seccomp;
+use super::spawn::{Attempt, Ids, InnerRule, Script};
+use super::workspace::{DIRS, Dirs, setup};
+use crate::evidence::Shell;
+use crate::units::Bytes;
+
+/// What every run on this host has in common.
+#[derive(Debug)]
+pub struct Host {
+    /// Whether entries get namespaces of their own.
+    pub namespaces: bool,
+    /// The host's files that an entry may use.
+    pub grants: Grants,
+    /// PATH inside.
+    pub path: Vec<PathBuf>,
+    /// dash and bash, where the host has them.
+    pub dash: Option<PathBuf>,
+    /// See [`Host::dash`].
+    pub bash: Option<PathBuf>,
+    /// Mappings of 4 GiB or more reserve no memory, so that an entry that asks for more than the machine
+    /// has is judged on what it touches.
+    pub lazy_memory: bool,
+    /// Where entries get cgroups of their own, if anywhere.
+    pub cgroups: Option<Groups>,
+    /// How much memory all processes of an entry may really use together.
+    pub memory: Bytes,
+    /// How many processes and threads it may have.
+    pub tasks: u32,
+}
+
+/// The host with everything looked up that each start needs.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) host: Host,
+    rules: Rules,
+    /// Granted directories outside the system's, to be bound at their own path.
+    more: Vec<PathBuf>,
+    nest: OnceLock<Arc<Nest>>,
+    top: OnceLock<Arc<Top>>,
+}
+
+impl Prepared {
+    pub(super) fn new(host: Host) -> Prepared {
+        let granted = host.grants.read.iter().chain(&host.grants.execute).map(|path| {
+            if path.is_dir() { path.clone() } else { path.parent().unwrap_or(path).to_owned() }
+        });
+        let mut more = namespaces::outside_system(granted);
+        if !host.grants.accelerators.is_empty() {
+            // Of /sys there is otherwise only the part on processors and memory.
+            let sysfs = host.grants.read.iter().filter(|path| path.is_dir());
+            more.extend(
+                sysfs
+                    .filter(|p| p.starts_with("/sys") && !p.starts_with("/sys/devices/system"))
+                    .cloned(),
+            );
+        }
+        let rules = Rules::open(&host.grants);
+        Prepared { host, rules, more, nest: OnceLock::new(), top: OnceLock::new() }
+    }
+
+    /// A cgroup for one entry, where there can be any.
+    pub(super) fn group(&self) -> Result<Option<Group>, SandboxError> {
+        let Some(groups) = &self.host.cgroups else {
+            return Ok(None);
+        };
+        let top = match self.top.get() {
+            Some(top) => top,
+            None => {
+                let made = Arc::new(Top::open(groups).map_err(setup("making a cgroup"))?);
+                self.top.get_or_init(|| made)
+            }
+        };
+        top.group(self.host.memory, self.host.tasks).map(Some).map_err(setup("making a cgroup"))
+    }
+
+    /// The directory of all workspaces on the host's file system, made when the first is needed.
+    pub(super) fn nest(&self) -> Result<Arc<Nest>, SandboxError> {
+        if let Some(nest) = self.nest.get() {
+            return Ok(Arc::clone(nest));
+        }
+        let nest = Arc::new(Nest::new().map_err(setup("making a private directory"))?);
+        // Of two that were made at once the second goes away again.
+        Ok(Arc::clone(self.nest.get_or_init(|| nest)))
+    }
+}
+
+/// The user that owns nothing, by convention.
+pub(super) const NOBODY: u32 = 65534;
+/// The user inside.
+const INSIDE: u32 = 1000;
+
+/// Who the entry is.
+pub(super) fn ids(namespaces: bool) -> Ids {
+    let switch = Uid::effective().is_root() && is_mapped(NOBODY);
+    let id = if namespaces { INSIDE } else { NOBODY };
+    Ids { uid: id, gid: id, switch }
+}
+
+/// Whether a user exists here: the root of a user namespace may be its only one.
+fn is_mapped(id: u32) -> bool {
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    map.lines().any(|line| {
+        let mut words = line.split_whitespace().map(str::parse::<u64>);
+        match (words.next(), words.next(), words.next()) {
+            (Some(Ok(first)), Some(_), Some(Ok(count))) => {
+                (first..first.saturating_add(count)).contains(&u64::from(id))
+            }
+            _ => false,
+        }
+    })
+}
+
+/// Works it out for one start.
+pub(super) fn script(
+    prepared: &Prepared,
+    plan: &Plan,
+    entry: &Path,
+    dirs: Option<&Dirs>,
+) -> Result<Script, SandboxError> {
+    let host = &prepared.host;
+    let rules = |paths: &[(PathBuf, u64)]| {
+        paths.iter().map(|(path, rights)| InnerRule { path: c(path), rights: *rights }).collect()
+    };
+    let workspace = landlock::workspace_rights();
+    let entry_dir = entry.parent().unwrap_or(Path::new("/")).to_owned();
+    let mut inner = vec![(entry_dir, landlock::staged_rights())];
+    let (root, cwd, home, tmp);
+    match dirs {
+        None => {
+            root = Some(namespaces::steps(
+                entry,
+                &plan.bytes,
+                &prepared.more,
+                &host.grants.accelerators,
+            ));
+            inner.extend(WORKSPACE.iter().map(|dir| (PathBuf::from(dir), workspace)));
+            inner.push((PathBuf::from("/proc"), landlock::read_rights()));
+            (cwd, home, tmp) = (PathBuf::from(WORK), PathBuf::from(HOME), None);
+        }
+        Some(dirs) => {
+            root = None;
+            let top = dirs.top.path();
+            for name in DIRS {
+                inner.push((top.join(name), workspace));
+            }
+            (cwd, home, tmp) = (top.join("work"), top.join("home"), Some(top.join("tmp")));
+        }
+    }
+    Ok(Script {
+        root,
+        inner_rules: rules(&inner),
+        landlock: prepared.rules.ruleset()?,
+        seccomp: seccomp::program(plan.audit, host.namespaces, host.lazy_memory),
+        rlimits: limits::rlimits(host.namespaces.then_some(host.tasks)),
+        ids: ids(host.namespaces),
+        cwd: c(&cwd),
+        attempts: attempts(host, plan, entry),
+        env: environment(host, &home, tmp.as_deref()),
+        probe: false,
+    })
+}
+
+/// What is executed: the file itself, then (after ENOEXEC, as execvp does) by a shell; or by the shell
+/// that the plan names, as if it were `/bin/sh`.
+fn attempts(host: &Host, plan: &Plan, entry: &Path) -> Vec<Attempt> {
+    let shell = match plan.shell {
+        Shell::AsIs => None,
+        Shell::Dash => host.dash.as_deref(),
+        Shell::Bash => host.bash.as_deref(),
+    };
+    match shell {
+        None => vec![
+            Attempt { path: c(entry), argv: vec![c(entry)] },
+            Attempt { path: c("/bin/sh"), argv: vec![c("/bin/sh"), c(entry)] },
+        ],
+        Some(shell) => {
+            // A shell that is called `sh` behaves as the host's sh would.
+            let mut argv = vec![c("sh")];
+            argv.extend(shebang_argument(&plan.bytes));
+            argv.push(c(entry));
+            vec![Attempt { path: c(shell), argv }]
+        }
+    }
+}
+
+/// The one argument that the kernel hands on from a `#!` line.
+fn shebang_argument(bytes: &[u8]) -> Option<CString> {
+    let line = bytes.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let line = line.trim_ascii();
+    let blank = line.iter().position(|byte| matches!(byte, b' ' | b'\t'))?;
+    Some(c(OsStr::from_bytes(line.get(blank..)?.trim_ascii())))
+}
+
+fn environment(host: &Host, home: &Path, tmp: Option<&Path>) -> Vec<CString> {
+    let path = host.path.iter().map(|dir| dir.to_string_lossy()).collect::<Vec<_>>().join(":");
+    let mut variables = vec![
+        format!("PATH={path}"),
+        format!("HOME={}", home.display()),
+        "USER=entry".into(),
+        "LOGNAME=entry".into(),
+        "SHELL=/bin/sh".into(),
+        "LANG=C.UTF-8".into(),
+    ];
+    if let Some(tmp) = tmp {
+        variables.push(format!("TMPDIR={}", tmp.display()));
+    }
+    variables.into_iter().map(c).collect()
+}

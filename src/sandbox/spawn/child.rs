@@ -1,0 +1,395 @@
+//! The child's side: from the clone to the exec. No allocation, no locks, no panics; only system calls.
+
+use std::os::fd::{AsRawFd, RawFd};
+use std::ptr;
+
+use libc::{c_int, c_long, c_uint, c_ulong};
+
+use super::{
+    CHILD_FAILED, CHILD_STEPS, ChildEnds, EXEC_FAILED, GO, HELLO, Ids, PROBED, ROOT, STEP_FAILED,
+    Script, Step, errno,
+};
+
+fn exit(status: c_int) -> ! {
+    // SAFETY: ends the process without running any destructor.
+    unsafe { libc::_exit(status) }
+}
+
+/// Tells the supervisor and ends.
+fn give_up(talk: RawFd, kind: u8, detail: u8, error: c_int) -> ! {
+    let e = error.to_le_bytes();
+    let message = [kind, detail, e[0], e[1], e[2], e[3]];
+    // SAFETY: the buffer outlives the call.
+    unsafe { libc::send(talk, message.as_ptr().cast(), message.len(), libc::MSG_NOSIGNAL) };
+    exit(125)
+}
+
+/// Waits for the supervisor's word; ends with it.
+fn await_go(talk: RawFd) {
+    let mut byte = 0u8;
+    loop {
+        // SAFETY: one byte of our own stack.
+        let n = unsafe { libc::read(talk, (&raw mut byte).cast(), 1) };
+        if n == 1 && byte == GO {
+            return;
+        }
+        if n == -1 && errno() == libc::EINTR {
+            continue;
+        }
+        exit(124);
+    }
+}
+
+type Argvs = [Vec<*const libc::c_char>];
+
+/// Pid 1 of the new namespaces.
+pub(super) fn first_main(
+    script: &Script,
+    ends: &ChildEnds,
+    talk: RawFd,
+    argvs: &Argvs,
+    env: &[*const libc::c_char],
+) -> ! {
+    // SAFETY: only integers are passed. When the supervisor's thread ends, so does this process, and with
+    // it every process of its namespace.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+    await_go(talk);
+    if let Some(steps) = &script.root {
+        for (index, step) in steps.iter().enumerate() {
+            if let Err(error) = run_step(step, script.ids) {
+                give_up(talk, STEP_FAILED, index as u8, error);
+            }
+        }
+    }
+    if script.probe {
+        give_up(talk, PROBED, 0, 0);
+    }
+    if let Err(error) = send_root(talk) {
+        give_up(talk, STEP_FAILED, u8::MAX, error);
+    }
+    // SAFETY: as fork; the child runs `entry_main`, which never returns.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, c_long::from(libc::SIGCHLD), 0, 0, 0, 0) };
+    match pid {
+        -1 => give_up(talk, STEP_FAILED, u8::MAX, errno()),
+        0 => entry_main(script, ends, talk, argvs, env),
+        _ => reap(script.ids),
+    }
+}
+
+/// Reaps everything that is orphaned inside and ends when nothing is left.
+fn reap(ids: Ids) -> ! {
+    // SAFETY: closes every descriptor of this process, so that it holds none of the entry's pipes open.
+    unsafe { libc::syscall(libc::SYS_close_range, 0 as c_uint, c_uint::MAX, 0 as c_uint) };
+    // The entry's user has no business with pid 1, and pid 1 none with the host's root.
+    if ids.switch {
+        // SAFETY: integers only; a failure leaves it root of a namespace that holds nothing.
+        unsafe {
+            switch_user(ids).ok();
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        }
+    }
+    loop {
+        // SAFETY: no status is asked for.
+        let pid = unsafe { libc::waitpid(-1, ptr::null_mut(), libc::__WALL) };
+        if pid == -1 && errno() != libc::EINTR {
+            exit(0);
+        }
+    }
+}
+
+fn check(result: c_long) -> Result<c_long, c_int> {
+    if result == -1 { Err(errno()) } else { Ok(result) }
+}
+
+const OLD_ROOT: &std::ffi::CStr = c"/.host";
+
+fn run_step(step: &Step, ids: Ids) -> Result<(), c_int> {
+    // SAFETY: every pointer is to a NUL-terminated string or buffer of `step`, which outlives the calls;
+    // the remaining arguments are integers.
+    unsafe {
+        match step {
+            Step::Private => {
+                let flags = libc::MS_REC | libc::MS_PRIVATE;
+                check(
+                    libc::mount(ptr::null(), c"/".as_ptr(), ptr::null(), flags, ptr::null()).into(),
+                )?;
+            }
+            Step::NewRoot { on, options } => {
+                let tmpfs = c"tmpfs".as_ptr();
+                let flags = libc::MS_NOSUID | libc::MS_NODEV;
+                check(
+                    libc::mount(tmpfs, on.as_ptr(), tmpfs, flags, options.as_ptr().cast()).into(),
+                )?;
+                check(libc::chdir(on.as_ptr()).into())?;
+                check(libc::mkdir(c".host".as_ptr(), 0o700).into())?;
+                check(libc::syscall(libc::SYS_pivot_root, c".".as_ptr(), c".host".as_ptr()))?;
+                check(libc::chdir(c"/".as_ptr()).into())?;
+            }
+            Step::Dir { path, mode, entry_owns } => {
+                if libc::mkdir(path.as_ptr(), 0o755) == -1 && errno() != libc::EEXIST {
+                    return Err(errno());
+                }
+                if *entry_owns && ids.switch {
+                    check(libc::chown(path.as_ptr(), ids.uid, ids.gid).into())?;
+                }
+                check(libc::chmod(path.as_ptr(), *mode).into())?;
+            }
+            Step::Link { target, path } => {
+                check(libc::symlink(target.as_ptr(), path.as_ptr()).into())?;
+            }
+            Step::File { path, mode, bytes } => {
+                let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
+                let fd = check(libc::open(path.as_ptr(), flags, 0o600).into())? as c_int;
+                let mut rest: &[u8] = bytes;
+                while !rest.is_empty() {
+                    let n = libc::write(fd, rest.as_ptr().cast(), rest.len());
+                    match n {
+                        -1 if errno() == libc::EINTR => {}
+                        -1 => return Err(errno()),
+                        n => rest = rest.get(n as usize..).unwrap_or(&[]),
+                    }
+                }
+                check(libc::fchmod(fd, *mode).into())?;
+                libc::close(fd);
+            }
+            Step::Bind { source, target, recursive, device } => {
+                let flags = libc::MS_BIND | if *recursive { libc::MS_REC } else { 0 };
+                check(
+                    libc::mount(source.as_ptr(), target.as_ptr(), ptr::null(), flags, ptr::null())
+                        .into(),
+                )?;
+                let attributes = libc::mount_attr {
+                    attr_set: if *device {
+                        libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC
+                    } else {
+                        libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_RDONLY
+                    },
+                    attr_clr: 0,
+                    propagation: 0,
+                    userns_fd: 0,
+                };
+                check(libc::syscall(
+                    libc::SYS_mount_setattr,
+                    libc::AT_FDCWD,
+                    target.as_ptr(),
+                    if *recursive { libc::AT_RECURSIVE as c_uint } else { 0 },
+                    &raw const attributes,
+                    size_of::<libc::mount_attr>(),
+                ))?;
+            }
+            Step::Proc { target } => {
+                let proc = c"proc".as_ptr();
+                let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
+                check(libc::mount(proc, target.as_ptr(), proc, flags, ptr::null()).into())?;
+            }
+            Step::DropHost => {
+                check(libc::umount2(OLD_ROOT.as_ptr(), libc::MNT_DETACH).into())?;
+                check(libc::rmdir(OLD_ROOT.as_ptr()).into())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Hands the supervisor a descriptor of the new root, through which it looks for what was left behind
+/// even when every process inside is gone.
+fn send_root(talk: RawFd) -> Result<(), c_int> {
+    // SAFETY: the control buffer is large and aligned enough for one descriptor (checked by the CMSG
+    // macros' own arithmetic on 64 bytes), and everything pointed to lives on this stack.
+    unsafe {
+        let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
+        let root = check(libc::open(c"/".as_ptr(), flags).into())? as c_int;
+        let mut kind = ROOT;
+        let mut part = libc::iovec { iov_base: (&raw mut kind).cast(), iov_len: 1 };
+        let mut control = [0u64; 8];
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = libc::CMSG_SPACE(size_of::<c_int>() as c_uint) as _;
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        (*header).cmsg_level = libc::SOL_SOCKET;
+        (*header).cmsg_type = libc::SCM_RIGHTS;
+        (*header).cmsg_len = libc::CMSG_LEN(size_of::<c_int>() as c_uint) as _;
+        ptr::write_unaligned(libc::CMSG_DATA(header).cast::<c_int>(), root);
+        check(libc::sendmsg(talk, &raw const message, libc::MSG_NOSIGNAL) as c_long)?;
+        libc::close(root);
+    }
+    Ok(())
+}
+
+/// The entry's own process up to its exec.
+pub(super) fn entry_main(
+    script: &Script,
+    ends: &ChildEnds,
+    talk: RawFd,
+    argvs: &Argvs,
+    env: &[*const libc::c_char],
+) -> ! {
+    for (index, step) in CHILD.iter().enumerate() {
+        if let Err(error) = step(script, ends) {
+            give_up(talk, CHILD_FAILED, index as u8, error);
+        }
+    }
+    let hello = [HELLO];
+    // SAFETY: one byte of our own stack; integers otherwise.
+    unsafe { libc::send(talk, hello.as_ptr().cast(), 1, libc::MSG_NOSIGNAL) };
+    await_go(talk);
+    // SAFETY: from the fourth descriptor on nothing survives the exec.
+    unsafe {
+        libc::syscall(libc::SYS_close_range, 3 as c_uint, c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
+    }
+    let mut error = libc::ENOENT;
+    for (attempt, argv) in script.attempts.iter().zip(argvs) {
+        // SAFETY: path, argv and env are NUL-terminated and outlive the call, which only returns on failure.
+        unsafe { libc::execve(attempt.path.as_ptr(), argv.as_ptr(), env.as_ptr()) };
+        error = errno();
+        if error != libc::ENOEXEC {
+            break;
+        }
+    }
+    give_up(talk, EXEC_FAILED, 0, error)
+}
+
+type ChildStep = fn(&Script, &ChildEnds) -> Result<(), c_int>;
+const CHILD: [ChildStep; CHILD_STEPS.len()] =
+    [wire, limit, become_user, drop_capabilities, no_new_privs, grant, restrict, enter, filter];
+
+fn wire(_: &Script, ends: &ChildEnds) -> Result<(), c_int> {
+    // SAFETY: integers and one sigset on our stack. Handlers that Rust's runtime set (SIGPIPE) go back to
+    // the default, and nothing stays blocked.
+    unsafe {
+        check(libc::setsid().into())?;
+        for (from, to) in [(&ends.stdin, 0), (&ends.stdout, 1), (&ends.stderr, 2)] {
+            check(libc::dup2(from.as_raw_fd(), to).into())?;
+        }
+        for signal in 1..32 {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        check(libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut()).into())?;
+        libc::umask(0o022);
+    }
+    Ok(())
+}
+
+fn limit(script: &Script, _: &ChildEnds) -> Result<(), c_int> {
+    for (resource, value) in &script.rlimits {
+        // SAFETY: `value` outlives the call.
+        check(unsafe { libc::setrlimit(*resource as _, value) }.into())?;
+    }
+    Ok(())
+}
+
+fn become_user(script: &Script, _: &ChildEnds) -> Result<(), c_int> {
+    // SAFETY: integers only. The bounding set goes first, while the right to drop it is still there;
+    // a number beyond the kernel's last capability gives EINVAL and ends the loop.
+    unsafe {
+        for capability in 0..64 {
+            if libc::prctl(libc::PR_CAPBSET_DROP, capability as c_ulong, 0, 0, 0) == -1 {
+                break;
+            }
+        }
+        if script.ids.switch {
+            switch_user(script.ids)?;
+        }
+    }
+    Ok(())
+}
+
+/// Raw system calls: the C library's wrappers take a lock to tell its other threads, and here that lock may
+/// have been held by a thread that the clone did not bring along.
+fn switch_user(ids: Ids) -> Result<(), c_int> {
+    let (uid, gid) = (c_long::from(ids.uid), c_long::from(ids.gid));
+    // SAFETY: integers and an empty list of groups.
+    unsafe {
+        check(libc::syscall(libc::SYS_setgroups, 0usize, ptr::null::<libc::gid_t>()))?;
+        check(libc::syscall(libc::SYS_setresgid, gid, gid, gid))?;
+        check(libc::syscall(libc::SYS_setresuid, uid, uid, uid))?;
+    }
+    Ok(())
+}
+
+fn drop_capabilities(_: &Script, _: &ChildEnds) -> Result<(), c_int> {
+    #[repr(C)]
+    struct Header {
+        version: u32,
+        pid: c_int,
+    }
+    // _LINUX_CAPABILITY_VERSION_3: two sets of effective, permitted, inheritable.
+    let header = Header { version: 0x2008_0522, pid: 0 };
+    let none = [[0u32; 3]; 2];
+    // SAFETY: both structures have the kernel's layout and outlive the calls.
+    unsafe {
+        libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+        check(libc::syscall(libc::SYS_capset, &raw const header, none.as_ptr()))?;
+        // Changing the user made the process unreadable to an unprivileged tracer.
+        check(libc::prctl(libc::PR_SET_DUMPABLE, 1, 0, 0, 0).into())?;
+    }
+    Ok(())
+}
+
+fn no_new_privs(_: &Script, _: &ChildEnds) -> Result<(), c_int> {
+    // SAFETY: integers only.
+    check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }.into())?;
+    Ok(())
+}
+
+fn grant(script: &Script, _: &ChildEnds) -> Result<(), c_int> {
+    #[repr(C, packed)]
+    struct PathBeneath {
+        allowed_access: u64,
+        parent_fd: i32,
+    }
+    const LANDLOCK_RULE_PATH_BENEATH: c_int = 1;
+    for rule in &script.inner_rules {
+        // SAFETY: the path is NUL-terminated, the structure has the kernel's (packed) layout.
+        unsafe {
+            let flags = libc::O_PATH | libc::O_CLOEXEC;
+            let fd = check(libc::open(rule.path.as_ptr(), flags).into())? as c_int;
+            let beneath = PathBeneath { allowed_access: rule.rights, parent_fd: fd };
+            check(libc::syscall(
+                libc::SYS_landlock_add_rule,
+                script.landlock.as_raw_fd(),
+                LANDLOCK_RULE_PATH_BENEATH,
+                &raw const beneath,
+                0 as c_uint,
+            ))?;
+            libc::close(fd);
+        }
+    }
+    Ok(())
+}
+
+fn restrict(script: &Script, _: &ChildEnds) -> Result<(), c_int> {
+    // SAFETY: a descriptor and a flag word.
+    check(unsafe {
+        libc::syscall(libc::SYS_landlock_restrict_self, script.landlock.as_raw_fd(), 0 as c_uint)
+    })?;
+    Ok(())
+}
+
+fn enter(script: &Script, _: &ChildEnds) -> Result<(), c_int> {
+    // SAFETY: a NUL-terminated path.
+    check(unsafe { libc::chdir(script.cwd.as_ptr()) }.into())?;
+    Ok(())
+}
+
+fn filter(script: &Script, _: &ChildEnds) -> Result<(), c_int> {
+    let program = libc::sock_fprog {
+        len: script.seccomp.len() as _,
+        filter: script.seccomp.as_ptr().cast_mut(),
+    };
+    // SAFETY: the program outlives the call, which copies it. SPEC_ALLOW: the filter must not slow the
+    // engine by switching speculation off.
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_seccomp,
+            libc::SECCOMP_SET_MODE_FILTER,
+            libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+            &raw const program,
+        )
+    })?;
+    Ok(())
+}

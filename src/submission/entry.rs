@@ -1,0 +1,426 @@
+//! Rule `single-file` (7.2): from an ENTRY argument to the one file that is judged.
+//!
+//! What was handed in is a stranger's: nothing is opened before it is known to be a regular file, no
+//! link is followed, nothing blocks, and no size makes the reading long.
+
+use std::ffi::OsStr;
+use std::fs::{File, FileType, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use crate::evidence::escape;
+use crate::rule::RuleId;
+use crate::submission::engines_json::{
+    ConfigProblem, EnginesJson, SelectError, commands, select, starts,
+};
+use crate::submission::{Mode, Submission};
+use crate::units::Bytes;
+use crate::verdict::Finding;
+
+/// How much of a file is kept: enough to name the format of something far too large.
+pub const READ_AT_MOST: Bytes = Bytes(16 << 20);
+
+/// How large a file is hashed; what is larger is rejected by its size, and hashing it would take long.
+pub const HASH_AT_MOST: Bytes = Bytes(1 << 30);
+
+/// How large a configuration may be.
+const CONFIG_AT_MOST: Bytes = Bytes(1 << 20);
+
+/// The configuration beside an entry.
+const ENGINES_JSON: &str = "engines.json";
+
+/// gate4k's own note beside a fixture; it is never staged.
+const EXPECTED: &str = "expected.toml";
+
+/// What the caller chose.
+#[derive(Clone, Debug, Default)]
+pub struct LoadOptions {
+    /// A configuration in place of the one beside the entry.
+    pub engines_json: Option<PathBuf>,
+    /// Which engine of a configuration with several.
+    pub name: Option<String>,
+}
+
+/// What an ENTRY argument gave.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// What is judged further; none where there is no file that could be read as the entry.
+    pub submission: Option<Submission>,
+    /// The finding of `single-file`.
+    pub finding: Finding,
+}
+
+/// Why there is nothing to judge; never the entry's own fault.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The path is wrong, or not ours to read.
+    #[error("cannot read the entry {}: {source}; name a file or a directory that you may read", path.display())]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The directory holds nothing to check.
+    #[error("nothing to check in {}: {what}; put the engine's file there", path.display())]
+    Nothing {
+        /// Which.
+        path: PathBuf,
+        /// What it holds instead.
+        what: &'static str,
+    },
+    /// The configuration cannot be read.
+    #[error("cannot read the configuration {}: {source}; name a readable engines.json, or leave --engines-json out", path.display())]
+    Config {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// `--name` names no engine of the configuration.
+    #[error("no engine in {} is called {name:?}; choose with --name one of: {}", path.display(), known.join(", "))]
+    NoSuchName {
+        /// Which file.
+        path: PathBuf,
+        /// What was wanted.
+        name: String,
+        /// What there is, escaped.
+        known: Vec<String>,
+    },
+    /// `--name` without a configuration to choose from.
+    #[error("--name {name:?} chooses from engines.json, but {} has none; name it with --engines-json", path.display())]
+    NoConfig {
+        /// The entry.
+        path: PathBuf,
+        /// What was wanted.
+        name: String,
+    },
+}
+
+impl LoadError {
+    /// Whether there was nothing to check (exit 3), rather than a wrong argument (exit 2).
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        matches!(self, LoadError::Nothing { .. })
+    }
+}
+
+/// Resolves an ENTRY argument.
+///
+/// # Errors
+/// When the path cannot be read, holds nothing, or the options choose no configuration.
+pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
+    let unreadable = |source| LoadError::Unreadable { path: path.to_owned(), source };
+    let metadata = path.symlink_metadata().map_err(unreadable)?;
+    if metadata.is_dir() {
+        return directory(path, options);
+    }
+    if !metadata.is_file() {
+        return Ok(not_a_file(path, metadata.file_type()));
+    }
+    let config = read_config(path, None, options)?;
+    let config = chosen(config, path, options)?;
+    let submission = read_entry(path, &metadata, Vec::new(), config).map_err(unreadable)?;
+    Ok(whole(submission))
+}
+
+/// A path that is neither a file nor a directory.
+fn not_a_file(path: &Path, kind: FileType) -> Loaded {
+    let finding = Finding::fail(
+        RuleId::SingleFile,
+        format!("{} is {}, not a regular file", shown(path), kind_name(kind)),
+    )
+    .with("kind", kind_name(kind));
+    let finding = if kind.is_symlink() {
+        let target = path.read_link().unwrap_or_default();
+        finding
+            .with("target", shown(&target))
+            .help(format!("hand in the file itself: {}", shown(&target)))
+    } else {
+        finding.help("hand in one regular file")
+    };
+    Loaded { submission: None, finding: finding.with("path", shown(path)) }
+}
+
+/// The finding for an entry that is one file, or one of several.
+fn whole(submission: Submission) -> Loaded {
+    let extra = &submission.extra;
+    let finding = if extra.is_empty() {
+        Finding::pass(RuleId::SingleFile, format!("one regular file of {}", submission.size))
+    } else {
+        Finding::fail(
+            RuleId::SingleFile,
+            format!(
+                "{} lie beside {}: {}",
+                things(extra.len()),
+                escape(submission.file_name.as_bytes(), 60),
+                some_of(extra)
+            ),
+        )
+        .help("hand in one file (and engines.json, if it is needed); put everything else into it")
+    };
+    let finding = finding
+        .with("path", shown(&submission.path))
+        .with("bytes", submission.size)
+        .with("sha256", &submission.sha256)
+        .with("extra", extra);
+    Loaded { submission: Some(submission), finding }
+}
+
+fn things(count: usize) -> String {
+    match count {
+        1 => "1 other thing".to_owned(),
+        count => format!("{count} other things"),
+    }
+}
+
+fn some_of(names: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let mut text = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN {
+        text.push_str(&format!(" and {} more", names.len() - SHOWN));
+    }
+    text
+}
+
+/// One thing in a directory.
+struct Item {
+    path: PathBuf,
+    metadata: Metadata,
+}
+
+impl Item {
+    fn name(&self) -> &OsStr {
+        self.path.file_name().unwrap_or_default()
+    }
+
+    /// Its name with what it is, unless that is a file.
+    fn shown(&self) -> String {
+        let name = escape(self.name().as_encoded_bytes(), 80);
+        if self.metadata.is_file() {
+            name
+        } else {
+            format!("{name} ({})", kind_name(self.metadata.file_type()))
+        }
+    }
+}
+
+/// How many names of a directory are looked at; a directory with more is wrong for every one of them.
+const ITEMS_AT_MOST: usize = 1000;
+
+fn directory(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
+    let unreadable = |source| LoadError::Unreadable { path: path.to_owned(), source };
+    let mut items = Vec::new();
+    for item in path.read_dir().map_err(unreadable)?.take(ITEMS_AT_MOST) {
+        let path = item.map_err(unreadable)?.path();
+        let metadata = path.symlink_metadata().map_err(unreadable)?;
+        items.push(Item { path, metadata });
+    }
+    items.sort_by(|a, b| a.path.cmp(&b.path));
+    let had_any = !items.is_empty();
+    let mut take = |name: &str| -> Option<Item> {
+        let at = (items.iter()).position(|i| i.name() == name && i.metadata.is_file())?;
+        Some(items.remove(at))
+    };
+    let config = take(ENGINES_JSON);
+    take(EXPECTED);
+    if items.is_empty() {
+        return Err(LoadError::Nothing {
+            path: path.to_owned(),
+            what: match (config, had_any) {
+                (Some(_), _) => "it holds engines.json, but no engine",
+                (None, true) => "it holds no engine",
+                (None, false) => "it is empty",
+            },
+        });
+    }
+    let config = read_config(path, config.as_ref(), options)?;
+    let Some(main) = choose(&items, config.as_ref()) else {
+        let names: Vec<String> = items.iter().map(Item::shown).collect();
+        let summary = match items.as_slice() {
+            [only] => format!("{} holds no regular file, only {}", shown(path), only.shown()),
+            _ => format!(
+                "{} holds {} things, and which is the engine is open: {}",
+                shown(path),
+                items.len(),
+                some_of(&names)
+            ),
+        };
+        let finding = Finding::fail(RuleId::SingleFile, summary)
+            .with("path", shown(path))
+            .with("extra", names)
+            .help(
+                "leave only the engine's file in the directory (and engines.json, if it is needed)",
+            );
+        return Ok(Loaded { submission: None, finding });
+    };
+    let main = items.remove(main);
+    let config = chosen(config, &main.path, options)?;
+    let extra = items.iter().map(Item::shown).collect();
+    let submission = read_entry(&main.path, &main.metadata, extra, config)
+        .map_err(|source| LoadError::Unreadable { path: main.path.clone(), source })?;
+    Ok(whole(submission))
+}
+
+/// Which of several things is the engine, so that the other rules can be judged as well: the one that
+/// engines.json starts, else the only file, else the only executable one.
+fn choose(items: &[Item], config: Option<&Config>) -> Option<usize> {
+    let words =
+        (config.and_then(|config| config.text.as_deref().ok())).map_or(Vec::new(), commands);
+    let started = |item: &Item| starts(&words, &item.name().to_string_lossy());
+    let only = |wanted: &dyn Fn(&Item) -> bool| {
+        let mut found = (items.iter().enumerate())
+            .filter(|(_, item)| item.metadata.is_file() && wanted(item))
+            .map(|(index, _)| index);
+        found.next().filter(|_| found.next().is_none())
+    };
+    only(&started)
+        .or_else(|| only(&|_| true))
+        .or_else(|| only(&|item| Mode(item.metadata.mode()).is_executable()))
+}
+
+/// A configuration before an engine is chosen from it.
+struct Config {
+    path: PathBuf,
+    text: Result<String, ConfigProblem>,
+}
+
+/// Reads the configuration that was named, or else the one beside the entry.
+fn read_config(
+    entry: &Path,
+    beside: Option<&Item>,
+    options: &LoadOptions,
+) -> Result<Option<Config>, LoadError> {
+    let (path, file) = match (&options.engines_json, beside) {
+        // named by the user, who may well name a link or a pipe
+        (Some(named), _) => (named.as_path(), File::open(named)),
+        (None, Some(item)) => (item.path.as_path(), open_regular(&item.path, &item.metadata)),
+        (None, None) => {
+            return match &options.name {
+                None => Ok(None),
+                Some(name) => {
+                    Err(LoadError::NoConfig { path: entry.to_owned(), name: name.clone() })
+                }
+            };
+        }
+    };
+    let mut bytes = Vec::new();
+    file.and_then(|file| file.take(CONFIG_AT_MOST.0 + 1).read_to_end(&mut bytes))
+        .map_err(|source| LoadError::Config { path: path.to_owned(), source })?;
+    let text = if Bytes::of(&bytes) > CONFIG_AT_MOST {
+        let what = format!("the file has more than {CONFIG_AT_MOST}");
+        Err(ConfigProblem::not_text(what))
+    } else {
+        String::from_utf8(bytes).map_err(|broken| {
+            let at = broken.utf8_error().valid_up_to();
+            ConfigProblem::not_text(format!("byte {} is not UTF-8", at + 1))
+        })
+    };
+    Ok(Some(Config { path: path.to_owned(), text }))
+}
+
+/// Chooses the entry's engine from a configuration.
+fn chosen(
+    config: Option<Config>,
+    entry: &Path,
+    options: &LoadOptions,
+) -> Result<Option<EnginesJson>, LoadError> {
+    let Some(Config { path, text }) = config else {
+        return Ok(None);
+    };
+    let file_name = entry.file_name().unwrap_or_default().to_string_lossy();
+    let (text, selected) = match text {
+        Err(problem) => (String::new(), Err(problem)),
+        Ok(text) => match select(&text, options.name.as_deref(), &file_name) {
+            Ok(engine) => (text, Ok(engine)),
+            Err(SelectError::Problem(problem)) => (text, Err(problem)),
+            Err(SelectError::NoSuchName(known)) => {
+                return Err(LoadError::NoSuchName {
+                    path,
+                    name: options.name.clone().unwrap_or_default(),
+                    known,
+                });
+            }
+        },
+    };
+    Ok(Some(EnginesJson { path, text, selected }))
+}
+
+/// Opens what was seen to be a regular file, and makes sure that it still is the same one.
+fn open_regular(path: &Path, seen: &Metadata) -> io::Result<File> {
+    let flags = libc::O_NONBLOCK | libc::O_NOFOLLOW | libc::O_NOCTTY | libc::O_CLOEXEC;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let now = file.metadata()?;
+    if !now.is_file() || (now.dev(), now.ino()) != (seen.dev(), seen.ino()) {
+        return Err(io::Error::other("it was replaced while it was being read"));
+    }
+    Ok(file)
+}
+
+fn read_entry(
+    path: &Path,
+    seen: &Metadata,
+    extra: Vec<String>,
+    engines_json: Option<EnginesJson>,
+) -> io::Result<Submission> {
+    let mut file = open_regular(path, seen)?;
+    let metadata = file.metadata()?;
+    let mut bytes = Vec::new();
+    let kept = (&mut file).take(READ_AT_MOST.0).read_to_end(&mut bytes)? as u64;
+    let mut hash = Sha256::new();
+    hash.update(&bytes);
+    let mut read = kept;
+    let mut ended = kept < READ_AT_MOST.0;
+    let mut buffer = vec![0; 1 << 16];
+    while !ended && metadata.len() <= HASH_AT_MOST.0 && read <= HASH_AT_MOST.0 {
+        let count = file.read(&mut buffer)?;
+        ended = count == 0;
+        read += count as u64;
+        hash.update(&buffer[..count]);
+    }
+    // what was read to its end is as long as what was read, whatever the file system says (/proc)
+    let size = if ended { read } else { read.max(metadata.len()) };
+    let sha256 = ended.then(|| {
+        let digest = hash.finalize();
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    });
+    Ok(Submission {
+        path: path.to_owned(),
+        file_name: (path.file_name().unwrap_or_default().to_string_lossy()).into_owned(),
+        bytes: Arc::from(bytes),
+        size: Bytes(size),
+        mode: Mode(metadata.mode() & 0o7777),
+        sha256,
+        extra,
+        engines_json,
+    })
+}
+
+fn shown(path: &Path) -> String {
+    escape(path.as_os_str().as_encoded_bytes(), 200)
+}
+
+fn kind_name(kind: FileType) -> &'static str {
+    if kind.is_file() {
+        "a file"
+    } else if kind.is_dir() {
+        "a directory"
+    } else if kind.is_symlink() {
+        "a symbolic link"
+    } else if kind.is_fifo() {
+        "a FIFO"
+    } else if kind.is_socket() {
+        "a socket"
+    } else if kind.is_char_device() || kind.is_block_device() {
+        "a device"
+    } else {
+        "something else"
+    }
+}
+
+#[cfg(test)]
+mod tests;

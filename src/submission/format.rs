@@ -1,0 +1,520 @@
+//! Rule `format` (7.2, 7.10): an executable or a script that this kind of host can start.
+//!
+//! It reads bytes only; whether the thing really starts is for the rules that run it.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::evidence::escape;
+use crate::policy::allowlist::Allowlist;
+use crate::policy::libraries;
+use crate::rule::RuleId;
+use crate::submission::Mode;
+use crate::submission::elf::{self, Class, Elf, ElfFault, Linkage};
+use crate::submission::shebang::{self, FirstLine, Shebang};
+use crate::submission::stub::{self, Packing};
+use crate::units::Bytes;
+use crate::verdict::{Finding, Status};
+
+/// What kind of file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// An ELF file.
+    Elf,
+    /// A script with a shebang.
+    Script,
+    /// A text without one, which a shell runs after the kernel refused it.
+    ShellText,
+    /// Nothing at all.
+    Empty,
+    /// A program for Windows.
+    Pe,
+    /// A program for DOS.
+    Dos,
+    /// A program for macOS.
+    MachO,
+    /// Compiled Java.
+    JavaClass,
+    /// A zip archive (jar, wheel).
+    Zip,
+    /// WebAssembly.
+    Wasm,
+    /// Compressed data without a stub.
+    Compressed,
+    /// Anything else.
+    Unknown,
+}
+
+impl Kind {
+    fn word(self) -> &'static str {
+        match self {
+            Kind::Elf => "an ELF file",
+            Kind::Script => "a script",
+            Kind::ShellText => "a shell script",
+            Kind::Empty => "an empty file",
+            Kind::Pe => "a program for Windows (PE)",
+            Kind::Dos => "a program for DOS (MZ)",
+            Kind::MachO => "a program for macOS (Mach-O)",
+            Kind::JavaClass => "a compiled Java class",
+            Kind::Zip => "a zip archive (zip, jar, wheel)",
+            Kind::Wasm => "a WebAssembly module",
+            Kind::Compressed => "compressed data without a stub that unpacks them",
+            Kind::Unknown => "neither an executable nor text",
+        }
+    }
+}
+
+/// What the bytes say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Format {
+    /// What kind of file it is.
+    pub kind: Kind,
+    /// ELF: 32 or 64 bits.
+    pub class: Option<Class>,
+    /// ELF: the machine.
+    pub machine: Option<String>,
+    /// ELF: static or dynamic.
+    pub linkage: Option<Linkage>,
+    /// ELF: the loader (PT_INTERP). Scripts: the path of the shebang, escaped.
+    pub interpreter: Option<String>,
+    /// Scripts: the shebang's one argument, escaped.
+    pub argument: Option<String>,
+    /// Scripts: the name of the program that reads it (`sh`; with `env`, what env looks up).
+    pub reader: Option<String>,
+    /// ELF: DT_NEEDED.
+    pub needed: Vec<String>,
+    /// The packer that was found.
+    pub packer: Option<String>,
+    /// Bytes that unpack and start the rest, where that can be told.
+    pub stub_bytes: Option<Bytes>,
+    /// Bytes that are unpacked, where that can be told.
+    pub payload_bytes: Option<Bytes>,
+    /// What the packed bytes begin with (`xz`), where a magic number tells.
+    pub payload_magic: Option<&'static str>,
+}
+
+impl Format {
+    fn plain(kind: Kind) -> Format {
+        Format {
+            kind,
+            class: None,
+            machine: None,
+            linkage: None,
+            interpreter: None,
+            argument: None,
+            reader: None,
+            needed: Vec::new(),
+            packer: None,
+            stub_bytes: None,
+            payload_bytes: None,
+            payload_magic: None,
+        }
+    }
+
+    fn packed(mut self, packing: Packing) -> Format {
+        self.packer = packing.packer;
+        self.stub_bytes = packing.stub;
+        self.payload_bytes = packing.packed;
+        self.payload_magic = packing.magic;
+        self
+    }
+
+    /// Whether a shell, rather than the kernel, has to be tried with it: a script for `sh`.
+    #[must_use]
+    pub fn is_for_sh(&self) -> bool {
+        self.kind == Kind::ShellText || self.reader.as_deref() == Some("sh")
+    }
+
+    /// One line for people.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let mut line = match (self.kind, self.class) {
+            (Kind::Elf, Some(class)) => format!(
+                "ELF executable, {} bits, {}, {}",
+                class.bits(),
+                self.machine.as_deref().unwrap_or("?"),
+                self.linkage.map_or("?", Linkage::word)
+            ),
+            (Kind::Script, _) => {
+                format!("script for {}", self.reader.as_deref().unwrap_or("?"))
+            }
+            (Kind::ShellText, _) => "script without a shebang, which a shell runs".to_owned(),
+            (kind, _) => kind.word().to_owned(),
+        };
+        if let Some(packer) = &self.packer {
+            line.push_str(&format!(", packed ({packer})"));
+        }
+        if let (Some(stub), Some(payload)) = (self.stub_bytes, self.payload_bytes) {
+            line.push_str(&format!(": stub {}, payload {}", stub.0, payload));
+        }
+        line
+    }
+}
+
+/// What a host can execute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Machine {
+    /// x86-64, which runs i386 as well. The event's machine is one.
+    X86_64,
+    /// Another, by ELF's name for it (`AArch64`).
+    Other(&'static str),
+}
+
+/// What has to be known of the host.
+pub trait Host {
+    /// What it executes.
+    fn machine(&self) -> Machine;
+    /// Whether there is such a file.
+    fn has_file(&self, path: &Path) -> bool;
+    /// Whether a command of that name is found along the usual PATH.
+    fn has_command(&self, name: &str) -> bool;
+}
+
+/// The host that this program runs on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ThisHost;
+
+impl Host for ThisHost {
+    fn machine(&self) -> Machine {
+        match std::env::consts::ARCH {
+            "x86_64" => Machine::X86_64,
+            "aarch64" => Machine::Other("AArch64"),
+            "x86" => Machine::Other("i386"),
+            "riscv64" => Machine::Other("RISC-V"),
+            "powerpc64" => Machine::Other("PowerPC64"),
+            "s390x" => Machine::Other("S/390"),
+            "loongarch64" => Machine::Other("LoongArch"),
+            other => Machine::Other(other),
+        }
+    }
+
+    fn has_file(&self, path: &Path) -> bool {
+        path.is_file()
+    }
+
+    fn has_command(&self, name: &str) -> bool {
+        ["/usr/local/bin", "/usr/bin", "/bin"]
+            .iter()
+            .any(|directory| Path::new(directory).join(name).is_file())
+    }
+}
+
+/// What was found wrong or worth saying, from the worst down.
+#[derive(Default)]
+struct Remarks {
+    fail: Vec<(String, String)>,
+    undecided: Vec<(String, String)>,
+    advice: Vec<(String, String)>,
+}
+
+impl Remarks {
+    fn fail(&mut self, what: impl Into<String>, help: impl Into<String>) {
+        self.fail.push((what.into(), help.into()));
+    }
+
+    fn undecided(&mut self, what: impl Into<String>, help: impl Into<String>) {
+        self.undecided.push((what.into(), help.into()));
+    }
+
+    fn advice(&mut self, what: impl Into<String>, help: impl Into<String>) {
+        self.advice.push((what.into(), help.into()));
+    }
+
+    fn finding(self, format: &Format) -> Finding {
+        let status = match (&self.fail[..], &self.undecided[..], &self.advice[..]) {
+            ([_, ..], _, _) => Status::Fail,
+            (_, [_, ..], _) => Status::Undecided,
+            (_, _, [_, ..]) => Status::Advice,
+            _ => Status::Pass,
+        };
+        let mut remarks = self.fail.into_iter().chain(self.undecided).chain(self.advice);
+        let mut finding = match remarks.next() {
+            Some((what, help)) => {
+                Finding::new(RuleId::Format, status, format!("{}; {what}", format.describe()))
+                    .help(help)
+            }
+            None => Finding::new(RuleId::Format, status, format.describe()),
+        };
+        finding = finding.details(remarks.map(|(what, help)| format!("{what}: {help}")));
+        if let Ok(serde_json::Value::Object(evidence)) = serde_json::to_value(format) {
+            finding.evidence = evidence;
+        }
+        finding
+    }
+}
+
+/// Reads the format of a file and makes the finding.
+#[must_use]
+pub fn judge(bytes: &[u8], mode: Mode, host: &dyn Host, list: &Allowlist) -> (Format, Finding) {
+    let mut remarks = Remarks::default();
+    let format = read(bytes, host, list, &mut remarks);
+    let runs = matches!(format.kind, Kind::Elf | Kind::Script | Kind::ShellText);
+    if runs && !mode.is_executable() {
+        remarks.advice("it has no execute bit", "set it: chmod +x");
+    }
+    let finding = remarks.finding(&format);
+    (format, finding)
+}
+
+fn read(bytes: &[u8], host: &dyn Host, list: &Allowlist, remarks: &mut Remarks) -> Format {
+    if elf::is_elf(bytes) {
+        return match elf::parse(bytes) {
+            Ok(elf) => executable(elf, bytes, host, list, remarks),
+            Err(fault) => {
+                broken_elf(&fault, host, remarks);
+                Format::plain(Kind::Elf)
+            }
+        };
+    }
+    match shebang::parse(bytes) {
+        FirstLine::Shebang(shebang) => script(&shebang, bytes, host, list, remarks),
+        FirstLine::Refused(why) => {
+            remarks.advice(
+                format!("its first line {why}, so the kernel does not start it"),
+                "write the interpreter's path there",
+            );
+            shell_text(bytes)
+        }
+        FirstLine::Other => match not_text(bytes) {
+            Some(kind) => {
+                remarks.fail(
+                    "the event's machine cannot start it",
+                    "hand in an ELF executable for x86-64 Linux or a script",
+                );
+                Format::plain(kind)
+            }
+            None => {
+                let later = (bytes.iter().position(|byte| !byte.is_ascii_whitespace()))
+                    .is_some_and(|at| bytes[at..].starts_with(b"#!"));
+                if later {
+                    remarks.advice(
+                        "the kernel sees no shebang below the first line",
+                        "begin the file with #!",
+                    );
+                } else {
+                    remarks.advice(
+                        "the kernel does not start it; which shell does is up to the caller",
+                        "begin the file with #!/bin/sh, which costs 10 bytes, or try it where /bin/sh is dash and where it is bash",
+                    );
+                }
+                shell_text(bytes)
+            }
+        },
+    }
+}
+
+fn shell_text(bytes: &[u8]) -> Format {
+    let mut format = Format::plain(Kind::ShellText).packed(stub::of_script(bytes, "sh"));
+    format.reader = Some("sh".to_owned());
+    format
+}
+
+/// What a file is that neither the kernel nor a shell takes; none for one that a shell tries.
+fn not_text(bytes: &[u8]) -> Option<Kind> {
+    let starts = |magic: &[u8]| bytes.starts_with(magic);
+    if bytes.is_empty() {
+        return Some(Kind::Empty);
+    }
+    if starts(b"MZ") {
+        let pe = (bytes.get(0x3c..0x40))
+            .and_then(|at| usize::try_from(u32::from_le_bytes(at.try_into().ok()?)).ok())
+            .and_then(|at| bytes.get(at..at.checked_add(4)?))
+            == Some(b"PE\0\0");
+        if pe {
+            return Some(Kind::Pe);
+        }
+    }
+    for magic in [0xfeed_face_u32, 0xfeed_facf] {
+        if starts(&magic.to_le_bytes()) || starts(&magic.to_be_bytes()) {
+            return Some(Kind::MachO);
+        }
+    }
+    if starts(b"\xca\xfe\xba\xbe") {
+        // a universal binary has a handful of architectures where Java has its version, at least 45
+        let number = bytes.get(4..8).map_or(0, |b| u32::from_be_bytes([b[0], b[1], b[2], b[3]]));
+        return Some(if number < 45 { Kind::MachO } else { Kind::JavaClass });
+    }
+    if starts(b"\0asm") {
+        return Some(Kind::Wasm);
+    }
+    match stub::magic(bytes) {
+        Some("zip") => return Some(Kind::Zip),
+        Some(_) => return Some(Kind::Compressed),
+        None => {}
+    }
+    // as bash does: a NUL before the first newline means that this is no script
+    let first_line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    if first_line.contains(&0) {
+        return Some(if starts(b"MZ") { Kind::Dos } else { Kind::Unknown });
+    }
+    // the first word names a command, which no file of binary junk does
+    let mut words = bytes.split(|byte| byte.is_ascii_whitespace());
+    match words.find(|word| !word.is_empty()) {
+        None => Some(Kind::Empty),
+        Some(word) => {
+            let text = std::str::from_utf8(&word[..word.len().min(80)]);
+            let begun = match text {
+                Ok(text) => !text.contains(char::is_control),
+                Err(error) => {
+                    let good = &word[..error.valid_up_to()];
+                    good.len() > 1 && good.iter().all(|byte| !byte.is_ascii_control())
+                }
+            };
+            (!begun).then_some(Kind::Unknown)
+        }
+    }
+}
+
+fn broken_elf(fault: &ElfFault, host: &dyn Host, remarks: &mut Remarks) {
+    let help = "build it for x86-64 Linux (or i386)";
+    match (fault, host.machine()) {
+        (ElfFault::Machine(machine), Machine::Other(own)) if machine == own => {
+            // only reached for machines whose headers are not read here
+            remarks.undecided(format!("{fault}, as this host is"), help);
+        }
+        (ElfFault::Header(_), _) => remarks.fail(
+            format!("the kernel refuses it: {fault}"),
+            "check its program headers; the kernel reads nothing else",
+        ),
+        _ => remarks.fail(fault.to_string(), help),
+    }
+}
+
+fn executable(
+    elf: Elf,
+    bytes: &[u8],
+    host: &dyn Host,
+    list: &Allowlist,
+    remarks: &mut Remarks,
+) -> Format {
+    let x86 = matches!(elf.machine.as_str(), "x86-64" | "i386");
+    match host.machine() {
+        Machine::X86_64 if !x86 => remarks
+            .fail(format!("it is made for {}", elf.machine), "build it for x86-64 Linux (or i386)"),
+        Machine::Other(own) if own != elf.machine && x86 => remarks.undecided(
+            format!("this host is {own} and cannot run it"),
+            "check it on an x86-64 machine, as the event's is",
+        ),
+        Machine::Other(own) if own != elf.machine => remarks.fail(
+            format!("it is made for {}, and this host is {own}", elf.machine),
+            "build it for x86-64 Linux (or i386)",
+        ),
+        _ => {
+            if let Some(loader) =
+                (elf.interpreter.as_deref()).filter(|path| !host.has_file(Path::new(path)))
+            {
+                let what = format!("its loader {loader} is not on this host");
+                let base = loader.rsplit('/').next().unwrap_or(loader);
+                if libraries::judge(list, base).is_allowed() {
+                    remarks.undecided(
+                        what,
+                        "check it where that loader is installed, or link it statically",
+                    );
+                } else {
+                    remarks.fail(what, "link it with the system's loader, or statically");
+                }
+            }
+        }
+    }
+    let mut format = Format::plain(Kind::Elf).packed(stub::of_elf(bytes));
+    format.class = Some(elf.class);
+    format.machine = Some(elf.machine);
+    format.linkage = Some(elf.linkage);
+    format.interpreter = elf.interpreter;
+    format.needed = elf.needed;
+    format
+}
+
+fn script(
+    shebang: &Shebang,
+    bytes: &[u8],
+    host: &dyn Host,
+    list: &Allowlist,
+    remarks: &mut Remarks,
+) -> Format {
+    let path = String::from_utf8_lossy(&shebang.interpreter).into_owned();
+    let argument =
+        (shebang.argument.as_deref()).map(|text| String::from_utf8_lossy(text).into_owned());
+    let shown = escape(&shebang.interpreter, 120);
+    let base = path.rsplit('/').next().unwrap_or(&path);
+    let mut reader = base.trim_end_matches('\r').to_owned();
+    if base.ends_with('\r') {
+        remarks.fail(
+            format!("it never starts: its first line ends with CR LF, so the kernel looks for {shown}"),
+            "save it with LF line ends (sed -i 's/\\r$//'), and mind that a binary payload stays as it is",
+        );
+    } else if !path.starts_with('/') {
+        remarks.fail(
+            format!(
+                "it never starts: {shown} is no absolute path, and the kernel does not search PATH"
+            ),
+            "write the interpreter's full path",
+        );
+    } else if !host.has_file(Path::new(&path)) {
+        absent(&format!("its interpreter {shown}"), base, list, remarks);
+    } else if base == "env" {
+        reader = looked_up(argument.as_deref(), host, list, remarks).unwrap_or(reader);
+    } else if argument.as_deref().is_some_and(|text| text.ends_with('\r')) {
+        remarks.advice(
+            format!("its first line ends with CR LF, so {base} is given an argument with a CR"),
+            "save it with LF line ends",
+        );
+    }
+    let mut format = Format::plain(Kind::Script).packed(stub::of_script(bytes, &reader));
+    format.interpreter = Some(shown);
+    format.argument = (shebang.argument.as_deref()).map(|text| escape(text, 120));
+    format.reader = Some(escape(reader.as_bytes(), 60));
+    format
+}
+
+/// An interpreter or command that this host lacks.
+fn absent(what: &str, base: &str, list: &Allowlist, remarks: &mut Remarks) {
+    if list.command(base).is_some() {
+        remarks.undecided(
+            format!("{what} is not on this host"),
+            format!("install {base} and check again; the event's machine has it"),
+        );
+    } else {
+        remarks.fail(
+            format!("{what} is not on this host, and {base} is no command that rule 7.5 lists"),
+            "use an interpreter that rule 7.5 lists",
+        );
+    }
+}
+
+/// What `env` is told to look up: everything behind it is one word, unless `-S` splits it.
+fn looked_up(
+    argument: Option<&str>,
+    host: &dyn Host,
+    list: &Allowlist,
+    remarks: &mut Remarks,
+) -> Option<String> {
+    let argument = argument?;
+    let split = argument.strip_prefix("-S").or_else(|| argument.strip_prefix("--split-string="));
+    let command = match split {
+        Some(words) => words.split_whitespace().find(|word| !word.contains('='))?,
+        None => argument,
+    };
+    let bare = command.trim_end_matches('\r');
+    let name = bare.split_whitespace().next()?.to_owned();
+    let shown = escape(command.as_bytes(), 60);
+    if command.ends_with('\r') && split.is_none() {
+        remarks.fail(
+            format!("it never starts: its first line ends with CR LF, so env looks for {shown}"),
+            "save it with LF line ends",
+        );
+    } else if bare != name {
+        remarks.fail(
+            format!("it never starts: the kernel passes {shown:?} as one word, so env looks for a command of that name"),
+            format!("write the interpreter's full path, or #!/usr/bin/env -S {bare}"),
+        );
+    } else if !host.has_command(&name) {
+        absent(&format!("{shown}, which env looks up,"), &name, list, remarks);
+    }
+    Some(name)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,433 @@
+//! JSON that remembers where each value stood and how each number was written.
+//!
+//! engines.json is judged byte by byte, and a finding has to point at the line; a parser that turns
+//! `1e2` into 100, or silently keeps the last of two equal keys, would hide what was there.
+
+use std::ops::Range;
+
+/// A value and the bytes of the text that it was written with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Json {
+    /// Where it stands.
+    pub span: Range<usize>,
+    /// What it is.
+    pub node: Node,
+}
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number, as it was written.
+    Number(String),
+    /// A string, decoded.
+    String(String),
+    /// An array.
+    Array(Vec<Json>),
+    /// An object, in the order of the text, without equal keys.
+    Object(Vec<Member>),
+}
+
+/// A key with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// The key, decoded.
+    pub key: String,
+    /// Where it stands.
+    pub key_span: Range<usize>,
+    /// The value.
+    pub value: Json,
+}
+
+impl Json {
+    /// The kind of value, for messages.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self.node {
+            Node::Null => "null",
+            Node::Bool(_) => "true or false",
+            Node::Number(_) => "a number",
+            Node::String(_) => "a string",
+            Node::Array(_) => "an array",
+            Node::Object(_) => "an object",
+        }
+    }
+
+    /// A string, number or boolean as the text that it stands for.
+    #[must_use]
+    pub fn scalar(&self) -> Option<&str> {
+        match &self.node {
+            Node::String(text) | Node::Number(text) => Some(text),
+            Node::Bool(true) => Some("true"),
+            Node::Bool(false) => Some("false"),
+            Node::Null | Node::Array(_) | Node::Object(_) => None,
+        }
+    }
+
+    /// The members, if this is an object.
+    #[must_use]
+    pub fn members(&self) -> Option<&[Member]> {
+        match &self.node {
+            Node::Object(members) => Some(members),
+            _ => None,
+        }
+    }
+
+    /// The value of a key, if this is an object that has it.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Json> {
+        (self.members()?.iter()).find(|member| member.key == key).map(|member| &member.value)
+    }
+
+    /// The shortest JSON for it: no white space, only the escapes that JSON demands.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        match &self.node {
+            Node::Null => "null".to_owned(),
+            Node::Bool(value) => value.to_string(),
+            Node::Number(text) => text.clone(),
+            Node::String(text) => quoted(text),
+            Node::Array(items) => {
+                let items: Vec<String> = items.iter().map(Json::canonical).collect();
+                format!("[{}]", items.join(","))
+            }
+            Node::Object(members) => {
+                let members: Vec<String> = (members.iter())
+                    .map(|m| format!("{}:{}", quoted(&m.key), m.value.canonical()))
+                    .collect();
+                format!("{{{}}}", members.join(","))
+            }
+        }
+    }
+}
+
+/// A string in quotes with only the escapes that JSON demands.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            c if c < ' ' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Why a text is no JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// The bytes it is about.
+    pub span: Range<usize>,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// How deep values may lie in one another; cutechess needs five.
+const DEPTH: usize = 32;
+
+/// Reads one JSON value that fills the text.
+///
+/// # Errors
+/// At the first byte that is not JSON, and at the second of two equal keys of one object.
+pub fn parse(text: &str) -> Result<Json, Mistake> {
+    let mut parser = Parser { text, at: 0 };
+    let value = parser.value(0)?;
+    parser.blank();
+    if parser.at < text.len() {
+        return Err(parser.wrong("nothing may follow the array"));
+    }
+    Ok(value)
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Parser<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn blank(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    /// The mistake at the present character.
+    fn wrong(&self, message: impl Into<String>) -> Mistake {
+        let width = (self.text[self.at..].chars().next()).map_or(0, char::len_utf8);
+        Mistake { span: self.at..self.at + width, message: message.into() }
+    }
+
+    fn expected(&self, what: &str) -> Mistake {
+        match self.text[self.at..].chars().next() {
+            Some(found) => self.wrong(format!("{what} is expected, not {found:?}")),
+            None => self.wrong(format!("{what} is expected, but the text ends here")),
+        }
+    }
+
+    fn take(&mut self, byte: u8) -> bool {
+        let taken = self.peek() == Some(byte);
+        self.at += usize::from(taken);
+        taken
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Json, Mistake> {
+        self.blank();
+        if depth > DEPTH {
+            return Err(self.wrong(format!("values lie more than {DEPTH} deep here")));
+        }
+        let start = self.at;
+        let node = match self.peek() {
+            Some(b'{') => self.object(depth)?,
+            Some(b'[') => self.array(depth)?,
+            Some(b'"') => Node::String(self.string()?),
+            Some(b'-' | b'0'..=b'9') => self.number()?,
+            _ => self.word()?,
+        };
+        Ok(Json { span: start..self.at, node })
+    }
+
+    fn word(&mut self) -> Result<Node, Mistake> {
+        for (word, node) in
+            [("null", Node::Null), ("true", Node::Bool(true)), ("false", Node::Bool(false))]
+        {
+            if self.text[self.at..].starts_with(word) {
+                self.at += word.len();
+                return Ok(node);
+            }
+        }
+        Err(self.expected("a value"))
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Node, Mistake> {
+        self.at += 1;
+        let mut items = Vec::new();
+        self.blank();
+        if self.take(b']') {
+            return Ok(Node::Array(items));
+        }
+        loop {
+            items.push(self.value(depth + 1)?);
+            self.blank();
+            if self.take(b']') {
+                return Ok(Node::Array(items));
+            }
+            if !self.take(b',') {
+                return Err(self.expected("a comma or `]`"));
+            }
+        }
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Node, Mistake> {
+        self.at += 1;
+        let mut members: Vec<Member> = Vec::new();
+        self.blank();
+        if self.take(b'}') {
+            return Ok(Node::Object(members));
+        }
+        loop {
+            self.blank();
+            if self.peek() != Some(b'"') {
+                return Err(self.expected("a key in double quotes"));
+            }
+            let start = self.at;
+            let key = self.string()?;
+            let key_span = start..self.at;
+            if members.iter().any(|member| member.key == key) {
+                return Err(Mistake {
+                    span: key_span,
+                    message: format!("the key {} stands twice here", quoted(&key)),
+                });
+            }
+            self.blank();
+            if !self.take(b':') {
+                return Err(self.expected("a colon"));
+            }
+            let value = self.value(depth + 1)?;
+            members.push(Member { key, key_span, value });
+            self.blank();
+            if self.take(b'}') {
+                return Ok(Node::Object(members));
+            }
+            if !self.take(b',') {
+                return Err(self.expected("a comma or `}`"));
+            }
+        }
+    }
+
+    fn digits(&mut self) -> Result<(), Mistake> {
+        if !self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            return Err(self.expected("a digit"));
+        }
+        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<Node, Mistake> {
+        let start = self.at;
+        self.take(b'-');
+        if !self.take(b'0') {
+            self.digits()?;
+        }
+        if self.take(b'.') {
+            self.digits()?;
+        }
+        if self.take(b'e') || self.take(b'E') {
+            let _ = self.take(b'+') || self.take(b'-');
+            self.digits()?;
+        }
+        Ok(Node::Number(self.text[start..self.at].to_owned()))
+    }
+
+    fn string(&mut self) -> Result<String, Mistake> {
+        self.at += 1;
+        let mut out = String::new();
+        loop {
+            let Some(c) = self.text[self.at..].chars().next() else {
+                return Err(self.expected("a closing quote"));
+            };
+            match c {
+                '"' => {
+                    self.at += 1;
+                    return Ok(out);
+                }
+                '\\' => out.push(self.escape()?),
+                c if c < ' ' => {
+                    return Err(self.wrong("a control character must be escaped in a string"));
+                }
+                c => {
+                    out.push(c);
+                    self.at += c.len_utf8();
+                }
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<char, Mistake> {
+        self.at += 1;
+        let plain = match self.peek() {
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => {
+                self.at += 1;
+                return self.unicode();
+            }
+            _ => return Err(self.expected("one of \" \\ / b f n r t u")),
+        };
+        self.at += 1;
+        Ok(plain)
+    }
+
+    /// Four hexadecimal digits, or two such numbers that make one character.
+    fn unicode(&mut self) -> Result<char, Mistake> {
+        let start = self.at;
+        let first = self.hex()?;
+        let code = if (0xd800..0xdc00).contains(&first) && self.take(b'\\') && self.take(b'u') {
+            let second = self.hex()?;
+            match second.checked_sub(0xdc00) {
+                Some(low) if low < 0x400 => 0x10000 + ((first - 0xd800) << 10) + low,
+                _ => first,
+            }
+        } else {
+            first
+        };
+        char::from_u32(code).ok_or_else(|| Mistake {
+            span: start..self.at,
+            message: "this is half of a character; the other half is missing".to_owned(),
+        })
+    }
+
+    fn hex(&mut self) -> Result<u32, Mistake> {
+        let mut code = 0;
+        for _ in 0..4 {
+            let digit = (self.peek()).and_then(|byte| char::from(byte).to_digit(16));
+            let Some(digit) = digit else {
+                return Err(self.expected("a hexadecimal digit"));
+            };
+            code = code * 16 + digit;
+            self.at += 1;
+        }
+        Ok(code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn values_know_where_they_stand() {
+        let text = r#"[{"name":"a\u00e9\ud83d\ude00", "n": 1e2}]"#;
+        let value = parse(text).unwrap();
+        let Node::Array(items) = &value.node else { panic!("no array") };
+        let n = items[0].get("n").unwrap();
+        assert_eq!(n.scalar(), Some("1e2"));
+        assert_eq!(&text[n.span.clone()], "1e2");
+        assert_eq!(items[0].get("name").unwrap().scalar(), Some("aé😀"));
+        assert_eq!(value.canonical(), r#"[{"name":"aé😀","n":1e2}]"#);
+    }
+
+    #[test]
+    fn mistakes_are_pointed_at() {
+        let at = |text: &str| parse(text).unwrap_err().span.start;
+        assert_eq!(at(""), 0);
+        assert_eq!(at("[1,]"), 3);
+        assert_eq!(at("[1] 2"), 4);
+        assert_eq!(at(r#"{"a":1,"a":2}"#), 7);
+        assert_eq!(at("[\"a\nb\"]"), 3);
+        assert_eq!(at(r#"["\ud800"]"#), 4);
+        assert_eq!(at(&"[".repeat(100)), DEPTH + 1);
+        assert!(parse("[01]").is_err());
+        assert!(parse("{'a':1}").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused_as_serde_does(text in "[\\[\\]{}\":,\\\\a-fu0-9 .eE+-]{0,24}") {
+            let ours = parse(&text);
+            let theirs = serde_json::from_str::<serde_json::Value>(&text);
+            match (&ours, &theirs) {
+                (Ok(ours), Ok(theirs)) => {
+                    let again: serde_json::Value = serde_json::from_str(&ours.canonical()).unwrap();
+                    prop_assert_eq!(&again, theirs);
+                }
+                (Err(mistake), Ok(_)) => prop_assert!(mistake.message.contains("twice")),
+                // serde has no number as large as 1e999
+                (Ok(_), Err(error)) => prop_assert!(error.to_string().contains("out of range")),
+                (Err(_), Err(_)) => {}
+            }
+        }
+
+        #[test]
+        fn a_string_survives(text in "\\PC*[\\x00-\\x1f\"\\\\]?") {
+            let again = parse(&quoted(&text)).unwrap();
+            prop_assert_eq!(again.scalar(), Some(text.as_str()));
+            prop_assert_eq!(quoted(&text), serde_json::to_string(&text).unwrap());
+        }
+    }
+}

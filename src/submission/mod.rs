@@ -1,0 +1,61 @@
+//! The entry as bytes: what was handed in, what kind of file it is, and how much of the 4096 bytes it
+//! and its engines.json take. Nothing here runs anything.
+//!
+//! [`entry`] is the only file that touches the disk; the rest is pure.
+
+pub mod elf;
+pub mod engines_json;
+pub mod entry;
+pub mod format;
+pub mod json;
+pub mod payload;
+pub mod shebang;
+pub mod size;
+pub mod stub;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::submission::engines_json::EnginesJson;
+use crate::units::Bytes;
+
+/// What an ENTRY argument resolved to.
+#[derive(Clone, Debug)]
+pub struct Submission {
+    /// The entry's file: the argument itself, or the file in the directory that it names.
+    pub path: PathBuf,
+    /// Its name, broken UTF-8 replaced; for reports, and to start it once under its own name.
+    pub file_name: String,
+    /// Its bytes, all of them up to [`entry::READ_AT_MOST`].
+    pub bytes: Arc<[u8]>,
+    /// Its full size.
+    pub size: Bytes,
+    /// Its permission bits.
+    pub mode: Mode,
+    /// The SHA-256 of the whole file in hex; none where it is larger than [`entry::HASH_AT_MOST`].
+    pub sha256: Option<String>,
+    /// Other things in its directory, escaped; each is named by the finding of `single-file`.
+    pub extra: Vec<String>,
+    /// The configuration that was found or named, if any.
+    pub engines_json: Option<EnginesJson>,
+}
+
+impl Submission {
+    /// Whether [`Submission::bytes`] is the whole file; a larger one is far beyond every limit.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        Bytes::of(&self.bytes) == self.size
+    }
+}
+
+/// The permission bits of a file, as chmod has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mode(pub u32);
+
+impl Mode {
+    /// Whether anyone may execute it.
+    #[must_use]
+    pub fn is_executable(self) -> bool {
+        self.0 & 0o111 != 0
+    }
+}

@@ -1,0 +1,572 @@
+//! What is said on the wire, as values: printing what we send, parsing what engines say.
+//!
+//! Pure, and lenient where real entries are sloppy (trailing blanks, `cp  00112`, `cp +00031`, `depth`
+//! after `score`, a CR at the end). What an engine writes is bytes of a stranger: any bytes at all parse
+//! to something, at worst to [`Reply::Other`]. Only a `bestmove` is read strictly, because a move that
+//! a match runner would not understand loses the game.
+
+use std::fmt;
+use std::time::Duration;
+
+use shakmaty::uci::UciMove;
+
+/// What we send. Printing gives the line without its end; the wire adds a single LF.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command<'a> {
+    /// `uci`
+    Uci,
+    /// `isready`
+    IsReady,
+    /// `ucinewgame`
+    NewGame,
+    /// `position startpos`, with `moves …` if there are any.
+    StartPos(&'a [UciMove]),
+    /// `position fen …`
+    Fen(&'a str),
+    /// `go …`
+    Go(Go),
+    /// `stop`
+    Stop,
+    /// `setoption name … value …`
+    SetOption {
+        /// The option's name as the engine announced it.
+        name: &'a str,
+        /// Its value; none for a button.
+        value: Option<&'a str>,
+    },
+    /// `quit`
+    Quit,
+}
+
+/// The forms of `go`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Go {
+    /// `go wtime A btime B winc C binc D`: the form of rule 7.9.
+    Clock(Clocks),
+    /// `go` alone.
+    Bare,
+    /// `go depth N`
+    Depth(u32),
+    /// `go nodes N`
+    Nodes(u64),
+    /// `go movetime N`
+    MoveTime(Duration),
+}
+
+/// Both clocks, in whole milliseconds on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clocks {
+    /// What White has left.
+    pub white: Duration,
+    /// What Black has left.
+    pub black: Duration,
+    /// White's increment a move.
+    pub white_increment: Duration,
+    /// Black's increment a move.
+    pub black_increment: Duration,
+}
+
+impl Clocks {
+    /// The same time and increment for both sides, in milliseconds.
+    #[must_use]
+    pub const fn even(left: u64, increment: u64) -> Clocks {
+        Clocks {
+            white: Duration::from_millis(left),
+            black: Duration::from_millis(left),
+            white_increment: Duration::from_millis(increment),
+            black_increment: Duration::from_millis(increment),
+        }
+    }
+}
+
+impl Go {
+    /// What the clock leaves a side before it loses on time; none for forms without a clock.
+    #[must_use]
+    pub fn left(self, side: shakmaty::Color) -> Option<Duration> {
+        match self {
+            Go::Clock(clocks) => Some(side.fold_wb(clocks.white, clocks.black)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Go {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // Exactly the rule's order: real entries read the numbers by their place in the line.
+            Go::Clock(clocks) => write!(
+                f,
+                "go wtime {} btime {} winc {} binc {}",
+                clocks.white.as_millis(),
+                clocks.black.as_millis(),
+                clocks.white_increment.as_millis(),
+                clocks.black_increment.as_millis()
+            ),
+            Go::Bare => f.write_str("go"),
+            Go::Depth(depth) => write!(f, "go depth {depth}"),
+            Go::Nodes(nodes) => write!(f, "go nodes {nodes}"),
+            Go::MoveTime(time) => write!(f, "go movetime {}", time.as_millis()),
+        }
+    }
+}
+
+impl fmt::Display for Command<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Command::Uci => f.write_str("uci"),
+            Command::IsReady => f.write_str("isready"),
+            Command::NewGame => f.write_str("ucinewgame"),
+            Command::StartPos(moves) => {
+                f.write_str("position startpos")?;
+                for (index, one) in moves.iter().enumerate() {
+                    f.write_str(if index == 0 { " moves " } else { " " })?;
+                    one.fmt(f)?;
+                }
+                Ok(())
+            }
+            Command::Fen(fen) => write!(f, "position fen {fen}"),
+            Command::Go(go) => go.fmt(f),
+            Command::Stop => f.write_str("stop"),
+            Command::SetOption { name, value } => {
+                write!(f, "setoption name {name}")?;
+                match value {
+                    Some(value) => write!(f, " value {value}"),
+                    None => Ok(()),
+                }
+            }
+            Command::Quit => f.write_str("quit"),
+        }
+    }
+}
+
+/// What an engine said, one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// `id name …`
+    Name(String),
+    /// `id author …`
+    Author(String),
+    /// `uciok`
+    UciOk,
+    /// `readyok`
+    ReadyOk,
+    /// `option …`
+    Option(OptionLine),
+    /// `info …`
+    Info(Info),
+    /// `bestmove …`, well written or not.
+    BestMove(Result<BestMove, MoveFault>),
+    /// Anything else, the empty line too.
+    Other,
+}
+
+/// An announced option.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OptionLine {
+    /// Its name; may have several words.
+    pub name: String,
+    /// `check`, `spin`, `combo`, `button`, `string`, as written.
+    pub kind: String,
+    /// Its default as written.
+    pub default: Option<String>,
+}
+
+/// What an `info` line says, as far as anybody here asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Info {
+    /// `depth`
+    pub depth: Option<u32>,
+    /// `score`
+    pub score: Option<Score>,
+    /// `nodes`
+    pub nodes: Option<u64>,
+    /// Whether there is a `pv` with at least one move.
+    pub pv: bool,
+    /// The text after `string`.
+    pub string: Option<String>,
+}
+
+/// A score from the side to move's point of view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Score {
+    /// Hundredths of a pawn.
+    Centipawns(i64),
+    /// Mate in so many moves; negative when the engine is mated.
+    Mate(i64),
+}
+
+/// A well written `bestmove` line; whether the move is legal is another matter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BestMove {
+    /// The move.
+    pub best: UciMove,
+    /// The move it would ponder on, as written.
+    pub ponder: Option<String>,
+}
+
+/// Why a `bestmove` is not a move written as in UCI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MoveFault {
+    /// `bestmove` and nothing more.
+    #[error("no move on the line")]
+    Missing,
+    /// `0000`.
+    #[error("the null move 0000")]
+    Null,
+    /// `(none)`, `none`, `NULL`, `resign`.
+    #[error("a word in place of a move")]
+    Word,
+    /// `E2E4`, `e7e8Q`.
+    #[error("not written as in UCI: upper case")]
+    UpperCase,
+    /// `Nf3`, `exd5`, `O-O`.
+    #[error("not written as in UCI: algebraic notation in place of the two squares")]
+    Algebraic,
+    /// `e2-e4`, `e7e8=q`.
+    #[error("not written as in UCI: a sign between or after the squares")]
+    Separator,
+    /// `e7e8k`, `e7e8x`.
+    #[error("not written as in UCI: the promotion letter is none of q, r, b, n")]
+    PromotionLetter,
+    /// A square that the board does not have.
+    #[error("not written as in UCI: a square that the board does not have")]
+    Square,
+    /// NULs, control characters, broken UTF-8.
+    #[error("not written as in UCI: control characters or broken bytes")]
+    Bytes,
+    /// Anything else.
+    #[error("not written as in UCI: not two squares")]
+    Shape,
+}
+
+/// Reads one line; any bytes will do.
+#[must_use]
+pub fn parse(line: &[u8]) -> Reply {
+    let text = String::from_utf8_lossy(line);
+    let mut words = text.split_ascii_whitespace();
+    let Some(first) = words.next() else {
+        return Reply::Other;
+    };
+    match first {
+        "uciok" => Reply::UciOk,
+        "readyok" => Reply::ReadyOk,
+        "id" => match words.next() {
+            Some("name") => Reply::Name(join(words)),
+            Some("author") => Reply::Author(join(words)),
+            _ => Reply::Other,
+        },
+        "option" => Reply::Option(parse_option(words)),
+        "info" => Reply::Info(parse_info(words)),
+        "bestmove" => Reply::BestMove(parse_best(words)),
+        // `\0bestmove e2e4`, as a write of too many bytes leaves behind: meant, but no runner reads it.
+        odd if odd.contains('\0') && odd.trim_matches('\0').starts_with("bestmove") => {
+            Reply::BestMove(Err(MoveFault::Bytes))
+        }
+        _ => Reply::Other,
+    }
+}
+
+fn join<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    words.fold(String::new(), |mut text, word| {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(word);
+        text
+    })
+}
+
+fn parse_option<'a>(words: impl Iterator<Item = &'a str>) -> OptionLine {
+    let (mut name, mut kind, mut default) = (String::new(), String::new(), None::<String>);
+    let mut current = "";
+    for word in words {
+        match word {
+            "name" | "type" | "default" | "min" | "max" | "var" => {
+                current = word;
+                if word == "default" {
+                    default.get_or_insert_default();
+                }
+            }
+            _ => {
+                let target = match current {
+                    "name" => &mut name,
+                    "type" => &mut kind,
+                    "default" => default.get_or_insert_default(),
+                    _ => continue,
+                };
+                if !target.is_empty() {
+                    target.push(' ');
+                }
+                target.push_str(word);
+            }
+        }
+    }
+    OptionLine { name, kind, default }
+}
+
+/// A whole number as sloppy engines print it: `+00031`, `-5`, `00112`, or a fraction that is cut.
+fn number(word: &str) -> Option<i64> {
+    let (sign, digits) = match word.as_bytes().first()? {
+        b'-' => (-1, &word[1..]),
+        b'+' => (1, &word[1..]),
+        _ => (1, word),
+    };
+    let whole = digits.split('.').next()?;
+    whole.parse::<u64>().ok()?;
+    whole.parse::<i64>().ok().map(|value| sign * value)
+}
+
+fn parse_info<'a>(words: impl Iterator<Item = &'a str>) -> Info {
+    let mut info = Info::default();
+    let mut words = words.peekable();
+    while let Some(word) = words.next() {
+        match word {
+            "string" => {
+                info.string = Some(join(words.by_ref()));
+            }
+            "depth" => {
+                info.depth =
+                    words.peek().and_then(|w| number(w)).and_then(|n| u32::try_from(n).ok());
+            }
+            "nodes" => {
+                info.nodes =
+                    words.peek().and_then(|w| number(w)).and_then(|n| u64::try_from(n).ok());
+            }
+            "cp" => {
+                if let Some(value) = words.peek().and_then(|w| number(w)) {
+                    info.score = Some(Score::Centipawns(value));
+                }
+            }
+            "mate" => {
+                if let Some(value) = words.peek().and_then(|w| number(w)) {
+                    info.score = Some(Score::Mate(value));
+                }
+            }
+            "pv" => info.pv = words.peek().is_some_and(|word| read_move(word).is_ok()),
+            _ => {}
+        }
+    }
+    info
+}
+
+fn parse_best<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<BestMove, MoveFault> {
+    let best = read_move(words.next().ok_or(MoveFault::Missing)?)?;
+    // A runner reads no further than this, so what stands here cannot spoil the move.
+    let ponder = match words.next() {
+        Some("ponder") => words.next().map(str::to_owned),
+        _ => None,
+    };
+    Ok(BestMove { best, ponder })
+}
+
+/// Reads one move as UCI writes it: two squares in lower case and `q`, `r`, `b` or `n` for a promotion.
+///
+/// # Errors
+/// Why it is not written so.
+pub fn read_move(word: &str) -> Result<UciMove, MoveFault> {
+    if word.contains(|c: char| c.is_control() || c == char::REPLACEMENT_CHARACTER) {
+        return Err(MoveFault::Bytes);
+    }
+    let lower = word.to_ascii_lowercase();
+    let plain = lower.trim_matches(['(', ')', '<', '>', '[', ']', '"', '\'']);
+    if plain == "0000" {
+        return Err(MoveFault::Null);
+    }
+    if matches!(plain, "none" | "null" | "nil" | "resign" | "draw" | "nan") {
+        return Err(MoveFault::Word);
+    }
+    match squares(word.as_bytes()) {
+        Ok(one) => return Ok(one),
+        Err(fault @ (MoveFault::PromotionLetter | MoveFault::Square)) => return Err(fault),
+        Err(_) => {}
+    }
+    if word != lower && squares(lower.as_bytes()).is_ok() {
+        return Err(MoveFault::UpperCase);
+    }
+    let bare: String = lower
+        .chars()
+        .filter(|c| !matches!(c, '-' | '=' | 'x' | ':' | '/' | '.' | ',' | '+' | '#'))
+        .collect();
+    if bare != lower && squares(bare.as_bytes()).is_ok() {
+        return Err(MoveFault::Separator);
+    }
+    if algebraic(word) {
+        return Err(MoveFault::Algebraic);
+    }
+    Err(MoveFault::Shape)
+}
+
+fn squares(word: &[u8]) -> Result<UciMove, MoveFault> {
+    let looks = |file: u8, rank: u8| file.is_ascii_lowercase() && rank.is_ascii_digit();
+    let (&[a, b, c, d], rest) = word.split_first_chunk().ok_or(MoveFault::Shape)?;
+    if !(looks(a, b) && looks(c, d)) || rest.len() > 1 {
+        return Err(MoveFault::Shape);
+    }
+    let on_board = |file: u8, rank: u8| file <= b'h' && (b'1'..=b'8').contains(&rank);
+    if !(on_board(a, b) && on_board(c, d)) {
+        return Err(MoveFault::Square);
+    }
+    match rest.first() {
+        None | Some(b'q' | b'r' | b'b' | b'n') => {
+            UciMove::from_ascii(word).map_err(|_| MoveFault::Shape)
+        }
+        Some(letter) if letter.is_ascii_lowercase() => Err(MoveFault::PromotionLetter),
+        Some(_) => Err(MoveFault::Shape),
+    }
+}
+
+fn algebraic(word: &str) -> bool {
+    word.parse::<shakmaty::san::SanPlus>().is_ok() || word.starts_with("0-0")
+}
+
+/// Whether a text speaks of an opening book: the word by itself, or as part of a name like `own_book`.
+#[must_use]
+pub fn speaks_of_book(text: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
+        ["book", "books", "ownbook", "bookmove", "openingbook"]
+            .iter()
+            .any(|known| word.eq_ignore_ascii_case(known))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn best(line: &str) -> Result<String, MoveFault> {
+        match parse(line.as_bytes()) {
+            Reply::BestMove(Ok(best)) => Ok(best.best.to_string()),
+            Reply::BestMove(Err(fault)) => Err(fault),
+            other => panic!("{line:?} is {other:?}"),
+        }
+    }
+
+    #[test]
+    fn go_is_exactly_the_rules_form() {
+        let go = Go::Clock(Clocks {
+            white: Duration::from_millis(1_800_000),
+            black: Duration::from_millis(1_799_000),
+            white_increment: Duration::from_secs(3),
+            black_increment: Duration::from_millis(3001),
+        });
+        assert_eq!(go.to_string(), "go wtime 1800000 btime 1799000 winc 3000 binc 3001");
+        assert_eq!(Go::Bare.to_string(), "go");
+        assert_eq!(go.left(shakmaty::Color::Black), Some(Duration::from_secs(1799)));
+        assert_eq!(Go::Depth(3).left(shakmaty::Color::White), None);
+    }
+
+    #[test]
+    fn positions_are_move_lists() {
+        assert_eq!(Command::StartPos(&[]).to_string(), "position startpos");
+        let moves = ["e2e4", "a7a8n"].map(|word| read_move(word).unwrap());
+        assert_eq!(Command::StartPos(&moves).to_string(), "position startpos moves e2e4 a7a8n");
+        let set = Command::SetOption { name: "Own Book", value: Some("false") };
+        assert_eq!(set.to_string(), "setoption name Own Book value false");
+    }
+
+    #[test]
+    fn sloppy_lines_of_real_entries() {
+        assert_eq!(best("bestmove e2e4  "), Ok("e2e4".into()));
+        assert_eq!(best("bestmove e7e8q ponder x\r"), Ok("e7e8q".into()));
+        assert_eq!(best("  bestmove\ta2a1n"), Ok("a2a1n".into()));
+        let Reply::Info(info) = parse(b"info score cp  00112 depth 7 pv e2e4 e7e5 \r") else {
+            panic!()
+        };
+        assert_eq!(info.score, Some(Score::Centipawns(112)));
+        assert_eq!((info.depth, info.pv), (Some(7), true));
+        for (line, value) in [
+            ("info score cp +00031", Some(Score::Centipawns(31))),
+            ("info score cp -5 depth", Some(Score::Centipawns(-5))),
+            ("info score mate -3", Some(Score::Mate(-3))),
+            ("info score cp", None),
+            ("info score cp +-3", None),
+            ("info score cp 99999999999999999999", None),
+            ("info", None),
+        ] {
+            let Reply::Info(info) = parse(line.as_bytes()) else { panic!() };
+            assert_eq!(info.score, value, "{line}");
+        }
+        assert_eq!(parse(b"uciok \r"), Reply::UciOk);
+        assert_eq!(parse(b""), Reply::Other);
+        assert_eq!(parse(b"Readyok"), Reply::Other);
+        assert_eq!(parse(b"id name  Foo   1.0"), Reply::Name("Foo 1.0".into()));
+    }
+
+    #[test]
+    fn options_with_blanks_and_gaps() {
+        let Reply::Option(option) = parse(b"option name Own Book type check default true") else {
+            panic!()
+        };
+        assert_eq!(option.name, "Own Book");
+        assert_eq!(option.kind, "check");
+        assert_eq!(option.default.as_deref(), Some("true"));
+        let Reply::Option(option) = parse(b"option name File type string default") else {
+            panic!()
+        };
+        assert_eq!(option.default.as_deref(), Some(""));
+        assert_eq!(parse(b"option"), Reply::Option(OptionLine::default()));
+    }
+
+    #[test]
+    fn each_bad_bestmove_says_what_is_wrong() {
+        for (line, fault) in [
+            ("bestmove", MoveFault::Missing),
+            ("bestmove ", MoveFault::Missing),
+            ("bestmove 0000", MoveFault::Null),
+            ("bestmove (none)", MoveFault::Word),
+            ("bestmove NULL", MoveFault::Word),
+            ("bestmove E2E4", MoveFault::UpperCase),
+            ("bestmove e7e8Q", MoveFault::UpperCase),
+            ("bestmove Nf3", MoveFault::Algebraic),
+            ("bestmove e4", MoveFault::Algebraic),
+            ("bestmove exd5", MoveFault::Algebraic),
+            ("bestmove O-O", MoveFault::Algebraic),
+            ("bestmove 0-0-0", MoveFault::Algebraic),
+            ("bestmove e2-e4", MoveFault::Separator),
+            ("bestmove e7e8=q", MoveFault::Separator),
+            ("bestmove e7e8k", MoveFault::PromotionLetter),
+            ("bestmove e7e8p", MoveFault::PromotionLetter),
+            ("bestmove e2e9", MoveFault::Square),
+            ("bestmove i2e4", MoveFault::Square),
+            ("bestmove e2e4e5", MoveFault::Shape),
+            ("bestmove ??", MoveFault::Shape),
+            ("bestmove e2e4\0", MoveFault::Bytes),
+            ("\0bestmove e2e4", MoveFault::Bytes),
+        ] {
+            assert_eq!(best(line), Err(fault), "{line:?}");
+        }
+        assert_eq!(parse(b"bestmove e2\xff4"), Reply::BestMove(Err(MoveFault::Bytes)));
+        assert_eq!(parse(b"bestmovee2e4"), Reply::Other);
+    }
+
+    #[test]
+    fn the_word_book_only_as_a_word() {
+        assert!(speaks_of_book("Book move e2e4"));
+        assert!(speaks_of_book("from own_book: 12 moves"));
+        assert!(!speaks_of_book("notebook"));
+        assert!(!speaks_of_book("booking"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_parse(line in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = parse(&line);
+        }
+
+        #[test]
+        fn any_words_parse(line in "(info|bestmove|option|id|uciok)( (score|cp|mate|pv|name|type|default|string|depth|[-+]?[0-9]{0,22}|[a-i][0-9][a-h][1-8][a-zA-Z]?|\\PC{0,6})){0,8}") {
+            let _ = parse(line.as_bytes());
+        }
+
+        #[test]
+        fn moves_survive_the_way_there_and_back(from in 0u32..64, to in 0u32..64) {
+            let one = UciMove::Normal {
+                from: shakmaty::Square::new(from),
+                to: shakmaty::Square::new(to),
+                promotion: None,
+            };
+            prop_assert_eq!(best(&format!("bestmove {one}")), Ok(one.to_string()));
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Quantities with their unit in the type, so that a bare integer is never mistaken for one.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign};
+
+use serde::Serialize;
+
+/// A number of bytes (of a file, a string, memory).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Bytes(pub u64);
+
+impl Bytes {
+    /// The limit of rule 7.1: 4 KiB.
+    pub const LIMIT_4K: Bytes = Bytes(4096);
+
+    /// The length of a slice or string.
+    #[must_use]
+    pub fn of(bytes: impl AsRef<[u8]>) -> Bytes {
+        Bytes(bytes.as_ref().len() as u64)
+    }
+
+    /// `self - other`, or zero where other is larger.
+    #[must_use]
+    pub fn saturating_sub(self, other: Bytes) -> Bytes {
+        Bytes(self.0.saturating_sub(other.0))
+    }
+
+    /// A rounded figure with a binary unit, for prose (`256 GiB`); sizes that decide are shown exactly.
+    #[must_use]
+    pub fn human(self) -> String {
+        const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+        let mut value = self.0 as f64;
+        let mut unit = 0;
+        while value >= 1024.0 && unit + 1 < UNITS.len() {
+            value /= 1024.0;
+            unit += 1;
+        }
+        if unit == 0 || value.fract() < 0.05 {
+            format!("{value:.0} {}", UNITS[unit])
+        } else {
+            format!("{value:.1} {}", UNITS[unit])
+        }
+    }
+}
+
+impl Add for Bytes {
+    type Output = Bytes;
+    fn add(self, other: Bytes) -> Bytes {
+        Bytes(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Bytes {
+    fn add_assign(&mut self, other: Bytes) {
+        *self = *self + other;
+    }
+}
+
+impl Sum for Bytes {
+    fn sum<I: Iterator<Item = Bytes>>(iter: I) -> Bytes {
+        iter.fold(Bytes(0), Add::add)
+    }
+}
+
+impl fmt::Display for Bytes {
+    /// The exact figure: `4096 bytes`, `1 byte`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 1 { write!(f, "1 byte") } else { write!(f, "{} bytes", self.0) }
+    }
+}
+
+/// A half-move, counted from the start position; a full move is two plies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Ply(pub u32);
+
+impl fmt::Display for Ply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 1 { write!(f, "1 ply") } else { write!(f, "{} plies", self.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exact_and_rounded_figures() {
+        assert_eq!(Bytes(1).to_string(), "1 byte");
+        assert_eq!(Bytes(4096).to_string(), "4096 bytes");
+        assert_eq!(Bytes(256 << 30).human(), "256 GiB");
+        assert_eq!(Bytes(1536).human(), "1.5 KiB");
+        assert_eq!(Bytes(4000) + Bytes(97), Bytes(4097));
+    }
+}

@@ -1,0 +1,47 @@
+/* Ways to the outside. */
+#include "attack.h"
+#include <arpa/inet.h>
+#include <linux/vm_sockets.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <sys/un.h>
+
+static int to_port(int family, int kind, int protocol) {
+    int fd = socket(family, kind, protocol);
+    if (fd < 0) return 0;
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(atoi(param))};
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return connect(fd, (void *)&a, sizeof a) == 0;
+}
+ATTACK(tcp) { return to_port(AF_INET, SOCK_STREAM, 0); }
+ATTACK(tcp_cloexec_nonblock) { return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) != -1; }
+ATTACK(mptcp) { return to_port(AF_INET, SOCK_STREAM, 262); }
+ATTACK(tcp6) { return socket(AF_INET6, SOCK_STREAM, 0) != -1; }
+ATTACK(udp) {
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(9)};
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return fd != -1 && sendto(fd, "x", 1, 0, (void *)&a, sizeof a) == 1;
+}
+ATTACK(high_bits) { return syscall(SYS_socket, AF_INET | 1L << 32, SOCK_STREAM, 0) != -1; }
+ATTACK(netlink) { return socket(AF_NETLINK, SOCK_RAW, 0) != -1; }
+ATTACK(vsock) { return socket(AF_VSOCK, SOCK_STREAM, 0) != -1; }
+ATTACK(packet) { return socket(AF_PACKET, SOCK_RAW, 0) != -1; }
+ATTACK(raw) { return socket(AF_INET, SOCK_RAW, IPPROTO_ICMP) != -1; }
+ATTACK(alg) { return socket(38, SOCK_SEQPACKET, 0) != -1; }
+ATTACK(listen) {
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    return fd != -1 && listen(fd, 1) == 0;
+}
+ATTACK(io_uring) { char p[120] = {0}; return syscall(SYS_io_uring_setup, 4, p) != -1; }
+
+static int to_unix(int kind, int abstract) {
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, kind, 0);
+    if (fd < 0) return 0;
+    strcpy(a.sun_path + abstract, param);
+    return connect(fd, (void *)&a, offsetof(struct sockaddr_un, sun_path) + abstract + strlen(param)) == 0;
+}
+ATTACK(unix_path) { return to_unix(SOCK_STREAM, 0); }
+ATTACK(unix_abstract) { return to_unix(SOCK_STREAM, 1); }
+ATTACK(unix_seqpacket) { return socket(AF_UNIX, SOCK_SEQPACKET, 0) != -1; }

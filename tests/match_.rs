@@ -1,0 +1,547 @@
+//! Matches through the real program, with an engine that misbehaves on request: right result, right reason,
+//! the match goes on, and nothing is left running.
+//!
+//! The engine's source (shared/bench/tiny.c) lies beside a checkout and is compiled here; without it, or
+//! without a C compiler, the tests say that they were skipped.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The compiled engine; none where it cannot be had.
+fn tiny() -> Option<&'static Path> {
+    static TINY: OnceLock<Option<PathBuf>> = OnceLock::new();
+    TINY.get_or_init(|| {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let source = ["..", "../.."]
+            .map(|up| here.join(up).join("shared/bench/tiny.c"))
+            .into_iter()
+            .find(|path| path.exists())?;
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tiny");
+        let compiled =
+            Command::new("cc").args(["-O2", "-w", "-o"]).arg(&target).arg(source).status();
+        compiled.is_ok_and(|status| status.success()).then_some(target)
+    })
+    .as_deref()
+}
+
+/// One match with files of its own.
+struct Table {
+    dir: TempDir,
+    /// Stands in the command line of every engine, so that one left behind is found.
+    mark: String,
+    tiny: &'static Path,
+}
+
+impl Table {
+    /// None, told by name, where there is no engine to play with.
+    fn set(test: &str) -> Option<Table> {
+        let Some(tiny) = tiny() else {
+            println!(
+                "skipped: {test}: shared/bench/tiny.c is not beside this checkout, or no cc here"
+            );
+            return None;
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let mark = format!("mark={}-{test}", std::process::id());
+        Some(Table { dir, mark, tiny })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn engine(&self, name: &str, words: &str) -> String {
+        format!("name={name} cmd={} args='{} {words}'", self.tiny.display(), self.mark)
+    }
+
+    /// The engine below a shell that stays there, with a word before it.
+    fn wrapped(&self, name: &str, script: &str) -> String {
+        let script = script.replace("TINY", &format!("{} {}", self.tiny.display(), self.mark));
+        let script = script.replace("MARK", &self.mark);
+        let path = self.path(&format!("{name}.sh"));
+        fs::write(&path, script).unwrap();
+        format!("name={name} cmd=sh args={}", path.display())
+    }
+
+    fn command(&self, engines: &[String], more: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
+        command.arg("match").args(engines).args(more);
+        command.arg("--events").arg(self.path("events"));
+        command.arg("--pgn").arg(self.path("pgn"));
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// Plays to the end; nothing may be left running.
+    fn play(&self, engines: &[String], more: &[&str]) -> Played {
+        let output = self.command(engines, more).output().unwrap();
+        self.played(&output)
+    }
+
+    fn played(&self, output: &Output) -> Played {
+        self.nothing_is_left();
+        let read = |name: &str| fs::read_to_string(self.path(name)).unwrap_or_default();
+        Played {
+            code: output.status.code().expect("gate4k was killed"),
+            out: String::from_utf8(output.stdout.clone()).unwrap(),
+            err: String::from_utf8(output.stderr.clone()).unwrap(),
+            pgn: read("pgn"),
+            events: read("events")
+                .lines()
+                .map(|line| serde_json::from_str(line).unwrap())
+                .collect(),
+        }
+    }
+
+    fn nothing_is_left(&self) {
+        let deadline = Instant::now() + Duration::from_secs(2);
+        loop {
+            let left = self.running();
+            if left.is_empty() {
+                return;
+            }
+            assert!(Instant::now() < deadline, "left running: {left:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn running(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/proc").unwrap().flatten() {
+            let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            let line = String::from_utf8_lossy(&line).replace('\0', " ");
+            if line.contains(&self.mark) && !line.contains("match") {
+                found.push(line);
+            }
+        }
+        found
+    }
+}
+
+struct Played {
+    code: i32,
+    out: String,
+    err: String,
+    pgn: String,
+    events: Vec<Value>,
+}
+
+impl Played {
+    fn of_kind(&self, kind: &str) -> Vec<&Value> {
+        self.events.iter().filter(|event| event["event"] == kind).collect()
+    }
+
+    fn games(&self) -> Vec<&Value> {
+        self.of_kind("game-finished")
+    }
+
+    /// Every game was lost by engine 0, with these words after its colour.
+    fn lost_by_first(&self, games: usize, words: &str) {
+        assert_eq!(self.code, 0, "{}", self.err);
+        assert_eq!(self.games().len(), games, "{}", self.out);
+        for game in self.games() {
+            let white = game["white"].as_u64();
+            let (result, side) = match game["details"].as_str().unwrap().split(' ').next().unwrap()
+            {
+                first if first.starts_with("White") => ("0-1", "White"),
+                _ => ("1-0", "Black"),
+            };
+            assert_eq!(game["result"], result, "{game}");
+            let details = game["details"].as_str().unwrap();
+            assert_eq!(details, format!("{side}{words}"), "{white:?}");
+            let line = format!("{result} {{{side}{words}}}");
+            assert!(self.out.contains(&line), "{}", self.out);
+        }
+        self.pgn_is_clean(games);
+    }
+
+    /// The games stand whole in the file, in order, each move legal.
+    fn pgn_is_clean(&self, games: usize) {
+        use pgn_reader::{Reader, SanPlus, Visitor};
+        use shakmaty::{Chess, Position};
+        use std::ops::ControlFlow;
+        struct Check;
+        impl Visitor for Check {
+            type Tags = ();
+            type Movetext = Chess;
+            type Output = u32;
+            fn begin_tags(&mut self) -> ControlFlow<u32, ()> {
+                ControlFlow::Continue(())
+            }
+            fn begin_movetext(&mut self, (): ()) -> ControlFlow<u32, Chess> {
+                ControlFlow::Continue(Chess::default())
+            }
+            fn san(&mut self, position: &mut Chess, san: SanPlus) -> ControlFlow<u32> {
+                let one = san.san.to_move(position).expect("a legal move");
+                position.play_unchecked(one);
+                ControlFlow::Continue(())
+            }
+            fn end_game(&mut self, position: Chess) -> u32 {
+                position.fullmoves().get()
+            }
+        }
+        let mut reader = Reader::new(self.pgn.as_bytes());
+        let mut count = 0;
+        while reader.read_game(&mut Check).unwrap().is_some() {
+            count += 1;
+        }
+        assert_eq!(count, games);
+        let rounds: Vec<Vec<u32>> = self
+            .pgn
+            .lines()
+            .filter_map(|line| line.strip_prefix("[Round \"")?.strip_suffix("\"]"))
+            .map(|round| round.split('.').map(|part| part.parse().unwrap()).collect())
+            .collect();
+        assert!(rounds.is_sorted(), "{rounds:?}");
+        assert_eq!(rounds.len(), games);
+    }
+}
+
+#[test]
+fn a_crash_is_a_loss_and_the_engine_comes_back() {
+    let Some(table) = Table::set("crash") else {
+        return;
+    };
+    let engines = [table.engine("A", "crash@10"), table.engine("B", "seed=2")];
+    let played = table.play(&engines, &["--rounds", "2"]);
+    played.lost_by_first(4, " disconnects");
+    assert!(played.pgn.contains("[Termination \"abandoned\"]"));
+    let killed = played.of_kind("engine-killed");
+    assert_eq!(killed.len(), 4);
+    assert_eq!(killed[0]["exit"]["signal"], 6);
+    // Started once for each game it crashed in; the other one once for all.
+    let starts = |engine| {
+        let all = played.of_kind("engine-started");
+        all.iter().filter(|event| event["engine"] == engine).count()
+    };
+    assert_eq!((starts(0), starts(1)), (4, 1));
+}
+
+#[test]
+fn the_last_words_of_a_crashed_engine_are_kept() {
+    let Some(table) = Table::set("stderr") else {
+        return;
+    };
+    let script = "echo before >&2\nTINY exit@6\necho out of luck >&2\nexit 9\n";
+    let engines = [table.wrapped("A", script), table.engine("B", "")];
+    let played = table.play(&engines, &["--games", "1"]);
+    played.lost_by_first(1, " disconnects");
+    assert!(played.err.contains("(exit status 9)"), "{}", played.err);
+    assert!(played.err.contains("it said: out of luck"), "{}", played.err);
+    assert_eq!(played.games()[0]["reason"]["crash"]["exit"]["status"], 9);
+}
+
+#[test]
+fn a_hang_with_a_clock_is_a_loss_on_time() {
+    let Some(table) = Table::set("hang-clock") else {
+        return;
+    };
+    let engines = [table.engine("A", "hang@8"), table.engine("B", "")];
+    let began = Instant::now();
+    let played = table.play(&engines, &["--tc", "0.3+0.01"]);
+    played.lost_by_first(2, " loses on time");
+    assert!(played.pgn.contains("[Termination \"time forfeit\"]"));
+    assert_eq!(played.of_kind("engine-killed").len(), 2);
+    assert!(began.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn a_hang_without_a_clock_is_bounded_too() {
+    let Some(table) = Table::set("hang-nodes") else {
+        return;
+    };
+    let engines = [table.engine("A", "hang@8"), table.engine("B", "")];
+    let more = ["--tc", "nodes=10", "--answer-limit", "300ms"];
+    let played = table.play(&engines, &more);
+    played.lost_by_first(2, "'s connection stalls");
+    assert!(played.pgn.contains("[Termination \"stalled connection\"]"));
+}
+
+#[test]
+fn illegal_and_null_moves_lose() {
+    let Some(table) = Table::set("illegal") else {
+        return;
+    };
+    for (words, said) in [("illegal@9", "a1a1"), ("null@9", "0000")] {
+        let engines = [table.engine("A", words), table.engine("B", "")];
+        let _ = fs::remove_file(table.path("events"));
+        let _ = fs::remove_file(table.path("pgn"));
+        let played = table.play(&engines, &[]);
+        played.lost_by_first(2, &format!(" makes an illegal move: {said}"));
+        assert!(played.pgn.contains("[Termination \"illegal move\"]"));
+        // It answered, so it lives on for its next game.
+        assert_eq!(played.of_kind("engine-killed").len(), 0);
+    }
+}
+
+#[test]
+fn a_late_move_loses_by_both_stamps_and_the_engine_lives() {
+    let Some(table) = Table::set("late") else {
+        return;
+    };
+    let engines = [table.engine("A", "late@6:400"), table.engine("B", "")];
+    let played = table.play(&engines, &["--tc", "0.2+0"]);
+    played.lost_by_first(2, " loses on time");
+    assert_eq!(played.of_kind("engine-killed").len(), 0);
+    for game in played.games() {
+        let time = |key: &str| game["unanswered"][key].as_u64().unwrap();
+        let used = time("heard") - time("sent");
+        assert!(used > time("left"), "{game}");
+        assert!((400_000..2_000_000).contains(&used), "{used}");
+        assert!(game["reason"]["time"]["over"].is_object(), "{game}");
+    }
+    let _ = fs::remove_file(table.path("events"));
+    let _ = fs::remove_file(table.path("pgn"));
+    let engines = [table.engine("A", "late@6:100"), table.engine("B", "")];
+    let more = ["--tc", "0.05+0.05", "--margin", "5s", "--max-plies", "16", "--games", "1"];
+    let played = table.play(&engines, &more);
+    assert_eq!(played.games()[0]["reason"], "length", "{}", played.games()[0]);
+}
+
+#[test]
+fn many_lines_a_move_disturb_nothing() {
+    let Some(table) = Table::set("spam") else {
+        return;
+    };
+    let engines = [table.engine("A", "spam:2000"), table.engine("B", "")];
+    let played = table.play(&engines, &["--games", "1"]);
+    assert_eq!((played.code, played.games().len()), (0, 1));
+    assert_eq!(played.of_kind("engine-killed").len(), 0);
+    // The last line that counts is the one recorded.
+    let depths: Vec<&Value> =
+        played.games()[0]["moves"].as_array().unwrap().iter().map(|one| &one["depth"]).collect();
+    assert!(depths.iter().all(|depth| **depth == 1), "{depths:?}");
+}
+
+#[test]
+fn a_slow_start_is_waited_for_and_a_dead_one_loses_its_games() {
+    let Some(table) = Table::set("slow") else {
+        return;
+    };
+    let engines = [table.engine("A", "slowinit:700"), table.engine("B", "")];
+    let played = table.play(&engines, &[]);
+    assert_eq!((played.code, played.games().len()), (0, 2));
+    assert_eq!(played.of_kind("engine-killed").len(), 0);
+    let started = played.of_kind("engine-started");
+    assert!(started.iter().any(|event| event["took"].as_u64().unwrap() > 700_000));
+
+    for (engine, why) in [
+        (table.engine("A", "slowinit:60000"), "no uciok within 300ms"),
+        ("name=A cmd=/nonexistent/engine".to_owned(), "cannot run /nonexistent/engine"),
+        ("name=A cmd=false".to_owned(), "it ended before uciok (exit status 1)"),
+    ] {
+        let _ = fs::remove_file(table.path("events"));
+        let _ = fs::remove_file(table.path("pgn"));
+        let engines = [engine, table.engine("B", ""), table.engine("C", "")];
+        let more = ["--startup-limit", "300ms", "--rounds", "2"];
+        let played = table.play(&engines, &more);
+        assert_eq!(played.code, 0);
+        let games = played.games();
+        assert_eq!(games.len(), 12);
+        let dead: Vec<_> = games.iter().filter(|game| game["couple"] != 2).collect();
+        assert_eq!(dead.len(), 8);
+        for game in &dead {
+            assert!(game["details"].as_str().unwrap().ends_with("does not start"), "{game}");
+        }
+        let told = games.iter().any(|game| {
+            let reason = game["reason"]["no-start"].as_str().unwrap_or_default();
+            reason.contains(why)
+        });
+        assert!(told, "{games:?}");
+    }
+}
+
+#[test]
+fn an_ignored_quit_and_wrappers_leave_nothing_behind() {
+    let Some(table) = Table::set("quit") else {
+        return;
+    };
+    let engines = [
+        table.engine("A", "ignorequit"),
+        table.wrapped(
+            "B",
+            "exec 3<&0\nsh -c 'sleep 300; true' MARK &\nTINY ignorequit <&3 &\nexec sleep 301\n",
+        ),
+        table.wrapped("C", "TINY\ntrue\n"),
+    ];
+    // B's shell gives its place to a sleep while the engine plays on its pipes.
+    let more = ["--quit-limit", "200ms", "--restart"];
+    let played = table.play(&engines, &more);
+    assert_eq!(played.games().len(), 6, "{}", played.err);
+    assert!(played.err.contains("A: it did not end after quit"), "{}", played.err);
+}
+
+#[test]
+fn games_run_beside_each_other_and_are_written_in_order() {
+    let Some(table) = Table::set("order") else {
+        return;
+    };
+    let engines = [
+        table.engine("A", "seed=1"),
+        table.engine("B", "seed=2"),
+        table.engine("C", "seed=3 late@20:5"),
+    ];
+    let played = table.play(&engines, &["--rounds", "8", "--concurrency", "4"]);
+    assert_eq!((played.code, played.games().len()), (0, 48));
+    played.pgn_is_clean(48);
+    assert!(played.out.contains("A vs B: pairs LL "), "{}", played.out);
+    let last = played.events.last().unwrap();
+    assert_eq!((&last["event"], &last["played"]), (&"match-finished".into(), &48.into()));
+}
+
+#[test]
+fn an_engine_is_sent_only_what_it_may_be_sent() {
+    let Some(table) = Table::set("wire") else {
+        return;
+    };
+    let log = table.path("log");
+    let script = format!("tee {} | TINY\n", log.display());
+    let book = table.path("book.txt");
+    fs::write(&book, "e2e4 e7e5\n").unwrap();
+    let engines = [
+        format!("{} fen=no options.hash=8 options.Nonsense=1", table.wrapped("A", &script)),
+        table.engine("B", ""),
+    ];
+    let more = ["--openings", book.to_str().unwrap(), "--games", "1"];
+    let played = table.play(&engines, &more);
+    assert_eq!(played.games().len(), 1, "{}", played.err);
+    let log = fs::read_to_string(&log).unwrap();
+    let mut lines = log.lines();
+    let start: Vec<&str> = lines.by_ref().take(5).collect();
+    assert_eq!(start, ["uci", "setoption name Hash value 8", "isready", "ucinewgame", "isready"]);
+    assert_eq!(lines.next(), Some("position startpos moves e2e4 e7e5"));
+    assert_eq!(lines.next(), Some("go wtime 10000 btime 10000 winc 100 binc 100"));
+    for line in lines {
+        let allowed = ["position startpos moves ", "go wtime ", "quit"];
+        assert!(allowed.iter().any(|word| line.starts_with(word)), "{line}");
+    }
+}
+
+#[test]
+fn what_cannot_be_played_is_refused_before_the_first_game() {
+    let Some(table) = Table::set("refused") else {
+        return;
+    };
+    let book = table.path("book.epd");
+    fs::write(&book, "4k3/8/8/8/8/8/4P3/4K3 w - -\n").unwrap();
+    let book = book.to_str().unwrap();
+    let (a, b) = (table.engine("A", ""), table.engine("B", ""));
+    let rule = format!("{a} fen=no");
+    for (engines, more, part) in [
+        (vec![rule.clone(), b.clone()], vec!["--openings", book], "may be told moves only"),
+        (vec![rule, b.clone()], vec!["--tc", "nodes=5"], "rule 7.9"),
+        (vec![a.clone()], vec![], "needs two engines"),
+        (vec![a.clone(), a.clone()], vec![], "two engines are called \"A\""),
+        (vec![a.clone(), b.clone()], vec!["--tc", "fast"], "\"fast\" is not understood"),
+        (vec![a.clone(), b.clone()], vec!["--openings", "/none.txt"], "/none.txt"),
+        (vec![a, b], vec!["--win-rule", "10"], "PAWNS:MOVES"),
+    ] {
+        let output = table.command(&engines, &more).output().unwrap();
+        let played = table.played(&output);
+        assert_eq!((played.code, played.events.len()), (2, 0), "{}", played.err);
+        assert!(played.err.contains(part), "{}", played.err);
+    }
+}
+
+#[test]
+fn an_entry_plays_in_the_sandbox() {
+    let Some(table) = Table::set("entry") else { return };
+    let entry = table.path("anything");
+    fs::copy(table.tiny, &entry).unwrap();
+    let book = table.path("book.txt");
+    fs::write(&book, "e4 e5\nd4 d5\n").unwrap();
+    let engines = [entry.to_str().unwrap().to_owned(), table.engine("B", "seed=2")];
+    let more = ["--rounds", "3", "--openings", book.to_str().unwrap()];
+    let played = table.play(&engines, &more);
+    if played.code == 4 && played.err.contains("sandbox") {
+        println!("skipped: an_entry_plays_in_the_sandbox: {}", played.err);
+        return;
+    }
+    assert_eq!((played.code, played.games().len()), (0, 6), "{}", played.err);
+    played.pgn_is_clean(6);
+    assert!(played.pgn.contains("[White \"anything\"]"));
+    assert!(played.games().iter().all(|game| game["reason"].is_string()), "{}", played.out);
+    // One start of each was enough, and the entry's process has no number outside.
+    let started = played.of_kind("engine-started");
+    assert_eq!(started.len(), 2);
+    assert!(started.iter().any(|event| event["engine"] == 0 && event["pid"].is_null()));
+}
+
+#[test]
+fn a_test_ends_the_match_when_it_is_decided() {
+    let Some(table) = Table::set("sprt") else { return };
+    let engines = [table.engine("A", "illegal@30"), table.engine("B", "")];
+    let more = ["--rounds", "500", "--sprt", "0,50", "--quiet"];
+    let played = table.play(&engines, &more);
+    assert_eq!(played.code, 0, "{}", played.err);
+    assert!(played.games().len() < 500, "{}", played.games().len());
+    assert!(played.out.contains("SPRT [0, 50]: LLR -"), "{}", played.out);
+    assert!(played.out.contains("(-2.94 to 2.94), 0 accepted"), "{}", played.out);
+    let three = [engines[0].clone(), engines[1].clone(), table.engine("C", "")];
+    let output = table.command(&three, &["--sprt", "0,5"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+/// Starts a match of slow games and interrupts it so many times.
+fn interrupted(table: &Table, times: usize) -> (Played, Duration) {
+    let engines = [table.engine("A", "late@0:30"), table.engine("B", "late@0:30")];
+    let more = ["--rounds", "500", "--max-plies", "30", "--concurrency", "2"];
+    let child = table
+        .command(&engines, &more)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let finished = |table: &Table| {
+        fs::read_to_string(table.path("events")).is_ok_and(|text| text.contains("game-finished"))
+    };
+    while !finished(table) {
+        assert!(Instant::now() < deadline, "no game ends");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let began = Instant::now();
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+    for _ in 0..times {
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let output = child.wait_with_output().unwrap();
+    (table.played(&output), began.elapsed())
+}
+
+#[test]
+fn one_interrupt_finishes_the_games_under_way() {
+    let Some(table) = Table::set("once") else {
+        return;
+    };
+    let (played, _) = interrupted(&table, 1);
+    assert_eq!(played.code, 4);
+    assert!(played.err.contains("finishing the games under way"), "{}", played.err);
+    let games = played.games();
+    assert!(games.len() < 20 && games.iter().all(|game| game["result"] != "*"));
+    assert_eq!(played.of_kind("game-started").len(), games.len());
+    played.pgn_is_clean(games.len());
+}
+
+#[test]
+fn two_interrupts_stop_at_once_and_keep_what_was_finished() {
+    let Some(table) = Table::set("twice") else {
+        return;
+    };
+    let (played, took) = interrupted(&table, 2);
+    assert_eq!(played.code, 4);
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    let (whole, broken): (Vec<_>, Vec<_>) =
+        played.games().into_iter().partition(|game| game["result"] != "*");
+    assert!(!whole.is_empty() && !broken.is_empty());
+    played.pgn_is_clean(whole.len());
+}

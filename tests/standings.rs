@@ -1,0 +1,401 @@
+//! Real events: what the program counts must be what was recorded.
+//!
+//! The games are not part of the tree. They are looked for in `$GATE4K_DATA`, then in `shared/data/tcec`
+//! beside the project or one level above; where they are not, each test says so by name and passes.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
+
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use gate4k::event::field::{Field, FieldBuilder};
+use gate4k::event::pgn_source::PgnSource;
+use gate4k::event::record::{GameRecord, GameResult};
+use gate4k::event::rmobility::{self, Goal, RMobility};
+use gate4k::event::schedule::{BookPolicy, Schedule};
+use gate4k::event::standings::{Place, Standings};
+use gate4k::event::tiebreak::{Chain, Criterion};
+use shakmaty::Color;
+
+/// The path of a real event's games; a word on standard error and none where they are not here.
+fn data(test: &str, file: &str) -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = [
+        std::env::var_os("GATE4K_DATA").map(PathBuf::from),
+        Some(root.join("../shared/data/tcec")),
+        Some(root.join("../../shared/data/tcec")),
+    ];
+    let found =
+        folders.into_iter().flatten().map(|folder| folder.join(file)).find(|path| path.is_file());
+    if found.is_none() {
+        eprintln!("skipped {test}: {file} is not here; GATE4K_DATA can name its folder");
+    }
+    found
+}
+
+fn games(path: &Path) -> Vec<GameRecord> {
+    PgnSource::open(path).unwrap().map(|game| game.unwrap()).collect()
+}
+
+fn field(games: &[GameRecord]) -> Field {
+    let mut builder = FieldBuilder::default();
+    for game in games {
+        builder.add(game, 0);
+    }
+    builder.finish()
+}
+
+fn standings(games: &[GameRecord], chain: &str) -> Standings {
+    Standings::of(&field(games), Chain::named(chain).unwrap())
+}
+
+/// Name and points in order, as `4ku 4.0 34.5`.
+fn table(standings: &Standings) -> Vec<String> {
+    let rows = standings.rows.iter();
+    rows.map(|row| format!("{} {}", row.engine.name, row.points)).collect()
+}
+
+fn figure(standings: &Standings, row: usize, criterion: Criterion) -> String {
+    let at = standings.chain.criteria.iter().position(|c| *c == criterion);
+    standings.rows[row].figures[at.unwrap()].unwrap().to_string()
+}
+
+/// Every game must be where the schedule has it, with the right colours; `seats` in the order of the draw.
+fn follows(games: &[GameRecord], schedule: Schedule, seats: &[&str]) {
+    assert_eq!(games.len(), schedule.games());
+    for (game, planned) in games.iter().zip(schedule.pairings()) {
+        assert_eq!(game.round, Some(planned.at));
+        let (white, black) = (seats[planned.white.0], seats[planned.black.0]);
+        assert_eq!(
+            (game.white.name.as_str(), game.black.name.as_str()),
+            (white, black),
+            "round {}",
+            planned.at
+        );
+    }
+}
+
+/// All games with one opening have the same book moves, others have others; bookless games have none.
+fn openings(games: &[GameRecord], schedule: Schedule) {
+    let mut books: Vec<Option<Vec<String>>> = Vec::new();
+    for (game, planned) in games.iter().zip(schedule.pairings()) {
+        let book: Vec<String> =
+            game.plies[..game.book_plies()].iter().map(|ply| format!("{:?}", ply.played)).collect();
+        match planned.opening {
+            None => assert_eq!(book.len(), 0, "round {}", planned.at),
+            Some(opening) => {
+                assert_ne!(book.len(), 0, "round {}", planned.at);
+                books.resize(books.len().max(opening.0 + 1), None);
+                let known = books[opening.0].get_or_insert_with(|| book.clone());
+                assert_eq!(*known, book, "round {}", planned.at);
+            }
+        }
+    }
+    let distinct: std::collections::BTreeSet<_> = books.iter().collect();
+    assert_eq!(distinct.len(), books.len());
+}
+
+fn doubles(number: u32) -> NonZeroU32 {
+    NonZeroU32::new(number).unwrap()
+}
+
+#[test]
+fn season_26_pool() {
+    let Some(path) = data("season_26_pool", "s26-4k-iii.pgn.xz") else {
+        return;
+    };
+    let games = games(&path);
+    let standings = standings(&games, "4k");
+    assert_eq!(standings.event, "TCEC Season 26 - 4k III");
+    let expected = [
+        ("4ku 4.0 34.5", "519.75"),
+        ("ice4 4 34.5", "511.75"),
+        ("STRO4K 2.0 26", "269.00"),
+        ("M4sseur 1.0 16.5", "85.25"),
+        ("pygone 1.5.5 8", "4.00"),
+        ("moonfish d7b5af5c 0.5", "17.25"),
+    ];
+    assert_eq!(table(&standings), expected.map(|row| row.0));
+    for (row, (_, sonneborn)) in expected.iter().enumerate() {
+        assert_eq!(figure(&standings, row, Criterion::SonnebornBerger), *sonneborn);
+    }
+    // 4-4 against each other; every lower criterion as recorded.
+    let both = |criterion| [0, 1].map(|row| figure(&standings, row, criterion));
+    assert_eq!(both(Criterion::DirectEncounter), ["4", "4"]);
+    assert_eq!(both(Criterion::RMobility), ["34.500427", "34.468811"]);
+    assert_eq!(both(Criterion::DoubleWins), ["14", "14"]);
+    assert_eq!(both(Criterion::WonLength), ["51.03", "53.80"]);
+    assert_eq!(both(Criterion::LostLength), ["103.00", "97.00"]);
+    assert_eq!(
+        standings.rows[1].place,
+        Place::Ranked { rank: 2, tied: false, by: Some(Criterion::SonnebornBerger) }
+    );
+    let progress = standings.progress.unwrap();
+    assert_eq!((progress.complete, progress.further), (4, 0));
+}
+
+#[test]
+fn season_26_pool_schedule() {
+    let Some(path) = data("season_26_pool_schedule", "s26-4k-iii.pgn.xz") else {
+        return;
+    };
+    let games = games(&path);
+    let seats =
+        ["4ku 4.0", "M4sseur 1.0", "STRO4K 2.0", "ice4 4", "moonfish d7b5af5c", "pygone 1.5.5"];
+    let schedule = Schedule::new(6, doubles(4), BookPolicy::FirstBookless).unwrap();
+    let found: Vec<&str> = games[..3]
+        .iter()
+        .map(|game| game.white.name.as_str())
+        .chain(games[..3].iter().rev().map(|game| game.black.name.as_str()))
+        .collect();
+    assert_eq!(found, seats);
+    follows(&games, schedule, &seats);
+    openings(&games, schedule);
+}
+
+#[test]
+fn season_26_minifinal() {
+    let Some(path) = data("season_26_minifinal", "s26-4k-iii-minifinal.pgn.xz") else {
+        return;
+    };
+    let games = games(&path);
+    let standings = standings(&games, "4k");
+    assert_eq!(table(&standings), ["4ku 4.0 28", "ice4 4 22"]);
+    // The pool's winner is Black in the first game of each pair.
+    let schedule = Schedule::match_of_pairs(doubles(25));
+    follows(&games, schedule, &["ice4 4", "4ku 4.0"]);
+    openings(&games, schedule);
+}
+
+#[test]
+fn season_24_pool() {
+    let Some(path) = data("season_24_pool", "s24-4k-2.pgn.xz") else {
+        return;
+    };
+    let games = games(&path);
+    let standings = standings(&games, "4k");
+    assert_eq!(
+        table(&standings),
+        [
+            "4ku 3.0 54",
+            "ice4 v3 52",
+            "STRO4K 1.0 37.5",
+            "M4sseur 1.0 24",
+            "pygone 1.5.4 7.5",
+            "sunfish 2022-12-24_classic 5"
+        ]
+    );
+    let seats = [
+        "4ku 3.0",
+        "ice4 v3",
+        "M4sseur 1.0",
+        "pygone 1.5.4",
+        "STRO4K 1.0",
+        "sunfish 2022-12-24_classic",
+    ];
+    let schedule = Schedule::new(6, doubles(6), BookPolicy::FirstBookless).unwrap();
+    follows(&games, schedule, &seats);
+    openings(&games, schedule);
+}
+
+#[test]
+fn season_24_final() {
+    let Some(path) = data("season_24_final", "s24-4k-2-final.pgn.xz") else {
+        return;
+    };
+    let games = games(&path);
+    let standings = standings(&games, "4k");
+    assert_eq!(table(&standings), ["ice4 v3 12.5", "4ku 3.0 11.5"]);
+    let schedule = Schedule::match_of_pairs(doubles(12));
+    follows(&games, schedule, &["ice4 v3", "4ku 3.0"]);
+    openings(&games, schedule);
+}
+
+#[test]
+fn a_recorded_goal() {
+    let Some(path) = data("a_recorded_goal", "s26-4k-iii.pgn.xz") else {
+        return;
+    };
+    let games = games(&path);
+    let game =
+        games.iter().find(|game| game.round.is_some_and(|at| at.to_string() == "40.2")).unwrap();
+    let held = rmobility::of_game(game).unwrap();
+    assert_eq!((held.goal, held.holder), (Goal(4), Color::White));
+    let white = RMobility::of_side(Some(held), Color::White);
+    assert_eq!(white.as_f64(), 0.53125);
+}
+
+/// Stopped anywhere, the pool's table is that of the games so far, and only complete pairs count.
+#[test]
+fn a_pool_that_is_not_finished() {
+    let Some(path) = data("a_pool_that_is_not_finished", "s26-4k-iii.pgn.xz") else {
+        return;
+    };
+    let games = games(&path);
+    for stop in [0, 1, 14, 15, 16, 29, 30, 31, 67, 119] {
+        let standings = standings(&games[..stop], "4k");
+        let points: u32 = standings.rows.iter().map(|row| row.points.0).sum();
+        assert_eq!(points as usize, 2 * stop);
+        let pairs = gate4k::event::progress::pairs(&field(&games[..stop]));
+        assert_eq!(pairs.len(), stop / 30 * 15 + (stop % 30).saturating_sub(15));
+        for pair in pairs {
+            assert_eq!(pair.second - pair.first, 15);
+        }
+    }
+}
+
+/// Three games of this event ended otherwise than by the rules of chess.
+#[test]
+fn crashes_and_lost_clocks() {
+    let Some(path) = data("crashes_and_lost_clocks", "s28-4k-testing.pgn.xz") else {
+        return;
+    };
+    let games = games(&path);
+    assert_eq!(games.len(), 131);
+    let crashed: Vec<&str> =
+        games.iter().filter_map(|game| Some(game.engine(game.crashed()?).name.as_str())).collect();
+    assert_eq!(crashed.len(), 2);
+    let standings = standings(&games, "s17");
+    let counted: u32 = standings.rows.iter().map(|row| row.crashes).sum();
+    assert_eq!(counted, 2);
+    assert!(games.iter().all(|game| game.result != GameResult::Unfinished));
+}
+
+mod command {
+    use super::*;
+
+    fn run(words: &[&str], files: &[&Path]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_gate4k"))
+            .args(words)
+            .args(files)
+            .env_remove("COLUMNS")
+            .output()
+            .unwrap()
+    }
+
+    fn told(output: &Output) -> (i32, String, String) {
+        (
+            output.status.code().expect("gate4k was killed by a signal"),
+            String::from_utf8(output.stdout.clone()).unwrap(),
+            String::from_utf8(output.stderr.clone()).unwrap(),
+        )
+    }
+
+    const GAME: &str = "[Event \"E\"]\n[Round \"1.1\"]\n[White \"a <b>\"]\n[Black \"c|d\"]\n\
+                        [Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n";
+
+    fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("games.pgn");
+        std::fs::write(&path, text).unwrap();
+        (folder, path)
+    }
+
+    #[test]
+    fn every_format_has_every_engine() {
+        let (_folder, path) = file(GAME);
+        for (format, names) in [
+            ("text", ["a <b>", "c|d"]),
+            ("json", ["a <b>", "c|d"]),
+            ("crosstable", ["a <b>", "c|d"]),
+            ("markdown", ["a &lt;b&gt;", "c\\|d"]),
+            ("html", ["a &lt;b&gt;", "c|d"]),
+        ] {
+            let output = run(&["standings", "--format", format], &[&path]);
+            let (code, out, err) = told(&output);
+            assert_eq!((code, err.as_str()), (0, ""), "{format}");
+            for name in names {
+                assert!(out.contains(name), "{format}: {name} is not in {out}");
+            }
+        }
+    }
+
+    #[test]
+    fn errors_name_file_game_and_line() {
+        let wrong = GAME.replace("g4", "g5");
+        let cases = [
+            (GAME.to_owned() + &wrong, "games.pgn:15: game 2: 2. g5 is illegal"),
+            (GAME.replace(" 0-1\n", "\n"), "game 1: its moves end without a result"),
+            (GAME.replace(" 0-1\n", " 1-0\n"), "its tag says 0-1, but its moves end with 1-0"),
+            (GAME.replace("[White \"a <b>\"]\n", ""), "it has no White tag"),
+            (GAME.replace("[Result", "[PlyCount \"5\"]\n[Result"), "says 5, but 4 plies"),
+            (GAME.replace("0-1", "0-2"), "is no result"),
+            (GAME.replace("[Result", "[FEN \"8/8\"]\n[Result"), "is no FEN"),
+        ];
+        for (text, part) in cases {
+            let (_folder, path) = file(&text);
+            for command in ["standings", "ratings"] {
+                let (code, out, err) = told(&run(&[command], &[&path]));
+                assert_eq!((code, out.as_str()), (2, ""), "{part}: {err}");
+                assert!(err.contains(part), "{part:?} is not in {err}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_file_and_no_game_are_nothing_to_count() {
+        let (_folder, path) = file("");
+        for command in ["standings", "ratings"] {
+            let (code, _, err) = told(&run(&[command], &[&path]));
+            assert_eq!(code, 3, "{err}");
+            assert!(err.contains("no games"), "{err}");
+            let missing = path.with_file_name("missing.pgn");
+            let (code, _, err) = told(&run(&[command], &[&missing]));
+            assert_eq!(code, 3, "{err}");
+            assert!(err.contains("missing.pgn"), "{err}");
+            assert_eq!(told(&run(&[command], &[])).0, 2);
+        }
+    }
+
+    #[test]
+    fn a_packed_file_is_read_as_the_plain_one() {
+        let (_folder, path) = file(GAME);
+        let plain = told(&run(&["standings"], &[&path]));
+        match Command::new("xz").arg("-k").arg(&path).status() {
+            Ok(status) if status.success() => {}
+            _ => {
+                eprintln!("skipped a_packed_file_is_read_as_the_plain_one: no xz here");
+                return;
+            }
+        }
+        let packed = path.with_file_name("games.pgn.xz");
+        assert_eq!(told(&run(&["standings"], &[&packed])), plain);
+        // A torn file is an error, not a shorter event.
+        let mut torn = std::fs::read(&packed).unwrap();
+        torn.truncate(torn.len() - 30);
+        std::fs::write(&packed, torn).unwrap();
+        let (code, _, err) = told(&run(&["standings"], &[&packed]));
+        assert_eq!(code, 2, "{err}");
+        assert!(err.contains("games.pgn.xz"), "{err}");
+    }
+
+    #[test]
+    fn the_real_pool_through_the_command() {
+        let Some(path) = data("the_real_pool_through_the_command", "s26-4k-iii.pgn.xz") else {
+            return;
+        };
+        let (code, out, _) = told(&run(&["standings"], &[&path]));
+        assert_eq!(code, 0);
+        assert!(out.contains("519.75") && out.contains("34.500427"), "{out}");
+
+        let (_, out, _) = told(&run(&["standings", "--format=crosstable"], &[&path]));
+        let document: serde_json::Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(document["Order"][0], "4ku 4.0");
+        let row = &document["Table"]["4ku 4.0"];
+        assert_eq!(row["Neustadtl"], 519.75);
+        assert_eq!(row["Score"], 34.5);
+        assert_eq!(row["Results"]["ice4 4"]["H2h"], 4.0);
+
+        let (_, out, _) = told(&run(&["ratings"], &[&path]));
+        // Figures of BayesElo itself on this file, with its full covariance.
+        let words: Vec<Vec<&str>> = out.lines().map(|l| l.split_whitespace().collect()).collect();
+        assert!(
+            words
+                .iter()
+                .any(|line| line
+                    == &["1", "ice4", "4", "374", "123", "123", "40", "86%", "-75", "23%"]),
+            "{out}"
+        );
+    }
+}
