@@ -143,13 +143,14 @@ static int by_thread(void) {
 ATTACK(thread_exec) { return output_of(by_thread, FORBIDDEN_WORD); }
 
 static void ignore(int signal) { (void)signal; }
+/* By a signal that harms nobody who has no handler: the started program has none. */
 static int flooded(void) {
     struct sigaction action = {.sa_handler = ignore, .sa_flags = SA_RESTART};
-    sigaction(SIGUSR1, &action, 0);
+    sigaction(SIGWINCH, &action, 0);
     pid_t me = getpid(), flood = fork();
     if (flood == 0) {
         for (int i = 0; i < 3000; i++)
-            if (kill(me, SIGUSR1)) break;
+            if (kill(me, SIGWINCH)) break;
         _exit(0);
     }
     for (int i = 0; i < 50; i++) forbidden(FORBIDDEN);
