@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::sandbox::status::Layer;
 use crate::uci::transcript::Transcript;
@@ -25,6 +25,19 @@ pub fn millis_opt<S: Serializer>(time: &Option<Duration>, s: S) -> Result<S::Ok,
         Some(time) => millis(time, s),
         None => s.serialize_none(),
     }
+}
+
+/// Reads what [`millis`] wrote.
+fn from_millis<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+    let time = f64::deserialize(from)?;
+    Duration::try_from_secs_f64(time / 1e3).map_err(serde::de::Error::custom)
+}
+
+/// Reads what [`millis_opt`] wrote.
+fn from_millis_opt<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    let time: Option<f64> = Option::deserialize(from)?;
+    time.map(|time| Duration::try_from_secs_f64(time / 1e3).map_err(serde::de::Error::custom))
+        .transpose()
 }
 
 /// Bytes of a stranger as one harmless line: UTF-8 kept, control characters, newlines and broken
@@ -89,7 +102,7 @@ impl fmt::Display for ExitHow {
 }
 
 /// What a program is to rule 7.5.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramClass {
     /// The entry itself.
@@ -107,7 +120,7 @@ pub enum ProgramClass {
 }
 
 /// What came of an attempt to start a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExecOutcome {
     /// It ran; the kernel's own word for what ran is in [`Exec::real`].
@@ -121,10 +134,10 @@ pub enum ExecOutcome {
 }
 
 /// One attempt to start a program.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Exec {
     /// When.
-    #[serde(rename = "at_ms", serialize_with = "millis")]
+    #[serde(rename = "at_ms", serialize_with = "millis", deserialize_with = "from_millis")]
     pub at: Duration,
     /// The process that became it, as numbered by the host.
     pub pid: i32,
@@ -145,7 +158,11 @@ pub struct Exec {
     /// The name under which the allow-list knows it (`xz` for /usr/bin/xz), or its base name.
     pub name: String,
     /// How long it ran; none if it was still running when the run was over.
-    #[serde(rename = "lasted_ms", serialize_with = "millis_opt")]
+    #[serde(
+        rename = "lasted_ms",
+        serialize_with = "millis_opt",
+        deserialize_with = "from_millis_opt"
+    )]
     pub lasted: Option<Duration>,
     /// How it ended, where it did.
     pub exit: Option<ExitHow>,
@@ -154,7 +171,7 @@ pub struct Exec {
 }
 
 /// A program that the entry made itself.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Product {
     /// Its size.
     pub size: Bytes,
@@ -255,7 +272,7 @@ pub struct Crash {
 }
 
 /// A file that remained.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct LeftFile {
     /// Where, as the entry sees it (`/tmp/tmp.x`), escaped.
     pub path: String,
@@ -270,7 +287,7 @@ pub struct LeftFile {
 }
 
 /// A process that was still there.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct LeftProcess {
     /// As numbered by the host.
     pub pid: i32,
@@ -281,7 +298,7 @@ pub struct LeftProcess {
 }
 
 /// Why a fresh process was started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
     /// The run that is measured: start, handshake, first moves, quit, leftovers.
@@ -313,7 +330,7 @@ pub enum Purpose {
 }
 
 /// The shell that read a script without an interpreter of its own, or with `#!/bin/sh`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shell {
     /// The kernel decides; `/bin/sh` is what the host has.
@@ -438,22 +455,30 @@ pub struct DeclaredOption {
 }
 
 /// How the run was brought to its end, and what was seen then.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Ending {
     /// How.
     pub how: EndHow,
     /// How the engine's first process ended; none where it did not.
     pub exit: Option<ExitHow>,
     /// From `quit` (or the kill) to the end of the first process.
-    #[serde(rename = "exit_after_ms", serialize_with = "millis_opt")]
+    #[serde(
+        rename = "exit_after_ms",
+        serialize_with = "millis_opt",
+        deserialize_with = "from_millis_opt"
+    )]
     pub exit_after: Option<Duration>,
     /// From `quit` to the end of every process; none where some were left at the grace limit.
-    #[serde(rename = "emptied_after_ms", serialize_with = "millis_opt")]
+    #[serde(
+        rename = "emptied_after_ms",
+        serialize_with = "millis_opt",
+        deserialize_with = "from_millis_opt"
+    )]
     pub emptied_after: Option<Duration>,
 }
 
 /// What ended a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndHow {
     /// `quit` was sent.
@@ -548,7 +573,7 @@ pub struct BookSeen {
 }
 
 /// What the engine showed that it understands beyond rule 7.9. None: not tried, or no answer to trust.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Capabilities {
     /// `go wtime A btime B winc C binc D`.
     pub go_clock: Option<bool>,

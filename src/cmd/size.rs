@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use super::{settings, tell};
+use super::{NO_ENTRY, settings, tell};
+use crate::batch::discover;
 use crate::cli::{Format, SizeArgs};
 use crate::error::Exit;
 use crate::gate::Gate;
@@ -10,6 +11,10 @@ use crate::report::{json, size, text};
 
 /// Measures and prints; an entry over the limit makes the outcome [`Exit::Rejected`].
 pub(crate) fn run(args: &SizeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+    if args.entry.entries.is_empty() {
+        tell(NO_ENTRY);
+        return Ok(Exit::Usage);
+    }
     let gate = match Gate::open(settings(&args.entry)) {
         Ok(gate) => gate,
         Err(error) => {
@@ -19,8 +24,8 @@ pub(crate) fn run(args: &SizeArgs, out: &mut impl Write) -> anyhow::Result<Exit>
     };
     let mut measured = Vec::new();
     let mut outcomes = Vec::new();
-    for path in &args.entry.entries {
-        match gate.measure(path) {
+    for path in args.entry.entries.iter().flat_map(|path| discover::entries(path)) {
+        match gate.measure(&path) {
             Ok(entry) => {
                 outcomes.push(entry.verdict.into());
                 if args.entry.format == Format::Human {
