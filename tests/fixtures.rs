@@ -182,49 +182,116 @@ fn every_unsound_entry_is_rejected_for_its_rule() {
 /// A root's judgement must be an ordinary user's as well: the sandbox is built in another way for each.
 #[test]
 fn an_ordinary_user_comes_to_the_same_verdicts() {
-    use std::os::unix::fs::PermissionsExt;
     if !nix::unistd::Uid::effective().is_root() {
         println!("skipped: this is an ordinary user's run already");
         return;
     }
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
-    let binary = dir.path().join("gate4k");
-    std::fs::copy(env!("CARGO_BIN_EXE_gate4k"), &binary).unwrap();
-    all(&entries("accept"), 3, |entry| {
-        accept(entry, |entry, args| {
-            let mut report = as_user(&binary, dir.path(), entry, args)?;
-            // Rust's toolchain may lie in root's home, closed to others: then it is missing, and said to be.
-            if entry.ends_with("rust-xz") && report["verdict"] == "undecided" {
-                report["verdict"] = "accepted".into();
-            }
-            Ok(report)
-        })
-    });
+    let mode = Mode::new(&[], Some(NOBODY));
+    all(&entries("accept"), 3, |entry| accept(entry, |entry, args| mode.check(entry, args)));
     // The first of each rule, since most of the time is waits; or all of them, where that is asked for.
     let mut seen = BTreeSet::new();
     let mut rejected = entries("reject");
-    if std::env::var_os("GATE4K_ALL_AS_USER").is_none() {
+    if !every_one() {
         rejected.retain(|entry| {
             let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let of = |rule: &&gate4k::rule::Rule| name.starts_with(&format!("{}-", rule.name));
             seen.insert(gate4k::rule::RULES.iter().find(of).map(|rule| rule.name))
         });
     }
-    all(&rejected, 3, |entry| {
-        judge(entry, |entry, args| as_user(&binary, dir.path(), entry, args))
-    });
+    all(&rejected, 3, |entry| judge(entry, |entry, args| mode.check(entry, args)));
 }
 
-/// Runs the binary as a user that owns nothing; links and modes of the entry are kept.
-fn as_user(binary: &Path, dir: &Path, entry: &Path, args: &[String]) -> Result<Value, String> {
-    use std::os::unix::process::CommandExt;
-    let copy = dir.join(entry.file_name().unwrap_or_default());
-    let copied = Command::new("cp").arg("-a").arg(entry).arg(&copy).status();
-    if !copied.is_ok_and(|status| status.success()) {
-        return Err(format!("{} could not be copied", entry.display()));
+/// A host on which no user namespace can be made: what was accepted still is, or is left open for a reason that is
+/// true. A sample, or all of them.
+#[test]
+fn without_user_namespaces_sound_entries_are_accepted_or_left_open() {
+    const SAMPLE: [&str; 5] = ["elf", "c-xz", "python3", "dollar-dollar", "rules-example-1"];
+    let works = Command::new(NO_USER_NAMESPACES[0])
+        .args(&NO_USER_NAMESPACES[1..])
+        .arg("true")
+        .output()
+        .is_ok_and(|out| out.status.success());
+    if !works {
+        println!("skipped: bwrap is not installed here, or may not do it");
+        return;
     }
-    let mut command = Command::new(binary);
-    command.args(["check", "--format", "json", "--quick"]).args(args).arg(&copy);
-    report_of(command.uid(65534).gid(65534).env("HOME", "/nonexistent"))
+    let mut sound = entries("accept");
+    if !every_one() {
+        sound.retain(|entry| SAMPLE.iter().any(|name| entry.ends_with(name)));
+    }
+    let users =
+        if nix::unistd::Uid::effective().is_root() { vec![None, Some(NOBODY)] } else { vec![None] };
+    for user in users {
+        let mode = Mode::new(&NO_USER_NAMESPACES, user);
+        all(&sound, 3, |entry| accept(entry, |entry, args| mode.check(entry, args)));
+    }
+}
+
+/// Whether the hosts that need long are to judge every fixture, and not a sample.
+fn every_one() -> bool {
+    std::env::var_os("GATE4K_ALL_FIXTURES").is_some()
+}
+
+/// The user that owns nothing, by convention.
+const NOBODY: u32 = 65534;
+const NO_USER_NAMESPACES: [&str; 7] =
+    ["bwrap", "--dev-bind", "/", "/", "--unshare-user", "--disable-userns", "--"];
+
+/// How the binary is started: a copy of it that everybody may run.
+struct Mode {
+    through: &'static [&'static str],
+    user: Option<u32>,
+    dir: tempfile::TempDir,
+}
+
+impl Mode {
+    fn new(through: &'static [&'static str], user: Option<u32>) -> Mode {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        std::fs::copy(env!("CARGO_BIN_EXE_gate4k"), dir.path().join("gate4k")).unwrap();
+        Mode { through, user, dir }
+    }
+
+    /// Judges a copy of the entry, whose links and modes are kept.
+    fn check(&self, entry: &Path, args: &[String]) -> Result<Value, String> {
+        use std::os::unix::process::CommandExt;
+        let copy = self.dir.path().join(entry.file_name().unwrap_or_default());
+        let copied = Command::new("cp").arg("-a").arg(entry).arg(&copy).status();
+        if !copied.is_ok_and(|status| status.success()) {
+            return Err(format!("{} could not be copied", entry.display()));
+        }
+        let binary = self.dir.path().join("gate4k");
+        let mut command = match self.through {
+            [] => Command::new(binary),
+            [first, rest @ ..] => {
+                let mut command = Command::new(first);
+                command.args(rest).arg(binary);
+                command
+            }
+        };
+        command.args(["check", "--format", "json", "--quick"]).args(args).arg(&copy);
+        if let Some(user) = self.user {
+            command.uid(user).gid(user).env("HOME", "/nonexistent");
+        }
+        let mut report = report_of(&mut command)?;
+        if report["verdict"] == "undecided" && self.may_leave_open(entry, &report) {
+            println!("left open, rightly: {}{}", entry.display(), lines_about(&report));
+            report["verdict"] = "accepted".into();
+        }
+        Ok(report)
+    }
+
+    /// What this host is known to lack, if that is the only reason.
+    fn may_leave_open(&self, entry: &Path, report: &Value) -> bool {
+        let open: Vec<&Value> = (report["findings"].as_array().into_iter().flatten())
+            .filter(|finding| finding["status"] == "undecided")
+            .collect();
+        // Rust's toolchain may lie in root's home, closed to others: then it is missing, and said to be.
+        let rust = self.user.is_some() && entry.ends_with("rust-xz");
+        // A fixed path below /tmp cannot be made private on such a host.
+        let fixed = !self.through.is_empty()
+            && open.iter().all(|f| f["summary"].to_string().contains("without a mount namespace"));
+        rust || fixed
+    }
 }
