@@ -352,8 +352,12 @@ fn the_schema_refuses_what_is_not_ours() {
 
 /// SARIF's own schema, as the crate `serde-sarif` carries it.
 fn sarif_schema() -> Value {
+    let rustc = Command::new("rustc").arg("-vV").output().unwrap();
+    let rustc = String::from_utf8(rustc.stdout).unwrap();
+    let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    // Without the platform, packages for other systems are asked for too, which no build has fetched.
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--offline", "--format-version", "1"])
+        .args(["metadata", "--offline", "--format-version", "1", "--filter-platform", host])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();
