@@ -44,6 +44,8 @@ pub struct Cli {
 pub enum Command {
     /// Judge entries: size, start, sandbox, UCI, moves, leftovers
     Check(CheckArgs),
+    /// Build the smallest entry that works from a source, and prove it by checking it
+    Pack(PackArgs),
     /// Tell whether a receipt of `check` still holds for an entry
     Verify(VerifyArgs),
     /// Count an entry's bytes, without running it
@@ -181,6 +183,9 @@ pub struct CheckArgs {
     /// Print the settings in force, as a gate4k.toml, and judge nothing
     #[arg(long)]
     pub dump_config: bool,
+    /// Judge again whenever an entry is saved, until it is interrupted
+    #[arg(long, conflicts_with_all = ["receipt", "changed_since"])]
+    pub watch: bool,
     /// Write a receipt: sums of everything that the verdicts rest on (see `verify`)
     #[arg(long, value_name = "FILE")]
     pub receipt: Option<PathBuf>,
@@ -188,6 +193,32 @@ pub struct CheckArgs {
     /// it has one, is read from the environment: GATE4K_KEY_PASSWORD
     #[arg(long, value_name = "KEY", requires = "receipt")]
     pub sign_key: Option<PathBuf>,
+}
+
+/// `gate4k pack`.
+#[derive(Clone, Debug, Args)]
+pub struct PackArgs {
+    /// The source (.c .cc .cpp .rs .py .pl), or an executable file
+    #[arg(value_name = "SOURCE")]
+    pub source: PathBuf,
+    /// Where the entry goes; written only when it is accepted
+    #[arg(long, short, value_name = "ENTRY")]
+    pub output: PathBuf,
+    /// What compiles or reads the source, in place of cc, c++, rustc, python3 or perl
+    #[arg(long, value_name = "PROGRAM")]
+    pub with: Option<String>,
+    /// Its flags, in place of -O2 (C, C++) or -O (Rust)
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    pub flags: Option<String>,
+    /// Prove it without what can only advise
+    #[arg(long)]
+    pub quick: bool,
+    /// Refuse what the allow-list only tolerates
+    #[arg(long)]
+    pub strict: bool,
+    /// No progress line
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// `gate4k verify`.
@@ -219,6 +250,12 @@ pub struct SizeArgs {
     /// Entries and their configuration
     #[command(flatten)]
     pub entry: EntryArgs,
+    /// Also tell bytes that could be saved, each found by doing it to a copy of the entry
+    #[arg(long)]
+    pub hints: bool,
+    /// Measure again whenever an entry is saved, with the last sizes, until it is interrupted
+    #[arg(long)]
+    pub watch: bool,
 }
 
 /// `gate4k doctor`.

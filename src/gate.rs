@@ -17,6 +17,7 @@ use crate::conformance::probe::{self, ProbePlan, Waits};
 use crate::conformance::{self, words::Words};
 use crate::error::CheckError;
 use crate::evidence::{Capabilities, Evidence, HostFacts, Limits, Purpose, Run, Shell};
+use crate::pack::hint::{self, Hint};
 use crate::policy::allowlist::{self, Allowlist, AllowlistError};
 use crate::policy::decide::Strictness;
 use crate::policy::toolchain::Toolchain;
@@ -156,6 +157,19 @@ impl Gate {
     #[must_use]
     pub fn list_sha256(&self) -> &str {
         &self.list_sha256
+    }
+
+    /// The bytes that an entry could save, the most first.
+    ///
+    /// # Errors
+    /// When there is nothing at `path`, or it cannot be read.
+    pub fn hints(&self, path: &Path) -> Result<Vec<Hint>, CheckError> {
+        let (read, _) = self.read(path)?;
+        let whole = read.filter(|read| read.submission.is_whole());
+        Ok(whole.map_or_else(Vec::new, |read| {
+            let stub = read.size.stub.and_then(|stub| usize::try_from(stub.0).ok());
+            hint::all(&read.submission.bytes, stub.unwrap_or_default())
+        }))
     }
 
     /// What an entry is by its bytes, without judging it.

@@ -15,6 +15,7 @@ pub mod evidence;
 pub mod game;
 pub mod gate;
 pub mod openings;
+pub mod pack;
 pub mod policy;
 pub mod ratings;
 pub mod receipt;

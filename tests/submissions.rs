@@ -203,7 +203,7 @@ fn a_payload_beside_the_file_counts_and_no_setting_of_its_own_lets_it_in() {
     assert_eq!(told.code, 1, "{}{}", told.out, told.err);
     let errors = told.annotations("error");
     assert!(errors.iter().any(|line| line.contains("title=size ")), "{}", told.out);
-    assert!(told.out.contains("Weights"), "{}", told.out);
+    assert!(errors.iter().any(|line| line.contains("option Weights (132)")), "{}", told.out);
     assert!(told.summary.contains("| entries/third | ❌ rejected |"), "{}", told.summary);
     assert!(
         told.err.contains("gate4k.toml has changed; what it said before holds"),

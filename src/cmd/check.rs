@@ -10,6 +10,7 @@ use anyhow::Context;
 use super::choice::Choice;
 use super::reports::{Reports, Sink, cannot};
 use super::surroundings::Surroundings;
+use super::watch::Watched;
 use super::worker_lines::WorkerLines;
 use super::{note, tell};
 use crate::batch::cache::Cache;
@@ -22,8 +23,29 @@ use crate::receipt::sign::{self, Signer};
 use crate::report::EntryReport;
 use crate::report::table::Row;
 
-/// Judges and prints; the outcome is the worst of all entries.
+/// Judges and prints; the outcome is the worst of all entries. With `--watch`, again after each change.
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+    if !args.watch {
+        return once(args, out);
+    }
+    // Before the first look, so that no change is missed while it lasts.
+    let watched = match Watched::new(&args.entry.entries) {
+        Ok(watched) => watched,
+        Err(error) => {
+            tell(&error.to_string());
+            return Ok(Exit::Usage);
+        }
+    };
+    loop {
+        let exit = once(args, out)?;
+        out.flush()?;
+        if exit == Exit::Usage || !watched.wait() {
+            return Ok(exit);
+        }
+    }
+}
+
+fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let choice = match Choice::of(args) {
         Ok(choice) => choice,
         Err(error) => {

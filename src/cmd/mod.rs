@@ -10,6 +10,7 @@ pub mod guard;
 mod match_;
 mod match_out;
 mod output;
+mod pack;
 mod progress;
 mod ratings;
 mod reports;
@@ -19,6 +20,7 @@ mod size;
 mod standings;
 mod surroundings;
 mod verify;
+mod watch;
 mod worker_lines;
 
 use std::io::Write;
@@ -43,6 +45,7 @@ pub fn run(cli: Cli) -> Exit {
     let mut out = Output::new(anstream::stdout());
     let done = match cli.command {
         Command::Check(args) => check::run(&args, &mut out),
+        Command::Pack(args) => pack::run(&args, &mut out),
         Command::Verify(args) => verify::run(&args, &mut out),
         Command::Match(args) => match_::run(&args, &mut out),
         Command::Size(args) => size::run(&args, &mut out),

@@ -109,10 +109,13 @@ pub(crate) fn file_sha256(path: &Path) -> io::Result<String> {
 mod tests {
     use super::*;
     use crate::gate::Settings;
+    use std::os::unix::fs::PermissionsExt;
 
     fn entry(text: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("engine"), text).unwrap();
+        let engine = folder.path().join("engine");
+        fs::write(&engine, text).unwrap();
+        fs::set_permissions(&engine, fs::Permissions::from_mode(0o755)).unwrap();
         folder
     }
 
@@ -148,8 +151,10 @@ mod tests {
     #[test]
     fn a_directory_without_an_entry_has_none() {
         let gate = Gate::open(Settings::default()).unwrap();
-        let folder = entry("x");
-        fs::write(folder.path().join("other"), "y").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["one", "other"] {
+            fs::write(folder.path().join(name), "x").unwrap();
+        }
         assert_eq!(gate.fingerprint(folder.path()).unwrap(), None);
         assert!(gate.fingerprint(&folder.path().join("missing")).is_err());
     }
