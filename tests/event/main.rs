@@ -14,4 +14,5 @@ mod processes;
 mod ratings;
 mod rules;
 mod table;
+mod trouble;
 mod whole;
