@@ -1,5 +1,6 @@
 //! Views of a verdict: each reads an [`EntryReport`], none decides anything.
 
+pub mod event_ratings;
 mod facts;
 pub mod github;
 pub mod html;
