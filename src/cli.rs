@@ -12,6 +12,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::event::tiebreak::{CHAINS, Chain};
+use crate::gate::GamesWanted;
 use crate::rule::{RULES, RuleId, UnknownRule};
 use crate::sandbox::devices::DeviceClass;
 use crate::sandbox::status::LayerName;
@@ -43,7 +44,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Judge entries: size, start, sandbox, UCI, moves, leftovers
-    Check(CheckArgs),
+    Check(Box<CheckArgs>),
     /// Build the smallest entry that works from a source, and prove it by checking it
     Pack(PackArgs),
     /// Tell whether a receipt of `check` still holds for an entry
@@ -141,7 +142,7 @@ pub struct CheckArgs {
     /// Refuse what the allow-list only tolerates
     #[arg(long)]
     pub strict: bool,
-    /// Do only what can reject; leave out what can only advise
+    /// Do only what can reject; leave out what can only advise, and the games
     #[arg(long)]
     pub quick: bool,
     /// From exec to the first readyok (rule 7.4); 60s if nothing says otherwise
@@ -160,6 +161,14 @@ pub struct CheckArgs {
     /// there are processors if not given
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
+    /// Pairs of fast games that end the check, half of them against itself, half against a reference
+    /// engine, or off; 2 if not given, and off with --quick
+    #[arg(long = "match", value_name = "PAIRS|off")]
+    pub games: Option<GamesWanted>,
+    /// How long these games may take together, 30s if nothing says otherwise; what is unfinished then is
+    /// cut, and is no failure
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub match_limit: Option<Duration>,
     /// No progress line
     #[arg(long, short)]
     pub quiet: bool,

@@ -15,6 +15,7 @@ use toml::Spanned;
 use crate::error::shown;
 use crate::evidence::Limits;
 use crate::gate::waive::Waiver;
+use crate::gate::{GamesWanted, MATCH_LIMIT, NotGames};
 use crate::policy::allowlist::with_suggestion;
 use crate::policy::excerpt::{Place, excerpt, nearest};
 use crate::rule::{Kind, RULES, RuleId};
@@ -79,6 +80,12 @@ pub struct Config {
     /// For other processes to end after `quit`.
     #[serde(serialize_with = "as_words")]
     pub grace: Duration,
+    /// The games of rule `match`.
+    #[serde(rename = "match", serialize_with = "games_words", skip_serializing_if = "as_usual")]
+    pub games: GamesWanted,
+    /// For these games together.
+    #[serde(serialize_with = "as_words")]
+    pub match_limit: Duration,
     /// Layers of the sandbox without which nothing is run.
     #[serde(serialize_with = "layer_words")]
     pub require: Vec<LayerName>,
@@ -112,6 +119,10 @@ struct Raw {
     quit_limit: Option<Duration>,
     #[serde(default, deserialize_with = "time")]
     grace: Option<Duration>,
+    #[serde(rename = "match")]
+    games: Option<Spanned<toml::Value>>,
+    #[serde(default, deserialize_with = "time")]
+    match_limit: Option<Duration>,
     #[serde(default)]
     require: Vec<Spanned<String>>,
     #[serde(default)]
@@ -146,6 +157,7 @@ impl Config {
             answer_limit: answer,
             quit_limit: quit,
             grace,
+            match_limit: MATCH_LIMIT,
             ..Config::default()
         }
     }
@@ -233,6 +245,8 @@ fn read(text: &str, path: &Path) -> Result<Config, Mistake> {
         answer_limit: raw.answer_limit.unwrap_or(none.answer_limit),
         quit_limit: raw.quit_limit.unwrap_or(none.quit_limit),
         grace: raw.grace.unwrap_or(none.grace),
+        games: raw.games.map_or(Ok(none.games), games)?,
+        match_limit: raw.match_limit.unwrap_or(none.match_limit),
         require: words(
             raw.require,
             "layer",
@@ -312,6 +326,28 @@ fn known<'a, T>(
     })
 }
 
+/// `match = 3`, or `match = "off"`.
+fn games(raw: Spanned<toml::Value>) -> Result<GamesWanted, Mistake> {
+    let text = match raw.get_ref() {
+        toml::Value::String(word) => word.clone(),
+        other => other.to_string(),
+    };
+    text.parse().map_err(|error: NotGames| (raw.span(), error.to_string()))
+}
+
+fn as_usual(games: &GamesWanted) -> bool {
+    *games == GamesWanted::AsUsual
+}
+
+fn games_words<S: Serializer>(games: &GamesWanted, serializer: S) -> Result<S::Ok, S::Error> {
+    match games {
+        // As usual is left out, since it has no word.
+        GamesWanted::AsUsual => serializer.serialize_none(),
+        GamesWanted::Pairs(pairs) => serializer.serialize_u32(pairs.get()),
+        GamesWanted::Off => serializer.serialize_str("off"),
+    }
+}
+
 /// Times as people write them: `5s`, `1m 30s`.
 fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
     let text = String::deserialize(from)?;
@@ -353,13 +389,13 @@ mod tests {
         let path = top.path().join(FILE_NAME);
         std::fs::create_dir(top.path().join("entries")).unwrap();
         let text = "entries = [\"entries\"]\nallowlist = \"list.toml\"\nstrict = true\ncache = false\n\
-                    jobs = 3\nstartup-limit = \"1m 5s\"\nrequire = [\"net\"]\ndevices = [\"dri\"]\n\
+                    jobs = 3\nmatch = \"off\"\nstartup-limit = \"1m 5s\"\nrequire = [\"net\"]\ndevices = [\"dri\"]\n\
                     [[waiver]]\nentry = \"entries/x\"\nrule = \"commands\"\nreason = \"asked for by many\"\n\
                     date = 2026-11-21\n";
         let read = Config::parse(text, &path).unwrap();
         assert_eq!(read.startup_limit, Duration::from_secs(65));
         assert_eq!(read.waivers[0].entry, top.path().join("entries/x"));
-        assert_eq!(read.waivers[0].place, format!("{}:10:9", path.display()));
+        assert_eq!(read.waivers[0].place, format!("{}:11:9", path.display()));
         let dumped = read.dump().unwrap();
         let again = Config::parse(&dumped, &path).unwrap();
         assert_eq!(again.dump().unwrap(), dumped);
@@ -378,6 +414,8 @@ mod tests {
             ("\nstrikt = true".into(), "2:1", "strict"),
             ("grace = \"soon\"".into(), "1:9", "no time"),
             ("jobs = 0".into(), "1:8", "nonzero"),
+            ("match = \"of\"".into(), "1:9", "write off"),
+            ("match = 0".into(), "1:9", "from 1 to"),
             ("entries = [\"gone\"]".into(), "1:12", "no directory r/gone"),
             ("require = [\"nett\"]".into(), "1:12", "did you mean \"net\"?"),
             ("devices = [\"abacus\"]".into(), "1:12", "there are"),

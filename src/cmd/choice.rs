@@ -138,6 +138,8 @@ fn over(args: &CheckArgs, config: Config) -> Config {
         answer_limit: args.answer_limit.unwrap_or(config.answer_limit),
         quit_limit: args.quit_limit.unwrap_or(config.quit_limit),
         grace: args.grace.unwrap_or(config.grace),
+        games: args.games.unwrap_or(config.games),
+        match_limit: args.match_limit.unwrap_or(config.match_limit),
         require: if args.confine.require.is_empty() {
             config.require
         } else {
@@ -159,6 +161,8 @@ fn gate_settings(args: &CheckArgs, config: &Config) -> Settings {
         limits: config.limits(),
         strict: config.strict,
         quick: config.quick,
+        games: config.games,
+        games_limit: config.match_limit,
         required: config.require.clone(),
         lazy_memory: config.lazy_memory,
         devices: config.devices.clone(),

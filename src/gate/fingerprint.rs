@@ -39,6 +39,7 @@ impl Gate {
         sum.add("allow-list", &self.list_sha256);
         sum.add("limits", settings.limits);
         sum.add("settings", (&settings.name, settings.strict, settings.quick));
+        sum.add("games", (settings.games, settings.games_limit));
         sum.add("sandbox", (&settings.required, settings.lazy_memory, &settings.devices));
         let host = self.host();
         sum.add("host", &host.facts);
@@ -108,7 +109,7 @@ pub(crate) fn file_sha256(path: &Path) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::Settings;
+    use crate::gate::{GamesWanted, Settings};
     use std::os::unix::fs::PermissionsExt;
 
     fn entry(text: &str) -> tempfile::TempDir {
@@ -136,6 +137,7 @@ mod tests {
         };
         differs(Settings { strict: true, ..Settings::default() });
         differs(Settings { quick: true, ..Settings::default() });
+        differs(Settings { games: GamesWanted::Off, ..Settings::default() });
         let list = top.with_extension("toml");
         fs::write(&list, format!("{}\n", crate::policy::allowlist::BUILT_IN)).unwrap();
         differs(Settings { allowlist: Some(list.clone()), ..Settings::default() });

@@ -10,7 +10,8 @@ use std::time::Duration;
 use gate4k::conformance::probe::{self, ProbePlan, Waits};
 use gate4k::conformance::{self, words::Words};
 use gate4k::evidence::{
-    Answer, Ask, Capabilities, EndHow, Evidence, ExitHow, HostFacts, Limits, Purpose, Question, Run,
+    Answer, Ask, Capabilities, EndHow, Evidence, ExitHow, Games, HostFacts, Limits, Purpose,
+    Question, Run,
 };
 use gate4k::policy::toolchain::Toolchain;
 use gate4k::rule::RuleId;
@@ -69,6 +70,7 @@ impl Sound {
             limits: Limits::default(),
             strict: false,
             quick: true,
+            games: Games::LeftOut("left out by --quick".into()),
         };
         conformance::judge_all(&evidence, &[], &Words::new(tools))
     }
