@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::event::tiebreak::{CHAINS, Chain};
 use crate::gate::GamesWanted;
@@ -172,9 +172,10 @@ pub struct CheckArgs {
     /// No progress line
     #[arg(long, short)]
     pub quiet: bool,
-    /// Also show evidence of what passed, every run, and the transcript of the main one
-    #[arg(long, short)]
-    pub verbose: bool,
+    /// Also show evidence of what passed, every run, and the transcript of the main one; -vv also tells the
+    /// steps of gate4k itself on standard error, -vvv more of them
+    #[arg(long, short, action = ArgAction::Count)]
+    pub verbose: u8,
     /// Also write the result as human, json, junit, sarif, github, markdown or html; may be repeated. A
     /// PATH of - is standard output, which then holds this in place of what --format says
     #[arg(long, value_name = "FORMAT=PATH", value_parser = report::report_to)]

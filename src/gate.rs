@@ -14,12 +14,15 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
+use tracing::{debug, trace};
 
 use crate::conformance::probe::games::{self, Contender, GamesPlan};
 use crate::conformance::probe::{self, ProbePlan, Waits};
 use crate::conformance::{self, match_, words::Words};
-use crate::error::CheckError;
-use crate::evidence::{Capabilities, Evidence, Games, HostFacts, Limits, Purpose, Run, Shell};
+use crate::error::{CheckError, shown};
+use crate::evidence::{
+    Capabilities, Evidence, Games, HostFacts, Limits, Purpose, Run, Shell, escape,
+};
 use crate::pack::hint::{self, Hint};
 use crate::policy::allowlist::{self, Allowlist, AllowlistError};
 use crate::policy::decide::Strictness;
@@ -199,6 +202,7 @@ impl Gate {
             }
         };
         let list_sha256 = sha256(text.as_bytes());
+        debug!(sha256 = list_sha256, path = ?settings.allowlist, "allow-list read");
         Ok(Gate { settings, list: Arc::new(list), list_sha256, host: OnceLock::new() })
     }
 
@@ -254,6 +258,10 @@ impl Gate {
         jobs: NonZeroUsize,
         progress: Progress<'_>,
     ) -> Result<EntryReport, CheckError> {
+        let progress: Progress<'_> = &|step| {
+            debug!(entry = %shown(path), "{}", escape(step.as_bytes(), 200));
+            progress(step);
+        };
         progress("reading");
         let (read, single) = self.read(path)?;
         let Some(read) = read else {
@@ -288,6 +296,10 @@ impl Gate {
         findings.sort_by_key(|finding| finding.rule);
         report.verdict = Verdict::of(&findings);
         report.findings = findings;
+        for found in &report.findings {
+            trace!(rule = found.rule.name(), status = found.status.word(), "{}", found.summary);
+        }
+        debug!(entry = %shown(path), verdict = report.verdict.word(), "judged");
         Ok(report)
     }
 

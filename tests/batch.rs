@@ -71,6 +71,9 @@ impl Place {
             .args(["-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false"])
             .args(words)
             .current_dir(self.top.path())
+            .env_remove("GIT_DIR")
+            .env_remove("GIT_WORK_TREE")
+            .env_remove("GIT_INDEX_FILE")
             .env("HOME", self.home.path())
             .stdin(Stdio::null())
             .output()
@@ -192,6 +195,19 @@ fn what_has_not_changed_is_not_judged_again() {
     let damaged = place.run(&words);
     assert_eq!((damaged.code, judged(&damaged)), (1, vec![true, true]));
     assert_eq!(judged(&place.run(&words)), [false, false]);
+}
+
+#[test]
+fn steps_are_told_on_standard_error_to_those_who_ask_twice() {
+    let place = Place::new();
+    place.copy(BAD, "a");
+    let once = place.run(&["check", "--quick", "-v", "a"]);
+    let twice = place.run(&["check", "--quick", "-vv", "a"]);
+    assert_eq!((once.code, once.err.as_str()), (1, ""));
+    assert_eq!(twice.code, 1);
+    assert!(twice.err.contains("DEBUG") && twice.err.contains("judged"), "{}", twice.err);
+    assert!(!twice.err.contains("TRACE"), "{}", twice.err);
+    assert!(twice.out.starts_with("rejected   a\n"), "{}", twice.out);
 }
 
 #[test]

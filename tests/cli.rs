@@ -36,7 +36,7 @@ const RULES: [(&str, &str); 23] = [
 
 fn gate4k() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+    for name in ["NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
         command.env_remove(name);
     }
     command
@@ -161,6 +161,9 @@ fn colours_are_for_terminals_and_for_those_who_ask() {
     assert!(coloured(gate4k().args(["--color", "always"])));
     assert!(!coloured(gate4k().args(["--color", "never"])));
     assert!(coloured(gate4k().env("CLICOLOR_FORCE", "1")));
+    assert!(coloured(gate4k().env("FORCE_COLOR", "1")));
+    assert!(!coloured(gate4k().env("FORCE_COLOR", "0")));
+    assert!(!coloured(gate4k().env("FORCE_COLOR", "1").env("NO_COLOR", "1")));
     assert!(!coloured(gate4k().env("NO_COLOR", "1")));
     assert!(!coloured(gate4k().env("NO_COLOR", "1").env("CLICOLOR_FORCE", "1")));
     // What is asked for in so many words goes before the environment.

@@ -6,6 +6,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use tracing::debug;
+
 use crate::error::shown;
 use crate::evidence::escape;
 
@@ -98,6 +100,7 @@ impl Changes {
             let names = output.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
             paths.extend(names.map(|name| top.join(OsStr::from_bytes(name))));
         }
+        debug!(top = %shown(&top), base, paths = paths.len(), "changes told by git");
         Ok(Changes { top, base, paths })
     }
 

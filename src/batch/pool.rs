@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 
+use tracing::debug;
+
 use crate::error::CheckError;
 use crate::report::EntryReport;
 use crate::rule::{Kind, RuleId};
@@ -81,6 +83,7 @@ pub fn run<E>(
         drop(send);
         for (index, judged) in receive {
             if judged.as_ref().is_ok_and(may_be_owed_to_others) {
+                debug!(index, "missed something beside others: judged again alone");
                 again.push(index);
             } else {
                 order.put(index, judged, &mut hear)?;

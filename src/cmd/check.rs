@@ -6,17 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context;
+use tracing::debug;
 
 use super::choice::Choice;
 use super::reports::{Reports, Sink, cannot};
 use super::surroundings::Surroundings;
 use super::watch::Watched;
 use super::worker_lines::WorkerLines;
-use super::{note, tell};
+use super::{log, note, tell};
 use crate::batch::cache::Cache;
 use crate::batch::pool::{self, Judge, Judged};
 use crate::cli::CheckArgs;
-use crate::error::Exit;
+use crate::error::{Exit, shown};
 use crate::gate::{Gate, Progress, waive};
 use crate::receipt::document::Receipt;
 use crate::receipt::sign::{self, Signer};
@@ -25,6 +26,7 @@ use crate::report::table::Row;
 
 /// Judges and prints; the outcome is the worst of all entries. With `--watch`, again after each change.
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+    log::start(args.verbose);
     if !args.watch {
         return once(args, out);
     }
@@ -140,8 +142,10 @@ impl Kept<'_> {
         }
         if let Some(fingerprint) = self.gate.fingerprint(path)? {
             if let Some(report) = self.cache.get(&fingerprint) {
+                debug!(entry = %shown(path), fingerprint, "nothing has changed: taken from the cache");
                 return Ok(report);
             }
+            debug!(entry = %shown(path), fingerprint, "not in the cache");
             let mut known = self.fingerprints.lock().unwrap_or_else(PoisonError::into_inner);
             known.insert(path.to_owned(), fingerprint);
         }
@@ -171,7 +175,7 @@ fn judge_all(
 ) -> anyhow::Result<(Exit, Vec<EntryReport>)> {
     let Choice { entries, settings, config, .. } = choice;
     let workers = pool::workers(entries.len(), settings.jobs);
-    let lines = WorkerLines::new(args.quiet, workers, entries.len());
+    let lines = WorkerLines::new(args.quiet || log::is_on(args.verbose), workers, entries.len());
     let mut reports = Vec::new();
     let mut rows = Vec::new();
     let mut outcomes = Vec::new();

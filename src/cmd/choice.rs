@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use tracing::debug;
+
 use super::{NO_ENTRY, settings};
 use crate::batch::changed::Changes;
 use crate::batch::discover;
@@ -40,6 +42,7 @@ impl Choice {
             None => None,
         };
         let config = read_config(args, &here, changes.as_ref(), &mut notes)?;
+        debug!(?config, "configuration");
         let config = over(args, config);
         let mut settings = gate_settings(args, &config);
         if let (Some(changes), Some(list)) = (&changes, &settings.allowlist)

@@ -7,6 +7,7 @@ mod event;
 mod explain;
 mod games;
 pub mod guard;
+mod log;
 mod match_;
 mod match_out;
 mod output;
@@ -36,6 +37,7 @@ use output::Output;
 #[must_use]
 pub fn run(cli: Cli) -> Exit {
     let choice = match cli.color {
+        Color::Auto if forced() => ColorChoice::Always,
         Color::Auto => ColorChoice::Auto,
         Color::Always => ColorChoice::Always,
         Color::Never => ColorChoice::Never,
@@ -67,6 +69,12 @@ pub fn run(cli: Cli) -> Exit {
         tell(&format!("the result could not be written: {error:#}"));
         Exit::Usage
     })
+}
+
+/// FORCE_COLOR asks for colours where there is no terminal, unless NO_COLOR forbids them.
+fn forced() -> bool {
+    let set = |name: &str| std::env::var_os(name).filter(|word| !word.is_empty());
+    set("NO_COLOR").is_none() && set("FORCE_COLOR").is_some_and(|word| word != "0")
 }
 
 /// One error on standard error; where even that is gone, the exit code alone must tell.

@@ -59,7 +59,7 @@ impl Reports {
                 Format::Json => ReportFormat::Json,
             });
         }
-        let look = Look { width: text::width(), verbose: args.verbose };
+        let look = Look { width: text::width(), verbose: args.verbose > 0 };
         Ok(Reports { stdout, files, look, surroundings })
     }
 

@@ -1,0 +1,30 @@
+//! What gate4k does, step by step, on standard error: `-vv`, and `-vvv` for more of it.
+
+use std::io::IsTerminal;
+
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::fmt;
+
+/// From the second `-v` on.
+const DEBUG: u8 = 2;
+
+/// Whether so many `-v` ask for steps; then no progress is shown between them.
+pub(super) fn is_on(verbose: u8) -> bool {
+    verbose >= DEBUG
+}
+
+/// Tells steps from now on.
+pub(super) fn start(verbose: u8) {
+    if !is_on(verbose) {
+        return;
+    }
+    let level = if verbose == DEBUG { LevelFilter::DEBUG } else { LevelFilter::TRACE };
+    // That it is on already is no fault, nor that nobody reads it.
+    let _ = fmt()
+        .with_max_level(level)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_timer(fmt::time::uptime())
+        .log_internal_errors(false)
+        .try_init();
+}
