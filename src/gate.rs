@@ -1,23 +1,33 @@
 //! The whole way of one entry through the rooms: read, measured, run, judged, reported.
 
 mod attach;
+mod fingerprint;
+pub mod waive;
 
 pub use attach::{Attached, refused};
+pub(crate) use fingerprint::{file_sha256, program as program_sha256};
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
+use sha2::{Digest, Sha256};
+
+use crate::conformance::probe::games::{self, Contender, GamesPlan};
 use crate::conformance::probe::{self, ProbePlan, Waits};
-use crate::conformance::{self, words::Words};
+use crate::conformance::{self, match_, words::Words};
 use crate::error::CheckError;
-use crate::evidence::{Capabilities, Evidence, HostFacts, Limits, Purpose, Run, Shell};
-use crate::policy::allowlist::Allowlist;
+use crate::evidence::{Capabilities, Evidence, Games, HostFacts, Limits, Purpose, Run, Shell};
+use crate::pack::hint::{self, Hint};
+use crate::policy::allowlist::{self, Allowlist, AllowlistError};
 use crate::policy::decide::Strictness;
 use crate::policy::toolchain::Toolchain;
 use crate::report::size::{EntrySize, SizeFigures};
-use crate::report::{EntryReport, Leftover, RunSummary, StartTimes};
-use crate::rule::{RULES, RuleId};
+use crate::report::{Circumstances, EntryReport, Leftover, RunSummary, StartTimes};
+use crate::rule::{Kind, RULES, RuleId};
+use crate::runner::entries::options_of;
 use crate::sandbox::Sandbox;
 use crate::sandbox::capability::{self, Capability};
 use crate::sandbox::devices::{self, DeviceClass};
@@ -28,7 +38,7 @@ use crate::submission::entry::{self, LoadError, LoadOptions};
 use crate::submission::format::{self, Format, ThisHost};
 use crate::submission::payload::{self, Counting, PayloadReport};
 use crate::submission::size::{self, FileParts, SizeReport};
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Finding, Status, Verdict};
 
 /// What the caller chose; the defaults are the event's.
 #[derive(Clone, Debug)]
@@ -39,6 +49,8 @@ pub struct Settings {
     pub name: Option<String>,
     /// An allow-list in place of the one built in.
     pub allowlist: Option<PathBuf>,
+    /// What that allow-list says, where it is not to be read from its file.
+    pub allowlist_text: Option<String>,
     /// Time limits.
     pub limits: Limits,
     /// Tolerated commands count as refused.
@@ -53,7 +65,50 @@ pub struct Settings {
     pub devices: Vec<DeviceClass>,
     /// How many probes run beside each other.
     pub jobs: NonZeroUsize,
+    /// The games of rule `match`.
+    pub games: GamesWanted,
+    /// How long these may take.
+    pub games_limit: Duration,
 }
+
+/// Whether games are played (rule `match`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GamesWanted {
+    /// Two pairs; none where only what is quick is wanted.
+    #[default]
+    AsUsual,
+    /// So many pairs, whatever else is wanted.
+    Pairs(NonZeroU32),
+    /// None.
+    Off,
+}
+
+/// How long all games of a check may take where nothing else is said: real entries have floors of 2 to 3
+/// seconds a move.
+pub const MATCH_LIMIT: Duration = Duration::from_secs(30);
+
+/// The most pairs of games that a check plays: more are a match.
+const MOST_PAIRS: u32 = 100;
+
+/// Text that says neither `off` nor a number of pairs.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("write off, or a number of pairs from 1 to {MOST_PAIRS}")]
+pub struct NotGames;
+
+impl FromStr for GamesWanted {
+    type Err = NotGames;
+
+    fn from_str(text: &str) -> Result<GamesWanted, NotGames> {
+        if text == "off" {
+            return Ok(GamesWanted::Off);
+        }
+        let pairs = text.parse::<NonZeroU32>().ok().filter(|pairs| pairs.get() <= MOST_PAIRS);
+        pairs.map(GamesWanted::Pairs).ok_or(NotGames)
+    }
+}
+
+/// Pairs of games where nothing else is said: one against itself, one against the reference engine.
+const PAIRS: NonZeroU32 = NonZeroU32::new(2).unwrap();
 
 impl Default for Settings {
     fn default() -> Settings {
@@ -61,6 +116,7 @@ impl Default for Settings {
             engines_json: None,
             name: None,
             allowlist: None,
+            allowlist_text: None,
             limits: Limits::default(),
             strict: false,
             quick: false,
@@ -68,6 +124,8 @@ impl Default for Settings {
             lazy_memory: false,
             devices: Vec::new(),
             jobs: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            games: GamesWanted::AsUsual,
+            games_limit: MATCH_LIMIT,
         }
     }
 }
@@ -79,7 +137,19 @@ pub type Progress<'a> = &'a (dyn Fn(&str) + Sync);
 pub struct Gate {
     settings: Settings,
     list: Arc<Allowlist>,
+    list_sha256: String,
     host: OnceLock<Host>,
+}
+
+/// What an entry is by its bytes, as far as a receipt speaks of it.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// The SHA-256 of its file; none where there is no single one.
+    pub sha256: Option<String>,
+    /// The SHA-256 of its engines.json, where it has one.
+    pub engines_json_sha256: Option<String>,
+    /// Whether it is one file.
+    pub single: Finding,
 }
 
 /// What is found out of the host when the first entry has to be run.
@@ -115,13 +185,54 @@ impl Gate {
     /// # Errors
     /// When the allow-list that was named cannot be read or has a mistake.
     pub fn open(settings: Settings) -> Result<Gate, CheckError> {
-        let list = match &settings.allowlist {
-            Some(path) => {
-                Allowlist::load(path).map_err(|e| CheckError::Configuration(Box::new(e)))?
+        let (list, text) = match (&settings.allowlist, &settings.allowlist_text) {
+            (None, _) => (Allowlist::built_in().clone(), allowlist::BUILT_IN.to_owned()),
+            (Some(path), text) => {
+                let text = match text {
+                    Some(text) => Ok(text.clone()),
+                    None => std::fs::read_to_string(path).map_err(|source| {
+                        AllowlistError::Unreadable { path: path.clone(), source }
+                    }),
+                };
+                text.and_then(|text| Ok((Allowlist::parse(&text, path)?, text)))
+                    .map_err(|error| CheckError::Configuration(Box::new(error)))?
             }
-            None => Allowlist::built_in().clone(),
         };
-        Ok(Gate { settings, list: Arc::new(list), host: OnceLock::new() })
+        let list_sha256 = sha256(text.as_bytes());
+        Ok(Gate { settings, list: Arc::new(list), list_sha256, host: OnceLock::new() })
+    }
+
+    /// The SHA-256 of the text of the allow-list in force.
+    #[must_use]
+    pub fn list_sha256(&self) -> &str {
+        &self.list_sha256
+    }
+
+    /// The bytes that an entry could save, the most first.
+    ///
+    /// # Errors
+    /// When there is nothing at `path`, or it cannot be read.
+    pub fn hints(&self, path: &Path) -> Result<Vec<Hint>, CheckError> {
+        let (read, _) = self.read(path)?;
+        let whole = read.filter(|read| read.submission.is_whole());
+        Ok(whole.map_or_else(Vec::new, |read| {
+            let stub = read.size.stub.and_then(|stub| usize::try_from(stub.0).ok());
+            hint::all(&read.submission.bytes, stub.unwrap_or_default())
+        }))
+    }
+
+    /// What an entry is by its bytes, without judging it.
+    ///
+    /// # Errors
+    /// When there is nothing at `path`, or it cannot be read.
+    pub fn held(&self, path: &Path) -> Result<Held, CheckError> {
+        let (read, single) = self.read(path)?;
+        let submission = read.map(|read| read.submission);
+        Ok(Held {
+            sha256: submission.as_ref().and_then(|submission| submission.sha256.clone()),
+            engines_json_sha256: submission.as_ref().and_then(configuration),
+            single,
+        })
     }
 
     /// Judges one entry.
@@ -129,6 +240,20 @@ impl Gate {
     /// # Errors
     /// When there is nothing to judge or a setting is wrong. An entry that breaks rules is no error.
     pub fn check(&self, path: &Path, progress: Progress<'_>) -> Result<EntryReport, CheckError> {
+        self.check_with(path, self.settings.jobs, progress)
+    }
+
+    /// As [`Gate::check`], with `jobs` probes beside each other: less than the settings say where other
+    /// entries are judged at the same time.
+    ///
+    /// # Errors
+    /// As [`Gate::check`].
+    pub fn check_with(
+        &self,
+        path: &Path,
+        jobs: NonZeroUsize,
+        progress: Progress<'_>,
+    ) -> Result<EntryReport, CheckError> {
         progress("reading");
         let (read, single) = self.read(path)?;
         let Some(read) = read else {
@@ -150,9 +275,13 @@ impl Gate {
             capabilities: None,
             transcript: Vec::new(),
             runs: Vec::new(),
+            circumstances: Circumstances {
+                engines_json_sha256: configuration(&read.submission),
+                ..Circumstances::default()
+            },
         };
         if read.submission.is_whole() {
-            findings.extend(self.run(&read.submission, &read.format, &mut report, progress));
+            findings.extend(self.run(&read.submission, &read.format, jobs, &mut report, progress));
         } else {
             findings.extend(skipped_but(&findings, RuleId::Size));
         }
@@ -271,6 +400,7 @@ impl Gate {
         &self,
         submission: &Submission,
         format: &Format,
+        jobs: NonZeroUsize,
         report: &mut EntryReport,
         progress: Progress<'_>,
     ) -> Vec<Finding> {
@@ -311,7 +441,7 @@ impl Gate {
             shells_available: available,
             host_sh,
             quick: self.settings.quick,
-            jobs: self.settings.jobs.get(),
+            jobs: jobs.get(),
             limits: self.settings.limits,
             waits: Waits::default(),
         };
@@ -323,19 +453,80 @@ impl Gate {
             }
         };
         progress("judging");
-        let evidence = Evidence {
+        let mut evidence = Evidence {
             runs,
             capabilities,
+            games: Games::NotYet,
             host: host.facts.clone(),
             limits: self.settings.limits,
             strict: self.settings.strict,
             quick: self.settings.quick,
         };
         let words = Words::new(&host.tools);
-        let findings = conformance::judge_all(&evidence, &format.needed, &words);
+        let mut findings = conformance::judge_all(&evidence, &format.needed, &words);
+        if let Some(finding) = findings.iter().position(|finding| finding.rule == RuleId::Match) {
+            findings[finding] = match before_games(&findings) {
+                Some(on) => Finding::skipped(RuleId::Match, on),
+                None => {
+                    evidence.games = self.games(submission, &evidence, host, progress);
+                    match_::judge(&evidence)
+                }
+            };
+        }
         tell(report, &evidence);
         findings
     }
+
+    /// Plays the games of rule `match`, where some are wanted and can be asked of the entry.
+    fn games(
+        &self,
+        submission: &Submission,
+        evidence: &Evidence,
+        host: &Host,
+        progress: Progress<'_>,
+    ) -> Games {
+        let settings = &self.settings;
+        let pairs = match settings.games {
+            GamesWanted::Pairs(pairs) => pairs,
+            GamesWanted::AsUsual if !settings.quick => PAIRS,
+            GamesWanted::AsUsual => return Games::LeftOut("left out by --quick".into()),
+            GamesWanted::Off => return Games::LeftOut("left out by --match off".into()),
+        };
+        let shown = &evidence.capabilities;
+        if shown.go_clock != Some(true) && shown.go_bare == Some(true) {
+            return Games::LeftOut("it answers `go` without a clock, and games have one".into());
+        }
+        let shell = shown_run(&evidence.runs).map_or(Shell::AsIs, |run| run.shell);
+        let contender = Contender {
+            launcher: Arc::clone(&host.sandbox) as _,
+            bytes: Arc::clone(&submission.bytes),
+            shell,
+            options: options_of(submission),
+        };
+        let plan = GamesPlan { pairs, limit: settings.games_limit };
+        games::play(&contender, plan, &settings.limits, progress)
+    }
+}
+
+/// The rule for which no games are played: one that was broken, or without which there is nothing to play.
+fn before_games(findings: &[Finding]) -> Option<RuleId> {
+    let needed = [RuleId::Startup, RuleId::UciPosition, RuleId::UciGo, RuleId::LegalMoves];
+    let bars = |finding: &&Finding| match finding.status {
+        Status::Fail => finding.rule.rule().kind == Kind::Gate,
+        Status::Undecided | Status::Skipped => needed.contains(&finding.rule),
+        Status::Pass | Status::Advice => false,
+    };
+    findings.iter().find(bars).map(|finding| finding.rule)
+}
+
+/// The sum of an entry's configuration.
+fn configuration(submission: &Submission) -> Option<String> {
+    submission.engines_json.as_ref().map(|config| sha256(config.text.as_bytes()))
+}
+
+/// A SHA-256 sum in hex.
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What the report shows of the runs.
@@ -402,6 +593,7 @@ fn unread(path: &Path, single: Finding) -> EntryReport {
         capabilities: None,
         transcript: Vec::new(),
         runs: Vec::new(),
+        circumstances: Circumstances::default(),
     }
 }
 
@@ -447,13 +639,27 @@ fn note_missing_layer(layers: &mut [Layer], error: &SandboxError) {
 mod tests {
     use super::*;
     use crate::units::Bytes;
-    use crate::verdict::Status;
 
     #[test]
     fn without_a_sandbox_nothing_is_accepted_and_nothing_rejected() {
         let findings = unconfined("no Landlock", NEEDS_LANDLOCK);
         assert_eq!(Verdict::of(&findings), Verdict::Undecided);
         assert_eq!(findings.iter().filter(|f| f.status == Status::Undecided).count(), 1);
+    }
+
+    #[test]
+    fn games_wait_for_the_rules() {
+        let pass = |rule| Finding::pass(rule, "");
+        let all = [pass(RuleId::Startup), pass(RuleId::UciGo), Finding::fail(RuleId::Clock, "")];
+        assert_eq!(before_games(&all), None);
+        let mut bad = all.to_vec();
+        bad.push(Finding::fail(RuleId::LeftoverFiles, ""));
+        assert_eq!(before_games(&bad), Some(RuleId::LeftoverFiles));
+        bad.pop();
+        bad.push(Finding::undecided(RuleId::Size, ""));
+        assert_eq!(before_games(&bad), None);
+        bad.push(Finding::undecided(RuleId::LegalMoves, ""));
+        assert_eq!(before_games(&bad), Some(RuleId::LegalMoves));
     }
 
     #[test]

@@ -1,0 +1,276 @@
+//! One game between two players, move by move, with the evidence of each move.
+//!
+//! The loop allocates nothing a move: the text of the `position` command grows by one move a ply, and the
+//! record's memory is taken before the first.
+
+mod go;
+mod player;
+mod record;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use shakmaty::{ByColor, CastlingMode, Color, Move, Position};
+
+use crate::game::adjudicate::{Adjudicator, Rules};
+use crate::game::clock::{Flag, GameClock, Patience, TimeControl};
+use crate::game::end::{Ending, Material, Reason, Referee};
+use crate::game::tables::Tables;
+use crate::openings::Opening;
+
+use go::write_go;
+pub use player::{Lost, Player, Said, Thought};
+pub use record::{GameRecord, Played, PlyRecord, Resume, Unanswered};
+
+/// Games longer than this make the record grow, which costs memory and nothing else.
+const USUAL_PLIES: usize = 400;
+
+/// What holds for a game.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'a> {
+    /// Where it begins.
+    pub opening: &'a Opening,
+    /// Each side's time control.
+    pub controls: ByColor<TimeControl>,
+    /// Margins and bounds.
+    pub patience: Patience,
+    /// Whether insufficient material is a draw.
+    pub material: Material,
+    /// Adjudication.
+    pub rules: Rules,
+    /// Endgame tables to adjudicate by.
+    pub tables: Option<&'a Tables>,
+    /// Whether the engines' expected lines are kept for the record.
+    pub keep_pv: bool,
+    /// What was played before an interruption (rule 6.1.5); none for a game from its beginning.
+    pub resume: Option<&'a Resume>,
+}
+
+/// Plays a game to its end.
+pub fn play<P: Player + ?Sized>(terms: &Terms<'_>, players: ByColor<&mut P>) -> GameRecord {
+    play_watched(terms, players, &mut |_| {})
+}
+
+/// As [`play`], telling every move when it has been judged, before the next is asked for.
+pub fn play_watched<P: Player + ?Sized>(
+    terms: &Terms<'_>,
+    players: ByColor<&mut P>,
+    watch: &mut dyn FnMut(Played<'_>),
+) -> GameRecord {
+    Game::new(terms).run(players, watch)
+}
+
+struct Game<'a> {
+    terms: &'a Terms<'a>,
+    referee: Referee,
+    clock: GameClock,
+    adjudicator: Adjudicator,
+    /// `position …` without its line end, then what is added for each question.
+    text: Vec<u8>,
+    /// Whether `moves` stands in the text already.
+    has_moves: bool,
+    record: GameRecord,
+}
+
+impl<'a> Game<'a> {
+    fn new(terms: &'a Terms<'a>) -> Game<'a> {
+        let mut text = Vec::with_capacity(32 + 5 * USUAL_PLIES);
+        match terms.opening.fen() {
+            Some(fen) => {
+                text.extend_from_slice(b"position fen ");
+                text.extend_from_slice(fen.as_bytes());
+            }
+            None => text.extend_from_slice(b"position startpos"),
+        }
+        Game {
+            referee: Referee::new(terms.opening.start(), terms.material),
+            clock: clock(terms),
+            adjudicator: Adjudicator::new(terms.rules),
+            text,
+            has_moves: false,
+            record: GameRecord {
+                opening: terms.opening.clone(),
+                plies: Vec::with_capacity(USUAL_PLIES),
+                pvs: Vec::with_capacity(if terms.keep_pv { 64 * USUAL_PLIES } else { 0 }),
+                ending: Ending::aborted("not played"),
+                unanswered: None,
+                hung: None,
+            },
+            terms,
+        }
+    }
+
+    fn run<P: Player + ?Sized>(
+        mut self,
+        players: ByColor<&mut P>,
+        watch: &mut dyn FnMut(Played<'_>),
+    ) -> GameRecord {
+        let ByColor { white, black } = players;
+        for (side, player) in [(Color::White, &mut *white), (Color::Black, &mut *black)] {
+            if let Err(lost) = player.new_game() {
+                return self.over(lost_at_start(side, lost));
+            }
+        }
+        let mut over = self.referee.ending();
+        for one in self.terms.opening.moves() {
+            if over.is_some() {
+                break;
+            }
+            over = self.moved(*one);
+        }
+        if let (None, Some(resume)) = (&over, self.terms.resume) {
+            over = self.bring_back(resume);
+        }
+        loop {
+            if let Some(ending) = over {
+                return self.over(ending);
+            }
+            let before = self.record.plies.len();
+            let mover = self.referee.position().turn();
+            over = match self.referee.position().turn() {
+                Color::White => self.ply(white),
+                Color::Black => self.ply(black),
+            };
+            if let Some(ply) = self.record.plies.get(before) {
+                let clocks = ByColor {
+                    white: self.clock.left(Color::White),
+                    black: self.clock.left(Color::Black),
+                };
+                let pv = self.record.pvs.get(ply.pv.clone()).unwrap_or_default();
+                watch(Played { number: before, mover, ply, clocks, pv });
+            }
+        }
+    }
+
+    /// Plays what was played before an interruption, with the counters that it moved.
+    fn bring_back(&mut self, resume: &Resume) -> Option<Ending> {
+        let mut over = None;
+        for ply in &resume.plies {
+            if over.is_some() {
+                break;
+            }
+            let side = self.referee.position().turn();
+            over = self.moved(ply.played);
+            let eval = ply.info.eval.map(|eval| eval.for_white(side));
+            over = over.or_else(|| self.adjudicator.after(&self.referee, eval));
+            self.record.plies.push(PlyRecord { pv: 0..0, ..ply.clone() });
+        }
+        over
+    }
+
+    fn over(mut self, ending: Ending) -> GameRecord {
+        self.record.ending = ending;
+        self.record
+    }
+
+    /// Plays a legal move on the board and in the text.
+    fn moved(&mut self, one: Move) -> Option<Ending> {
+        if !self.has_moves {
+            self.text.extend_from_slice(b" moves");
+            self.has_moves = true;
+        }
+        self.text.push(b' ');
+        one.to_uci(CastlingMode::Standard).append_ascii_to(&mut self.text);
+        self.referee.play(one)
+    }
+
+    /// Asks one player for one move.
+    fn ply<P: Player + ?Sized>(&mut self, player: &mut P) -> Option<Ending> {
+        let side = self.referee.position().turn();
+        let length = self.text.len();
+        self.text.push(b'\n');
+        write_go(&mut self.text, &self.clock, side);
+        let thought = player.think(&self.text, self.clock.wait(side));
+        self.text.truncate(length);
+        let used = thought.heard.since(thought.sent);
+        let left = self.clock.left(side);
+        match self.judge(side, &thought, used) {
+            Ok(one) => {
+                let info = player.info();
+                let before = self.record.pvs.len();
+                if self.terms.keep_pv {
+                    self.record.pvs.extend_from_slice(player.pv());
+                }
+                let board_end = self.moved(one);
+                let eval = info.eval.map(|eval| eval.for_white(side));
+                let end = board_end
+                    .or_else(|| self.terms.tables?.probe(self.referee.position()))
+                    .or_else(|| self.adjudicator.after(&self.referee, eval));
+                self.record.plies.push(PlyRecord {
+                    played: one,
+                    sent: thought.sent,
+                    heard: thought.heard,
+                    left: self.clock.left(side),
+                    info,
+                    pv: before..self.record.pvs.len(),
+                    rules_in: self.adjudicator.rules_in(),
+                });
+                end
+            }
+            Err(ending) => {
+                if matches!(thought.said, Said::Lost(Lost::Silent(_))) {
+                    self.record.hung = Some(side);
+                }
+                self.record.unanswered =
+                    Some(Unanswered { sent: thought.sent, heard: thought.heard, left });
+                Some(ending)
+            }
+        }
+    }
+
+    /// The legal move in an answer that came in time, or how the game ends without one.
+    fn judge(&mut self, side: Color, thought: &Thought, used: Duration) -> Result<Move, Ending> {
+        let loses = |reason| Ending::win(!side, reason);
+        match &thought.said {
+            Said::Lost(Lost::Stopped) => return Err(Ending::aborted("the match was stopped")),
+            Said::Lost(Lost::Gone(exit)) => return Err(loses(Reason::Crash { exit: *exit })),
+            Said::Lost(Lost::Host(why)) => return Err(Ending::aborted(why.clone())),
+            Said::Lost(Lost::NotStarted(why)) => return Err(loses(Reason::NoStart(why.clone()))),
+            Said::Lost(Lost::Silent(_)) if self.clock.runs(side) => {
+                return Err(loses(Reason::Time { over: None }));
+            }
+            Said::Lost(Lost::Silent(waited)) => {
+                return Err(loses(Reason::Stall { waited: *waited }));
+            }
+            Said::Move(_) | Said::NoMove(_) | Said::Resign => {}
+        }
+        // Time first: a move that comes too late is not looked at.
+        if let Err(Flag { over }) = self.clock.spend(side, used) {
+            return Err(loses(Reason::Time { over: Some(over) }));
+        }
+        match &thought.said {
+            Said::Resign => Err(loses(Reason::Resignation)),
+            Said::Move(said) => {
+                self.referee.find(*said).ok_or_else(|| loses(Reason::IllegalMove(said.to_string())))
+            }
+            Said::NoMove(said) => Err(loses(Reason::IllegalMove(said.clone()))),
+            Said::Lost(_) => Err(Ending::aborted("no answer")),
+        }
+    }
+}
+
+/// The clocks as the game begins, or as it goes on.
+fn clock(terms: &Terms<'_>) -> GameClock {
+    let Some(resume) = terms.resume else {
+        return GameClock::new(terms.controls, terms.patience);
+    };
+    let mut side = terms.opening.moves().iter().fold(terms.opening.start().turn(), |side, _| !side);
+    let mut made = ByColor { white: 0, black: 0 };
+    for _ in &resume.plies {
+        *made.get_mut(side) += 1;
+        side = !side;
+    }
+    GameClock::resumed(terms.controls, terms.patience, resume.clocks, made)
+}
+
+/// An engine that is not there when the game begins.
+fn lost_at_start(side: Color, lost: Lost) -> Ending {
+    match lost {
+        Lost::NotStarted(why) => Ending::win(!side, Reason::NoStart(why)),
+        Lost::Host(why) => Ending::aborted(why),
+        Lost::Gone(exit) => Ending::win(!side, Reason::Crash { exit }),
+        Lost::Silent(waited) => Ending::win(!side, Reason::Stall { waited }),
+        Lost::Stopped => Ending::aborted("the match was stopped"),
+    }
+}

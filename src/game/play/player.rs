@@ -1,0 +1,70 @@
+//! One who can be asked for moves, and what comes back.
+
+use std::time::Duration;
+
+use shakmaty::uci::UciMove;
+
+use crate::evidence::ExitHow;
+use crate::game::clock::Stamp;
+use crate::game::info::Info;
+
+/// One who can be asked for moves.
+pub trait Player {
+    /// A new game begins.
+    ///
+    /// # Errors
+    /// Why this player cannot play it.
+    fn new_game(&mut self) -> Result<(), Lost>;
+
+    /// Sends the text (`position …`, `go …`, with their line ends) and waits for an answer, `wait` at most.
+    fn think(&mut self, text: &[u8], wait: Duration) -> Thought;
+
+    /// What the last answer's search said of itself.
+    fn info(&self) -> Info {
+        Info::default()
+    }
+
+    /// The line of play that the last answer's search expected, in UCI's words.
+    fn pv(&self) -> &[u8] {
+        b""
+    }
+}
+
+/// Why a player is lost for a game, besides its moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// Could not be started.
+    NotStarted(String),
+    /// The host could not give it what it needs, which is nobody's loss.
+    Host(String),
+    /// Ended, or closed its output.
+    Gone(Option<ExitHow>),
+    /// Gave no answer for so long.
+    Silent(Duration),
+    /// The match is broken off.
+    Stopped,
+}
+
+/// An answer, with the moments at which the question was written and the answer read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thought {
+    /// Just before `go` was written.
+    pub sent: Stamp,
+    /// Just after the read that brought the answer (or the end of waiting).
+    pub heard: Stamp,
+    /// The answer.
+    pub said: Said,
+}
+
+/// What a player said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// A move, legal or not.
+    Move(UciMove),
+    /// `bestmove` with something else behind it: what stood there.
+    NoMove(String),
+    /// `bestmove resign`.
+    Resign,
+    /// Nothing.
+    Lost(Lost),
+}
