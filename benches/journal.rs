@@ -1,7 +1,7 @@
 //! What a long journal costs to read: `cargo bench --bench journal`.
 //!
 //! Journals of 1,000 and of 10,000 simulated games with every move, as a runner writes them, and for each command
-//! its time and the most memory that it had.
+//! its time, the processor's part of that (which a busy host does not change), and the most memory that it had.
 #![expect(clippy::expect_used, reason = "a benchmark that cannot measure has nothing to say")]
 
 use std::num::NonZeroU32;
@@ -14,6 +14,7 @@ use gate4k::event::journal::record::{GameFinished, GameStarted, Header, Ply, Sta
 use gate4k::event::journal::{Journal, Record, VERSION};
 use gate4k::event::schedule::{BookPolicy, Pairing, Schedule};
 use gate4k::game::end::Reason;
+use nix::sys::resource::{UsageWho, getrusage};
 use shakmaty::{CastlingMode, Chess, Position};
 
 const ENGINES: usize = 30;
@@ -151,8 +152,17 @@ fn game(add: &mut impl FnMut(Record), pairing: &Pairing, line: &[String], result
     }));
 }
 
-/// The time of a command, and the most memory that it was seen with.
-fn measure(words: &[&str], file: &Path) -> (Duration, u64) {
+/// Processor time of all children that have been waited for.
+fn children() -> Duration {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("rusage");
+    let time =
+        |t: nix::sys::time::TimeVal| Duration::new(t.tv_sec() as u64, t.tv_usec() as u32 * 1000);
+    time(usage.user_time()) + time(usage.system_time())
+}
+
+/// The time of a command, its processor time, and the most memory that it was seen with.
+fn measure(words: &[&str], file: &Path) -> (Duration, Duration, u64) {
+    let before = children();
     let start = Instant::now();
     let mut child = Command::new(env!("CARGO_BIN_EXE_gate4k"))
         .args(words)
@@ -170,7 +180,7 @@ fn measure(words: &[&str], file: &Path) -> (Duration, u64) {
         most = most.max(kib.unwrap_or(0));
         if let Some(done) = child.try_wait().expect("gate4k is waited for") {
             assert!(done.success(), "{words:?}: {done}");
-            return (start.elapsed(), most);
+            return (start.elapsed(), children().saturating_sub(before), most);
         }
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -194,13 +204,14 @@ fn main() {
             (&["event", "status"], &file),
             (&["event", "export", "pgn"], &file),
         ] {
-            let mut runs: Vec<(Duration, u64)> = (0..5).map(|_| measure(words, file)).collect();
+            let mut runs: Vec<_> = (0..5).map(|_| measure(words, file)).collect();
             runs.sort();
-            let most = runs.iter().map(|(_, most)| *most).max().unwrap_or(0);
+            let most = runs.iter().map(|(_, _, most)| *most).max().unwrap_or(0);
             println!(
-                "  {:24} {:7.3} s (median of 5)  {:6.1} MB at most",
+                "  {:24} {:7.3} s, of these {:6.3} s of processor (median of 5)  {:6.1} MB at most",
                 words.join(" "),
                 runs[2].0.as_secs_f64(),
+                runs[2].1.as_secs_f64(),
                 most as f64 / 1024.0
             );
         }

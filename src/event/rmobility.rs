@@ -72,9 +72,15 @@ pub fn of_game(game: &GameRecord) -> Option<Held> {
         GameResult::Unfinished => None,
         GameResult::Won(holder) => Some(Held { goal: Goal(0), holder }),
         GameResult::Drawn => {
+            // A pawn move or a capture sets the goal anew: only the last one and what follows it count.
+            let last = game.plies.iter().rposition(|ply| ply.played.is_zeroing()).unwrap_or(0);
             let mut tracker = Tracker::default();
-            for (ply, after) in game.positions() {
-                tracker.ply(&after, ply.played.is_zeroing());
+            let mut position = game.start.clone();
+            for (number, ply) in game.plies.iter().enumerate() {
+                position.play_unchecked(ply.played);
+                if number >= last {
+                    tracker.ply(&position, ply.played.is_zeroing());
+                }
             }
             tracker.held()
         }
@@ -225,6 +231,23 @@ mod tests {
         assert_eq!(goals[3], goals[2]);
         // Qxe5 is mate.
         assert_eq!((goals[4].goal, goals[4].holder), (Goal(0), Color::White));
+    }
+
+    #[test]
+    fn what_comes_before_the_last_pawn_move_or_capture_changes_nothing() {
+        for line in [
+            "e4 e5 Qh5 Ke7 Qxe5",
+            "e4 e5 Nf3 Nc6 Ng1 Nb8 Nf3",
+            "Nf3 Nf6 Ng1 Ng8",
+            "e4 d5 exd5 Qxd5 Nc3 Qd8 Nb1 Qd5",
+        ] {
+            let game = record("a", "b", GameResult::Drawn, line);
+            let mut tracker = Tracker::default();
+            for (ply, after) in game.positions() {
+                tracker.ply(&after, ply.played.is_zeroing());
+            }
+            assert_eq!(of_game(&game), tracker.held(), "{line}");
+        }
     }
 
     #[test]

@@ -10,6 +10,8 @@ mod direct_encounter;
 mod double_wins;
 mod figure;
 mod games_black;
+#[cfg(test)]
+mod hand_computed;
 mod lost_length;
 mod rmobility;
 mod sonneborn_berger;
@@ -312,10 +314,15 @@ mod tests {
     use super::*;
     use crate::event::field::tests::{field, find};
 
-    fn order(games: &str, tied: &str, chain: &str) -> String {
-        let field = field(games);
-        let context = Context::new(&field);
-        let tied: Vec<EngineIx> = tied.split(' ').map(|name| find(&field, name)).collect();
+    /// Games as for [`field`].
+    pub(super) fn order(games: &str, tied: &str, chain: &str) -> String {
+        order_of(&field(games), tied, chain)
+    }
+
+    /// `a, b=c (DE)`: who stands where, and by what.
+    pub(super) fn order_of(field: &Field, tied: &str, chain: &str) -> String {
+        let context = Context::new(field);
+        let tied: Vec<EngineIx> = tied.split(' ').map(|name| find(field, name)).collect();
         let groups = break_tie(&context, &tied, Chain::named(chain).unwrap());
         let told: Vec<String> = groups
             .iter()
