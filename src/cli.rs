@@ -13,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::event::tiebreak::{CHAINS, Chain};
 use crate::evidence::Limits;
+use crate::gate::GamesWanted;
 use crate::rule::{RULES, RuleId, UnknownRule};
 use crate::sandbox::devices::DeviceClass;
 use crate::sandbox::status::LayerName;
@@ -137,7 +138,7 @@ pub struct CheckArgs {
     /// Refuse what the allow-list only tolerates
     #[arg(long)]
     pub strict: bool,
-    /// Do only what can reject; leave out what can only advise
+    /// Do only what can reject; leave out what can only advise, and the games
     #[arg(long)]
     pub quick: bool,
     /// From exec to the first readyok (rule 7.4)
@@ -155,6 +156,13 @@ pub struct CheckArgs {
     /// How many probes run beside each other; as many as there are processors if not given
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
+    /// Pairs of fast games that end the check, half of them against itself, half against a reference
+    /// engine, or off; 2 if not given, and off with --quick
+    #[arg(long = "match", value_name = "PAIRS|off", value_parser = games_wanted)]
+    pub games: Option<GamesWanted>,
+    /// How long these games may take together; what is unfinished then is cut, and is no failure
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "30s")]
+    pub match_limit: Duration,
     /// No progress line
     #[arg(long, short)]
     pub quiet: bool,
@@ -165,6 +173,19 @@ pub struct CheckArgs {
     /// PATH of - is standard output, which then holds this in place of what --format says
     #[arg(long, value_name = "FORMAT=PATH", value_parser = report::report_to)]
     pub report: Vec<ReportTo>,
+}
+
+/// The most pairs of games that a check plays: more are a match.
+const MOST_PAIRS: u32 = 100;
+
+fn games_wanted(text: &str) -> Result<GamesWanted, String> {
+    if text == "off" {
+        return Ok(GamesWanted::Off);
+    }
+    let pairs = text.parse::<NonZeroU32>().ok().filter(|pairs| pairs.get() <= MOST_PAIRS);
+    pairs
+        .map(GamesWanted::Pairs)
+        .ok_or_else(|| format!("write off, or a number of pairs from 1 to {MOST_PAIRS}"))
 }
 
 impl CheckArgs {

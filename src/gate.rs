@@ -4,20 +4,23 @@ mod attach;
 
 pub use attach::{Attached, refused};
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
+use crate::conformance::probe::games::{self, Contender, GamesPlan};
 use crate::conformance::probe::{self, ProbePlan, Waits};
-use crate::conformance::{self, words::Words};
+use crate::conformance::{self, match_, words::Words};
 use crate::error::CheckError;
-use crate::evidence::{Capabilities, Evidence, HostFacts, Limits, Purpose, Run, Shell};
+use crate::evidence::{Capabilities, Evidence, Games, HostFacts, Limits, Purpose, Run, Shell};
 use crate::policy::allowlist::Allowlist;
 use crate::policy::decide::Strictness;
 use crate::policy::toolchain::Toolchain;
 use crate::report::size::{EntrySize, SizeFigures};
 use crate::report::{EntryReport, Leftover, RunSummary, StartTimes};
-use crate::rule::{RULES, RuleId};
+use crate::rule::{Kind, RULES, RuleId};
+use crate::runner::entries::options_of;
 use crate::sandbox::Sandbox;
 use crate::sandbox::capability::{self, Capability};
 use crate::sandbox::devices::{self, DeviceClass};
@@ -28,7 +31,7 @@ use crate::submission::entry::{self, LoadError, LoadOptions};
 use crate::submission::format::{self, Format, ThisHost};
 use crate::submission::payload::{self, Counting, PayloadReport};
 use crate::submission::size::{self, FileParts, SizeReport};
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Finding, Status, Verdict};
 
 /// What the caller chose; the defaults are the event's.
 #[derive(Clone, Debug)]
@@ -53,7 +56,26 @@ pub struct Settings {
     pub devices: Vec<DeviceClass>,
     /// How many probes run beside each other.
     pub jobs: NonZeroUsize,
+    /// The games of rule `match`.
+    pub games: GamesWanted,
+    /// How long these may take.
+    pub games_limit: Duration,
 }
+
+/// Whether games are played (rule `match`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GamesWanted {
+    /// Two pairs; none where only what is quick is wanted.
+    #[default]
+    AsUsual,
+    /// So many pairs, whatever else is wanted.
+    Pairs(NonZeroU32),
+    /// None.
+    Off,
+}
+
+/// Pairs of games where nothing else is said: one against itself, one against the reference engine.
+const PAIRS: NonZeroU32 = NonZeroU32::new(2).unwrap();
 
 impl Default for Settings {
     fn default() -> Settings {
@@ -68,6 +90,8 @@ impl Default for Settings {
             lazy_memory: false,
             devices: Vec::new(),
             jobs: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            games: GamesWanted::AsUsual,
+            games_limit: Duration::from_secs(30),
         }
     }
 }
@@ -323,19 +347,70 @@ impl Gate {
             }
         };
         progress("judging");
-        let evidence = Evidence {
+        let mut evidence = Evidence {
             runs,
             capabilities,
+            games: Games::NotYet,
             host: host.facts.clone(),
             limits: self.settings.limits,
             strict: self.settings.strict,
             quick: self.settings.quick,
         };
         let words = Words::new(&host.tools);
-        let findings = conformance::judge_all(&evidence, &format.needed, &words);
+        let mut findings = conformance::judge_all(&evidence, &format.needed, &words);
+        if let Some(finding) = findings.iter().position(|finding| finding.rule == RuleId::Match) {
+            findings[finding] = match before_games(&findings) {
+                Some(on) => Finding::skipped(RuleId::Match, on),
+                None => {
+                    evidence.games = self.games(submission, &evidence, host, progress);
+                    match_::judge(&evidence)
+                }
+            };
+        }
         tell(report, &evidence);
         findings
     }
+
+    /// Plays the games of rule `match`, where some are wanted and can be asked of the entry.
+    fn games(
+        &self,
+        submission: &Submission,
+        evidence: &Evidence,
+        host: &Host,
+        progress: Progress<'_>,
+    ) -> Games {
+        let settings = &self.settings;
+        let pairs = match settings.games {
+            GamesWanted::Pairs(pairs) => pairs,
+            GamesWanted::AsUsual if !settings.quick => PAIRS,
+            GamesWanted::AsUsual => return Games::LeftOut("left out by --quick".into()),
+            GamesWanted::Off => return Games::LeftOut("left out by --match off".into()),
+        };
+        let shown = &evidence.capabilities;
+        if shown.go_clock != Some(true) && shown.go_bare == Some(true) {
+            return Games::LeftOut("it answers `go` without a clock, and games have one".into());
+        }
+        let shell = shown_run(&evidence.runs).map_or(Shell::AsIs, |run| run.shell);
+        let contender = Contender {
+            launcher: Arc::clone(&host.sandbox) as _,
+            bytes: Arc::clone(&submission.bytes),
+            shell,
+            options: options_of(submission),
+        };
+        let plan = GamesPlan { pairs, limit: settings.games_limit };
+        games::play(&contender, plan, &settings.limits, progress)
+    }
+}
+
+/// The rule for which no games are played: one that was broken, or without which there is nothing to play.
+fn before_games(findings: &[Finding]) -> Option<RuleId> {
+    let needed = [RuleId::Startup, RuleId::UciPosition, RuleId::UciGo, RuleId::LegalMoves];
+    let bars = |finding: &&Finding| match finding.status {
+        Status::Fail => finding.rule.rule().kind == Kind::Gate,
+        Status::Undecided | Status::Skipped => needed.contains(&finding.rule),
+        Status::Pass | Status::Advice => false,
+    };
+    findings.iter().find(bars).map(|finding| finding.rule)
 }
 
 /// What the report shows of the runs.
@@ -447,13 +522,27 @@ fn note_missing_layer(layers: &mut [Layer], error: &SandboxError) {
 mod tests {
     use super::*;
     use crate::units::Bytes;
-    use crate::verdict::Status;
 
     #[test]
     fn without_a_sandbox_nothing_is_accepted_and_nothing_rejected() {
         let findings = unconfined("no Landlock", NEEDS_LANDLOCK);
         assert_eq!(Verdict::of(&findings), Verdict::Undecided);
         assert_eq!(findings.iter().filter(|f| f.status == Status::Undecided).count(), 1);
+    }
+
+    #[test]
+    fn games_wait_for_the_rules() {
+        let pass = |rule| Finding::pass(rule, "");
+        let all = [pass(RuleId::Startup), pass(RuleId::UciGo), Finding::fail(RuleId::Clock, "")];
+        assert_eq!(before_games(&all), None);
+        let mut bad = all.to_vec();
+        bad.push(Finding::fail(RuleId::LeftoverFiles, ""));
+        assert_eq!(before_games(&bad), Some(RuleId::LeftoverFiles));
+        bad.pop();
+        bad.push(Finding::undecided(RuleId::Size, ""));
+        assert_eq!(before_games(&bad), None);
+        bad.push(Finding::undecided(RuleId::LegalMoves, ""));
+        assert_eq!(before_games(&bad), Some(RuleId::LegalMoves));
     }
 
     #[test]

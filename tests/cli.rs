@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 /// Every rule of the gate, with the section it comes from. Written out here on purpose: ids are stable,
 /// and a change of one must be noticed.
-const RULES: [(&str, &str); 22] = [
+const RULES: [(&str, &str); 23] = [
     ("single-file", "7.2"),
     ("format", "7.2"),
     ("file-name", "7.3"),
@@ -28,6 +28,7 @@ const RULES: [(&str, &str); 22] = [
     ("uci-quit", "7.9"),
     ("legal-moves", "2.1"),
     ("long-game", "7.9"),
+    ("match", "2.1, 6.2"),
     ("own-book", "0.1"),
     ("ponder", "0.1"),
     ("clock", "1"),

@@ -43,6 +43,8 @@ fn run_with(
         limits: args.limits(),
         strict: args.strict,
         quick: args.quick,
+        games: args.games.unwrap_or_default(),
+        games_limit: args.match_limit,
         ..confinement(settings(&args.entry), &args.confine)
     };
     if let Some(jobs) = args.jobs {

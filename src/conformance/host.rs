@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::libraries::{LibraryPolicy, LibraryWord, missing_modules};
-use crate::evidence::{FileAccess, HostFacts, Run};
+use crate::evidence::{FileAccess, HostFacts, Refusal, Run};
 use crate::sandbox::status::{Layer, LayerName, State};
 use crate::verdict::{Finding, Status};
 
@@ -72,8 +72,13 @@ fn gaps(host: &HostFacts) -> impl Iterator<Item = (LayerName, String)> {
 
 /// The kernel refused the run memory, threads or an instruction (design decision 11).
 pub(super) fn refusal(run: &Run, host: &HostFacts) -> Option<Excuse> {
+    refused(&run.refusals, host)
+}
+
+/// As [`refusal`], wherever the refusals were seen.
+pub(super) fn refused(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> {
     let mut asked: Vec<String> = Vec::new();
-    for refusal in &run.refusals {
+    for refusal in refusals {
         let words = refusal.what.to_string();
         if !asked.contains(&words) {
             asked.push(words);

@@ -18,6 +18,7 @@ pub mod leftover_processes;
 pub mod legal_moves;
 pub mod libraries;
 pub mod long_game;
+pub mod match_;
 pub mod own_book;
 pub mod ponder;
 pub mod positions;
@@ -62,6 +63,7 @@ pub fn judge_all(evidence: &Evidence, needed: &[String], policy: &dyn Policy) ->
         uci_quit::judge(evidence),
         legal_moves::judge(evidence),
         long_game::judge(evidence),
+        match_::judge(evidence),
         own_book::judge(evidence),
         ponder::judge(evidence),
         clock::judge(evidence),

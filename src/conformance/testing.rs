@@ -5,9 +5,10 @@ use std::time::Duration;
 use crate::conformance::commands::{CommandPolicy, CommandWord};
 use crate::conformance::libraries::{LibraryPolicy, LibraryWord};
 use crate::evidence::{
-    Answer, Ask, BookSeen, Capabilities, EndHow, Ending, Evidence, Exec, ExecOutcome, ExitHow,
-    FileAccess, FileOpen, GoQuestion, HostFacts, LeftFile, LeftProcess, Limits, ProgramClass,
-    Purpose, Question, Refusal, Resource, Run, Shell,
+    Answer, Ask, BookSeen, Capabilities, Colours, EndHow, Ending, Evidence, Exec, ExecOutcome,
+    ExitHow, FileAccess, FileOpen, GameEnd, Games, GoQuestion, HostFacts, LeftFile, LeftProcess,
+    Limits, Played, PlayedGame, ProgramClass, Purpose, Question, Refusal, Resource, Rival, Run,
+    Shell,
 };
 use crate::sandbox::status::{Layer, LayerName, State};
 use crate::uci::transcript::Transcript;
@@ -133,6 +134,7 @@ pub(crate) fn evidence_of(runs: impl IntoIterator<Item = Run>) -> Evidence {
     Evidence {
         runs: runs.into_iter().collect(),
         capabilities: Capabilities::default(),
+        games: Games::NotYet,
         host: host(),
         limits: Limits::default(),
         strict: false,
@@ -155,7 +157,42 @@ pub(crate) fn evidence() -> Evidence {
     let mut clock = run(Purpose::Clock);
     let little = GoQuestion { left: Some(ms(5_000)), ..go("little", LISTED, 1) };
     clock.asks.push(ask(Question::Go(little), 9_000, 200, legal("e7e5")));
-    evidence_of([run(Purpose::Main), run(Purpose::Positions), long, idle, clock])
+    let mut evidence =
+        evidence_of([run(Purpose::Main), run(Purpose::Positions), long, idle, clock]);
+    let rivals = [Rival::Itself, Rival::Itself, Rival::Reference, Rival::Reference];
+    evidence.games = games(rivals.iter().zip(1..).map(|(rival, n)| game(n, *rival)).collect());
+    evidence
+}
+
+/// A game that ended as games do.
+pub(crate) fn game(number: usize, rival: Rival) -> PlayedGame {
+    PlayedGame {
+        number,
+        rival,
+        colours: Colours::Both,
+        plies: Ply(40),
+        answered: 36,
+        slowest: Some(ms(30)),
+        command: "position startpos moves e2e4".into(),
+        fen: "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1".into(),
+        result: "1-0",
+        end: GameEnd::Whole("White mates".into()),
+        late: Vec::new(),
+        exit: None,
+        stderr: Vec::new(),
+        refusals: Vec::new(),
+    }
+}
+
+/// Of four games that were wanted, these.
+pub(crate) fn games(games: Vec<PlayedGame>) -> Games {
+    Games::Played(Played {
+        control: "0.5+0.01".into(),
+        limit: ms(30_000),
+        took: ms(4_000),
+        wanted: 4,
+        games,
+    })
 }
 
 /// Changes to a run, in a chain.

@@ -6,6 +6,7 @@
 
 mod capabilities;
 mod files;
+mod games;
 mod host;
 mod programs;
 mod questions;
@@ -15,6 +16,7 @@ mod text;
 
 pub use capabilities::Capabilities;
 pub use files::{FileAccess, FileOpen, LeftFile, LeftProcess};
+pub use games::{Colours, GameEnd, GameFault, Games, LateMove, Played, PlayedGame, Rival};
 pub use host::{HostFacts, Limits};
 pub use programs::{Exec, ExecOutcome, ExitHow, Product, ProgramClass};
 pub use questions::{Answer, Ask, GoQuestion, Question};
@@ -29,6 +31,8 @@ pub struct Evidence {
     pub runs: Vec<Run>,
     /// What it understands.
     pub capabilities: Capabilities,
+    /// The games it played.
+    pub games: Games,
     /// The host.
     pub host: HostFacts,
     /// The limits.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use crate::evidence::ExitHow;
+use crate::evidence::{ExitHow, Refusal};
 use crate::game::play::Lost;
 use crate::sandbox::plan::{Confined, Launcher, Pipes, Plan};
 
@@ -49,8 +49,9 @@ pub(super) trait Body: Send {
     fn pid(&self) -> Option<u32>;
     /// The start is over: what is only watched then need be watched no more.
     fn is_up(&self) {}
-    /// Kills it and all it started; returns when it is gone.
-    fn kill(&mut self);
+    /// Kills it and all it started; returns when it is gone, with what the kernel had refused it, where
+    /// that was watched.
+    fn kill(&mut self) -> Vec<Refusal>;
 }
 
 /// Starts an engine. A sandbox that cannot be built is the host's fault and no engine's.
@@ -150,7 +151,7 @@ impl Body for Process {
         Some(self.child.id())
     }
 
-    fn kill(&mut self) {
+    fn kill(&mut self) -> Vec<Refusal> {
         if let Ok(pid) = i32::try_from(self.child.id()) {
             // Before the child is waited for, so that the number is still the group's.
             let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
@@ -159,6 +160,7 @@ impl Body for Process {
             let _ = self.child.kill();
             self.exit = self.child.wait().ok().map(exit_how);
         }
+        Vec::new()
     }
 }
 
@@ -209,11 +211,12 @@ impl Body for Caged {
         }
     }
 
-    fn kill(&mut self) {
-        if let Some(confined) = self.confined.take() {
-            confined.kill();
-            let _ = confined.close();
-        }
+    fn kill(&mut self) -> Vec<Refusal> {
+        let Some(confined) = self.confined.take() else {
+            return Vec::new();
+        };
+        confined.kill();
+        confined.close().refusals
     }
 }
 

@@ -10,7 +10,7 @@ use super::body::{self, Body, Start};
 use super::spec::Speaks;
 use super::stop::Stop;
 use super::wire::{Silence, Wire};
-use crate::evidence::{ExitHow, escape};
+use crate::evidence::{ExitHow, Refusal, escape};
 use crate::game::clock::{Monotonic, Stamp, TimeControl};
 use crate::game::info::{self, Info};
 use crate::game::play::{Lost, Player, Said, Thought};
@@ -106,6 +106,8 @@ pub struct Remains {
     pub exit: Option<ExitHow>,
     /// The last lines of its standard error, each harmless.
     pub stderr: Vec<String>,
+    /// What the kernel had refused it, where it was confined.
+    pub refusals: Vec<Refusal>,
 }
 
 /// One engine's seat at one table: the process, if there is one now.
@@ -255,8 +257,8 @@ impl Seat {
         let stderr = self.stderr();
         if let Some(mut live) = self.live.take() {
             let exit = live.body.exit(Instant::now());
-            live.body.kill();
-            self.remains = Some(Remains { exit, stderr });
+            let refusals = live.body.kill();
+            self.remains = Some(Remains { exit, stderr, refusals });
         }
     }
 

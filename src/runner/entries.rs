@@ -12,6 +12,7 @@ use crate::policy::toolchain::Toolchain;
 use crate::sandbox::Sandbox;
 use crate::sandbox::capability::Capability;
 use crate::sandbox::plan::{Audit, Launcher, Plan, SandboxError, Staging};
+use crate::submission::Submission;
 use crate::submission::entry::{self, LoadError, LoadOptions};
 use crate::submission::json::Json;
 
@@ -66,14 +67,12 @@ impl Cage {
             LoadError::Unreadable { path, source } => CheckError::Read { path, source },
             other => CheckError::Configuration(Box::new(other)),
         })?;
-        let Some(submission) = loaded.submission.filter(crate::submission::Submission::is_whole)
-        else {
+        let Some(submission) = loaded.submission.filter(Submission::is_whole) else {
             let what = loaded.finding.summary;
             return Err(CheckError::Nothing { path: path.into(), what });
         };
-        let config = submission.engines_json.as_ref().and_then(|json| json.selected.as_ref().ok());
         Ok(CagedEntry {
-            options: config.map(options_of).unwrap_or_default(),
+            options: options_of(&submission),
             start: Start::Entry(
                 Arc::clone(&self.launcher),
                 Plan {
@@ -87,8 +86,15 @@ impl Cage {
     }
 }
 
+/// The options that an entry's configuration sets.
+#[must_use]
+pub fn options_of(submission: &Submission) -> Vec<(String, String)> {
+    let config = submission.engines_json.as_ref().and_then(|json| json.selected.as_ref().ok());
+    config.map(pairs).unwrap_or_default()
+}
+
 /// The options of an engine of cutechess's file that have a name and a value.
-fn options_of(config: &Json) -> Vec<(String, String)> {
+fn pairs(config: &Json) -> Vec<(String, String)> {
     use crate::submission::json::Node;
     let Some(Node::Array(options)) = config.get("options").map(|options| &options.node) else {
         return Vec::new();
@@ -108,7 +114,7 @@ fn options_of(config: &Json) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::pairs;
 
     #[test]
     fn options_of_every_kind_are_taken() {
@@ -117,8 +123,8 @@ mod tests {
                 {"name":"Net","value":"a b"},{"name":"Clear","type":"button"}]}"#,
         )
         .unwrap();
-        let pairs = [("Hash", "16"), ("Own Book", "false"), ("Net", "a b")];
-        let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        assert_eq!(options_of(&config), pairs);
+        let wanted = [("Hash", "16"), ("Own Book", "false"), ("Net", "a b")];
+        let wanted = wanted.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(pairs(&config), wanted);
     }
 }

@@ -168,7 +168,7 @@ impl<'a> Worker<'a> {
         if lost || hung || stopped {
             seat.kill();
             if !stopped {
-                let Remains { exit, stderr } = seat.remains.clone().unwrap_or_default();
+                let Remains { exit, stderr, .. } = seat.remains.clone().unwrap_or_default();
                 self.tell(Event::EngineKilled {
                     engine,
                     why: match &record.ending.reason {

@@ -7,6 +7,7 @@
 
 mod clock;
 mod extras;
+pub mod games;
 mod idle;
 mod list;
 mod long_game;
