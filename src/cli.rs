@@ -12,7 +12,6 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::event::tiebreak::{CHAINS, Chain};
-use crate::evidence::Limits;
 use crate::gate::GamesWanted;
 use crate::rule::{RULES, RuleId, UnknownRule};
 use crate::sandbox::devices::DeviceClass;
@@ -46,6 +45,10 @@ pub struct Cli {
 pub enum Command {
     /// Judge entries: size, start, sandbox, UCI, moves, leftovers
     Check(CheckArgs),
+    /// Build the smallest entry that works from a source, and prove it by checking it
+    Pack(PackArgs),
+    /// Tell whether a receipt of `check` still holds for an entry
+    Verify(VerifyArgs),
     /// Count an entry's bytes, without running it
     Size(SizeArgs),
     /// Play games between engines: clocks, openings, pairs, PGN
@@ -72,10 +75,11 @@ pub enum Command {
 /// What identifies entries and how their configuration is read.
 #[derive(Clone, Debug, Args)]
 pub struct EntryArgs {
-    /// An engine file, or a directory that holds it and, if needed, its engines.json
-    #[arg(required = true, value_name = "ENTRY")]
+    /// An engine file, a directory that holds it and, if needed, its engines.json, or a directory of such
+    /// directories
+    #[arg(value_name = "ENTRY")]
     pub entries: Vec<PathBuf>,
-    /// The configuration, where it does not lie beside the entry
+    /// The engines.json, where it does not lie beside the entry
     #[arg(long, value_name = "FILE")]
     pub engines_json: Option<PathBuf>,
     /// Which engine of a configuration with several
@@ -141,19 +145,20 @@ pub struct CheckArgs {
     /// Do only what can reject; leave out what can only advise, and the games
     #[arg(long)]
     pub quick: bool,
-    /// From exec to the first readyok (rule 7.4)
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "60s")]
-    pub startup_limit: Duration,
-    /// How long a move may take beyond its clock before it counts as no answer
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "20s")]
-    pub answer_limit: Duration,
-    /// How long after quit the engine itself may take to end
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "5s")]
-    pub quit_limit: Duration,
-    /// How long after quit other processes may still clean up
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
-    pub grace: Duration,
-    /// How many probes run beside each other; as many as there are processors if not given
+    /// From exec to the first readyok (rule 7.4); 60s if nothing says otherwise
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub startup_limit: Option<Duration>,
+    /// How long a move may take beyond its clock before it counts as no answer; 20s if nothing says otherwise
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub answer_limit: Option<Duration>,
+    /// How long after quit the engine itself may take to end; 5s if nothing says otherwise
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub quit_limit: Option<Duration>,
+    /// How long after quit other processes may still clean up; 10s if nothing says otherwise
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub grace: Option<Duration>,
+    /// How many entries are judged beside each other, and how many probes of a single one; as many as
+    /// there are processors if not given
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
     /// Pairs of fast games that end the check, half of them against itself, half against a reference
@@ -173,6 +178,29 @@ pub struct CheckArgs {
     /// PATH of - is standard output, which then holds this in place of what --format says
     #[arg(long, value_name = "FORMAT=PATH", value_parser = report::report_to)]
     pub report: Vec<ReportTo>,
+    /// Judge only the entries that differ from where this branch parted from REV (git). The configuration
+    /// and the allow-list are taken as they were there, so that nobody lets himself in
+    #[arg(long, value_name = "REV")]
+    pub changed_since: Option<String>,
+    /// Judge every entry anew; without this, of several entries those that have not changed are not
+    #[arg(long)]
+    pub no_cache: bool,
+    /// The settings; if not given, the nearest gate4k.toml above, within the repository
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Print the settings in force, as a gate4k.toml, and judge nothing
+    #[arg(long)]
+    pub dump_config: bool,
+    /// Judge again whenever an entry is saved, until it is interrupted
+    #[arg(long, conflicts_with_all = ["receipt", "changed_since"])]
+    pub watch: bool,
+    /// Write a receipt: sums of everything that the verdicts rest on (see `verify`)
+    #[arg(long, value_name = "FILE")]
+    pub receipt: Option<PathBuf>,
+    /// Sign the receipt with this secret key of minisign, into FILE.minisig; its password, if
+    /// it has one, is read from the environment: GATE4K_KEY_PASSWORD
+    #[arg(long, value_name = "KEY", requires = "receipt")]
+    pub sign_key: Option<PathBuf>,
 }
 
 /// The most pairs of games that a check plays: more are a match.
@@ -188,17 +216,53 @@ fn games_wanted(text: &str) -> Result<GamesWanted, String> {
         .ok_or_else(|| format!("write off, or a number of pairs from 1 to {MOST_PAIRS}"))
 }
 
-impl CheckArgs {
-    /// The limits that were chosen.
-    #[must_use]
-    pub fn limits(&self) -> Limits {
-        Limits {
-            startup: self.startup_limit,
-            answer: self.answer_limit,
-            quit: self.quit_limit,
-            grace: self.grace,
-        }
-    }
+/// `gate4k pack`.
+#[derive(Clone, Debug, Args)]
+pub struct PackArgs {
+    /// The source (.c .cc .cpp .rs .py .pl), or an executable file
+    #[arg(value_name = "SOURCE")]
+    pub source: PathBuf,
+    /// Where the entry goes; written only when it is accepted
+    #[arg(long, short, value_name = "ENTRY")]
+    pub output: PathBuf,
+    /// What compiles or reads the source, in place of cc, c++, rustc, python3 or perl
+    #[arg(long, value_name = "PROGRAM")]
+    pub with: Option<String>,
+    /// Its flags, in place of -O2 (C, C++) or -O (Rust)
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    pub flags: Option<String>,
+    /// Prove it without what can only advise
+    #[arg(long)]
+    pub quick: bool,
+    /// Refuse what the allow-list only tolerates
+    #[arg(long)]
+    pub strict: bool,
+    /// No progress line
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `gate4k verify`.
+#[derive(Clone, Debug, Args)]
+pub struct VerifyArgs {
+    /// The receipt
+    #[arg(value_name = "RECEIPT")]
+    pub receipt: PathBuf,
+    /// The engine's file, or a directory that holds it and, if needed, its engines.json
+    #[arg(value_name = "ENTRY")]
+    pub entry: PathBuf,
+    /// Ask for a signature by this public key of minisign: its file, or the key itself
+    #[arg(long, value_name = "KEY")]
+    pub public_key: Option<String>,
+    /// The engines.json, where it does not lie beside the entry
+    #[arg(long, value_name = "FILE")]
+    pub engines_json: Option<PathBuf>,
+    /// Which engine of an engines.json with several
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// An allow-list in place of the one built in
+    #[arg(long, value_name = "FILE")]
+    pub allowlist: Option<PathBuf>,
 }
 
 /// `gate4k size`.
@@ -207,6 +271,12 @@ pub struct SizeArgs {
     /// Entries and their configuration
     #[command(flatten)]
     pub entry: EntryArgs,
+    /// Also tell bytes that could be saved, each found by doing it to a copy of the entry
+    #[arg(long)]
+    pub hints: bool,
+    /// Measure again whenever an entry is saved, with the last sizes, until it is interrupted
+    #[arg(long)]
+    pub watch: bool,
 }
 
 /// `gate4k doctor`.
@@ -381,19 +451,6 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn the_default_limits_are_the_events() {
-        let cli = Cli::try_parse_from(["gate4k", "check", "x"]).unwrap();
-        let Command::Check(args) = cli.command else {
-            panic!("not check");
-        };
-        let (got, event) = (args.limits(), Limits::default());
-        assert_eq!(
-            (got.startup, got.answer, got.quit, got.grace),
-            (event.startup, event.answer, event.quit, event.grace)
-        );
     }
 
     #[test]

@@ -1,24 +1,30 @@
 //! The whole way of one entry through the rooms: read, measured, run, judged, reported.
 
 mod attach;
+mod fingerprint;
+pub mod waive;
 
 pub use attach::{Attached, refused};
+pub(crate) use fingerprint::{file_sha256, program as program_sha256};
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use sha2::{Digest, Sha256};
+
 use crate::conformance::probe::games::{self, Contender, GamesPlan};
 use crate::conformance::probe::{self, ProbePlan, Waits};
 use crate::conformance::{self, match_, words::Words};
 use crate::error::CheckError;
 use crate::evidence::{Capabilities, Evidence, Games, HostFacts, Limits, Purpose, Run, Shell};
-use crate::policy::allowlist::Allowlist;
+use crate::pack::hint::{self, Hint};
+use crate::policy::allowlist::{self, Allowlist, AllowlistError};
 use crate::policy::decide::Strictness;
 use crate::policy::toolchain::Toolchain;
 use crate::report::size::{EntrySize, SizeFigures};
-use crate::report::{EntryReport, Leftover, RunSummary, StartTimes};
+use crate::report::{Circumstances, EntryReport, Leftover, RunSummary, StartTimes};
 use crate::rule::{Kind, RULES, RuleId};
 use crate::runner::entries::options_of;
 use crate::sandbox::Sandbox;
@@ -42,6 +48,8 @@ pub struct Settings {
     pub name: Option<String>,
     /// An allow-list in place of the one built in.
     pub allowlist: Option<PathBuf>,
+    /// What that allow-list says, where it is not to be read from its file.
+    pub allowlist_text: Option<String>,
     /// Time limits.
     pub limits: Limits,
     /// Tolerated commands count as refused.
@@ -83,6 +91,7 @@ impl Default for Settings {
             engines_json: None,
             name: None,
             allowlist: None,
+            allowlist_text: None,
             limits: Limits::default(),
             strict: false,
             quick: false,
@@ -103,7 +112,19 @@ pub type Progress<'a> = &'a (dyn Fn(&str) + Sync);
 pub struct Gate {
     settings: Settings,
     list: Arc<Allowlist>,
+    list_sha256: String,
     host: OnceLock<Host>,
+}
+
+/// What an entry is by its bytes, as far as a receipt speaks of it.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// The SHA-256 of its file; none where there is no single one.
+    pub sha256: Option<String>,
+    /// The SHA-256 of its engines.json, where it has one.
+    pub engines_json_sha256: Option<String>,
+    /// Whether it is one file.
+    pub single: Finding,
 }
 
 /// What is found out of the host when the first entry has to be run.
@@ -139,13 +160,54 @@ impl Gate {
     /// # Errors
     /// When the allow-list that was named cannot be read or has a mistake.
     pub fn open(settings: Settings) -> Result<Gate, CheckError> {
-        let list = match &settings.allowlist {
-            Some(path) => {
-                Allowlist::load(path).map_err(|e| CheckError::Configuration(Box::new(e)))?
+        let (list, text) = match (&settings.allowlist, &settings.allowlist_text) {
+            (None, _) => (Allowlist::built_in().clone(), allowlist::BUILT_IN.to_owned()),
+            (Some(path), text) => {
+                let text = match text {
+                    Some(text) => Ok(text.clone()),
+                    None => std::fs::read_to_string(path).map_err(|source| {
+                        AllowlistError::Unreadable { path: path.clone(), source }
+                    }),
+                };
+                text.and_then(|text| Ok((Allowlist::parse(&text, path)?, text)))
+                    .map_err(|error| CheckError::Configuration(Box::new(error)))?
             }
-            None => Allowlist::built_in().clone(),
         };
-        Ok(Gate { settings, list: Arc::new(list), host: OnceLock::new() })
+        let list_sha256 = sha256(text.as_bytes());
+        Ok(Gate { settings, list: Arc::new(list), list_sha256, host: OnceLock::new() })
+    }
+
+    /// The SHA-256 of the text of the allow-list in force.
+    #[must_use]
+    pub fn list_sha256(&self) -> &str {
+        &self.list_sha256
+    }
+
+    /// The bytes that an entry could save, the most first.
+    ///
+    /// # Errors
+    /// When there is nothing at `path`, or it cannot be read.
+    pub fn hints(&self, path: &Path) -> Result<Vec<Hint>, CheckError> {
+        let (read, _) = self.read(path)?;
+        let whole = read.filter(|read| read.submission.is_whole());
+        Ok(whole.map_or_else(Vec::new, |read| {
+            let stub = read.size.stub.and_then(|stub| usize::try_from(stub.0).ok());
+            hint::all(&read.submission.bytes, stub.unwrap_or_default())
+        }))
+    }
+
+    /// What an entry is by its bytes, without judging it.
+    ///
+    /// # Errors
+    /// When there is nothing at `path`, or it cannot be read.
+    pub fn held(&self, path: &Path) -> Result<Held, CheckError> {
+        let (read, single) = self.read(path)?;
+        let submission = read.map(|read| read.submission);
+        Ok(Held {
+            sha256: submission.as_ref().and_then(|submission| submission.sha256.clone()),
+            engines_json_sha256: submission.as_ref().and_then(configuration),
+            single,
+        })
     }
 
     /// Judges one entry.
@@ -153,6 +215,20 @@ impl Gate {
     /// # Errors
     /// When there is nothing to judge or a setting is wrong. An entry that breaks rules is no error.
     pub fn check(&self, path: &Path, progress: Progress<'_>) -> Result<EntryReport, CheckError> {
+        self.check_with(path, self.settings.jobs, progress)
+    }
+
+    /// As [`Gate::check`], with `jobs` probes beside each other: less than the settings say where other
+    /// entries are judged at the same time.
+    ///
+    /// # Errors
+    /// As [`Gate::check`].
+    pub fn check_with(
+        &self,
+        path: &Path,
+        jobs: NonZeroUsize,
+        progress: Progress<'_>,
+    ) -> Result<EntryReport, CheckError> {
         progress("reading");
         let (read, single) = self.read(path)?;
         let Some(read) = read else {
@@ -174,9 +250,13 @@ impl Gate {
             capabilities: None,
             transcript: Vec::new(),
             runs: Vec::new(),
+            circumstances: Circumstances {
+                engines_json_sha256: configuration(&read.submission),
+                ..Circumstances::default()
+            },
         };
         if read.submission.is_whole() {
-            findings.extend(self.run(&read.submission, &read.format, &mut report, progress));
+            findings.extend(self.run(&read.submission, &read.format, jobs, &mut report, progress));
         } else {
             findings.extend(skipped_but(&findings, RuleId::Size));
         }
@@ -295,6 +375,7 @@ impl Gate {
         &self,
         submission: &Submission,
         format: &Format,
+        jobs: NonZeroUsize,
         report: &mut EntryReport,
         progress: Progress<'_>,
     ) -> Vec<Finding> {
@@ -335,7 +416,7 @@ impl Gate {
             shells_available: available,
             host_sh,
             quick: self.settings.quick,
-            jobs: self.settings.jobs.get(),
+            jobs: jobs.get(),
             limits: self.settings.limits,
             waits: Waits::default(),
         };
@@ -413,6 +494,16 @@ fn before_games(findings: &[Finding]) -> Option<RuleId> {
     findings.iter().find(bars).map(|finding| finding.rule)
 }
 
+/// The sum of an entry's configuration.
+fn configuration(submission: &Submission) -> Option<String> {
+    submission.engines_json.as_ref().map(|config| sha256(config.text.as_bytes()))
+}
+
+/// A SHA-256 sum in hex.
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// What the report shows of the runs.
 fn tell(report: &mut EntryReport, evidence: &Evidence) {
     report.runs = evidence.runs.iter().map(RunSummary::from).collect();
@@ -477,6 +568,7 @@ fn unread(path: &Path, single: Finding) -> EntryReport {
         capabilities: None,
         transcript: Vec::new(),
         runs: Vec::new(),
+        circumstances: Circumstances::default(),
     }
 }
 

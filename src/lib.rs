@@ -3,8 +3,10 @@
 //! An entry is judged by evidence: what touches an entry yields typed [`evidence`], each [`rule`]
 //! turns evidence into a finding, findings make the [`verdict`], and every output is a view of it.
 
+pub mod batch;
 pub mod cli;
 pub mod cmd;
+pub mod config;
 pub mod conformance;
 pub mod doctor;
 pub mod error;
@@ -13,8 +15,10 @@ pub mod evidence;
 pub mod game;
 pub mod gate;
 pub mod openings;
+pub mod pack;
 pub mod policy;
 pub mod ratings;
+pub mod receipt;
 pub mod report;
 pub mod rule;
 pub mod runner;

@@ -1,12 +1,12 @@
 //! Findings and the verdict they make.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::rule::{Kind, RuleId};
 
 /// What a rule found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// The rule is kept.
@@ -36,7 +36,7 @@ impl Status {
 }
 
 /// One rule's result with its evidence.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Finding {
     /// The rule.
     pub rule: RuleId,
@@ -126,7 +126,7 @@ impl Finding {
 }
 
 /// The decision on an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// It may play.

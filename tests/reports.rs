@@ -17,7 +17,8 @@ use gate4k::report::human::{self, Look};
 use gate4k::report::place::Places;
 use gate4k::report::size::SizeFigures;
 use gate4k::report::{
-    EntryReport, Leftover, RunSummary, StartTimes, github, html, json, junit, markdown, sarif,
+    Circumstances, EntryReport, Leftover, RunSummary, StartTimes, github, html, json, junit,
+    markdown, sarif,
 };
 use gate4k::rule::{RULES, RuleId};
 use gate4k::sandbox::status::{Layer, LayerName, State};
@@ -134,6 +135,7 @@ fn accepted() -> EntryReport {
         .map(str::to_owned)
         .to_vec(),
         runs: vec![run(Purpose::Main, EndHow::Quit), run(Purpose::KilledMidway, EndHow::Killed)],
+        circumstances: Circumstances::default(),
     }
 }
 
@@ -194,6 +196,7 @@ fn rejected() -> EntryReport {
         capabilities: Some(Capabilities::default()),
         transcript: vec!["   0.000 > uci".into(), format!("   0.080 < ``` </pre> {name}")],
         runs: vec![run(Purpose::Main, EndHow::Killed)],
+        circumstances: Circumstances::default(),
     }
 }
 
@@ -216,6 +219,7 @@ fn undecided() -> EntryReport {
         capabilities: None,
         transcript: Vec::new(),
         runs: Vec::new(),
+        circumstances: Circumstances::default(),
     }
 }
 
@@ -292,7 +296,12 @@ fn published() -> Value {
 }
 
 fn all() -> [EntryReport; 3] {
-    [accepted(), rejected(), undecided()]
+    let circumstances = Circumstances {
+        beside: 3,
+        judged: Some("2026-11-21T09:00:00Z".into()),
+        engines_json_sha256: Some("ef".repeat(32)),
+    };
+    [EntryReport { circumstances, ..accepted() }, rejected(), undecided()]
 }
 
 #[test]
@@ -343,10 +352,12 @@ fn the_schema_refuses_what_is_not_ours() {
 
 /// SARIF's own schema, as the crate `serde-sarif` carries it.
 fn sarif_schema() -> Value {
+    let rustc = Command::new("rustc").arg("-vV").output().unwrap();
+    let rustc = String::from_utf8(rustc.stdout).unwrap();
+    let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    // Without the platform, packages for other systems are asked for too, which no build has fetched.
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--offline", "--format-version", "1", "--filter-platform"])
-        // What only other systems need was never downloaded.
-        .arg(format!("{}-unknown-linux-gnu", std::env::consts::ARCH))
+        .args(["metadata", "--offline", "--format-version", "1", "--filter-platform", host])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();

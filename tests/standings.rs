@@ -61,6 +61,13 @@ fn figure(standings: &Standings, row: usize, criterion: Criterion) -> String {
     standings.rows[row].figures[at.unwrap()].unwrap().to_string()
 }
 
+/// A row's Sonneborn-Berger, double wins, and average moves in won and in lost games.
+fn lower(standings: &Standings, row: usize) -> String {
+    [Criterion::SonnebornBerger, Criterion::DoubleWins, Criterion::WonLength, Criterion::LostLength]
+        .map(|criterion| figure(standings, row, criterion))
+        .join(" ")
+}
+
 /// Every game must be where the schedule has it, with the right colours; `seats` in the order of the draw.
 fn follows(games: &[GameRecord], schedule: Schedule, seats: &[&str]) {
     assert_eq!(games.len(), schedule.games());
@@ -120,6 +127,18 @@ fn season_26_pool() {
     for (row, (_, sonneborn)) in expected.iter().enumerate() {
         assert_eq!(figure(&standings, row, Criterion::SonnebornBerger), *sonneborn);
     }
+    // Counted from the tags by a program of its own.
+    let counted = [
+        "519.75 14 51.03 103.00",
+        "511.75 14 53.80 97.00",
+        "269.00 12 44.25 81.92",
+        "85.25 8 43.62 58.96",
+        "4.00 4 63.25 37.97",
+        "17.25 0 – 42.49",
+    ];
+    assert_eq!([0, 1, 2, 3, 4, 5].map(|row| lower(&standings, row)), counted);
+    let ratings: Vec<Option<i32>> = standings.rows.iter().map(|row| row.engine.rating).collect();
+    assert_eq!(ratings, [2982, 2969, 2756, 2277, 1664, 1504].map(Some));
     // 4-4 against each other; every lower criterion as recorded.
     let both = |criterion| [0, 1].map(|row| figure(&standings, row, criterion));
     assert_eq!(both(Criterion::DirectEncounter), ["4", "4"]);
@@ -162,6 +181,10 @@ fn season_26_minifinal() {
     let games = games(&path);
     let standings = standings(&games, "4k");
     assert_eq!(table(&standings), ["4ku 4.0 28", "ice4 4 22"]);
+    let counted = ["616.00 0 97.46 94.86", "616.00 1 94.86 97.46"];
+    assert_eq!([0, 1].map(|row| lower(&standings, row)), counted);
+    // The list that the runner read was newer from game 42 on; the latest rating is shown.
+    assert_eq!(standings.rows[0].engine.rating, Some(2965));
     // The pool's winner is Black in the first game of each pair.
     let schedule = Schedule::match_of_pairs(doubles(25));
     follows(&games, schedule, &["ice4 4", "4ku 4.0"]);
@@ -186,6 +209,15 @@ fn season_24_pool() {
             "sunfish 2022-12-24_classic 5"
         ]
     );
+    let counted = [
+        "1235.75 21 51.04 –",
+        "1104.00 24 52.04 73.75",
+        "519.00 18 40.92 72.24",
+        "174.50 11 42.83 53.54",
+        "37.50 1 69.83 39.14",
+        "45.75 0 43.67 42.91",
+    ];
+    assert_eq!([0, 1, 2, 3, 4, 5].map(|row| lower(&standings, row)), counted);
     let seats = [
         "4ku 3.0",
         "ice4 v3",
@@ -207,6 +239,8 @@ fn season_24_final() {
     let games = games(&path);
     let standings = standings(&games, "4k");
     assert_eq!(table(&standings), ["ice4 v3 12.5", "4ku 3.0 11.5"]);
+    let counted = ["143.75 1 78.00 87.25", "143.75 0 87.25 78.00"];
+    assert_eq!([0, 1].map(|row| lower(&standings, row)), counted);
     let schedule = Schedule::match_of_pairs(doubles(12));
     follows(&games, schedule, &["ice4 v3", "4ku 3.0"]);
     openings(&games, schedule);
@@ -260,6 +294,42 @@ fn crashes_and_lost_clocks() {
     let counted: u32 = standings.rows.iter().map(|row| row.crashes).sum();
     assert_eq!(counted, 2);
     assert!(games.iter().all(|game| game.result != GameResult::Unfinished));
+}
+
+/// A real table without a schedule, with a two-way and a three-way tie that Sonneborn-Berger breaks.
+#[test]
+fn season_28_testing() {
+    let Some(path) = data("season_28_testing", "s28-4k-testing.pgn.xz") else {
+        return;
+    };
+    let standings = standings(&games(&path), "swiss");
+    let expected = [
+        ("Stockfish_15_10k 17", "96.50"),
+        ("Stockfish_15_3k 14.5", "59.50"),
+        ("ice4 6 12.5", "122.50"),
+        ("Stockfish_15_100k 12.5", "118.00"),
+        ("Stockfish_15_300k 11", "108.00"),
+        ("STRO4K 4.0 10", "93.25"),
+        ("4ku 5.1 8.5", "75.50"),
+        ("Stockfish_15_1k 8", "21.00"),
+        ("4k.c 1.0 7", "87.25"),
+        ("Stockfish_15_1M 7", "72.50"),
+        ("Stockfish_15_30k 7", "60.00"),
+        ("pygone 1.5.6 5.5", "50.50"),
+        ("molly e317a0c7b8 5", "62.00"),
+        ("M4sseur 1.0 3.5", "43.50"),
+        ("Stockfish_15_3M 2", "21.00"),
+        ("moonfish 1-41e9faca 0", "0.00"),
+    ];
+    assert_eq!(table(&standings), expected.map(|row| row.0));
+    for (row, (_, sonneborn)) in expected.iter().enumerate() {
+        assert_eq!(figure(&standings, row, Criterion::SonnebornBerger), *sonneborn);
+    }
+    for row in [3, 9, 10] {
+        let by = Some(Criterion::SonnebornBerger);
+        let rank = row as u32 + 1;
+        assert_eq!(standings.rows[row].place, Place::Ranked { rank, tied: false, by });
+    }
 }
 
 mod command {

@@ -1,93 +1,219 @@
-//! `gate4k check`: entries through the gate, one after the other.
-//!
-//! Entries are not judged beside each other, because start-up and clock must be measured alone.
+//! `gate4k check`: entries through the gate, several at a time.
 
-use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-use super::progress::ProgressLine;
-use super::reports::Reports;
+use anyhow::Context;
+
+use super::choice::Choice;
+use super::reports::{Reports, Sink, cannot};
 use super::surroundings::Surroundings;
-use super::{confinement, settings, tell};
+use super::watch::Watched;
+use super::worker_lines::WorkerLines;
+use super::{note, tell};
+use crate::batch::cache::Cache;
+use crate::batch::pool::{self, Judge, Judged};
 use crate::cli::CheckArgs;
-use crate::error::{CheckError, Exit, shown};
-use crate::gate::{Gate, Progress, Settings};
+use crate::error::Exit;
+use crate::gate::{Gate, Progress, waive};
+use crate::receipt::document::Receipt;
+use crate::receipt::sign::{self, Signer};
 use crate::report::EntryReport;
+use crate::report::table::Row;
 
-/// Judges and prints; the outcome is the worst of all entries.
+/// Judges and prints; the outcome is the worst of all entries. With `--watch`, again after each change.
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
-    let gate = OnceCell::new();
-    run_with(args, out, Surroundings::here(), &|path, settings, progress| {
-        opened(&gate, settings)?.check(path, progress)
-    })
-}
-
-/// The gate, opened by the first entry.
-fn opened<'a>(gate: &'a OnceCell<Gate>, settings: &Settings) -> Result<&'a Gate, CheckError> {
-    if let Some(gate) = gate.get() {
-        return Ok(gate);
+    if !args.watch {
+        return once(args, out);
     }
-    let opened = Gate::open(settings.clone())?;
-    Ok(gate.get_or_init(|| opened))
+    // Before the first look, so that no change is missed while it lasts.
+    let watched = match Watched::new(&args.entry.entries) {
+        Ok(watched) => watched,
+        Err(error) => {
+            tell(&error.to_string());
+            return Ok(Exit::Usage);
+        }
+    };
+    loop {
+        let exit = once(args, out)?;
+        out.flush()?;
+        if exit == Exit::Usage || !watched.wait() {
+            return Ok(exit);
+        }
+    }
 }
 
-/// As [`run`], with the judge as a parameter so that tests need no engine.
-fn run_with(
-    args: &CheckArgs,
-    out: &mut impl Write,
-    surroundings: Surroundings,
-    judge: &dyn Fn(&Path, &Settings, Progress<'_>) -> Result<EntryReport, CheckError>,
-) -> anyhow::Result<Exit> {
-    let mut settings = Settings {
-        limits: args.limits(),
-        strict: args.strict,
-        quick: args.quick,
-        games: args.games.unwrap_or_default(),
-        games_limit: args.match_limit,
-        ..confinement(settings(&args.entry), &args.confine)
+fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+    let choice = match Choice::of(args) {
+        Ok(choice) => choice,
+        Err(error) => {
+            tell(&format!("{error:#}"));
+            return Ok(Exit::Usage);
+        }
     };
-    if let Some(jobs) = args.jobs {
-        settings.jobs = jobs;
+    if args.dump_config {
+        out.write_all(choice.config.dump()?.as_bytes())?;
+        return Ok(Exit::Success);
     }
     // Before anything is judged: a path that cannot be written to should not cost minutes.
-    let outputs = Reports::open(args, surroundings)?;
-    let line = ProgressLine::new(args.quiet);
+    let outputs = Reports::open(args, Surroundings::here())?;
+    let receipt = match ReceiptTo::open(args) {
+        Ok(receipt) => receipt,
+        Err(error) => {
+            tell(&format!("{error:#}"));
+            return Ok(Exit::Usage);
+        }
+    };
+    if !args.quiet {
+        choice.notes.iter().for_each(|line| note(line));
+    }
+    let gate = match Gate::open(choice.settings.clone()) {
+        Ok(gate) => gate,
+        Err(error) => {
+            tell(&error.to_string());
+            outputs.finish(&[], &[], out)?;
+            return Ok(error.exit());
+        }
+    };
+    // Who asks about one entry wants it to be looked at.
+    let cache = if choice.many && choice.config.cache { Cache::of_user() } else { Cache::none() };
+    let kept = Kept { gate: &gate, cache, fingerprints: Mutex::default() };
+    let judge: Judge<'_> = &|path, jobs, progress| {
+        kept.or_judge(path, progress, |progress| gate.check_with(path, jobs, progress))
+    };
+    let (exit, reports) =
+        judge_all(args, &choice, outputs, out, judge, &|path, judged| kept.keep(path, judged))?;
+    if let Some(receipt) = receipt {
+        receipt.write(&Receipt::of(&reports, &gate, &choice.settings).text()?)?;
+    }
+    Ok(exit)
+}
+
+/// Where a receipt goes.
+struct ReceiptTo {
+    sink: Sink,
+    signature: Option<(Signer, Sink)>,
+}
+
+impl ReceiptTo {
+    fn open(args: &CheckArgs) -> anyhow::Result<Option<ReceiptTo>> {
+        let Some(path) = &args.receipt else { return Ok(None) };
+        let sink = Sink::open(path).with_context(|| cannot(path))?;
+        let signature = match &args.sign_key {
+            None => None,
+            Some(key) => {
+                let beside = sign::beside(path);
+                let sink = Sink::open(&beside).with_context(|| cannot(&beside))?;
+                Some((Signer::load(key)?, sink))
+            }
+        };
+        Ok(Some(ReceiptTo { sink, signature }))
+    }
+
+    fn write(self, text: &str) -> anyhow::Result<()> {
+        if let Some((signer, sink)) = self.signature {
+            sink.write(&signer.sign(text)?)?;
+        }
+        self.sink.write(text)
+    }
+}
+
+/// Results of entries that have not changed.
+struct Kept<'a> {
+    gate: &'a Gate,
+    cache: Cache,
+    fingerprints: Mutex<HashMap<PathBuf, String>>,
+}
+
+impl Kept<'_> {
+    /// The result that is kept, or a new one.
+    fn or_judge(
+        &self,
+        path: &Path,
+        progress: Progress<'_>,
+        judge: impl FnOnce(Progress<'_>) -> Judged,
+    ) -> Judged {
+        if !self.cache.is_there() {
+            return judge(progress);
+        }
+        if let Some(fingerprint) = self.gate.fingerprint(path)? {
+            if let Some(report) = self.cache.get(&fingerprint) {
+                return Ok(report);
+            }
+            let mut known = self.fingerprints.lock().unwrap_or_else(PoisonError::into_inner);
+            known.insert(path.to_owned(), fingerprint);
+        }
+        judge(progress)
+    }
+
+    /// Keeps what was judged just now, if nothing has changed meanwhile.
+    fn keep(&self, path: &Path, report: &EntryReport) {
+        let before = self.fingerprints.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+        if let Some(before) = before
+            && self.gate.fingerprint(path).is_ok_and(|now| now.as_ref() == Some(&before))
+        {
+            self.cache.put(&before, report);
+        }
+    }
+}
+
+/// As [`run`], with the judge as a parameter so that tests need no engine; `keep` hears of every result
+/// as it was judged.
+fn judge_all(
+    args: &CheckArgs,
+    choice: &Choice,
+    outputs: Reports,
+    out: &mut impl Write,
+    judge: Judge<'_>,
+    keep: &dyn Fn(&Path, &EntryReport),
+) -> anyhow::Result<(Exit, Vec<EntryReport>)> {
+    let Choice { entries, settings, config, .. } = choice;
+    let workers = pool::workers(entries.len(), settings.jobs);
+    let lines = WorkerLines::new(args.quiet, workers, entries.len());
     let mut reports = Vec::new();
+    let mut rows = Vec::new();
     let mut outcomes = Vec::new();
-    for path in &args.entry.entries {
-        let name = shown(path);
-        let judged = judge(path, &settings, &|step| line.step(&name, step));
-        line.clear();
+    pool::run(entries, settings.jobs, judge, &lines, |index, mut judged| {
+        let path = &entries[index];
+        if let Ok(report) = &mut judged {
+            keep(path, report);
+            waive::apply(report, &config.waivers);
+        }
+        lines.done(index + 1, path, &judged);
         match judged {
             Ok(report) => {
                 outcomes.push(report.verdict.into());
-                outputs.entry(&report, out)?;
+                lines.suspend(|| outputs.entry(&report, out))?;
+                rows.push(Row::judged(&report));
                 reports.push(report);
             }
             Err(error) => {
-                tell(&error.to_string());
+                let what = error.to_string();
+                lines.suspend(|| tell(&what));
                 outcomes.push(error.exit());
-                if error.ends_all() {
-                    break;
-                }
+                rows.push(Row::not_judged(path, &what));
             }
         }
-    }
-    outputs.finish(&reports, args.entry.entries.len(), out)?;
-    Ok(Exit::worst(outcomes))
+        Ok::<_, anyhow::Error>(())
+    })?;
+    drop(lines);
+    outputs.finish(&reports, &rows, out)?;
+    Ok((Exit::worst(outcomes), reports))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cli::{Cli, Command, ReportFormat};
+    use crate::error::CheckError;
     use crate::report::tests::report;
     use crate::verdict::Verdict;
     use clap::{Parser, ValueEnum};
 
     /// Judges by the name alone.
-    fn judge(path: &Path, _: &Settings, _: Progress<'_>) -> Result<EntryReport, CheckError> {
+    fn judge(path: &Path) -> Result<EntryReport, CheckError> {
         let verdict = match path.to_str().unwrap() {
             "good" => Verdict::Accepted,
             "bad" => Verdict::Rejected,
@@ -106,7 +232,11 @@ mod tests {
             panic!("not check");
         };
         let mut out = Vec::new();
-        let exit = run_with(&args, &mut out, Surroundings::default(), &judge).unwrap();
+        let outputs = Reports::open(&args, Surroundings::default()).unwrap();
+        let choice = Choice::of(&args).unwrap();
+        let (exit, _) =
+            judge_all(&args, &choice, outputs, &mut out, &|path, _, _| judge(path), &|_, _| {})
+                .unwrap();
         (exit, String::from_utf8(out).unwrap())
     }
 

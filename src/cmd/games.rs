@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::tell;
 use crate::error::{Exit, shown};
+use crate::event::journal::record::StageStarted;
 use crate::event::journal::{self, JournalError, Record};
 use crate::event::journal_games;
 use crate::event::pgn_source::{PgnError, PgnSource};
@@ -27,7 +28,7 @@ fn of_journal(file: &Path, stages: &Stages, take: &mut dyn FnMut(&GameRecord)) -
         ["{\"stage-started\"", "{\"game-finished\""].iter().any(|kind| record.starts_with(kind))
     };
     let mut event = String::new();
-    let mut names: Vec<String> = Vec::new();
+    let mut begun: Vec<StageStarted> = Vec::new();
     let mut games = Vec::new();
     journal::read_some(file, &mut |record| wanted(record), &mut |_, record| {
         match record {
@@ -36,10 +37,10 @@ fn of_journal(file: &Path, stages: &Stages, take: &mut dyn FnMut(&GameRecord)) -
                 if matches!(stages, Stages::Last) {
                     games.clear();
                 }
-                names.push(started.name);
+                begun.push(started);
             }
             Record::GameFinished(game) => {
-                let stage = names.get(game.stage).map_or("", String::as_str);
+                let stage = begun.get(game.stage).map_or("", |stage| stage.name.as_str());
                 if !matches!(stages, Stages::Named(name) if name != stage) {
                     games.push(game);
                 }
@@ -50,14 +51,18 @@ fn of_journal(file: &Path, stages: &Stages, take: &mut dyn FnMut(&GameRecord)) -
     })
     .map_err(|error| journal_told(&error))?;
     if let Stages::Named(name) = stages
-        && !names.contains(name)
+        && !begun.iter().any(|stage| stage.name == *name)
     {
-        let there = names.join(", ");
+        let there: Vec<&str> = begun.iter().map(|stage| stage.name.as_str()).collect();
+        let there = there.join(", ");
         tell(&format!("{} has no stage {name:?}; there are: {there}", shown(file)));
         return Err(Exit::Usage);
     }
     for game in &games {
-        let stage = names.get(game.stage).map_or("", String::as_str);
+        let Some(stage) = begun.get(game.stage) else {
+            tell(&format!("{} of {} belongs to no stage", game.id, shown(file)));
+            return Err(Exit::Usage);
+        };
         let Some(record) = journal_games::record(&event, stage, game) else {
             tell(&format!("the moves of {} in {} are not legal", game.id, shown(file)));
             return Err(Exit::Usage);

@@ -216,6 +216,7 @@ impl Sinks {
             site: self.site.clone(),
             round: format!("{}.{}", pairing.round, pairing.in_round),
             names: engines.map(|engine| engine.name.clone()),
+            elo: shakmaty::ByColor { white: None, black: None },
             options: engines.map(|engine| engine.options_line()),
             controls: engines.map(|engine| engine.control),
             started: finished.started,

@@ -1,6 +1,7 @@
 //! One thin file a subcommand: they wire rooms together and decide nothing.
 
 mod check;
+mod choice;
 mod doctor;
 mod event;
 mod explain;
@@ -11,6 +12,7 @@ mod match_;
 mod match_out;
 mod match_table;
 mod output;
+mod pack;
 mod progress;
 mod ratings;
 mod reports;
@@ -19,6 +21,9 @@ mod shell;
 mod size;
 mod standings;
 mod surroundings;
+mod verify;
+mod watch;
+mod worker_lines;
 
 use std::io::Write;
 
@@ -42,6 +47,8 @@ pub fn run(cli: Cli) -> Exit {
     let mut out = Output::new(anstream::stdout());
     let done = match cli.command {
         Command::Check(args) => check::run(&args, &mut out),
+        Command::Pack(args) => pack::run(&args, &mut out),
+        Command::Verify(args) => verify::run(&args, &mut out),
         Command::Match(args) => match_::run(&args, &mut out),
         Command::Size(args) => size::run(&args, &mut out),
         Command::Run(args) => run::run(&args),
@@ -69,6 +76,15 @@ fn tell(message: &str) {
     let red = anstyle::AnsiColor::Red.on_default().bold();
     let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {message}");
 }
+
+/// Something to know on standard error, which changes no outcome.
+fn note(message: &str) {
+    let bold = anstyle::Style::new().bold();
+    let _ = writeln!(anstream::stderr(), "{bold}note:{bold:#} {message}");
+}
+
+/// What is said where no entry is named.
+const NO_ENTRY: &str = "no <ENTRY> is named: name a file or a directory (`gate4k check --help`)";
 
 /// The settings that all commands on entries share.
 fn settings(args: &EntryArgs) -> Settings {

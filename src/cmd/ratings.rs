@@ -8,6 +8,7 @@ use crate::error::Exit;
 use crate::event::field::FieldBuilder;
 use crate::ratings::bayes::{Model, Results};
 use crate::ratings::duel::Duel;
+use crate::ratings::names::without_version;
 use crate::ratings::sprt::{Scale, Sprt};
 use crate::report::ratings as report;
 
@@ -62,32 +63,4 @@ pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Ex
     };
     out.write_all(page.as_bytes())?;
     Ok(Exit::Success)
-}
-
-/// The name without its last word, if that has a digit and is not all there is.
-fn without_version(name: &str) -> &str {
-    match name.rsplit_once(' ') {
-        Some((rest, last)) if last.contains(|c: char| c.is_ascii_digit()) => rest.trim_end(),
-        _ => name,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_version_is_a_last_word_with_a_digit() {
-        for (name, bare) in [
-            ("4ku 4.0", "4ku"),
-            ("ice4 v3", "ice4"),
-            ("sunfish 2022-12-24_classic", "sunfish"),
-            ("moonfish d7b5af5c", "moonfish"),
-            ("4ku", "4ku"),
-            ("Stockfish_15_3k", "Stockfish_15_3k"),
-            ("Fat Fritz", "Fat Fritz"),
-        ] {
-            assert_eq!(without_version(name), bare);
-        }
-    }
 }

@@ -12,6 +12,7 @@ use super::surroundings::Surroundings;
 use crate::cli::{CheckArgs, Format, ReportFormat, ReportPath};
 use crate::error::shown;
 use crate::report::human::{self, Look};
+use crate::report::table::{self, Row};
 use crate::report::{EntryReport, github, html, json, junit, markdown, sarif, text};
 
 /// All that was asked for.
@@ -23,7 +24,7 @@ pub(super) struct Reports {
 }
 
 /// A file that a report goes to.
-enum Sink {
+pub(super) enum Sink {
     /// Written beside it and put into place when it is whole, so that nobody reads half a report and an
     /// old one stays until there is a new one.
     Replaced { part: NamedTempFile, path: PathBuf },
@@ -75,15 +76,15 @@ impl Reports {
     pub(super) fn finish(
         self,
         reports: &[EntryReport],
-        asked: usize,
+        rows: &[Row],
         out: &mut impl Write,
     ) -> anyhow::Result<()> {
-        if self.stdout.contains(&ReportFormat::Human) && asked > 1 {
-            self.for_people(&human::tally(reports, asked), out)?;
+        if self.stdout.contains(&ReportFormat::Human) && rows.len() > 1 {
+            self.for_people(&table::table(rows, self.look.width), out)?;
         }
         for format in &self.stdout {
             if *format != ReportFormat::Human {
-                out.write_all(self.text(*format, reports, asked)?.as_bytes())?;
+                out.write_all(self.text(*format, reports, rows)?.as_bytes())?;
             }
         }
         let mut failed = Ok(());
@@ -94,7 +95,7 @@ impl Reports {
             failed = summarise(path, reports).with_context(|| cannot(path));
         }
         let texts: Vec<anyhow::Result<String>> =
-            self.files.iter().map(|(format, _)| self.text(*format, reports, asked)).collect();
+            self.files.iter().map(|(format, _)| self.text(*format, reports, rows)).collect();
         for ((_, sink), text) in self.files.into_iter().zip(texts) {
             failed = failed.and(text.and_then(|text| sink.write(&text)));
         }
@@ -112,15 +113,15 @@ impl Reports {
         &self,
         format: ReportFormat,
         reports: &[EntryReport],
-        asked: usize,
+        rows: &[Row],
     ) -> anyhow::Result<String> {
         let places = &self.surroundings.places;
         Ok(match format {
             ReportFormat::Human => {
                 let look = Look { width: 100, ..self.look };
                 let mut page: String = reports.iter().map(|r| human::entry(r, look)).collect();
-                if asked > 1 {
-                    page.push_str(&human::tally(reports, asked));
+                if rows.len() > 1 {
+                    page.push_str(&table::table(rows, look.width));
                 }
                 anstream::adapter::strip_str(&page).to_string()
             }
@@ -134,7 +135,7 @@ impl Reports {
     }
 }
 
-fn cannot(path: &Path) -> String {
+pub(super) fn cannot(path: &Path) -> String {
     format!("cannot write {}", shown(path))
 }
 
@@ -147,7 +148,7 @@ fn summarise(path: &Path, reports: &[EntryReport]) -> io::Result<()> {
 }
 
 impl Sink {
-    fn open(path: &Path) -> io::Result<Sink> {
+    pub(super) fn open(path: &Path) -> io::Result<Sink> {
         // A link stays a link, and what it leads to is replaced.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let special = fs::metadata(&path).is_ok_and(|found| !found.is_file());
@@ -178,7 +179,7 @@ impl Sink {
         Ok(Sink::Direct(path))
     }
 
-    fn write(self, text: &str) -> anyhow::Result<()> {
+    pub(super) fn write(self, text: &str) -> anyhow::Result<()> {
         match self {
             Sink::Replaced { mut part, path } => {
                 part.write_all(text.as_bytes()).with_context(|| cannot(&path))?;
@@ -210,7 +211,7 @@ mod tests {
         let mut out = Vec::new();
         let outputs = Reports::open(&args, surroundings)?;
         outputs.entry(&report(), &mut out)?;
-        outputs.finish(&[report()], 1, &mut out)?;
+        outputs.finish(&[report()], &[Row::judged(&report())], &mut out)?;
         Ok(String::from_utf8(out).unwrap())
     }
 

@@ -1,15 +1,26 @@
 //! `gate4k size`: the bytes alone, at once.
 
 use std::io::Write;
+use std::path::PathBuf;
 
-use super::{settings, tell};
+use super::watch::Watched;
+use super::{NO_ENTRY, settings, tell};
+use crate::batch::discover;
 use crate::cli::{Format, SizeArgs};
 use crate::error::Exit;
 use crate::gate::Gate;
+use crate::report::size::EntrySize;
 use crate::report::{json, size, text};
+
+/// How many sizes of an entry are shown.
+const REMEMBERED: usize = 8;
 
 /// Measures and prints; an entry over the limit makes the outcome [`Exit::Rejected`].
 pub(crate) fn run(args: &SizeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+    if args.entry.entries.is_empty() {
+        tell(NO_ENTRY);
+        return Ok(Exit::Usage);
+    }
     let gate = match Gate::open(settings(&args.entry)) {
         Ok(gate) => gate,
         Err(error) => {
@@ -17,14 +28,47 @@ pub(crate) fn run(args: &SizeArgs, out: &mut impl Write) -> anyhow::Result<Exit>
             return Ok(error.exit());
         }
     };
+    if !args.watch {
+        return Ok(once(args, &gate, out)?.1);
+    }
+    let watched = match Watched::new(&args.entry.entries) {
+        Ok(watched) => watched,
+        Err(error) => {
+            tell(&error.to_string());
+            return Ok(Exit::Usage);
+        }
+    };
+    let mut history = History::default();
+    loop {
+        let (measured, exit) = once(args, &gate, out)?;
+        for entry in &measured {
+            if let Some(line) = history.line(entry).filter(|_| args.entry.format == Format::Human) {
+                writeln!(out, "  sizes so far: {line}\n")?;
+            }
+        }
+        out.flush()?;
+        if !watched.wait() {
+            return Ok(exit);
+        }
+    }
+}
+
+fn once(
+    args: &SizeArgs,
+    gate: &Gate,
+    out: &mut impl Write,
+) -> anyhow::Result<(Vec<EntrySize>, Exit)> {
     let mut measured = Vec::new();
     let mut outcomes = Vec::new();
-    for path in &args.entry.entries {
-        match gate.measure(path) {
+    for path in args.entry.entries.iter().flat_map(|path| discover::entries(path)) {
+        match gate.measure(&path) {
             Ok(entry) => {
                 outcomes.push(entry.verdict.into());
                 if args.entry.format == Format::Human {
                     out.write_all(size::human(&entry, text::width()).as_bytes())?;
+                    if args.hints {
+                        hints(gate, &path, out)?;
+                    }
                 }
                 measured.push(entry);
             }
@@ -40,5 +84,90 @@ pub(crate) fn run(args: &SizeArgs, out: &mut impl Write) -> anyhow::Result<Exit>
     if args.entry.format == Format::Json {
         out.write_all(json::size(&measured)?.as_bytes())?;
     }
-    Ok(Exit::worst(outcomes))
+    Ok((measured, Exit::worst(outcomes)))
+}
+
+fn hints(gate: &Gate, path: &std::path::Path, out: &mut impl Write) -> anyhow::Result<()> {
+    let found = gate.hints(path)?;
+    for hint in &found {
+        let unit = if hint.saves == 1 { "byte " } else { "bytes" };
+        writeln!(out, "  {:>4} {unit} less: {}", hint.saves, hint.what)?;
+    }
+    if found.is_empty() {
+        writeln!(out, "  no other packing or form of the stub that was tried saves a byte")?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+/// The last sizes of each entry.
+#[derive(Default)]
+struct History(Vec<(PathBuf, Vec<u64>)>);
+
+impl History {
+    /// Takes note of a size; the last ones with what each saved, once there are two.
+    fn line(&mut self, entry: &EntrySize) -> Option<String> {
+        let index = match self.0.iter().position(|(path, _)| *path == entry.path) {
+            Some(index) => index,
+            None => {
+                self.0.push((entry.path.clone(), Vec::new()));
+                self.0.len() - 1
+            }
+        };
+        let sizes = &mut self.0[index].1;
+        let size = entry.size.total.0;
+        if sizes.last() != Some(&size) {
+            sizes.push(size);
+        }
+        if sizes.len() > REMEMBERED {
+            sizes.remove(0);
+        }
+        let first = sizes.first()?.to_string();
+        let later = sizes.windows(2).map(|pair| {
+            let change = i128::from(pair[1]) - i128::from(pair[0]);
+            format!("{} ({change:+})", pair[1])
+        });
+        let all: Vec<String> = std::iter::once(first).chain(later).collect();
+        (all.len() > 1).then(|| all.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::size::SizeFigures;
+    use crate::units::Bytes;
+    use crate::verdict::Verdict;
+
+    #[test]
+    fn the_last_sizes_are_told_with_what_each_saved() {
+        let mut history = History::default();
+        let mut line = |path: &str, size: u64| {
+            history.line(&EntrySize {
+                path: path.into(),
+                sha256: String::new(),
+                format: String::new(),
+                verdict: Verdict::Accepted,
+                size: SizeFigures {
+                    file: Bytes(size),
+                    stub: None,
+                    payload: Bytes(0),
+                    payload_bare: Bytes(0),
+                    total: Bytes(size),
+                    limit: Bytes::LIMIT_4K,
+                },
+                counted: Vec::new(),
+            })
+        };
+        assert_eq!(line("a", 4100), None);
+        assert_eq!(line("b", 1), None);
+        assert_eq!(line("a", 4100), None);
+        assert_eq!(line("a", 4096).unwrap(), "4100, 4096 (-4)");
+        for size in 0..20 {
+            line("a", 4000 + size);
+        }
+        let last = line("a", 4000).unwrap();
+        assert_eq!(last.split(", ").count(), REMEMBERED);
+        assert!(last.ends_with("4019 (+1), 4000 (-19)"), "{last}");
+    }
 }

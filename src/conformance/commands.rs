@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{host, programs, seen};
+use super::{denied, host, programs, seen};
 use crate::evidence::{Evidence, Exec, ExecOutcome, ProgramClass, Run};
 use crate::rule::RuleId;
 use crate::sandbox::status::LayerName;
@@ -106,7 +106,10 @@ pub(super) fn wanted_and_absent(run: &Run, policy: &dyn CommandPolicy) -> Vec<St
 /// Whether the look-up of an absent name was an attempt to start it. A `command -v` alone cannot be told
 /// from one by the look-up; a shell's complaint or an exec tells.
 fn was_attempted(run: &Run, name: &str) -> bool {
+    // A closed directory in PATH: the shell has looked in vain everywhere else.
+    let closed = format!(": {name}: Permission denied");
     host::not_found_names(&run.stderr_tail).iter().any(|n| n == name)
+        || run.stderr_tail.iter().any(|line| line.trim_end().ends_with(&closed))
         || run.execs.iter().any(|exec| exec.outcome == ExecOutcome::NotFound && exec.name == name)
 }
 
@@ -155,7 +158,7 @@ fn charges_of(run: &Run, evidence: &Evidence, policy: &dyn CommandPolicy) -> Vec
 }
 
 /// The name of the system's program that a path leads to. What can be read can be copied and run.
-fn program_of(path: &str) -> Option<&str> {
+pub(super) fn program_of(path: &str) -> Option<&str> {
     let (folder, name) = path.rsplit_once('/')?;
     let is_bin = ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"]
         .contains(&folder);
@@ -239,28 +242,16 @@ fn allowed(evidence: &Evidence, policy: &dyn CommandPolicy) -> Finding {
         finding.help = "do not look for commands that rule 7.5 does not list".into();
         finding = finding.with("looked_for", absent);
     }
-    let denials: Vec<String> = denials(evidence);
+    let denials = denied::words(evidence);
     if !denials.is_empty() {
         finding.status = Status::Advice;
         finding.summary =
             format!("{}; the sandbox refused it {}", finding.summary, seen::list(&denials, 3));
+        let more = denials.iter().skip(3).take(9);
+        finding.details.extend(more.map(|what| format!("refused: {what}")));
         finding = finding.with("denials", denials);
     }
     finding
-}
-
-/// Other refusals. Local sockets are left out: the C library asks for them to look up a user's name.
-fn denials(evidence: &Evidence) -> Vec<String> {
-    let mut words: Vec<String> = evidence
-        .runs
-        .iter()
-        .flat_map(|run| &run.denials)
-        .filter(|denial| !denial.what.contains("AF_UNIX") && !denial.what.contains("AF_LOCAL"))
-        .map(|denial| denial.what.clone())
-        .collect();
-    words.sort();
-    words.dedup();
-    words
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! a finding. (What is judged by the bytes alone is in `submission`.)
 
 mod cause;
+mod denied;
 mod host;
 mod programs;
 mod seen;

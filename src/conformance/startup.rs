@@ -94,6 +94,9 @@ fn remarks(evidence: &Evidence, run: &Run) -> Vec<(String, String)> {
             "write \"$0\" with its quotes".to_owned(),
         ));
     }
+    if let Some(refusal) = host::refusal(run, &evidence.host) {
+        remarks.push((format!("{}, and it did without", refusal.why), refusal.help));
+    }
     let again: Vec<&Run> = seen::gate_runs(evidence)
         .filter(|other| !std::ptr::eq(*other, run) && !seen::is_up(other))
         .collect();

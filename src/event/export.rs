@@ -21,8 +21,10 @@ use crate::openings::Opening;
 /// When the journal cannot be read, or a game in it is not legal.
 pub fn pgn(config: &Config, take: &mut dyn FnMut(&str)) -> Result<(), JournalError> {
     let mut open: BTreeMap<String, (GameStarted, Vec<Ply>)> = BTreeMap::new();
+    let mut ratings: Vec<BTreeMap<String, i32>> = Vec::new();
     journal::read(&config.journal, &mut |_, record| {
         match record {
+            Record::StageStarted(started) => ratings.push(started.ratings),
             Record::GameStarted(started) => {
                 let id = started.id.clone();
                 open.entry(id).or_insert_with(|| (started, Vec::new()));
@@ -34,7 +36,9 @@ pub fn pgn(config: &Config, take: &mut dyn FnMut(&str)) -> Result<(), JournalErr
             }
             Record::GameFinished(game) => {
                 if let Some((started, plies)) = open.remove(&game.id) {
-                    let text = one(config, &started, &plies, &game)
+                    let elo = |name: &String| ratings.get(game.stage)?.get(name).copied();
+                    let elo = ByColor { white: elo(&game.white), black: elo(&game.black) };
+                    let text = one(config, &started, &plies, &game, elo)
                         .ok_or_else(|| format!("the moves of {} are not legal", game.id))?;
                     take(&text);
                 }
@@ -51,6 +55,7 @@ fn one(
     started: &GameStarted,
     plies: &[Ply],
     game: &GameFinished,
+    elo: ByColor<Option<i32>>,
 ) -> Option<String> {
     let opening = journal_games::moves(&started.opening)?;
     let mut position = Chess::default();
@@ -70,7 +75,7 @@ fn one(
         position.play_unchecked(played);
     }
     let record = GameRecord {
-        opening: Opening::of_moves(opening),
+        opening: Opening::of_moves(opening).named(started.opening_names.clone()),
         plies: records,
         pvs,
         ending: game.ending(),
@@ -84,6 +89,7 @@ fn one(
         site: config.site.clone(),
         round: game.place().to_string(),
         names: ByColor { white: game.white.clone(), black: game.black.clone() },
+        elo,
         options: ByColor { white, black },
         controls: ByColor { white: config.control, black: config.control },
         started: humantime::parse_rfc3339(&started.at).unwrap_or(SystemTime::UNIX_EPOCH),

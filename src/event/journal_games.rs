@@ -3,7 +3,7 @@
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position};
 
-use super::journal::record::GameFinished;
+use super::journal::record::{GameFinished, StageStarted};
 use super::record::{Engine, GameRecord, GameResult, PlyRecord, Termination};
 use super::termination;
 use crate::game::end;
@@ -21,19 +21,20 @@ pub fn moves(text: &str) -> Option<Vec<Move>> {
         .collect()
 }
 
-/// A finished game; none where its moves are not legal.
+/// A finished game of a stage; none where its moves are not legal.
 #[must_use]
-pub fn record(event: &str, stage: &str, game: &GameFinished) -> Option<GameRecord> {
+pub fn record(event: &str, stage: &StageStarted, game: &GameFinished) -> Option<GameRecord> {
     let plies = moves(&game.moves)?
         .into_iter()
         .enumerate()
         .map(|(number, one)| PlyRecord { book: number < game.book, ..PlyRecord::bare(one) })
         .collect();
-    let engine = |name: &String| Engine { name: name.clone(), rating: None };
+    let engine =
+        |name: &String| Engine { name: name.clone(), rating: stage.ratings.get(name).copied() };
     let termination = termination::named(Some(&game.details))
         .or_else(|| termination::named(game.termination.as_deref()));
     Some(GameRecord {
-        event: format!("{event}: {stage}"),
+        event: format!("{event}: {}", stage.name),
         white: engine(&game.white),
         black: engine(&game.black),
         round: Some(game.place()),
@@ -52,6 +53,7 @@ pub fn record(event: &str, stage: &str, game: &GameFinished) -> Option<GameRecor
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::event::journal::record::GameStarted;
     use crate::event::record::RoundGame;
     use crate::game::end::Reason;
     use shakmaty::Color;
@@ -84,13 +86,40 @@ pub(crate) mod tests {
         }
     }
 
+    /// How that game began.
+    pub(crate) fn started(game: &GameFinished) -> GameStarted {
+        GameStarted {
+            id: game.id.clone(),
+            stage: game.stage,
+            round: game.round,
+            game: game.game,
+            white: game.white.clone(),
+            black: game.black.clone(),
+            attempt: 1,
+            opening: String::new(),
+            opening_names: None,
+            time_control: String::new(),
+            sha256: [String::new(), String::new()],
+            options: [String::new(), String::new()],
+            clocks: [0, 0],
+            at: String::new(),
+        }
+    }
+
     #[test]
     fn a_finished_game_is_a_record_with_its_crash() {
         let at = RoundGame { round: 2, game: 3 };
         let mut game = finished("a", "b", at, "0-1", "e2e4 e7e5 g1f3");
         game.termination = Some("abandoned".into());
         game.details = "White disconnects".into();
-        let record = record("E", "Pool", &game).unwrap();
+        let stage = StageStarted {
+            stage: 0,
+            name: "Pool".into(),
+            seats: Vec::new(),
+            ratings: [("b".to_owned(), 2500)].into(),
+        };
+        let record = record("E", &stage, &game).unwrap();
+        assert_eq!((record.white.rating, record.black.rating), (None, Some(2500)));
         assert_eq!(record.event, "E: Pool");
         assert_eq!((record.round, record.book_plies()), (Some(at), 1));
         assert_eq!(record.crashed(), Some(Color::White));

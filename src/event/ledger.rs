@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::journal::record::{
-    Decision, Fix, GameFinished, GameStarted, Header, Interrupted, Ply, Receipt, Record,
+    Decision, Fix, GameFinished, GameStarted, Header, History, Interrupted, Ply, Receipt, Record,
     StageFinished, StageStarted,
 };
 use super::stage::Results;
@@ -15,6 +15,8 @@ pub struct Ledger {
     pub header: Option<Header>,
     /// The latest receipt of each entry.
     pub receipts: BTreeMap<String, Receipt>,
+    /// The games before the event that its rating list counts.
+    pub history: Option<History>,
     /// The stages that have begun.
     pub stages: Vec<StageState>,
     /// Games that have begun and not ended, by id.
@@ -83,6 +85,12 @@ impl Ledger {
                 if self.receipts.insert(entry.clone(), receipt).is_some() {
                     return Err(format!("a second receipt of {entry}"));
                 }
+            }
+            Record::History(history) => {
+                if self.history.is_some() || !self.stages.is_empty() {
+                    return Err("a history after the event has begun".into());
+                }
+                self.history = Some(history);
             }
             Record::StageStarted(started) => self.stage_started(started)?,
             Record::GameStarted(started) => self.game_started(started)?,

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use shakmaty::Color;
 
 use super::field::{Field, FieldBuilder};
-use super::journal::record::{Decision, GameFinished};
+use super::journal::record::{Decision, GameFinished, StageStarted};
 use super::journal_games;
 use super::points::HalfPoints;
 use super::record::RoundGame;
@@ -137,12 +137,13 @@ impl Stage {
     pub fn field<'a>(
         &self,
         event: &str,
+        started: &StageStarted,
         finished: impl IntoIterator<Item = &'a GameFinished>,
         crash_limit: Option<NonZeroU32>,
     ) -> Field {
         let mut builder = FieldBuilder::default();
         for game in finished {
-            if let Some(record) = journal_games::record(event, &self.name, game) {
+            if let Some(record) = journal_games::record(event, started, game) {
                 builder.add(&record, 0);
             }
         }
@@ -186,6 +187,16 @@ impl Stage {
                 }
             })
             .collect()
+    }
+
+    /// Who goes on by a ranking without an open tie; never who is disqualified, so there may be too few.
+    #[must_use]
+    pub fn promoted(&self, standings: &Standings, ranking: &Ranking) -> Vec<String> {
+        let is_out = |name: &String| {
+            let mut rows = standings.rows.iter();
+            rows.any(|row| row.place == Place::Disqualified && row.engine.name == *name)
+        };
+        ranking.concat().into_iter().filter(|name| !is_out(name)).take(self.promote).collect()
     }
 
     /// The first tie that keeps the stage from being over: one on a place that counts.
@@ -237,6 +248,11 @@ mod tests {
         }
     }
 
+    fn begun() -> StageStarted {
+        let ratings = Default::default();
+        StageStarted { stage: 0, name: "S".into(), seats: Vec::new(), ratings }
+    }
+
     fn pairs(number: u32) -> Format {
         Format::Pairs(NonZeroU32::new(number).unwrap())
     }
@@ -277,6 +293,24 @@ mod tests {
     }
 
     #[test]
+    fn who_is_disqualified_goes_nowhere() {
+        let stage = stage(pairs(1));
+        let mut games = vec![finished("c", "a", RoundGame { round: 9, game: 1 }, "1-0", "e2e4")];
+        for round in 1..4 {
+            let mut game = finished("a", "b", RoundGame { round, game: 1 }, "1-0", "e2e4");
+            game.details = "Black disconnects".into();
+            games.push(game);
+        }
+        let field = stage.field("E", &begun(), &games, NonZeroU32::new(3));
+        let standings = Standings::of(&field, stage.chain);
+        let ranking = stage.ranking(&standings, &[]);
+        assert_eq!(ranking.concat(), ["c", "a", "b"]);
+        assert_eq!(stage.promoted(&standings, &ranking), ["c", "a"]);
+        let all = Stage { promote: 3, ..stage };
+        assert_eq!(all.promoted(&standings, &ranking), ["c", "a"]);
+    }
+
+    #[test]
     fn a_tie_on_a_place_that_counts_stays_open_until_it_is_decided() {
         let stage = stage(pairs(1));
         let game = |white: &str, black: &str, round, word| {
@@ -289,7 +323,7 @@ mod tests {
             game("b", "c", 3, "1/2-1/2"),
             game("c", "b", 4, "1/2-1/2"),
         ];
-        let field = stage.field("E", &games, None);
+        let field = stage.field("E", &begun(), &games, None);
         let standings = Standings::of(&field, stage.chain);
         let ranking = stage.ranking(&standings, &[]);
         assert_eq!(stage.open_tie(&ranking), Some(&["b".to_owned(), "c".to_owned()][..]));

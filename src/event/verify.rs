@@ -6,10 +6,11 @@ use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
 use super::config::Config;
-use super::journal::record::{GameFinished, GameStarted, Ply, Record, StageFinished};
+use super::journal::record::{GameFinished, GameStarted, Ply, Record, StageFinished, StageStarted};
 use super::journal::{self, JournalError};
 use super::journal_games;
 use super::ledger::Ledger;
+use super::ratings::EventRatings;
 use super::stage::Stage;
 use super::standings::Standings;
 use crate::game::clock::TimeControl;
@@ -51,6 +52,9 @@ pub fn verify(config: &Config) -> Result<Verified, JournalError> {
             Record::Header(header) if header.settings_sha256 != config.sha256 => {
                 wrong("the event file is not the one it was begun with".into());
             }
+            Record::StageStarted(started) => {
+                check_ratings(config, &ledger, started, &mut wrong);
+            }
             Record::GameStarted(started) => {
                 check_start(config, &ledger, started, &mut wrong);
                 let told = open.entry(started.id.clone()).or_insert_with(|| Told {
@@ -88,6 +92,23 @@ pub fn verify(config: &Config) -> Result<Verified, JournalError> {
         found.wrong.push(format!("line {}: it is torn; the next run cuts it off", torn.line));
     }
     Ok(found)
+}
+
+/// Whether the entries enter a stage with the ratings that the list gives them, but for rounding.
+fn check_ratings(
+    config: &Config,
+    ledger: &Ledger,
+    started: &StageStarted,
+    wrong: &mut impl FnMut(String),
+) {
+    let due = EventRatings::of(config, ledger).entered();
+    let is_near = |name: &String| {
+        let both = due.get(name).zip(started.ratings.get(name));
+        both.is_some_and(|(due, told)| due.abs_diff(*told) <= 1)
+    };
+    if due.len() != started.ratings.len() || !due.keys().all(is_near) {
+        wrong(format!("the ratings at the beginning of {} are not the list's", started.name));
+    }
 }
 
 /// Whether a game is the one that the schedule has at its place.
@@ -224,15 +245,23 @@ fn check_stage(
         return;
     };
     let stage: &Stage = stage;
-    let field = stage.field(&config.event, &state.finished, config.crash_limit);
-    let ranking = stage.ranking(&Standings::of(&field, stage.chain), &state.decisions);
+    let field = stage.field(&config.event, &state.started, &state.finished, config.crash_limit);
+    let seats = &state.started.seats;
+    if seats.len() == 1 {
+        // All others were disqualified before it.
+        if outcome.order != *seats || outcome.promoted != *seats {
+            wrong(format!("{} was won by somebody who was not in it", stage.name));
+        }
+        return;
+    }
+    let standings = Standings::of(&field, stage.chain);
+    let ranking = stage.ranking(&standings, &state.decisions);
     if ranking.concat() != outcome.order || stage.open_tie(&ranking).is_some() {
         wrong(format!("the order of {} does not follow from its games", stage.name));
     }
-    if outcome.order.iter().take(stage.promote).ne(&outcome.promoted) {
+    if stage.promoted(&standings, &ranking) != outcome.promoted {
         wrong(format!("{} promotes others than its first", stage.name));
     }
-    let seats = &state.started.seats;
     if let Ok(schedule) = stage.schedule(seats.len()) {
         let due = stage.due(schedule, seats, &state.results(), &Default::default());
         if !due.is_empty() && config.crash_limit.is_none() {

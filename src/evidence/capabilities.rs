@@ -1,9 +1,9 @@
 //! What an engine showed that it understands beyond rule 7.9.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What the engine showed that it understands beyond rule 7.9. None: not tried, or no answer to trust.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Capabilities {
     /// `go wtime A btime B winc C binc D`.
     pub go_clock: Option<bool>,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::text::millis;
 use crate::units::Bytes;
@@ -36,7 +36,7 @@ pub struct FileOpen {
 }
 
 /// A file that remained.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct LeftFile {
     /// Where, as the entry sees it (`/tmp/tmp.x`), escaped.
     pub path: String,
@@ -51,7 +51,7 @@ pub struct LeftFile {
 }
 
 /// A process that was still there.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct LeftProcess {
     /// As numbered by the host.
     pub pid: i32,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::text::{millis, millis_opt};
+use super::text::{from_millis, from_millis_opt, millis, millis_opt};
 use crate::units::Bytes;
 
 /// How a process ended.
@@ -31,7 +31,7 @@ impl fmt::Display for ExitHow {
 }
 
 /// What a program is to rule 7.5.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramClass {
     /// The entry itself.
@@ -49,7 +49,7 @@ pub enum ProgramClass {
 }
 
 /// What came of an attempt to start a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExecOutcome {
     /// It ran; the kernel's own word for what ran is in [`Exec::real`].
@@ -63,10 +63,10 @@ pub enum ExecOutcome {
 }
 
 /// One attempt to start a program.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Exec {
     /// When.
-    #[serde(rename = "at_ms", serialize_with = "millis")]
+    #[serde(rename = "at_ms", serialize_with = "millis", deserialize_with = "from_millis")]
     pub at: Duration,
     /// The process that became it, as numbered by the host.
     pub pid: i32,
@@ -87,7 +87,11 @@ pub struct Exec {
     /// The name under which the allow-list knows it (`xz` for /usr/bin/xz), or its base name.
     pub name: String,
     /// How long it ran; none if it was still running when the run was over.
-    #[serde(rename = "lasted_ms", serialize_with = "millis_opt")]
+    #[serde(
+        rename = "lasted_ms",
+        serialize_with = "millis_opt",
+        deserialize_with = "from_millis_opt"
+    )]
     pub lasted: Option<Duration>,
     /// How it ended, where it did.
     pub exit: Option<ExitHow>,
@@ -96,7 +100,7 @@ pub struct Exec {
 }
 
 /// A program that the entry made itself.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Product {
     /// Its size.
     pub size: Bytes,

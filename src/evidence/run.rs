@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::files::{FileOpen, LeftFile, LeftProcess};
 use super::programs::{Exec, ExitHow};
 use super::questions::Ask;
 use super::refusals::{Crash, Denial, Refusal};
-use super::text::millis_opt;
+use super::text::{from_millis_opt, millis_opt};
 use crate::uci::transcript::Transcript;
 use crate::units::{Bytes, Ply};
 
 /// Why a fresh process was started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
     /// The run that is measured: start, handshake, first moves, quit, leftovers.
@@ -45,7 +45,7 @@ pub enum Purpose {
 }
 
 /// The shell that read a script without an interpreter of its own, or with `#!/bin/sh`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shell {
     /// The kernel decides; `/bin/sh` is what the host has.
@@ -68,22 +68,30 @@ pub struct DeclaredOption {
 }
 
 /// How the run was brought to its end, and what was seen then.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Ending {
     /// How.
     pub how: EndHow,
     /// How the engine's first process ended; none where it did not.
     pub exit: Option<ExitHow>,
     /// From `quit` (or the kill) to the end of the first process.
-    #[serde(rename = "exit_after_ms", serialize_with = "millis_opt")]
+    #[serde(
+        rename = "exit_after_ms",
+        serialize_with = "millis_opt",
+        deserialize_with = "from_millis_opt"
+    )]
     pub exit_after: Option<Duration>,
     /// From `quit` to the end of every process; none where some were left at the grace limit.
-    #[serde(rename = "emptied_after_ms", serialize_with = "millis_opt")]
+    #[serde(
+        rename = "emptied_after_ms",
+        serialize_with = "millis_opt",
+        deserialize_with = "from_millis_opt"
+    )]
     pub emptied_after: Option<Duration>,
 }
 
 /// What ended a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndHow {
     /// `quit` was sent.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::Serializer;
+use serde::{Deserialize, Deserializer, Serializer};
 
 /// Writes a duration as whole and decimal milliseconds in JSON.
 pub fn millis<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
@@ -15,6 +15,21 @@ pub fn millis_opt<S: Serializer>(time: &Option<Duration>, s: S) -> Result<S::Ok,
         Some(time) => millis(time, s),
         None => s.serialize_none(),
     }
+}
+
+/// Reads what [`millis`] wrote.
+pub(super) fn from_millis<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+    let time = f64::deserialize(from)?;
+    Duration::try_from_secs_f64(time / 1e3).map_err(serde::de::Error::custom)
+}
+
+/// Reads what [`millis_opt`] wrote.
+pub(super) fn from_millis_opt<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Duration>, D::Error> {
+    let time: Option<f64> = Option::deserialize(from)?;
+    time.map(|time| Duration::try_from_secs_f64(time / 1e3).map_err(serde::de::Error::custom))
+        .transpose()
 }
 
 /// Bytes of a stranger as one harmless line: UTF-8 kept, control characters, newlines and broken

@@ -36,6 +36,8 @@ pub struct Header {
     pub round: String,
     /// The players' names.
     pub names: ByColor<String>,
+    /// The ratings with which they play, in Elo.
+    pub elo: ByColor<Option<i32>>,
     /// The options that were set: `Protocol=uci; Threads=1; Hash=64;`.
     pub options: ByColor<String>,
     /// Their time controls.
@@ -90,35 +92,49 @@ fn write_tags(out: &mut String, header: &Header, record: &GameRecord) -> fmt::Re
     tag("White", &header.names.white)?;
     tag("Black", &header.names.black)?;
     tag("Result", record.ending.result.word())?;
+
+    let elo = |side| header.elo.get(side).map(|elo: i32| elo.to_string());
+    let time = |side| Some(header.controls.get(side).to_string());
     let same = header.controls.white == header.controls.black;
-    if !same {
-        tag("BlackTimeControl", &header.controls.black.to_string())?;
-    }
-    if let Some(fen) = record.opening.fen() {
-        tag("FEN", &fen)?;
-    }
-    tag("GameDuration", &lasted)?;
-    tag("GameEndTime", &moment(ended).1)?;
-    tag("GameStartTime", &moment(header.started).1)?;
-    tag("PlyCount", &plies.to_string())?;
-    if !record.opening.is_move_list() {
-        tag("SetUp", "1")?;
-    }
-    if let Some(word) = record.ending.termination() {
-        tag("Termination", word)?;
-    }
-    tag("TerminationDetails", &record.ending.details())?;
-    if same {
-        tag("TimeControl", &header.controls.white.to_string())?;
-    } else {
-        tag("WhiteTimeControl", &header.controls.white.to_string())?;
+    let names = record.opening.names().cloned().unwrap_or_default();
+    // In the order of their names, as PGN's export format and the events' files have them.
+    let more = [
+        ("BlackElo", elo(Color::Black)),
+        ("BlackTimeControl", time(Color::Black).filter(|_| !same)),
+        ("ECO", names.eco),
+        ("FEN", record.opening.fen()),
+        ("GameDuration", Some(lasted)),
+        ("GameEndTime", Some(moment(ended).1)),
+        ("GameStartTime", Some(moment(header.started).1)),
+        ("Opening", names.opening),
+        ("PlyCount", Some(plies.to_string())),
+        ("SetUp", (!record.opening.is_move_list()).then(|| "1".to_owned())),
+        ("Termination", record.ending.termination().map(str::to_owned)),
+        ("TerminationDetails", Some(record.ending.details())),
+        ("TimeControl", time(Color::White).filter(|_| same)),
+        ("Variation", names.variation),
+        ("WhiteElo", elo(Color::White)),
+        ("WhiteTimeControl", time(Color::White).filter(|_| !same)),
+    ];
+    for (name, value) in more {
+        if let Some(value) = value {
+            tag(name, &value)?;
+        }
     }
     Ok(())
 }
 
+/// The end of the year 9999, the last that RFC 3339 can write.
+const LATEST: Duration = Duration::from_secs(253_402_300_800);
+
 /// `2026.11.21` and `2026-11-21T10:04:05.006 UTC`.
 fn moment(at: SystemTime) -> (String, String) {
-    let text = humantime::format_rfc3339_millis(at).to_string();
+    // A clock that is far off may show a year that has no such form.
+    let shown = [at, SystemTime::UNIX_EPOCH].into_iter().find_map(|at| {
+        let after = at.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        (after < LATEST).then(|| humantime::format_rfc3339_millis(at).to_string())
+    });
+    let text = shown.unwrap_or_default();
     let date = text.split('T').next().unwrap_or_default().replace('-', ".");
     (date, format!("{} UTC", text.trim_end_matches('Z')))
 }
@@ -360,6 +376,7 @@ mod tests {
             site: "?".into(),
             round: "1.2".into(),
             names: ByColor { white: white.into(), black: "B".into() },
+            elo: ByColor { white: Some(2783), black: None },
             options: both("Protocol=uci; Hash={8};"),
             controls: ByColor { white: TimeControl::EVENT, black: TimeControl::EVENT },
             started: SystemTime::UNIX_EPOCH + Duration::from_millis(86_400_123),
@@ -423,7 +440,8 @@ mod tests {
             [Round \"1.2\"]\n[White \"A\"]\n[Black \"B\"]\n[Result \"0-1\"]\n\
             [GameDuration \"01:01:01\"]\n[GameEndTime \"1970-01-02T01:01:01.123 UTC\"]\n\
             [GameStartTime \"1970-01-02T00:00:00.123 UTC\"]\n[PlyCount \"4\"]\n\
-            [TerminationDetails \"Black mates\"]\n[TimeControl \"1800+3\"]\n\n\
+            [TerminationDetails \"Black mates\"]\n[TimeControl \"1800+3\"]\n\
+            [WhiteElo \"2783\"]\n\n\
             {WhiteEngineOptions: Protocol=uci; Hash=(8);, BlackEngineOptions: Protocol=uci; Hash=(8);}\n\
             1. f3 {book, mb=+0+0+0+0+0,} e5 {d=9, sd=9, mt=250, tl=1802750, s=0, n=0, pv=e5, tb=null, \
             h=12.5, ph=0.0, wv=-0.31, R50=50, Rd=-1000, Rr=-1000, mb=+0+0+0+0+0,}\n\
@@ -432,6 +450,16 @@ mod tests {
             Qh4# {d=9, sd=9, mt=250, tl=1802750, s=0, n=0, pv=Qh4#, tb=null, h=12.5, ph=0.0, wv=-0.31, \
             R50=49, Rd=-1000, Rr=-1000, mb=+0+0+0+0+0, Black mates}\n0-1\n\n";
         assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn a_clock_that_is_far_off_has_some_date() {
+        let told = |seconds| moment(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).0;
+        assert_eq!(told(86_400), "1970.01.02");
+        assert_eq!(told(253_402_300_799), "9999.12.31");
+        assert_eq!(told(253_402_300_800), "1970.01.01");
+        let before = SystemTime::UNIX_EPOCH - Duration::from_secs(1);
+        assert_eq!(moment(before).0, "1970.01.01");
     }
 
     #[test]

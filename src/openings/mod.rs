@@ -13,6 +13,7 @@ mod sequence;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode, Move, Position};
 
@@ -26,6 +27,22 @@ pub struct Opening {
     /// The position before the moves; none for the start position.
     start: Option<Box<Chess>>,
     moves: Vec<Move>,
+    names: Option<Box<OpeningNames>>,
+}
+
+/// What a book calls an opening: its PGN's tags `ECO`, `Opening` and `Variation`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct OpeningNames {
+    /// The code of the Encyclopaedia of Chess Openings, such as `B90`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eco: Option<String>,
+    /// The opening.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opening: Option<String>,
+    /// The variation of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variation: Option<String>,
 }
 
 impl Opening {
@@ -40,13 +57,26 @@ impl Opening {
     fn new(start: Chess, moves: Vec<Move>) -> Opening {
         let start =
             (start != Chess::default() || start.fullmoves().get() != 1).then(|| Box::new(start));
-        Opening { start, moves }
+        Opening { start, moves, names: None }
     }
 
     /// Moves from the start position, which the caller has found legal.
     #[must_use]
     pub fn of_moves(moves: Vec<Move>) -> Opening {
-        Opening { start: None, moves }
+        Opening { start: None, moves, names: None }
+    }
+
+    /// The same with these names.
+    #[must_use]
+    pub fn named(self, names: Option<OpeningNames>) -> Opening {
+        let names = names.filter(|names| *names != OpeningNames::default()).map(Box::new);
+        Opening { names, ..self }
+    }
+
+    /// What the book calls it.
+    #[must_use]
+    pub fn names(&self) -> Option<&OpeningNames> {
+        self.names.as_deref()
     }
 
     /// The position before the moves.
@@ -252,7 +282,11 @@ fn parse(bytes: &[u8], format: Format, wanted: Wanted) -> Result<Vec<Opening>, W
     if let Some(Ply(plies)) = wanted.plies {
         let plies = usize::try_from(plies).unwrap_or(usize::MAX);
         for opening in &mut openings {
-            opening.moves.truncate(plies);
+            if opening.moves.len() > plies {
+                opening.moves.truncate(plies);
+                // They told of more than is played.
+                opening.names = None;
+            }
         }
     }
     Ok(openings)

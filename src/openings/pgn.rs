@@ -7,7 +7,8 @@ use pgn_reader::{RawTag, Reader, SanPlus, Visitor};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Move, Position};
 
-use super::{Opening, Place, Wanted, Wrong};
+use super::{Opening, OpeningNames, Place, Wanted, Wrong};
+use crate::evidence::escape;
 use crate::units::Ply;
 
 pub(super) fn read(bytes: &[u8], wanted: Wanted) -> Result<Vec<Opening>, Wrong> {
@@ -31,24 +32,34 @@ struct MainLine {
     most: usize,
 }
 
+/// The longest name of an opening that is kept, in characters.
+const NAME_CHARS: usize = 200;
+
+#[derive(Default)]
+struct Tags {
+    start: Chess,
+    names: OpeningNames,
+}
+
 struct Line {
+    names: OpeningNames,
     start: Chess,
     position: Chess,
     moves: Vec<Move>,
 }
 
 impl Visitor for MainLine {
-    type Tags = Chess;
+    type Tags = Tags;
     type Movetext = Line;
     type Output = Result<Opening, String>;
 
-    fn begin_tags(&mut self) -> ControlFlow<Self::Output, Chess> {
-        ControlFlow::Continue(Chess::default())
+    fn begin_tags(&mut self) -> ControlFlow<Self::Output, Tags> {
+        ControlFlow::Continue(Tags::default())
     }
 
     fn tag(
         &mut self,
-        tags: &mut Chess,
+        tags: &mut Tags,
         name: &[u8],
         value: RawTag<'_>,
     ) -> ControlFlow<Self::Output> {
@@ -59,22 +70,33 @@ impl Visitor for MainLine {
                     return ControlFlow::Break(Err(format!("its FEN cannot be read: {why}")));
                 }
             };
-            *tags = match fen.into_position(CastlingMode::Standard) {
+            tags.start = match fen.into_position(CastlingMode::Standard) {
                 Ok(position) => position,
                 Err(why) => {
                     return ControlFlow::Break(Err(format!("its FEN is no position: {why}")));
                 }
             };
         }
+        let slot = match name {
+            b"ECO" => &mut tags.names.eco,
+            b"Opening" => &mut tags.names.opening,
+            b"Variation" => &mut tags.names.variation,
+            _ => return ControlFlow::Continue(()),
+        };
+        let value = escape(value.decode().trim_ascii(), NAME_CHARS);
+        *slot = (!value.is_empty() && value != "?").then_some(value);
         ControlFlow::Continue(())
     }
 
-    fn begin_movetext(&mut self, start: Chess) -> ControlFlow<Self::Output, Line> {
-        ControlFlow::Continue(Line { position: start.clone(), start, moves: Vec::new() })
+    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Self::Output, Line> {
+        let Tags { start, names } = tags;
+        ControlFlow::Continue(Line { names, position: start.clone(), start, moves: Vec::new() })
     }
 
     fn san(&mut self, line: &mut Line, san: SanPlus) -> ControlFlow<Self::Output> {
         if line.moves.len() >= self.most {
+            // They tell of more than is played.
+            line.names = OpeningNames::default();
             return ControlFlow::Break(Ok(finish(line)));
         }
         match san.san.to_move(&line.position) {
@@ -96,7 +118,8 @@ impl Visitor for MainLine {
 }
 
 fn finish(line: &mut Line) -> Opening {
-    Opening::new(line.start.clone(), std::mem::take(&mut line.moves))
+    let names = std::mem::take(&mut line.names);
+    Opening::new(line.start.clone(), std::mem::take(&mut line.moves)).named(Some(names))
 }
 
 #[cfg(test)]
@@ -121,6 +144,21 @@ mod tests {
         let openings = read(book, all()).unwrap();
         assert_eq!(told(&openings), ["e2e4 e8d7"]);
         assert!(!openings[0].is_move_list());
+    }
+
+    #[test]
+    fn a_book_names_its_openings_unless_they_are_cut() {
+        let book =
+            b"[ECO \"B90\"]\n[Opening \"Sicilian\"]\n[Variation \"?\"]\n\n1. e4 c5 *\n\n1. d4 *\n";
+        let openings = read(book, all()).unwrap();
+        let names = openings[0].names().unwrap();
+        assert_eq!(
+            (names.eco.as_deref(), names.opening.as_deref()),
+            (Some("B90"), Some("Sicilian"))
+        );
+        assert_eq!((&names.variation, openings[1].names()), (&None, None));
+        let one = Wanted { plies: Some(Ply(1)), ..all() };
+        assert_eq!(read(book, one).unwrap()[0].names(), None);
     }
 
     #[test]

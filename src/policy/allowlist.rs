@@ -17,6 +17,7 @@ use crate::policy::pattern;
 mod verify;
 
 use verify::Mistake;
+pub(crate) use verify::with_suggestion;
 
 /// The version of the format that is read here.
 pub const VERSION: u32 = 1;

@@ -89,6 +89,18 @@ impl Results {
         }
     }
 
+    /// Adds as many games between the same two with the same colours: White's wins, draws, Black's wins.
+    pub fn add_many(&mut self, white: &str, black: &str, [won, drawn, lost]: [u32; 3]) {
+        if white == black || [won, drawn, lost] == [0; 3] {
+            return;
+        }
+        let key = (self.engine(white), self.engine(black));
+        let counts = self.counts.entry(key).or_default();
+        counts.white += f64::from(won);
+        counts.draws += f64::from(drawn);
+        counts.black += f64::from(lost);
+    }
+
     fn engine(&mut self, name: &str) -> usize {
         if let Some(known) = self.index.get(name) {
             return *known;
@@ -211,6 +223,16 @@ pub struct List {
     /// Into how many groups the engines fall that never met; ratings are comparable only within a group,
     /// and each group has the same mean.
     pub groups: usize,
+}
+
+impl List {
+    /// Adds to all ratings.
+    pub fn shift(&mut self, elo: f64) {
+        for rated in &mut self.rated {
+            rated.elo += elo;
+            rated.opponents += elo;
+        }
+    }
 }
 
 /// One engine of a list. Ratings and errors are in Elo.

@@ -4,4 +4,5 @@ pub mod bayes;
 pub mod duel;
 pub mod elo;
 mod matrix;
+pub mod names;
 pub mod sprt;

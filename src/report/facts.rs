@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::text::clean;
-use super::{RunSummary, StartTimes};
+use super::{EntryReport, RunSummary, StartTimes};
 use crate::evidence::Capabilities;
 use crate::sandbox::status::{Layer, State};
 
@@ -22,6 +22,23 @@ pub(crate) fn start(times: StartTimes) -> String {
             format!("uciok after {}, readyok after {}", seconds(uciok), seconds(readyok))
         }
     }
+}
+
+/// What else was going on, where a reader must know of it.
+pub(crate) fn circumstances(report: &EntryReport) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    if let Some(judged) = &report.circumstances.judged {
+        lines.push(("from cache", format!("judged {}; nothing has changed since", clean(judged))));
+    }
+    match report.circumstances.beside {
+        0 => {}
+        1 => lines.push(("judged", "beside 1 other entry, so times are upper bounds".to_owned())),
+        others => lines.push((
+            "judged",
+            format!("beside up to {others} other entries, so times are upper bounds"),
+        )),
+    }
+    lines
 }
 
 /// What was enforced in one line, and each gap in a line of its own.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
-use super::facts::{sandbox, start, summary, understands};
+use super::facts::{circumstances, sandbox, start, summary, understands};
 use super::text::{clean, put};
 use super::{EntryReport, size};
 use crate::error::shown;
@@ -25,7 +25,7 @@ const COLUMNS: usize = 2 + 9 + 2 + 18 + 2 + 8 + 2;
 /// Columns of a label below the findings.
 const LABEL: usize = 15;
 
-fn verdict_style(verdict: Verdict) -> Style {
+pub(super) fn verdict_style(verdict: Verdict) -> Style {
     match verdict {
         Verdict::Accepted => AnsiColor::Green,
         Verdict::Undecided => AnsiColor::Yellow,
@@ -62,6 +62,9 @@ pub fn entry(report: &EntryReport, look: Look) -> String {
         put(&mut page, &format!("  {label:<13}"), LABEL, text, look.width);
     };
     fact("start-up", &start(report.startup));
+    for (label, text) in circumstances(report) {
+        fact(label, &text);
+    }
     for (label, text) in sandbox(&report.layers) {
         fact(label, &text);
     }
@@ -142,21 +145,23 @@ fn finding(page: &mut String, found: &Finding, look: Look) {
     }
 }
 
-/// The last line when several entries were asked for.
+/// The last line when several entries were asked for; none stands for one that was not judged.
 #[must_use]
-pub fn tally(reports: &[EntryReport], asked: usize) -> String {
-    let mut parts = Vec::new();
-    for verdict in [Verdict::Accepted, Verdict::Undecided, Verdict::Rejected] {
-        let count = reports.iter().filter(|r| r.verdict == verdict).count();
-        if count > 0 {
-            parts.push(format!("{count} {}", verdict.word()));
-        }
-    }
-    let missing = asked.saturating_sub(reports.len());
-    if missing > 0 {
-        parts.push(format!("{missing} not judged"));
-    }
-    format!("{asked} entries: {}\n", parts.join(", "))
+pub fn tally(verdicts: impl IntoIterator<Item = Option<Verdict>>) -> String {
+    let verdicts: Vec<Option<Verdict>> = verdicts.into_iter().collect();
+    let words = [
+        (Some(Verdict::Accepted), "accepted"),
+        (Some(Verdict::Undecided), "undecided"),
+        (Some(Verdict::Rejected), "rejected"),
+        (None, "not judged"),
+    ];
+    let parts: Vec<String> = words
+        .iter()
+        .map(|(wanted, word)| (verdicts.iter().filter(|v| *v == wanted).count(), word))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    format!("{} entries: {}\n", verdicts.len(), parts.join(", "))
 }
 
 #[cfg(test)]
@@ -272,7 +277,7 @@ rejected   entries/tiny
     fn the_tally_counts_what_was_not_judged() {
         let accepted = EntryReport { verdict: Verdict::Accepted, ..report() };
         assert_eq!(
-            tally(&[report(), accepted], 4),
+            tally([Some(report().verdict), Some(accepted.verdict), None, None]),
             "4 entries: 1 accepted, 1 rejected, 2 not judged\n"
         );
     }

@@ -38,6 +38,12 @@ struct Entry<'a> {
     leftovers: &'a [Leftover],
     sandbox: Sandbox<'a>,
     capabilities: Capabilities,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judged_beside: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judged: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    engines_json_sha256: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -122,6 +128,9 @@ pub fn check(reports: &[EntryReport]) -> serde_json::Result<String> {
                 leftovers: &report.leftovers,
                 sandbox: Sandbox { layers: &report.layers },
                 capabilities: report.capabilities.clone().unwrap_or_default(),
+                judged_beside: Some(report.circumstances.beside).filter(|others| *others > 0),
+                judged: report.circumstances.judged.as_deref(),
+                engines_json_sha256: report.circumstances.engines_json_sha256.as_deref(),
             })
             .collect(),
     )

@@ -6,6 +6,7 @@
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::EntryReport;
+use super::facts::circumstances;
 use super::text::clean;
 use super::weight::Weight;
 use crate::error::shown;
@@ -32,6 +33,9 @@ fn suite(report: &EntryReport) -> TestSuite {
     }
     if let Some(size) = &report.size {
         suite.add_property(Property::new("bytes", size.total.0.to_string()));
+    }
+    for (label, text) in circumstances(report) {
+        suite.add_property(Property::new(label, text));
     }
     for found in &report.findings {
         let mut case = TestCase::new(found.rule.name(), status(found));

@@ -1,6 +1,6 @@
 //! Reports in Markdown, for comments and for the summary of a step, which GitHub limits to 1 MiB.
 
-use super::facts::{sandbox, start, understands};
+use super::facts::{circumstances, sandbox, start, understands};
 use super::markup::{fenced, markdown as safe};
 use super::text::clean;
 use super::weight::Weight;
@@ -79,7 +79,7 @@ fn page(reports: &[EntryReport], detail: Detail) -> String {
 fn head(reports: &[EntryReport]) -> String {
     let tally = match reports {
         [one] => one.verdict.word().to_owned(),
-        _ => human::tally(reports, reports.len()),
+        _ => human::tally(reports.iter().map(|report| Some(report.verdict))),
     };
     format!(
         "## gate4k: {}\n\n| Entry | Verdict | Bytes | Because of |\n| :-- | :-- | --: | :-- |\n",
@@ -190,6 +190,9 @@ fn facts(page: &mut String, report: &EntryReport) {
         page.push_str(&format!("- **{name}**: {}\n", safe(text)));
     };
     fact("start-up", &start(report.startup));
+    for (label, text) in circumstances(report) {
+        fact(label, &text);
+    }
     for (label, text) in sandbox(&report.layers) {
         fact(if label.is_empty() { "not whole" } else { label }, &text);
     }

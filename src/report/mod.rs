@@ -1,5 +1,6 @@
 //! Views of a verdict: each reads an [`EntryReport`], none decides anything.
 
+pub mod event_ratings;
 mod facts;
 pub mod github;
 pub mod html;
@@ -14,13 +15,14 @@ pub mod rules;
 pub mod sarif;
 pub mod size;
 pub mod standings;
+pub mod table;
 pub mod text;
 mod weight;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::evidence::{Capabilities, Ending, Exec, LeftFile, LeftProcess, Purpose, Run, Shell};
 use crate::sandbox::status::Layer;
@@ -28,7 +30,7 @@ use crate::verdict::{Finding, Verdict};
 use size::SizeFigures;
 
 /// All that is told of one entry.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct EntryReport {
     /// The path as it was given.
     pub path: PathBuf,
@@ -56,10 +58,24 @@ pub struct EntryReport {
     pub transcript: Vec<String>,
     /// Every run in a line.
     pub runs: Vec<RunSummary>,
+    /// What else was going on, and where this report comes from.
+    pub circumstances: Circumstances,
+}
+
+/// What a reader must know of how a report came about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Circumstances {
+    /// How many other entries were judged on this host at the same time, at most. Times are upper bounds
+    /// then: other entries can make one slower, never faster.
+    pub beside: usize,
+    /// When it was judged, in RFC 3339, where that was earlier and nothing has changed since.
+    pub judged: Option<String>,
+    /// The SHA-256 of the entry's engines.json in hex, where it has one.
+    pub engines_json_sha256: Option<String>,
 }
 
 /// From exec to the first answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct StartTimes {
     /// To `uciok`.
     pub uciok: Option<Duration>,
@@ -68,7 +84,7 @@ pub struct StartTimes {
 }
 
 /// Something that remained after the end.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
 pub enum Leftover {
     /// A file, or something else with a path.
@@ -78,7 +94,7 @@ pub enum Leftover {
 }
 
 /// One run in a line of the report.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct RunSummary {
     /// Why it was started.
     pub purpose: Purpose,
@@ -203,6 +219,7 @@ pub(crate) mod tests {
                     emptied_after: None,
                 },
             }],
+            circumstances: Circumstances::default(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::ratings::bayes::List;
+use crate::ratings::bayes::{List, Rated};
 use crate::ratings::duel::Duel;
 use crate::ratings::elo::Estimate;
 use crate::ratings::sprt::{Decision, Scale, Sprt};
@@ -13,26 +13,9 @@ pub const RATINGS_SCHEMA: &str = "gate4k/ratings/1";
 /// The list with BayesElo's columns, and the match where there are two engines.
 #[must_use]
 pub fn text(list: &List, duel: Option<&Duel>, test: Option<&Sprt>) -> String {
-    let longest = list.rated.iter().map(|rated| rated.name.chars().count());
-    let width = longest.chain([4]).max().unwrap_or(4);
-    let mut page = format!(
-        "Rank {:<width$} {:>5} {:>4} {:>4} {:>5} {:>5} {:>5} {:>5}\n",
-        "Name", "Elo", "+", "-", "games", "score", "oppo.", "draws"
-    );
-    for (number, rated) in list.rated.iter().enumerate() {
-        page += &format!(
-            "{:>4} {:<width$} {:>5} {:>4} {:>4} {:>5} {:>4}% {:>5} {:>4}%\n",
-            number + 1,
-            rated.name,
-            whole(rated.elo),
-            whole(rated.error),
-            whole(rated.error),
-            rated.games,
-            whole(100.0 * rated.score),
-            whole(rated.opponents),
-            whole(100.0 * rated.draws),
-        );
-    }
+    let rows: Vec<_> =
+        list.rated.iter().enumerate().map(|(number, rated)| cells(number + 1, rated)).collect();
+    let mut page = grid(&rows);
     if list.groups > 1 {
         page += &format!(
             "\nThese are {} groups of engines that never met. Ratings of different groups cannot be compared.\n",
@@ -42,6 +25,44 @@ pub fn text(list: &List, duel: Option<&Duel>, test: Option<&Sprt>) -> String {
     if let Some(duel) = duel {
         page.push('\n');
         page += &versus(duel, test);
+    }
+    page
+}
+
+/// BayesElo's columns.
+pub(super) const HEADS: [&str; 9] =
+    ["Rank", "Name", "Elo", "+", "-", "games", "score", "oppo.", "draws"];
+
+/// An engine's line in these columns.
+pub(super) fn cells(rank: usize, rated: &Rated) -> [String; 9] {
+    [
+        rank.to_string(),
+        rated.name.clone(),
+        whole(rated.elo).to_string(),
+        whole(rated.error).to_string(),
+        whole(rated.error).to_string(),
+        rated.games.to_string(),
+        format!("{}%", whole(100.0 * rated.score)),
+        whole(rated.opponents).to_string(),
+        format!("{}%", whole(100.0 * rated.draws)),
+    ]
+}
+
+/// Lines under their heads.
+pub(super) fn grid(rows: &[[String; 9]]) -> String {
+    let longest = rows.iter().map(|cells| cells[1].chars().count());
+    let width = longest.chain([4]).max().unwrap_or(4);
+    let heads = HEADS.map(str::to_owned);
+    let mut page = String::new();
+    for [rank, name, elo, plus, minus, games, score, opponents, draws] in
+        std::iter::once(&heads).chain(rows)
+    {
+        let line = format!(
+            "{rank:>4} {name:<width$} {elo:>5} {plus:>4} {minus:>4} {games:>5} {score:>5} \
+             {opponents:>5} {draws:>5}"
+        );
+        page += line.trim_end();
+        page.push('\n');
     }
     page
 }
@@ -116,6 +137,11 @@ fn unit(duel: &Duel) -> &'static str {
 /// # Errors
 /// None that can be met: all that a list holds has a JSON form.
 pub fn json(list: &List, duel: Option<&Duel>, test: Option<&Sprt>) -> serde_json::Result<String> {
+    Ok(serde_json::to_string_pretty(&document(list, duel, test))? + "\n")
+}
+
+/// The document as a value.
+pub(super) fn document(list: &List, duel: Option<&Duel>, test: Option<&Sprt>) -> Value {
     let rated: Vec<Value> = list
         .rated
         .iter()
@@ -134,13 +160,12 @@ pub fn json(list: &List, duel: Option<&Duel>, test: Option<&Sprt>) -> serde_json
             })
         })
         .collect();
-    let document = json!({
+    json!({
         "schema": RATINGS_SCHEMA,
         "groups": list.groups,
         "engines": rated,
         "match": duel.map(|duel| fields(duel, test)),
-    });
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    })
 }
 
 fn fields(duel: &Duel, test: Option<&Sprt>) -> Value {

@@ -130,6 +130,9 @@ fn artifact(report: &EntryReport, places: &Places) -> Value {
         "roles": ["analysisTarget"],
         "properties": {"verdict": report.verdict.word()},
     });
+    if report.circumstances.beside > 0 {
+        artifact["properties"]["judgedBeside"] = report.circumstances.beside.into();
+    }
     if let Some(size) = &report.size {
         artifact["length"] = size.file.0.into();
     }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::text::{clean, put};
 use crate::error::shown;
@@ -15,7 +15,7 @@ use crate::verdict::Verdict;
 const CELLS: u64 = 40;
 
 /// What counts towards the limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct SizeFigures {
     /// The file.
     pub file: Bytes,

@@ -18,9 +18,9 @@ use super::record::{
     MOST_CRASHES, MOST_DENIALS, MOST_DENIED_OPENS, MOST_EXECS, MOST_MADE, MOST_OPENS,
     MOST_OWN_OPENS, MOST_REFUSALS, MOST_TOLD_APART, Raw, RawExec, RawOpen, Told, found_nowhere,
 };
-use super::seccomp::Stop;
 use super::shared::Shared;
 use super::spawn::{self, Resume};
+use super::stop::Stop;
 use super::tracee;
 use crate::evidence::{Crash, Denial, ExecOutcome, ExitHow, FileAccess, Refusal, Resource, escape};
 use crate::units::Bytes;

@@ -1,9 +1,9 @@
 //! What was enforced, layer by layer: never hidden, never assumed.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A layer of the sandbox.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LayerName {
     /// Files and programs, by Landlock.
@@ -98,7 +98,7 @@ impl LayerName {
 }
 
 /// Whether a layer held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     /// In force, whole.
@@ -122,7 +122,7 @@ impl State {
 }
 
 /// A layer and its state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Layer {
     /// Which.
     pub name: LayerName,

@@ -127,15 +127,22 @@ fn decide(report: &SizeReport, payload: &PayloadReport) -> Finding {
         finding.help(if file > limit {
             format!("save {over} in the file")
         } else {
-            format!(
-                "save {over} in the file, or in the {} fields of engines.json that count",
-                (payload.fields.iter())
-                    .filter(|field| field.counting != Counting::NotCounted)
-                    .count()
-            )
+            let counted: Vec<String> = (payload.fields.iter())
+                .filter(|field| field.counting != Counting::NotCounted)
+                .map(|field| format!("{} ({})", field.field, field.size.canonical.0))
+                .collect();
+            let more = match counted.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let named = counted[..counted.len().min(NAMED)].join(", ");
+            format!("save {over} in the file, or in what counts of engines.json: {named}{more}")
         })
     }
 }
+
+/// How many fields are named where there is something to save.
+const NAMED: usize = 6;
 
 fn breakdown(report: &SizeReport) -> Vec<String> {
     let mut lines = Vec::new();

@@ -1,5 +1,8 @@
 //! What an attack is: how it is made, what shows that it works, and what a report must say of it.
 
+use gate4k::rule::RuleId;
+use gate4k::verdict::Status;
+
 /// How it is carried out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum How {
@@ -59,6 +62,15 @@ pub(crate) enum Named {
     Process,
     /// A resource that was refused, whose text holds this.
     Resource(&'static str),
+}
+
+/// What a finding must say.
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    pub(crate) rule: RuleId,
+    pub(crate) status: Status,
+    /// What stands in its summary or details.
+    pub(crate) name: String,
 }
 
 /// Where it is run.
@@ -140,6 +152,54 @@ impl Attack {
             Place::Namespaces => self.named[0],
             Place::Bare => self.named[1],
         }
+    }
+
+    /// What the findings must say of it, if the engine behind it is sound. `killed`: it was ended by the sandbox;
+    /// `left`: something of it still ran at the end.
+    pub(crate) fn told(&self, place: Place, param: &str, killed: bool, left: bool) -> Vec<Told> {
+        let named = self.must_name(place);
+        let accused = named.iter().any(|named| match named {
+            Named::Refused(_) | Named::NotInstalled(_) => true,
+            Named::Open(path) => path.starts_with("/usr/bin/"),
+            _ => false,
+        });
+        // What breaks a rule goes before what is only told.
+        let remark = if accused { Status::Fail } else { Status::Advice };
+        let mut told = Vec::new();
+        let mut tell = |rule, status, name: &str| {
+            told.push(Told { rule, status, name: name.to_owned() });
+        };
+        for named in named {
+            match *named {
+                // Asked for by every look-up of a user's name.
+                Named::Denial(what) if what.contains("AF_UNIX") => {}
+                Named::Denial(what) => tell(RuleId::Commands, remark, what),
+                Named::Refused(name) | Named::NotInstalled(name) => {
+                    tell(RuleId::Commands, Status::Fail, name);
+                }
+                Named::Open("") => tell(RuleId::Commands, remark, param),
+                Named::Open(path) => tell(RuleId::Commands, remark, path),
+                Named::Product => tell(RuleId::Commands, Status::Pass, "made by itself"),
+                Named::Left(end) => tell(RuleId::LeftoverFiles, Status::Fail, end),
+                Named::Process => tell(RuleId::LeftoverProcesses, Status::Fail, "still ran"),
+                // No fault of the entry's: it may be made for a bigger machine.
+                Named::Resource(what) if killed => tell(RuleId::Startup, Status::Undecided, what),
+                Named::Resource(what) => {
+                    tell(RuleId::Startup, Status::Advice, what);
+                    if left {
+                        tell(RuleId::LeftoverProcesses, Status::Undecided, what);
+                    }
+                }
+            }
+        }
+        if killed && !told.iter().any(|told| told.rule == RuleId::Startup) {
+            told.push(Told {
+                rule: RuleId::Startup,
+                status: Status::Fail,
+                name: "it ended before `uciok`".into(),
+            });
+        }
+        told
     }
 
     pub(crate) fn is_about_limits(&self) -> bool {

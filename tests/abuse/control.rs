@@ -1,8 +1,7 @@
 //! The positive controls: outside the sandbox the attack works, or the test proves nothing.
 
-use std::fs::OpenOptions;
-use std::io::{Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -36,10 +35,7 @@ pub(crate) fn show(attack: &Attack, program: &Program, root: bool) -> Shown {
     std::fs::create_dir(&work).unwrap();
     std::os::unix::fs::chown(&work, user, user).unwrap();
     let entry = dir.path().join("attack");
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o755);
-    options.open(&entry).unwrap().write_all(&program.entry(attack, &world)).unwrap();
-    std::fs::set_permissions(&entry, PermissionsExt::from_mode(0o755)).unwrap();
+    crate::write_program(&entry, &program.entry(attack, &world));
     let out = run(attack, &entry, &work, user);
     end_what_runs(&entry);
     for left in ["/dev/shm/gate4k-left", "/var/tmp/gate4k-left"] {

@@ -1,6 +1,6 @@
 //! Group 25: attacks on the report itself.
 
-use crate::attack::Named::{Denial, Open, Refused};
+use crate::attack::Named::{Denial, Left, Open, Refused};
 use crate::attack::{Attack, Control, Param, c};
 
 pub(crate) fn attacks() -> Vec<Attack> {
@@ -15,6 +15,6 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(25, "exec_fifo").control(report),
         c(25, "not_dumpable").named(&[Denial("prctl(PR_SET_DUMPABLE, 0)")]),
         // A supervisor that is root can look at it all the same, and lists it; another one ends it.
-        c(25, "mode_0111").may_work(),
+        c(25, "mode_0111").named(&[Left("/x")]).may_work(),
     ]
 }

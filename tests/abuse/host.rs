@@ -147,11 +147,12 @@ fn inner() {
     let (program, sandboxes) = (Program::get(), Sandboxes::new(namespaces));
     let stray = crate::leave_open();
     let all: Vec<_> = crate::attacks().into_iter().filter(|attack| attack.is_for(place)).collect();
+    let sound = sandboxes.sound(namespaces);
     let worlds = std::env::temp_dir();
     assert!(worlds.is_dir());
     let failed = crate::each(&all, |attack| {
         let world = World::new(None, Some(std::process::id()));
-        inside::judge(attack, place, &sandboxes, &program, &world)
+        inside::judge(attack, place, &sandboxes, &program, &world, &sound)
     });
     drop(stray);
     assert!(failed.is_empty(), "{} of {}:\n{}", failed.len(), all.len(), failed.join("\n"));

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gate4k::evidence::{ExecOutcome, ProgramClass, Shell};
+use gate4k::evidence::{ExecOutcome, ExitHow, LeftProcess, ProgramClass, Shell};
 use gate4k::policy::allowlist::Allowlist;
 use gate4k::policy::decide::Strictness;
 use gate4k::policy::toolchain::Toolchain;
@@ -15,12 +15,14 @@ use gate4k::units::Bytes;
 
 use crate::attack::{Attack, Named, Place};
 use crate::program::Program;
+use crate::verdict::{self, Sound};
 use crate::world::World;
 
 /// The sandbox as an event has it, and one with little room, so that little has to be filled.
 pub(crate) struct Sandboxes {
     plain: Sandbox,
     small: Sandbox,
+    tools: Arc<Toolchain>,
 }
 
 impl Sandboxes {
@@ -34,7 +36,12 @@ impl Sandboxes {
         Sandboxes {
             small: Sandbox::new(host, programs()),
             plain: Sandbox::new(tools.host(namespaces), programs()),
+            tools,
         }
+    }
+
+    pub(crate) fn sound(&self, namespaces: bool) -> Sound {
+        Sound::probe(&self.plain, &self.tools, namespaces)
     }
 
     pub(crate) fn plain(&self) -> &Sandbox {
@@ -45,7 +52,8 @@ impl Sandboxes {
 pub(crate) struct Done {
     pub(crate) out: String,
     pub(crate) err: String,
-    pub(crate) left: Vec<i32>,
+    pub(crate) exit: Option<ExitHow>,
+    pub(crate) left: Vec<LeftProcess>,
     pub(crate) traces: Traces,
 }
 
@@ -62,11 +70,11 @@ pub(crate) fn run(sandbox: &Sandbox, bytes: Vec<u8>, audit: Audit, patience: Dur
         })
     };
     let (out, err) = (reader(pipes.stdout), reader(pipes.stderr));
-    confined.wait_first(Instant::now() + patience);
+    let exit = confined.wait_first(Instant::now() + patience);
     confined.wait_empty(Instant::now() + Duration::from_millis(300));
-    let left = confined.processes().into_iter().map(|process| process.pid).collect();
+    let left = confined.processes();
     let traces = confined.close();
-    Done { out: out.join().unwrap(), err: err.join().unwrap(), left, traces }
+    Done { out: out.join().unwrap(), err: err.join().unwrap(), exit, left, traces }
 }
 
 /// Everything that is wrong with how the sandbox held.
@@ -76,6 +84,7 @@ pub(crate) fn judge(
     sandboxes: &Sandboxes,
     program: &Program,
     world: &World,
+    sound: &Sound,
 ) -> Vec<String> {
     let sandbox = if attack.is_about_limits() { &sandboxes.small } else { &sandboxes.plain };
     // Filling directories takes long under the eyes of a tracer.
@@ -96,7 +105,7 @@ pub(crate) fn judge(
     {
         wrong.push("it was neither listed nor ended".into());
     }
-    for pid in &done.left {
+    for LeftProcess { pid, .. } in &done.left {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         let state = stat.rsplit_once(')').and_then(|(_, tail)| tail.trim_start().chars().next());
         if state.is_some_and(|state| !"ZX".contains(state)) {
@@ -114,6 +123,11 @@ pub(crate) fn judge(
             wrong.push(format!("{text:?} is not escaped"));
         }
     }
+    let findings = sound.with(&done, &sandboxes.tools);
+    let killed = matches!(done.exit, Some(ExitHow::Signal(_)));
+    let left = !done.left.is_empty();
+    let told = attack.told(place, &world.tell(attack.param), killed, left);
+    wrong.extend(verdict::wrong(&findings, &told));
     if !wrong.is_empty() {
         let t = &done.traces;
         let execs: Vec<_> = (t.execs.iter().rev().take(4))

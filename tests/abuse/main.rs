@@ -8,6 +8,7 @@
 )]
 
 mod attack;
+mod checked;
 mod control;
 mod events;
 mod files;
@@ -20,6 +21,7 @@ mod processes;
 mod program;
 mod programs;
 mod resources;
+mod verdict;
 mod world;
 
 use std::collections::BTreeSet;
@@ -64,6 +66,17 @@ fn each(attacks: &[Attack], work: impl Fn(&Attack) -> Vec<String> + Sync) -> Vec
         }
     });
     wrong.into_inner().unwrap()
+}
+
+/// Writes a file that can be executed at once.
+fn write_program(path: &std::path::Path, bytes: &[u8]) {
+    use std::io::Write;
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true).mode(0o755);
+    options.open(path).unwrap().write_all(bytes).unwrap();
+    // Whatever the mask is.
+    std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
 }
 
 /// A descriptor that was not meant for the entry and that nobody marked to be closed when a program starts.

@@ -1,6 +1,6 @@
 //! Groups 19 and 20: rights, namespaces, filters, terminals.
 
-use crate::attack::Named::Denial;
+use crate::attack::Named::{Denial, Left};
 use crate::attack::{Attack, Control, Param, c};
 
 pub(crate) fn attacks() -> Vec<Attack> {
@@ -19,7 +19,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(19, "setuid_root").control(root),
         c(19, "setgid_root").control(root),
         c(19, "capabilities").control(root),
-        c(19, "setuid_product").control(root),
+        c(19, "setuid_product").named(&[Left("/s")]).control(root),
         c(19, "new_privs"),
         c(19, "new_call").control(Control::Skipped("no kernel has it")),
         c(20, "tiocsti").named(&[Denial("ioctl(TIOCSTI)")]).control(missing),

@@ -18,7 +18,7 @@ impl Program {
             return Program { bytes: std::fs::read(path).unwrap() };
         }
         let source = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/abuse/c"));
-        let files = ["main", "programs", "network", "privileges", "processes", "files"];
+        let files = ["main", "engine", "programs", "network", "privileges", "processes", "files"];
         let dir = tempfile::tempdir().unwrap();
         let out = dir.path().join("attacks");
         let status = Command::new("cc")
@@ -33,6 +33,28 @@ impl Program {
 
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// An engine that carries out an attack at its start and is sound otherwise.
+    pub(crate) fn engine(&self, attack: &Attack, world: &World) -> Vec<u8> {
+        let mut bytes = self.entry(attack, world);
+        match attack.how {
+            How::C => write(&mut bytes, b"@@AFTER@@", "play"),
+            How::Sh(_) => {
+                // The stub of a fixture: four lines, and a packed source behind them.
+                let stub = include_bytes!("../../fixtures/entries/accept/c-xz/engine");
+                let payload = stub.splitn(5, |byte| *byte == b'\n').nth(4).unwrap();
+                let lines = bytes.iter().filter(|byte| **byte == b'\n').count() + 4;
+                bytes.extend(
+                    format!(
+                        "T=`mktemp`\ntail -n+{lines} \"$0\"|xz -d|cc -O2 -o$T -xc -\n(sleep 1;rm $T)&exec $T\n"
+                    )
+                    .into_bytes(),
+                );
+                bytes.extend_from_slice(payload);
+            }
+        }
+        bytes
     }
 
     /// The entry that carries out an attack in this world.

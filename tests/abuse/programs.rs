@@ -1,6 +1,6 @@
 //! Groups 3 to 15: programs that are not on the list, by whatever way.
 
-use crate::attack::Named::{Denial, NotInstalled, Open, Product, Refused};
+use crate::attack::Named::{Denial, Left, NotInstalled, Open, Product, Refused};
 use crate::attack::{Attack, Control, Param, c, sh};
 
 const SED: &[crate::attack::Named] = &[Refused("sed")];
@@ -41,13 +41,13 @@ pub(crate) fn attacks() -> Vec<Attack> {
         .named(&[Open("/usr/bin/sed")]),
         c(5, "memfd_foreign").named(&[Open("/usr/bin/sed")]),
         c(5, "memfd_own").named(&[Product]).may_work(),
-        c(5, "memfd_script"),
+        c(5, "memfd_script").named(&[Refused("memfd:m (deleted)")]),
         c(6, "opath_fexecve").named(SED),
         c(6, "proc_self_fd").named(SED),
         c(6, "dev_fd").named(SED),
         c(6, "execveat_dirfd").named(SED),
-        c(7, "symlink_named_xz").named(SED),
-        c(7, "symlink_chain").named(SED),
+        c(7, "symlink_named_xz").named(&[Refused("sed"), Left("/xz")]),
+        c(7, "symlink_chain").named(&[Refused("sed"), Left("/tail")]),
         sh(8, "exec_a", "bash -c 'exec -a xz sed --version' >/dev/null && echo ESCAPED").named(SED),
         c(8, "exec_other_argv0").named(SED),
         c(8, "exec_empty_argv").named(SED),
@@ -55,7 +55,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(9, "hard_link_forbidden").control(Control::RootIfAble),
         c(9, "hard_link_allowed").control(Control::RootIfAble),
         c(9, "linkat_empty_path").control(Control::RootIfAble),
-        c(10, "path_swap_race").named(SED),
+        c(10, "path_swap_race").named(&[Refused("sed"), Left("/p")]),
         c(11, "vfork_exec").named(SED),
         c(11, "posix_spawn_exec").named(SED),
         c(11, "thread_exec").named(SED),

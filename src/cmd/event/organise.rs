@@ -11,6 +11,7 @@ use crate::cli::{DecideArgs, FixArgs, NewArgs};
 use crate::error::{Exit, shown};
 use crate::event::conduct::{Audience, Conductor};
 use crate::event::config::{Config, template};
+use crate::event::ratings::EventRatings;
 use crate::event::standings::Standings;
 use crate::event::{config, journal};
 use crate::report::EntryReport;
@@ -117,5 +118,5 @@ impl Audience for Words {
         self.0 += &human::entry(report, look);
     }
 
-    fn table(&mut self, _: &Standings) {}
+    fn table(&mut self, _: &Standings, _: &EventRatings) {}
 }

@@ -10,9 +10,10 @@ use crate::cli::EventRunArgs;
 use crate::error::Exit;
 use crate::event::conduct::{self, Audience, Outcome};
 use crate::event::config::Config;
+use crate::event::ratings::EventRatings;
 use crate::event::standings::Standings;
 use crate::report::human::{self, Look};
-use crate::report::{EntryReport, standings, text};
+use crate::report::{EntryReport, event_ratings, standings, text};
 use crate::runner::stop::Stop;
 
 /// Runs, or goes on.
@@ -96,9 +97,10 @@ impl<W: Write> Audience for Page<'_, W> {
         self.put(&human::entry(report, look));
     }
 
-    fn table(&mut self, counted: &Standings) {
+    fn table(&mut self, counted: &Standings, ratings: &EventRatings) {
         if !self.quiet {
             self.put(&standings::text(counted, text::width()));
+            self.put(&format!("\n{}", event_ratings::text(ratings)));
         }
     }
 }

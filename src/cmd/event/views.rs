@@ -8,10 +8,11 @@ use crate::error::{Exit, shown};
 use crate::event::config::Config;
 use crate::event::journal::{self, JournalError};
 use crate::event::ledger::Ledger;
+use crate::event::ratings::EventRatings;
 use crate::event::standings::Standings;
 use crate::event::verify;
 use crate::event::{export, stage::Stage};
-use crate::report::{standings, text};
+use crate::report::{event_ratings, standings, text};
 
 /// The event's state by its journal, with a note where its end is torn.
 fn ledger(config: &Config) -> Result<(Ledger, Option<journal::Torn>), JournalError> {
@@ -32,7 +33,7 @@ fn told(error: &JournalError) -> Exit {
 
 fn counted(config: &Config, ledger: &Ledger, number: usize, stage: &Stage) -> Option<Standings> {
     let state = ledger.stages.get(number)?;
-    let field = stage.field(&config.event, &state.finished, config.crash_limit);
+    let field = stage.field(&config.event, &state.started, &state.finished, config.crash_limit);
     Some(Standings::of(&field, stage.chain))
 }
 
@@ -91,6 +92,10 @@ pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Ex
     if let Some(table) = table.filter(|table| !table.rows.is_empty()) {
         write!(out, "\n{}", standings::text(&table, text::width()))?;
     }
+    let ratings = event_ratings::text(&EventRatings::of(config, &ledger));
+    if !ratings.is_empty() {
+        write!(out, "\n{ratings}")?;
+    }
     Ok(Exit::Success)
 }
 
@@ -147,13 +152,16 @@ pub(super) fn export(
         .enumerate()
         .filter_map(|(number, stage)| counted(config, &ledger, number, stage))
         .collect();
+    let ratings = EventRatings::of(config, &ledger);
     match what {
         ExportWhat::Settings => {
             let settings = ledger.header.map(|header| header.settings).unwrap_or_default();
             out.write_all(settings.as_bytes())?;
         }
         ExportWhat::Html => {
-            out.write_all(standings::html_of_all(&tables).as_bytes())?;
+            out.write_all(
+                standings::html_of_all(&tables, &event_ratings::html(&ratings)).as_bytes(),
+            )?;
         }
         ExportWhat::Json | ExportWhat::Pgn => {
             let stages = tables
@@ -169,6 +177,7 @@ pub(super) fn export(
                 "winner": ledger.winner,
                 "entries": entries,
                 "stages": stages,
+                "ratings": event_ratings::json(&ratings),
             });
             writeln!(out, "{}", serde_json::to_string_pretty(&document)?)?;
         }

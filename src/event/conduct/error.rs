@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::error::{CheckError, shown};
+use crate::event::history::HistoryError;
 use crate::event::journal::JournalError;
 use crate::game::tables::TablesError;
 use crate::openings::BookError;
@@ -34,6 +35,9 @@ pub enum EventError {
         /// The book.
         path: PathBuf,
     },
+    /// The games before the event.
+    #[error(transparent)]
+    History(#[from] HistoryError),
     /// Tables for interruptions.
     #[error(transparent)]
     Tables(#[from] TablesError),

@@ -9,10 +9,13 @@ use std::sync::Arc;
 
 use super::config::Config;
 use super::entrants::{Admission, Entrant, Gates};
+use super::field::Field;
+use super::history;
 use super::interrupted::{self, Verdict};
 use super::journal::record::{Frozen, Header, Record, StageFinished, StageStarted};
 use super::journal::{self, Journal};
 use super::ledger::Ledger;
+use super::ratings::EventRatings;
 use super::recorder::Broken;
 use super::schedule::{Pairing, Schedule};
 use super::stage::{Draw, Format, Stage};
@@ -60,8 +63,8 @@ pub trait Audience {
     fn progress(&self, entry: &str) -> Box<dyn Fn(&str) + Sync + '_>;
     /// An entry that does not play.
     fn refused(&mut self, report: &EntryReport);
-    /// The table after a game.
-    fn table(&mut self, standings: &Standings);
+    /// The table and the ratings after a game (rule 5.2).
+    fn table(&mut self, standings: &Standings, ratings: &EventRatings);
 }
 
 /// Runs an event until it is over, or until something only people can decide.
@@ -78,6 +81,7 @@ pub fn run(
         return Ok(Outcome::Over { winner });
     }
     let _ = std::fs::remove_file(config.pause_marker());
+    conductor.history()?;
     let engines = match conductor.entrants()? {
         Ok(engines) => engines,
         Err(outcome) => return Ok(outcome),
@@ -156,6 +160,18 @@ impl<'a> Conductor<'a> {
         self.ledger.apply(record).map_err(EventError::State)
     }
 
+    /// Keeps the games before the event that its rating list counts, once.
+    fn history(&mut self) -> Result<(), EventError> {
+        let is_begun = self.ledger.history.is_some() || !self.ledger.stages.is_empty();
+        if self.config.history.is_empty() || is_begun {
+            return Ok(());
+        }
+        let history = history::read(&self.config.history)?;
+        let games: u64 = history.files.iter().map(|file| file.games).sum();
+        self.audience.say(&format!("{games} games before the event count for the ratings"));
+        self.keep(Record::History(history))
+    }
+
     /// All entries as engines: new ones through the gate, known ones unchanged (rule 4.4).
     fn entrants(&mut self) -> Result<Result<Vec<Arc<Engine>>, Outcome>, EventError> {
         let mut gates = Gates::default();
@@ -214,9 +230,17 @@ impl<'a> Conductor<'a> {
             let seats = self.seats(stage, number);
             self.audience.say(&format!("{} begins: {}", stage.name, seats.join(", ")));
             let name = stage.name.clone();
-            self.keep(Record::StageStarted(StageStarted { stage: number, name, seats }))?;
+            let ratings = EventRatings::of(self.config, &self.ledger).entered();
+            self.keep(Record::StageStarted(StageStarted { stage: number, name, seats, ratings }))?;
         }
         let seats = self.ledger.stages[number].started.seats.clone();
+        if let [alone] = &seats[..] {
+            self.audience.say(&format!("{}: {alone} has nobody to play", stage.name));
+            let order = seats.clone();
+            let promoted = seats;
+            self.keep(Record::StageFinished(StageFinished { stage: number, order, promoted }))?;
+            return Ok(None);
+        }
         let schedule =
             stage.schedule(seats.len()).map_err(|error| EventError::State(error.to_string()))?;
         let mut going_on = self.settle()?;
@@ -242,11 +266,7 @@ impl<'a> Conductor<'a> {
 
     /// Who is disqualified by season 17's rule.
     fn out(&self, stage: &Stage, number: usize) -> BTreeSet<String> {
-        let field = stage.field(
-            &self.config.event,
-            &self.ledger.stages[number].finished,
-            self.config.crash_limit,
-        );
+        let field = self.field(stage, number);
         field
             .indices()
             .filter(|engine| field.is_disqualified(*engine))
@@ -254,10 +274,13 @@ impl<'a> Conductor<'a> {
             .collect()
     }
 
+    fn field(&self, stage: &Stage, number: usize) -> Field {
+        let state = &self.ledger.stages[number];
+        stage.field(&self.config.event, &state.started, &state.finished, self.config.crash_limit)
+    }
+
     fn standings(&self, stage: &Stage, number: usize) -> Standings {
-        let finished = &self.ledger.stages[number].finished;
-        let field = stage.field(&self.config.event, finished, self.config.crash_limit);
-        Standings::of(&field, stage.chain)
+        Standings::of(&self.field(stage, number), stage.chain)
     }
 
     /// Ranks a stage whose games are over; an outcome where a tie keeps it open.
@@ -274,7 +297,7 @@ impl<'a> Conductor<'a> {
             return Ok(Some(Outcome::Tied { stage: stage.name.clone(), engines: tied.to_vec() }));
         }
         let order = ranking.concat();
-        let promoted: Vec<String> = order.iter().take(stage.promote).cloned().collect();
+        let promoted = stage.promoted(&standings, &ranking);
         let extra = state.finished.len().saturating_sub(schedule.games());
         let beyond = match stage.format {
             Format::Pairs(_) if extra > 0 => format!(" after {} more pairs", extra / 2),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::super::entrants::now;
 use super::super::journal::record::{EngineKilled, GameStarted, Record};
+use super::super::ratings::EventRatings;
 use super::super::recorder::{clocks, finished, micros, ply, uci};
 use super::super::schedule::Pairing;
 use super::super::stage::Stage;
@@ -128,9 +129,13 @@ impl Conductor<'_> {
         let both = [&engines[white], &engines[black]];
         let names = both.map(|engine| engine.name.clone());
         let id = self.config.game_id(batch.stage, pairing.at, &names[0], &names[1]);
-        let attempt = self.ledger.open.get(&id).map_or(1, |game| game.started.attempt + 1);
+        let known = self.ledger.open.get(&id).map(|game| &game.started);
+        let attempt = known.map_or(1, |started| started.attempt + 1);
         let (opening, resume, before) = match going_on.remove(&id) {
-            Some(game) => (game.opening, Some(game.resume), game.before),
+            Some(game) => {
+                let names = known.and_then(|started| started.opening_names.clone());
+                (game.opening.named(names), Some(game.resume), game.before)
+            }
             None => (opening(batch, pairing), None, Duration::ZERO),
         };
         let base = match self.config.control {
@@ -148,6 +153,7 @@ impl Conductor<'_> {
             game: pairing.at.game,
             attempt,
             opening: uci(opening.moves()),
+            opening_names: opening.names().cloned(),
             time_control: self.config.control.to_string(),
             sha256: [sum(&names[0]), sum(&names[1])],
             options: both.map(|engine| engine.options_line()),
@@ -236,7 +242,7 @@ impl Conductor<'_> {
             batch.planned,
         ));
         let standings = self.standings(batch.stage, batch.number);
-        self.audience.table(&standings);
+        self.audience.table(&standings, &EventRatings::of(self.config, &self.ledger));
         Ok(())
     }
 }

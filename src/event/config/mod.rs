@@ -95,6 +95,10 @@ pub struct Config {
     pub syzygy: Vec<PathBuf>,
     /// Season 17's crash rule; none for 4k events (rule 6.2).
     pub crash_limit: Option<NonZeroU32>,
+    /// Games before the event that its rating list counts (rule 5.2).
+    pub history: Vec<PathBuf>,
+    /// The mean of all ratings of that list.
+    pub rating_mean: Option<f64>,
     /// Who plays, in the order of seeds.
     pub entries: Vec<Entry>,
     /// What is played.
@@ -112,6 +116,8 @@ pub struct Entry {
     pub engines_json: Option<PathBuf>,
     /// Which engine of a configuration with several.
     pub engine: Option<String>,
+    /// Its rating until it has one of its own (rule 5.5).
+    pub rating: Option<i32>,
 }
 
 #[derive(Deserialize)]
@@ -141,6 +147,9 @@ struct Raw {
     #[serde(default)]
     syzygy: Vec<PathBuf>,
     crash_limit: Option<NonZeroU32>,
+    #[serde(default)]
+    history: Vec<PathBuf>,
+    rating_mean: Option<Spanned<f64>>,
     entry: Spanned<Vec<RawEntry>>,
     stage: Spanned<Vec<RawStage>>,
 }
@@ -160,6 +169,7 @@ struct RawEntry {
     engines_json: Option<PathBuf>,
     engine: Option<String>,
     seed: Option<u32>,
+    rating: Option<i32>,
 }
 
 #[derive(Deserialize)]
@@ -266,6 +276,8 @@ impl Config {
             }),
             syzygy: raw.syzygy.into_iter().map(|dir| here.join(dir)).collect(),
             crash_limit: raw.crash_limit,
+            history: raw.history.into_iter().map(|path| here.join(path)).collect(),
+            rating_mean: raw.rating_mean.map(mean).transpose()?,
             entries,
             stages,
         })
@@ -323,8 +335,19 @@ fn entries(raw: Spanned<Vec<RawEntry>>, here: &Path) -> Result<Vec<Entry>, Mista
             path: here.join(entry.path.into_inner()),
             engines_json: entry.engines_json.map(|path| here.join(path)),
             engine: entry.engine,
+            rating: entry.rating,
         })
         .collect())
+}
+
+fn mean(raw: Spanned<f64>) -> Result<f64, Mistake> {
+    let span = raw.span();
+    let mean = raw.into_inner();
+    if mean.is_finite() && mean.abs() <= 10_000.0 {
+        Ok(mean)
+    } else {
+        Err((span, "the mean of all ratings is a number such as 2500".into()))
+    }
 }
 
 fn stages(raw: Spanned<Vec<RawStage>>, here: &Path, entries: usize) -> Result<Vec<Stage>, Mistake> {
@@ -410,7 +433,11 @@ fn slug(text: impl AsRef<str>) -> String {
 /// A SHA-256 sum in hex.
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
+}
+
+pub(super) fn hex(sum: &[u8]) -> String {
+    sum.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -58,6 +58,12 @@ concurrency = 1
 material-draws = true
 # Rule 6.1.4: directories of Syzygy tables, asked only about games that were interrupted.
 syzygy = []
+# Rule 5: the rating list counts these games (PGN, plain or xz, and journals of other events) and the event's
+# own. They are read once, when the event begins. An entry without a game has the `rating` of its [[entry]].
+history = []
+# The mean of all ratings of that list. Without it, the entries' `rating`s give the scale; without both, the
+# list shows differences and the games have no Elo tags.
+# rating-mean = 2500
 # Season 17's rule (crashes after which an engine is disqualified) would be crash-limit = 3.
 
 "#;

@@ -8,6 +8,7 @@ use shakmaty::Color;
 
 use crate::event::record::RoundGame;
 use crate::game::end::{Ending, GameResult, Reason};
+use crate::openings::OpeningNames;
 
 /// One record.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -17,6 +18,8 @@ pub enum Record {
     Header(Header),
     /// An entry has passed the gate and is frozen (rule 4.4).
     Receipt(Receipt),
+    /// The games before the event that its rating list counts (rule 5.2).
+    History(History),
     /// A stage begins.
     StageStarted(StageStarted),
     /// A game begins, or goes on (rule 6.1.5).
@@ -98,6 +101,40 @@ pub struct Frozen {
     pub allowlist: String,
 }
 
+/// Games before the event, added up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct History {
+    /// Where they were read.
+    pub files: Vec<HistoryFile>,
+    /// Who met whom, in the order of names.
+    pub meetings: Vec<Meeting>,
+}
+
+/// A file with games.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct HistoryFile {
+    /// Its name.
+    pub name: String,
+    /// Its SHA-256.
+    pub sha256: String,
+    /// Its games that have a result.
+    pub games: u64,
+}
+
+/// All games between two engines with the same colours.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Meeting {
+    /// Who had White.
+    pub white: String,
+    /// Who had Black.
+    pub black: String,
+    /// White's wins, draws, Black's wins.
+    pub results: [u32; 3],
+}
+
 /// A stage and its draw.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -108,6 +145,9 @@ pub struct StageStarted {
     pub name: String,
     /// Who sits where.
     pub seats: Vec<String>,
+    /// The ratings with which they enter it, of those that have one, in Elo.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ratings: BTreeMap<String, i32>,
 }
 
 /// A game's terms.
@@ -130,6 +170,9 @@ pub struct GameStarted {
     pub attempt: u32,
     /// The opening's moves.
     pub opening: String,
+    /// What the book calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opening_names: Option<OpeningNames>,
     /// The time control.
     pub time_control: String,
     /// The SHA-256 of both files.

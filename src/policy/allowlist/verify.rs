@@ -150,7 +150,7 @@ fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Str
 }
 
 /// Adds the likely meaning to `unknown field `x`, expected one of `a`, `b``.
-pub(super) fn with_suggestion(message: &str) -> String {
+pub(crate) fn with_suggestion(message: &str) -> String {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     match quoted.split_first() {
         Some((word, known)) if message.starts_with("unknown ") && !known.is_empty() => {

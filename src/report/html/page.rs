@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{size_bar, timeline};
 use crate::error::shown;
-use crate::report::facts::{sandbox, start, summary, understands};
+use crate::report::facts::{circumstances, sandbox, start, summary, understands};
 use crate::report::markdown::left;
 use crate::report::markup::html as safe;
 use crate::report::text::clean;
@@ -20,7 +20,7 @@ const POLICY: &str =
 /// The page of all entries.
 #[must_use]
 pub fn check(reports: &[EntryReport]) -> String {
-    let tally = human::tally(reports, reports.len());
+    let tally = human::tally(reports.iter().map(|report| Some(report.verdict)));
     let title = match reports {
         [one] => format!("{}: {}", shown(&one.path), one.verdict.word()),
         _ => tally.trim_end().to_owned(),
@@ -170,6 +170,9 @@ fn facts(page: &mut String, report: &EntryReport) {
     };
     if timeline::chart(report).is_empty() {
         fact("start-up", &start(report.startup));
+    }
+    for (label, text) in circumstances(report) {
+        fact(label, &text);
     }
     for (label, text) in sandbox(&report.layers) {
         fact(label, &text);

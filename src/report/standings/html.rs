@@ -19,12 +19,12 @@ th,td{padding:.25rem .6rem;border-bottom:1px solid #8884;text-align:left;white-s
 /// The table, what decided it, and the crosstable with colours and game numbers.
 #[must_use]
 pub fn html(standings: &Standings) -> String {
-    html_of_all([standings])
+    html_of_all([standings], "")
 }
 
-/// One page with several standings, as of an event's stages.
+/// One page with several standings, as of an event's stages, and a section after them.
 #[must_use]
-pub fn html_of_all<'a>(all: impl IntoIterator<Item = &'a Standings>) -> String {
+pub fn html_of_all<'a>(all: impl IntoIterator<Item = &'a Standings>, more: &str) -> String {
     let mut title = String::new();
     let mut body = String::new();
     for standings in all {
@@ -33,6 +33,7 @@ pub fn html_of_all<'a>(all: impl IntoIterator<Item = &'a Standings>) -> String {
         section(&mut body, standings);
         title = headline;
     }
+    body += more;
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\

@@ -1,0 +1,128 @@
+//! From the paths of a command line to entries.
+//!
+//! A directory may be one entry (a file and perhaps engines.json) or hold a directory for each of many.
+//! Which of the two it is follows from what lies in it, and where that is open, it is one entry: rule
+//! `single-file` then names what lies beside the engine, and nothing is passed over in silence.
+
+use std::path::{Path, PathBuf};
+
+/// Text that repositories keep beside their entries, by its name without regard to case.
+const TEXTS: [&str; 6] = ["readme", "license", "licence", "copying", "contributing", "changelog"];
+/// And by its ending.
+const ENDINGS: [&str; 3] = [".md", ".txt", ".toml"];
+
+/// The entries behind one path: the path itself, or the directories in it where it is a directory of
+/// entries. What cannot be read is left to the judge, who says why.
+#[must_use]
+pub fn entries(path: &Path) -> Vec<PathBuf> {
+    let Some(items) = items(path) else { return vec![path.to_owned()] };
+    let (folders, others): (Vec<&Item>, Vec<&Item>) = items.iter().partition(|item| item.is_folder);
+    if folders.is_empty() || !others.iter().all(|item| item.is_text()) {
+        return vec![path.to_owned()];
+    }
+    folders.into_iter().map(|item| path.join(&item.name)).collect()
+}
+
+/// The entries in a directory that is known to hold nothing else: every file and every directory, but for
+/// what is hidden and what is text about the others. None where it cannot be read.
+#[must_use]
+pub fn members(folder: &Path) -> Option<Vec<PathBuf>> {
+    let items = items(folder)?;
+    Some(items.iter().filter(|item| !item.is_text()).map(|item| folder.join(&item.name)).collect())
+}
+
+struct Item {
+    name: String,
+    is_folder: bool,
+    is_file: bool,
+}
+
+impl Item {
+    /// What a repository keeps about entries, not as one.
+    fn is_text(&self) -> bool {
+        let name = self.name.to_lowercase();
+        let stem = name.split('.').next().unwrap_or_default();
+        self.is_file
+            && (TEXTS.contains(&stem) || ENDINGS.iter().any(|ending| name.ends_with(ending)))
+    }
+}
+
+/// What is not hidden in a directory, in the order of names. A name that is no UTF-8 makes the directory
+/// one that only the judge can read.
+fn items(folder: &Path) -> Option<Vec<Item>> {
+    if !folder.symlink_metadata().ok()?.is_dir() {
+        return None;
+    }
+    let mut items = Vec::new();
+    for found in folder.read_dir().ok()? {
+        let found = found.ok()?;
+        let name = found.file_name().into_string().ok()?;
+        if !name.starts_with('.') {
+            let kind = found.file_type().ok()?;
+            items.push(Item { name, is_folder: kind.is_dir(), is_file: kind.is_file() });
+        }
+    }
+    items.sort_by(|a, b| a.name.cmp(&b.name));
+    Some(items)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn tree(names: &[&str]) -> tempfile::TempDir {
+        let top = tempfile::tempdir().unwrap();
+        for name in names {
+            let path = top.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x").unwrap();
+        }
+        top
+    }
+
+    fn found(names: &[&str]) -> Vec<String> {
+        let top = tree(names);
+        let entries = entries(top.path());
+        let below = |path: &PathBuf| path.strip_prefix(top.path()).unwrap().display().to_string();
+        entries.iter().map(below).collect()
+    }
+
+    #[test]
+    fn a_directory_of_directories_holds_entries() {
+        assert_eq!(found(&["b/engine", "a/engine", "a/engines.json"]), ["a", "b"]);
+        let with_texts =
+            ["a/engine", "README.md", "LICENSE", "gate4k.toml", ".gitignore", ".git/x"];
+        assert_eq!(found(&with_texts), ["a"]);
+    }
+
+    #[test]
+    fn a_directory_with_a_file_of_its_own_is_one_entry() {
+        assert_eq!(found(&["engine"]), [""]);
+        assert_eq!(found(&["engine", "engines.json"]), [""]);
+        // Rule single-file names `data`: this must not become an entry and a directory of entries.
+        assert_eq!(found(&["engine", "data/net"]), [""]);
+        assert_eq!(found(&["README.md"]), [""]);
+        assert_eq!(found(&[".hidden/engine"]), [""]);
+    }
+
+    #[test]
+    fn what_is_no_directory_is_left_to_the_judge() {
+        let top = tree(&["a/engine"]);
+        let link = top.path().join("link");
+        std::os::unix::fs::symlink(top.path().join("a"), &link).unwrap();
+        for path in [link, top.path().join("a/engine"), top.path().join("missing")] {
+            assert_eq!(entries(&path), std::slice::from_ref(&path));
+        }
+        // A link among directories is nobody's text.
+        assert_eq!(entries(top.path()), [top.path()]);
+    }
+
+    #[test]
+    fn a_directory_that_is_said_to_hold_entries_holds_files_too() {
+        let top = tree(&["a/engine", "b", "README.md", ".x"]);
+        let names: Vec<_> = members(top.path()).unwrap();
+        assert_eq!(names, [top.path().join("a"), top.path().join("b")]);
+        assert_eq!(members(&top.path().join("b")), None);
+    }
+}

@@ -1,0 +1,295 @@
+//! Workers that judge entries beside each other.
+//!
+//! Others that compute can make an entry slower, never faster. So what an entry reaches in time beside
+//! others it reaches alone, and the report says that its times are upper bounds. What it did not reach in
+//! time is nothing to hold against it: it is judged again when nothing else runs, and that counts.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
+
+use crate::error::CheckError;
+use crate::report::EntryReport;
+use crate::rule::{Kind, RuleId};
+use crate::verdict::{Status, Verdict};
+
+/// What came of one entry.
+pub type Judged = Result<EntryReport, CheckError>;
+
+/// Judges one entry with so many probes beside each other, and tells each step.
+pub type Judge<'a> = &'a (dyn Fn(&Path, NonZeroUsize, &(dyn Fn(&str) + Sync)) -> Judged + Sync);
+
+/// Who watches the workers; called from any of them.
+pub trait Watch: Sync {
+    /// A worker does this step of an entry now.
+    fn step(&self, worker: usize, entry: &Path, step: &str);
+    /// A worker has nothing to do any more.
+    fn rests(&self, worker: usize);
+}
+
+/// How many entries are judged beside each other.
+#[must_use]
+pub fn workers(entries: usize, jobs: NonZeroUsize) -> usize {
+    jobs.get().min(entries).max(1)
+}
+
+/// Judges all entries; `hear` gets each with its index, in their order, as early as that allows.
+///
+/// # Errors
+/// What `hear` returns, after the entries that are being judged then; no more are begun.
+pub fn run<E>(
+    entries: &[PathBuf],
+    jobs: NonZeroUsize,
+    judge: Judge<'_>,
+    watch: &dyn Watch,
+    mut hear: impl FnMut(usize, Judged) -> Result<(), E>,
+) -> Result<(), E> {
+    let workers = workers(entries.len(), jobs);
+    let each = NonZeroUsize::new(jobs.get() / workers).unwrap_or(NonZeroUsize::MIN);
+    let next = AtomicUsize::new(0);
+    let running = Running::default();
+    let mut order = InOrder::default();
+    let mut again = Vec::new();
+    thread::scope(|scope| {
+        // Without room, so that no entry is begun for somebody who has stopped listening.
+        let (send, receive) = mpsc::sync_channel(0);
+        for worker in 0..workers {
+            let (send, next, running) = (send.clone(), &next, &running);
+            scope.spawn(move || {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(path) = entries.get(index) else { break };
+                    running.begin(index);
+                    let mut judged = guarded(judge, path, each, worker, watch);
+                    let beside = running.end(index);
+                    if let Ok(report) = &mut judged
+                        && report.circumstances.judged.is_none()
+                    {
+                        report.circumstances.beside = beside;
+                    }
+                    if send.send((index, judged)).is_err() {
+                        break;
+                    }
+                }
+                watch.rests(worker);
+            });
+        }
+        drop(send);
+        for (index, judged) in receive {
+            if judged.as_ref().is_ok_and(may_be_owed_to_others) {
+                again.push(index);
+            } else {
+                order.put(index, judged, &mut hear)?;
+            }
+        }
+        Ok(())
+    })?;
+    again.sort_unstable();
+    for index in again {
+        if let Some(path) = entries.get(index) {
+            order.put(index, guarded(judge, path, jobs, 0, watch), &mut hear)?;
+        }
+    }
+    watch.rests(0);
+    Ok(())
+}
+
+/// One entry that breaks the judge must not take the others with it.
+fn guarded(
+    judge: Judge<'_>,
+    path: &Path,
+    jobs: NonZeroUsize,
+    worker: usize,
+    watch: &dyn Watch,
+) -> Judged {
+    let work = || judge(path, jobs, &|step| watch.step(worker, path, step));
+    // Nothing that this entry touched is looked at again.
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        Err(CheckError::Internal(format!("{} could not be judged to its end", path.display())))
+    })
+}
+
+/// Whether an entry missed something that it might have reached alone, and nothing else speaks against it.
+fn may_be_owed_to_others(report: &EntryReport) -> bool {
+    let gates = || report.findings.iter().filter(|found| found.rule.rule().kind == Kind::Gate);
+    report.circumstances.beside > 0
+        && report.circumstances.judged.is_none()
+        && report.verdict != Verdict::Accepted
+        && !report.runs.is_empty()
+        && !gates().any(|found| found.status == Status::Fail && is_timeless(found.rule))
+}
+
+/// Rules that are broken, or not, however slow the host is.
+fn is_timeless(rule: RuleId) -> bool {
+    matches!(
+        rule,
+        RuleId::SingleFile
+            | RuleId::Format
+            | RuleId::Size
+            | RuleId::Payload
+            | RuleId::Commands
+            | RuleId::Libraries
+            | RuleId::ChessLibrary
+            | RuleId::LegalMoves
+    )
+}
+
+/// The entries that are being judged now, each with the most others that it has met.
+#[derive(Default)]
+struct Running(Mutex<BTreeMap<usize, usize>>);
+
+impl Running {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self, index: usize) {
+        let mut running = self.lock();
+        let others = running.len();
+        for met in running.values_mut() {
+            *met = others.max(*met);
+        }
+        running.insert(index, others);
+    }
+
+    fn end(&self, index: usize) -> usize {
+        self.lock().remove(&index).unwrap_or_default()
+    }
+}
+
+/// Holds back what is early.
+#[derive(Default)]
+struct InOrder {
+    due: usize,
+    early: BTreeMap<usize, Judged>,
+}
+
+impl InOrder {
+    fn put<E>(
+        &mut self,
+        index: usize,
+        judged: Judged,
+        hear: &mut impl FnMut(usize, Judged) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.early.insert(index, judged);
+        while let Some(judged) = self.early.remove(&self.due) {
+            self.due += 1;
+            hear(self.due - 1, judged)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::report;
+    use crate::verdict::Finding;
+    use std::convert::Infallible;
+    use std::sync::Barrier;
+
+    struct Nobody;
+
+    impl Watch for Nobody {
+        fn step(&self, _: usize, _: &Path, _: &str) {}
+        fn rests(&self, _: usize) {}
+    }
+
+    fn judged(path: &Path, findings: Vec<Finding>) -> EntryReport {
+        let verdict = Verdict::of(&findings);
+        EntryReport { path: path.into(), findings, verdict, ..report() }
+    }
+
+    fn jobs(count: usize) -> NonZeroUsize {
+        NonZeroUsize::new(count).unwrap()
+    }
+
+    fn all(names: &[&str], jobs_: usize, judge: Judge<'_>) -> Vec<(usize, Judged)> {
+        let paths: Vec<PathBuf> = names.iter().map(PathBuf::from).collect();
+        let mut heard = Vec::new();
+        run(&paths, jobs(jobs_), judge, &Nobody, |index, judged| {
+            heard.push((index, judged));
+            Ok::<_, Infallible>(())
+        })
+        .unwrap();
+        heard
+    }
+
+    #[test]
+    fn entries_run_beside_each_other_and_come_in_order() {
+        // Each waits for the other, so this only ends if both run at once.
+        let both = Barrier::new(2);
+        let heard = all(&["a", "b"], 4, &|path, jobs, _| {
+            assert_eq!(jobs.get(), 2);
+            both.wait();
+            let report = judged(path, vec![Finding::pass(RuleId::Size, "")]);
+            both.wait();
+            Ok(report)
+        });
+        assert_eq!(heard.iter().map(|(index, _)| *index).collect::<Vec<_>>(), [0, 1]);
+        for (_, judged) in &heard {
+            assert_eq!(judged.as_ref().unwrap().circumstances.beside, 1);
+        }
+    }
+
+    #[test]
+    fn what_came_too_late_beside_others_is_judged_again_alone() {
+        let both = Barrier::new(2);
+        let calls = Mutex::new(Vec::new());
+        let heard = all(&["slow", "wrong"], 2, &|path, jobs, _| {
+            calls.lock().unwrap().push((path.to_owned(), jobs.get()));
+            if jobs.get() == 1 {
+                both.wait();
+                both.wait();
+            }
+            let slow = path == Path::new("slow") && jobs.get() == 1;
+            Ok(judged(
+                path,
+                vec![match (path.to_str().unwrap(), slow) {
+                    ("slow", true) => Finding::fail(RuleId::Startup, "61 s"),
+                    ("slow", false) => Finding::pass(RuleId::Startup, "59 s"),
+                    _ => Finding::fail(RuleId::Commands, "sed"),
+                }],
+            ))
+        });
+        let verdicts: Vec<_> = heard
+            .iter()
+            .map(|(_, judged)| judged.as_ref().unwrap())
+            .map(|report| (report.verdict, report.circumstances.beside))
+            .collect();
+        assert_eq!(verdicts, [(Verdict::Accepted, 0), (Verdict::Rejected, 1)]);
+        let calls = calls.into_inner().unwrap();
+        assert_eq!(calls.len(), 3, "{calls:?}");
+        assert_eq!(calls[2], ("slow".into(), 2));
+    }
+
+    #[test]
+    fn one_that_breaks_the_judge_does_not_stop_the_others() {
+        let heard = all(&["a", "b", "c"], 1, &|path, _, _| match path.to_str().unwrap() {
+            "a" => Err(CheckError::Nothing { path: path.into(), what: "gone".into() }),
+            "b" => std::panic::resume_unwind(Box::new("broken")),
+            _ => Ok(judged(path, vec![])),
+        });
+        assert!(matches!(heard[0].1, Err(CheckError::Nothing { .. })));
+        assert!(matches!(heard[1].1, Err(CheckError::Internal(_))));
+        assert_eq!(heard[2].1.as_ref().unwrap().circumstances.beside, 0);
+    }
+
+    #[test]
+    fn when_nobody_listens_any_more_no_entry_is_begun() {
+        let begun = AtomicUsize::new(0);
+        let paths = vec![PathBuf::from("x"); 50];
+        let judge: Judge<'_> = &|path, _, _| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            Ok(judged(path, vec![]))
+        };
+        let stopped = run(&paths, jobs(1), judge, &Nobody, |_, _| Err("full disk"));
+        assert_eq!(stopped, Err("full disk"));
+        // The one that was heard, and the one that may have begun meanwhile.
+        assert!(begun.load(Ordering::Relaxed) <= 2);
+    }
+}

@@ -1,0 +1,409 @@
+//! `gate4k.toml`: what a repository of entries decides once, and not on every command line.
+//!
+//! The command line goes before it. Paths in it are told from the folder that it lies in. A mistake is
+//! shown at its line and column, since a setting that is read differently from what its author meant
+//! judges wrongly.
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use toml::Spanned;
+
+use crate::error::shown;
+use crate::evidence::Limits;
+use crate::gate::waive::Waiver;
+use crate::policy::allowlist::with_suggestion;
+use crate::policy::excerpt::{Place, excerpt, nearest};
+use crate::rule::{Kind, RULES, RuleId};
+use crate::sandbox::devices::DeviceClass;
+use crate::sandbox::status::LayerName;
+
+/// The name that is looked for.
+pub const FILE_NAME: &str = "gate4k.toml";
+
+/// Why there is no configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// It cannot be read.
+    #[error("cannot read the configuration {}: {source}", shown(path))]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Something in it is wrong.
+    #[error("{}:{place}: {what}\n{excerpt}", shown(path))]
+    Wrong {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        place: Place,
+        /// What.
+        what: String,
+        /// The line with a caret.
+        excerpt: String,
+    },
+}
+
+/// What may be decided once. None: not decided here.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Config {
+    /// Directories in which every file and directory is an entry.
+    pub entries: Vec<PathBuf>,
+    /// An allow-list in place of the one built in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowlist: Option<PathBuf>,
+    /// Whether tolerated commands are refused.
+    pub strict: bool,
+    /// Whether probes that can only advise are left out.
+    pub quick: bool,
+    /// Whether results of unchanged entries are kept.
+    pub cache: bool,
+    /// How many entries are judged at a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<NonZeroUsize>,
+    /// From exec to the first `readyok`.
+    #[serde(serialize_with = "as_words")]
+    pub startup_limit: Duration,
+    /// For a move beyond its clock.
+    #[serde(serialize_with = "as_words")]
+    pub answer_limit: Duration,
+    /// For the engine to end after `quit`.
+    #[serde(serialize_with = "as_words")]
+    pub quit_limit: Duration,
+    /// For other processes to end after `quit`.
+    #[serde(serialize_with = "as_words")]
+    pub grace: Duration,
+    /// Layers of the sandbox without which nothing is run.
+    #[serde(serialize_with = "layer_words")]
+    pub require: Vec<LayerName>,
+    /// Mappings of 4 GiB or more reserve no memory.
+    pub lazy_memory: bool,
+    /// Accelerators that are opened to entries.
+    #[serde(serialize_with = "device_words")]
+    pub devices: Vec<DeviceClass>,
+    /// What the organisers let pass (rule 7.8).
+    #[serde(rename = "waiver", skip_serializing_if = "Vec::is_empty")]
+    pub waivers: Vec<Waiver>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Raw {
+    #[serde(default)]
+    entries: Vec<Spanned<PathBuf>>,
+    allowlist: Option<PathBuf>,
+    #[serde(default)]
+    strict: bool,
+    #[serde(default)]
+    quick: bool,
+    cache: Option<bool>,
+    jobs: Option<NonZeroUsize>,
+    #[serde(default, deserialize_with = "time")]
+    startup_limit: Option<Duration>,
+    #[serde(default, deserialize_with = "time")]
+    answer_limit: Option<Duration>,
+    #[serde(default, deserialize_with = "time")]
+    quit_limit: Option<Duration>,
+    #[serde(default, deserialize_with = "time")]
+    grace: Option<Duration>,
+    #[serde(default)]
+    require: Vec<Spanned<String>>,
+    #[serde(default)]
+    lazy_memory: bool,
+    #[serde(default)]
+    devices: Vec<Spanned<String>>,
+    #[serde(default)]
+    waiver: Vec<RawWaiver>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RawWaiver {
+    entry: Spanned<PathBuf>,
+    rule: Spanned<String>,
+    reason: Spanned<String>,
+    date: Spanned<toml::value::Datetime>,
+    sha256: Option<Spanned<String>>,
+}
+
+/// A mistake: what, and where in the text.
+type Mistake = (Range<usize>, String);
+
+impl Config {
+    /// What holds where nothing is decided: the event's own.
+    #[must_use]
+    pub fn none() -> Config {
+        let Limits { startup, answer, quit, grace } = Limits::default();
+        Config {
+            cache: true,
+            startup_limit: startup,
+            answer_limit: answer,
+            quit_limit: quit,
+            grace,
+            ..Config::default()
+        }
+    }
+
+    /// The file that decides for `folder`: the nearest one above, within the repository if it is in one.
+    #[must_use]
+    pub fn find(folder: &Path) -> Option<PathBuf> {
+        for folder in folder.ancestors() {
+            let path = folder.join(FILE_NAME);
+            if path.is_file() {
+                return Some(path);
+            }
+            if folder.join(".git").exists() {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is wrong at some place.
+    pub fn load(path: &Path) -> Result<Config, ConfigError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+        Config::parse(&text, path)
+    }
+
+    /// Reads a text that lies, or lay, at `path`.
+    ///
+    /// # Errors
+    /// When it is wrong at some place.
+    pub fn parse(text: &str, path: &Path) -> Result<Config, ConfigError> {
+        read(text, path).map_err(|(span, what)| ConfigError::Wrong {
+            path: path.to_owned(),
+            place: Place::of(text, span.start),
+            what,
+            excerpt: excerpt(text, span),
+        })
+    }
+
+    /// The limits.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        Limits {
+            startup: self.startup_limit,
+            answer: self.answer_limit,
+            quit: self.quit_limit,
+            grace: self.grace,
+        }
+    }
+
+    /// The whole as a file that says the same.
+    ///
+    /// # Errors
+    /// When a path is no text.
+    pub fn dump(&self) -> Result<String, toml::ser::Error> {
+        toml::to_string(self)
+    }
+}
+
+fn read(text: &str, path: &Path) -> Result<Config, Mistake> {
+    let raw: Raw = toml::from_str(text)
+        .map_err(|error| (error.span().unwrap_or(0..0), with_suggestion(error.message())))?;
+    let here = path.parent().unwrap_or(Path::new(""));
+    let none = Config::none();
+    Ok(Config {
+        entries: raw
+            .entries
+            .into_iter()
+            .map(|folder| match here.join(folder.get_ref()) {
+                found if found.is_dir() => Ok(found),
+                missing => {
+                    Err((folder.span(), format!("there is no directory {}", shown(&missing))))
+                }
+            })
+            .collect::<Result<_, _>>()?,
+        allowlist: raw.allowlist.map(|list| here.join(list)),
+        strict: raw.strict,
+        quick: raw.quick,
+        cache: raw.cache.unwrap_or(none.cache),
+        jobs: raw.jobs,
+        startup_limit: raw.startup_limit.unwrap_or(none.startup_limit),
+        answer_limit: raw.answer_limit.unwrap_or(none.answer_limit),
+        quit_limit: raw.quit_limit.unwrap_or(none.quit_limit),
+        grace: raw.grace.unwrap_or(none.grace),
+        require: words(
+            raw.require,
+            "layer",
+            LayerName::ALL.map(LayerName::word),
+            LayerName::named,
+        )?,
+        lazy_memory: raw.lazy_memory,
+        devices: words(
+            raw.devices,
+            "kind of device",
+            DeviceClass::ALL.map(DeviceClass::word),
+            DeviceClass::named,
+        )?,
+        waivers: raw
+            .waiver
+            .into_iter()
+            .map(|raw| waiver(raw, text, path, here))
+            .collect::<Result<_, _>>()?,
+    })
+}
+
+fn waiver(raw: RawWaiver, text: &str, path: &Path, here: &Path) -> Result<Waiver, Mistake> {
+    let rule: RuleId =
+        known(&raw.rule, "rule", RULES.iter().map(|rule| rule.name), |word| word.parse().ok())?;
+    if rule.rule().kind != Kind::Gate {
+        return Err((raw.rule.span(), format!("{rule} never rejects, so nothing can be waived")));
+    }
+    if raw.reason.get_ref().trim().is_empty() {
+        return Err((raw.reason.span(), "a waiver needs a reason that others can read".into()));
+    }
+    let date = raw.date.get_ref();
+    if date.date.is_none() || date.time.is_some() {
+        return Err((raw.date.span(), "the day of the decision is wanted: 2026-11-21".into()));
+    }
+    if let Some(sha256) = &raw.sha256 {
+        let sum = sha256.get_ref();
+        if sum.len() != 64 || !sum.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
+            let what = "64 small hexadecimal digits are wanted here, as sha256sum prints them";
+            return Err((sha256.span(), what.into()));
+        }
+    }
+    Ok(Waiver {
+        entry: here.join(raw.entry.get_ref()),
+        rule,
+        reason: raw.reason.into_inner(),
+        date: date.to_string(),
+        sha256: raw.sha256.map(Spanned::into_inner),
+        place: format!("{}:{}", shown(path), Place::of(text, raw.entry.span().start)),
+    })
+}
+
+/// A list of words out of a known set.
+fn words<'a, T, const N: usize>(
+    raw: Vec<Spanned<String>>,
+    what: &str,
+    all: [&'a str; N],
+    named: fn(&str) -> Option<T>,
+) -> Result<Vec<T>, Mistake> {
+    raw.iter().map(|word| known(word, what, all, named)).collect()
+}
+
+/// One word out of a known set, or what was probably meant.
+fn known<'a, T>(
+    word: &Spanned<String>,
+    what: &str,
+    all: impl IntoIterator<Item = &'a str>,
+    named: impl FnOnce(&str) -> Option<T>,
+) -> Result<T, Mistake> {
+    let text = word.get_ref();
+    named(text).ok_or_else(|| {
+        let all: Vec<&str> = all.into_iter().collect();
+        let hint = match nearest(text, all.iter().copied()) {
+            Some(near) => format!("; did you mean {near:?}?"),
+            None => format!("; there are {}", all.join(", ")),
+        };
+        (word.span(), format!("there is no {what} {text:?}{hint}"))
+    })
+}
+
+/// Times as people write them: `5s`, `1m 30s`.
+fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    let text = String::deserialize(from)?;
+    humantime::parse_duration(&text)
+        .map(Some)
+        .map_err(|why| serde::de::Error::custom(format!("{text:?} is no time such as 5s: {why}")))
+}
+
+fn as_words<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&humantime::format_duration(*time))
+}
+
+fn layer_words<S: Serializer>(layers: &[LayerName], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(layers.iter().map(|layer| layer.word()))
+}
+
+fn device_words<S: Serializer>(devices: &[DeviceClass], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(devices.iter().map(|class| class.word()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(text: &str) -> String {
+        Config::parse(text, Path::new("r/gate4k.toml")).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_empty_file_decides_nothing() {
+        let read = Config::parse("", Path::new("gate4k.toml")).unwrap();
+        assert_eq!(read.dump().unwrap(), Config::none().dump().unwrap());
+        assert_eq!(format!("{:?}", read.limits()), format!("{:?}", Limits::default()));
+    }
+
+    #[test]
+    fn what_is_dumped_says_the_same_when_it_is_read() {
+        let top = tempfile::tempdir().unwrap();
+        let path = top.path().join(FILE_NAME);
+        std::fs::create_dir(top.path().join("entries")).unwrap();
+        let text = "entries = [\"entries\"]\nallowlist = \"list.toml\"\nstrict = true\ncache = false\n\
+                    jobs = 3\nstartup-limit = \"1m 5s\"\nrequire = [\"net\"]\ndevices = [\"dri\"]\n\
+                    [[waiver]]\nentry = \"entries/x\"\nrule = \"commands\"\nreason = \"asked for by many\"\n\
+                    date = 2026-11-21\n";
+        let read = Config::parse(text, &path).unwrap();
+        assert_eq!(read.startup_limit, Duration::from_secs(65));
+        assert_eq!(read.waivers[0].entry, top.path().join("entries/x"));
+        assert_eq!(read.waivers[0].place, format!("{}:10:9", path.display()));
+        let dumped = read.dump().unwrap();
+        let again = Config::parse(&dumped, &path).unwrap();
+        assert_eq!(again.dump().unwrap(), dumped);
+        assert!(dumped.contains("startup-limit = \"1m 5s\""), "{dumped}");
+    }
+
+    #[test]
+    fn a_mistake_is_shown_at_its_line_and_column() {
+        let waiver = |rule: &str, reason: &str, date: &str| {
+            format!(
+                "[[waiver]]\nentry = \"x\"\nrule = \"{rule}\"\nreason = \"{reason}\"\ndate = {date}\n"
+            )
+        };
+        for (text, place, part) in [
+            ("quick = 1".into(), "1:9", "boolean"),
+            ("\nstrikt = true".into(), "2:1", "strict"),
+            ("grace = \"soon\"".into(), "1:9", "no time"),
+            ("jobs = 0".into(), "1:8", "nonzero"),
+            ("entries = [\"gone\"]".into(), "1:12", "no directory r/gone"),
+            ("require = [\"nett\"]".into(), "1:12", "did you mean \"net\"?"),
+            ("devices = [\"abacus\"]".into(), "1:12", "there are"),
+            (waiver("comands", "r", "2026-11-21"), "3:8", "did you mean \"commands\"?"),
+            (waiver("clock", "r", "2026-11-21"), "3:8", "never rejects"),
+            (waiver("size", " ", "2026-11-21"), "4:10", "reason"),
+            (waiver("size", "r", "10:00:00"), "5:8", "the day"),
+            (waiver("size", "r", "2026-11-21\nsha256 = \"AB\""), "6:10", "64 small"),
+        ] {
+            let message = wrong(&text);
+            assert!(message.starts_with(&format!("r/gate4k.toml:{place}: ")), "{text}: {message}");
+            assert!(message.contains(part), "{part}: {message}");
+            assert!(message.contains('^'), "{message}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_file_above_decides_within_the_repository() {
+        let top = tempfile::tempdir().unwrap();
+        let below = top.path().join("repository/entries/x");
+        std::fs::create_dir_all(&below).unwrap();
+        std::fs::write(top.path().join(FILE_NAME), "").unwrap();
+        assert_eq!(Config::find(&below), Some(top.path().join(FILE_NAME)));
+        std::fs::create_dir(top.path().join("repository/.git")).unwrap();
+        assert_eq!(Config::find(&below), None);
+        std::fs::write(top.path().join("repository").join(FILE_NAME), "").unwrap();
+        assert_eq!(Config::find(&below), Some(top.path().join("repository").join(FILE_NAME)));
+    }
+}

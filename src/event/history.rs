@@ -1,0 +1,162 @@
+//! The games before an event that its rating list counts, too (rule 5.2): added up once, when the event
+//! begins, and kept in its journal, so that the list follows from that alone.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use shakmaty::Color;
+
+use super::config::hex;
+use super::journal::record::{History, HistoryFile, Meeting, Record};
+use super::journal::{self, JournalError};
+use super::pgn_source::{PgnError, PgnSource};
+use super::record::GameResult;
+use crate::error::shown;
+use crate::game::end;
+
+/// Why a history cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum HistoryError {
+    /// A file cannot be read.
+    #[error(
+        "cannot read the games in {}: {source}; name PGN files or journals in `history`",
+        shown(path)
+    )]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A PGN is wrong.
+    #[error(transparent)]
+    Pgn(#[from] PgnError),
+    /// A journal is.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+/// Adds up the games of PGN files (plain or packed with xz) and of journals.
+///
+/// # Errors
+/// When a file cannot be read: a list that leaves out games is worse than none.
+pub fn read(files: &[PathBuf]) -> Result<History, HistoryError> {
+    let mut meetings: BTreeMap<(String, String), [u32; 3]> = BTreeMap::new();
+    let mut told = Vec::new();
+    for path in files {
+        let mut games = 0;
+        let mut take = |white: &str, black: &str, place: Option<usize>| {
+            let Some(place) = place else { return };
+            let counts = meetings.entry((white.to_owned(), black.to_owned())).or_default();
+            counts[place] = counts[place].saturating_add(1);
+            games += 1;
+        };
+        if journal::is_journal(path) {
+            let wanted = &mut |record: &str| record.starts_with("{\"game-finished\"");
+            journal::read_some(path, wanted, &mut |_, record| {
+                if let Record::GameFinished(game) = record {
+                    let place = match game.result() {
+                        end::GameResult::Win(Color::White) => Some(0),
+                        end::GameResult::Draw => Some(1),
+                        end::GameResult::Win(Color::Black) => Some(2),
+                        end::GameResult::Unfinished => None,
+                    };
+                    take(&game.white, &game.black, place);
+                }
+                Ok(())
+            })?;
+        } else {
+            for game in PgnSource::open(path)? {
+                let game = game?;
+                let place = match game.result {
+                    GameResult::Won(Color::White) => Some(0),
+                    GameResult::Drawn => Some(1),
+                    GameResult::Won(Color::Black) => Some(2),
+                    GameResult::Unfinished => None,
+                };
+                take(&game.white.name, &game.black.name, place);
+            }
+        }
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        told.push(HistoryFile {
+            name: name.unwrap_or_default(),
+            sha256: sum(path)
+                .map_err(|source| HistoryError::Read { path: path.clone(), source })?,
+            games,
+        });
+    }
+    let meetings = meetings
+        .into_iter()
+        .map(|((white, black), results)| Meeting { white, black, results })
+        .collect();
+    Ok(History { files: told, meetings })
+}
+
+/// The SHA-256 of a file of any size.
+fn sum(path: &Path) -> std::io::Result<String> {
+    let mut file = std::fs::File::open(path)?;
+    let mut hasher = Sha256::new();
+    let mut part = vec![0; 1 << 16];
+    loop {
+        let length = std::io::Read::read(&mut file, &mut part)?;
+        if length == 0 {
+            return Ok(hex(&hasher.finalize()));
+        }
+        hasher.update(&part[..length]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::journal::Journal;
+    use super::super::journal::record::Header;
+    use super::super::journal_games::tests::finished;
+    use super::super::record::RoundGame;
+    use super::*;
+
+    const PGN: &str = "[White \"a 1\"]\n[Black \"b\"]\n[Result \"1-0\"]\n\n1. e4 1-0\n\n\
+                       [White \"a 1\"]\n[Black \"b\"]\n[Result \"1/2-1/2\"]\n\n1. e4 1/2-1/2\n\n\
+                       [White \"b\"]\n[Black \"a 1\"]\n[Result \"*\"]\n\n*\n\n";
+
+    #[test]
+    fn games_of_a_pgn_and_of_a_journal_are_added_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let (pgn, old) = (dir.path().join("a.pgn"), dir.path().join("old.journal"));
+        std::fs::write(&pgn, PGN).unwrap();
+        let (mut journal, _) = Journal::open(&old, &mut |_, _| Ok(())).unwrap();
+        let header = Header {
+            version: journal::VERSION,
+            event: "Old".into(),
+            gate4k: String::new(),
+            settings: String::new(),
+            settings_sha256: String::new(),
+        };
+        journal.append(&Record::Header(header)).unwrap();
+        let at = RoundGame { round: 1, game: 1 };
+        journal.append(&Record::GameFinished(finished("b", "a 1", at, "0-1", "e2e4"))).unwrap();
+        let history = read(&[pgn.clone(), old]).unwrap();
+        let told: Vec<_> = history.files.iter().map(|f| (f.name.as_str(), f.games)).collect();
+        assert_eq!(told, [("a.pgn", 2), ("old.journal", 1)]);
+        assert_eq!(history.files[0].sha256, super::super::config::sha256(PGN.as_bytes()));
+        let meeting = |white: &str, black: &str, results| Meeting {
+            white: white.into(),
+            black: black.into(),
+            results,
+        };
+        assert_eq!(
+            history.meetings,
+            [meeting("a 1", "b", [1, 1, 0]), meeting("b", "a 1", [0, 0, 1])]
+        );
+    }
+
+    #[test]
+    fn a_history_that_cannot_be_read_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let missing = dir.path().join("none.pgn");
+        let error = read(std::slice::from_ref(&missing)).unwrap_err().to_string();
+        assert!(error.contains("none.pgn"), "{error}");
+        std::fs::write(&missing, "[White \"a\"]\n\n1. e5 1-0\n").unwrap();
+        assert!(read(&[missing]).unwrap_err().to_string().contains("game 1"));
+    }
+}

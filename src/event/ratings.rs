@@ -1,0 +1,238 @@
+//! The event's rating list (rule 5): over the games before it and all of its own, lost clocks and crashes
+//! among them, versions of an engine counted as one.
+
+use std::collections::BTreeMap;
+
+use shakmaty::Color;
+
+use super::config::Config;
+use super::ledger::Ledger;
+use crate::game::end;
+use crate::ratings::bayes::{List, Model, Rated, Results};
+use crate::ratings::names::Versions;
+
+/// The list, and what it says of the entries.
+#[derive(Clone, Debug)]
+pub struct EventRatings {
+    /// Every engine that has a game.
+    pub list: List,
+    /// The entries, the strongest first, those of which nothing is known last.
+    pub entries: Vec<EntryRating>,
+    /// Games before the event.
+    pub history: u64,
+    /// The event's own games.
+    pub games: u64,
+    /// Whether the list stands on a scale that somebody chose; otherwise its mean is 0, and ratings only tell
+    /// differences.
+    pub is_anchored: bool,
+}
+
+/// What is known of an entry's strength.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EntryRating {
+    /// The entry.
+    pub name: String,
+    /// Its rating.
+    pub known: Known,
+}
+
+/// A rating, or what stands for one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Known {
+    /// It has games.
+    Rated {
+        /// Its place in the whole list, from 1.
+        rank: usize,
+        /// Its line.
+        rated: Rated,
+    },
+    /// None yet; this one comes from testing (rule 5.5), in Elo.
+    Temporary(i32),
+    /// Nothing.
+    Unknown,
+}
+
+impl Known {
+    /// In Elo.
+    #[must_use]
+    pub fn elo(&self) -> Option<f64> {
+        match self {
+            Known::Rated { rated, .. } => Some(rated.elo),
+            Known::Temporary(elo) => Some(f64::from(*elo)),
+            Known::Unknown => None,
+        }
+    }
+}
+
+impl EventRatings {
+    /// The list as it stands.
+    #[must_use]
+    pub fn of(config: &Config, ledger: &Ledger) -> EventRatings {
+        let names = Versions::of(config.entries.iter().map(|entry| entry.name.as_str()));
+        let mut results = Results::default();
+        for meeting in ledger.history.iter().flat_map(|history| &history.meetings) {
+            let both = [&meeting.white, &meeting.black].map(|name| names.name(name));
+            results.add_many(both[0], both[1], meeting.results);
+        }
+        let history = results.games();
+        for game in ledger.stages.iter().flat_map(|stage| &stage.finished) {
+            let counts = match game.result() {
+                end::GameResult::Win(Color::White) => [1, 0, 0],
+                end::GameResult::Draw => [0, 1, 0],
+                end::GameResult::Win(Color::Black) => [0, 0, 1],
+                end::GameResult::Unfinished => [0; 3],
+            };
+            results.add_many(&game.white, &game.black, counts);
+        }
+        let mut list = results.rate(&Model::default());
+        let anchor = anchor(config, &list);
+        list.shift(anchor.unwrap_or(0.0));
+        let mut entries: Vec<EntryRating> = config
+            .entries
+            .iter()
+            .map(|entry| {
+                let place = list.rated.iter().position(|rated| rated.name == entry.name);
+                let known = match (place, entry.rating) {
+                    (Some(place), _) => {
+                        Known::Rated { rank: place + 1, rated: list.rated[place].clone() }
+                    }
+                    (None, Some(elo)) => Known::Temporary(elo),
+                    (None, None) => Known::Unknown,
+                };
+                EntryRating { name: entry.name.clone(), known }
+            })
+            .collect();
+        let key = |entry: &EntryRating| entry.known.elo().unwrap_or(f64::NEG_INFINITY);
+        entries.sort_by(|a, b| key(b).total_cmp(&key(a)).then_with(|| a.name.cmp(&b.name)));
+        EventRatings {
+            games: results.games() - history,
+            history,
+            is_anchored: anchor.is_some() || config.entries.iter().any(|e| e.rating.is_some()),
+            list,
+            entries,
+        }
+    }
+
+    /// The ratings with which the entries play, in whole Elo; none where the list has no scale.
+    #[must_use]
+    pub fn entered(&self) -> BTreeMap<String, i32> {
+        let entries = self.entries.iter().filter(|_| self.is_anchored);
+        entries
+            .filter_map(|entry| Some((entry.name.clone(), entry.known.elo()?.round() as i32)))
+            .collect()
+    }
+}
+
+/// What has to be added to a list of mean 0: the mean that the event asks for, or what leaves the mean of
+/// the entries with a temporary rating where these put it.
+fn anchor(config: &Config, list: &List) -> Option<f64> {
+    if config.rating_mean.is_some() {
+        return config.rating_mean;
+    }
+    let both: Vec<f64> = config
+        .entries
+        .iter()
+        .filter_map(|entry| {
+            let rated = list.rated.iter().find(|rated| rated.name == entry.name)?;
+            Some(f64::from(entry.rating?) - rated.elo)
+        })
+        .collect();
+    (!both.is_empty()).then(|| both.iter().sum::<f64>() / both.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::journal::record::{History, Meeting, Record, StageStarted};
+    use super::super::journal_games::tests::{finished, started};
+    use super::super::record::RoundGame;
+    use super::*;
+
+    fn config(more: &str, entries: &str) -> Config {
+        let dir = tempfile::tempdir().unwrap();
+        let mut text = format!("event = \"E\"\ntime-control = \"1+1\"\n{more}\n");
+        for entry in entries.split(',') {
+            let (name, more) = entry.split_once(':').unwrap_or((entry, ""));
+            std::fs::write(dir.path().join(name), "").unwrap();
+            text += &format!("[[entry]]\nname = \"{name}\"\npath = \"{name}\"\n{more}\n");
+        }
+        text += "[[stage]]\nname = \"P\"\nformat = { double-round-robins = 9 }\n\
+                 book-policy = \"none\"\ndraw = \"seeds\"\ntie-breaks = \"4k\"\npromote = 2\n";
+        let path = dir.path().join("event.toml");
+        std::fs::write(&path, text).unwrap();
+        Config::load(&path).unwrap()
+    }
+
+    fn ledger(history: &[(&str, &str, [u32; 3])], games: &str) -> Ledger {
+        let mut ledger = Ledger::default();
+        let meetings = history.iter().map(|(white, black, results)| Meeting {
+            white: (*white).into(),
+            black: (*black).into(),
+            results: *results,
+        });
+        let history = History { files: Vec::new(), meetings: meetings.collect() };
+        ledger.apply(Record::History(history)).unwrap();
+        let stage = StageStarted {
+            stage: 0,
+            name: "P".into(),
+            seats: Vec::new(),
+            ratings: BTreeMap::new(),
+        };
+        ledger.apply(Record::StageStarted(stage)).unwrap();
+        for (number, game) in games.split(',').filter(|game| !game.is_empty()).enumerate() {
+            let (white, rest) = game.split_once('-').unwrap();
+            let (black, result) = rest.split_once('=').unwrap();
+            let at = RoundGame { round: number as u32 + 1, game: 1 };
+            let game = finished(white, black, at, result, "e2e4");
+            ledger.apply(Record::GameStarted(started(&game))).unwrap();
+            ledger.apply(Record::GameFinished(game)).unwrap();
+        }
+        ledger
+    }
+
+    #[test]
+    fn a_list_is_that_of_all_games_together_with_versions_as_one() {
+        let config = config("rating-mean = 2500", "x 2,y");
+        let told = ledger(
+            &[("x 1", "z 7", [4, 2, 1]), ("x 1", "x 2", [9, 0, 0]), ("z 3", "y", [1, 1, 1])],
+            "x 2-y=1-0,y-x 2=1/2-1/2",
+        );
+        let ratings = EventRatings::of(&config, &told);
+        let mut results = Results::default();
+        results.add_many("x 2", "z", [4, 2, 1]);
+        results.add_many("z", "y", [1, 1, 1]);
+        results.add_many("x 2", "y", [1, 0, 0]);
+        results.add_many("y", "x 2", [0, 1, 0]);
+        let mut by_hand = results.rate(&Model { offset: 2500.0, ..Model::default() });
+        let elo = |list: &List| -> Vec<(String, i64)> {
+            list.rated.iter().map(|r| (r.name.clone(), (100.0 * r.elo).round() as i64)).collect()
+        };
+        assert_eq!(elo(&ratings.list), elo(&by_hand));
+        assert_eq!((ratings.history, ratings.games), (10, 2));
+        let names: Vec<&str> = ratings.entries.iter().map(|entry| entry.name.as_str()).collect();
+        assert_eq!(names, ["x 2", "y"]);
+        assert_eq!(ratings.entered()["x 2"], by_hand.rated.remove(0).elo.round() as i32);
+    }
+
+    #[test]
+    fn a_new_engine_has_its_temporary_rating_until_it_has_played() {
+        let config = config("", "x:rating = 2900,y:rating = 2700,z");
+        let ratings = EventRatings::of(&config, &ledger(&[], ""));
+        assert_eq!(ratings.entries[0].known, Known::Temporary(2900));
+        assert_eq!(ratings.entries[2].known, Known::Unknown);
+        assert_eq!(
+            ratings.entered().into_iter().collect::<Vec<_>>(),
+            [("x".to_owned(), 2900), ("y".to_owned(), 2700)]
+        );
+        // x and y have played each other: their mean stays where it was put.
+        let ratings = EventRatings::of(&config, &ledger(&[], "x-y=0-1,y-x=1/2-1/2"));
+        let elo = |name| f64::from(ratings.entered()[name]);
+        assert!((elo("x") + elo("y") - 5600.0).abs() <= 1.0 && elo("y") > elo("x"));
+    }
+
+    #[test]
+    fn without_a_scale_there_are_differences_and_no_ratings_to_enter_with() {
+        let ratings = EventRatings::of(&config("", "x,y"), &ledger(&[], "x-y=1-0"));
+        assert!(ratings.entries[0].known.elo().unwrap() > 0.0);
+        assert!(!ratings.is_anchored && ratings.entered().is_empty());
+    }
+}

@@ -1,0 +1,188 @@
+//! Stubs: the shortest forms that unpack a source, build or read it, start it, and leave nothing.
+
+use std::path::Path;
+
+use super::packer::{self, Packed};
+
+/// What a source is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// C.
+    C,
+    /// C++.
+    Cpp,
+    /// Rust.
+    Rust,
+    /// Python.
+    Python,
+    /// Perl.
+    Perl,
+    /// An executable file that only needs to be unpacked.
+    Executable,
+}
+
+/// How a source is started.
+#[derive(Clone, Debug)]
+pub struct Recipe {
+    /// Its language.
+    pub language: Language,
+    /// What compiles or reads it.
+    pub program: String,
+    /// Words for that.
+    pub flags: String,
+}
+
+impl Language {
+    /// By the ending of the name, or the first bytes of an executable.
+    #[must_use]
+    pub fn of(path: &Path, bytes: &[u8]) -> Option<Language> {
+        if bytes.starts_with(b"\x7fELF") {
+            return Some(Language::Executable);
+        }
+        Some(match path.extension()?.to_str()? {
+            "c" => Language::C,
+            "cc" | "cpp" | "cxx" | "C" => Language::Cpp,
+            "rs" => Language::Rust,
+            "py" => Language::Python,
+            "pl" => Language::Perl,
+            _ => return None,
+        })
+    }
+
+    fn program(self) -> &'static str {
+        match self {
+            Language::C => "cc",
+            Language::Cpp => "c++",
+            Language::Rust => "rustc",
+            Language::Python => "python3",
+            Language::Perl => "perl",
+            Language::Executable => "",
+        }
+    }
+
+    fn flags(self) -> &'static str {
+        match self {
+            Language::C | Language::Cpp => "-O2",
+            Language::Rust => "-O",
+            Language::Python | Language::Perl | Language::Executable => "",
+        }
+    }
+}
+
+impl Recipe {
+    /// The usual program and flags of the language, but for what is given.
+    #[must_use]
+    pub fn new(language: Language, program: Option<&str>, flags: Option<&str>) -> Recipe {
+        Recipe {
+            language,
+            program: program.unwrap_or(language.program()).to_owned(),
+            flags: flags.unwrap_or(language.flags()).trim().to_owned(),
+        }
+    }
+
+    /// The program with its flags.
+    fn command(&self) -> String {
+        [self.program.as_str(), self.flags.as_str()]
+            .iter()
+            .filter(|word| !word.is_empty())
+            .copied()
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    /// The stubs for what `unpack` unpacks; the packed bytes begin on the line behind each.
+    fn stubs(&self, unpack: &str) -> Vec<String> {
+        let command = self.command();
+        let build = |language: &str| {
+            vec![format!(
+                "#!/bin/sh\nT=/tmp/$$;tail -n+3 $0|{unpack}|{command} -o$T {language}-;$T;rm $T;exit\n"
+            )]
+        };
+        // Read from a pipe that has a name, or given as one word: either way no file is made.
+        let read = |switch: &str| {
+            vec![
+                format!("#!/bin/bash\nexec {command} <(tail -n+3 $0|{unpack})\n"),
+                format!("#!/bin/sh\nexec {command} {switch} \"$(tail -n+3 $0|{unpack})\"\n"),
+            ]
+        };
+        match self.language {
+            Language::C => build("-xc "),
+            Language::Cpp => build("-xc++ "),
+            Language::Rust => build(""),
+            Language::Python => read("-c"),
+            Language::Perl => read("-e"),
+            Language::Executable => vec![format!(
+                "#!/bin/sh\nT=/tmp/$$;tail -n+3 $0|{unpack}>$T;chmod +x $T;$T;rm $T;exit\n"
+            )],
+        }
+    }
+}
+
+/// A whole entry that may work.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// How many of them unpack and start the rest.
+    pub stub: usize,
+    /// How the rest was packed.
+    pub how: String,
+}
+
+/// All candidates for a source, the smallest first.
+#[must_use]
+pub fn all(source: &[u8], recipe: &Recipe) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    if recipe.language == Language::Executable {
+        found.push(Candidate { bytes: source.to_vec(), stub: 0, how: "as it is".to_owned() });
+    }
+    for Packed { by, how, bytes } in packer::all(source) {
+        found.extend(recipe.stubs(by.command()).into_iter().map(|stub| Candidate {
+            stub: stub.len(),
+            how: how.clone(),
+            bytes: [stub.as_bytes(), &bytes].concat(),
+        }));
+    }
+    found.sort_by_key(|candidate| candidate.bytes.len());
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_language_is_told_by_the_name_or_the_first_bytes() {
+        let of = |name: &str, bytes: &[u8]| Language::of(Path::new(name), bytes);
+        assert_eq!(of("a.c", b"int"), Some(Language::C));
+        assert_eq!(of("a.rs", b""), Some(Language::Rust));
+        assert_eq!(of("a", b"\x7fELF\x02"), Some(Language::Executable));
+        assert_eq!(of("a.txt", b""), None);
+        assert_eq!(of("a", b"#!/bin/sh"), None);
+    }
+
+    #[test]
+    fn candidates_come_by_size_and_their_packed_bytes_where_the_stub_says() {
+        let source = b"int main(){return 0;}\n".repeat(20);
+        for language in [Language::C, Language::Rust, Language::Python, Language::Perl] {
+            let found = all(&source, &Recipe::new(language, None, None));
+            assert!(found.is_sorted_by_key(|candidate| candidate.bytes.len()));
+            for candidate in &found {
+                let (stub, packed) = candidate.bytes.split_at(candidate.stub);
+                assert!(stub.starts_with(b"#!/bin/"));
+                // `tail -n+3` begins where the third line does.
+                let lines = stub.iter().filter(|byte| **byte == b'\n').count();
+                assert!(lines == 2 && stub.ends_with(b"\n"));
+                assert_eq!(packer::unpacked(packed).unwrap().1, source);
+            }
+        }
+    }
+
+    #[test]
+    fn the_caller_chooses_program_and_flags() {
+        let recipe = Recipe::new(Language::C, Some("clang"), Some(" -O3 -lm "));
+        let found = all(b"int x;", &recipe);
+        let text = String::from_utf8_lossy(&found[0].bytes).into_owned();
+        assert!(text.contains("|clang -O3 -lm -o$T -xc -;$T;rm $T;exit\n"), "{text}");
+    }
+}

@@ -1,0 +1,195 @@
+//! Packers whose output a command of rule 7.5 unpacks.
+
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+
+use lzma_rust2::{EncodeMode, LzmaOptions, LzmaReader, LzmaWriter, MfType, XzReader};
+
+/// What unpacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Unpacker {
+    /// `xz -d`, which reads `.xz` and the older `.lzma`.
+    Xz,
+    /// `gzip -d`.
+    Gzip,
+    /// `bzip2 -d`.
+    Bzip2,
+}
+
+impl Unpacker {
+    /// The command that reads packed bytes from its input.
+    #[must_use]
+    pub fn command(self) -> &'static str {
+        match self {
+            Unpacker::Xz => "xz -d",
+            Unpacker::Gzip => "gzip -d",
+            Unpacker::Bzip2 => "bzip2 -d",
+        }
+    }
+}
+
+/// Bytes in their packed form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packed {
+    /// What unpacks them.
+    pub by: Unpacker,
+    /// How they were packed, in words.
+    pub how: String,
+    /// They.
+    pub bytes: Vec<u8>,
+}
+
+/// A window that holds any source; `xz` takes only powers of two for `.lzma`.
+const WINDOW: u32 = 1 << 16;
+
+/// The smallest form for each command that unpacks, the smallest of them first. A packer that this host
+/// does not have is left out.
+#[must_use]
+pub fn all(data: &[u8]) -> Vec<Packed> {
+    let mut found = vec![lzma(data)];
+    let others = [
+        (Unpacker::Gzip, "gzip -9", &["-9", "-n", "-c"][..]),
+        (Unpacker::Bzip2, "bzip2 -9", &["-9", "-c"]),
+    ];
+    found.extend(others.into_iter().filter_map(|(by, how, words)| {
+        let program = how.split(' ').next()?;
+        Some(Packed { by, how: how.to_owned(), bytes: through(program, words, data)? })
+    }));
+    found.sort_by_key(|packed| packed.bytes.len());
+    found
+}
+
+/// `.lzma` with every division of the context bits, then the finer settings for the best of them: it has
+/// neither sums nor index, and its size stands in its head, so that it needs no mark at its end.
+fn lzma(data: &[u8]) -> Packed {
+    let options = |lc, lp, pb, nice_len, mf| {
+        LzmaOptions::new(WINDOW, lc, lp, pb, EncodeMode::Normal, nice_len, mf, 1000)
+    };
+    let mut divisions = Vec::new();
+    for lc in 0..=4 {
+        for lp in 0..=(4 - lc).min(2) {
+            for pb in 0..=2 {
+                divisions.push((lc, lp, pb));
+            }
+        }
+    }
+    let mut tried: Vec<(usize, (u32, u32, u32))> = divisions
+        .into_iter()
+        .map(|(lc, lp, pb)| {
+            let options = options(lc, lp, pb, 273, MfType::Bt4);
+            (encode(data, &options).map_or(usize::MAX, |bytes| bytes.len()), (lc, lp, pb))
+        })
+        .collect();
+    tried.sort_unstable();
+    let mut best: Option<Packed> = None;
+    for (_, (lc, lp, pb)) in tried.into_iter().take(3) {
+        for nice_len in [8, 12, 16, 20, 24, 28, 32, 36, 40, 48, 56, 64, 80, 96, 128, 192, 273] {
+            for mf in [MfType::Bt4, MfType::Hc4] {
+                let Some(bytes) = encode(data, &options(lc, lp, pb, nice_len, mf)) else {
+                    continue;
+                };
+                if best.as_ref().is_none_or(|best| bytes.len() < best.bytes.len()) {
+                    let how = format!("lzma, lc={lc} lp={lp} pb={pb} nice={nice_len}");
+                    best = Some(Packed { by: Unpacker::Xz, how, bytes });
+                }
+            }
+        }
+    }
+    best.unwrap_or(Packed { by: Unpacker::Xz, how: "not packed".into(), bytes: data.to_vec() })
+}
+
+fn encode(data: &[u8], options: &LzmaOptions) -> Option<Vec<u8>> {
+    let mut writer =
+        LzmaWriter::new_use_header(Vec::new(), options, Some(data.len() as u64)).ok()?;
+    writer.write_all(data).ok()?;
+    writer.finish().ok()
+}
+
+/// The bytes behind a packed form; none where it is none of ours, or damaged.
+#[must_use]
+pub fn unpacked(packed: &[u8]) -> Option<(Unpacker, Vec<u8>)> {
+    /// More than any entry unpacks to; what claims to be more is not believed.
+    const MOST: u64 = 64 << 20;
+    let all = |reader: &mut dyn Read| {
+        let mut data = Vec::new();
+        let read = reader.take(MOST + 1).read_to_end(&mut data).ok()?;
+        (read as u64 <= MOST && read > 0).then_some(data)
+    };
+    if packed.starts_with(b"\xfd7zXZ\0") {
+        return Some((Unpacker::Xz, all(&mut XzReader::new(packed, true))?));
+    }
+    if packed.starts_with(b"\x1f\x8b") {
+        return Some((Unpacker::Gzip, through("gzip", &["-d", "-c"], packed)?));
+    }
+    if packed.starts_with(b"BZh") {
+        return Some((Unpacker::Bzip2, through("bzip2", &["-d", "-c"], packed)?));
+    }
+    // `.lzma` has no mark; its first byte and the size of its window give it away.
+    let window = u32::from_le_bytes(packed.get(1..5)?.try_into().ok()?);
+    if packed[0] < 225 && (window.is_power_of_two() || (window / 3).is_power_of_two()) {
+        let mut reader = LzmaReader::new_mem_limit(packed, 1 << 20, None).ok()?;
+        return Some((Unpacker::Xz, all(&mut reader)?));
+    }
+    None
+}
+
+/// What a program of this host makes of the bytes; none where it is not here, or fails.
+fn through(program: &str, words: &[&str], data: &[u8]) -> Option<Vec<u8>> {
+    let mut child = Command::new(program)
+        .args(words)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let mut input = child.stdin.take()?;
+    let output = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // It may have seen enough.
+            let _ = input.write_all(data);
+        });
+        child.wait_with_output()
+    });
+    output.ok().filter(|output| output.status.success()).map(|output| output.stdout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source() -> Vec<u8> {
+        std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/src/engine.c")).unwrap()
+    }
+
+    #[test]
+    fn what_is_packed_is_unpacked_again_by_us_and_by_the_command() {
+        let data = source();
+        for packed in all(&data) {
+            let (by, back) = unpacked(&packed.bytes).unwrap();
+            assert_eq!(by, packed.by);
+            assert!(back == data, "{}", packed.how);
+            let program = packed.by.command().split(' ').next().unwrap();
+            match through(program, &["-d", "-c"], &packed.bytes) {
+                Some(back) => assert!(back == data, "{}", packed.how),
+                None => println!("skipped: there is no {program} here"),
+            }
+        }
+    }
+
+    #[test]
+    fn it_is_smaller_than_what_xz_makes_with_its_best_settings() {
+        let data = source();
+        let words = ["--format=lzma", "--lzma1=preset=9e,lc=4,lp=0,pb=0", "-c"];
+        match through("xz", &words, &data) {
+            Some(by_hand) => assert!(all(&data)[0].bytes.len() < by_hand.len()),
+            None => println!("skipped: there is no xz here"),
+        }
+    }
+
+    #[test]
+    fn what_is_not_packed_is_not_unpacked() {
+        for bytes in [&b""[..], b"BZ", b"#!/bin/sh\n", b"\xfd7zXZ\0junk", b"\x5d\0\0\x80\0junk"] {
+            assert_eq!(unpacked(bytes), None, "{bytes:?}");
+        }
+    }
+}

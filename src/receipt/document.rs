@@ -1,0 +1,265 @@
+//! The document: sums of everything that the verdict rests on.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::error::shown;
+use crate::evidence::Limits;
+use crate::gate::{Gate, Settings, file_sha256, program_sha256};
+use crate::report::EntryReport;
+use crate::sandbox::capability::{self, Capability};
+use crate::sandbox::status::Layer;
+use crate::units::Bytes;
+use crate::verdict::{Status, Verdict};
+
+/// The name and version of the document. It changes when a reader of the old one could be misled.
+pub const RECEIPT_SCHEMA: &str = "gate4k/receipt/1";
+
+/// A receipt.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Receipt {
+    /// [`RECEIPT_SCHEMA`].
+    pub schema: String,
+    /// Who judged.
+    pub gate4k: Judge,
+    /// When it was written, in RFC 3339.
+    pub written: String,
+    /// Where.
+    pub host: HostRecord,
+    /// How.
+    pub settings: SettingsRecord,
+    /// The SHA-256 of the allow-list's text.
+    pub allowlist_sha256: String,
+    /// The host's programs that the entries started.
+    pub tools: Vec<Tool>,
+    /// What was judged.
+    pub entries: Vec<EntryRecord>,
+}
+
+/// The program that judged.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Judge {
+    /// Its version.
+    pub version: String,
+    /// The SHA-256 of its file.
+    pub sha256: String,
+}
+
+/// The host that it judged on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HostRecord {
+    /// Kernel release.
+    pub kernel: String,
+    /// Processors that could be used.
+    pub processors: usize,
+    /// Physical memory.
+    pub memory: Bytes,
+    /// What the sandbox can enforce there.
+    pub layers: Vec<Layer>,
+}
+
+/// What was chosen.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SettingsRecord {
+    /// Tolerated commands were refused.
+    pub strict: bool,
+    /// Probes that can only advise were left out.
+    pub quick: bool,
+    /// Limits in milliseconds: start-up, answer, quit, grace.
+    pub limits_ms: [u64; 4],
+    /// Layers that were asked for.
+    pub required: Vec<String>,
+    /// Large mappings reserved no memory.
+    pub lazy_memory: bool,
+    /// Devices that were opened.
+    pub devices: Vec<String>,
+}
+
+/// A program of the host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// The name by which the allow-list knows it.
+    pub name: String,
+    /// Where it lies.
+    pub path: String,
+    /// The SHA-256 of its file; none where it cannot be read.
+    pub sha256: Option<String>,
+}
+
+/// One entry.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct EntryRecord {
+    /// The path as it was given.
+    pub path: String,
+    /// The SHA-256 of its file; none where no single file was found.
+    pub sha256: Option<String>,
+    /// The SHA-256 of its engines.json, where it has one.
+    pub engines_json_sha256: Option<String>,
+    /// Its bytes by rule 7.1.
+    pub bytes: Option<Bytes>,
+    /// The decision.
+    pub verdict: Verdict,
+    /// What was found, rule by rule.
+    pub findings: Vec<FindingRecord>,
+    /// The SHA-256 of the conversation of the main run, line by line; none where there was none.
+    pub transcript_sha256: Option<String>,
+    /// How many other entries were judged at the same time.
+    pub judged_beside: usize,
+    /// When it was judged, where that was earlier than this receipt.
+    pub judged: Option<String>,
+}
+
+/// What one rule found.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FindingRecord {
+    /// The rule.
+    pub rule: String,
+    /// What was found.
+    pub status: Status,
+    /// In a line.
+    pub summary: String,
+    /// The reason and date where the organisers let it pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waived: Option<serde_json::Value>,
+}
+
+impl Receipt {
+    /// The receipt of what was judged just now.
+    #[must_use]
+    pub fn of(reports: &[EntryReport], gate: &Gate, settings: &Settings) -> Receipt {
+        let Limits { startup, answer, quit, grace } = settings.limits;
+        let capability = Capability::probe();
+        Receipt {
+            schema: RECEIPT_SCHEMA.to_owned(),
+            gate4k: Judge {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                sha256: program_sha256().to_owned(),
+            },
+            written: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+            host: HostRecord {
+                kernel: capability::kernel_release(),
+                processors: std::thread::available_parallelism().map_or(1, usize::from),
+                memory: capability::memory(),
+                layers: capability.layers(),
+            },
+            settings: SettingsRecord {
+                strict: settings.strict,
+                quick: settings.quick,
+                limits_ms: [startup, answer, quit, grace]
+                    .map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
+                required: settings.required.iter().map(|layer| layer.word().to_owned()).collect(),
+                lazy_memory: settings.lazy_memory,
+                devices: settings.devices.iter().map(|class| class.word().to_owned()).collect(),
+            },
+            allowlist_sha256: gate.list_sha256().to_owned(),
+            tools: tools(reports),
+            entries: reports.iter().map(entry).collect(),
+        }
+    }
+
+    /// The document.
+    ///
+    /// # Errors
+    /// None that can be met: all that a receipt holds has a JSON form.
+    pub fn text(&self) -> serde_json::Result<String> {
+        let mut text = serde_json::to_string_pretty(self)?;
+        text.push('\n');
+        Ok(crate::report::json::harmless(&text))
+    }
+}
+
+/// The programs that ran and that the host has, each once.
+fn tools(reports: &[EntryReport]) -> Vec<Tool> {
+    let mut found: BTreeMap<(String, PathBuf), Option<String>> = BTreeMap::new();
+    for exec in reports.iter().flat_map(|report| &report.execs) {
+        let Some(real) = exec.real.as_deref().map(Path::new) else { continue };
+        // The entry itself and what it made are no files of the host.
+        if exec.product.is_none() && real.starts_with("/usr") || real.starts_with("/opt") {
+            found
+                .entry((exec.name.clone(), real.to_owned()))
+                .or_insert_with(|| file_sha256(real).ok());
+        }
+    }
+    found
+        .into_iter()
+        .map(|((name, path), sha256)| Tool { name, path: shown(&path), sha256 })
+        .collect()
+}
+
+fn entry(report: &EntryReport) -> EntryRecord {
+    EntryRecord {
+        path: shown(&report.path),
+        sha256: report.sha256.clone(),
+        engines_json_sha256: report.circumstances.engines_json_sha256.clone(),
+        bytes: report.size.as_ref().map(|size| size.total),
+        verdict: report.verdict,
+        findings: report
+            .findings
+            .iter()
+            .map(|found| FindingRecord {
+                rule: found.rule.name().to_owned(),
+                status: found.status,
+                summary: found.summary.clone(),
+                waived: found.evidence.get("waived").cloned(),
+            })
+            .collect(),
+        transcript_sha256: (!report.transcript.is_empty()).then(|| transcript(&report.transcript)),
+        judged_beside: report.circumstances.beside,
+        judged: report.circumstances.judged.clone(),
+    }
+}
+
+fn transcript(lines: &[String]) -> String {
+    let mut sum = Sha256::new();
+    for line in lines {
+        sum.update(line);
+        sum.update("\n");
+    }
+    sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::report::tests::report;
+
+    pub(crate) fn receipt() -> Receipt {
+        let settings = Settings::default();
+        Receipt::of(&[report()], &Gate::open(settings.clone()).unwrap(), &settings)
+    }
+
+    #[test]
+    fn it_names_what_the_verdict_rests_on_and_comes_back_as_written() {
+        let receipt = receipt();
+        let text = receipt.text().unwrap();
+        let back: Receipt = serde_json::from_str(&text).unwrap();
+        assert_eq!(back.text().unwrap(), text);
+        assert_eq!(back.schema, "gate4k/receipt/1");
+        assert_eq!(back.gate4k.sha256.len(), 64);
+        assert_eq!(back.allowlist_sha256.len(), 64);
+        assert_eq!(back.settings.limits_ms, [60_000, 20_000, 5_000, 10_000]);
+        assert!(!back.host.layers.is_empty() && !back.host.kernel.is_empty());
+        let entry = &back.entries[0];
+        assert_eq!(entry.verdict, Verdict::Rejected);
+        assert_eq!(entry.sha256.as_deref(), Some("ab".repeat(32).as_str()));
+        assert_eq!(entry.findings.len(), report().findings.len());
+        assert_eq!(entry.transcript_sha256.as_ref().unwrap().len(), 64);
+    }
+
+    #[test]
+    fn tools_are_the_host_s_and_each_is_there_once() {
+        let mut twice = report();
+        let mut sh = twice.execs[0].clone();
+        sh.real = std::fs::canonicalize("/bin/sh").ok().map(|path| shown(&path));
+        let mut own = sh.clone();
+        own.real = Some("/tmp/x".into());
+        twice.execs = vec![sh.clone(), sh.clone(), own];
+        let tools = tools(&[twice.clone(), twice]);
+        assert_eq!(tools.len(), 1, "{tools:?}");
+        assert_eq!(tools[0].sha256.as_ref().unwrap().len(), 64);
+    }
+}

@@ -1,0 +1,176 @@
+//! Signatures of receipts, as minisign makes and reads them: a file beside the receipt.
+
+use std::ffi::OsString;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+use minisign::{PublicKey, PublicKeyBox, SecretKey, SecretKeyBox, SignatureBox};
+
+use crate::error::shown;
+
+/// Where the password of a key is taken from.
+pub const PASSWORD: &str = "GATE4K_KEY_PASSWORD";
+
+/// Why nothing could be signed, or a signature not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum SignError {
+    /// A file cannot be read.
+    #[error("cannot read the {what} {}: {source}", shown(path))]
+    Read {
+        /// `secret key`, `public key`, `signature`.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It is none.
+    #[error("{} is no {what} of minisign: {said}", shown(path))]
+    Wrong {
+        /// As above.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        said: String,
+    },
+    /// The key is locked.
+    #[error("the key {} has a password; put it into the environment as {PASSWORD}", shown(path))]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The signature is not of that key, or not of that receipt.
+    #[error("the signature does not hold: {0}")]
+    Broken(String),
+}
+
+fn text(what: &'static str, path: &Path) -> Result<String, SignError> {
+    std::fs::read_to_string(path).map_err(|source| SignError::Read {
+        what,
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn wrong(what: &'static str, path: &Path) -> impl FnOnce(minisign::PError) -> SignError {
+    move |error| SignError::Wrong { what, path: path.to_owned(), said: error.to_string() }
+}
+
+/// The file beside a receipt.
+#[must_use]
+pub fn beside(receipt: &Path) -> PathBuf {
+    let mut name = OsString::from(receipt);
+    name.push(".minisig");
+    name.into()
+}
+
+/// A key that signs.
+pub struct Signer(SecretKey);
+
+impl Signer {
+    /// Reads a key, and its password from [`PASSWORD`].
+    ///
+    /// # Errors
+    /// When there is no key, or it stays locked.
+    pub fn load(path: &Path) -> Result<Signer, SignError> {
+        Signer::unlock(path, std::env::var(PASSWORD).ok())
+    }
+
+    fn unlock(path: &Path, password: Option<String>) -> Result<Signer, SignError> {
+        let what = "secret key";
+        let text = text(what, path)?;
+        let parse = || SecretKeyBox::from_string(&text).map_err(wrong(what, path));
+        let key = match (parse()?.into_unencrypted_secret_key(), password) {
+            (Ok(key), _) => key,
+            // What is told so is a key, only not an open one.
+            (Err(error), password) if error.to_string().contains("encrypted") => {
+                let locked = || SignError::Locked { path: path.to_owned() };
+                let password = password.ok_or_else(locked)?;
+                parse()?.into_secret_key(Some(password)).map_err(wrong(what, path))?
+            }
+            (Err(error), _) => return Err(wrong(what, path)(error)),
+        };
+        Ok(Signer(key))
+    }
+
+    /// The text of a signature.
+    ///
+    /// # Errors
+    /// When the system has no random numbers.
+    pub fn sign(&self, receipt: &str) -> Result<String, SignError> {
+        let comment = "receipt of gate4k";
+        let signed = minisign::sign(None, &self.0, Cursor::new(receipt), Some(comment), None);
+        signed.map(SignatureBox::into_string).map_err(|e| SignError::Broken(e.to_string()))
+    }
+}
+
+/// Whether the signature beside `path` is that of `key` (a file, or the key itself as minisign prints it).
+///
+/// # Errors
+/// When it is not, or there is none.
+pub fn verify(path: &Path, receipt: &str, key: &str) -> Result<(), SignError> {
+    let what = "public key";
+    let key = match PublicKey::from_base64(key) {
+        Ok(key) => key,
+        Err(_) => {
+            let file = Path::new(key);
+            PublicKeyBox::from_string(&text(what, file)?)
+                .and_then(PublicKeyBox::into_public_key)
+                .map_err(wrong(what, file))?
+        }
+    };
+    let beside = beside(path);
+    let signature = SignatureBox::from_string(&text("signature", &beside)?)
+        .map_err(wrong("signature", &beside))?;
+    minisign::verify(&key, &signature, Cursor::new(receipt), true, false, false)
+        .map_err(|error| SignError::Broken(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use minisign::KeyPair;
+    use std::fs;
+
+    fn keys(password: Option<&str>) -> (tempfile::TempDir, PathBuf, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let (secret, public) = (folder.path().join("key"), folder.path().join("key.pub"));
+        let pair = match password {
+            Some(word) => KeyPair::generate_encrypted_keypair(Some(word.into())).unwrap(),
+            None => KeyPair::generate_unencrypted_keypair().unwrap(),
+        };
+        fs::write(&secret, pair.sk.to_box(None).unwrap().into_string()).unwrap();
+        fs::write(&public, pair.pk.to_box().unwrap().into_string()).unwrap();
+        (folder, secret, public)
+    }
+
+    #[test]
+    fn a_signature_holds_for_its_key_and_its_text_only() {
+        let (folder, secret, public) = keys(None);
+        let receipt = folder.path().join("r.json");
+        let signed = Signer::unlock(&secret, None).unwrap().sign("text").unwrap();
+        let public = public.to_str().unwrap();
+        let missing = verify(&receipt, "text", public).unwrap_err();
+        assert!(matches!(missing, SignError::Read { what: "signature", .. }), "{missing}");
+        fs::write(beside(&receipt), signed).unwrap();
+        verify(&receipt, "text", public).unwrap();
+        // The key itself, as it is published.
+        let line = fs::read_to_string(public).unwrap().lines().nth(1).unwrap().to_owned();
+        verify(&receipt, "text", &line).unwrap();
+        assert!(matches!(verify(&receipt, "text ", public), Err(SignError::Broken(_))));
+        let (_other, _, stranger) = keys(None);
+        let wrong = verify(&receipt, "text", stranger.to_str().unwrap());
+        assert!(matches!(wrong, Err(SignError::Broken(_))));
+    }
+
+    #[test]
+    fn what_is_no_key_is_told() {
+        let (folder, _, public) = keys(None);
+        let file = folder.path().join("x");
+        assert!(matches!(Signer::unlock(&file, None), Err(SignError::Read { .. })));
+        fs::write(&file, "x").unwrap();
+        assert!(matches!(Signer::unlock(&file, None), Err(SignError::Wrong { .. })));
+        assert!(Signer::unlock(&public, Some("x".into())).is_err());
+    }
+}

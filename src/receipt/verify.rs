@@ -1,0 +1,191 @@
+//! Whether a receipt still holds for an entry.
+
+use std::path::{Path, PathBuf};
+
+use super::document::{EntryRecord, RECEIPT_SCHEMA, Receipt};
+use crate::error::shown;
+use crate::gate::{Held, file_sha256};
+use crate::verdict::{Status, Verdict};
+
+/// Why a receipt cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReceiptError {
+    /// It cannot be read.
+    #[error("cannot read the receipt {}: {source}", shown(path))]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It is none.
+    #[error("{}:{}:{}: not a receipt: {source}", shown(path), source.line(), source.column())]
+    Wrong {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+    /// It is of another kind.
+    #[error("{}: this gate4k reads {RECEIPT_SCHEMA}, not {found:?}", shown(path))]
+    Schema {
+        /// The file.
+        path: PathBuf,
+        /// What it says that it is.
+        found: String,
+    },
+}
+
+/// What a comparison brought.
+#[derive(Debug)]
+pub struct Comparison {
+    /// What was decided; none where the receipt says nothing of this entry.
+    pub verdict: Option<Verdict>,
+    /// Why it does not hold; empty where it does.
+    pub broken: Vec<String>,
+    /// What is different here and does not matter to the verdict that was reached there.
+    pub notes: Vec<String>,
+}
+
+/// Reads a receipt.
+///
+/// # Errors
+/// When there is none, or it is none.
+pub fn read(path: &Path, text: &str) -> Result<Receipt, ReceiptError> {
+    let receipt: Receipt = serde_json::from_str(text)
+        .map_err(|source| ReceiptError::Wrong { path: path.to_owned(), source })?;
+    if receipt.schema != RECEIPT_SCHEMA {
+        return Err(ReceiptError::Schema { path: path.to_owned(), found: receipt.schema });
+    }
+    Ok(receipt)
+}
+
+/// Compares a receipt with an entry as it is now, and with the allow-list in force.
+#[must_use]
+pub fn compare(receipt: &Receipt, held: &Held, list_sha256: &str) -> Comparison {
+    let mut broken = Vec::new();
+    let of_file = |entry: &&EntryRecord| entry.sha256.is_some() && entry.sha256 == held.sha256;
+    // Of one file with several configurations, the one with this configuration.
+    let same: Vec<&EntryRecord> = receipt.entries.iter().filter(of_file).collect();
+    let entry = same
+        .iter()
+        .find(|entry| entry.engines_json_sha256 == held.engines_json_sha256)
+        .or(same.first());
+    let Some(entry) = entry else {
+        let judged: Vec<String> = receipt
+            .entries
+            .iter()
+            .map(|entry| {
+                format!("{} ({})", entry.path, entry.sha256.as_deref().unwrap_or("no file"))
+            })
+            .collect();
+        broken.push(format!(
+            "the file is none that was judged: its SHA-256 is {}, and the receipt is for {}",
+            held.sha256.as_deref().unwrap_or("that of no single file"),
+            if judged.is_empty() { "nothing".to_owned() } else { judged.join(", ") }
+        ));
+        return Comparison { verdict: None, broken, notes: Vec::new() };
+    };
+    if entry.engines_json_sha256 != held.engines_json_sha256 {
+        broken.push(
+            match (&entry.engines_json_sha256, &held.engines_json_sha256) {
+                (Some(_), None) => "its engines.json is gone",
+                (None, _) => "it had no engines.json when it was judged",
+                _ => "its engines.json has changed",
+            }
+            .to_owned(),
+        );
+    }
+    let single = entry.findings.iter().find(|found| found.rule == "single-file");
+    if single.is_some_and(|found| found.status == Status::Pass)
+        && held.single.status != Status::Pass
+    {
+        broken.push(held.single.summary.clone());
+    }
+    if receipt.allowlist_sha256 != list_sha256 {
+        broken.push("it was judged by another allow-list than the one in force here".to_owned());
+    }
+    Comparison { verdict: Some(entry.verdict), broken, notes: notes(receipt, entry) }
+}
+
+fn notes(receipt: &Receipt, entry: &EntryRecord) -> Vec<String> {
+    let mut notes = Vec::new();
+    let here = env!("CARGO_PKG_VERSION");
+    if receipt.gate4k.version != here {
+        notes.push(format!("judged by gate4k {}; this is {here}", receipt.gate4k.version));
+    }
+    if receipt.settings.quick {
+        notes.push("judged with --quick".to_owned());
+    }
+    if receipt.settings.strict {
+        notes.push("judged with --strict".to_owned());
+    }
+    for found in entry.findings.iter().filter(|found| found.waived.is_some()) {
+        notes.push(format!("{}: {}", found.rule, found.summary));
+    }
+    for tool in &receipt.tools {
+        let now = file_sha256(Path::new(&tool.path)).ok();
+        if now.is_none() {
+            notes.push(format!("this host has no {} at {}", tool.name, tool.path));
+        } else if now != tool.sha256 {
+            notes.push(format!("{} ({}) is another one on this host", tool.name, tool.path));
+        }
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::receipt::document::tests::receipt;
+    use crate::rule::RuleId;
+    use crate::verdict::Finding;
+
+    fn held() -> Held {
+        Held {
+            sha256: Some("ab".repeat(32)),
+            engines_json_sha256: None,
+            single: Finding::pass(RuleId::SingleFile, "one file"),
+        }
+    }
+
+    #[test]
+    fn it_holds_for_the_same_bytes_under_the_same_list() {
+        let receipt = receipt();
+        let same = compare(&receipt, &held(), &receipt.allowlist_sha256);
+        assert_eq!((same.verdict, same.broken.len()), (Some(Verdict::Rejected), 0), "{same:?}");
+    }
+
+    #[test]
+    fn each_change_breaks_it_and_is_named() {
+        let receipt = receipt();
+        let list = receipt.allowlist_sha256.as_str();
+        let mut other = held();
+        other.sha256 = Some("cd".repeat(32));
+        let mut config = held();
+        config.engines_json_sha256 = Some("ef".repeat(32));
+        let mut beside = held();
+        beside.single = Finding::fail(RuleId::SingleFile, "1 other thing lies beside it");
+        for (held, list, part) in [
+            (other, list, "none that was judged"),
+            (config, list, "had no engines.json"),
+            (beside, list, "1 other thing"),
+            (held(), "00", "another allow-list"),
+        ] {
+            let found = compare(&receipt, &held, list);
+            assert_eq!(found.broken.len(), 1, "{found:?}");
+            assert!(found.broken[0].contains(part), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_receipt_is_told_with_its_place() {
+        let path = Path::new("r.json");
+        let error = read(path, "{\n\"schema\": 1}").unwrap_err().to_string();
+        assert!(error.starts_with("r.json:2:"), "{error}");
+        let mut other = receipt();
+        other.schema = "gate4k/receipt/2".into();
+        let error = read(path, &other.text().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("gate4k/receipt/1"), "{error}");
+    }
+}

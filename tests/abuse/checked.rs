@@ -1,0 +1,117 @@
+//! One attack of each group in a whole check by the real binary: an engine that attacks at its start and keeps every
+//! rule otherwise.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use gate4k::sandbox::capability::Capability;
+use serde_json::Value;
+
+use crate::attack::{Attack, Place, Told};
+use crate::program::Program;
+use crate::world::World;
+
+/// One of each group, those that name something where there are namespaces. The first two groups are the rules'
+/// own examples; what fills a limit would fill this host's (`inside.rs` has them with a small one).
+const CHECKED: [&str; 26] = [
+    "sed",
+    "absent_engine",
+    "loader",
+    "memfd_foreign",
+    "memfd_own",
+    "opath_fexecve",
+    "symlink_named_xz",
+    "exec_a",
+    "hard_link_allowed",
+    "path_swap_race",
+    "posix_spawn_exec",
+    "signal_flood",
+    "i386_socket",
+    "shebang_nested",
+    "as_directly",
+    "shadow",
+    "bash_tcp",
+    "unix_abstract",
+    "mount_tmpfs",
+    "tiocsti",
+    "fork_bomb",
+    "open_files",
+    "stopped_child",
+    "in_tmp",
+    "ugly_name",
+    "socket_flood",
+];
+
+#[test]
+fn a_check_of_an_attacking_engine_names_the_attack() {
+    let all = crate::attacks();
+    let chosen: Vec<Attack> =
+        all.iter().filter(|attack| CHECKED.contains(&attack.name)).cloned().collect();
+    if chosen.len() == all.len() {
+        println!("only some attacks were asked for");
+    } else {
+        let groups: BTreeSet<u8> = chosen.iter().map(|attack| attack.group).collect();
+        assert_eq!(groups, (3..=25).collect());
+    }
+    let place =
+        if Capability::probe().namespaces.is_ok() { Place::Namespaces } else { Place::Bare };
+    let program = Program::get();
+    let failed = crate::each(&chosen, |attack| {
+        let world = World::new(None, Some(std::process::id()));
+        let dir = tempfile::tempdir().unwrap();
+        let entry = dir.path().join("engine");
+        crate::write_program(&entry, &program.engine(attack, &world));
+        let report = check(&entry);
+        let mut told = attack.told(place, &world.tell(attack.param), false, false);
+        // Nothing here is near the limits of an event.
+        told.retain(|_| attack.name != "fork_bomb");
+        wrong(&report, &told)
+    });
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+fn check(entry: &Path) -> Value {
+    let out = Command::new(env!("CARGO_BIN_EXE_gate4k"))
+        .args(["check", "--quick", "--format", "json"])
+        .arg(entry)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let document: Value = serde_json::from_slice(&out.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&out.stderr)));
+    document["entries"][0].clone()
+}
+
+/// Everything that is wrong with a report. The C program is far too large for an entry, and nothing else may be.
+fn wrong(report: &Value, told: &[Told]) -> Vec<String> {
+    let findings = report["findings"].as_array().unwrap();
+    let mut wrong = Vec::new();
+    for told in told {
+        let finding = findings.iter().find(|f| f["rule"] == told.rule.name()).unwrap();
+        if finding["status"] != told.status.word() || !finding.to_string().contains(&told.name) {
+            wrong.push(format!("wanted {told:?}: {finding}"));
+        }
+    }
+    let accused = |word: &str| {
+        let all = findings.iter().filter(|finding| finding["status"] == word);
+        all.filter_map(|finding| finding["rule"].as_str()).collect::<BTreeSet<_>>()
+    };
+    let mut wanted: BTreeSet<&str> = told
+        .iter()
+        .filter(|told| told.status.word() == "fail")
+        .map(|told| told.rule.name())
+        .collect();
+    let mut found = accused("fail");
+    let too_large = found.remove("size");
+    wanted.remove("size");
+    let open = accused("undecided");
+    if found != wanted || !open.is_empty() {
+        wrong.push(format!("broken: {found:?}, not {wanted:?}; undecided: {open:?}"));
+    }
+    let rejected = too_large || !wanted.is_empty();
+    if report["verdict"] != if rejected { "rejected" } else { "accepted" } {
+        wrong.push(format!("the verdict is {}", report["verdict"]));
+    }
+    wrong
+}

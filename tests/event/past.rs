@@ -1,0 +1,136 @@
+//! Journals of events that have come so far.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use gate4k::event::config::{Config, sha256};
+use gate4k::event::journal::record::{
+    Frozen, GameFinished, GameStarted, Header, Receipt, StageFinished, StageStarted,
+};
+use gate4k::event::journal::{Journal, Record, VERSION};
+use gate4k::event::record::RoundGame;
+use gate4k::game::end::{Ending, Reason};
+use gate4k::policy::allowlist::BUILT_IN;
+use shakmaty::Color;
+
+use super::table::Event;
+
+pub(crate) const WHITE_MATES: &str = "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 h5f7";
+pub(crate) const REPEATED: &str = "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8";
+
+/// A journal in which an event has already come so far.
+pub(crate) struct Past {
+    pub(crate) config: Config,
+    journal: Journal,
+    number: usize,
+    /// The wall clock of what is added.
+    pub(crate) at: &'static str,
+}
+
+impl Past {
+    pub(crate) fn new(event: &Event) -> Past {
+        let config = Config::load(&event.path("event.toml")).unwrap();
+        let (journal, _) = Journal::open(&config.journal, &mut |_, _| Ok(())).unwrap();
+        let mut past = Past { config, journal, number: 0, at: "" };
+        past.add(Record::Header(Header {
+            version: VERSION,
+            event: past.config.event.clone(),
+            gate4k: String::new(),
+            settings: past.config.text.clone(),
+            settings_sha256: past.config.sha256.clone(),
+        }));
+        for entry in past.config.entries.clone() {
+            let frozen = Frozen {
+                file: sha256(&fs::read(entry.path.join("engine")).unwrap()),
+                engines_json: None,
+                allowlist: sha256(BUILT_IN.as_bytes()),
+            };
+            past.add(Record::Receipt(Receipt {
+                entry: entry.name,
+                frozen,
+                verdict: "accepted".into(),
+                bytes: None,
+                findings: BTreeMap::new(),
+                at: String::new(),
+            }));
+        }
+        past
+    }
+
+    pub(crate) fn add(&mut self, record: Record) {
+        self.journal.append(&record).unwrap();
+    }
+
+    pub(crate) fn stage(&mut self, seats: &[&str]) {
+        let name = self.config.stages[self.number].name.clone();
+        let seats = seats.iter().copied().map(str::to_owned).collect();
+        let ratings = BTreeMap::new();
+        self.add(Record::StageStarted(StageStarted { stage: self.number, name, seats, ratings }));
+    }
+
+    pub(crate) fn over(&mut self, order: [&str; 2]) {
+        let order = order.map(str::to_owned).to_vec();
+        let promoted = order.clone();
+        self.add(Record::StageFinished(StageFinished { stage: self.number, order, promoted }));
+        self.number += 1;
+    }
+
+    pub(crate) fn game(&mut self, round: u32, white: &str, black: &str, moves: &str) {
+        let ending = match moves {
+            WHITE_MATES => Ending::win(Color::White, Reason::Mate),
+            _ => Ending::draw(Reason::Threefold),
+        };
+        self.ended(round, white, black, moves, ending);
+    }
+
+    pub(crate) fn ended(
+        &mut self,
+        round: u32,
+        white: &str,
+        black: &str,
+        moves: &str,
+        ending: Ending,
+    ) {
+        let stage = &self.config.stages[self.number];
+        let id = self.config.game_id(stage, RoundGame { round, game: 1 }, white, black);
+        let sum = |name: &str| {
+            let entry = self.config.entries.iter().find(|entry| entry.name == name).unwrap();
+            sha256(&fs::read(entry.path.join("engine")).unwrap())
+        };
+        let started = GameStarted {
+            id: id.clone(),
+            stage: self.number,
+            round,
+            game: 1,
+            white: white.into(),
+            black: black.into(),
+            attempt: 1,
+            opening: moves.into(),
+            opening_names: None,
+            time_control: String::new(),
+            sha256: [sum(white), sum(black)],
+            options: [String::new(), String::new()],
+            clocks: [0, 0],
+            at: self.at.into(),
+        };
+        self.add(Record::GameStarted(started));
+        self.add(Record::GameFinished(GameFinished {
+            id,
+            stage: self.number,
+            round,
+            game: 1,
+            white: white.into(),
+            black: black.into(),
+            result: ending.result.word().into(),
+            termination: ending.termination().map(str::to_owned),
+            details: ending.details(),
+            reason: ending.reason,
+            by_rule: None,
+            moves: moves.into(),
+            book: moves.split(' ').count(),
+            unanswered: None,
+            lasted: 1_000_000,
+            at: self.at.into(),
+        }));
+    }
+}

@@ -1,0 +1,199 @@
+//! `gate4k pack` and the other help for authors: the smallest entry that works, hints, watching.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use gate4k::pack::candidate::{self, Language, Recipe};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn fixture(name: &str) -> PathBuf {
+    root().join("fixtures/entries/accept").join(name).join("engine")
+}
+
+/// A source as the shipped entries are packed from it: without comments, names shortened. None without python3.
+fn squeezed(call: &str) -> Option<Vec<u8>> {
+    let script = format!(
+        "import importlib.machinery as m,importlib.util as u,sys\n\
+         sys.dont_write_bytecode=True\n\
+         l=m.SourceFileLoader('b','fixtures/build')\n\
+         b=u.module_from_spec(u.spec_from_loader('b',l))\n\
+         l.exec_module(b)\n\
+         sys.stdout.buffer.write(b.{call})"
+    );
+    let output = Command::new("python3")
+        .args(["-c", &script])
+        .current_dir(root())
+        .stdin(Stdio::null())
+        .output()
+        .ok();
+    match output {
+        Some(output) if output.status.success() => Some(output.stdout),
+        Some(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
+        None => {
+            println!("skipped: there is no python3 here");
+            None
+        }
+    }
+}
+
+fn gate4k(words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gate4k"))
+        .args(words)
+        .env_remove("CLICOLOR_FORCE")
+        .env("COLUMNS", "120")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn it_packs_no_worse_than_by_hand() {
+    for (call, language, by_hand) in [
+        ("c_source()", Language::C, "c-xz"),
+        ("rust_source()", Language::Rust, "rust-xz"),
+        ("python_source()", Language::Python, "process-substitution"),
+        ("perl_source()", Language::Perl, "perl"),
+    ] {
+        let Some(source) = squeezed(call) else { return };
+        let smallest = &candidate::all(&source, &Recipe::new(language, None, None))[0];
+        let by_hand = usize::try_from(fs::metadata(fixture(by_hand)).unwrap().len()).unwrap();
+        assert!(smallest.bytes.len() <= by_hand, "{call}: {} > {by_hand}", smallest.bytes.len());
+    }
+}
+
+#[test]
+fn what_it_packs_is_proved_by_the_gate() {
+    let Some(source) = squeezed("c_source()") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (from, to) = (folder.path().join("engine.c"), folder.path().join("entry"));
+    fs::write(&from, source).unwrap();
+    let words = ["pack", "--quick", from.to_str().unwrap(), "-o", to.to_str().unwrap()];
+    let output = gate4k(&words);
+    if output.status.code() == Some(4) {
+        println!("skipped: this host cannot decide: {}", told(&output));
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let metadata = fs::metadata(&to).unwrap();
+    assert!(metadata.len() <= fs::metadata(fixture("c-xz")).unwrap().len());
+    assert!(metadata.permissions().mode() & 0o100 != 0);
+    assert!(told(&output).contains(&format!("{} of 4096 bytes", metadata.len())));
+    // A source that does not compile: nothing is written.
+    fs::write(&from, "int main( {").unwrap();
+    fs::remove_file(&to).unwrap();
+    let output = gate4k(&words);
+    assert_eq!(output.status.code(), Some(1), "{}", told(&output));
+    assert!(told(&output).contains("nothing was written"), "{}", told(&output));
+    assert!(!to.exists());
+}
+
+#[test]
+fn what_cannot_be_packed_is_told_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("entry");
+    // Noise: nothing packs it.
+    let mut state = 1u32;
+    let noise: Vec<u8> = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24).to_le_bytes()[0]
+    })
+    .take(6000)
+    .collect();
+    for (name, bytes, code, part) in
+        [("a.txt", &b"x"[..], 2, "how to start it is open"), ("a.c", &noise, 1, "over the limit")]
+    {
+        let from = folder.path().join(name);
+        fs::write(&from, bytes).unwrap();
+        let output = gate4k(&["pack", from.to_str().unwrap(), "-o", to.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(code), "{}", told(&output));
+        assert!(told(&output).contains(part), "{}", told(&output));
+        assert!(!to.exists());
+    }
+    let output = gate4k(&["pack", "/no/such.c", "-o", to.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(3));
+}
+
+#[test]
+fn hints_are_what_can_really_be_saved() {
+    let entry = fixture("rules-example-2");
+    let output = gate4k(&["size", "--hints", entry.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = told(&output);
+    assert!(text.contains("bytes less: the payload packed as lzma"), "{text}");
+    assert!(text.contains("   1 byte  less: `tail -n+` for `tail -n +`"), "{text}");
+    let output = gate4k(&["size", "--hints", fixture("elf").to_str().unwrap()]);
+    assert!(told(&output).contains("no other packing"), "{}", told(&output));
+}
+
+/// Kills what is watched, whatever the test comes to.
+struct Watching(std::process::Child);
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_saved_entry_is_measured_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let entry = folder.path().join("engine");
+    let script = |bytes: usize| {
+        let mut script = b"#!/bin/sh\nexit\n".to_vec();
+        script.resize(bytes, b'#');
+        // As editors do it: a new file in the place of the old one.
+        let part = folder.path().join("part");
+        fs::write(&part, script).unwrap();
+        fs::rename(part, &entry).unwrap();
+    };
+    script(4000);
+    let child = Command::new(env!("CARGO_BIN_EXE_gate4k"))
+        .args(["size", "--watch", entry.to_str().unwrap()])
+        .env_remove("CLICOLOR_FORCE")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .unwrap();
+    let mut child = Watching(child);
+    let output = BufReader::new(child.0.stdout.take().unwrap());
+    let (send, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        for line in output.lines().map_while(Result::ok) {
+            if send.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    let wait_for = |part: &str| {
+        let mut seen = Vec::new();
+        loop {
+            match lines.recv_timeout(Duration::from_secs(120)) {
+                Ok(line) if line.contains(part) => break,
+                Ok(line) => seen.push(line),
+                Err(error) => panic!("{part}: {error}: {seen:#?}"),
+            }
+        }
+    };
+    wait_for("4000 of 4096 bytes, 96 left");
+    script(4097);
+    wait_for("4097 of 4096 bytes, 1 over");
+    wait_for("sizes so far: 4000, 4097 (+97)");
+    script(4096);
+    wait_for("sizes so far: 4000, 4097 (+97), 4096 (-1)");
+}
