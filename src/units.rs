@@ -3,6 +3,7 @@
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +45,36 @@ impl Bytes {
         } else {
             format!("{value:.1} {}", UNITS[unit])
         }
+    }
+}
+
+/// A size that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the size {0:?} is not understood; write bytes, or a number with K, M, G or T (1024 each): 512M, 2G"
+)]
+pub struct BadSize(String);
+
+impl FromStr for Bytes {
+    type Err = BadSize;
+
+    /// `1048576`, `512M`, `2GiB`: units are powers of 1024.
+    fn from_str(text: &str) -> Result<Bytes, BadSize> {
+        let bad = || BadSize(text.to_owned());
+        let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let (number, unit) = text.split_at(digits);
+        let unit = unit.trim().to_ascii_lowercase();
+        let unit = unit.strip_suffix("ib").or(unit.strip_suffix('b')).unwrap_or(&unit);
+        let power = match unit {
+            "" => 0,
+            "k" => 1,
+            "m" => 2,
+            "g" => 3,
+            "t" => 4,
+            _ => return Err(bad()),
+        };
+        let number: u64 = number.parse().map_err(|_| bad())?;
+        number.checked_mul(1024u64.pow(power)).map(Bytes).ok_or_else(bad)
     }
 }
 
@@ -89,6 +120,18 @@ impl fmt::Display for Ply {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_are_read_with_their_units() {
+        let read = |text: &str| text.parse::<Bytes>().map(|bytes| bytes.0).ok();
+        for (text, bytes) in [("4096", 4096), ("2K", 2048), ("512MiB", 512 << 20), ("3g", 3 << 30)]
+        {
+            assert_eq!(read(text), Some(bytes), "{text}");
+        }
+        for text in ["", "M", "-1", "1.5G", "7 x", "99999999999T"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn exact_and_rounded_figures() {

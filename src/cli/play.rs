@@ -11,12 +11,13 @@ use crate::game::adjudicate::WinRule;
 use crate::game::clock::TimeControl;
 use crate::runner::Affinity;
 use crate::runner::schedule::Format as Meetings;
+use crate::units::Bytes;
 
 /// `gate4k match`.
 #[derive(Clone, Debug, Args)]
 pub struct MatchArgs {
     /// An entry's file (played in the sandbox), or a trusted engine: "name=A cmd=./a args='…'
-    /// options.Hash=16 tc=10+0.1 dir=… env.X=… fen=no"
+    /// options.Hash=16 tc=10+0.1 dir=… env.X=… fen=no memory=2G"
     #[arg(value_name = "ENGINE")]
     pub engine: Vec<String>,
     /// More engines: cutechess's engines.json, or TOML with [[engine]] tables
@@ -58,6 +59,16 @@ pub struct MatchArgs {
     /// How long after quit an engine may take to end
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "2s")]
     pub quit_limit: Duration,
+    /// How much memory an engine and all it starts may really use, where it has no memory= of its own:
+    /// 512M, 2G; an engine that uses more is killed. Address space is never limited
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<Bytes>,
+    /// For entries, an allow-list in place of the one built in
+    #[arg(long, value_name = "FILE")]
+    pub allowlist: Option<PathBuf>,
+    /// Refuse entries what the allow-list only tolerates
+    #[arg(long)]
+    pub strict: bool,
     /// Openings: *.pgn, *.epd, *.bin (polyglot) or *.txt (one line of moves a line)
     #[arg(long, value_name = "FILE")]
     pub openings: Option<PathBuf>,

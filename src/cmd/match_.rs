@@ -14,6 +14,7 @@ use crate::game::clock::Patience;
 use crate::game::end::Material;
 use crate::game::tables::Tables;
 use crate::openings::{Book, Order, Sequence, Wanted};
+use crate::policy::decide::Strictness;
 use crate::runner::entries::Cage;
 use crate::runner::events::Event;
 use crate::runner::schedule::{Colours, Schedule};
@@ -157,15 +158,23 @@ fn engine(asked: Asked, args: &MatchArgs, cage: &mut Option<Cage>) -> Result<Eng
         );
         return Err(CheckError::Configuration(words.into()));
     }
+    let memory = asked.memory.or(args.memory);
     let (start, mut options) = match asked.source {
-        Source::Program(program) => (Start::Trusted(program), Vec::new()),
+        Source::Program(mut program) => {
+            program.memory = memory;
+            (Start::Trusted(program), Vec::new())
+        }
         Source::Entry(path) => {
             // Looked for once, and only where somebody has to be confined.
             let cage = match cage {
                 Some(cage) => cage,
-                None => cage.insert(Cage::open()?),
+                None => {
+                    let strictness =
+                        if args.strict { Strictness::Strict } else { Strictness::Tolerant };
+                    cage.insert(Cage::open(args.allowlist.as_deref(), strictness)?)
+                }
             };
-            let entry = cage.entry(&path)?;
+            let entry = cage.entry(&path, memory)?;
             (entry.start, entry.options)
         }
     };

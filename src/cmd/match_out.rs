@@ -7,12 +7,12 @@ use std::time::Instant;
 
 use anyhow::Context;
 
-use super::progress::ProgressLine;
+use super::live::Live;
+use super::match_table::{self, Progress, half, sample};
 use crate::cli::{MatchArgs, PgnStyle, SprtScale};
 use crate::error::shown;
 use crate::evidence::escape;
 use crate::game::pgn::{self, Header, Style};
-use crate::ratings::elo::{Pentanomial, Sample, Trinomial};
 use crate::ratings::sprt::{Decision, Scale, Sprt};
 use crate::report::text;
 use crate::runner::Match;
@@ -40,7 +40,7 @@ pub(super) struct Sinks {
     score: Score,
     played: usize,
     began: Instant,
-    line: ProgressLine,
+    live: Live,
 }
 
 impl Sinks {
@@ -81,7 +81,7 @@ impl Sinks {
             score,
             played: 0,
             began: Instant::now(),
-            line: ProgressLine::new(args.quiet),
+            live: Live::new(args.quiet),
         })
     }
 
@@ -102,8 +102,9 @@ impl Sinks {
                 self.finished(&finished, game, out)?;
                 self.test(stop);
             }
+            Event::GameStarted { .. } => self.draw(game),
             Event::EngineKilled { engine, why, exit, stderr } => {
-                self.line.clear();
+                self.live.clear();
                 let name = safe(&game.engines[engine].name);
                 let exit = exit.map(|exit| format!(" ({exit})")).unwrap_or_default();
                 let last = stderr.last().map(|line| format!("; it said: {line}"));
@@ -139,7 +140,7 @@ impl Sinks {
         if counts {
             self.played += 1;
             if !self.quiet {
-                self.line.clear();
+                self.live.clear();
                 writeln!(
                     out,
                     "Finished game {} ({} vs {}): {}",
@@ -150,22 +151,43 @@ impl Sinks {
                 )?;
                 out.flush()?;
             }
-            self.line.show(&self.state(game));
+            self.draw(game);
         }
         Ok(())
     }
 
-    /// One line on how things stand.
-    fn state(&self, game: &Match) -> String {
-        let total = game.games.total();
-        let per_game = self.began.elapsed() / u32::try_from(self.played.max(1)).unwrap_or(u32::MAX);
-        let left = per_game.saturating_mul(u32::try_from(total - self.played).unwrap_or(u32::MAX));
-        let left = humantime::format_duration(std::time::Duration::from_secs(left.as_secs()));
-        let figures = match self.score.couples() {
-            [(_, tally)] => format!(" | {}", figures(tally, self.paired)),
-            _ => String::new(),
+    /// Draws how things stand, where somebody sees it.
+    fn draw(&mut self, game: &Match) {
+        if !self.live.is_shown() {
+            return;
+        }
+        let progress = Progress {
+            played: self.played,
+            total: game.games.total(),
+            elapsed: self.began.elapsed(),
         };
-        format!("{} of {total} games, {left} left{figures}", self.played)
+        let names: Vec<String> = game.engines.iter().map(|engine| safe(&engine.name)).collect();
+        let mut lines = match_table::lines(&self.score, &names, self.paired, &progress);
+        lines.extend(self.sprt_line());
+        self.live.draw(&lines);
+    }
+
+    /// How the test stands.
+    fn sprt_line(&self) -> Option<String> {
+        let (Some(sprt), [(_, tally)]) = (&self.sprt, self.score.couples()) else {
+            return None;
+        };
+        let llr = sprt.llr(&sample(tally, self.paired));
+        let (lower, upper) = sprt.bounds();
+        let word = match self.decided {
+            Some(Decision::AcceptUpper) => format!("{} accepted", sprt.elo1),
+            Some(Decision::AcceptLower) => format!("{} accepted", sprt.elo0),
+            _ => "not decided".into(),
+        };
+        Some(format!(
+            "SPRT [{}, {}]: LLR {llr:.2} ({lower:.2} to {upper:.2}), {word}",
+            sprt.elo0, sprt.elo1
+        ))
     }
 
     /// Ends the match where its test is decided.
@@ -207,10 +229,10 @@ impl Sinks {
 
     /// What still waits for games that were broken off, and the table. Tells whether the match ended as it
     /// was meant to, by its test.
-    pub(super) fn finish(self, game: &Match, out: &mut impl Write) -> anyhow::Result<bool> {
-        self.line.clear();
-        if let Some((path, mut file)) = self.pgn {
-            for text in self.order.rest().flatten() {
+    pub(super) fn finish(mut self, game: &Match, out: &mut impl Write) -> anyhow::Result<bool> {
+        self.live.clear();
+        if let Some((path, mut file)) = self.pgn.take() {
+            for text in std::mem::take(&mut self.order).rest().flatten() {
                 write_whole(&path, &mut file, text.as_bytes())?;
             }
         }
@@ -219,32 +241,11 @@ impl Sinks {
             let name = |index: usize| safe(&game.engines[index].name);
             let (one, other) = (name(*one), name(*other));
             writeln!(out, "{one} against {other}: {}", figures(tally, self.paired))?;
-            if let Some(sprt) = &self.sprt {
-                let llr = sprt.llr(&sample(tally, self.paired));
-                let (lower, upper) = sprt.bounds();
-                let word = match self.decided {
-                    Some(Decision::AcceptUpper) => format!("{} accepted", sprt.elo1),
-                    Some(Decision::AcceptLower) => format!("{} accepted", sprt.elo0),
-                    _ => "not decided".into(),
-                };
-                writeln!(
-                    out,
-                    "SPRT [{}, {}]: LLR {llr:.2} ({lower:.2} to {upper:.2}), {word}",
-                    sprt.elo0, sprt.elo1
-                )?;
-            }
+        }
+        if let Some(line) = self.sprt_line() {
+            writeln!(out, "{line}")?;
         }
         Ok(self.decided.is_some())
-    }
-}
-
-/// Pairs of games where the match has them, single games otherwise.
-fn sample(tally: &Tally, paired: bool) -> Sample {
-    if paired {
-        let [ll, ld, wl, dd, wd, ww] = tally.pairs;
-        Pentanomial { ll, ld, wl, dd, wd, ww }.into()
-    } else {
-        Trinomial { wins: tally.wins, losses: tally.losses, draws: tally.draws }.into()
     }
 }
 
@@ -272,10 +273,6 @@ fn write_whole(path: &Path, file: &mut File, bytes: &[u8]) -> anyhow::Result<()>
 
 fn safe(name: &str) -> String {
     escape(name.as_bytes(), 100)
-}
-
-fn half(points: u64) -> String {
-    format!("{}{}", points / 2, if points % 2 == 1 { ".5" } else { "" })
 }
 
 /// Engines by their points, and each couple's results with its pairs.

@@ -12,10 +12,13 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
+use rustix::process::{WaitId, WaitIdOptions, waitid};
 
-use crate::evidence::{ExitHow, Refusal};
+use super::memory::Limit;
+use crate::evidence::{ExitHow, Refusal, Resource};
 use crate::game::play::Lost;
 use crate::sandbox::plan::{Confined, Launcher, Pipes, Plan};
+use crate::units::Bytes;
 
 /// How an engine is started.
 #[derive(Clone)]
@@ -37,6 +40,8 @@ pub struct Program {
     pub directory: Option<PathBuf>,
     /// Variables set besides ours.
     pub environment: BTreeMap<String, String>,
+    /// How much memory all its processes may really use together; it is killed where they use more.
+    pub memory: Option<Bytes>,
 }
 
 /// A started engine.
@@ -69,6 +74,10 @@ pub(super) fn start(how: &Start) -> Result<(Box<dyn Body>, Pipes), Lost> {
 struct Process {
     child: Child,
     exit: Option<ExitHow>,
+    /// Watches what it uses, where that is limited.
+    limit: Option<Limit>,
+    /// What it used, where that was too much.
+    exceeded: Option<Bytes>,
 }
 
 impl Process {
@@ -91,7 +100,8 @@ impl Process {
         };
         let mut child = command.spawn().map_err(|why| failed(&why))?;
         let pipes = Process::pipes(&mut child);
-        let mut process = Process { child, exit: None };
+        let limit = program.memory.and_then(|most| Limit::watch(child.id(), most));
+        let mut process = Process { child, exit: None, limit, exceeded: None };
         match pipes {
             Ok(pipes) => Ok((Box::new(process), pipes)),
             Err(why) => {
@@ -114,11 +124,28 @@ impl Process {
         })
     }
 
+    /// Ends the watching, before the process is waited for.
+    fn unwatch(&mut self) {
+        if let Some(limit) = self.limit.take() {
+            self.exceeded = self.exceeded.or_else(|| limit.exceeded());
+        }
+    }
+
     fn reap(&mut self) {
-        if self.exit.is_none()
-            && let Ok(Some(status)) = self.child.try_wait()
-        {
-            self.exit = Some(exit_how(status));
+        if self.exit.is_some() {
+            return;
+        }
+        // Still unwaited for while it is watched, so that its number can be no other's.
+        let ended =
+            rustix::process::Pid::from_raw(self.child.id().cast_signed()).is_some_and(|pid| {
+                let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+                matches!(waitid(WaitId::Pid(pid), look), Ok(Some(_)) | Err(_))
+            });
+        if ended {
+            self.unwatch();
+            if let Ok(Some(status)) = self.child.try_wait() {
+                self.exit = Some(exit_how(status));
+            }
         }
     }
 }
@@ -156,11 +183,15 @@ impl Body for Process {
             // Before the child is waited for, so that the number is still the group's.
             let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
         }
+        self.unwatch();
         if self.exit.is_none() {
             let _ = self.child.kill();
             self.exit = self.child.wait().ok().map(exit_how);
         }
-        Vec::new()
+        self.exceeded
+            .map(|used| Refusal { by: None, what: Resource::Used(used) })
+            .into_iter()
+            .collect()
     }
 }
 
@@ -236,6 +267,7 @@ mod tests {
             arguments: words[1..].iter().map(|&word| word.to_owned()).collect(),
             directory: None,
             environment: BTreeMap::new(),
+            memory: None,
         })
     }
 

@@ -15,10 +15,14 @@ use crate::sandbox::plan::{Audit, Launcher, Plan, SandboxError, Staging};
 use crate::submission::Submission;
 use crate::submission::entry::{self, LoadError, LoadOptions};
 use crate::submission::json::Json;
+use crate::units::Bytes;
 
 /// The sandbox of this host, for all entries of a match.
 pub struct Cage {
-    launcher: Arc<dyn Launcher + Send + Sync>,
+    tools: Arc<Toolchain>,
+    capability: Capability,
+    /// One for each limit of memory that is asked for.
+    launchers: Vec<(Option<Bytes>, Arc<dyn Launcher + Send + Sync>)>,
 }
 
 /// An entry, ready to be started.
@@ -33,8 +37,15 @@ impl Cage {
     /// Finds out what this host can enforce.
     ///
     /// # Errors
-    /// Where files could not be kept from an entry: it is then not started at all.
-    pub fn open() -> Result<Cage, CheckError> {
+    /// Where files could not be kept from an entry: it is then not started at all. Where the allow-list that
+    /// was named cannot be read or has a mistake.
+    pub fn open(allowlist: Option<&Path>, strictness: Strictness) -> Result<Cage, CheckError> {
+        let list = match allowlist {
+            Some(path) => {
+                Allowlist::load(path).map_err(|error| CheckError::Configuration(Box::new(error)))?
+            }
+            None => Allowlist::built_in().clone(),
+        };
         let capability = Capability::probe();
         if !capability.enforces_files() {
             return Err(SandboxError::Missing {
@@ -43,17 +54,30 @@ impl Cage {
             }
             .into());
         }
-        let list = Arc::new(Allowlist::built_in().clone());
-        let tools = Arc::new(Toolchain::discover(list, Strictness::Tolerant));
-        let host = tools.host(capability.namespaces.is_ok());
-        Ok(Cage { launcher: Arc::new(Sandbox::new(host, tools)) })
+        let tools = Arc::new(Toolchain::discover(Arc::new(list), strictness));
+        Ok(Cage { tools, capability, launchers: Vec::new() })
     }
 
-    /// Reads an entry.
+    /// The sandbox with this limit of memory; with the usual one if there is none.
+    fn launcher(&mut self, memory: Option<Bytes>) -> Arc<dyn Launcher + Send + Sync> {
+        if let Some((_, launcher)) = self.launchers.iter().find(|(known, _)| *known == memory) {
+            return Arc::clone(launcher);
+        }
+        let mut host = self.tools.host(self.capability.namespaces.is_ok());
+        host.cgroups = self.capability.cgroups.clone().ok();
+        // Never more than the host can spare.
+        host.memory = memory.map_or(host.memory, |memory| memory.min(host.memory));
+        let launcher: Arc<dyn Launcher + Send + Sync> =
+            Arc::new(Sandbox::new(host, self.tools.clone()));
+        self.launchers.push((memory, Arc::clone(&launcher)));
+        launcher
+    }
+
+    /// Reads an entry, to be started with this limit of memory.
     ///
     /// # Errors
     /// Where there is none, or it cannot be read. Whether it may enter an event is for `check` to say.
-    pub fn entry(&self, path: &Path) -> Result<CagedEntry, CheckError> {
+    pub fn entry(&mut self, path: &Path, memory: Option<Bytes>) -> Result<CagedEntry, CheckError> {
         let options = LoadOptions { engines_json: None, name: None };
         let loaded = entry::load(path, &options).map_err(|error| match error {
             LoadError::Nothing { path, what } => {
@@ -74,7 +98,7 @@ impl Cage {
         Ok(CagedEntry {
             options: options_of(&submission),
             start: Start::Entry(
-                Arc::clone(&self.launcher),
+                self.launcher(memory),
                 Plan {
                     bytes: submission.bytes,
                     staging: Staging::Neutral,

@@ -7,6 +7,7 @@ mod engine;
 pub mod entries;
 pub mod events;
 pub mod in_order;
+mod memory;
 pub mod schedule;
 pub mod score;
 pub mod spec;

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::body::Program;
 use crate::error::shown;
 use crate::game::clock::TimeControl;
+use crate::units::{BadSize, Bytes};
 
 /// What an engine may be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub struct Asked {
     pub control: Option<TimeControl>,
     /// What it may be sent.
     pub speaks: Speaks,
+    /// How much memory all its processes may really use together, where it has a limit of its own.
+    pub memory: Option<Bytes>,
 }
 
 /// An engine that cannot be understood.
@@ -108,6 +111,7 @@ fn entry(path: PathBuf) -> Asked {
         options: Vec::new(),
         control: None,
         speaks: Speaks::Rule79,
+        memory: None,
     }
 }
 
@@ -159,6 +163,7 @@ struct Raw {
     options: Vec<(String, String)>,
     control: Option<TimeControl>,
     fen: Option<bool>,
+    memory: Option<Bytes>,
 }
 
 impl Raw {
@@ -182,6 +187,7 @@ impl Raw {
             }
             "dir" => self.directory = Some(value.into()),
             "tc" => self.control = Some(value.parse().map_err(|e| format!("{e}"))?),
+            "memory" => self.memory = Some(value.parse().map_err(|e| format!("{e}"))?),
             "fen" => {
                 self.fen = Some(match value {
                     "yes" | "true" => true,
@@ -191,7 +197,7 @@ impl Raw {
             }
             _ => {
                 return Err(format!(
-                    "{key}= is unknown (name, cmd, args, dir, tc, fen, options.NAME, env.NAME)"
+                    "{key}= is unknown (name, cmd, args, dir, tc, fen, memory, options.NAME, env.NAME)"
                 ));
             }
         }
@@ -206,6 +212,7 @@ impl Raw {
                 arguments: self.arguments,
                 directory: self.directory.map(|directory| here.join(directory)),
                 environment: self.environment,
+                memory: self.memory,
             }),
             (None, Some(path)) => Source::Entry(here.join(path)),
             (Some(_), Some(_)) => {
@@ -228,6 +235,7 @@ impl Raw {
             options: self.options,
             control: self.control,
             speaks: if full { Speaks::Uci } else { Speaks::Rule79 },
+            memory: self.memory,
         })
     }
 }
@@ -278,6 +286,7 @@ struct Table {
     options: toml::Table,
     tc: Option<TimeControl>,
     fen: Option<bool>,
+    memory: Option<String>,
 }
 
 impl Table {
@@ -298,6 +307,10 @@ impl Table {
             options: self.options.into_iter().map(option).collect::<Result<_, _>>()?,
             control: self.tc,
             fen: self.fen,
+            memory: match self.memory {
+                Some(text) => Some(text.parse().map_err(|e: BadSize| e.to_string())?),
+                None => None,
+            },
         })
     }
 }
@@ -356,7 +369,7 @@ mod tests {
     #[test]
     fn words_of_the_command_line() {
         let engine = from_words(
-            "name=A cmd=./tiny args=\"seed=3 'a b'\" options.Hash=16 env.X=1 tc=10+0.1 fen=no",
+            "name=A cmd=./tiny args=\"seed=3 'a b'\" options.Hash=16 env.X=1 tc=10+0.1 fen=no memory=64M",
         )
         .unwrap();
         let Source::Program(program) = &engine.source else {
@@ -365,6 +378,7 @@ mod tests {
         assert_eq!(program.command, Path::new("./tiny"));
         assert_eq!(program.arguments, ["seed=3", "a b"]);
         assert_eq!(program.environment["X"], "1");
+        assert_eq!((program.memory, engine.memory), (Some(Bytes(64 << 20)), Some(Bytes(64 << 20))));
         assert_eq!(engine.options, [("Hash".to_owned(), "16".to_owned())]);
         assert_eq!(engine.control, "10+0.1".parse().ok());
         assert_eq!((engine.name.as_str(), engine.speaks), ("A", Speaks::Rule79));
@@ -380,6 +394,7 @@ mod tests {
     fn what_is_wrong_is_named() {
         for (text, part) in [
             ("cmd=x hash=3", "hash= is unknown"),
+            ("cmd=x memory=much", "the size \"much\" is not understood"),
             ("cmd=x tc=fast", "\"fast\" is not understood"),
             ("cmd=x fen=maybe", "neither yes nor no"),
             ("cmd=x 'open", "not closed"),
@@ -415,12 +430,13 @@ mod tests {
         let file = dir.path().join("engines.toml");
         std::fs::write(
             &file,
-            "[[engine]]\nentry = \"e.sh\"\n[[engine]]\ncmd = \"x\"\ntc = \"1+1\"\n\
+            "[[engine]]\nentry = \"e.sh\"\n[[engine]]\ncmd = \"x\"\ntc = \"1+1\"\nmemory = \"2G\"\n\
              options = { Hash = 8, Ponder = false }\n",
         )
         .unwrap();
         let engines = from_file(&file).unwrap();
         assert_eq!(engines[0].source, Source::Entry(dir.path().join("e.sh")));
+        assert_eq!(engines[1].memory, Some(Bytes(2 << 30)));
         assert_eq!(engines[1].options[1], ("Ponder".to_owned(), "false".to_owned()));
         std::fs::write(&file, "[[engine]]\ncmd = \"x\"\nhash = 3\n").unwrap();
         let error = from_file(&file).unwrap_err().to_string();

@@ -13,6 +13,7 @@ use super::events::{Event, Finished, MovePlayed};
 use super::schedule::Pairing;
 use super::stop::Level;
 use super::{Given, Restart, Shared};
+use crate::evidence::{Refusal, Resource};
 use crate::game::end::{Ending, Reason};
 use crate::game::play::{GameRecord, Played, Terms, play_watched};
 
@@ -168,13 +169,16 @@ impl<'a> Worker<'a> {
         if lost || hung || stopped {
             seat.kill();
             if !stopped {
-                let Remains { exit, stderr, .. } = seat.remains.clone().unwrap_or_default();
+                let Remains { exit, stderr, refusals } = seat.remains.clone().unwrap_or_default();
                 self.tell(Event::EngineKilled {
                     engine,
-                    why: match &record.ending.reason {
-                        Reason::NoStart(why) => why.clone(),
-                        _ => record.ending.details(),
-                    },
+                    why: with_refusals(
+                        match &record.ending.reason {
+                            Reason::NoStart(why) => why.clone(),
+                            _ => record.ending.details(),
+                        },
+                        &refusals,
+                    ),
                     exit,
                     stderr,
                 });
@@ -198,6 +202,17 @@ impl<'a> Worker<'a> {
             });
         }
     }
+}
+
+/// Why an engine was lost, and what it had been refused before.
+fn with_refusals(mut why: String, refusals: &[Refusal]) -> String {
+    for refusal in refusals.iter().take(3) {
+        why += &match &refusal.what {
+            used @ (Resource::Used(_) | Resource::Tasks(_)) => format!("; it had {used}"),
+            asked => format!("; the kernel had refused it {asked}"),
+        };
+    }
+    why
 }
 
 fn is_loss_of_process(ending: &Ending) -> bool {

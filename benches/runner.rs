@@ -1,0 +1,301 @@
+//! What the match runner itself costs: `cargo bench --bench runner`.
+//!
+//! Two engines that answer at once (shared/bench/tiny.c, beside a checkout) play from shared/bench/openings.epd,
+//! so that nearly all the time is the runner's and the kernel's. Figures are of one run on one machine: ratios
+//! hold elsewhere, and the instructions that callgrind counts do not depend on the machine at all. What is not
+//! there (the shared folder, a C compiler, strace, valgrind, a sandbox) is skipped by name. `GATE4K=PATH` measures
+//! another build of gate4k than the one made for this.
+#![expect(clippy::expect_used, reason = "a benchmark that cannot measure has nothing to say")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// What is played with.
+struct Bench {
+    dir: TempDir,
+    tiny: PathBuf,
+    book: PathBuf,
+    gate4k: PathBuf,
+}
+
+/// What one match took.
+#[derive(Clone, Copy)]
+struct Cost {
+    wall: Duration,
+    /// The runner's own processor time, without that of engines.
+    cpu: Duration,
+    /// Its largest resident size, in KiB.
+    peak: u64,
+}
+
+impl Bench {
+    fn open() -> Option<Bench> {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let shared = ["..", "../.."].map(|up| here.join(up).join("shared/bench"));
+        let shared = shared.into_iter().find(|path| path.join("tiny.c").exists());
+        let Some(shared) = shared else {
+            println!("skipped: shared/bench/tiny.c is not beside this checkout");
+            return None;
+        };
+        let dir = tempfile::tempdir().expect("a directory");
+        let tiny = dir.path().join("tiny");
+        let compiled = Command::new("cc")
+            .args(["-O2", "-w", "-o"])
+            .arg(&tiny)
+            .arg(shared.join("tiny.c"))
+            .status();
+        if !compiled.is_ok_and(|status| status.success()) {
+            println!("skipped: no C compiler here");
+            return None;
+        }
+        let gate4k = std::env::var_os("GATE4K")
+            .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_gate4k")), PathBuf::from);
+        let book = shared.join("openings.epd");
+        Some(Bench { dir, tiny, book, gate4k })
+    }
+
+    fn engine(&self, name: &str, words: &str) -> String {
+        format!("name={name} cmd={} args='{words}'", self.tiny.display())
+    }
+
+    /// The words of a match of so many games.
+    fn words(&self, engines: [String; 2], games: usize, more: &[&str]) -> Vec<String> {
+        let rounds = (games / 2).max(1).to_string();
+        let book = self.book.display().to_string();
+        let fixed = ["match", "--quiet", "--openings", &book, "--rounds", &rounds];
+        let words = fixed.iter().chain(more).map(|&word| word.to_owned());
+        words.chain(engines).collect()
+    }
+
+    fn plain(&self, games: usize, more: &[&str]) -> Vec<String> {
+        self.words([self.engine("A", "seed=1"), self.engine("B", "seed=2")], games, more)
+    }
+
+    fn play(&self, words: &[String]) -> Cost {
+        measured(Command::new(&self.gate4k).args(words))
+    }
+
+    /// The games of a match as its stream of events tells them.
+    fn told(&self, words: &[String]) -> Vec<Value> {
+        let path = self.dir.path().join("events");
+        let _ = std::fs::remove_file(&path);
+        measured(Command::new(&self.gate4k).args(words).arg("--events").arg(&path));
+        let text = std::fs::read_to_string(&path).expect("events");
+        let events = text.lines().map(|line| serde_json::from_str(line).expect("an event"));
+        events.filter(|event: &Value| event["event"] == "game-finished").collect()
+    }
+
+    /// The plies of a match; engines without chance play the same games each time.
+    fn plies(&self, words: &[String]) -> usize {
+        self.told(words).iter().filter_map(|game| Some(game["moves"].as_array()?.len())).sum()
+    }
+}
+
+/// Runs to the end. Processor time is read when the process has ended and was not yet waited for.
+fn measured(command: &mut Command) -> Cost {
+    let began = Instant::now();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("gate4k");
+    let pid = Pid::from_raw(child.id().cast_signed()).expect("a number");
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    let mut peak = 0;
+    while !matches!(waitid(WaitId::Pid(pid), look), Ok(Some(_))) {
+        peak = high_water(child.id()).unwrap_or(peak);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let wall = began.elapsed();
+    let cpu = own_time(child.id()).expect("the times of a process that has ended");
+    let status = child.wait().expect("its status");
+    assert!(status.success(), "{command:?}: {status}");
+    Cost { wall, cpu, peak }
+}
+
+fn high_water(pid: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    text.lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?
+        .split_whitespace()
+        .next()?
+        .parse()
+        .ok()
+}
+
+/// utime and stime of /proc/PID/stat: all threads, no children.
+fn own_time(pid: u32) -> Option<Duration> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
+    let a_second = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok().flatten()?;
+    Some(Duration::from_secs_f64(ticks as f64 / a_second as f64))
+}
+
+fn micros(time: Duration, plies: usize) -> f64 {
+    time.as_secs_f64() * 1e6 / plies.max(1) as f64
+}
+
+fn speed(bench: &Bench) {
+    const GAMES: usize = 600;
+    let one = bench.plain(GAMES, &["--concurrency", "1"]);
+    let plies = bench.plies(&one);
+    println!(
+        "{GAMES} games of {:.0} plies between engines that answer at once",
+        plies as f64 / GAMES as f64
+    );
+    let mut rates = Vec::new();
+    for count in ["1", "2"] {
+        let cost = bench.play(&bench.plain(GAMES, &["--concurrency", count]));
+        let rate = GAMES as f64 / cost.wall.as_secs_f64();
+        rates.push(rate);
+        println!(
+            "  {count} at a time        {rate:8.0} games/s  {:6.1} µs wall a ply  {:6.1} µs runner's CPU a ply",
+            micros(cost.wall, plies),
+            micros(cost.cpu, plies)
+        );
+    }
+    if let [one, two] = rates[..] {
+        println!("  two at a time      {:8.2} x one at a time", two / one);
+    }
+    let loud = |words: &str| {
+        let engines = [bench.engine("A", words), bench.engine("B", &format!("seed=2 {words}"))];
+        bench.words(engines, GAMES, &[])
+    };
+    let (quiet, spam) = (bench.play(&loud("seed=1")), bench.play(&loud("seed=1 spam:50")));
+    println!(
+        "  50 info lines a move {:+6.1} µs runner's CPU a ply",
+        micros(spam.cpu, plies) - micros(quiet.cpu, plies)
+    );
+}
+
+fn memory(bench: &Bench) {
+    let few = bench.play(&bench.plain(100, &[])).peak;
+    let many = bench.play(&bench.plain(10_000, &["--concurrency", "2"])).peak;
+    let mib = |kib: u64| kib as f64 / 1024.0;
+    println!(
+        "peak memory          {:6.2} MiB after 100 games, {:6.2} MiB after 10,000 ({:.2} x)",
+        mib(few),
+        mib(many),
+        many as f64 / few.max(1) as f64
+    );
+}
+
+/// In the sandbox against outside: how long games take once engines are up.
+fn sandbox(bench: &Bench) {
+    const GAMES: usize = 100;
+    let entry = |name: &str| {
+        let path = bench.dir.path().join(name);
+        std::fs::copy(&bench.tiny, &path).expect("a copy");
+        path.display().to_string()
+    };
+    // Entries take no FEN.
+    let book = bench.dir.path().join("lines.txt");
+    std::fs::write(&book, "e4 e5\nd4 d5\nc4 c5\nNf3 Nf6\n").expect("a book");
+    let words = |engines: [String; 2]| {
+        let rounds = (GAMES / 2).to_string();
+        let fixed = ["match", "--quiet", "--openings"].map(str::to_owned);
+        let rest = [book.display().to_string(), "--rounds".into(), rounds];
+        fixed.into_iter().chain(rest).chain(engines).collect::<Vec<String>>()
+    };
+    let probe = Command::new(&bench.gate4k)
+        .args(words([entry("probe-a"), entry("probe-b")]))
+        .output()
+        .expect("gate4k");
+    if !probe.status.success() {
+        println!("skipped: the sandbox: {}", String::from_utf8_lossy(&probe.stderr).trim());
+        return;
+    }
+    let mut figures = Vec::new();
+    for engines in
+        [[bench.engine("A", ""), bench.engine("B", "")], [entry("inside-a"), entry("inside-b")]]
+    {
+        let games = bench.told(&words(engines));
+        // The first games start the engines.
+        let later = games.iter().skip(2);
+        let figures_of =
+            |game: &Value| Some((game["lasted"].as_u64()?, game["moves"].as_array()?.len()));
+        let (time, plies) = later
+            .filter_map(figures_of)
+            .fold((0, 0), |(time, plies), (more, count)| (time + more, plies + count));
+        figures.push(time as f64 / plies.max(1) as f64);
+    }
+    if let [outside, inside] = figures[..] {
+        println!(
+            "in the sandbox       {inside:6.2} µs a ply against {outside:.2} outside, {:.3} x",
+            inside / outside
+        );
+    }
+}
+
+/// System calls of the runner's own threads.
+fn calls(bench: &Bench) {
+    const GAMES: usize = 20;
+    let words = bench.plain(GAMES, &[]);
+    let plies = bench.plies(&words);
+    let traces = bench.dir.path().join("traces");
+    std::fs::create_dir(&traces).expect("a directory");
+    let traced = Command::new("strace")
+        .args(["-ff", "-qq", "-o"])
+        .arg(traces.join("of"))
+        .arg(&bench.gate4k)
+        .args(&words)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    if !traced.is_ok_and(|status| status.success()) {
+        println!("skipped: system calls a ply: no strace here, or it may not trace");
+        return;
+    }
+    let engine = format!("execve(\"{}\"", bench.tiny.display());
+    let files = std::fs::read_dir(&traces).expect("traces").flatten();
+    let own = files.map(|file| std::fs::read_to_string(file.path()).unwrap_or_default());
+    let count: usize =
+        own.filter(|text| !text.contains(&engine)).map(|text| text.lines().count()).sum();
+    println!(
+        "system calls         {:6.2} a ply of the runner, its start included",
+        count as f64 / plies as f64
+    );
+}
+
+/// Instructions that callgrind counts, of a longer match less a shorter one.
+fn instructions(bench: &Bench) {
+    let counted = |games: usize| -> Option<(u64, usize)> {
+        let words = bench.plain(games, &["--affinity", "off"]);
+        let out = bench.dir.path().join("callgrind");
+        let output = Command::new("valgrind")
+            .arg("--tool=callgrind")
+            .arg(format!("--callgrind-out-file={}", out.display()))
+            .arg(&bench.gate4k)
+            .args(&words)
+            .args(["--tc", "600+1"])
+            .output()
+            .ok()
+            .filter(|output| output.status.success())?;
+        let text = String::from_utf8_lossy(&output.stderr);
+        let line = text.lines().rev().find_map(|line| line.split_once("Collected : "))?;
+        Some((line.1.trim().parse().ok()?, bench.plies(&words)))
+    };
+    match (counted(10), counted(40)) {
+        (Some((few, few_plies)), Some((many, many_plies))) => println!(
+            "instructions         {:6.0} a ply of the runner (callgrind)",
+            (many - few) as f64 / (many_plies - few_plies) as f64
+        ),
+        _ => println!("skipped: instructions a ply: no valgrind here, or it failed"),
+    }
+}
+
+fn main() {
+    let Some(bench) = Bench::open() else { return };
+    speed(&bench);
+    memory(&bench);
+    sandbox(&bench);
+    calls(&bench);
+    instructions(&bench);
+}

@@ -1,0 +1,120 @@
+//! How a match stands, as lines of a table.
+
+use std::time::Duration;
+
+use crate::ratings::elo::{Pentanomial, Sample, Trinomial};
+use crate::runner::score::{Score, Tally};
+
+/// Pairs of games where the match has them, single games otherwise.
+pub(super) fn sample(tally: &Tally, paired: bool) -> Sample {
+    if paired {
+        let [ll, ld, wl, dd, wd, ww] = tally.pairs;
+        Pentanomial { ll, ld, wl, dd, wd, ww }.into()
+    } else {
+        Trinomial { wins: tally.wins, losses: tally.losses, draws: tally.draws }.into()
+    }
+}
+
+/// `7.5`, `12`.
+pub(super) fn half(points: u64) -> String {
+    format!("{}{}", points / 2, if points % 2 == 1 { ".5" } else { "" })
+}
+
+/// How far a match is.
+pub(super) struct Progress {
+    pub(super) played: usize,
+    pub(super) total: usize,
+    pub(super) elapsed: Duration,
+}
+
+impl Progress {
+    /// `12 of 100 games, 1m 40s left`.
+    pub(super) fn words(&self) -> String {
+        let left = self.left().map_or(String::new(), |left| {
+            format!(", {} left", humantime::format_duration(Duration::from_secs(left.as_secs())))
+        });
+        format!("{} of {} games{left}", self.played, self.total)
+    }
+
+    /// As long as the games so far took, for each that is to come; none before the first.
+    fn left(&self) -> Option<Duration> {
+        let to_come = self.total.checked_sub(self.played)?;
+        let played = (self.played > 0).then_some(self.played as f64)?;
+        Duration::try_from_secs_f64(self.elapsed.as_secs_f64() / played * to_come as f64).ok()
+    }
+}
+
+/// One line for the whole, one for each engine by its points: score, Elo with its error and LOS against all
+/// others together, and its pairs of games by their results.
+pub(super) fn lines(
+    score: &Score,
+    names: &[String],
+    paired: bool,
+    progress: &Progress,
+) -> Vec<String> {
+    let mut engines: Vec<(Tally, &String)> =
+        names.iter().enumerate().map(|(index, name)| (score.of(index), name)).collect();
+    engines.sort_by_key(|(tally, _)| std::cmp::Reverse(tally.half_points()));
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).clamp(6, 24);
+    let mut lines = vec![progress.words()];
+    let pairs = if paired { "   LL  LD  WL  DD  WD  WW" } else { "" };
+    lines.push(format!("{:width$}  {:>13}  {:>16}  {:>7}{pairs}", "engine", "score", "Elo", "LOS"));
+    for (tally, name) in engines {
+        let points = format!("{}/{}", half(tally.half_points()), tally.games());
+        let (elo, los) = match sample(&tally, paired).estimate() {
+            Some(of) => (
+                // No minus before a zero.
+                format!("{:.1} ± {:.1}", of.elo + 0.0, of.elo_error),
+                format!("{:.1} %", 100.0 * of.los),
+            ),
+            None => ("–".to_owned(), "–".to_owned()),
+        };
+        let mut line = format!("{name:width$.width$}  {points:>13}  {elo:>16}  {los:>7}");
+        if paired {
+            line += " ";
+            line.extend(tally.pairs.iter().map(|count| format!(" {count:>3}")));
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::end::GameResult;
+    use crate::runner::schedule::{Colours, Format, Schedule};
+    use shakmaty::Color;
+
+    #[test]
+    fn engines_stand_by_their_points_with_their_pairs() {
+        let schedule = Schedule::new(2, Format::RoundRobin, 4, 2, Colours::Reversed);
+        let mut score = Score::new(&schedule);
+        let results = ["0-1", "1-0", "1/2-1/2", "1-0", "0-1", "1/2-1/2"];
+        for (game, word) in results.iter().enumerate() {
+            let result = GameResult::from_word(word).unwrap();
+            score.add(&schedule.pairing(game).unwrap(), result);
+        }
+        assert_eq!(GameResult::from_word("1-0"), Some(GameResult::Win(Color::White)));
+        let progress = Progress { played: 6, total: 8, elapsed: Duration::from_secs(30) };
+        let names = ["first".to_owned(), "second".to_owned()];
+        let lines = lines(&score, &names, true, &progress);
+        assert_eq!(lines[0], "6 of 8 games, 10s left");
+        assert!(lines[1].ends_with("LL  LD  WL  DD  WD  WW"), "{}", lines[1]);
+        // A lost, lost; drew, lost; lost, drew.
+        assert!(lines[2].starts_with("second") && lines[2].contains("5/6"), "{}", lines[2]);
+        assert!(lines[2].ends_with("   0   0   0   0   2   1"), "{}", lines[2]);
+        assert!(lines[3].ends_with("   1   2   0   0   0   0"), "{}", lines[3]);
+        assert_eq!(lines[1].chars().count(), lines[2].chars().count(), "{lines:#?}");
+    }
+
+    #[test]
+    fn before_the_first_game_nothing_is_reckoned() {
+        let schedule = Schedule::new(2, Format::RoundRobin, 1, 2, Colours::InTurn);
+        let progress = Progress { played: 0, total: 2, elapsed: Duration::ZERO };
+        let names = ["A".to_owned(), "B".to_owned()];
+        let lines = lines(&Score::new(&schedule), &names, false, &progress);
+        assert_eq!(lines[0], "0 of 2 games");
+        assert!(lines[2].contains("0/0") && lines[2].ends_with('–'), "{}", lines[2]);
+    }
+}

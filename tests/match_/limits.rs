@@ -1,0 +1,96 @@
+//! What engines may use and call: `--memory`, `--allowlist`, `--strict`.
+
+use std::fs;
+use std::path::Path;
+
+use crate::table::{Played, Table};
+
+/// A shell that takes some 150 MB before the engine below it starts.
+const HUNGRY: &str = "x=$(head -c 150000000 /dev/zero | tr '\\000' x)\nTINY\ntrue\n";
+
+fn fixture(name: &str) -> String {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/entries/accept");
+    top.join(name).join("engine").to_str().unwrap().to_owned()
+}
+
+/// Entries cannot be confined on every host; then that is said, and nothing more can be shown.
+fn confined(test: &str, played: &Played) -> bool {
+    let cannot = played.code == 4 && played.err.contains("sandbox");
+    if cannot {
+        println!("skipped: {test}: {}", played.err);
+    }
+    !cannot
+}
+
+#[test]
+fn a_trusted_engine_that_uses_too_much_memory_is_killed_and_loses() {
+    let Some(table) = Table::set("memory") else { return };
+    let engines = [table.wrapped("A", HUNGRY), table.engine("B", "")];
+    let played = table.play(&engines, &["--games", "1", "--memory", "32M"]);
+    assert_eq!((played.code, played.games().len()), (0, 1), "{}", played.err);
+    assert_eq!(played.games()[0]["result"], "0-1", "{}", played.out);
+    assert!(played.err.contains("of memory in use at once (it was killed)"), "{}", played.err);
+
+    let _ = fs::remove_file(table.path("events"));
+    let _ = fs::remove_file(table.path("pgn"));
+    // A limit of its own comes before that of the match.
+    let engines = [format!("{} memory=4G", table.wrapped("A", HUNGRY)), table.engine("B", "")];
+    let played = table.play(&engines, &["--games", "1", "--memory", "32M"]);
+    assert_eq!((played.code, played.games().len()), (0, 1), "{}", played.err);
+    assert_eq!(played.of_kind("engine-killed").len(), 0, "{}", played.err);
+    played.pgn_is_clean(1);
+}
+
+#[test]
+fn an_entry_gets_the_memory_that_is_named() {
+    let Some(table) = Table::set("entry-memory") else { return };
+    let path = table.path("hungry");
+    // It takes its memory and shakes no hand before.
+    let script = "#!/usr/bin/python3\nx = bytes(range(256)) * 600000\ninput()\nprint('uciok', flush=True)\n\
+                  input()\nprint('readyok', flush=True)\nimport time\ntime.sleep(20)\n";
+    fs::write(&path, script).unwrap();
+    let engines = [path.to_str().unwrap().to_owned(), table.engine("B", "")];
+    let more = ["--games", "1", "--memory", "48M", "--startup-limit", "10s", "--tc", "0.5+0"];
+    let played = table.play(&engines, &more);
+    if !Path::new("/usr/bin/python3").exists() || !confined("entry-memory", &played) {
+        return;
+    }
+    assert_eq!(played.games()[0]["result"], "0-1", "{}", played.out);
+    assert!(played.err.contains("of memory in use at once (it was killed)"), "{}", played.err);
+}
+
+#[test]
+fn strict_refuses_entries_what_is_only_tolerated() {
+    let Some(table) = Table::set("strict") else { return };
+    if !Path::new("/usr/bin/g++").exists() {
+        println!("skipped: strict: g++ is not installed here");
+        return;
+    }
+    let engines = [fixture("gunzip-tolerated"), table.engine("B", "")];
+    let more = ["--games", "1", "--max-plies", "4", "--tc", "5+0.1"];
+    let played = table.play(&engines, &more);
+    if !confined("strict", &played) {
+        return;
+    }
+    assert_eq!(played.games()[0]["reason"], "length", "{} {}", played.out, played.err);
+    let _ = fs::remove_file(table.path("events"));
+    let _ = fs::remove_file(table.path("pgn"));
+    let played = table.play(&engines, &[&more[..], &["--strict"]].concat());
+    assert!(played.out.contains("does not start"), "{} {}", played.out, played.err);
+}
+
+#[test]
+fn an_allow_list_that_cannot_be_read_is_refused_before_the_first_game() {
+    let Some(table) = Table::set("allowlist") else { return };
+    let engines = [fixture("elf"), table.engine("B", "")];
+    let list = table.path("list.toml");
+    let list = list.to_str().unwrap();
+    let output = table.command(&engines, &["--allowlist", list]).output().unwrap();
+    let played = table.played(&output);
+    assert_eq!((played.code, played.events.len()), (2, 0), "{}", played.err);
+    assert!(played.err.contains("list.toml"), "{}", played.err);
+    let output = table.command(&engines, &["--memory", "lots"]).output().unwrap();
+    let played = table.played(&output);
+    assert_eq!(played.code, 2);
+    assert!(played.err.contains("512M"), "{}", played.err);
+}
