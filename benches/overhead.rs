@@ -1,13 +1,17 @@
 //! What gate4k itself costs, as ratios against baselines of the same run: `cargo bench --bench overhead`.
 //!
 //! - the start of a sandboxed `true` (clone, namespaces, root, Landlock, seccomp, ptrace, exec, end, tear-down)
-//!   against a plain start and, where it is installed, bwrap with all namespaces;
+//!   against a plain start and, where they are installed, bwrap with all namespaces and firejail;
+//! - the nodes per second of Stockfish inside and outside, where it is installed;
+//! - the rules' second example (sh, xz, cc) from its start to `uciok`, inside and outside;
 //! - a whole check of an engine that answers at once, less what the engine itself used.
 #![expect(clippy::expect_used, reason = "a benchmark that cannot measure has nothing to say")]
 
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use gate4k::conformance::probe::Waits;
@@ -72,6 +76,20 @@ fn bwrap(path: &Path) -> Option<Duration> {
     done.success().then(|| start.elapsed())
 }
 
+fn firejail(path: &Path) -> Option<Duration> {
+    let start = Instant::now();
+    let done = Command::new("firejail")
+        .args(["--quiet", "--noprofile", "--net=none", "--seccomp", "--caps.drop=all"])
+        .args(["--private-tmp", "--private-dev", "--"])
+        .arg(path)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .ok()?;
+    done.success().then(|| start.elapsed())
+}
+
 fn sandboxed(sandbox: &Sandbox, plan: &Plan) -> Duration {
     let start = Instant::now();
     let (confined, pipes) = sandbox.launch(plan).expect("the sandbox starts");
@@ -82,20 +100,13 @@ fn sandboxed(sandbox: &Sandbox, plan: &Plan) -> Duration {
     start.elapsed()
 }
 
-fn starts() {
+fn starts(sandbox: &Sandbox, namespaces: bool) {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("true");
     std::fs::write(&path, nothing()).expect("a file");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&path, mode).expect("a mode");
 
-    let list = Arc::new(Allowlist::built_in().clone());
-    let looked = Instant::now();
-    let tools = Arc::new(Toolchain::discover(list, Strictness::Tolerant));
-    let looked = looked.elapsed();
-    let capability = Capability::probe();
-    let namespaces = capability.namespaces.is_ok();
-    let sandbox = Sandbox::new(tools.host(namespaces), tools);
     let plan = |audit| Plan {
         bytes: nothing().into(),
         staging: Staging::Neutral,
@@ -103,19 +114,22 @@ fn starts() {
         audit,
     };
     let (play, full) = (plan(Audit::ProgramsOnly), plan(Audit::Full));
-    let mut times: [Vec<Duration>; 4] = Default::default();
+    let mut times: [Vec<Duration>; 5] = Default::default();
     for _ in 0..RUNS {
         times[0].push(plain(&path));
         times[1].extend(bwrap(&path));
-        times[2].push(sandboxed(&sandbox, &play));
-        times[3].push(sandboxed(&sandbox, &full));
+        times[2].push(sandboxed(sandbox, &play));
+        times[3].push(sandboxed(sandbox, &full));
+        times[4].extend(firejail(&path));
     }
-    let [plain, bwrap, play, full] = times.map(|times| (!times.is_empty()).then(|| median(times)));
+    let [plain, bwrap, play, full, firejail] =
+        times.map(|times| (!times.is_empty()).then(|| median(times)));
     let base = plain.unwrap_or_default();
     println!("start of a program that only exits, median of {RUNS} (namespaces: {namespaces})");
     for (name, time) in [
         ("plain", plain),
         ("bwrap, all namespaces", bwrap),
+        ("firejail", firejail),
         ("sandbox, programs only", play),
         ("sandbox, full audit", full),
     ] {
@@ -132,7 +146,115 @@ fn starts() {
             None => println!("  {name:24} not installed or not possible here"),
         }
     }
-    println!("  looking through the host, once: {:.1} ms", looked.as_secs_f64() * 1e3);
+}
+
+/// Runs a program in the sandbox with this input and gives its output up to the line that holds `word`, and the time
+/// from its start to that line.
+fn talk_inside(sandbox: &Sandbox, bytes: &[u8], input: &str, word: &str) -> (Duration, String) {
+    let plan = Plan {
+        bytes: bytes.into(),
+        staging: Staging::Neutral,
+        shell: Shell::AsIs,
+        audit: Audit::ProgramsOnly,
+    };
+    let start = Instant::now();
+    let (confined, pipes) = sandbox.launch(&plan).expect("the sandbox starts");
+    File::from(pipes.stdin).write_all(input.as_bytes()).expect("input is taken");
+    let heard = hear(File::from(pipes.stdout), File::from(pipes.stderr), word);
+    let time = start.elapsed();
+    confined.kill();
+    confined.close();
+    (time, heard)
+}
+
+/// The same outside.
+fn talk_outside(program: &Path, input: &str, word: &str) -> (Duration, String) {
+    let start = Instant::now();
+    let mut child = Command::new(program)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("a start");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(input.as_bytes()).expect("input is taken");
+    drop(stdin);
+    let heard =
+        hear(child.stdout.take().expect("a pipe"), child.stderr.take().expect("a pipe"), word);
+    let time = start.elapsed();
+    // What only sleeps and cleans up ends by itself.
+    let _ = child.kill();
+    let _ = child.wait();
+    (time, heard)
+}
+
+/// The first line with the word, from either stream.
+fn hear(out: impl Read + Send + 'static, err: impl Read + Send + 'static, word: &str) -> String {
+    let (send, lines) = mpsc::channel::<String>();
+    let read = |from: Box<dyn Read + Send>, send: mpsc::Sender<String>| {
+        std::thread::spawn(move || {
+            for line in BufReader::new(from).lines().map_while(Result::ok) {
+                // Nobody listens any more once the word has come.
+                if send.send(line).is_err() {
+                    break;
+                }
+            }
+        })
+    };
+    read(Box::new(out), send.clone());
+    read(Box::new(err), send);
+    lines.into_iter().find(|line| line.contains(word)).expect("the word comes")
+}
+
+/// Nodes per second of a search that is the same each time.
+fn speed(sandbox: &Sandbox) {
+    const INPUT: &str =
+        "setoption name Use NNUE value false\nbench 16 1 11 default depth classical\nquit\n";
+    let program = ["/usr/games/stockfish", "/usr/bin/stockfish", "/usr/local/bin/stockfish"]
+        .into_iter()
+        .map(Path::new)
+        .find(|path| path.is_file());
+    let Some(program) = program else {
+        println!("Stockfish is not installed");
+        return;
+    };
+    let bytes = std::fs::read(program).expect("its file");
+    let nodes = |line: &str| -> f64 {
+        line.rsplit(' ').next().and_then(|word| word.parse().ok()).expect("a number")
+    };
+    let word = "Nodes/second";
+    let (mut inside, mut outside) = (Vec::new(), Vec::new());
+    for _ in 0..13 {
+        outside.push(nodes(&talk_outside(program, INPUT, word).1));
+        inside.push(nodes(&talk_inside(sandbox, &bytes, INPUT, word).1));
+    }
+    let middle = |numbers: &mut Vec<f64>| {
+        numbers.sort_by(f64::total_cmp);
+        numbers.get(numbers.len() / 2).copied().unwrap_or_default()
+    };
+    let (inside, outside) = (middle(&mut inside), middle(&mut outside));
+    println!("Stockfish, nodes per second, median of 13 interleaved runs");
+    println!("  outside {outside:.0}, inside {inside:.0}: {:.2} %", inside / outside * 100.0);
+}
+
+/// An entry that unpacks and compiles itself, up to `uciok`.
+fn compiles(sandbox: &Sandbox) {
+    const TIMES: usize = 41;
+    let entry = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/entries/accept/c-xz/engine");
+    let bytes = std::fs::read(&entry).expect("the fixture");
+    let (mut inside, mut outside) = (Vec::new(), Vec::new());
+    for _ in 0..TIMES {
+        outside.push(talk_outside(&entry, "uci\nquit\n", "uciok").0);
+        inside.push(talk_inside(sandbox, &bytes, "uci\nquit\n", "uciok").0);
+    }
+    let (inside, outside) = (median(inside), median(outside));
+    println!("sh, xz and cc up to uciok, median of {TIMES} interleaved runs");
+    println!(
+        "  outside {:.1} ms, inside {:.1} ms: {:.3} x",
+        outside.as_secs_f64() * 1e3,
+        inside.as_secs_f64() * 1e3,
+        inside.as_secs_f64() / outside.as_secs_f64()
+    );
 }
 
 /// Processor time of all children that have been waited for.
@@ -175,6 +297,28 @@ fn whole_check() {
 }
 
 fn main() {
-    starts();
-    whole_check();
+    let list = Arc::new(Allowlist::built_in().clone());
+    let looked = Instant::now();
+    let tools = Arc::new(Toolchain::discover(list, Strictness::Tolerant));
+    println!("looking through the host, once: {:.1} ms", looked.elapsed().as_secs_f64() * 1e3);
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    println!("load of the machine: {}", load.trim());
+    let namespaces = Capability::probe().namespaces.is_ok();
+    let sandbox = Sandbox::new(tools.host(namespaces), tools);
+    // One part alone: `cargo bench --bench overhead -- starts`.
+    let words: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let wanted = |part: &str| words.is_empty() || words.iter().any(|word| word == part);
+    if wanted("starts") {
+        starts(&sandbox, namespaces);
+    }
+    if wanted("speed") {
+        speed(&sandbox);
+    }
+    if wanted("compiles") {
+        compiles(&sandbox);
+    }
+    if wanted("check") {
+        whole_check();
+    }
 }

@@ -150,15 +150,10 @@ fn every_unsound_entry_is_rejected_for_its_rule() {
 /// A root's judgement must be an ordinary user's as well: the sandbox is built in another way for each.
 #[test]
 fn an_ordinary_user_comes_to_the_same_verdicts() {
-    use std::os::unix::fs::PermissionsExt;
     if !nix::unistd::Uid::effective().is_root() {
         println!("skipped: this is an ordinary user's run already");
         return;
     }
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
-    let binary = dir.path().join("gate4k");
-    std::fs::copy(env!("CARGO_BIN_EXE_gate4k"), &binary).unwrap();
     let all = entries("accept").into_iter().map(|entry| (entry, "accepted"));
     // One of each rule: the first folder of each prefix.
     let mut seen = BTreeSet::new();
@@ -169,13 +164,65 @@ fn an_ordinary_user_comes_to_the_same_verdicts() {
         seen.insert(rule.map(|rule| rule.name))
     });
     let jobs: Vec<(PathBuf, &str)> = all.chain(rejected.map(|entry| (entry, "rejected"))).collect();
+    elsewhere(&Mode { through: &[], user: Some(NOBODY) }, &jobs);
+}
+
+/// A host on which no user namespace can be made: what was accepted still is, or is left open for a reason that is
+/// true. A sample; all of them where `GATE4K_ALL_FIXTURES` is set.
+#[test]
+fn without_user_namespaces_sound_entries_are_accepted_or_left_open() {
+    const SAMPLE: [&str; 5] = ["elf", "c-xz", "python3", "dollar-dollar", "rules-example-1"];
+    let works = Command::new(NO_USER_NAMESPACES[0])
+        .args(&NO_USER_NAMESPACES[1..])
+        .arg("true")
+        .output()
+        .is_ok_and(|out| out.status.success());
+    if !works {
+        println!("skipped: bwrap is not installed here, or may not do it");
+        return;
+    }
+    let every = std::env::var_os("GATE4K_ALL_FIXTURES").is_some();
+    let jobs: Vec<(PathBuf, &str)> = entries("accept")
+        .into_iter()
+        .filter(|entry| {
+            let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            every || SAMPLE.contains(&name.as_str())
+        })
+        .map(|entry| (entry, "accepted"))
+        .collect();
+    assert!(jobs.len() >= SAMPLE.len());
+    let users =
+        if nix::unistd::Uid::effective().is_root() { vec![None, Some(NOBODY)] } else { vec![None] };
+    for user in users {
+        elsewhere(&Mode { through: &NO_USER_NAMESPACES, user }, &jobs);
+    }
+}
+
+/// The user that owns nothing, by convention.
+const NOBODY: u32 = 65534;
+const NO_USER_NAMESPACES: [&str; 7] =
+    ["bwrap", "--dev-bind", "/", "/", "--unshare-user", "--disable-userns", "--"];
+
+/// How the binary is started.
+struct Mode {
+    through: &'static [&'static str],
+    user: Option<u32>,
+}
+
+/// Judges entries in another mode, three at a time, each against its verdict.
+fn elsewhere(mode: &Mode, jobs: &[(PathBuf, &str)]) {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    let binary = dir.path().join("gate4k");
+    std::fs::copy(env!("CARGO_BIN_EXE_gate4k"), &binary).unwrap();
     let next = AtomicUsize::new(0);
     let wrong = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
                 while let Some((entry, verdict)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Err(why) = as_user(&binary, dir.path(), entry, verdict) {
+                    if let Err(why) = judged_in(mode, &binary, dir.path(), entry, verdict) {
                         wrong.lock().unwrap().push(why);
                     }
                 }
@@ -183,11 +230,17 @@ fn an_ordinary_user_comes_to_the_same_verdicts() {
         }
     });
     let wrong = wrong.into_inner().unwrap();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "{:?}: {}", mode.user, wrong.join("\n"));
 }
 
-/// Runs the binary as a user that owns nothing; links and modes of the entry are kept.
-fn as_user(binary: &Path, dir: &Path, entry: &Path, verdict: &str) -> Result<(), String> {
+/// Runs the binary on a copy of the entry; links and modes are kept.
+fn judged_in(
+    mode: &Mode,
+    binary: &Path,
+    dir: &Path,
+    entry: &Path,
+    verdict: &str,
+) -> Result<(), String> {
     use std::os::unix::process::CommandExt;
     let name = entry.file_name().unwrap_or_default();
     let copy = dir.join(name);
@@ -200,22 +253,34 @@ fn as_user(binary: &Path, dir: &Path, entry: &Path, verdict: &str) -> Result<(),
         .and_then(|note| toml::from_str::<Expected>(&note).ok())
         .map(|expected| expected.args)
         .unwrap_or_default();
-    let out = Command::new(binary)
-        .args(["check", "--format", "json", "--quick"])
-        .args(args)
-        .arg(&copy)
-        .uid(65534)
-        .gid(65534)
-        .env("HOME", "/nonexistent")
-        .output()
-        .map_err(|error| error.to_string())?;
+    let mut command = match mode.through {
+        [] => Command::new(binary),
+        [first, rest @ ..] => {
+            let mut command = Command::new(first);
+            command.args(rest).arg(binary);
+            command
+        }
+    };
+    command.args(["check", "--format", "json", "--quick"]).args(args).arg(&copy);
+    if let Some(user) = mode.user {
+        command.uid(user).gid(user).env("HOME", "/nonexistent");
+    }
+    let out = command.output().map_err(|error| error.to_string())?;
     let document: Value = serde_json::from_slice(&out.stdout)
         .map_err(|error| format!("{error}: {}", String::from_utf8_lossy(&out.stderr)))?;
     let report = &document["entries"][0];
-    // Rust's toolchain may lie in root's home, closed to others: then it is missing, and said to be.
-    let rust = name == "rust-xz" && report["verdict"] == "undecided";
-    if report["verdict"] == verdict || rust {
+    if report["verdict"] == verdict {
         return Ok(());
     }
-    Err(format!("{}: {}{}", name.display(), report["verdict"], lines_about(report)))
+    let lines = lines_about(report);
+    let left_open = report["verdict"] == "undecided";
+    // Rust's toolchain may lie in root's home, closed to others: then it is missing, and said to be.
+    let rust = name == "rust-xz" && mode.user.is_some();
+    // A fixed path below /tmp cannot be made private on such a host.
+    let fixed = !mode.through.is_empty() && lines.contains("without a mount namespace");
+    if left_open && (rust || fixed) {
+        println!("left open{}: {}{lines}", if rust { "" } else { ", rightly" }, name.display());
+        return Ok(());
+    }
+    Err(format!("{}: {}{lines}", name.display(), report["verdict"]))
 }

@@ -205,14 +205,19 @@ fn called<'a>(list: &Allowlist, program: &Program<'a>) -> &'a str {
 }
 
 /// The names by which multi-call programs are called as themselves.
-const BOXES: [&str; 4] = ["busybox", "toybox", "coreutils", "uutils"];
+pub(super) const BOXES: [&str; 4] = ["busybox", "toybox", "coreutils", "uutils"];
+
+fn is_box(name: &str) -> bool {
+    // busybox itself takes any name that begins so.
+    BOXES.contains(&name) || name.starts_with("busybox")
+}
 
 /// The program that a multi-call file was told to be: argv\[0\], or the next word after its own name.
 fn applet<'a>(program: &Program<'a>) -> Option<&'a str> {
     let name = base_name(program.argv.first()?);
     // a login shell is called with a dash before its name
     let name = name.strip_prefix('-').unwrap_or(name);
-    if BOXES.contains(&name) { program.argv.get(1).map(|word| base_name(word)) } else { Some(name) }
+    if is_box(name) { program.argv.get(1).map(|word| base_name(word)) } else { Some(name) }
 }
 
 fn base_name(path: &str) -> &str {
@@ -313,6 +318,7 @@ mod tests {
         assert_eq!(call(&["wget"]), (Refused, "wget".into()));
         assert_eq!(call(&["busybox", "wget"]), (Refused, "wget".into()));
         assert_eq!(call(&["busybox", "xz"]), (Listed, "xz".into()));
+        assert_eq!(call(&["busybox-x", "wget"]), (Refused, "wget".into()));
         assert_eq!(call(&["busybox"]).0, Refused);
         assert_eq!(call(&[]).0, Refused);
     }

@@ -8,6 +8,7 @@ pub mod decide;
 mod elf_needs;
 pub mod excerpt;
 pub mod libraries;
+mod multi_call;
 pub mod options;
 pub mod pattern;
 mod places;

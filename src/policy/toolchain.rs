@@ -11,11 +11,10 @@ use std::sync::Arc;
 use super::allowlist::{Allowlist, Command, CommandClass, HostAccess};
 use super::decide::{self, Above, Form, Origin, Program, Strictness};
 use super::places::{Expander, children};
-use super::{elf_needs, pattern};
+use super::{elf_needs, multi_call, pattern};
 use crate::evidence::ProgramClass;
 use crate::sandbox::plan::{Programs, Seen};
-use crate::sandbox::{Grants, Host};
-use crate::sandbox::{capability, limits};
+use crate::sandbox::{Grants, Host, capability, devices, limits};
 
 /// Where an ordinary system keeps commands, in the order in which PATH has them.
 const SYSTEM_PATH: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
@@ -70,7 +69,7 @@ impl Toolchain {
             };
             let entry = known
                 .entry((metadata.dev(), metadata.ino()))
-                .or_insert_with(|| Known { names: Vec::new(), form: form(real) });
+                .or_insert_with(|| Known { names: Vec::new(), form: multi_call::form(real) });
             if !entry.names.contains(name) {
                 entry.names.push(name.clone());
             }
@@ -200,12 +199,6 @@ impl Programs for Toolchain {
     }
 }
 
-fn form(real: &Path) -> Form {
-    let name = real.file_name().unwrap_or_default().to_string_lossy();
-    let boxes = ["busybox", "toybox", "coreutils", "uutils"];
-    if boxes.iter().any(|b| name.starts_with(b)) { Form::MultiCall } else { Form::Ordinary }
-}
-
 struct Search<'a> {
     list: &'a Allowlist,
     path: Vec<PathBuf>,
@@ -327,7 +320,8 @@ fn grants(list: &Allowlist, found: &[Found], rust: Option<&Path>) -> (Grants, Ve
     let mut read: BTreeSet<PathBuf> = BTreeSet::new();
     let mut names_only: BTreeSet<PathBuf> = BTreeSet::new();
     let mut chess: BTreeSet<PathBuf> = BTreeSet::new();
-    let mut devices = Vec::new();
+    let mut plain = Vec::new();
+    let mut accelerators = Vec::new();
 
     for file in &list.files {
         // /proc is the sandbox's own where it has one; without, nothing of it is open that tells of others.
@@ -342,7 +336,8 @@ fn grants(list: &Allowlist, found: &[Found], rust: Option<&Path>) -> (Grants, Ve
                 HostAccess::Read => {
                     read.insert(path);
                 }
-                HostAccess::ReadWrite => devices.push(path),
+                HostAccess::ReadWrite if devices::is_accelerator(&path) => accelerators.push(path),
+                HostAccess::ReadWrite => plain.push(path),
             }
         }
     }
@@ -441,8 +436,8 @@ fn grants(list: &Allowlist, found: &[Found], rust: Option<&Path>) -> (Grants, Ve
         read: outermost(read),
         execute: execute.into_iter().collect(),
         list: names_only.into_iter().collect(),
-        devices,
-        accelerators: Vec::new(),
+        devices: plain,
+        accelerators,
     };
     (grants, chess.into_iter().collect())
 }

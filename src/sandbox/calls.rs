@@ -8,8 +8,8 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use super::namespaces::WORKSPACE;
-use super::seccomp::Stop;
-use super::tracee::{self, Call};
+use super::stop::{Call, Stop};
+use super::tracee;
 use crate::evidence::FileAccess;
 use crate::units::Bytes;
 

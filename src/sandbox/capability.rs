@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::arch;
 use super::cgroup::{self, Groups};
 use super::landlock::LEAST_ABI;
 use super::launch;
@@ -60,7 +61,7 @@ impl Capability {
         };
         let mut layers = vec![
             landlock,
-            layer(LayerName::Seccomp, State::Enforced, "x86-64 and i386"),
+            layer(LayerName::Seccomp, State::Enforced, arch::TABLES_IN_WORDS),
             layer(LayerName::Privileges, State::Enforced, "no_new_privs, no capabilities"),
             layer(LayerName::Rlimits, State::Enforced, "files, file size, core, processes"),
             layer(LayerName::ExecReporter, State::Enforced, "ptrace"),
@@ -111,15 +112,30 @@ fn explain(error: &io::Error) -> String {
              kernel.apparmor_restrict_unprivileged_userns=0 allows them)"
         );
     }
-    if setting("/proc/sys/user/max_user_namespaces") == "0"
-        || error.raw_os_error() == Some(libc::ENOSPC)
-    {
-        return format!("{error}; no more user namespaces may be made (user.max_user_namespaces)");
+    let limits = ["user", "mnt", "pid", "net", "ipc", "uts", "cgroup"]
+        .map(|kind| (kind, setting(&format!("/proc/sys/user/max_{kind}_namespaces"))));
+    if let Some(why) = no_more(error.raw_os_error(), &limits) {
+        return format!("{error}; {why}");
     }
     if setting("/proc/sys/kernel/unprivileged_userns_clone") == "0" {
         return format!("{error}; sysctl kernel.unprivileged_userns_clone is 0");
     }
     error.to_string()
+}
+
+/// Why no more namespaces may be made, from the limits of each kind. ENOSPC means that some limit is reached
+/// (namespaces(7)), in this user namespace or one above it.
+fn no_more(errno: Option<i32>, limits: &[(&str, String)]) -> Option<String> {
+    let closed = limits.iter().find(|(_, limit)| limit == "0").map(|(kind, _)| *kind);
+    match (closed, errno) {
+        (Some(kind), _) => Some(format!("the sysctl user.max_{kind}_namespaces is 0")),
+        (None, Some(libc::ENOSPC)) => Some(
+            "the limit of user.max_user_namespaces (or of another user.max_*_namespaces) is reached, here or in \
+             the user namespace around this one"
+                .to_owned(),
+        ),
+        _ => None,
+    }
 }
 
 /// The host's physical memory.
@@ -144,4 +160,23 @@ pub fn kernel_release() -> String {
 /// An empty entry for the probe.
 pub(super) fn nothing() -> (PathBuf, Arc<[u8]>) {
     (Path::new("/entry/probe").to_owned(), Arc::from([]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_namespaces_is_named() {
+        let limits = |user: &str| [("user", user.to_owned()), ("net", "7".to_owned())];
+        let why = no_more(Some(libc::ENOSPC), &limits("0")).unwrap();
+        assert_eq!(why, "the sysctl user.max_user_namespaces is 0");
+        let why = no_more(Some(libc::ENOSPC), &limits("9")).unwrap();
+        assert!(why.contains("user.max_user_namespaces"), "{why}");
+        assert_eq!(no_more(Some(libc::EPERM), &limits("9")), None);
+        let error = io::Error::from_raw_os_error(libc::ENOSPC);
+        assert!(
+            explain(&error).contains("max_user_namespaces") || explain(&error).contains("AppArmor")
+        );
+    }
 }

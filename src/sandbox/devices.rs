@@ -70,10 +70,20 @@ fn nodes_in(dir: &Path, wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     nodes
 }
 
+/// Nodes without a driver that could be spoken to: they keep nothing and tell nothing.
+const PLAIN: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
+
+/// Whether a path that the allow-list opens is a device with a driver behind it, so that ioctl belongs to it.
+#[must_use]
+pub fn is_accelerator(path: &Path) -> bool {
+    let plain = PLAIN.iter().any(|name| path == Path::new("/dev").join(name));
+    !plain && std::fs::metadata(path).is_ok_and(|file| file.file_type().is_char_device())
+}
+
 /// What drivers read of the devices that are there.
 const SYSFS: [&str; 3] = ["/sys/bus/pci", "/sys/class/drm", "/sys/dev/char"];
 
-/// Opens the devices of these classes to entries, and says so.
+/// Opens the devices of these classes to entries, beside those that the allow-list has opened, and says so.
 pub fn open(grants: &mut Grants, classes: &[DeviceClass], landlock_abi: i32) -> Layer {
     let mut found = Vec::new();
     let mut none = Vec::new();
@@ -84,11 +94,12 @@ pub fn open(grants: &mut Grants, classes: &[DeviceClass], landlock_abi: i32) -> 
         }
         found.extend(nodes);
     }
-    let layer = layer(&found, &none, landlock_abi);
-    if !found.is_empty() {
+    found.retain(|path| !grants.accelerators.contains(path));
+    let layer = layer(&found, &grants.accelerators, &none, landlock_abi);
+    grants.accelerators.extend(found);
+    if !grants.accelerators.is_empty() {
         let sysfs = SYSFS.map(PathBuf::from).into_iter().chain(pci_roots());
         grants.read.extend(sysfs.filter(|path| path.is_dir()));
-        grants.accelerators.extend(found);
     }
     layer
 }
@@ -101,20 +112,27 @@ fn pci_roots() -> Vec<PathBuf> {
         .collect()
 }
 
-fn layer(found: &[PathBuf], none: &[&str], landlock_abi: i32) -> Layer {
-    let mut reason = if found.is_empty() {
+fn layer(found: &[PathBuf], listed: &[PathBuf], none: &[&str], landlock_abi: i32) -> Layer {
+    let names = |paths: &[PathBuf]| {
+        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    };
+    let open: Vec<String> = [("--devices", found), ("the allow-list", listed)]
+        .into_iter()
+        .filter(|(_, paths)| !paths.is_empty())
+        .map(|(by, paths)| format!("opened by {by}, to read, write and ioctl: {}", names(paths)))
+        .collect();
+    let mut reason = if open.is_empty() {
         "only those that keep nothing and tell nothing".to_owned()
     } else {
-        let names: Vec<_> = found.iter().map(|path| path.display().to_string()).collect();
-        format!("opened by --devices, to read, write and ioctl: {}", names.join(", "))
+        open.join("; ")
     };
-    if !found.is_empty() && landlock_abi < IOCTL_ABI {
+    if !open.is_empty() && landlock_abi < IOCTL_ABI {
         reason.push_str(&format!("; ioctl is not limited to them below Landlock ABI {IOCTL_ABI}"));
     }
     if !none.is_empty() {
         reason.push_str(&format!("; this host has none of --devices {}", none.join(",")));
     }
-    let state = if found.is_empty() { State::Enforced } else { State::Partial };
+    let state = if open.is_empty() { State::Enforced } else { State::Partial };
     Layer { name: LayerName::Devices, state, reason }
 }
 
@@ -124,13 +142,37 @@ mod tests {
 
     #[test]
     fn what_is_opened_is_told() {
-        let closed = layer(&[], &["dri"], 7);
+        let closed = layer(&[], &[], &["dri"], 7);
         assert_eq!(closed.state, State::Enforced);
         assert!(closed.reason.ends_with("this host has none of --devices dri"), "{closed:?}");
-        let open = layer(&["/dev/nvidia0".into(), "/dev/nvidiactl".into()], &[], 4);
+        let open = layer(&["/dev/nvidia0".into(), "/dev/nvidiactl".into()], &[], &[], 4);
         assert_eq!(open.state, State::Partial);
         assert!(open.reason.contains("/dev/nvidia0, /dev/nvidiactl"), "{open:?}");
         assert!(open.reason.contains("ABI 5"), "{open:?}");
+        let listed = layer(&[], &["/dev/apu".into()], &[], 7);
+        assert_eq!(listed.state, State::Partial);
+        assert!(listed.reason.contains("opened by the allow-list"), "{listed:?}");
+    }
+
+    #[test]
+    fn only_what_has_a_driver_is_an_accelerator() {
+        for plain in ["/dev/null", "/dev/urandom", "/dev/none", "/etc/passwd", "/dev"] {
+            assert!(!is_accelerator(Path::new(plain)), "{plain}");
+        }
+        // Any other character device; this one every host has.
+        assert!(is_accelerator(Path::new("/dev/ptmx")) || !Path::new("/dev/ptmx").exists());
+    }
+
+    #[test]
+    fn the_built_in_list_opens_none() {
+        use crate::policy::allowlist::{Allowlist, HostAccess};
+        let list = Allowlist::built_in();
+        let writable = list.files.iter().filter(|file| file.access == HostAccess::ReadWrite);
+        for file in writable {
+            let name = file.path.strip_prefix("/dev/").unwrap();
+            let own = ["fd", "stdin", "stdout", "stderr"];
+            assert!(PLAIN.contains(&name) || own.contains(&name), "{name}");
+        }
     }
 
     #[test]

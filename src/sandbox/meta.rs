@@ -12,7 +12,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::tracee::{self, Call};
+use super::arch::{self, Changes, Means};
+use super::stop::Call;
+use super::tracee;
 
 /// What comes of the call.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,79 +25,20 @@ pub(super) enum Answer {
     Foreign(PathBuf),
 }
 
-#[derive(Clone, Copy)]
-enum What {
-    Mode,
-    /// Times and owners.
-    Nothing,
-    Attribute,
-}
-
-#[derive(Clone, Copy)]
-enum Where {
-    Path,
-    /// The path's last component, even if it is a link.
-    Link,
-    Descriptor,
-    /// Directory and path, with flags at this argument.
-    At(Option<usize>),
-}
-
-/// The calls by their numbers in both tables.
-fn shape(call: &Call) -> Option<(What, Where)> {
-    use What::{Attribute, Mode, Nothing};
-    use Where::{At, Descriptor, Link, Path};
-    let number = i64::try_from(call.number).ok()?;
-    if call.compat {
-        return Some(match number {
-            15 => (Mode, Path),
-            94 => (Mode, Descriptor),
-            306 => (Mode, At(None)),
-            452 => (Mode, At(Some(3))),
-            182 | 212 | 30 | 271 => (Nothing, Path),
-            16 | 198 => (Nothing, Link),
-            95 | 207 => (Nothing, Descriptor),
-            298 => (Nothing, At(Some(4))),
-            299 => (Nothing, At(None)),
-            320 | 412 => (Nothing, At(Some(3))),
-            226 | 235 => (Attribute, Path),
-            227 | 236 => (Attribute, Link),
-            228 | 237 => (Attribute, Descriptor),
-            _ => return None,
-        });
-    }
-    Some(match number {
-        libc::SYS_chmod => (Mode, Path),
-        libc::SYS_fchmod => (Mode, Descriptor),
-        libc::SYS_fchmodat => (Mode, At(None)),
-        libc::SYS_fchmodat2 => (Mode, At(Some(3))),
-        libc::SYS_chown | libc::SYS_utime | libc::SYS_utimes => (Nothing, Path),
-        libc::SYS_lchown => (Nothing, Link),
-        libc::SYS_fchown => (Nothing, Descriptor),
-        libc::SYS_fchownat => (Nothing, At(Some(4))),
-        libc::SYS_futimesat => (Nothing, At(None)),
-        libc::SYS_utimensat => (Nothing, At(Some(3))),
-        libc::SYS_setxattr | libc::SYS_removexattr => (Attribute, Path),
-        libc::SYS_lsetxattr | libc::SYS_lremovexattr => (Attribute, Link),
-        libc::SYS_fsetxattr | libc::SYS_fremovexattr => (Attribute, Descriptor),
-        _ => return None,
-    })
-}
-
 /// Answers the call of a stopped process in the kernel's place. `top` is the directory that is the entry's.
 pub(super) fn answer(pid: i32, call: &Call, top: &Path) -> Answer {
-    let Some((what, target)) = shape(call) else {
+    let Some((what, target)) = arch::change(call.number, call.compat) else {
         return Answer::Ends(libc::EPERM);
     };
     let a = call.args;
     let descriptor = |fd: u64| PathBuf::from(format!("/proc/{pid}/fd/{}", fd as i32));
     let (path, mode, link) = match target {
-        Where::Path => (tracee::path(pid, None, a[0]), a[1], false),
-        Where::Link => (tracee::path(pid, None, a[0]), a[1], true),
-        Where::Descriptor => (Some(descriptor(a[0])), a[1], false),
+        Means::Path => (tracee::path(pid, None, a[0]), a[1], false),
+        Means::Link => (tracee::path(pid, None, a[0]), a[1], true),
+        Means::Descriptor => (Some(descriptor(a[0])), a[1], false),
         // A null path means the descriptor itself (futimens).
-        Where::At(_) if a[1] == 0 => (Some(descriptor(a[0])), a[2], false),
-        Where::At(flags) => {
+        Means::At(_) if a[1] == 0 => (Some(descriptor(a[0])), a[2], false),
+        Means::At(flags) => {
             let flags = flags.and_then(|index| a.get(index)).map_or(0, |flags| *flags as i32);
             let link = flags & libc::AT_SYMLINK_NOFOLLOW != 0;
             (tracee::path(pid, Some(a[0]), a[1]), a[2], link)
@@ -124,16 +67,16 @@ pub(super) fn answer(pid: i32, call: &Call, top: &Path) -> Answer {
         return Answer::Ends(libc::EPERM);
     }
     match what {
-        What::Mode if link => Answer::Ends(libc::EOPNOTSUPP),
+        Changes::Mode if link => Answer::Ends(libc::EOPNOTSUPP),
         // Set-user-ID and its like mean nothing here, and are not to lie around on the host.
-        What::Mode => {
+        Changes::Mode => {
             match std::fs::set_permissions(&held, Permissions::from_mode(mode as u32 & 0o777)) {
                 Ok(()) => Answer::Ends(0),
                 Err(error) => Answer::Ends(error.raw_os_error().unwrap_or(libc::EPERM)),
             }
         }
-        What::Nothing => Answer::Ends(0),
-        What::Attribute => Answer::Ends(libc::EOPNOTSUPP),
+        Changes::Nothing => Answer::Ends(0),
+        Changes::Attribute => Answer::Ends(libc::EOPNOTSUPP),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The sandbox: what an entry may touch, enforced by the kernel and reported layer by layer.
 
+mod arch;
 mod calls;
 pub mod capability;
 pub mod cgroup;
@@ -8,6 +9,8 @@ mod confined;
 pub mod devices;
 mod exec_audit;
 mod failure;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod fuzz;
 mod guardian;
 mod landlock;
 mod launch;
@@ -25,6 +28,7 @@ mod seccomp;
 mod shared;
 mod spawn;
 pub mod status;
+mod stop;
 mod tracee;
 mod workspace;
 

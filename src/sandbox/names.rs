@@ -1,6 +1,7 @@
 //! Names for system calls that the filter refuses, as people know them.
 
-use super::tracee::Call;
+use super::arch;
+use super::stop::Call;
 
 macro_rules! table {
     ($($name:ident)*) => {
@@ -17,12 +18,12 @@ table! {
     SYS_finit_module SYS_delete_module SYS_open_by_handle_at SYS_name_to_handle_at SYS_fanotify_init
     SYS_fanotify_mark SYS_acct SYS_swapon SYS_swapoff SYS_reboot SYS_quotactl SYS_quotactl_fd
     SYS_settimeofday SYS_clock_settime SYS_clock_adjtime SYS_adjtimex SYS_sethostname SYS_setdomainname
-    SYS_iopl SYS_ioperm SYS_syslog SYS_vhangup SYS_mq_open SYS_shmget SYS_msgget SYS_semget SYS_clone
-    SYS_ioctl SYS_modify_ldt SYS_seccomp SYS_prctl SYS_fcntl SYS_kill SYS_tkill SYS_tgkill
+    SYS_syslog SYS_vhangup SYS_mq_open SYS_shmget SYS_msgget SYS_semget SYS_clone
+    SYS_ioctl SYS_seccomp SYS_prctl SYS_fcntl SYS_kill SYS_tkill SYS_tgkill
     SYS_rt_sigqueueinfo SYS_rt_tgsigqueueinfo SYS_pidfd_open SYS_prlimit64 SYS_sched_setaffinity
     SYS_sched_setscheduler SYS_sched_setparam SYS_sched_setattr SYS_migrate_pages SYS_move_pages
-    SYS_setpriority SYS_ioprio_set SYS_chmod SYS_fchmod SYS_fchmodat SYS_fchmodat2 SYS_chown SYS_lchown
-    SYS_fchown SYS_fchownat SYS_utime SYS_utimes SYS_futimesat SYS_utimensat SYS_setxattr
+    SYS_setpriority SYS_ioprio_set SYS_fchmod SYS_fchmodat
+    SYS_fchown SYS_fchownat SYS_utimensat SYS_setxattr
     SYS_lsetxattr SYS_fsetxattr SYS_removexattr SYS_lremovexattr SYS_fremovexattr
 }
 
@@ -45,8 +46,12 @@ pub(super) fn call_name(call: &Call) -> String {
     if number & X32_BIT != 0 {
         return format!("system call {} (x32)", number & !X32_BIT);
     }
-    let name =
-        NAMES.iter().find(|(n, _)| *n == number).map(|(_, name)| name.trim_start_matches("SYS_"));
+    let name = NAMES
+        .iter()
+        .chain(arch::OLD_NAMES)
+        .chain(&[(arch::FCHMODAT2, "SYS_fchmodat2")])
+        .find(|(n, _)| *n == number)
+        .map(|(_, name)| name.trim_start_matches("SYS_"));
     match name {
         Some(name @ ("socket" | "socketpair")) => socket(name, call),
         Some("clone") if call.args[0] & libc::CLONE_UNTRACED as u64 != 0 => {

@@ -9,91 +9,17 @@
 //! architectures are refused. Arguments that the kernel reads as 32 bits are compared as 32 bits
 //! (`TIOCSTI + 2^32`).
 
+use std::collections::BTreeMap;
+
 use libc::{
-    BPF_ABS, BPF_JA, BPF_JEQ, BPF_JGT, BPF_JMP, BPF_JSET, BPF_K, BPF_LD, BPF_RET, BPF_W,
+    BPF_ABS, BPF_JA, BPF_JEQ, BPF_JGE, BPF_JGT, BPF_JMP, BPF_JSET, BPF_K, BPF_LD, BPF_RET, BPF_W,
     sock_filter,
 };
 
+use super::arch::{self, OPEN_TREE_ATTR, Table};
 use super::plan::Audit;
+use super::stop::{COMPAT, Stop};
 
-/// What a stopped call is; travels in the 16 data bits of SECCOMP_RET_TRACE.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u16)]
-pub(super) enum Stop {
-    /// `execve(path, argv)`.
-    Exec = 1,
-    /// `execveat(dirfd, path, argv)`.
-    ExecAt,
-    /// `open(path, flags)`.
-    Open,
-    /// `openat(dirfd, path, flags)`.
-    OpenAt,
-    /// `openat2(dirfd, path, how)`.
-    OpenAt2,
-    /// `creat`, `mkdir`, `mknod`: the path comes first.
-    Create,
-    /// `mkdirat`, `mknodat`: directory, path.
-    CreateAt,
-    /// `rename`, `link`, `symlink`: the new path is the second.
-    CreateSecond,
-    /// `renameat`, `linkat`: the new directory and path are the third and fourth.
-    CreateThird,
-    /// `symlinkat`: the new directory and path are the second and third.
-    SymlinkAt,
-    /// `stat`, `lstat`, `access`: shells looking for a command.
-    Look,
-    /// `newfstatat`, `faccessat`, `statx`.
-    LookAt,
-    /// `mmap` of 4 GiB or more.
-    BigMap,
-    /// `clone`, `fork`, `vfork`.
-    Clone,
-    /// Refused; the tracer names it and makes it fail with EPERM.
-    Denied,
-    /// A call on the process of the first argument: the tracer lets it reach the entry's own only.
-    Process,
-    /// The same where the process is the second argument (`setpriority`, `ioprio_set`).
-    ProcessSecond,
-    /// Changes a file's mode, owner, times or attributes, which Landlock does not confine.
-    Meta,
-}
-
-/// The i386 flag beside the [`Stop`].
-const COMPAT: u16 = 0x100;
-
-impl Stop {
-    const ALL: [Stop; 18] = [
-        Stop::Exec,
-        Stop::ExecAt,
-        Stop::Open,
-        Stop::OpenAt,
-        Stop::OpenAt2,
-        Stop::Create,
-        Stop::CreateAt,
-        Stop::CreateSecond,
-        Stop::CreateThird,
-        Stop::SymlinkAt,
-        Stop::Look,
-        Stop::LookAt,
-        Stop::BigMap,
-        Stop::Clone,
-        Stop::Denied,
-        Stop::Process,
-        Stop::ProcessSecond,
-        Stop::Meta,
-    ];
-
-    /// The stop and whether it is a call of the i386 table, from the event's message.
-    pub(super) fn from_message(message: i64) -> Option<(Stop, bool)> {
-        let data = message as u16;
-        let stop = Stop::ALL.into_iter().find(|stop| *stop as u16 == data & !COMPAT)?;
-        Some((stop, data & COMPAT != 0))
-    }
-}
-
-const AUDIT_ARCH_X86_64: u32 = 0xc000_003e;
-const AUDIT_ARCH_I386: u32 = 0x4000_0003;
-const X32_BIT: u32 = 0x4000_0000;
 // Offsets in struct seccomp_data.
 const NUMBER: u32 = 0;
 const ARCH: u32 = 4;
@@ -139,188 +65,12 @@ struct Rule {
     then: Then,
 }
 
-/// The calls of one architecture's table.
-struct Table {
-    arch: u32,
-    compat: bool,
-    exec: u32,
-    execat: u32,
-    paths: &'static [(u32, Stop)],
-    looks: &'static [(u32, Stop)],
-    mmap: Option<u32>,
-    forks: &'static [u32],
-    clone: u32,
-    clone3: u32,
-    ioctl: u32,
-    sockets: &'static [u32],
-    always_denied: &'static [u32],
-    shared_memory: &'static [u32],
-    prctl: u32,
-    fcntl: &'static [u32],
-    /// Calls on a process by its number, as the first and as the second argument.
-    processes: &'static [u32],
-    processes_second: &'static [u32],
-    /// Calls that change a file's mode, owner, times or extended attributes.
-    meta: &'static [u32],
-    /// The last call that this program knows.
-    last: u32,
-}
-
-macro_rules! numbers {
-    ($($name:ident)*) => { &[$(libc::$name as u32),*] };
-}
-
-const NATIVE: Table = Table {
-    arch: AUDIT_ARCH_X86_64,
-    compat: false,
-    exec: libc::SYS_execve as u32,
-    execat: libc::SYS_execveat as u32,
-    paths: &[
-        (libc::SYS_open as u32, Stop::Open),
-        (libc::SYS_openat as u32, Stop::OpenAt),
-        (libc::SYS_openat2 as u32, Stop::OpenAt2),
-        (libc::SYS_creat as u32, Stop::Create),
-        (libc::SYS_mkdir as u32, Stop::Create),
-        (libc::SYS_mknod as u32, Stop::Create),
-        (libc::SYS_mkdirat as u32, Stop::CreateAt),
-        (libc::SYS_mknodat as u32, Stop::CreateAt),
-        (libc::SYS_rename as u32, Stop::CreateSecond),
-        (libc::SYS_link as u32, Stop::CreateSecond),
-        (libc::SYS_symlink as u32, Stop::CreateSecond),
-        (libc::SYS_renameat as u32, Stop::CreateThird),
-        (libc::SYS_renameat2 as u32, Stop::CreateThird),
-        (libc::SYS_linkat as u32, Stop::CreateThird),
-        (libc::SYS_symlinkat as u32, Stop::SymlinkAt),
-    ],
-    looks: &[
-        (libc::SYS_stat as u32, Stop::Look),
-        (libc::SYS_access as u32, Stop::Look),
-        (libc::SYS_newfstatat as u32, Stop::LookAt),
-        (libc::SYS_faccessat as u32, Stop::LookAt),
-        (libc::SYS_faccessat2 as u32, Stop::LookAt),
-    ],
-    mmap: Some(libc::SYS_mmap as u32),
-    forks: numbers!(SYS_fork SYS_vfork),
-    clone: libc::SYS_clone as u32,
-    clone3: libc::SYS_clone3 as u32,
-    ioctl: libc::SYS_ioctl as u32,
-    sockets: numbers!(SYS_socket SYS_socketpair),
-    always_denied: numbers!(
-        SYS_ptrace SYS_process_vm_readv SYS_process_vm_writev SYS_kcmp SYS_pidfd_getfd
-        SYS_unshare SYS_setns SYS_mount SYS_umount2 SYS_pivot_root SYS_chroot
-        SYS_open_tree SYS_move_mount SYS_fsopen SYS_fsconfig SYS_fsmount SYS_fspick SYS_mount_setattr
-        SYS_bpf SYS_perf_event_open SYS_userfaultfd
-        SYS_add_key SYS_request_key SYS_keyctl
-        SYS_io_uring_setup SYS_io_uring_enter SYS_io_uring_register
-        SYS_kexec_load SYS_kexec_file_load SYS_init_module SYS_finit_module SYS_delete_module
-        SYS_open_by_handle_at SYS_name_to_handle_at SYS_fanotify_init SYS_fanotify_mark
-        SYS_acct SYS_swapon SYS_swapoff SYS_reboot SYS_quotactl SYS_quotactl_fd
-        SYS_settimeofday SYS_clock_settime SYS_clock_adjtime SYS_adjtimex
-        SYS_sethostname SYS_setdomainname SYS_iopl SYS_ioperm SYS_syslog SYS_vhangup
-        SYS_mq_open SYS_modify_ldt
-        // A filter of the entry's own could overrule ours: of two actions the kernel takes a notification
-        // (which may then say "go on") before a stop, and of two stops the data of the newer filter.
-        SYS_seccomp
-    ),
-    shared_memory: numbers!(SYS_shmget SYS_msgget SYS_semget),
-    prctl: libc::SYS_prctl as u32,
-    fcntl: numbers!(SYS_fcntl),
-    processes: numbers!(
-        SYS_kill SYS_tkill SYS_tgkill SYS_rt_sigqueueinfo SYS_rt_tgsigqueueinfo SYS_pidfd_open
-        SYS_prlimit64 SYS_sched_setaffinity SYS_sched_setscheduler SYS_sched_setparam SYS_sched_setattr
-        SYS_migrate_pages SYS_move_pages
-    ),
-    processes_second: numbers!(SYS_setpriority SYS_ioprio_set),
-    meta: numbers!(
-        SYS_chmod SYS_fchmod SYS_fchmodat SYS_fchmodat2 SYS_chown SYS_lchown SYS_fchown SYS_fchownat
-        SYS_utime SYS_utimes SYS_futimesat SYS_utimensat
-        SYS_setxattr SYS_lsetxattr SYS_fsetxattr SYS_removexattr SYS_lremovexattr SYS_fremovexattr
-    ),
-    last: LAST,
-};
-
-/// The newest call that was weighed (`file_setattr`, Linux 6.17). What a later kernel adds nobody has weighed yet: ENOSYS, as on an
-/// older kernel. Both tables have the same numbers here.
-const LAST: u32 = 469;
-/// Linux 6.15, in both tables.
-const OPEN_TREE_ATTR: u32 = 467;
-
-/// The i386 table; numbers from the kernel's arch/x86/entry/syscalls/syscall_32.tbl.
-const I386: Table = Table {
-    arch: AUDIT_ARCH_I386,
-    compat: true,
-    exec: 11,
-    execat: 358,
-    paths: &[
-        (5, Stop::Open),
-        (295, Stop::OpenAt),
-        (437, Stop::OpenAt2),
-        (8, Stop::Create),
-        (39, Stop::Create),
-        (14, Stop::Create),
-        (296, Stop::CreateAt),
-        (297, Stop::CreateAt),
-        (38, Stop::CreateSecond),
-        (9, Stop::CreateSecond),
-        (83, Stop::CreateSecond),
-        (302, Stop::CreateThird),
-        (353, Stop::CreateThird),
-        (303, Stop::CreateThird),
-        (304, Stop::SymlinkAt),
-    ],
-    looks: &[
-        (106, Stop::Look),
-        (195, Stop::Look),
-        (33, Stop::Look),
-        (300, Stop::LookAt),
-        (307, Stop::LookAt),
-        (439, Stop::LookAt),
-    ],
-    mmap: None,
-    forks: &[2, 190],
-    clone: 120,
-    clone3: 435,
-    ioctl: 54,
-    sockets: &[359, 360],
-    always_denied: &[
-        102, // socketcall: its arguments are in memory and cannot be filtered
-        26, 347, 348, 349,
-        438, // ptrace, process_vm_readv, process_vm_writev, kcmp, pidfd_getfd
-        310, 346, 21, 22, 52, 217,
-        61, // unshare, setns, mount, umount, umount2, pivot_root, chroot
-        428, 429, 430, 431, 432, 433, 442, // open_tree … fspick, mount_setattr
-        357, 336, 374, 286, 287,
-        288, // bpf, perf_event_open, userfaultfd, add_key, request_key, keyctl
-        425, 426, 427, // io_uring
-        283, 128, 350, 129, // kexec_load, init_module, finit_module, delete_module
-        342, 341, 338, 339, // open_by_handle_at, name_to_handle_at, fanotify
-        51, 87, 115, 88, 131, 443, // acct, swapon, swapoff, reboot, quotactl, quotactl_fd
-        79, 25, 264, 404, 343, 405,
-        124, // settimeofday, stime, clock_settime, clock_adjtime, adjtimex
-        74, 121, 110, 101, 103,
-        111, // sethostname, setdomainname, iopl, ioperm, syslog, vhangup
-        277, 117, 123, 354, // mq_open, ipc, modify_ldt, seccomp
-    ],
-    shared_memory: &[395, 399, 393],
-    prctl: 172,
-    fcntl: &[55, 221],
-    // kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_open, prlimit64, sched_setaffinity,
-    // sched_setscheduler, sched_setparam, sched_setattr, migrate_pages, move_pages
-    processes: &[37, 238, 270, 178, 335, 434, 340, 241, 156, 154, 351, 294, 317],
-    processes_second: &[97, 289],
-    // chmod … fchmodat2; chown with 16 and 32 bits; utime …; the attributes
-    meta: &[
-        15, 94, 306, 452, 182, 16, 95, 212, 198, 207, 298, 30, 271, 299, 320, 412, 226, 227, 228,
-        235, 236, 237,
-    ],
-    last: LAST,
-};
-
 /// The terminal ioctls that push input into, or drive, the supervisor's terminal.
 const TIOCSTI: u32 = 0x5412;
 const TIOCLINUX: u32 = 0x541c;
 /// The ioctls that change a file's flags (`chattr`) through a descriptor that may only read it.
 const FS_IOC_SETFLAGS: u32 = 0x4008_6602;
+const FS_IOC32_SETFLAGS: u32 = 0x4004_6602;
 const FS_IOC_FSSETXATTR: u32 = 0x401c_5820;
 /// The descriptor's owner gets a signal of the caller's choice: another way to kill.
 const F_SETOWN: u32 = 8;
@@ -333,58 +83,82 @@ const META_AT: [u32; 3] = [463, 466, 469];
 /// nothing is audited.
 pub(super) fn program(audit: Audit, namespaced: bool, lazy_memory: bool) -> Vec<sock_filter> {
     let mut code = vec![load(ARCH)];
-    for table in [&NATIVE, &I386] {
+    for table in arch::TABLES {
         let body = block(table, audit, namespaced, lazy_memory);
         // A jump over the whole block: conditional jumps reach only 255 instructions.
         code.push(jump(BPF_JEQ, table.arch, 1, 0));
-        code.push(sock_filter {
-            code: (BPF_JMP | BPF_JA) as u16,
-            jt: 0,
-            jf: 0,
-            k: body.len() as u32,
-        });
+        code.push(over(body.len()));
         code.extend(body);
     }
     code.push(ret(libc::SECCOMP_RET_KILL_PROCESS));
     code
 }
 
+/// One table. The kernel runs the filter on every number there is when it is installed (to remember what is always
+/// allowed), so the numbers are searched by halves and not one by one.
 fn block(table: &Table, audit: Audit, namespaced: bool, lazy_memory: bool) -> Vec<sock_filter> {
     let mut code = vec![load(NUMBER)];
-    if !table.compat {
-        code.push(jump(BPF_JSET, X32_BIT, 0, 1));
+    if let (false, Some(bit)) = (table.compat, arch::FOREIGN_BIT) {
+        code.push(jump(BPF_JSET, bit, 0, 1));
         code.push(ret(then(Then::Stop(Stop::Denied), false)));
     }
     code.push(jump(BPF_JGT, table.last, 0, 1));
     code.push(ret(then(Then::NoSuchCall, false)));
+    let mut calls: BTreeMap<u32, Vec<sock_filter>> = BTreeMap::new();
     for rule in rules(table, audit, namespaced, lazy_memory) {
-        let action = ret(then(rule.then, table.compat));
-        let (load_argument, test) = match rule.when {
-            When::Always => {
-                code.extend([jump(BPF_JEQ, rule.number, 0, 1), action]);
-                continue;
-            }
-            When::Bits(n, bits) => (load(argument(n)), jump(BPF_JSET, bits, 0, 1)),
-            When::Is(n, value) => (load(argument(n)), jump(BPF_JEQ, value, 0, 1)),
-            When::IsNot(n, value) => (load(argument(n)), jump(BPF_JEQ, value, 1, 0)),
-            When::Huge(n) => (load(argument(n) + 4), jump(BPF_JEQ, 0, 1, 0)),
-            When::Pair(first, second) => {
-                code.extend([
-                    jump(BPF_JEQ, rule.number, 0, 6),
-                    load(argument(0)),
-                    jump(BPF_JEQ, first, 0, 3),
-                    load(argument(1)),
-                    jump(BPF_JEQ, second, 0, 1),
-                    action,
-                    load(NUMBER),
-                ]);
-                continue;
-            }
-        };
-        code.extend([jump(BPF_JEQ, rule.number, 0, 4), load_argument, test, action, load(NUMBER)]);
+        calls.entry(rule.number).or_default().extend(check(&rule, table.compat));
     }
-    code.push(ret(libc::SECCOMP_RET_ALLOW));
+    let calls: Vec<(u32, Vec<sock_filter>)> = calls.into_iter().collect();
+    code.extend(search(&calls));
     code
+}
+
+/// Finds the number among these and does what its rules say; every way ends in it.
+fn search(calls: &[(u32, Vec<sock_filter>)]) -> Vec<sock_filter> {
+    /// So few are looked through one by one.
+    const FEW: usize = 3;
+    let mut code = Vec::new();
+    let half = calls.len() / 2;
+    match calls.get(half) {
+        Some((middle, _)) if calls.len() > FEW => {
+            let (below, above) = calls.split_at(half);
+            let below = search(below);
+            // A jump over the whole half: conditional jumps reach only 255 instructions.
+            code.push(jump(BPF_JGE, *middle, 0, 1));
+            code.push(over(below.len()));
+            code.extend(below);
+            code.extend(search(above));
+        }
+        _ => {
+            for (number, checks) in calls {
+                // A number has some ten rules at most.
+                code.push(jump(BPF_JEQ, *number, 0, checks.len() as u8 + 1));
+                code.extend(checks);
+                code.push(ret(libc::SECCOMP_RET_ALLOW));
+            }
+            code.push(ret(libc::SECCOMP_RET_ALLOW));
+        }
+    }
+    code
+}
+
+/// A rule on a call whose number is known: it ends with the rule's word, or goes on.
+fn check(rule: &Rule, compat: bool) -> Vec<sock_filter> {
+    let action = ret(then(rule.then, compat));
+    match rule.when {
+        When::Always => vec![action],
+        When::Bits(n, bits) => vec![load(argument(n)), jump(BPF_JSET, bits, 0, 1), action],
+        When::Is(n, value) => vec![load(argument(n)), jump(BPF_JEQ, value, 0, 1), action],
+        When::IsNot(n, value) => vec![load(argument(n)), jump(BPF_JEQ, value, 1, 0), action],
+        When::Huge(n) => vec![load(argument(n) + 4), jump(BPF_JEQ, 0, 1, 0), action],
+        When::Pair(first, second) => vec![
+            load(argument(0)),
+            jump(BPF_JEQ, first, 0, 3),
+            load(argument(1)),
+            jump(BPF_JEQ, second, 0, 1),
+            action,
+        ],
+    }
 }
 
 fn rules(table: &Table, audit: Audit, namespaced: bool, lazy_memory: bool) -> Vec<Rule> {
@@ -399,16 +173,22 @@ fn rules(table: &Table, audit: Audit, namespaced: bool, lazy_memory: bool) -> Ve
         denied(table.ioctl, When::Is(1, TIOCSTI)),
         denied(table.ioctl, When::Is(1, TIOCLINUX)),
         denied(table.ioctl, When::Is(1, FS_IOC_SETFLAGS)),
+        denied(table.ioctl, When::Is(1, FS_IOC32_SETFLAGS)),
         denied(table.ioctl, When::Is(1, FS_IOC_FSSETXATTR)),
         denied(table.prctl, When::Is(0, libc::PR_SET_SECCOMP as u32)),
         // What hides its memory from the tracer hides what it opens and starts.
         denied(table.prctl, When::Pair(libc::PR_SET_DUMPABLE as u32, 0)),
     ];
-    for &number in table.sockets {
-        let when = if namespaced { When::IsNot(0, libc::AF_UNIX as u32) } else { When::Always };
-        rules.push(denied(number, when));
+    let not_unix = When::IsNot(0, libc::AF_UNIX as u32);
+    let socket = if namespaced { not_unix } else { When::Always };
+    rules.push(denied(table.socket, socket));
+    // A connected pair reaches nobody else, and run-times wait for their children through one (Rust's does). A pair
+    // of datagram sockets could be pointed elsewhere: of the types, only those have the second bit.
+    rules.push(denied(table.socketpair, not_unix));
+    if !namespaced {
+        rules.push(denied(table.socketpair, When::Bits(1, libc::SOCK_DGRAM as u32)));
     }
-    rules.extend(table.always_denied.iter().map(|&number| denied(number, When::Always)));
+    rules.extend(table.always_denied.iter().copied().flatten().map(|&n| denied(n, When::Always)));
     rules.push(denied(OPEN_TREE_ATTR, When::Always));
     if !namespaced {
         // Without an IPC namespace a segment would outlive the entry on the host.
@@ -422,12 +202,18 @@ fn rules(table: &Table, audit: Audit, namespaced: bool, lazy_memory: bool) -> Ve
             rules.push(denied(number, When::Is(1, F_SETOWN_EX)));
         }
         // Landlock confines neither mode nor times nor attributes of files that the entry owns or may write.
-        rules.extend(stops(table.meta, Stop::Meta));
+        rules.extend(table.meta.iter().flat_map(|numbers| stops(numbers, Stop::Meta)));
         rules.extend(META_AT.iter().map(|&number| denied(number, When::Always)));
     }
     if audit == Audit::Full {
         rules.extend(
-            table.paths.iter().chain(table.looks).map(|&(number, stop)| always(number, stop)),
+            table
+                .paths
+                .iter()
+                .chain(table.looks)
+                .copied()
+                .flatten()
+                .map(|&(number, stop)| always(number, stop)),
         );
         rules.extend(
             table.forks.iter().chain([&table.clone]).map(|&number| always(number, Stop::Clone)),
@@ -462,16 +248,30 @@ fn jump(test: u32, k: u32, jt: u8, jf: u8) -> sock_filter {
     sock_filter { code: (BPF_JMP | test | BPF_K) as u16, jt, jf, k }
 }
 
+fn over(count: usize) -> sock_filter {
+    sock_filter { code: (BPF_JMP | BPF_JA) as u16, jt: 0, jf: 0, k: count as u32 }
+}
+
 fn ret(action: u32) -> sock_filter {
     sock_filter { code: (BPF_RET | BPF_K) as u16, jt: 0, jf: 0, k: action }
 }
 
-#[cfg(test)]
-mod tests {
+#[cfg(all(test, target_arch = "x86_64"))]
+pub(super) mod tests {
+    use super::super::arch::LAST;
     use super::*;
 
+    const AUDIT_ARCH_X86_64: u32 = 0xc000_003e;
+    const AUDIT_ARCH_I386: u32 = 0x4000_0003;
+    const X32_BIT: u32 = 0x4000_0000;
+
     /// A tiny interpreter of the instructions that the assembler uses.
-    fn run(program: &[sock_filter], arch: u32, number: u32, args: [u64; 6]) -> u32 {
+    pub(in super::super) fn run(
+        program: &[sock_filter],
+        arch: u32,
+        number: u32,
+        args: [u64; 6],
+    ) -> u32 {
         let word = |offset: u32| match offset {
             NUMBER => number,
             ARCH => arch,
@@ -492,9 +292,47 @@ mod tests {
                     let yes = match c & 0xf0 {
                         BPF_JEQ => acc == i.k,
                         BPF_JGT => acc > i.k,
+                        BPF_JGE => acc >= i.k,
                         _ => acc & i.k != 0,
                     };
                     pc += usize::from(if yes { i.jt } else { i.jf });
+                }
+            }
+        }
+    }
+
+    /// The first rule that applies, looked for one by one.
+    fn first_rule(table: &Table, number: u32, args: [u64; 6], audit: Audit, bare: bool) -> u32 {
+        let low = |n: u32| args[n as usize] as u32;
+        let applies = |rule: &Rule| match rule.when {
+            When::Always => true,
+            When::Bits(n, bits) => low(n) & bits != 0,
+            When::Is(n, value) => low(n) == value,
+            When::IsNot(n, value) => low(n) != value,
+            When::Huge(n) => args[n as usize] >> 32 != 0,
+            When::Pair(first, second) => low(0) == first && low(1) == second,
+        };
+        let rules = rules(table, audit, !bare, false);
+        let found = rules.iter().find(|rule| rule.number == number && applies(rule));
+        found.map_or(libc::SECCOMP_RET_ALLOW, |rule| then(rule.then, table.compat))
+    }
+
+    #[test]
+    fn every_number_gets_the_word_of_its_first_rule() {
+        let words =
+            [0, 1, 2, 4, 8, 15, 22, 0x5412, 0x541c, 0x4008_6602, 0x1000_0011, 0x80_0000, 1 << 32];
+        for (audit, bare) in
+            [(Audit::Full, true), (Audit::Full, false), (Audit::ProgramsOnly, true)]
+        {
+            let p = program(audit, !bare, false);
+            for (table, arch) in arch::TABLES.iter().zip([AUDIT_ARCH_X86_64, AUDIT_ARCH_I386]) {
+                for number in 0..=table.last {
+                    for word in words {
+                        for args in [[word; 6], [4, word, 0, 0, 0, 0]] {
+                            let wanted = first_rule(table, number, args, audit, bare);
+                            assert_eq!(run(&p, arch, number, args), wanted, "{number} {args:?}");
+                        }
+                    }
                 }
             }
         }
@@ -543,6 +381,15 @@ mod tests {
     fn other_tables_and_architectures() {
         let p = program(Audit::Full, false, false);
         assert_eq!(run(&p, AUDIT_ARCH_I386, 102, [0; 6]), DENIED | u32::from(COMPAT));
+        let set_flags = run(&p, AUDIT_ARCH_I386, 54, [0, 0x4004_6602, 0, 0, 0, 0]);
+        assert_eq!(set_flags, DENIED | u32::from(COMPAT));
+        let pair = |kind: i32| {
+            let args = [libc::AF_UNIX as u64, kind as u64, 0, 0, 0, 0];
+            run(&p, AUDIT_ARCH_X86_64, libc::SYS_socketpair as u32, args)
+        };
+        assert_eq!(pair(libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC), libc::SECCOMP_RET_ALLOW);
+        assert_eq!(pair(libc::SOCK_STREAM), libc::SECCOMP_RET_ALLOW);
+        assert_eq!((pair(libc::SOCK_DGRAM), pair(libc::SOCK_RAW)), (DENIED, DENIED));
         let exec = run(&p, AUDIT_ARCH_I386, 11, [0; 6]);
         assert_eq!(Stop::from_message(i64::from(exec & 0xffff)), Some((Stop::Exec, true)));
         assert_eq!(run(&p, 0xc000_00b7, 1, [0; 6]), libc::SECCOMP_RET_KILL_PROCESS);

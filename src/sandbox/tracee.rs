@@ -9,30 +9,18 @@ use nix::sys::ptrace;
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::unistd::Pid;
 
+use super::arch;
+use super::stop::Call;
+
 /// The longest path that the kernel takes (PATH_MAX).
 const PATH_MAX: usize = 4096;
 /// How many arguments are kept, and how much of each.
 const ARGUMENTS: usize = 16;
 const ARGUMENT_LENGTH: usize = 200;
 
-/// A system call as it stands in the registers.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Call {
-    pub(super) number: u64,
-    pub(super) args: [u64; 6],
-    /// The i386 table: pointers are 32 bits wide.
-    pub(super) compat: bool,
-}
-
 /// The call that a stopped process is about to make.
 pub(super) fn call(pid: i32, compat: bool) -> Option<Call> {
-    let r = ptrace::getregs(Pid::from_raw(pid)).ok()?;
-    let args = if compat {
-        [r.rbx, r.rcx, r.rdx, r.rsi, r.rdi, r.rbp].map(|value| value & 0xffff_ffff)
-    } else {
-        [r.rdi, r.rsi, r.rdx, r.r10, r.r8, r.r9]
-    };
-    Some(Call { number: r.orig_rax, args, compat })
+    Some(arch::call(&ptrace::getregs(Pid::from_raw(pid)).ok()?, compat))
 }
 
 /// The process that a thread belongs to, and that process's parent, from /proc/PID/status.
@@ -47,24 +35,16 @@ pub(super) fn family(pid: i32) -> (i32, i32) {
 
 /// The result of a call at its end: zero or more, or the negated errno.
 pub(super) fn result(pid: i32) -> Option<i64> {
-    let value = ptrace::getregs(Pid::from_raw(pid)).ok()?.rax as i64;
-    // A 32-bit process has its result in the lower half.
-    let narrow = i64::from(value as i32);
-    Some(if (-4095..0).contains(&narrow) && value >> 32 == 0 { narrow } else { value })
+    Some(arch::result(&ptrace::getregs(Pid::from_raw(pid)).ok()?))
 }
 
 /// Makes the call fail with `errno` without being made.
 pub(super) fn refuse(pid: i32, errno: i32) {
     let pid = Pid::from_raw(pid);
-    if let Ok(mut registers) = ptrace::getregs(pid) {
-        registers.orig_rax = u64::MAX;
-        registers.rax = i64::from(-errno) as u64;
-        if ptrace::setregs(pid, registers).is_ok() {
-            return;
-        }
+    if arch::refuse(pid, errno).is_err() {
+        // It must not go on with the call: what cannot be refused is killed.
+        let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
     }
-    // It must not go on with the call: what cannot be refused is killed.
-    let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
 }
 
 /// Lets a private anonymous mapping that is about to be made reserve no memory: pages count when they are
@@ -76,23 +56,28 @@ pub(super) fn reserve_nothing(pid: i32, call: &Call) -> bool {
     if call.compat || flags & PRIVATE_ANONYMOUS != PRIVATE_ANONYMOUS || flags & NO_RESERVE != 0 {
         return false;
     }
-    let pid = Pid::from_raw(pid);
-    let Ok(mut registers) = ptrace::getregs(pid) else {
-        return false;
-    };
-    registers.r10 = flags | NO_RESERVE;
-    ptrace::setregs(pid, registers).is_ok()
+    arch::change_map_flags(Pid::from_raw(pid), flags | NO_RESERVE).is_ok()
 }
 
-/// Whether a process that got SIGILL stands at an instruction that this processor refused: any but `ud2`, which
-/// is how compilers write a trap.
+/// Whether a process that got SIGILL stands at an instruction that this processor refused: any but the one by
+/// which compilers write a trap.
 pub(super) fn lacks_instruction(pid: i32) -> bool {
-    const UD2: [u8; 2] = [0x0f, 0x0b];
-    let mut bytes = [0u8; 2];
+    let mut bytes = [0u8; 4];
     ptrace::getregs(Pid::from_raw(pid))
         .ok()
-        .and_then(|registers| read(pid, registers.rip, &mut bytes))
-        .is_some_and(|count| count == 2 && bytes != UD2)
+        .and_then(|registers| instruction(pid, arch::program_counter(&registers), &mut bytes))
+        .is_some_and(|()| !arch::is_trap(bytes))
+}
+
+/// As many bytes as can be read, and two at least: an instruction may stand at the end of what is mapped.
+fn instruction(pid: i32, address: u64, into: &mut [u8; 4]) -> Option<()> {
+    if read(pid, address, into) != Some(4) {
+        let (first, _) = into.split_at_mut(2);
+        if read(pid, address, first) != Some(2) {
+            return None;
+        }
+    }
+    Some(())
 }
 
 fn read(pid: i32, address: u64, into: &mut [u8]) -> Option<usize> {

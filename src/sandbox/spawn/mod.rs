@@ -234,6 +234,19 @@ pub(super) fn resume(pid: i32, how: Resume, signal: c_int) {
     unsafe { libc::ptrace(request, pid, 0, c_long::from(signal)) };
 }
 
+/// Changes the number of the call that a stopped tracee is about to make; this processor keeps it apart from the
+/// registers.
+#[cfg(target_arch = "aarch64")]
+pub(super) fn set_call_number(pid: i32, mut number: c_int) -> nix::Result<()> {
+    /// From the kernel's `include/uapi/linux/elf.h`.
+    const NT_ARM_SYSTEM_CALL: usize = 0x404;
+    let mut part = libc::iovec { iov_base: (&raw mut number).cast(), iov_len: size_of::<c_int>() };
+    // SAFETY: the part points to our own integer, and both outlive the call.
+    let result =
+        unsafe { libc::ptrace(libc::PTRACE_SETREGSET, pid, NT_ARM_SYSTEM_CALL, &raw mut part) };
+    nix::errno::Errno::result(result).map(drop)
+}
+
 /// Waits for any child or tracee of this thread: its number and raw status, none when there are no more.
 /// (`nix` loses events that carry real-time signals.)
 pub(super) fn wait_any() -> Option<(i32, c_int)> {
