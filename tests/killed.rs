@@ -22,7 +22,7 @@ const LONGEST: Duration = Duration::from_millis(3500);
 fn entry(dir: &Path) -> PathBuf {
     let stub = include_bytes!("../fixtures/entries/accept/c-xz/engine");
     let payload = stub.splitn(5, |byte| *byte == b'\n').nth(4).unwrap();
-    let mut bytes = b"#!/bin/sh\n: >left;mkdir -p shut/in;: >shut/in/x;chmod 0 shut\n(sleep 900 >/dev/null 2>&1 </dev/null &)\nT=`mktemp`\ntail -n+7 \"$0\"|xz -d|cc -O1 -o$T -xc -\nexec $T\n".to_vec();
+    let mut bytes = b"#!/bin/sh\n: >left;D=`mktemp -d ./XXXXXX`;: >$D/x;chmod 0 $D\n(sleep 900 >/dev/null 2>&1 </dev/null &)\nT=`mktemp`\ntail -n+7 \"$0\"|xz -d|cc -O1 -o$T -xc -\nexec $T\n".to_vec();
     bytes.extend_from_slice(payload);
     let path = dir.join("engine");
     std::fs::write(&path, bytes).unwrap();

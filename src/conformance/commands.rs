@@ -172,6 +172,16 @@ fn charge(run: &Run, exec: &Exec, strict: bool) -> Option<String> {
         Some(real) if *real != exec.asked => format!("{} (really {real})", exec.asked),
         _ => exec.asked.clone(),
     };
+    // One file may be many programs (busybox): then its name is not that of the file.
+    let is_its_own = [Some(&exec.asked), exec.real.as_ref()]
+        .into_iter()
+        .flatten()
+        .any(|path| path.rsplit('/').next() == Some(&exec.name));
+    let path = if is_its_own || exec.class != ProgramClass::Refused || exec.name.is_empty() {
+        path
+    } else {
+        format!("{path} as {}", exec.name)
+    };
     if is_denied(exec) {
         let why = match exec.class {
             ProgramClass::Refused => "is not in rule 7.5",

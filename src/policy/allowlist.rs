@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use crate::evidence::escape;
 use crate::policy::excerpt::{Place, excerpt};
 use crate::policy::pattern;
 
@@ -344,7 +345,8 @@ impl Allowlist {
         let wrong = |mistake: Mistake| AllowlistError::Wrong {
             path: path.to_owned(),
             place: Place::of(text, mistake.span.start),
-            message: mistake.message,
+            // It repeats what is written there, and a string may hold anything.
+            message: escape(mistake.message.as_bytes(), 1000),
             excerpt: excerpt(text, mistake.span),
         };
         let list: Allowlist = toml::from_str(text).map_err(|error| {
@@ -506,6 +508,16 @@ mod tests {
         let wrong =
             wrong("version = 1\ncache = [{ path = \"a\", begins = \"0x\", rule = \"7.4\" }]");
         assert!(wrong.contains(": hexadecimal digits are wanted here"), "{wrong}");
+    }
+
+    /// Found by `tests/fuzz.rs`.
+    #[test]
+    fn a_mistake_that_is_repeated_moves_no_terminal() {
+        let text =
+            "version = 1\n[[command]]\nname = \"sh\"\nclass = \"\\u001b[2J\"\nrule = \"7.5\"\n";
+        let error = Allowlist::parse(text, Path::new("list.toml")).unwrap_err().to_string();
+        assert!(error.contains("\\u{1b}[2J"), "{error}");
+        assert!(error.chars().all(|c| !c.is_control() || c == '\n'), "{error:?}");
     }
 
     proptest! {

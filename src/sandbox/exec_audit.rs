@@ -532,7 +532,9 @@ impl<'a> Tracer<'a> {
         let in_memory = real
             .as_deref()
             .is_some_and(|path| path.as_os_str().as_encoded_bytes().starts_with(b"/memfd:"));
-        let script = target.as_ref().is_some_and(|m| Some((m.dev(), m.ino())) != inode);
+        // What runs cannot always be looked at; then it is nothing but what was asked for.
+        let script =
+            inode.is_some() && target.as_ref().is_some_and(|m| Some((m.dev(), m.ino())) != inode);
         let own = in_memory
             || self.own.holds(target.as_ref(), path.as_deref())
             || self.own.holds(running.as_ref(), real.as_deref());

@@ -84,7 +84,7 @@ fn used(pids: &[i32], most: u64) -> Option<(u64, i32)> {
         return None;
     }
     // Forked processes share most of what they have: now it is worth counting exactly.
-    let used = resident.iter().map(|&(bytes, pid)| share(pid).unwrap_or(bytes)).sum::<u64>();
+    let used = resident.iter().map(|&(bytes, pid)| share(pid, bytes)).sum::<u64>();
     (used > most).then_some((used, biggest))
 }
 
@@ -95,11 +95,19 @@ fn resident(pid: i32) -> Option<u64> {
     Some(pages * page())
 }
 
-/// Resident bytes, each page divided by the number of processes that have it.
-fn share(pid: i32) -> Option<u64> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
-    Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()? * 1024)
+/// Resident bytes, each page divided by the number of processes that have it; `all` where we may not know. A process
+/// that has ended since has none: counted with all of its own, the end of many at once would look like a flood.
+fn share(pid: i32, all: u64) -> u64 {
+    match std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) {
+        Ok(text) => text
+            .lines()
+            .find_map(|line| line.strip_prefix("Pss:"))
+            .and_then(|line| line.split_ascii_whitespace().next()?.parse::<u64>().ok())
+            .map_or(0, |kib| kib * 1024),
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => all,
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => all,
+        Err(_) => 0,
+    }
 }
 
 /// Bytes of files that live in no directory and that processes hold open, each file once. Those that are

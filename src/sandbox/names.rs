@@ -22,7 +22,7 @@ table! {
     SYS_ioctl SYS_seccomp SYS_prctl SYS_fcntl SYS_kill SYS_tkill SYS_tgkill
     SYS_rt_sigqueueinfo SYS_rt_tgsigqueueinfo SYS_pidfd_open SYS_prlimit64 SYS_sched_setaffinity
     SYS_sched_setscheduler SYS_sched_setparam SYS_sched_setattr SYS_migrate_pages SYS_move_pages
-    SYS_setpriority SYS_ioprio_set SYS_fchmod SYS_fchmodat SYS_fchmodat2
+    SYS_setpriority SYS_ioprio_set SYS_fchmod SYS_fchmodat
     SYS_fchown SYS_fchownat SYS_utimensat SYS_setxattr
     SYS_lsetxattr SYS_fsetxattr SYS_removexattr SYS_lremovexattr SYS_fremovexattr
 }
@@ -49,6 +49,7 @@ pub(super) fn call_name(call: &Call) -> String {
     let name = NAMES
         .iter()
         .chain(arch::OLD_NAMES)
+        .chain(&[(arch::FCHMODAT2, "SYS_fchmodat2")])
         .find(|(n, _)| *n == number)
         .map(|(_, name)| name.trim_start_matches("SYS_"));
     match name {

@@ -179,9 +179,14 @@ fn rules(table: &Table, audit: Audit, namespaced: bool, lazy_memory: bool) -> Ve
         // What hides its memory from the tracer hides what it opens and starts.
         denied(table.prctl, When::Pair(libc::PR_SET_DUMPABLE as u32, 0)),
     ];
-    for &number in table.sockets {
-        let when = if namespaced { When::IsNot(0, libc::AF_UNIX as u32) } else { When::Always };
-        rules.push(denied(number, when));
+    let not_unix = When::IsNot(0, libc::AF_UNIX as u32);
+    let socket = if namespaced { not_unix } else { When::Always };
+    rules.push(denied(table.socket, socket));
+    // A connected pair reaches nobody else, and run-times wait for their children through one (Rust's does). A pair
+    // of datagram sockets could be pointed elsewhere: of the types, only those have the second bit.
+    rules.push(denied(table.socketpair, not_unix));
+    if !namespaced {
+        rules.push(denied(table.socketpair, When::Bits(1, libc::SOCK_DGRAM as u32)));
     }
     rules.extend(table.always_denied.iter().copied().flatten().map(|&n| denied(n, When::Always)));
     rules.push(denied(OPEN_TREE_ATTR, When::Always));
@@ -378,6 +383,13 @@ pub(super) mod tests {
         assert_eq!(run(&p, AUDIT_ARCH_I386, 102, [0; 6]), DENIED | u32::from(COMPAT));
         let set_flags = run(&p, AUDIT_ARCH_I386, 54, [0, 0x4004_6602, 0, 0, 0, 0]);
         assert_eq!(set_flags, DENIED | u32::from(COMPAT));
+        let pair = |kind: i32| {
+            let args = [libc::AF_UNIX as u64, kind as u64, 0, 0, 0, 0];
+            run(&p, AUDIT_ARCH_X86_64, libc::SYS_socketpair as u32, args)
+        };
+        assert_eq!(pair(libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC), libc::SECCOMP_RET_ALLOW);
+        assert_eq!(pair(libc::SOCK_STREAM), libc::SECCOMP_RET_ALLOW);
+        assert_eq!((pair(libc::SOCK_DGRAM), pair(libc::SOCK_RAW)), (DENIED, DENIED));
         let exec = run(&p, AUDIT_ARCH_I386, 11, [0; 6]);
         assert_eq!(Stop::from_message(i64::from(exec & 0xffff)), Some((Stop::Exec, true)));
         assert_eq!(run(&p, 0xc000_00b7, 1, [0; 6]), libc::SECCOMP_RET_KILL_PROCESS);

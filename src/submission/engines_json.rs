@@ -37,7 +37,8 @@ impl ConfigProblem {
     fn new(text: &str, mistake: Mistake, help: impl Into<String>) -> ConfigProblem {
         ConfigProblem {
             place: Place::of(text, mistake.span.start),
-            message: mistake.message,
+            // It repeats keys and values as they are written.
+            message: escape(mistake.message.as_bytes(), 1000),
             excerpt: excerpt(text, mistake.span),
             help: help.into(),
         }
@@ -273,6 +274,17 @@ fn check_shape(engine: &Json) -> Result<(), Mistake> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Found by `tests/fuzz.rs`.
+    #[test]
+    fn a_key_of_control_characters_moves_no_terminal() {
+        let text = "[{\"\u{7f}\":1,\"\u{7f}\":1}]";
+        let Err(SelectError::Problem(problem)) = select(text, None, "engine") else {
+            panic!("a key stands twice");
+        };
+        let shown = format!("{}{}{}", problem.message, problem.excerpt, problem.help);
+        assert!(!shown.contains(|c: char| c.is_control() && c != '\n'), "{shown:?}");
+    }
 
     fn problem(text: &str, name: Option<&str>) -> String {
         match select(text, name, "b") {

@@ -209,17 +209,22 @@ struct Remarks {
     advice: Vec<(String, String)>,
 }
 
+/// Both may repeat what stands in the file. (What was escaped before stays as it is.)
+fn harmless(what: impl Into<String>, help: impl Into<String>) -> (String, String) {
+    (escape(what.into().as_bytes(), 1000), escape(help.into().as_bytes(), 1000))
+}
+
 impl Remarks {
     fn fail(&mut self, what: impl Into<String>, help: impl Into<String>) {
-        self.fail.push((what.into(), help.into()));
+        self.fail.push(harmless(what, help));
     }
 
     fn undecided(&mut self, what: impl Into<String>, help: impl Into<String>) {
-        self.undecided.push((what.into(), help.into()));
+        self.undecided.push(harmless(what, help));
     }
 
     fn advice(&mut self, what: impl Into<String>, help: impl Into<String>) {
-        self.advice.push((what.into(), help.into()));
+        self.advice.push(harmless(what, help));
     }
 
     fn finding(self, format: &Format) -> Finding {

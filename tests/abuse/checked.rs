@@ -14,15 +14,13 @@ use crate::world::World;
 
 /// One of each group, those that name something where there are namespaces. The first two groups are the rules'
 /// own examples; what fills a limit would fill this host's (`inside.rs` has them with a small one).
-const CHECKED: [&str; 26] = [
+const CHECKED: [&str; 23] = [
     "sed",
-    "absent_engine",
     "loader",
-    "memfd_foreign",
     "memfd_own",
     "opath_fexecve",
     "symlink_named_xz",
-    "exec_a",
+    "exec_other_argv0",
     "hard_link_allowed",
     "path_swap_race",
     "posix_spawn_exec",
@@ -31,14 +29,13 @@ const CHECKED: [&str; 26] = [
     "shebang_nested",
     "as_directly",
     "shadow",
-    "bash_tcp",
+    "udp",
     "unix_abstract",
     "mount_tmpfs",
     "tiocsti",
     "fork_bomb",
     "open_files",
     "stopped_child",
-    "in_tmp",
     "ugly_name",
     "socket_flood",
 ];
@@ -83,13 +80,23 @@ fn check(entry: &Path) -> Value {
     document["entries"][0].clone()
 }
 
+/// Whether a text of a finding holds a name.
+fn says(value: &Value, name: &str) -> bool {
+    match value {
+        Value::String(text) => text.contains(name),
+        Value::Array(items) => items.iter().any(|item| says(item, name)),
+        Value::Object(fields) => fields.values().any(|field| says(field, name)),
+        _ => false,
+    }
+}
+
 /// Everything that is wrong with a report. The C program is far too large for an entry, and nothing else may be.
 fn wrong(report: &Value, told: &[Told]) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap();
     let mut wrong = Vec::new();
     for told in told {
         let finding = findings.iter().find(|f| f["rule"] == told.rule.name()).unwrap();
-        if finding["status"] != told.status.word() || !finding.to_string().contains(&told.name) {
+        if finding["status"] != told.status.word() || !says(finding, &told.name) {
             wrong.push(format!("wanted {told:?}: {finding}"));
         }
     }

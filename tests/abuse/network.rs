@@ -31,6 +31,10 @@ pub(crate) fn attacks() -> Vec<Attack> {
             .named(&[Denial("socket(AF_INET, SOCK_STREAM)")]),
         c(18, "unix_path").tells(Param::Socket).bare(&[Denial("socket(AF_UNIX, SOCK_STREAM)")]),
         c(18, "unix_abstract").tells(Param::Abstract).bare(&[Denial("socket(AF_UNIX, SOCK_STREAM)")]),
+        c(18, "unix_pair_datagram")
+            .bare(&[Denial("socketpair(AF_UNIX, SOCK_DGRAM)")])
+            .only(false),
+        c(18, "unix_pair").control(Control::Skipped("it is no attack: it must work inside")),
         c(18, "unix_seqpacket").bare(&[Denial("socket(AF_UNIX, SOCK_SEQPACKET)")]).only(false),
     ]
 }

@@ -4,7 +4,7 @@ use libc::user_regs_struct as Registers;
 use nix::sys::ptrace;
 use nix::unistd::Pid;
 
-use super::table::{NATIVE, Table};
+use super::table::{NATIVE, Table, numbers};
 use super::{Changes, Means};
 use crate::sandbox::spawn;
 use crate::sandbox::stop::{Call, Stop};
@@ -17,7 +17,7 @@ pub(in crate::sandbox) const TABLES_IN_WORDS: &str = "aarch64";
 // The calls without a directory never came to this processor.
 pub(super) const OLD_PATHS: &[(u32, Stop)] = &[];
 pub(super) const OLD_LOOKS: &[(u32, Stop)] = &[];
-pub(super) const FORKS: &[u32] = &[];
+pub(super) const FORKS: &[u32] = numbers!();
 pub(super) const OLD_DENIED: &[u32] = &[];
 pub(super) const OLD_META: &[u32] = &[];
 pub(in crate::sandbox) const OLD_NAMES: &[(i64, &str)] = &[];

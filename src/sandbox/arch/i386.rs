@@ -42,7 +42,8 @@ pub(in crate::sandbox) const I386: Table = Table {
     clone: 120,
     clone3: 435,
     ioctl: 54,
-    sockets: &[359, 360],
+    socket: 359,
+    socketpair: 360,
     always_denied: &[&[
         102, // socketcall: its arguments are in memory and cannot be filtered
         26, 347, 348, 349,

@@ -19,7 +19,7 @@ pub(super) use current::{
 };
 #[cfg(test)]
 pub(super) use table::LAST;
-pub(super) use table::{OPEN_TREE_ATTR, Table};
+pub(super) use table::{FCHMODAT2, OPEN_TREE_ATTR, Table};
 
 /// What a call changes of a file.
 #[derive(Clone, Copy)]
@@ -57,7 +57,7 @@ fn change_by_any(number: i64) -> Option<(Changes, Means)> {
     Some(match number {
         libc::SYS_fchmod => (Mode, Descriptor),
         libc::SYS_fchmodat => (Mode, At(None)),
-        libc::SYS_fchmodat2 => (Mode, At(Some(3))),
+        FCHMODAT2 => (Mode, At(Some(3))),
         libc::SYS_fchown => (Nothing, Descriptor),
         libc::SYS_fchownat => (Nothing, At(Some(4))),
         libc::SYS_utimensat => (Nothing, At(Some(3))),

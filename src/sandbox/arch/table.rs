@@ -16,7 +16,8 @@ pub(in crate::sandbox) struct Table {
     pub(in crate::sandbox) clone: u32,
     pub(in crate::sandbox) clone3: u32,
     pub(in crate::sandbox) ioctl: u32,
-    pub(in crate::sandbox) sockets: &'static [u32],
+    pub(in crate::sandbox) socket: u32,
+    pub(in crate::sandbox) socketpair: u32,
     pub(in crate::sandbox) always_denied: &'static [&'static [u32]],
     pub(in crate::sandbox) shared_memory: &'static [u32],
     pub(in crate::sandbox) prctl: u32,
@@ -67,7 +68,8 @@ pub(in crate::sandbox) const NATIVE: Table = Table {
     clone: libc::SYS_clone as u32,
     clone3: libc::SYS_clone3 as u32,
     ioctl: libc::SYS_ioctl as u32,
-    sockets: numbers!(SYS_socket SYS_socketpair),
+    socket: libc::SYS_socket as u32,
+    socketpair: libc::SYS_socketpair as u32,
     always_denied: &[
         current::OLD_DENIED,
         numbers!(
@@ -99,8 +101,9 @@ pub(in crate::sandbox) const NATIVE: Table = Table {
     processes_second: numbers!(SYS_setpriority SYS_ioprio_set),
     meta: &[
         current::OLD_META,
+        &[FCHMODAT2 as u32],
         numbers!(
-            SYS_fchmod SYS_fchmodat SYS_fchmodat2 SYS_fchown SYS_fchownat
+            SYS_fchmod SYS_fchmodat SYS_fchown SYS_fchownat
             SYS_utimensat
             SYS_setxattr SYS_lsetxattr SYS_fsetxattr SYS_removexattr SYS_lremovexattr SYS_fremovexattr
         ),
@@ -113,3 +116,5 @@ pub(in crate::sandbox) const NATIVE: Table = Table {
 pub(in crate::sandbox) const LAST: u32 = 469;
 /// Linux 6.15, in all tables.
 pub(in crate::sandbox) const OPEN_TREE_ATTR: u32 = 467;
+/// Linux 6.6, in all tables; `libc` does not know it everywhere.
+pub(in crate::sandbox) const FCHMODAT2: i64 = 452;

@@ -186,3 +186,12 @@ proptest! {
         prop_assert!(!format.describe().is_empty());
     }
 }
+
+/// Found by `tests/fuzz.rs`.
+#[test]
+fn an_interpreter_of_control_characters_moves_no_terminal() {
+    let (_, finding) = judged(b"#!/usr/bin/\x01\x1b[2J\nimport sys\n");
+    assert_eq!(finding.status, Status::Fail);
+    let text = format!("{}{}{}", finding.summary, finding.help, finding.details.concat());
+    assert!(!text.contains(char::is_control), "{text:?}");
+}

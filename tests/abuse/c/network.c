@@ -45,3 +45,10 @@ static int to_unix(int kind, int abstract) {
 ATTACK(unix_path) { return to_unix(SOCK_STREAM, 0); }
 ATTACK(unix_abstract) { return to_unix(SOCK_STREAM, 1); }
 ATTACK(unix_seqpacket) { return socket(AF_UNIX, SOCK_SEQPACKET, 0) != -1; }
+/* A pair of datagram sockets can be pointed at somebody else's. */
+ATTACK(unix_pair_datagram) { int p[2]; return socketpair(AF_UNIX, SOCK_DGRAM, 0, p) == 0; }
+/* A connected pair cannot, and run-times need it. */
+ATTACK(unix_pair) {
+    int p[2];
+    return !(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, p) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, p) == 0);
+}
