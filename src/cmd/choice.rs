@@ -166,8 +166,6 @@ fn gate_settings(args: &CheckArgs, config: &Config) -> Settings {
         required: config.require.clone(),
         lazy_memory: config.lazy_memory,
         devices: config.devices.clone(),
-        games: args.games.unwrap_or_default(),
-        games_limit: args.match_limit,
         ..settings(&args.entry)
     };
     match config.jobs {
