@@ -44,7 +44,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Judge entries: size, start, sandbox, UCI, moves, leftovers
-    Check(CheckArgs),
+    Check(Box<CheckArgs>),
     /// Build the smallest entry that works from a source, and prove it by checking it
     Pack(PackArgs),
     /// Tell whether a receipt of `check` still holds for an entry
