@@ -114,7 +114,8 @@ impl Format {
     }
 
     fn packed(mut self, packing: Packing) -> Format {
-        self.packer = packing.packer;
+        // It names the program of the first line as it is written.
+        self.packer = packing.packer.map(|packer| escape(packer.as_bytes(), 120));
         self.stub_bytes = packing.stub;
         self.payload_bytes = packing.packed;
         self.payload_magic = packing.magic;
