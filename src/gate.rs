@@ -7,6 +7,7 @@ pub mod waive;
 pub use attach::{Attached, refused};
 pub(crate) use fingerprint::{file_sha256, program as program_sha256};
 
+use std::fmt;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -97,6 +98,16 @@ const MOST_PAIRS: u32 = 100;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("write off, or a number of pairs from 1 to {MOST_PAIRS}")]
 pub struct NotGames;
+
+impl fmt::Display for GamesWanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GamesWanted::AsUsual => f.write_str("as usual"),
+            GamesWanted::Pairs(pairs) => write!(f, "{pairs}"),
+            GamesWanted::Off => f.write_str("off"),
+        }
+    }
+}
 
 impl FromStr for GamesWanted {
     type Err = NotGames;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -71,6 +71,10 @@ pub struct SettingsRecord {
     pub quick: bool,
     /// Limits in milliseconds: start-up, answer, quit, grace.
     pub limits_ms: [u64; 4],
+    /// The games of rule `match`: `as usual`, `off` or a number of pairs.
+    pub games: String,
+    /// How long these might take, in milliseconds.
+    pub games_limit_ms: u64,
     /// Layers that were asked for.
     pub required: Vec<String>,
     /// Large mappings reserved no memory.
@@ -149,8 +153,9 @@ impl Receipt {
             settings: SettingsRecord {
                 strict: settings.strict,
                 quick: settings.quick,
-                limits_ms: [startup, answer, quit, grace]
-                    .map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
+                limits_ms: [startup, answer, quit, grace].map(whole_millis),
+                games: settings.games.to_string(),
+                games_limit_ms: whole_millis(settings.games_limit),
                 required: settings.required.iter().map(|layer| layer.word().to_owned()).collect(),
                 lazy_memory: settings.lazy_memory,
                 devices: settings.devices.iter().map(|class| class.word().to_owned()).collect(),
@@ -222,6 +227,10 @@ fn transcript(lines: &[String]) -> String {
     sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+fn whole_millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -242,6 +251,7 @@ pub(crate) mod tests {
         assert_eq!(back.gate4k.sha256.len(), 64);
         assert_eq!(back.allowlist_sha256.len(), 64);
         assert_eq!(back.settings.limits_ms, [60_000, 20_000, 5_000, 10_000]);
+        assert_eq!((&*back.settings.games, back.settings.games_limit_ms), ("as usual", 30_000));
         assert!(!back.host.layers.is_empty() && !back.host.kernel.is_empty());
         let entry = &back.entries[0];
         assert_eq!(entry.verdict, Verdict::Rejected);
