@@ -491,7 +491,7 @@ impl Gate {
             findings[finding] = match before_games(&findings) {
                 Some(on) => Finding::skipped(RuleId::Match, on),
                 None => {
-                    evidence.games = self.games(submission, &evidence, host, progress);
+                    evidence.games = self.games(submission, &evidence, host, jobs, progress);
                     match_::judge(&evidence)
                 }
             };
@@ -506,6 +506,7 @@ impl Gate {
         submission: &Submission,
         evidence: &Evidence,
         host: &Host,
+        jobs: NonZeroUsize,
         progress: Progress<'_>,
     ) -> Games {
         let settings = &self.settings;
@@ -526,7 +527,7 @@ impl Gate {
             shell,
             options: options_of(submission),
         };
-        let plan = GamesPlan { pairs, limit: settings.games_limit };
+        let plan = GamesPlan { pairs, limit: settings.games_limit, beside: jobs };
         games::play(&contender, plan, &settings.limits, progress)
     }
 }

@@ -1,7 +1,8 @@
 //! Rule `match`: a few fast games, through the same runner and referee as `gate4k match`.
 //!
-//! One game at a time, and one process of the entry for all of them where it lives so long: what a process
-//! remembers from one game to the next is what single positions cannot show. A fallen flag does not end a
+//! At most as many games at a time as there are pairs, and one process of the entry for all that a worker
+//! plays where it lives so long: what a process remembers from one game to the next is what single positions
+//! cannot show. A fallen flag does not end a
 //! game here (the margin is as long as an answer may take anyway), since real entries think 2 to 3 seconds
 //! at least; the wall bound does.
 
@@ -71,6 +72,9 @@ pub struct GamesPlan {
     pub pairs: NonZeroU32,
     /// How long all of them may take.
     pub limit: Duration,
+    /// How many games may be played beside each other; never more than pairs, so that each process of the
+    /// entry plays several games.
+    pub beside: NonZeroUsize,
 }
 
 /// The entry as it starts.
@@ -117,7 +121,9 @@ pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progr
         material: Material::Draws,
         rules: Rules { length: Some(LONGEST), ..Rules::default() },
         tables: None,
-        concurrency: NonZeroUsize::MIN,
+        concurrency: plan
+            .beside
+            .min(NonZeroUsize::try_from(plan.pairs).unwrap_or(NonZeroUsize::MIN)),
         affinity: Affinity::Off,
         restart: Restart::Needed,
         keep_pv: false,
@@ -158,6 +164,7 @@ pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progr
     if let (Some(why), false) = (impossible, told) {
         return Games::Impossible(why);
     }
+    games.sort_by_key(|game| game.number);
     Games::Played(Played {
         control: CONTROL.to_string(),
         limit: plan.limit,
