@@ -2,22 +2,21 @@
 
 mod attach;
 mod fingerprint;
+mod games;
 pub mod waive;
 
 pub use attach::{Attached, refused};
 pub(crate) use fingerprint::{file_sha256, program as program_sha256};
+pub use games::{GamesWanted, MATCH_LIMIT, NotGames};
 
-use std::fmt;
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use tracing::{debug, trace};
 
-use crate::conformance::probe::games::{self, Contender, GamesPlan};
 use crate::conformance::probe::{self, ProbePlan, Waits};
 use crate::conformance::{self, match_, words::Words};
 use crate::error::{CheckError, shown};
@@ -30,8 +29,7 @@ use crate::policy::decide::Strictness;
 use crate::policy::toolchain::Toolchain;
 use crate::report::size::{EntrySize, SizeFigures};
 use crate::report::{Circumstances, EntryReport, Leftover, RunSummary, StartTimes};
-use crate::rule::{Kind, RULES, RuleId};
-use crate::runner::entries::options_of;
+use crate::rule::{RULES, RuleId};
 use crate::sandbox::Sandbox;
 use crate::sandbox::capability::{self, Capability};
 use crate::sandbox::devices::{self, DeviceClass};
@@ -42,7 +40,7 @@ use crate::submission::entry::{self, LoadError, LoadOptions};
 use crate::submission::format::{self, Format, ThisHost};
 use crate::submission::payload::{self, Counting, PayloadReport};
 use crate::submission::size::{self, FileParts, SizeReport};
-use crate::verdict::{Finding, Status, Verdict};
+use crate::verdict::{Finding, Verdict};
 
 /// What the caller chose; the defaults are the event's.
 #[derive(Clone, Debug)]
@@ -74,55 +72,6 @@ pub struct Settings {
     /// How long these may take.
     pub games_limit: Duration,
 }
-
-/// Whether games are played (rule `match`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum GamesWanted {
-    /// Two pairs; none where only what is quick is wanted.
-    #[default]
-    AsUsual,
-    /// So many pairs, whatever else is wanted.
-    Pairs(NonZeroU32),
-    /// None.
-    Off,
-}
-
-/// How long all games of a check may take where nothing else is said: real entries have floors of 2 to 3
-/// seconds a move.
-pub const MATCH_LIMIT: Duration = Duration::from_secs(30);
-
-/// The most pairs of games that a check plays: more are a match.
-const MOST_PAIRS: u32 = 100;
-
-/// Text that says neither `off` nor a number of pairs.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("write off, or a number of pairs from 1 to {MOST_PAIRS}")]
-pub struct NotGames;
-
-impl fmt::Display for GamesWanted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            GamesWanted::AsUsual => f.write_str("as usual"),
-            GamesWanted::Pairs(pairs) => write!(f, "{pairs}"),
-            GamesWanted::Off => f.write_str("off"),
-        }
-    }
-}
-
-impl FromStr for GamesWanted {
-    type Err = NotGames;
-
-    fn from_str(text: &str) -> Result<GamesWanted, NotGames> {
-        if text == "off" {
-            return Ok(GamesWanted::Off);
-        }
-        let pairs = text.parse::<NonZeroU32>().ok().filter(|pairs| pairs.get() <= MOST_PAIRS);
-        pairs.map(GamesWanted::Pairs).ok_or(NotGames)
-    }
-}
-
-/// Pairs of games where nothing else is said: one against itself, one against the reference engine.
-const PAIRS: NonZeroU32 = NonZeroU32::new(2).unwrap();
 
 impl Default for Settings {
     fn default() -> Settings {
@@ -488,7 +437,7 @@ impl Gate {
         let words = Words::new(&host.tools);
         let mut findings = conformance::judge_all(&evidence, &format.needed, &words);
         if let Some(finding) = findings.iter().position(|finding| finding.rule == RuleId::Match) {
-            findings[finding] = match before_games(&findings) {
+            findings[finding] = match games::before_games(&findings) {
                 Some(on) => Finding::skipped(RuleId::Match, on),
                 None => {
                     evidence.games = self.games(submission, &evidence, host, jobs, progress);
@@ -499,48 +448,6 @@ impl Gate {
         tell(report, &evidence);
         findings
     }
-
-    /// Plays the games of rule `match`, where some are wanted and can be asked of the entry.
-    fn games(
-        &self,
-        submission: &Submission,
-        evidence: &Evidence,
-        host: &Host,
-        jobs: NonZeroUsize,
-        progress: Progress<'_>,
-    ) -> Games {
-        let settings = &self.settings;
-        let pairs = match settings.games {
-            GamesWanted::Pairs(pairs) => pairs,
-            GamesWanted::AsUsual if !settings.quick => PAIRS,
-            GamesWanted::AsUsual => return Games::LeftOut("left out by --quick".into()),
-            GamesWanted::Off => return Games::LeftOut("left out by --match off".into()),
-        };
-        let shown = &evidence.capabilities;
-        if shown.go_clock != Some(true) && shown.go_bare == Some(true) {
-            return Games::LeftOut("it answers `go` without a clock, and games have one".into());
-        }
-        let shell = shown_run(&evidence.runs).map_or(Shell::AsIs, |run| run.shell);
-        let contender = Contender {
-            launcher: Arc::clone(&host.sandbox) as _,
-            bytes: Arc::clone(&submission.bytes),
-            shell,
-            options: options_of(submission),
-        };
-        let plan = GamesPlan { pairs, limit: settings.games_limit, beside: jobs };
-        games::play(&contender, plan, &settings.limits, progress)
-    }
-}
-
-/// The rule for which no games are played: one that was broken, or without which there is nothing to play.
-fn before_games(findings: &[Finding]) -> Option<RuleId> {
-    let needed = [RuleId::Startup, RuleId::UciPosition, RuleId::UciGo, RuleId::LegalMoves];
-    let bars = |finding: &&Finding| match finding.status {
-        Status::Fail => finding.rule.rule().kind == Kind::Gate,
-        Status::Undecided | Status::Skipped => needed.contains(&finding.rule),
-        Status::Pass | Status::Advice => false,
-    };
-    findings.iter().find(bars).map(|finding| finding.rule)
 }
 
 /// The sum of an entry's configuration.
@@ -663,27 +570,13 @@ fn note_missing_layer(layers: &mut [Layer], error: &SandboxError) {
 mod tests {
     use super::*;
     use crate::units::Bytes;
+    use crate::verdict::Status;
 
     #[test]
     fn without_a_sandbox_nothing_is_accepted_and_nothing_rejected() {
         let findings = unconfined("no Landlock", NEEDS_LANDLOCK);
         assert_eq!(Verdict::of(&findings), Verdict::Undecided);
         assert_eq!(findings.iter().filter(|f| f.status == Status::Undecided).count(), 1);
-    }
-
-    #[test]
-    fn games_wait_for_the_rules() {
-        let pass = |rule| Finding::pass(rule, "");
-        let all = [pass(RuleId::Startup), pass(RuleId::UciGo), Finding::fail(RuleId::Clock, "")];
-        assert_eq!(before_games(&all), None);
-        let mut bad = all.to_vec();
-        bad.push(Finding::fail(RuleId::LeftoverFiles, ""));
-        assert_eq!(before_games(&bad), Some(RuleId::LeftoverFiles));
-        bad.pop();
-        bad.push(Finding::undecided(RuleId::Size, ""));
-        assert_eq!(before_games(&bad), None);
-        bad.push(Finding::undecided(RuleId::LegalMoves, ""));
-        assert_eq!(before_games(&bad), Some(RuleId::LegalMoves));
     }
 
     #[test]
