@@ -36,14 +36,14 @@ use crate::units::Ply;
 /// itself does, and starts in a millisecond. It lives in the same sandbox.
 const REFERENCE: &[u8] = include_bytes!("../../../fixtures/entries/accept/elf/engine");
 
-/// The entry's clock: half a second and 10 ms a move, so that four games take a few seconds.
+/// The entry's clock: 0.3 s and 10 ms a move, so that four games take a few seconds.
 const CONTROL: TimeControl = TimeControl::Clock {
-    base: Duration::from_millis(500),
+    base: Duration::from_millis(300),
     increment: Duration::from_millis(10),
     moves: None,
 };
 
-/// The reference engine's clock, a fifth of it: it need not play well.
+/// The reference engine's clock, a third of it and less increment: it need not play well.
 const REFERENCE_CONTROL: TimeControl = TimeControl::Clock {
     base: Duration::from_millis(100),
     increment: Duration::from_millis(2),

@@ -29,7 +29,7 @@ pub type Progress<'a> = &'a (dyn Fn(&str) + Sync);
 
 /// The clock of every question that is not about clocks: real entries have floors of 2–3 s a move, so an
 /// answer is missed only after this and [`Limits::answer`].
-pub(crate) const SMALL_CLOCK: Go = Go::Clock(Clocks::even(1000, 100));
+pub(crate) const SMALL_CLOCK: Go = Go::Clock(Clocks::even(600, 60));
 
 /// The clock of the event: 30 minutes and 3 seconds a move.
 pub(crate) const EVENT_CLOCK: Go = Go::Clock(Clocks::even(1_800_000, 3000));
@@ -73,7 +73,7 @@ pub struct Waits {
 impl Default for Waits {
     fn default() -> Waits {
         Waits {
-            clock: Duration::from_secs(5),
+            clock: Duration::from_secs(3),
             bare_go: Duration::from_secs(2),
             advice: Duration::from_millis(1500),
             idle: Duration::from_millis(150),
