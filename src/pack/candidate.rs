@@ -136,8 +136,8 @@ pub fn all(source: &[u8], recipe: &Recipe) -> Vec<Candidate> {
     if recipe.language == Language::Executable {
         found.push(Candidate { bytes: source.to_vec(), stub: 0, how: "as it is".to_owned() });
     }
-    for Packed { by, how, bytes } in packer::all(source) {
-        found.extend(recipe.stubs(by.command()).into_iter().map(|stub| Candidate {
+    for Packed { command, how, bytes, .. } in packer::all(source) {
+        found.extend(recipe.stubs(&command).into_iter().map(|stub| Candidate {
             stub: stub.len(),
             how: how.clone(),
             bytes: [stub.as_bytes(), &bytes].concat(),

@@ -1,7 +1,8 @@
 //! Packers whose output a command of rule 7.5 unpacks.
 
 use std::io::{Read, Write};
-use std::process::{Command, Stdio};
+use std::num::NonZeroU64;
+use std::process::{Command, Output, Stdio};
 
 use lzma_rust2::{EncodeMode, LzmaOptions, LzmaReader, LzmaWriter, MfType, XzReader};
 
@@ -33,6 +34,8 @@ impl Unpacker {
 pub struct Packed {
     /// What unpacks them.
     pub by: Unpacker,
+    /// The words that it takes: [`Unpacker::command`], unless they were packed in a special way.
+    pub command: String,
     /// How they were packed, in words.
     pub how: String,
     /// They.
@@ -47,16 +50,41 @@ const WINDOW: u32 = 1 << 16;
 #[must_use]
 pub fn all(data: &[u8]) -> Vec<Packed> {
     let mut found = vec![lzma(data)];
+    found.extend(zopfli(data));
     let others = [
         (Unpacker::Gzip, "gzip -9", &["-9", "-n", "-c"][..]),
         (Unpacker::Bzip2, "bzip2 -9", &["-9", "-c"]),
     ];
     found.extend(others.into_iter().filter_map(|(by, how, words)| {
         let program = how.split(' ').next()?;
-        Some(Packed { by, how: how.to_owned(), bytes: through(program, words, data)? })
+        Some(Packed::new(by, how, through(program, words, data)?))
     }));
     found.sort_by_key(|packed| packed.bytes.len());
     found
+}
+
+impl Packed {
+    fn new(by: Unpacker, how: impl Into<String>, bytes: Vec<u8>) -> Packed {
+        Packed { by, command: by.command().to_owned(), how: how.into(), bytes }
+    }
+
+    /// What it costs in an entry: the bytes, and the words that unpack them.
+    #[must_use]
+    pub fn cost(&self) -> usize {
+        self.bytes.len() + self.command.len()
+    }
+}
+
+/// How often the search for a smaller `.gz` is repeated; sources are small, and it has converged long
+/// before.
+const PASSES: NonZeroU64 = NonZeroU64::new(60).unwrap();
+
+/// `.gz` by the slow search of Zopfli, which finds more than `gzip -9`.
+fn zopfli(data: &[u8]) -> Option<Packed> {
+    let options = zopfli::Options { iteration_count: PASSES, ..zopfli::Options::default() };
+    let mut bytes = Vec::new();
+    zopfli::compress(options, zopfli::Format::Gzip, data, &mut bytes).ok()?;
+    Some(Packed::new(Unpacker::Gzip, "gzip, by Zopfli", bytes))
 }
 
 /// `.lzma` with every division of the context bits, then the finer settings for the best of them: it has
@@ -90,12 +118,12 @@ fn lzma(data: &[u8]) -> Packed {
                 };
                 if best.as_ref().is_none_or(|best| bytes.len() < best.bytes.len()) {
                     let how = format!("lzma, lc={lc} lp={lp} pb={pb} nice={nice_len}");
-                    best = Some(Packed { by: Unpacker::Xz, how, bytes });
+                    best = Some(Packed::new(Unpacker::Xz, how, bytes));
                 }
             }
         }
     }
-    best.unwrap_or(Packed { by: Unpacker::Xz, how: "not packed".into(), bytes: data.to_vec() })
+    best.unwrap_or_else(|| Packed::new(Unpacker::Xz, "not packed", data.to_vec()))
 }
 
 fn encode(data: &[u8], options: &LzmaOptions) -> Option<Vec<u8>> {
@@ -133,8 +161,48 @@ pub fn unpacked(packed: &[u8]) -> Option<(Unpacker, Vec<u8>)> {
     None
 }
 
+/// LZMA without the 13 bytes of its head, which the words in the stub must make up for, and without a mark at
+/// its end, which `xz` complains about once it has written everything. None where this host's own `xz` does
+/// not, or is not there.
+#[must_use]
+pub fn raw(data: &[u8]) -> Option<Packed> {
+    let divisions = (0..=4).flat_map(|lc| (0..=2).map(move |pb| (lc, pb)));
+    let all = divisions.filter_map(|(lc, pb)| {
+        let bytes = without_head(data, lc, pb)?;
+        // What `xz` takes anyway needs no words.
+        let words = [(lc, 3, "lc"), (pb, 2, "pb")].into_iter();
+        let words = words.filter(|(value, usual, _)| value != usual);
+        let words: Vec<String> = words.map(|(value, _, name)| format!("{name}={value}")).collect();
+        let sign = if words.is_empty() { "" } else { "=" };
+        let command = format!("xz -dFraw --lzma1{sign}{}", words.join(","));
+        let how = format!("raw lzma, lc={lc} pb={pb}");
+        Some(Packed { by: Unpacker::Xz, command, how, bytes })
+    });
+    let best = all.min_by_key(Packed::cost)?;
+    let words: Vec<&str> = best.command.split(' ').skip(1).collect();
+    let whole = written("xz", &words, &best.bytes).is_some_and(|back| back == data);
+    whole.then_some(best)
+}
+
+fn without_head(data: &[u8], lc: u32, pb: u32) -> Option<Vec<u8>> {
+    let options = LzmaOptions::new(WINDOW, lc, 0, pb, EncodeMode::Normal, 273, MfType::Bt4, 1000);
+    let mut writer = LzmaWriter::new_no_header(Vec::new(), &options, false).ok()?;
+    writer.write_all(data).ok()?;
+    writer.finish().ok()
+}
+
 /// What a program of this host makes of the bytes; none where it is not here, or fails.
 fn through(program: &str, words: &[&str], data: &[u8]) -> Option<Vec<u8>> {
+    let output = output(program, words, data)?;
+    output.status.success().then_some(output.stdout)
+}
+
+/// As [`through`], however the program ends.
+fn written(program: &str, words: &[&str], data: &[u8]) -> Option<Vec<u8>> {
+    output(program, words, data).map(|output| output.stdout)
+}
+
+fn output(program: &str, words: &[&str], data: &[u8]) -> Option<Output> {
     let mut child = Command::new(program)
         .args(words)
         .stdin(Stdio::piped())
@@ -143,14 +211,13 @@ fn through(program: &str, words: &[&str], data: &[u8]) -> Option<Vec<u8>> {
         .spawn()
         .ok()?;
     let mut input = child.stdin.take()?;
-    let output = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         scope.spawn(move || {
             // It may have seen enough.
             let _ = input.write_all(data);
         });
-        child.wait_with_output()
-    });
-    output.ok().filter(|output| output.status.success()).map(|output| output.stdout)
+        child.wait_with_output().ok()
+    })
 }
 
 #[cfg(test)]
@@ -173,6 +240,29 @@ mod tests {
                 Some(back) => assert!(back == data, "{}", packed.how),
                 None => println!("skipped: there is no {program} here"),
             }
+        }
+    }
+
+    #[test]
+    fn the_slow_search_finds_more_than_gzip() {
+        let data = source();
+        let slow = zopfli(&data).unwrap();
+        match through("gzip", &["-9", "-n", "-c"], &data) {
+            Some(quick) => assert!(slow.bytes.len() < quick.len()),
+            None => println!("skipped: there is no gzip here"),
+        }
+    }
+
+    #[test]
+    fn what_has_no_head_is_read_by_the_command_that_it_names() {
+        let data = source();
+        match raw(&data) {
+            Some(raw) => {
+                let words: Vec<&str> = raw.command.split(' ').collect();
+                assert_eq!(written(words[0], &words[1..], &raw.bytes), Some(data));
+                assert!(unpacked(&raw.bytes).is_none());
+            }
+            None => println!("skipped: there is no xz here, or it is not that of the XZ Utils"),
         }
     }
 
