@@ -288,13 +288,16 @@ fn waiver(raw: RawWaiver, text: &str, path: &Path, here: &Path) -> Result<Waiver
             return Err((sha256.span(), what.into()));
         }
     }
+    let at = Place::of(text, raw.entry.span().start);
     Ok(Waiver {
         entry: here.join(raw.entry.get_ref()),
         rule,
         reason: raw.reason.into_inner(),
         date: date.to_string(),
         sha256: raw.sha256.map(Spanned::into_inner),
-        place: format!("{}:{}", shown(path), Place::of(text, raw.entry.span().start)),
+        place: format!("{}:{at}", shown(path)),
+        file: path.to_owned(),
+        at,
     })
 }
 

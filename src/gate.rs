@@ -27,6 +27,7 @@ use crate::pack::hint::{self, Hint};
 use crate::policy::allowlist::{self, Allowlist, AllowlistError};
 use crate::policy::decide::Strictness;
 use crate::policy::toolchain::Toolchain;
+use crate::report::games::GameShown;
 use crate::report::size::{EntrySize, SizeFigures};
 use crate::report::{Circumstances, EntryReport, Leftover, RunSummary, StartTimes};
 use crate::rule::{RULES, RuleId};
@@ -243,6 +244,7 @@ impl Gate {
             capabilities: None,
             transcript: Vec::new(),
             runs: Vec::new(),
+            games: Vec::new(),
             circumstances: Circumstances {
                 engines_json_sha256: configuration(&read.submission),
                 ..Circumstances::default()
@@ -463,6 +465,9 @@ fn sha256(bytes: &[u8]) -> String {
 /// What the report shows of the runs.
 fn tell(report: &mut EntryReport, evidence: &Evidence) {
     report.runs = evidence.runs.iter().map(RunSummary::from).collect();
+    if let Games::Played(played) = &evidence.games {
+        report.games = played.games.iter().map(GameShown::from).collect();
+    }
     report.capabilities = Some(Capabilities::clone(&evidence.capabilities));
     let Some(main) = shown_run(&evidence.runs) else { return };
     report.startup = StartTimes { uciok: main.uciok, readyok: main.readyok };
@@ -524,6 +529,7 @@ fn unread(path: &Path, single: Finding) -> EntryReport {
         capabilities: None,
         transcript: Vec::new(),
         runs: Vec::new(),
+        games: Vec::new(),
         circumstances: Circumstances::default(),
     }
 }

@@ -254,8 +254,13 @@ fn a_waiver_is_shown_and_one_for_nothing_is_a_finding() {
     place.write("gate4k.toml", waiver("single-file") + &waiver("size") + gone);
     let told = place.run(&["check", "--quick", "--format=json", "--report=junit=j", "entries/a"]);
     assert_eq!(told.code, 0, "{}{}", told.out, told.err);
-    assert!(told.err.contains("gate4k.toml:12:9: the waiver of 2026-11-21"), "{}", told.err);
     let document = told.json();
+    let missing = &document["findings"][0];
+    assert_eq!((&missing["line"], &missing["status"]), (&12.into(), &"advice".into()), "{missing}");
+    let summary = missing["summary"].as_str().unwrap();
+    assert!(summary.contains("gate4k.toml:12:9) matches nothing: there is no "), "{missing}");
+    let human = place.run(&["check", "--quick", "--quiet", "entries/a"]);
+    assert!(human.out.contains("\ngate4k.toml:12:9\n  advice "), "{}", human.out);
     let entry = &document["entries"][0];
     let waived = finding(entry, "single-file");
     assert_eq!(waived["status"], "advice");
@@ -353,4 +358,29 @@ fn a_branch_is_judged_by_what_it_changed_and_by_the_rules_before_it() {
     let unknown = place.run(&["check", "--changed-since=no-such"]);
     assert_eq!((unknown.code, unknown.out.as_str()), (2, ""));
     assert!(unknown.err.contains("git knows no commit"), "{}", unknown.err);
+}
+
+#[test]
+fn one_that_hangs_and_one_that_floods_spoil_nothing_for_the_rest() {
+    let place = Place::new();
+    place.write("entries/a/engine", "#!/bin/sh\nwhile read x;do :;done\n");
+    place.write("entries/b/engine", "#!/bin/sh\nwhile :;do echo info string x;done\n");
+    place.copy(GOOD, "entries/c");
+    place.copy(GOOD, "entries/d");
+    let limits = ["--startup-limit=2s", "--answer-limit=5s", "--jobs=2", "--no-cache"];
+    let words = ["check", "--quick", "--match=off", "--format=json", "-vv", "entries"];
+    let told = place.run(&[&words[..], &limits].concat());
+    let verdicts: Vec<String> = told.verdicts().into_iter().map(|(_, verdict)| verdict).collect();
+    if verdicts.contains(&"undecided".to_owned()) {
+        println!("skipped: this host confines no entry");
+        return;
+    }
+    assert_eq!(verdicts, ["rejected", "rejected", "accepted", "accepted"], "{}", told.err);
+    let document = told.json();
+    let start = |index: usize| finding(&document["entries"][index], "startup")["status"].clone();
+    assert_eq!((start(0), start(1), start(2)), ("fail".into(), "fail".into(), "pass".into()));
+    // It slept, so that the others did not keep it from anything: its limit is not waited for again.
+    let again: Vec<&str> = told.err.lines().filter(|line| line.contains("again alone")).collect();
+    assert!(!again.iter().any(|line| line.contains("index=0")), "{again:#?}");
+    assert_eq!(told.code, 1);
 }

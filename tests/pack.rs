@@ -1,14 +1,11 @@
-//! `gate4k pack` and the other help for authors: the smallest entry that works, hints, watching.
+//! `gate4k pack` and the other help for authors: the smallest entry that works, and hints.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::mpsc;
-use std::time::Duration;
 
 use gate4k::pack::candidate::{self, Language, Recipe};
 
@@ -137,63 +134,4 @@ fn hints_are_what_can_really_be_saved() {
     assert!(text.contains("   1 byte  less: `tail -n+` for `tail -n +`"), "{text}");
     let output = gate4k(&["size", "--hints", fixture("elf").to_str().unwrap()]);
     assert!(told(&output).contains("no other packing"), "{}", told(&output));
-}
-
-/// Kills what is watched, whatever the test comes to.
-struct Watching(std::process::Child);
-
-impl Drop for Watching {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-#[test]
-fn a_saved_entry_is_measured_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let entry = folder.path().join("engine");
-    let script = |bytes: usize| {
-        let mut script = b"#!/bin/sh\nexit\n".to_vec();
-        script.resize(bytes, b'#');
-        // As editors do it: a new file in the place of the old one.
-        let part = folder.path().join("part");
-        fs::write(&part, script).unwrap();
-        fs::rename(part, &entry).unwrap();
-    };
-    script(4000);
-    let child = Command::new(env!("CARGO_BIN_EXE_gate4k"))
-        .args(["size", "--watch", entry.to_str().unwrap()])
-        .env_remove("CLICOLOR_FORCE")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::inherit())
-        .spawn()
-        .unwrap();
-    let mut child = Watching(child);
-    let output = BufReader::new(child.0.stdout.take().unwrap());
-    let (send, lines) = mpsc::channel();
-    std::thread::spawn(move || {
-        for line in output.lines().map_while(Result::ok) {
-            if send.send(line).is_err() {
-                break;
-            }
-        }
-    });
-    let wait_for = |part: &str| {
-        let mut seen = Vec::new();
-        loop {
-            match lines.recv_timeout(Duration::from_secs(120)) {
-                Ok(line) if line.contains(part) => break,
-                Ok(line) => seen.push(line),
-                Err(error) => panic!("{part}: {error}: {seen:#?}"),
-            }
-        }
-    };
-    wait_for("4000 of 4096 bytes, 96 left");
-    script(4097);
-    wait_for("4097 of 4096 bytes, 1 over");
-    wait_for("sizes so far: 4000, 4097 (+97)");
-    script(4096);
-    wait_for("sizes so far: 4000, 4097 (+97), 4096 (-1)");
 }

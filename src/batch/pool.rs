@@ -124,6 +124,13 @@ fn may_be_owed_to_others(report: &EntryReport) -> bool {
         && report.verdict != Verdict::Accepted
         && !report.runs.is_empty()
         && !gates().any(|found| found.status == Status::Fail && is_timeless(found.rule))
+        && !slept(report)
+}
+
+/// Whether it never came up, by no way of starting it, while nothing of it wanted a processor: then nobody
+/// kept it from one.
+fn slept(report: &EntryReport) -> bool {
+    report.runs.iter().all(|run| run.startup.readyok.is_none() && run.asleep)
 }
 
 /// Rules that are broken, or not, however slow the host is.
@@ -190,6 +197,7 @@ impl InOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::StartTimes;
     use crate::report::tests::report;
     use crate::verdict::Finding;
     use std::convert::Infallible;
@@ -268,6 +276,28 @@ mod tests {
         let calls = calls.into_inner().unwrap();
         assert_eq!(calls.len(), 3, "{calls:?}");
         assert_eq!(calls[2], ("slow".into(), 2));
+    }
+
+    #[test]
+    fn one_that_slept_is_not_judged_again() {
+        let calls = AtomicUsize::new(0);
+        let both = Barrier::new(2);
+        let heard = all(&["sleeps", "computes"], 2, &|path, jobs, _| {
+            calls.fetch_add(1, Ordering::Relaxed);
+            if jobs.get() == 1 {
+                both.wait();
+                both.wait();
+            }
+            let mut report = judged(path, vec![Finding::fail(RuleId::Startup, "no answer")]);
+            for run in &mut report.runs {
+                run.startup = StartTimes::default();
+                run.asleep = path == Path::new("sleeps");
+            }
+            Ok(report)
+        });
+        let beside = |index: usize| heard[index].1.as_ref().unwrap().circumstances.beside;
+        assert_eq!((beside(0), beside(1)), (1, 0));
+        assert_eq!(calls.into_inner(), 3);
     }
 
     #[test]

@@ -16,13 +16,13 @@ use super::worker_lines::WorkerLines;
 use super::{log, note, tell};
 use crate::batch::cache::Cache;
 use crate::batch::pool::{self, Judge, Judged};
-use crate::cli::CheckArgs;
+use crate::cli::{CheckArgs, ReportPath};
 use crate::error::{Exit, shown};
 use crate::gate::{Gate, Progress, waive};
 use crate::receipt::document::Receipt;
 use crate::receipt::sign::{self, Signer};
-use crate::report::EntryReport;
 use crate::report::table::Row;
+use crate::report::{EntryReport, Told};
 
 /// Judges and prints; the outcome is the worst of all entries. With `--watch`, again after each change.
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -31,10 +31,10 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit
         return once(args, out);
     }
     // Before the first look, so that no change is missed while it lasts.
-    let watched = match Watched::new(&args.entry.entries) {
+    let watched = match watched(args) {
         Ok(watched) => watched,
         Err(error) => {
-            tell(&error.to_string());
+            tell(&format!("{error:#}"));
             return Ok(Exit::Usage);
         }
     };
@@ -45,6 +45,18 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit
             return Ok(exit);
         }
     }
+}
+
+/// The entries of the command line, or else of the configuration.
+fn watched(args: &CheckArgs) -> anyhow::Result<Watched> {
+    let named = &args.entry.entries;
+    let paths = if named.is_empty() { Choice::of(args)?.config.entries } else { named.clone() };
+    let ours = args.report.iter().filter_map(|report| match &report.path {
+        ReportPath::File(path) => Some(path.as_path()),
+        ReportPath::Stdout => None,
+    });
+    let ours: Vec<&Path> = ours.collect();
+    Ok(Watched::new(&paths, &ours)?)
 }
 
 fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -75,7 +87,7 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         Ok(gate) => gate,
         Err(error) => {
             tell(&error.to_string());
-            outputs.finish(&[], &[], out)?;
+            outputs.finish(Told::from(&[]), &[], out)?;
             return Ok(error.exit());
         }
     };
@@ -173,7 +185,7 @@ fn judge_all(
     judge: Judge<'_>,
     keep: &dyn Fn(&Path, &EntryReport),
 ) -> anyhow::Result<(Exit, Vec<EntryReport>)> {
-    let Choice { entries, settings, config, .. } = choice;
+    let Choice { entries, settings, config, strays, .. } = choice;
     let workers = pool::workers(entries.len(), settings.jobs);
     let lines = WorkerLines::new(args.quiet || log::is_on(args.verbose), workers, entries.len());
     let mut reports = Vec::new();
@@ -203,7 +215,7 @@ fn judge_all(
         Ok::<_, anyhow::Error>(())
     })?;
     drop(lines);
-    outputs.finish(&reports, &rows, out)?;
+    outputs.finish(Told { entries: &reports, strays }, &rows, out)?;
     Ok((Exit::worst(outcomes), reports))
 }
 

@@ -11,6 +11,7 @@ use crate::cli::CheckArgs;
 use crate::config::{Config, FILE_NAME};
 use crate::error::shown;
 use crate::gate::{Settings, waive};
+use crate::report::Stray;
 
 /// What was chosen.
 pub(super) struct Choice {
@@ -24,6 +25,8 @@ pub(super) struct Choice {
     pub(super) many: bool,
     /// What the caller should know.
     pub(super) notes: Vec<String>,
+    /// Findings on the configuration.
+    pub(super) strays: Vec<Stray>,
 }
 
 impl Choice {
@@ -73,8 +76,8 @@ impl Choice {
                 left
             }
         };
-        notes.extend(waive::without_entry(&config.waivers));
-        Ok(Choice { config, settings, entries, many, notes })
+        let strays = waive::without_entry(&config.waivers);
+        Ok(Choice { config, settings, entries, many, notes, strays })
     }
 }
 

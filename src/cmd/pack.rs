@@ -10,6 +10,7 @@ use anyhow::Context;
 use super::progress::ProgressLine;
 use super::reports::cannot;
 use super::tell;
+use super::watch::PART;
 use crate::cli::PackArgs;
 use crate::error::{Exit, shown};
 use crate::gate::{Gate, Settings};
@@ -98,7 +99,7 @@ fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     };
     // What the umask leaves of it.
     let mut part = tempfile::Builder::new()
-        .prefix(".gate4k-")
+        .prefix(PART)
         .permissions(Permissions::from_mode(0o777))
         .tempfile_in(folder)?;
     part.write_all(bytes)?;

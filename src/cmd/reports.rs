@@ -9,11 +9,12 @@ use anyhow::{Context, bail};
 use tempfile::NamedTempFile;
 
 use super::surroundings::Surroundings;
+use super::watch::PART;
 use crate::cli::{CheckArgs, Format, ReportFormat, ReportPath};
 use crate::error::shown;
 use crate::report::human::{self, Look};
 use crate::report::table::{self, Row};
-use crate::report::{EntryReport, github, html, json, junit, markdown, sarif, text};
+use crate::report::{EntryReport, Told, github, html, json, junit, markdown, sarif, text};
 
 /// All that was asked for.
 pub(super) struct Reports {
@@ -27,7 +28,7 @@ pub(super) struct Reports {
 pub(super) enum Sink {
     /// Written beside it and put into place when it is whole, so that nobody reads half a report and an
     /// old one stays until there is a new one.
-    Replaced { part: NamedTempFile, path: PathBuf },
+    Replaced(PathBuf),
     /// Written to as it is: a pipe, a device, a file in a folder that may not be changed.
     Direct(PathBuf),
 }
@@ -75,16 +76,19 @@ impl Reports {
     /// All entries were judged. A report that fails does not keep the others from being written.
     pub(super) fn finish(
         self,
-        reports: &[EntryReport],
+        told: Told<'_>,
         rows: &[Row],
         out: &mut impl Write,
     ) -> anyhow::Result<()> {
-        if self.stdout.contains(&ReportFormat::Human) && rows.len() > 1 {
-            self.for_people(&table::table(rows, self.look.width), out)?;
+        if self.stdout.contains(&ReportFormat::Human) {
+            let end = end(told, rows, self.look);
+            if !end.is_empty() {
+                self.for_people(&end, out)?;
+            }
         }
         for format in &self.stdout {
             if *format != ReportFormat::Human {
-                out.write_all(self.text(*format, reports, rows)?.as_bytes())?;
+                out.write_all(self.text(*format, told, rows)?.as_bytes())?;
             }
         }
         let mut failed = Ok(());
@@ -92,10 +96,10 @@ impl Reports {
         if let (Some(path), true) =
             (&self.surroundings.summary, formats.into_iter().any(|f| *f == ReportFormat::Github))
         {
-            failed = summarise(path, reports).with_context(|| cannot(path));
+            failed = summarise(path, told).with_context(|| cannot(path));
         }
         let texts: Vec<anyhow::Result<String>> =
-            self.files.iter().map(|(format, _)| self.text(*format, reports, rows)).collect();
+            self.files.iter().map(|(format, _)| self.text(*format, told, rows)).collect();
         for ((_, sink), text) in self.files.into_iter().zip(texts) {
             failed = failed.and(text.and_then(|text| sink.write(&text)));
         }
@@ -109,30 +113,32 @@ impl Reports {
         }
     }
 
-    fn text(
-        &self,
-        format: ReportFormat,
-        reports: &[EntryReport],
-        rows: &[Row],
-    ) -> anyhow::Result<String> {
+    fn text(&self, format: ReportFormat, told: Told<'_>, rows: &[Row]) -> anyhow::Result<String> {
         let places = &self.surroundings.places;
         Ok(match format {
             ReportFormat::Human => {
                 let look = Look { width: 100, ..self.look };
-                let mut page: String = reports.iter().map(|r| human::entry(r, look)).collect();
-                if rows.len() > 1 {
-                    page.push_str(&table::table(rows, look.width));
-                }
+                let entries = told.entries.iter().map(|report| human::entry(report, look));
+                let page: String = entries.chain([end(told, rows, look)]).collect();
                 anstream::adapter::strip_str(&page).to_string()
             }
-            ReportFormat::Json => json::check(reports)?,
-            ReportFormat::Junit => junit::check(reports)?,
-            ReportFormat::Sarif => sarif::check(reports, places)?,
-            ReportFormat::Github => github::annotations(reports, places),
-            ReportFormat::Markdown => markdown::check(reports),
-            ReportFormat::Html => html::check(reports),
+            ReportFormat::Json => json::check(told)?,
+            ReportFormat::Junit => junit::check(told)?,
+            ReportFormat::Sarif => sarif::check(told, places)?,
+            ReportFormat::Github => github::annotations(told, places),
+            ReportFormat::Markdown => markdown::check(told),
+            ReportFormat::Html => html::check(told),
         })
     }
+}
+
+/// What people read below the entries: findings that are of none, and the table of several.
+fn end(told: Told<'_>, rows: &[Row], look: Look) -> String {
+    let mut page = human::strays(told.strays, look);
+    if rows.len() > 1 {
+        page.push_str(&table::table(rows, look.width));
+    }
+    page
 }
 
 pub(super) fn cannot(path: &Path) -> String {
@@ -140,11 +146,24 @@ pub(super) fn cannot(path: &Path) -> String {
 }
 
 /// Adds to the summary of the step what there is room for; other commands may have written before.
-fn summarise(path: &Path, reports: &[EntryReport]) -> io::Result<()> {
+fn summarise(path: &Path, told: Told<'_>) -> io::Result<()> {
     let mut file = OpenOptions::new().append(true).create(true).open(path)?;
     let used = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
     let room = markdown::SUMMARY_LIMIT.saturating_sub(used);
-    file.write_all(markdown::within(reports, room).as_bytes())
+    file.write_all(markdown::within(told, room).as_bytes())
+}
+
+/// An empty file beside `path`.
+fn part(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    // What the umask leaves of it, as with every file that a program makes.
+    tempfile::Builder::new()
+        .prefix(PART)
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder)
 }
 
 impl Sink {
@@ -153,17 +172,9 @@ impl Sink {
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let special = fs::metadata(&path).is_ok_and(|found| !found.is_file());
         if !special {
-            let folder = match path.parent() {
-                Some(folder) if !folder.as_os_str().is_empty() => folder,
-                _ => Path::new("."),
-            };
-            // What the umask leaves of it, as with every file that a program makes.
-            let part = tempfile::Builder::new()
-                .prefix(".gate4k-")
-                .permissions(Permissions::from_mode(0o666))
-                .tempfile_in(folder);
-            match part {
-                Ok(part) => return Ok(Sink::Replaced { part, path }),
+            // Only tried: what is made now would stay if the check is interrupted.
+            match part(&path) {
+                Ok(_) => return Ok(Sink::Replaced(path)),
                 // Without the name of the part, which nobody asked for.
                 Err(error) if !path.exists() => return Err(error.kind().into()),
                 Err(_) => {}
@@ -181,7 +192,8 @@ impl Sink {
 
     pub(super) fn write(self, text: &str) -> anyhow::Result<()> {
         match self {
-            Sink::Replaced { mut part, path } => {
+            Sink::Replaced(path) => {
+                let mut part = part(&path).with_context(|| cannot(&path))?;
                 part.write_all(text.as_bytes()).with_context(|| cannot(&path))?;
                 part.persist(&path).map_err(|e| e.error).with_context(|| cannot(&path))?;
             }
@@ -202,7 +214,7 @@ impl Sink {
 mod tests {
     use super::*;
     use crate::cli::{Cli, Command};
-    use crate::report::tests::report;
+    use crate::report::tests::{report, stray};
     use clap::Parser;
 
     fn written(words: &[&str], surroundings: Surroundings) -> anyhow::Result<String> {
@@ -211,7 +223,9 @@ mod tests {
         let mut out = Vec::new();
         let outputs = Reports::open(&args, surroundings)?;
         outputs.entry(&report(), &mut out)?;
-        outputs.finish(&[report()], &[Row::judged(&report())], &mut out)?;
+        let strays = [stray()];
+        let told = Told { entries: &[report()], strays: &strays };
+        outputs.finish(told, &[Row::judged(&report())], &mut out)?;
         Ok(String::from_utf8(out).unwrap())
     }
 
@@ -232,6 +246,9 @@ mod tests {
         let both = written(&["--report=github=-", "--report=human=-"], runner).unwrap();
         let (quoted, commands) = both.split_once("\n::k7::\n").unwrap();
         assert!(quoted.starts_with("::stop-commands::k7\n"), "{quoted}");
+        // What is of no entry comes when all are judged, as text, too.
+        let (strays, commands) = commands.split_once("\n::k7::\n").unwrap();
+        assert!(strays.starts_with("::stop-commands::k7\ngate4k.toml:3:9\n"), "{strays}");
         assert!(commands.starts_with("::error file="), "{commands}");
     }
 

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &SizeArgs, out: &mut impl Write) -> anyhow::Result<Exit>
     if !args.watch {
         return Ok(once(args, &gate, out)?.1);
     }
-    let watched = match Watched::new(&args.entry.entries) {
+    let watched = match Watched::new(&args.entry.entries, &[]) {
         Ok(watched) => watched,
         Err(error) => {
             tell(&error.to_string());

@@ -102,6 +102,7 @@ pub(crate) fn run(purpose: Purpose) -> Run {
         idle_before_go: None,
         idle_after_move: None,
         idle_ponder_off: None,
+        asleep: false,
         book: BookSeen::default(),
         transcript: Transcript::default(),
     }
@@ -175,6 +176,7 @@ pub(crate) fn game(number: usize, rival: Rival) -> PlayedGame {
         slowest: Some(ms(30)),
         command: "position startpos moves e2e4".into(),
         fen: "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1".into(),
+        line: Vec::new(),
         result: "1-0",
         end: GameEnd::Whole("White mates".into()),
         late: Vec::new(),

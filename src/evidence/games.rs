@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::programs::ExitHow;
 use super::refusals::Refusal;
-use super::text::{millis, millis_opt};
+use super::text::{from_millis, from_millis_opt, millis, millis_opt};
 use crate::units::Ply;
 
 /// What became of the games.
@@ -41,7 +41,7 @@ pub struct Played {
 }
 
 /// Who sat opposite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rival {
     /// The entry again.
@@ -51,7 +51,7 @@ pub enum Rival {
 }
 
 /// Which colours the entry had.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Colours {
     /// White.
@@ -82,6 +82,8 @@ pub struct PlayedGame {
     pub command: String,
     /// The same position as FEN.
     pub fen: String,
+    /// Every ply from the start position, the opening's among them.
+    pub line: Vec<PlayedPly>,
     /// The result as PGN writes it.
     pub result: &'static str,
     /// How it ended.
@@ -94,6 +96,33 @@ pub struct PlayedGame {
     pub stderr: Vec<String>,
     /// What the kernel had refused it.
     pub refusals: Vec<Refusal>,
+}
+
+/// One ply of a game.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct PlayedPly {
+    /// The move in UCI's words.
+    #[serde(rename = "move")]
+    pub uci: String,
+    /// How long it was thought about; none for a move of the opening.
+    #[serde(
+        rename = "took_ms",
+        serialize_with = "millis_opt",
+        deserialize_with = "from_millis_opt"
+    )]
+    pub took: Option<Duration>,
+    /// What the mover thought of it; none where it gave no exact score.
+    pub score: Option<Score>,
+}
+
+/// What an engine thinks of a position, from White's point of view whoever moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Score {
+    /// Hundredths of a pawn.
+    Centipawns(i32),
+    /// White mates within so many plies; where it is negative, Black does.
+    Mate(i32),
 }
 
 /// A move that came when the clock had run out.
@@ -110,7 +139,7 @@ pub struct LateMove {
 }
 
 /// How a game ended, from the entry's point of view.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GameEnd {
     /// As games do: by the rules on the board, by resignation or at the longest length; in PGN's words.
@@ -124,7 +153,7 @@ pub enum GameEnd {
 }
 
 /// What an entry did wrong in a game.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GameFault {
     /// A move that is not legal there.
@@ -146,10 +175,10 @@ pub enum GameFault {
     /// No answer at all, for so long.
     Silent {
         /// What the clock showed.
-        #[serde(rename = "left_ms", serialize_with = "millis")]
+        #[serde(rename = "left_ms", serialize_with = "millis", deserialize_with = "from_millis")]
         left: Duration,
         /// How long it was waited for.
-        #[serde(rename = "waited_ms", serialize_with = "millis")]
+        #[serde(rename = "waited_ms", serialize_with = "millis", deserialize_with = "from_millis")]
         waited: Duration,
     },
     /// It did not start, or not again, with the reason.

@@ -16,7 +16,9 @@ mod text;
 
 pub use capabilities::Capabilities;
 pub use files::{FileAccess, FileOpen, LeftFile, LeftProcess};
-pub use games::{Colours, GameEnd, GameFault, Games, LateMove, Played, PlayedGame, Rival};
+pub use games::{
+    Colours, GameEnd, GameFault, Games, LateMove, Played, PlayedGame, PlayedPly, Rival, Score,
+};
 pub use host::{HostFacts, Limits};
 pub use programs::{Exec, ExecOutcome, ExitHow, Product, ProgramClass};
 pub use questions::{Answer, Ask, GoQuestion, Question};

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
 
+use crate::error::shown;
 use crate::evidence::escape;
-use crate::report::EntryReport;
+use crate::policy::excerpt::Place;
+use crate::report::{EntryReport, Stray};
 use crate::rule::RuleId;
 use crate::verdict::{Finding, Status, Verdict};
 
@@ -31,6 +33,12 @@ pub struct Waiver {
     /// Where it is written: `gate4k.toml:12:9`.
     #[serde(skip)]
     pub place: String,
+    /// The file of [`Waiver::place`].
+    #[serde(skip)]
+    pub file: PathBuf,
+    /// The line and column of [`Waiver::place`].
+    #[serde(skip)]
+    pub at: Place,
 }
 
 fn rule_name<S: Serializer>(rule: &RuleId, serializer: S) -> Result<S::Ok, S::Error> {
@@ -108,22 +116,28 @@ fn complain(found: &mut Finding, waiver: &Waiver, status: Status) {
     found.details.push(format!("{remark}: {next}"));
 }
 
-/// The waivers for entries that there are none of: a line each, with its place.
+/// The waivers for entries that there are none of: a finding each, which is of no entry.
 #[must_use]
-pub fn without_entry(waivers: &[Waiver]) -> Vec<String> {
-    waivers
-        .iter()
-        .filter(|waiver| waiver.entry.symlink_metadata().is_err())
-        .map(|waiver| {
-            format!(
-                "{}: the waiver of {} for {} matches nothing: there is no {}; remove it",
-                waiver.place,
-                waiver.date,
-                waiver.rule,
-                crate::error::shown(&waiver.entry)
-            )
-        })
-        .collect()
+pub fn without_entry(waivers: &[Waiver]) -> Vec<Stray> {
+    let missing = |waiver: &&Waiver| waiver.entry.symlink_metadata().is_err();
+    waivers.iter().filter(missing).map(stray).collect()
+}
+
+fn stray(waiver: &Waiver) -> Stray {
+    let summary = format!(
+        "the waiver of {} ({}) matches nothing: there is no {}",
+        escape(waiver.date.as_bytes(), 40),
+        waiver.place,
+        shown(&waiver.entry)
+    );
+    Stray {
+        file: waiver.file.clone(),
+        at: waiver.at,
+        finding: Finding::advice(waiver.rule, summary)
+            .detail(format!("its reason was: {}", waiver.ground()))
+            .with("stale_waiver", &waiver.place)
+            .help("remove it, or name the entry that is meant"),
+    }
 }
 
 #[cfg(test)]
@@ -139,6 +153,8 @@ mod tests {
             date: "2026-11-21".into(),
             sha256: None,
             place: "gate4k.toml:3:9".into(),
+            file: "gate4k.toml".into(),
+            at: Place { line: 3, column: 9 },
         }
     }
 
@@ -187,7 +203,15 @@ mod tests {
         assert_eq!(report.verdict, Verdict::Accepted);
         assert_eq!(report.findings[0].status, Status::Advice);
         assert!(report.findings[0].summary.contains("(gate4k.toml:3:9) matches nothing"));
-        let lines = without_entry(&[waiver(RuleId::Size)]);
-        assert!(lines[0].starts_with("gate4k.toml:3:9: the waiver of 2026-11-21 for size"));
+        let strays = without_entry(&[waiver(RuleId::Size)]);
+        let Stray { file, at, finding } = &strays[0];
+        assert_eq!((file.to_str(), at.line), (Some("gate4k.toml"), 3));
+        assert_eq!((finding.rule, finding.status), (RuleId::Size, Status::Advice));
+        assert_eq!(
+            finding.summary,
+            "the waiver of 2026-11-21 (gate4k.toml:3:9) matches nothing: there is no entries/tiny"
+        );
+        let here = Waiver { entry: ".".into(), ..waiver(RuleId::Size) };
+        assert!(without_entry(&[here]).is_empty());
     }
 }

@@ -3,7 +3,9 @@
 //! A step may make ten of each level, and the runner drops the rest without a word; so the tenth says how
 //! many there are more. The first of each entry come before the second of any.
 
-use super::EntryReport;
+use std::path::Path;
+
+use super::Told;
 use super::place::Places;
 use super::text::clean;
 use super::weight::Weight;
@@ -18,17 +20,18 @@ const LONGEST_TITLE: usize = 200;
 
 /// The commands, a line each.
 #[must_use]
-pub fn annotations(reports: &[EntryReport], places: &Places) -> String {
+pub fn annotations<'a>(told: impl Into<Told<'a>>, places: &Places) -> String {
+    let told = told.into();
     let mut out = String::new();
     for (weight, level, what) in [
         (Weight::Breaks, "error", "broken rules"),
         (Weight::Open, "warning", "open questions"),
         (Weight::Remark, "notice", "remarks"),
     ] {
-        let found = in_turns(reports, weight);
+        let found = in_turns(told, weight);
         let shown = if found.len() > MOST { MOST - 1 } else { found.len() };
-        for (report, found) in &found[..shown] {
-            out.push_str(&one(level, report, found, places));
+        for found in &found[..shown] {
+            out.push_str(&one(level, found, places));
         }
         let more = found.len() - shown;
         if more > 0 {
@@ -40,32 +43,52 @@ pub fn annotations(reports: &[EntryReport], places: &Places) -> String {
     out
 }
 
-/// Findings of one weight: the first of every entry, then the second of every entry, and so on.
-fn in_turns(reports: &[EntryReport], weight: Weight) -> Vec<(&EntryReport, &Finding)> {
-    let mut found: Vec<(usize, &EntryReport, &Finding)> = reports
-        .iter()
-        .flat_map(|report| {
-            let own = report.findings.iter().filter(move |found| Weight::of(found) == weight);
-            own.enumerate().map(move |(turn, found)| (turn, report, found))
-        })
-        .collect();
-    found.sort_by_key(|(turn, ..)| *turn);
-    found.into_iter().map(|(_, report, found)| (report, found)).collect()
+/// A finding and where it is shown.
+struct Placed<'a> {
+    /// What is named in the title.
+    path: &'a Path,
+    file: &'a Path,
+    line: usize,
+    found: &'a Finding,
 }
 
-fn one(level: &str, report: &EntryReport, found: &Finding, places: &Places) -> String {
-    let file = places.relative(&report.file);
+/// Findings of one weight: the first of every entry, then the second of every entry, and so on; at the end
+/// what is of none.
+fn in_turns(told: Told<'_>, weight: Weight) -> Vec<Placed<'_>> {
+    let wanted = move |found: &&Finding| Weight::of(found) == weight;
+    let mut found: Vec<(usize, Placed<'_>)> = told
+        .entries
+        .iter()
+        .flat_map(|report| {
+            let placed =
+                move |found| Placed { path: &report.path, file: &report.file, line: 1, found };
+            report.findings.iter().filter(wanted).map(placed).enumerate()
+        })
+        .collect();
+    found.sort_by_key(|(turn, _)| *turn);
+    let strays = told.strays.iter().filter(|stray| wanted(&&stray.finding)).map(|stray| Placed {
+        path: &stray.file,
+        file: &stray.file,
+        line: stray.at.line,
+        found: &stray.finding,
+    });
+    found.into_iter().map(|(_, placed)| placed).chain(strays).collect()
+}
+
+fn one(level: &str, placed: &Placed<'_>, places: &Places) -> String {
+    let Placed { path, file, line, found } = placed;
+    let file = places.relative(file);
     // The runner opens no file by this name; it must only be the one that the repository has.
     let file = property(&file.to_string_lossy());
     let rule = found.rule.rule();
-    let title = format!("{} ({}): {}", rule.name, rule.section, places.line(&report.path));
+    let title = format!("{} ({}): {}", rule.name, rule.section, places.line(path));
     let mut lines = vec![clean(&found.summary)];
     lines.extend(found.details.iter().map(|line| clean(line)));
     if !found.help.is_empty() {
         lines.push(format!("→ {}", clean(&found.help)));
     }
     format!(
-        "::{level} file={file},line=1,title={}::{}\n",
+        "::{level} file={file},line={line},title={}::{}\n",
         property(&cut(&title, LONGEST_TITLE)),
         data(&cut(&lines.join("\n"), LONGEST))
     )
@@ -98,7 +121,8 @@ pub fn quoted(text: &str, token: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::tests::report;
+    use crate::report::EntryReport;
+    use crate::report::tests::{report, stray};
     use crate::rule::RuleId;
 
     fn places() -> Places {
@@ -115,6 +139,17 @@ mod tests {
              installed here%0Aasked for by sh after 3 ms%0A→ install pypy3\n\
              ::notice file=entries/tiny/x,line=1,title=long-game (7.9)%3A entries/tiny::a list of 1000 plies \
              is cut%0Aalso not shown%0A→ make the buffer longer\n"
+        );
+    }
+
+    #[test]
+    fn what_is_of_no_entry_is_a_notice_on_its_line() {
+        let strays = [stray()];
+        let text = annotations(Told { entries: &[], strays: &strays }, &places());
+        assert_eq!(
+            text,
+            "::notice file=gate4k.toml,line=3,title=size (7.1%2C 7.3)%3A gate4k.toml::the waiver matches \
+             nothing%0Aits reason was: x%0A→ remove it\n"
         );
     }
 

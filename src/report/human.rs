@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::facts::{circumstances, sandbox, start, summary, understands};
 use super::text::{clean, put};
-use super::{EntryReport, size};
+use super::{EntryReport, Stray, size};
 use crate::error::shown;
 use crate::rule::Kind;
 use crate::verdict::{Finding, Status, Verdict};
@@ -90,6 +90,19 @@ pub fn entry(report: &EntryReport, look: Look) -> String {
     page
 }
 
+/// Findings that are of no entry, below the name of the file that they are on.
+#[must_use]
+pub fn strays(strays: &[Stray], look: Look) -> String {
+    let mut page = String::new();
+    for stray in strays {
+        // Writing to a string cannot fail.
+        let _ = writeln!(page, "{}:{}", shown(&stray.file), stray.at);
+        finding(&mut page, &stray.finding, look);
+        page.push('\n');
+    }
+    page
+}
+
 /// The verdict word, the path, and below them the rules that made it so.
 fn header(page: &mut String, report: &EntryReport, look: Look) {
     let style = verdict_style(report.verdict);
@@ -168,7 +181,7 @@ pub fn tally(verdicts: impl IntoIterator<Item = Option<Verdict>>) -> String {
 mod tests {
     use super::*;
     use crate::report::StartTimes;
-    use crate::report::tests::report;
+    use crate::report::tests::{report, stray};
     use crate::rule::RULES;
 
     fn plain(report: &EntryReport, width: usize, verbose: bool) -> String {
@@ -242,6 +255,16 @@ rejected   entries/tiny
         ] {
             assert!(page.contains(part), "{part:?} is not in {page}");
         }
+    }
+
+    #[test]
+    fn what_is_of_no_entry_stands_below_its_place() {
+        let page = strays(&[stray()], Look { width: 100, verbose: false });
+        assert_eq!(
+            anstream::adapter::strip_str(&page).to_string(),
+            "gate4k.toml:3:9\n  advice     size                7.1, 7.3  the waiver matches nothing\n      \
+             → remove it\n\n"
+        );
     }
 
     #[test]

@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::games::GameShown;
 use super::size::{EntrySize, Figures};
-use super::{EntryReport, Leftover, StartTimes};
+use super::{Leftover, StartTimes, Stray, Told};
 use crate::error::shown;
 use crate::evidence::{Capabilities, Exec, millis_opt};
 use crate::sandbox::status::Layer;
@@ -21,9 +22,21 @@ pub const CHECK_SCHEMA: &str = "gate4k/check/1";
 pub const SIZE_SCHEMA: &str = "gate4k/size/1";
 
 #[derive(Serialize)]
-struct Document<T> {
+struct Document<'a, T> {
     schema: &'static str,
     entries: Vec<T>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    findings: Option<Vec<Placed<'a>>>,
+}
+
+/// A finding that is of no entry.
+#[derive(Serialize)]
+struct Placed<'a> {
+    file: String,
+    line: usize,
+    column: usize,
+    #[serde(flatten)]
+    found: Found<'a>,
 }
 
 #[derive(Serialize)]
@@ -38,6 +51,7 @@ struct Entry<'a> {
     leftovers: &'a [Leftover],
     sandbox: Sandbox<'a>,
     capabilities: Capabilities,
+    games: &'a [GameShown],
     #[serde(skip_serializing_if = "Option::is_none")]
     judged_beside: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,10 +126,17 @@ impl From<StartTimes> for Startup {
 ///
 /// # Errors
 /// None that can be met: all that a report holds has a JSON form.
-pub fn check(reports: &[EntryReport]) -> serde_json::Result<String> {
+pub fn check<'a>(told: impl Into<Told<'a>>) -> serde_json::Result<String> {
+    let told = told.into();
+    let placed = |stray: &'a Stray| Placed {
+        file: path(&stray.file),
+        line: stray.at.line,
+        column: stray.at.column,
+        found: Found::from(&stray.finding),
+    };
     document(
         CHECK_SCHEMA,
-        reports
+        told.entries
             .iter()
             .map(|report| Entry {
                 path: path(&report.path),
@@ -128,11 +149,13 @@ pub fn check(reports: &[EntryReport]) -> serde_json::Result<String> {
                 leftovers: &report.leftovers,
                 sandbox: Sandbox { layers: &report.layers },
                 capabilities: report.capabilities.clone().unwrap_or_default(),
+                games: &report.games,
                 judged_beside: Some(report.circumstances.beside).filter(|others| *others > 0),
                 judged: report.circumstances.judged.as_deref(),
                 engines_json_sha256: report.circumstances.engines_json_sha256.as_deref(),
             })
             .collect(),
+        Some(told.strays.iter().map(placed).collect()),
     )
 }
 
@@ -161,6 +184,7 @@ pub fn size(entries: &[EntrySize]) -> serde_json::Result<String> {
                 },
             })
             .collect(),
+        None,
     )
 }
 
@@ -169,8 +193,12 @@ fn path(path: &Path) -> String {
     path.to_str().map_or_else(|| shown(path), str::to_owned)
 }
 
-fn document<T: Serialize>(schema: &'static str, entries: Vec<T>) -> serde_json::Result<String> {
-    let mut text = serde_json::to_string_pretty(&Document { schema, entries })?;
+fn document<T: Serialize>(
+    schema: &'static str,
+    entries: Vec<T>,
+    findings: Option<Vec<Placed<'_>>>,
+) -> serde_json::Result<String> {
+    let mut text = serde_json::to_string_pretty(&Document { schema, entries, findings })?;
     text.push('\n');
     Ok(harmless(&text))
 }
@@ -198,7 +226,8 @@ pub(crate) fn harmless(json: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::tests::report;
+    use crate::report::EntryReport;
+    use crate::report::tests::{report, stray};
 
     fn keys(value: &Value) -> Vec<&str> {
         value.as_object().unwrap().keys().map(String::as_str).collect()
@@ -208,7 +237,7 @@ mod tests {
     fn the_document_is_the_one_promised() {
         let text = check(&[report()]).unwrap();
         let document: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(keys(&document), ["schema", "entries"]);
+        assert_eq!(keys(&document), ["schema", "entries", "findings"]);
         assert_eq!(document["schema"], "gate4k/check/1");
         let entry = &document["entries"][0];
         assert_eq!(
@@ -223,7 +252,8 @@ mod tests {
                 "execs",
                 "leftovers",
                 "sandbox",
-                "capabilities"
+                "capabilities",
+                "games"
             ]
         );
         assert_eq!(entry["verdict"], "rejected");
@@ -247,6 +277,11 @@ mod tests {
         );
         assert_eq!(entry["capabilities"]["go_clock"], true);
         assert_eq!(entry["capabilities"]["nodes"], Value::Null);
+        assert_eq!(entry["games"][0]["end"].to_string(), r#"{"whole":"White mates"}"#);
+        assert_eq!(
+            entry["games"][0]["moves"][6].to_string(),
+            r#"{"move":"h5f7","took_ms":38.0,"score":{"mate":1}}"#
+        );
     }
 
     #[test]
@@ -279,7 +314,13 @@ mod tests {
 
     #[test]
     fn nothing_judged_is_still_a_document() {
-        let document: Value = serde_json::from_str(&check(&[]).unwrap()).unwrap();
+        let strays = [stray()];
+        let text = check(Told { entries: &[], strays: &strays }).unwrap();
+        let document: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(document["entries"], Value::Array(Vec::new()));
+        assert_eq!(
+            document["findings"].to_string(),
+            r#"[{"file":"gate4k.toml","line":3,"column":9,"rule":"size","section":"7.1, 7.3","status":"advice","summary":"the waiver matches nothing","evidence":{},"help":"remove it"}]"#
+        );
     }
 }

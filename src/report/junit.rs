@@ -5,10 +5,10 @@
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::EntryReport;
 use super::facts::circumstances;
 use super::text::clean;
 use super::weight::Weight;
+use super::{EntryReport, Told};
 use crate::error::shown;
 use crate::verdict::Finding;
 
@@ -16,10 +16,17 @@ use crate::verdict::Finding;
 ///
 /// # Errors
 /// None that can be met: characters that XML cannot hold are left out by the writer.
-pub fn check(reports: &[EntryReport]) -> Result<String, quick_junit::SerializeError> {
+pub fn check<'a>(told: impl Into<Told<'a>>) -> Result<String, quick_junit::SerializeError> {
+    let Told { entries, strays } = told.into();
     let mut document = Report::new("gate4k check");
-    for report in reports {
+    for report in entries {
         document.add_test_suite(suite(report));
+    }
+    for stray in strays {
+        let name = format!("{}:{}", shown(&stray.file), stray.at);
+        let mut suite = TestSuite::new(name.as_str());
+        suite.add_test_case(case(&name, &stray.finding));
+        document.add_test_suite(suite);
     }
     document.to_string()
 }
@@ -38,19 +45,23 @@ fn suite(report: &EntryReport) -> TestSuite {
         suite.add_property(Property::new(label, text));
     }
     for found in &report.findings {
-        let mut case = TestCase::new(found.rule.name(), status(found));
-        case.set_classname(name.as_str());
-        let weight = Weight::of(found);
-        if weight == Weight::Kept || weight == Weight::Remark {
-            case.set_system_out(told(found));
-        }
-        suite.add_test_case(case);
+        suite.add_test_case(case(&name, found));
     }
     if !report.transcript.is_empty() {
         let lines: Vec<String> = report.transcript.iter().map(|line| clean(line)).collect();
         suite.set_system_out(lines.join("\n"));
     }
     suite
+}
+
+fn case(name: &str, found: &Finding) -> TestCase {
+    let mut case = TestCase::new(found.rule.name(), status(found));
+    case.set_classname(name);
+    let weight = Weight::of(found);
+    if weight == Weight::Kept || weight == Weight::Remark {
+        case.set_system_out(told(found));
+    }
+    case
 }
 
 fn status(found: &Finding) -> TestCaseStatus {
@@ -83,7 +94,7 @@ fn told(found: &Finding) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::tests::report;
+    use crate::report::tests::{report, stray};
     use crate::rule::RuleId;
 
     #[test]
@@ -95,6 +106,16 @@ mod tests {
         assert_eq!(suite.name.as_str(), "entries/tiny");
         assert_eq!(suite.skipped, 1);
         assert!(suite.test_cases[1].status.clone() != TestCaseStatus::success());
+    }
+
+    #[test]
+    fn what_is_of_no_entry_is_a_suite_of_its_own() {
+        let strays = [stray()];
+        let text = check(Told { entries: &[report()], strays: &strays }).unwrap();
+        let read = Report::deserialize_from_str(&text).unwrap();
+        assert_eq!(read.test_suites[1].name.as_str(), "gate4k.toml:3:9");
+        let out = read.test_suites[1].test_cases[0].system_out.clone().unwrap();
+        assert!(out.as_str().starts_with("advice: the waiver matches nothing"), "{out:?}");
     }
 
     #[test]

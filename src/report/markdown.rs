@@ -4,7 +4,7 @@ use super::facts::{circumstances, sandbox, start, understands};
 use super::markup::{fenced, markdown as safe};
 use super::text::clean;
 use super::weight::Weight;
-use super::{EntryReport, Leftover, human};
+use super::{EntryReport, Leftover, Stray, Told, human};
 use crate::error::shown;
 use crate::verdict::{Finding, Verdict};
 
@@ -26,16 +26,18 @@ enum Detail {
 
 /// The page with all of it.
 #[must_use]
-pub fn check(reports: &[EntryReport]) -> String {
-    page(reports, Detail::Whole)
+pub fn check<'a>(told: impl Into<Told<'a>>) -> String {
+    page(told.into(), Detail::Whole)
 }
 
 /// As [`check`] within `room` bytes: first the conversations go, then what passed, then all but the table,
 /// then rows of the table, and the page says so.
 #[must_use]
-pub fn within(reports: &[EntryReport], room: usize) -> String {
+pub fn within<'a>(told: impl Into<Told<'a>>, room: usize) -> String {
+    let told = told.into();
+    let reports = told.entries;
     for detail in [Detail::Whole, Detail::NoTranscript, Detail::Faults, Detail::Row] {
-        let page = page(reports, detail);
+        let page = page(told, detail);
         if page.len() <= room {
             return page;
         }
@@ -56,11 +58,13 @@ pub fn within(reports: &[EntryReport], room: usize) -> String {
     if page.len() <= room { page } else { String::new() }
 }
 
-fn page(reports: &[EntryReport], detail: Detail) -> String {
+fn page(told: Told<'_>, detail: Detail) -> String {
+    let reports = told.entries;
     let mut page = head(reports);
     for report in reports {
         page.push_str(&row(report));
     }
+    strays(&mut page, told.strays);
     if detail != Detail::Row {
         for report in reports {
             entry(&mut page, report, detail);
@@ -78,6 +82,7 @@ fn page(reports: &[EntryReport], detail: Detail) -> String {
 
 fn head(reports: &[EntryReport]) -> String {
     let tally = match reports {
+        [] => "no entry was judged".to_owned(),
         [one] => one.verdict.word().to_owned(),
         _ => human::tally(reports.iter().map(|report| Some(report.verdict))),
     };
@@ -117,6 +122,14 @@ fn row(report: &EntryReport) -> String {
             Verdict::Rejected => because(Weight::Breaks),
         }
     )
+}
+
+/// What is of no entry, below the file that it is on.
+fn strays(page: &mut String, strays: &[Stray]) {
+    for stray in strays {
+        page.push_str(&format!("\n### {}:{}\n\n", safe(&shown(&stray.file)), stray.at));
+        finding(page, &stray.finding);
+    }
 }
 
 fn entry(page: &mut String, report: &EntryReport, detail: Detail) {
@@ -233,7 +246,7 @@ pub(super) fn left(leftover: &Leftover) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::tests::report;
+    use crate::report::tests::{report, stray};
     use crate::rule::RuleId;
 
     #[test]
@@ -262,6 +275,19 @@ mod tests {
             }
         }
         assert_eq!(fence, None, "{page}");
+    }
+
+    #[test]
+    fn what_is_of_no_entry_has_its_own_heading() {
+        let strays = [stray()];
+        let page = check(Told { entries: &[], strays: &strays });
+        assert!(
+            page.ends_with(
+                "\n### gate4k.toml:3:9\n\n- **advice size** (7.1, 7.3): the waiver matches nothing\n  \
+                 <br>→ remove it\n\n  ```text\n  its reason was: x\n  ```\n"
+            ),
+            "{page}"
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod event_ratings;
 mod facts;
+pub mod games;
 pub mod github;
 pub mod html;
 pub mod human;
@@ -25,8 +26,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::{Capabilities, Ending, Exec, LeftFile, LeftProcess, Purpose, Run, Shell};
+use crate::policy::excerpt::Place;
 use crate::sandbox::status::Layer;
 use crate::verdict::{Finding, Verdict};
+use games::GameShown;
 use size::SizeFigures;
 
 /// All that is told of one entry.
@@ -58,6 +61,8 @@ pub struct EntryReport {
     pub transcript: Vec<String>,
     /// Every run in a line.
     pub runs: Vec<RunSummary>,
+    /// The games of rule `match`, as far as they began.
+    pub games: Vec<GameShown>,
     /// What else was going on, and where this report comes from.
     pub circumstances: Circumstances,
 }
@@ -72,6 +77,44 @@ pub struct Circumstances {
     pub judged: Option<String>,
     /// The SHA-256 of the entry's engines.json in hex, where it has one.
     pub engines_json_sha256: Option<String>,
+}
+
+/// A finding that is of no entry, but on a line of the configuration.
+#[derive(Clone, Debug)]
+pub struct Stray {
+    /// The configuration.
+    pub file: PathBuf,
+    /// Where in it.
+    pub at: Place,
+    /// What was found.
+    pub finding: Finding,
+}
+
+/// All that a report tells.
+#[derive(Clone, Copy, Debug)]
+pub struct Told<'a> {
+    /// The entries, in their order.
+    pub entries: &'a [EntryReport],
+    /// What is of no entry.
+    pub strays: &'a [Stray],
+}
+
+impl<'a> From<&'a [EntryReport]> for Told<'a> {
+    fn from(entries: &'a [EntryReport]) -> Told<'a> {
+        Told { entries, strays: &[] }
+    }
+}
+
+impl<'a, const N: usize> From<&'a [EntryReport; N]> for Told<'a> {
+    fn from(entries: &'a [EntryReport; N]) -> Told<'a> {
+        Told { entries, strays: &[] }
+    }
+}
+
+impl<'a> From<&'a Vec<EntryReport>> for Told<'a> {
+    fn from(entries: &'a Vec<EntryReport>) -> Told<'a> {
+        Told { entries, strays: &[] }
+    }
 }
 
 /// From exec to the first answers.
@@ -108,6 +151,8 @@ pub struct RunSummary {
     pub answered: usize,
     /// How it ended.
     pub ending: Ending,
+    /// See [`Run::asleep`].
+    pub asleep: bool,
 }
 
 impl From<&Run> for RunSummary {
@@ -119,6 +164,7 @@ impl From<&Run> for RunSummary {
             asked: run.asks.len(),
             answered: run.asks.iter().filter(|ask| ask.answer.is_good()).count(),
             ending: run.ending.clone(),
+            asleep: run.asleep,
         }
     }
 }
@@ -126,7 +172,9 @@ impl From<&Run> for RunSummary {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::evidence::{EndHow, ExecOutcome, ExitHow, ProgramClass};
+    use crate::evidence::{
+        Colours, EndHow, ExecOutcome, ExitHow, GameEnd, PlayedPly, ProgramClass, Rival, Score,
+    };
     use crate::rule::RuleId;
     use crate::sandbox::status::{LayerName, State};
     use crate::units::Bytes;
@@ -218,8 +266,44 @@ pub(crate) mod tests {
                     exit_after: None,
                     emptied_after: None,
                 },
+                asleep: false,
             }],
+            games: vec![game()],
             circumstances: Circumstances::default(),
+        }
+    }
+
+    /// A finding on the third line of a configuration.
+    pub(crate) fn stray() -> Stray {
+        Stray {
+            file: "gate4k.toml".into(),
+            at: Place { line: 3, column: 9 },
+            finding: Finding::advice(RuleId::Size, "the waiver matches nothing")
+                .detail("its reason was: x")
+                .help("remove it"),
+        }
+    }
+
+    /// A short game that White wins.
+    pub(crate) fn game() -> GameShown {
+        let ply = |(number, word): (i32, &str)| PlayedPly {
+            uci: word.into(),
+            took: (number > 1)
+                .then(|| Duration::from_millis(20 + 3 * number.unsigned_abs() as u64)),
+            score: (number > 1).then_some(match number {
+                6 => Score::Mate(1),
+                _ => Score::Centipawns(15 * number),
+            }),
+        };
+        let words = ["e2e4", "e7e5", "d1h5", "b8c6", "f1c4", "g8f6", "h5f7"];
+        GameShown {
+            number: 1,
+            rival: Rival::Reference,
+            colours: Colours::White,
+            result: "1-0".into(),
+            end: GameEnd::Whole("White mates".into()),
+            fen: "r1bqkb1r/pppp1Qpp/2n2n2/4p3/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 0 4".into(),
+            moves: (0..).zip(words).map(ply).collect(),
         }
     }
 }

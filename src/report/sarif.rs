@@ -3,14 +3,17 @@
 //! A result is something to do: a broken rule is an error, what could not be decided a warning, a remark
 //! a note. What passed or was not tried is no result, since GitHub would show an alert for it.
 
+use std::path::Path;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::EntryReport;
 use super::place::Places;
 use super::text::clean;
 use super::weight::Weight;
+use super::{EntryReport, Told};
+use crate::policy::excerpt::Place;
 use crate::rule::{Kind, RULES, Rule};
 use crate::verdict::Finding;
 
@@ -36,17 +39,22 @@ struct Outcome {
 ///
 /// # Errors
 /// None that can be met: all that a report holds has a JSON form.
-pub fn check(reports: &[EntryReport], places: &Places) -> serde_json::Result<String> {
-    let mut found: Vec<(Weight, &EntryReport, &Finding)> = reports
+pub fn check<'a>(told: impl Into<Told<'a>>, places: &Places) -> serde_json::Result<String> {
+    let Told { entries, strays } = told.into();
+    let of_entries = entries
         .iter()
-        .flat_map(|report| report.findings.iter().map(move |f| (Weight::of(f), report, f)))
+        .flat_map(|report| report.findings.iter().map(move |found| (&*report.file, None, found)));
+    let of_none = strays.iter().map(|stray| (&*stray.file, Some(stray.at), &stray.finding));
+    let mut found: Vec<(Weight, &Path, Option<Place>, &Finding)> = of_entries
+        .chain(of_none)
+        .map(|(file, at, found)| (Weight::of(found), file, at, found))
         .filter(|(weight, ..)| level(*weight).is_some())
         .collect();
     found.sort_by_key(|(weight, ..)| *weight);
     found.truncate(MOST_RESULTS);
     let results: Vec<Outcome> = found
         .into_iter()
-        .map(|(weight, report, found)| outcome(report, found, weight, places))
+        .map(|(weight, file, at, found)| outcome(file, at, found, weight, places))
         .collect();
     let document = json!({
         "$schema": SCHEMA,
@@ -63,7 +71,7 @@ pub fn check(reports: &[EntryReport], places: &Places) -> serde_json::Result<Str
             "originalUriBaseIds": {
                 "%SRCROOT%": {"description": {"text": "The top of the repository."}},
             },
-            "artifacts": reports.iter().map(|r| artifact(r, places)).collect::<Vec<_>>(),
+            "artifacts": entries.iter().map(|r| artifact(r, places)).collect::<Vec<_>>(),
             "invocations": [{"executionSuccessful": true}],
             "results": results,
         }],
@@ -115,8 +123,8 @@ fn camel(name: &str) -> String {
         .collect()
 }
 
-fn location(report: &EntryReport, places: &Places) -> Value {
-    let uri = places.uri(&report.file);
+fn location(file: &Path, places: &Places) -> Value {
+    let uri = places.uri(file);
     if uri.starts_with("file:") {
         json!({"uri": uri})
     } else {
@@ -126,7 +134,7 @@ fn location(report: &EntryReport, places: &Places) -> Value {
 
 fn artifact(report: &EntryReport, places: &Places) -> Value {
     let mut artifact = json!({
-        "location": location(report, places),
+        "location": location(&report.file, places),
         "roles": ["analysisTarget"],
         "properties": {"verdict": report.verdict.word()},
     });
@@ -142,7 +150,13 @@ fn artifact(report: &EntryReport, places: &Places) -> Value {
     artifact
 }
 
-fn outcome(report: &EntryReport, found: &Finding, weight: Weight, places: &Places) -> Outcome {
+fn outcome(
+    file: &Path,
+    at: Option<Place>,
+    found: &Finding,
+    weight: Weight,
+    places: &Places,
+) -> Outcome {
     let mut lines = vec![clean(&found.summary)];
     lines.extend(found.details.iter().map(|line| clean(line)));
     if !found.help.is_empty() {
@@ -150,17 +164,24 @@ fn outcome(report: &EntryReport, found: &Finding, weight: Weight, places: &Place
     }
     // Neither the figures of the finding nor the bytes of the file: it stays the same alert as long as the
     // same entry breaks the same rule.
-    let same = Sha256::digest(format!("{} {}", found.rule.name(), places.uri(&report.file)));
+    let mut same = format!("{} {}", found.rule.name(), places.uri(file));
+    if let Some(at) = at {
+        same.push_str(&format!(" {}", at.line));
+    }
+    let same = Sha256::digest(same);
     let same: String = same.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     Outcome {
         rule_id: found.rule.name(),
         rule_index: found.rule as usize,
         level: level(weight).unwrap_or("none"),
         message: json!({"text": message(&lines.join("\n"))}),
-        // An entry is bytes, not lines; but an alert without a line is not shown.
         locations: [json!({"physicalLocation": {
-            "artifactLocation": location(report, places),
-            "region": {"startLine": 1},
+            "artifactLocation": location(file, places),
+            "region": match at {
+                Some(Place { line, column }) => json!({"startLine": line, "startColumn": column}),
+                // An entry is bytes, not lines; but an alert without a line is not shown.
+                None => json!({"startLine": 1}),
+            },
         }})],
         partial_fingerprints: json!({"primaryLocationLineHash": format!("{same}:1")}),
         properties: json!({
@@ -179,7 +200,7 @@ fn message(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::tests::report;
+    use crate::report::tests::{report, stray};
     use crate::rule::RuleId;
 
     fn places() -> Places {
@@ -225,6 +246,18 @@ mod tests {
         };
         assert_eq!(print("1 over", "a"), print("2 over", "./a"));
         assert_ne!(print("1 over", "a"), print("1 over", "b"));
+    }
+
+    #[test]
+    fn what_is_of_no_entry_is_a_note_on_its_line() {
+        let strays = [stray()];
+        let told = Told { entries: &[report()], strays: &strays };
+        let document: Value = serde_json::from_str(&check(told, &places()).unwrap()).unwrap();
+        let result = &document["runs"][0]["results"][3];
+        assert_eq!((&result["ruleId"], &result["level"]), (&"size".into(), &"note".into()));
+        let place = &result["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "gate4k.toml");
+        assert_eq!(place["region"].to_string(), r#"{"startLine":3,"startColumn":9}"#);
     }
 
     #[test]

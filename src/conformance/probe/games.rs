@@ -6,6 +6,8 @@
 //! game here (the margin is as long as an answer may take anyway), since real entries think 2 to 3 seconds
 //! at least; the wall bound does.
 
+mod line;
+
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -265,6 +267,7 @@ fn seen(finished: &Finished) -> PlayedGame {
         slowest: own_plies().map(|(_, ply)| ply.used()).max(),
         command: moves.command(),
         fen: Fen::from_position(moves.position(), EnPassantMode::Legal).to_string(),
+        line: line::plies(record),
         result: record.ending.result.word(),
         end,
         late: late(record, first, own),

@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use super::{size_bar, timeline};
+use super::{board, games, size_bar, timeline};
 use crate::error::shown;
 use crate::report::facts::{circumstances, sandbox, start, summary, understands};
 use crate::report::markdown::left;
 use crate::report::markup::html as safe;
 use crate::report::text::clean;
 use crate::report::weight::Weight;
-use crate::report::{EntryReport, human};
+use crate::report::{EntryReport, Told, human};
 use crate::verdict::Finding;
 
 /// Says to the browser what the page is anyhow: nothing is loaded and nothing is run, whatever an entry
@@ -19,7 +19,8 @@ const POLICY: &str =
 
 /// The page of all entries.
 #[must_use]
-pub fn check(reports: &[EntryReport]) -> String {
+pub fn check<'a>(told: impl Into<Told<'a>>) -> String {
+    let Told { entries: reports, strays } = told.into();
     let tally = human::tally(reports.iter().map(|report| Some(report.verdict)));
     let title = match reports {
         [one] => format!("{}: {}", shown(&one.path), one.verdict.word()),
@@ -36,10 +37,19 @@ pub fn check(reports: &[EntryReport]) -> String {
     if reports.len() != 1 {
         overview(&mut page, reports, &tally);
     }
+    if reports.iter().any(|report| !report.games.is_empty()) {
+        page.push_str(board::PIECES);
+    }
     for (number, report) in reports.iter().enumerate() {
         card(&mut page, number, report);
     }
     // Writing to a string cannot fail, here and below.
+    for stray in strays {
+        let place = format!("{}:{}", shown(&stray.file), stray.at);
+        let _ = writeln!(page, "<article>\n<h2>{}</h2>", safe(&place));
+        finding(&mut page, &stray.finding);
+        page.push_str("</article>\n");
+    }
     let _ = write!(
         page,
         "<footer>gate4k {}, by the rules of TCEC 4k</footer>\n</body>\n</html>\n",
@@ -83,6 +93,7 @@ fn card(page: &mut String, number: usize, report: &EntryReport) {
     if !chart.is_empty() {
         let _ = write!(page, "<h3>Start</h3>\n<p>{}</p>\n{chart}", safe(&start(report.startup)));
     }
+    page.push_str(&games::pictures(report));
     leftovers(page, report);
     facts(page, report);
     if !report.transcript.is_empty() {
@@ -198,7 +209,8 @@ fn facts(page: &mut String, report: &EntryReport) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::tests::report;
+    use crate::report::Stray;
+    use crate::report::tests::{report, stray};
     use crate::rule::RuleId;
 
     #[test]
@@ -208,9 +220,42 @@ mod tests {
             assert!(!page.contains(outside), "{outside}");
         }
         for tag in [
-            "html", "head", "body", "article", "table", "thead", "tbody", "tr", "td", "th", "span",
-            "div", "h1", "h2", "h3", "p", "pre", "ul", "li", "dl", "dt", "dd", "details",
-            "summary", "section", "i", "b", "a", "footer", "style",
+            "html",
+            "head",
+            "body",
+            "article",
+            "table",
+            "thead",
+            "tbody",
+            "tr",
+            "td",
+            "th",
+            "span",
+            "div",
+            "h1",
+            "h2",
+            "h3",
+            "p",
+            "pre",
+            "ul",
+            "li",
+            "dl",
+            "dt",
+            "dd",
+            "details",
+            "summary",
+            "section",
+            "i",
+            "b",
+            "a",
+            "footer",
+            "style",
+            "strong",
+            "figure",
+            "figcaption",
+            "svg",
+            "symbol",
+            "text",
         ] {
             let opened = page.matches(&format!("<{tag}>")).count()
                 + page.matches(&format!("<{tag} ")).count();
@@ -232,7 +277,9 @@ mod tests {
         hostile.layers[2].reason = name.into();
         hostile.execs[0].name = name.into();
         hostile.execs[0].argv = vec![name.into()];
-        let page = check(&[hostile.clone(), hostile]);
+        let finding = Finding::advice(RuleId::Size, name).detail(name).help(name);
+        let strays = [Stray { file: name.into(), finding, ..stray() }];
+        let page = check(Told { entries: &[hostile.clone(), hostile], strays: &strays });
         assert!(!page.contains("<script"), "{page}");
         assert!(!page.contains("\"' onload"), "{page}");
     }

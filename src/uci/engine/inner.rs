@@ -19,6 +19,9 @@ const MOST_OPTIONS: usize = 200;
 /// Output is closed: so long the process may take to be seen ending.
 pub(super) const DYING: Duration = Duration::from_millis(300);
 
+/// So long it is looked whether a start that was given up wants a processor.
+const LOOK: Duration = Duration::from_millis(300);
+
 pub(super) struct Pending {
     pub(super) question: GoQuestion,
     pub(super) position: Chess,
@@ -49,6 +52,7 @@ pub(super) struct Inner {
     pub(super) pending: Option<Pending>,
     pub(super) ending: Ending,
     pub(super) left_processes: Vec<LeftProcess>,
+    pub(super) asleep: bool,
 }
 
 impl std::fmt::Debug for Inner {
@@ -100,6 +104,7 @@ impl Inner {
                 emptied_after: None,
             },
             left_processes: Vec::new(),
+            asleep: false,
         }
     }
 
@@ -134,6 +139,7 @@ impl Inner {
                     self.learn(reply, &bytes);
                 }
                 Received::Timeout => {
+                    self.asleep = self.readyok.is_none() && self.sleeps();
                     self.note_processes();
                     return Err(Answer::Timeout);
                 }
@@ -212,6 +218,14 @@ impl Inner {
         }
         self.wire.drain();
         Answer::Ended(exit)
+    }
+
+    /// Whether nothing of it wants a processor or waits for a disk.
+    fn sleeps(&self) -> bool {
+        let before = self.confined.cpu_time();
+        std::thread::sleep(LOOK);
+        let wanted = self.confined.cpu_time().saturating_sub(before);
+        wanted < LOOK / 50 && self.confined.processes().iter().all(|process| process.state != 'D')
     }
 
     pub(super) fn note_processes(&mut self) {
@@ -317,6 +331,7 @@ impl Inner {
             crashes: traces.crashes,
             left_files: traces.left_files,
             left_processes: self.left_processes,
+            asleep: self.asleep,
             stderr_tail,
             idle_before_go: self.idle_before_go,
             idle_after_move: self.idle_after_move,
