@@ -45,25 +45,23 @@ impl Place {
     }
 
     fn run(&self, words: &[&str]) -> Told {
+        Told::of(&mut self.command(words))
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
         for name in ["NO_COLOR", "CLICOLOR_FORCE", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"] {
             command.env_remove(name);
         }
-        let output = command
+        command
             .args(words)
             .current_dir(self.top.path())
             .env_remove("GITHUB_WORKSPACE")
             .env("COLUMNS", "120")
             .env("HOME", self.home.path())
             .env("XDG_CACHE_HOME", self.home.path().join("cache"))
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        Told {
-            code: output.status.code().unwrap(),
-            out: String::from_utf8(output.stdout).unwrap(),
-            err: String::from_utf8(output.stderr).unwrap(),
-        }
+            .stdin(Stdio::null());
+        command
     }
 
     fn git(&self, words: &[&str]) -> bool {
@@ -89,6 +87,15 @@ impl Place {
 }
 
 impl Told {
+    fn of(command: &mut Command) -> Told {
+        let output = command.output().unwrap();
+        Told {
+            code: output.status.code().unwrap(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
     fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {}{}", self.out, self.err))
     }
@@ -308,6 +315,37 @@ fn a_receipt_holds_until_something_changes() {
     assert!(changed.out.starts_with("does not hold  a\n"), "{}", changed.out);
     assert_eq!(place.run(&["verify", "r.json", "gone"]).code, 3);
     assert_eq!(place.run(&["verify", "gone.json", "a"]).code, 2);
+}
+
+#[test]
+fn a_locked_key_signs_with_its_password_from_the_environment() {
+    let place = Place::new();
+    place.copy(BAD, "a");
+    let word = "correct horse";
+    let pair = minisign::KeyPair::generate_encrypted_keypair(Some(word.into())).unwrap();
+    place.write("key", pair.sk.to_box(None).unwrap().into_string());
+    place.write("key.pub", pair.pk.to_box().unwrap().into_string());
+    let sign = |word: Option<&str>| {
+        let mut command = place.command(&["check", "--quick", "-q", "--receipt=r.json"]);
+        command.args(["--sign-key=key", "a"]).env_remove("GATE4K_KEY_PASSWORD");
+        Told::of(command.envs(word.map(|word| ("GATE4K_KEY_PASSWORD", word))))
+    };
+    for (given, said) in [
+        (None, "the key key has a password; put it into the environment as GATE4K_KEY_PASSWORD"),
+        (Some("wrong"), "GATE4K_KEY_PASSWORD is not the password of the key key"),
+    ] {
+        let told = sign(given);
+        // Before anything is judged, and nothing is written.
+        assert_eq!((told.code, told.out.as_str()), (2, ""));
+        assert!(told.err.contains(said), "{}", told.err);
+        assert!(!place.path("r.json").exists() && !place.path("r.json.minisig").exists());
+    }
+    let told = sign(Some(word));
+    assert_eq!(told.code, 1, "{}", told.err);
+    let signed = place.run(&["verify", "--public-key=key.pub", "r.json", "a"]);
+    assert_eq!(signed.code, 1, "{}{}", signed.out, signed.err);
+    assert!(signed.out.starts_with("holds          a: rejected on "), "{}", signed.out);
+    assert!(signed.out.contains("signed by the key that was given"), "{}", signed.out);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
+use ct_codecs::{Base64, Decoder};
 use minisign::{PublicKey, PublicKeyBox, SecretKey, SecretKeyBox, SignatureBox};
 
 use crate::error::shown;
@@ -40,6 +41,12 @@ pub enum SignError {
         /// The file.
         path: PathBuf,
     },
+    /// The password is another.
+    #[error("{PASSWORD} is not the password of the key {}", shown(path))]
+    Password {
+        /// The file.
+        path: PathBuf,
+    },
     /// The signature is not of that key, or not of that receipt.
     #[error("the signature does not hold: {0}")]
     Broken(String),
@@ -65,6 +72,24 @@ pub fn beside(receipt: &Path) -> PathBuf {
     name.into()
 }
 
+/// A key that has no password, as `minisign -G -W` writes it: without the sum that guards a locked one, which
+/// the crate takes for damage. Whether it is whole shows by a signature that its own public part takes.
+fn open_without_sum(text: &str) -> Option<SecretKey> {
+    // The form of the file: minisign(1), "Secret key format".
+    const LENGTH: usize = 158;
+    let bytes = Base64::decode_to_vec(text.lines().nth(1)?.trim(), None).ok()?;
+    let lock = bytes.get(2..4)?;
+    let sum = bytes.get(LENGTH - 32..LENGTH)?;
+    if bytes.len() != LENGTH || [lock, sum].concat().iter().any(|byte| *byte != 0) {
+        return None;
+    }
+    let key = SecretKey::from_bytes(&bytes).ok()?;
+    let public = PublicKey::from_secret_key(&key).ok()?;
+    let signed = minisign::sign(None, &key, Cursor::new(""), None, None).ok()?;
+    minisign::verify(&public, &signed, Cursor::new(""), true, false, false).ok()?;
+    Some(key)
+}
+
 /// A key that signs.
 pub struct Signer(SecretKey);
 
@@ -81,15 +106,24 @@ impl Signer {
         let what = "secret key";
         let text = text(what, path)?;
         let parse = || SecretKeyBox::from_string(&text).map_err(wrong(what, path));
-        let key = match (parse()?.into_unencrypted_secret_key(), password) {
-            (Ok(key), _) => key,
+        if let Some(key) = open_without_sum(&text) {
+            return Ok(Signer(key));
+        }
+        let key = match parse()?.into_unencrypted_secret_key() {
+            Ok(key) => key,
             // What is told so is a key, only not an open one.
-            (Err(error), password) if error.to_string().contains("encrypted") => {
-                let locked = || SignError::Locked { path: path.to_owned() };
-                let password = password.ok_or_else(locked)?;
-                parse()?.into_secret_key(Some(password)).map_err(wrong(what, path))?
+            Err(error) if error.to_string().contains("encrypted") => {
+                let password =
+                    password.ok_or_else(|| SignError::Locked { path: path.to_owned() })?;
+                parse()?.into_secret_key(Some(password)).map_err(|error| {
+                    if error.to_string().contains("password") {
+                        SignError::Password { path: path.to_owned() }
+                    } else {
+                        wrong(what, path)(error)
+                    }
+                })?
             }
-            (Err(error), _) => return Err(wrong(what, path)(error)),
+            Err(error) => return Err(wrong(what, path)(error)),
         };
         Ok(Signer(key))
     }
@@ -130,6 +164,7 @@ pub fn verify(path: &Path, receipt: &str, key: &str) -> Result<(), SignError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ct_codecs::Encoder;
     use minisign::KeyPair;
     use std::fs;
 
@@ -162,6 +197,38 @@ mod tests {
         let (_other, _, stranger) = keys(None);
         let wrong = verify(&receipt, "text", stranger.to_str().unwrap());
         assert!(matches!(wrong, Err(SignError::Broken(_))));
+    }
+
+    #[test]
+    fn an_open_key_of_minisign_has_no_sum_and_is_taken_if_it_is_whole() {
+        let (folder, secret, public) = keys(None);
+        let text = fs::read_to_string(&secret).unwrap();
+        let whole = Base64::decode_to_vec(text.lines().nth(1).unwrap(), None).unwrap();
+        let with = |change: &dyn Fn(&mut Vec<u8>)| {
+            let mut bytes = whole.clone();
+            bytes[126..].fill(0);
+            change(&mut bytes);
+            let line = Base64::encode_to_string(bytes).unwrap();
+            fs::write(&secret, format!("untrusted comment: x\n{line}\n")).unwrap();
+            Signer::unlock(&secret, None)
+        };
+        let receipt = folder.path().join("r.json");
+        fs::write(beside(&receipt), with(&|_| {}).unwrap().sign("text").unwrap()).unwrap();
+        verify(&receipt, "text", public.to_str().unwrap()).unwrap();
+        // A bit of the secret part.
+        assert!(matches!(with(&|bytes| bytes[70] ^= 1), Err(SignError::Wrong { .. })));
+    }
+
+    #[test]
+    fn a_locked_key_wants_its_password() {
+        let (_folder, secret, _) = keys(Some("a word"));
+        assert!(matches!(Signer::unlock(&secret, None), Err(SignError::Locked { .. })));
+        let other = Signer::unlock(&secret, Some("another".into())).err().unwrap();
+        assert!(
+            other.to_string().starts_with("GATE4K_KEY_PASSWORD is not the password"),
+            "{other}"
+        );
+        assert!(Signer::unlock(&secret, Some("a word".into())).is_ok());
     }
 
     #[test]
