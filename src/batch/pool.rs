@@ -124,13 +124,13 @@ fn may_be_owed_to_others(report: &EntryReport) -> bool {
         && report.verdict != Verdict::Accepted
         && !report.runs.is_empty()
         && !gates().any(|found| found.status == Status::Fail && is_timeless(found.rule))
-        && !slept(report)
+        && !is_hopeless(report)
 }
 
-/// Whether it never came up, by no way of starting it, while nothing of it wanted a processor: then nobody
-/// kept it from one.
-fn slept(report: &EntryReport) -> bool {
-    report.runs.iter().all(|run| run.startup.readyok.is_none() && run.asleep)
+/// Whether it never came up, by no way of starting it, for what a faster host would not change: it slept or
+/// it flooded us.
+fn is_hopeless(report: &EntryReport) -> bool {
+    report.runs.iter().all(|run| run.startup.readyok.is_none() && run.hopeless)
 }
 
 /// Rules that are broken, or not, however slow the host is.
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_slept_is_not_judged_again() {
+    fn one_that_sleeps_or_floods_is_not_judged_again() {
         let calls = AtomicUsize::new(0);
         let both = Barrier::new(2);
         let heard = all(&["sleeps", "computes"], 2, &|path, jobs, _| {
@@ -291,7 +291,7 @@ mod tests {
             let mut report = judged(path, vec![Finding::fail(RuleId::Startup, "no answer")]);
             for run in &mut report.runs {
                 run.startup = StartTimes::default();
-                run.asleep = path == Path::new("sleeps");
+                run.hopeless = path == Path::new("sleeps");
             }
             Ok(report)
         });

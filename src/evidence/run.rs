@@ -167,9 +167,9 @@ pub struct Run {
     pub idle_after_move: Option<f64>,
     /// The same after a `bestmove` once `Ponder` was switched off, where the engine announced it.
     pub idle_ponder_off: Option<f64>,
-    /// It was given up before the first `readyok`, and nothing of it wanted a processor then, or waited for
-    /// one: a faster host would not have brought the answer.
-    pub asleep: bool,
+    /// It was given up before the first `readyok` for what a faster host would not change: nothing of it wanted
+    /// a processor, or waited for one, or it had flooded its output.
+    pub hopeless: bool,
     /// What was seen of an opening book.
     pub book: BookSeen,
     /// Both directions with times.

@@ -52,7 +52,7 @@ pub(super) struct Inner {
     pub(super) pending: Option<Pending>,
     pub(super) ending: Ending,
     pub(super) left_processes: Vec<LeftProcess>,
-    pub(super) asleep: bool,
+    pub(super) hopeless: bool,
 }
 
 impl std::fmt::Debug for Inner {
@@ -104,7 +104,7 @@ impl Inner {
                 emptied_after: None,
             },
             left_processes: Vec::new(),
-            asleep: false,
+            hopeless: false,
         }
     }
 
@@ -139,12 +139,15 @@ impl Inner {
                     self.learn(reply, &bytes);
                 }
                 Received::Timeout => {
-                    self.asleep = self.readyok.is_none() && self.sleeps();
+                    self.hopeless = self.readyok.is_none() && self.sleeps();
                     self.note_processes();
                     return Err(Answer::Timeout);
                 }
                 Received::Closed => return Err(self.ended()),
-                Received::Flood(bytes) => return Err(Answer::Flood(bytes)),
+                Received::Flood(bytes) => {
+                    self.hopeless = self.readyok.is_none();
+                    return Err(Answer::Flood(bytes));
+                }
             }
         }
     }
@@ -331,7 +334,7 @@ impl Inner {
             crashes: traces.crashes,
             left_files: traces.left_files,
             left_processes: self.left_processes,
-            asleep: self.asleep,
+            hopeless: self.hopeless,
             stderr_tail,
             idle_before_go: self.idle_before_go,
             idle_after_move: self.idle_after_move,
