@@ -132,7 +132,14 @@ fn a_tie_that_no_rule_breaks_waits_for_the_organisers() {
         let (code, text) = event.ask(&["event", "run", "--quiet"]);
         assert_eq!(code, 4, "{text}");
         assert!(text.contains("A and B are tied") && text.contains("rule 3.1.7"), "{text}");
+        // It says that nothing is left to ask.
+        let figures = "A and B are level: points 1, direct encounter 1, Sonneborn-Berger 1.00, \
+                       r-mobility 1.000000, double wins 0, average moves in won games –, average moves in \
+                       lost games –";
+        assert!(text.contains(figures), "{text}");
     }
+    let (_, text) = event.ask(&["standings", "event.journal"]);
+    assert!(text.contains("level in every tie-break: the organisers decide"), "{text}");
     let (code, text) = event.ask(&["event", "decide", "--order", "B", "--reason", "x"]);
     assert!(code == 2 && text.contains("name exactly these"), "{text}");
     let (code, text) = event.ask(&["event", "decide", "--order", "B,A", "--reason", "a coin"]);
@@ -140,6 +147,29 @@ fn a_tie_that_no_rule_breaks_waits_for_the_organisers() {
     let text = event.finish();
     assert!(text.contains("Small is over: B wins"), "{text}");
     assert_eq!(event.records("decision")[0]["reason"], "a coin");
+}
+
+/// Rule 3.1 excepts the MiniFinal alone: a pool in which only two play has all its tie-breaks.
+#[test]
+fn a_pool_of_two_that_ends_level_is_decided_by_its_tie_breaks() {
+    let event = Event::new(&[("A", "elf"), ("B", "elf32")], "1+0.01", POOL);
+    let mut past = Past::new(&event);
+    past.stage(&["A", "B"]);
+    // Each wins as White, A in fewer moves.
+    let longer = "a2a3 a7a6 e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 h5f7";
+    past.game(1, "A", "B", WHITE_MATES);
+    past.ended(2, "B", "A", longer, Ending::win(Color::White, Reason::Mate));
+    drop(past);
+    let decided = "A before B, both 1: average moves in won games";
+    for words in [&["event", "status"][..], &["standings", "event.journal"]] {
+        let (code, text) = event.ask(words);
+        assert!(code == 0 && text.contains(decided), "{text}");
+    }
+    if can_play() {
+        let text = event.finish();
+        assert!(text.contains("Small is over: A wins"), "{text}");
+        assert_eq!(event.records("decision").len(), 0);
+    }
 }
 
 #[test]

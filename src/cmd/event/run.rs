@@ -15,6 +15,7 @@ use crate::event::standings::Standings;
 use crate::report::human::{self, Look};
 use crate::report::{EntryReport, event_ratings, standings, text};
 use crate::runner::stop::Stop;
+use crate::words::all;
 
 /// Runs, or goes on.
 pub(super) fn run(
@@ -50,7 +51,7 @@ pub(super) fn run(
             format!(
                 "{stage}: {} are tied after every tie-break, and the organisers decide (rule 3.1.7): \
                  `gate4k event decide {file} --order {} --reason …`, the best first, then run again",
-                engines.join(" and "),
+                all(&engines),
                 engines.join(",")
             ),
             Exit::Undecided,
@@ -97,10 +98,12 @@ impl<W: Write> Audience for Page<'_, W> {
         self.put(&human::entry(report, look));
     }
 
+    fn wants_tables(&self) -> bool {
+        !self.quiet && self.failed.is_none()
+    }
+
     fn table(&mut self, counted: &Standings, ratings: &EventRatings) {
-        if !self.quiet {
-            self.put(&standings::text(counted, text::width()));
-            self.put(&format!("\n{}", event_ratings::text(ratings)));
-        }
+        self.put(&standings::text(counted, text::width()));
+        self.put(&format!("\n{}", event_ratings::text(ratings)));
     }
 }

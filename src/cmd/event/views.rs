@@ -13,6 +13,7 @@ use crate::event::standings::Standings;
 use crate::event::verify;
 use crate::event::{export, stage::Stage};
 use crate::report::{event_ratings, standings, text};
+use crate::words::counted;
 
 /// The event's state by its journal, with a note where its end is torn.
 fn ledger(config: &Config) -> Result<(Ledger, Option<journal::Torn>), JournalError> {
@@ -31,10 +32,9 @@ fn told(error: &JournalError) -> Exit {
     }
 }
 
-fn counted(config: &Config, ledger: &Ledger, number: usize, stage: &Stage) -> Option<Standings> {
+fn table(config: &Config, ledger: &Ledger, number: usize, stage: &Stage) -> Option<Standings> {
     let state = ledger.stages.get(number)?;
-    let field = stage.field(&config.event, &state.started, &state.finished, config.crash_limit);
-    Some(Standings::of(&field, stage.chain))
+    Some(stage.standings(&state.field(config.crash_limit)))
 }
 
 /// How far it is.
@@ -56,21 +56,23 @@ pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Ex
             continue;
         };
         let games = stage.schedule(state.started.seats.len()).map_or(0, |s| s.games());
-        let done = state.finished.len();
+        let done = state.finished();
         match &state.outcome {
             Some(outcome) => {
                 writeln!(
                     out,
-                    "{}: over, {done} games: {}",
+                    "{}: over, {}: {}",
                     stage.name,
+                    counted(done, "game"),
                     outcome.promoted.join(", ")
                 )?;
             }
-            None => writeln!(out, "{}: {done} of {games} games", stage.name)?,
+            None => writeln!(out, "{}: {done} of {}", stage.name, counted(games, "game"))?,
         }
     }
     for game in ledger.open.values() {
-        writeln!(out, "under way: {}, {} moves of the engines", game.started.id, game.plies.len())?;
+        let moves = counted(game.plies.len(), "move");
+        writeln!(out, "under way: {}, {moves} of the engines", game.started.id)?;
     }
     for (name, crashes) in ledger.crashes() {
         writeln!(out, "crashed: {name}, {crashes} (counted as losses, rule 6.2)")?;
@@ -87,8 +89,7 @@ pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Ex
         (None, None) => {}
     }
     let last = ledger.stages.len().checked_sub(1);
-    let table =
-        last.and_then(|number| counted(config, &ledger, number, config.stages.get(number)?));
+    let table = last.and_then(|number| table(config, &ledger, number, config.stages.get(number)?));
     if let Some(table) = table.filter(|table| !table.rows.is_empty()) {
         write!(out, "\n{}", standings::text(&table, text::width()))?;
     }
@@ -110,11 +111,11 @@ pub(super) fn verify(config: &Config, out: &mut impl Write) -> anyhow::Result<Ex
             let verdict = if found.wrong.is_empty() { "all is right" } else { "NOT all is right" };
             writeln!(
                 out,
-                "{}: {} records, {} finished games, {} moves: {verdict}",
+                "{}: {}, {}, {}: {verdict}",
                 shown(&config.journal),
-                found.records,
-                found.games,
-                found.moves
+                counted(found.records, "record"),
+                counted(found.games, "finished game"),
+                counted(found.moves, "move")
             )?;
             Ok(if found.wrong.is_empty() { Exit::Success } else { Exit::Rejected })
         }
@@ -150,7 +151,7 @@ pub(super) fn export(
         .stages
         .iter()
         .enumerate()
-        .filter_map(|(number, stage)| counted(config, &ledger, number, stage))
+        .filter_map(|(number, stage)| table(config, &ledger, number, stage))
         .collect();
     let ratings = EventRatings::of(config, &ledger);
     match what {
@@ -164,12 +165,8 @@ pub(super) fn export(
             )?;
         }
         ExportWhat::Json | ExportWhat::Pgn => {
-            let stages = tables
-                .iter()
-                .map(|table| {
-                    Ok(serde_json::from_str::<serde_json::Value>(&standings::json(table)?)?)
-                })
-                .collect::<anyhow::Result<Vec<_>>>()?;
+            let stages = tables.iter().map(|table| serde_json::to_value(standings::json(table)));
+            let stages = stages.collect::<Result<Vec<_>, _>>()?;
             let entries: Vec<_> = ledger.receipts.values().collect();
             let document = serde_json::json!({
                 "schema": "gate4k-event-1",
