@@ -8,7 +8,7 @@
 #![expect(clippy::expect_used, reason = "a benchmark that cannot measure has nothing to say")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -82,12 +82,19 @@ impl Bench {
 
     /// The games of a match as its stream of events tells them.
     fn told(&self, words: &[String]) -> Vec<Value> {
+        let (_, games) = self.told_by(Command::new(&self.gate4k).args(words)).expect("a match");
+        games
+    }
+
+    /// The same of a command that ends in the words of a match.
+    fn told_by(&self, command: &mut Command) -> Option<(Output, Vec<Value>)> {
         let path = self.dir.path().join("events");
         let _ = std::fs::remove_file(&path);
-        measured(Command::new(&self.gate4k).args(words).arg("--events").arg(&path));
-        let text = std::fs::read_to_string(&path).expect("events");
+        let command = command.arg("--events").arg(&path).stdin(Stdio::null());
+        let output = command.output().ok().filter(|output| output.status.success())?;
+        let text = std::fs::read_to_string(&path).ok()?;
         let events = text.lines().map(|line| serde_json::from_str(line).expect("an event"));
-        events.filter(|event: &Value| event["event"] == "game-finished").collect()
+        Some((output, events.filter(|event: &Value| event["event"] == "game-finished").collect()))
     }
 
     /// The plies of a match; engines without chance play the same games each time.
@@ -264,30 +271,31 @@ fn calls(bench: &Bench) {
     );
 }
 
-/// Instructions that callgrind counts, of a longer match less a shorter one.
+/// Instructions that callgrind counts, of a longer match less a shorter one. `CALLGRIND=PATH` is another program than
+/// `valgrind --tool=callgrind`, whose older releases do not know pidfd_open, without which no engine starts.
 fn instructions(bench: &Bench) {
     let counted = |games: usize| -> Option<(u64, usize)> {
-        let words = bench.plain(games, &["--affinity", "off"]);
+        let words = bench.plain(games, &["--affinity", "off", "--tc", "600+1"]);
         let out = bench.dir.path().join("callgrind");
-        let output = Command::new("valgrind")
+        let tool = std::env::var_os("CALLGRIND").unwrap_or_else(|| "valgrind".into());
+        let mut counted = Command::new(tool);
+        counted
             .arg("--tool=callgrind")
             .arg(format!("--callgrind-out-file={}", out.display()))
             .arg(&bench.gate4k)
-            .args(&words)
-            .args(["--tc", "600+1"])
-            .output()
-            .ok()
-            .filter(|output| output.status.success())?;
+            .args(&words);
+        let (output, games) = bench.told_by(&mut counted)?;
+        let plies = games.iter().filter_map(|game| Some(game["moves"].as_array()?.len())).sum();
         let text = String::from_utf8_lossy(&output.stderr);
         let line = text.lines().rev().find_map(|line| line.split_once("Collected : "))?;
-        Some((line.1.trim().parse().ok()?, bench.plies(&words)))
+        (plies > 0).then_some((line.1.trim().parse().ok()?, plies))
     };
     match (counted(10), counted(40)) {
-        (Some((few, few_plies)), Some((many, many_plies))) => println!(
+        (Some((few, few_plies)), Some((many, many_plies))) if many_plies > few_plies => println!(
             "instructions         {:6.0} a ply of the runner (callgrind)",
-            (many - few) as f64 / (many_plies - few_plies) as f64
+            many.saturating_sub(few) as f64 / (many_plies - few_plies) as f64
         ),
-        _ => println!("skipped: instructions a ply: no valgrind here, or it failed"),
+        _ => println!("skipped: instructions a ply: no valgrind here that can run a match"),
     }
 }
 

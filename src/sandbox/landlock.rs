@@ -4,15 +4,16 @@
 //! because what can be read can be used (facts of the rules against the kernel: ld.so runs any ELF that
 //! it can read). <https://docs.kernel.org/userspace-api/landlock.html>
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
-    Ruleset, RulesetAttr, RulesetCreatedAttr, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathFd, Ruleset,
+    RulesetAttr, Scope,
 };
 
 use super::plan::SandboxError;
+use super::spawn;
 
 /// The oldest interface that is enough: files, links between directories (2) and truncation (3).
 pub(super) const LEAST_ABI: i32 = 3;
@@ -92,7 +93,7 @@ impl Rules {
             source: std::io::Error::other(error.to_string()),
         };
         let creating = "creating the Landlock ruleset";
-        let mut ruleset = Ruleset::default()
+        let ruleset = Ruleset::default()
             .set_compatibility(CompatLevel::HardRequirement)
             .handle_access(AccessFs::from_all(ABI::V3))
             .map_err(|e| failed(creating, &e))?
@@ -105,12 +106,14 @@ impl Rules {
             .map_err(|e| failed(creating, &e))?
             .create()
             .map_err(|e| failed(creating, &e))?;
+        let ruleset = Option::<OwnedFd>::from(ruleset)
+            .ok_or_else(|| failed(creating, &"the kernel enforces no Landlock rights"))?;
+        // A right that the kernel does not know is refused, not left out.
+        let known = AccessFs::from_all(ABI::from(spawn::landlock_abi()).min(NEWEST));
         for (file, rights) in &self.rules {
-            ruleset = ruleset
-                .add_rule(PathBeneath::new(file, *rights))
+            spawn::landlock_grant(ruleset.as_fd(), file.as_fd(), (*rights & known).bits())
                 .map_err(|e| failed("adding a Landlock rule", &e))?;
         }
-        Option::<OwnedFd>::from(ruleset)
-            .ok_or_else(|| failed(creating, &"the kernel enforces no Landlock rights"))
+        Ok(ruleset)
     }
 }

@@ -84,8 +84,14 @@ fn used(pids: &[i32], most: u64) -> Option<(u64, i32)> {
         return None;
     }
     // Forked processes share most of what they have: now it is worth counting exactly.
-    let used = resident.iter().map(|&(bytes, pid)| share(pid, bytes)).sum::<u64>();
-    (used > most).then_some((used, biggest))
+    let exactly = || resident.iter().map(|&(bytes, pid)| share(pid, bytes)).sum::<u64>();
+    // One after the other they are looked at, and what ends meanwhile leaves its share to those that are still to come:
+    // a second count must say the same.
+    let used = exactly();
+    (used > most)
+        .then(exactly)
+        .filter(|again| *again > most)
+        .map(|again| (again.min(used), biggest))
 }
 
 /// Resident bytes: the second field of /proc/PID/statm (proc_pid_statm(5)), which everybody may read.

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use libc::sock_filter;
 use nix::unistd::Uid;
 
 use super::cgroup::{Group, Groups, Top};
@@ -12,7 +13,7 @@ use super::landlock::{self, Grants, Rules};
 use super::limits;
 use super::namespaces::{self, HOME, WORK, WORKSPACE, c};
 use super::nest::Nest;
-use super::plan::{Plan, SandboxError};
+use super::plan::{Audit, Plan, SandboxError};
 use super::seccomp;
 use super::spawn::{Attempt, Ids, InnerRule, Script};
 use super::workspace::{DIRS, Dirs, setup};
@@ -50,6 +51,8 @@ pub(super) struct Prepared {
     rules: Rules,
     /// Granted directories outside the system's, to be bound at their own path.
     more: Vec<PathBuf>,
+    /// The filters with and without the audit of the start.
+    filters: [OnceLock<Arc<[sock_filter]>>; 2],
     nest: OnceLock<Arc<Nest>>,
     top: OnceLock<Arc<Top>>,
 }
@@ -70,7 +73,24 @@ impl Prepared {
             );
         }
         let rules = Rules::open(&host.grants);
-        Prepared { host, rules, more, nest: OnceLock::new(), top: OnceLock::new() }
+        Prepared {
+            host,
+            rules,
+            more,
+            filters: Default::default(),
+            nest: OnceLock::new(),
+            top: OnceLock::new(),
+        }
+    }
+
+    fn filter(&self, audit: Audit) -> Arc<[sock_filter]> {
+        let [full, programs_only] = &self.filters;
+        let filter = match audit {
+            Audit::Full => full,
+            Audit::ProgramsOnly => programs_only,
+        };
+        let make = || seccomp::program(audit, self.host.namespaces, self.host.lazy_memory).into();
+        Arc::clone(filter.get_or_init(make))
     }
 
     /// A cgroup for one entry, where there can be any.
@@ -165,7 +185,7 @@ pub(super) fn script(
         root,
         inner_rules: rules(&inner),
         landlock: prepared.rules.ruleset()?,
-        seccomp: seccomp::program(plan.audit, host.namespaces, host.lazy_memory),
+        seccomp: prepared.filter(plan.audit),
         rlimits: limits::rlimits(host.namespaces.then_some(host.tasks)),
         ids: ids(host.namespaces),
         cwd: c(&cwd),

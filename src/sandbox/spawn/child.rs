@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr;
 
-use libc::{c_int, c_long, c_uint, c_ulong};
+use libc::{c_int, c_long, c_uint, c_ulong, c_void};
 
 use super::{
     CHILD_FAILED, CHILD_STEPS, ChildEnds, EXEC_FAILED, GO, HELLO, Ids, PROBED, ROOT, STEP_FAILED,
@@ -49,6 +49,7 @@ pub(super) fn first_main(
     talk: RawFd,
     argvs: &Argvs,
     env: &[*const libc::c_char],
+    stack: &mut [u128],
 ) -> ! {
     // SAFETY: only integers are passed. When the supervisor's thread ends, so does this process, and with
     // it every process of its namespace.
@@ -67,13 +68,35 @@ pub(super) fn first_main(
     if let Err(error) = send_root(talk) {
         give_up(talk, STEP_FAILED, u8::MAX, error);
     }
-    // SAFETY: as fork; the child runs `entry_main`, which never returns.
-    let pid = unsafe { libc::syscall(libc::SYS_clone, c_long::from(libc::SIGCHLD), 0, 0, 0, 0) };
+    // As vfork: this memory is lent to the entry's process, and this one waits until its exec. Copying the page tables
+    // once more would cost as much as all mounts together.
+    let entry = Entry { script, ends, talk, argvs, env };
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: the stack is aligned, ours alone, and grows downwards from its end; `entry` lives in this frame, which
+    // waits meanwhile; `start_entry` never returns.
+    let pid = unsafe {
+        let top = stack.as_mut_ptr_range().end.cast();
+        libc::clone(start_entry, top, flags, (&raw const entry).cast_mut().cast())
+    };
     match pid {
         -1 => give_up(talk, STEP_FAILED, u8::MAX, errno()),
-        0 => entry_main(script, ends, talk, argvs, env),
         _ => reap(script.ids),
     }
+}
+
+/// What the entry's process is made of.
+struct Entry<'a> {
+    script: &'a Script,
+    ends: &'a ChildEnds,
+    talk: RawFd,
+    argvs: &'a Argvs,
+    env: &'a [*const libc::c_char],
+}
+
+extern "C" fn start_entry(entry: *mut c_void) -> c_int {
+    // SAFETY: this is what `first_main` has passed and keeps.
+    let entry = unsafe { &*entry.cast::<Entry<'_>>() };
+    entry_main(entry.script, entry.ends, entry.talk, entry.argvs, entry.env)
 }
 
 /// Reaps everything that is orphaned inside and ends when nothing is left.
@@ -336,26 +359,35 @@ fn no_new_privs(_: &Script, _: &ChildEnds) -> Result<(), c_int> {
     Ok(())
 }
 
-fn grant(script: &Script, _: &ChildEnds) -> Result<(), c_int> {
+/// Adds a rule to a Landlock ruleset: these rights on the file, or beneath the directory. A number that is no open
+/// descriptor gives EBADF.
+pub(super) fn add_rule(ruleset: RawFd, path: RawFd, rights: u64) -> Result<c_long, c_int> {
     #[repr(C, packed)]
     struct PathBeneath {
         allowed_access: u64,
         parent_fd: i32,
     }
     const LANDLOCK_RULE_PATH_BENEATH: c_int = 1;
+    let beneath = PathBeneath { allowed_access: rights, parent_fd: path };
+    // SAFETY: the structure has the kernel's (packed) layout and outlives the call.
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_landlock_add_rule,
+            ruleset,
+            LANDLOCK_RULE_PATH_BENEATH,
+            &raw const beneath,
+            0 as c_uint,
+        )
+    })
+}
+
+fn grant(script: &Script, _: &ChildEnds) -> Result<(), c_int> {
     for rule in &script.inner_rules {
-        // SAFETY: the path is NUL-terminated, the structure has the kernel's (packed) layout.
+        // SAFETY: the path is NUL-terminated; the descriptors are open.
         unsafe {
             let flags = libc::O_PATH | libc::O_CLOEXEC;
             let fd = check(libc::open(rule.path.as_ptr(), flags).into())? as c_int;
-            let beneath = PathBeneath { allowed_access: rule.rights, parent_fd: fd };
-            check(libc::syscall(
-                libc::SYS_landlock_add_rule,
-                script.landlock.as_raw_fd(),
-                LANDLOCK_RULE_PATH_BENEATH,
-                &raw const beneath,
-                0 as c_uint,
-            ))?;
+            add_rule(script.landlock.as_raw_fd(), fd, rule.rights)?;
             libc::close(fd);
         }
     }

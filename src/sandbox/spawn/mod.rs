@@ -66,7 +66,7 @@ pub(super) struct Script {
     pub(super) root: Option<Vec<Step>>,
     pub(super) inner_rules: Vec<InnerRule>,
     pub(super) landlock: OwnedFd,
-    pub(super) seccomp: Vec<libc::sock_filter>,
+    pub(super) seccomp: Arc<[libc::sock_filter]>,
     pub(super) rlimits: Vec<(c_int, libc::rlimit)>,
     pub(super) ids: Ids,
     pub(super) cwd: CString,
@@ -91,6 +91,9 @@ pub(super) struct ChildEnds {
     pub(super) stderr: OwnedFd,
     pub(super) talk: OwnedFd,
 }
+
+/// Bytes of stack for the entry's side; it needs a few hundred.
+const STACK: usize = 64 << 10;
 
 /// The first process: pid 1 inside, or the entry itself.
 #[derive(Debug)]
@@ -143,6 +146,8 @@ pub(super) fn clone_first(
     let argvs: Vec<Vec<*const libc::c_char>> =
         script.attempts.iter().map(|attempt| pointers(&attempt.argv)).collect();
     let env = pointers(&script.env);
+    // What the entry's process lives on until its exec.
+    let mut stack = vec![0u128; STACK / size_of::<u128>()];
     let mut pidfd: c_int = -1;
     // SAFETY: of both calls: a null stack means the child goes on with a copy of ours, as fork does; `pidfd`
     // outlives the call. The child never returns from `first_main`/`entry_main` and touches only prepared
@@ -162,7 +167,7 @@ pub(super) fn clone_first(
             // end of the parent be seen as end of file.
             unsafe { libc::close(parent_end.as_raw_fd()) };
             if script.root.is_some() {
-                child::first_main(script, ends, talk, &argvs, &env)
+                child::first_main(script, ends, talk, &argvs, &env, &mut stack)
             } else {
                 child::entry_main(script, ends, talk, &argvs, &env)
             }
@@ -276,6 +281,20 @@ pub(super) fn landlock_abi() -> i32 {
         )
     };
     abi as i32
+}
+
+/// Adds a rule to a Landlock ruleset: these rights on the file, or beneath the directory. The crate `landlock` looks at
+/// each file once more to leave out rights that do not fit; hundreds of rules are looked at before instead, once.
+/// <https://docs.kernel.org/userspace-api/landlock.html>
+pub(super) fn landlock_grant(
+    ruleset: BorrowedFd<'_>,
+    path: BorrowedFd<'_>,
+    rights: u64,
+) -> io::Result<()> {
+    match child::add_rule(ruleset.as_raw_fd(), path.as_raw_fd(), rights) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(io::Error::from_raw_os_error(error)),
+    }
 }
 
 /// What a child said.

@@ -131,6 +131,19 @@ fn a_packed_script_is_told_with_its_parts() {
 }
 
 #[test]
+fn the_name_of_a_packer_cannot_move_a_terminal() {
+    let (format, finding) =
+        judged(b"#!/opt/py\x1b[2Jthon\nimport zlib\nexec(zlib.decompress(b''))\n");
+    let packer = format.packer.unwrap();
+    assert!(packer.ends_with(" + zlib") && packer.starts_with("py"), "{packer}");
+    assert!(!packer.contains(char::is_control), "{packer:?}");
+    let evidence = finding.evidence["packer"].as_str().unwrap();
+    for text in [finding.summary.as_str(), evidence] {
+        assert!(!text.contains(char::is_control), "{text:?}");
+    }
+}
+
+#[test]
 fn a_missing_execute_bit_is_advice() {
     let host = FakeHost(Machine::X86_64);
     let (_, finding) = judge(b"#!/bin/sh\n", Mode(0o644), &host, Allowlist::built_in());

@@ -1,0 +1,264 @@
+//! The reporter: follows every process of an entry by ptrace and writes down what it starts, opens, looks
+//! for and is refused. It enforces nothing but the naming of calls that the filter refuses; files and
+//! programs are Landlock's business. After exec, `/proc/PID/exe` is the kernel's own word for what runs.
+
+mod calls;
+mod programs;
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::calls::{OwnPlace, Pending, message};
+use super::record::{MOST_CRASHES, MOST_DENIALS, MOST_REFUSALS, Raw, Told, found_nowhere};
+use super::shared::Shared;
+use super::spawn::{self, Resume};
+use super::tracee;
+use crate::evidence::{Crash, Denial, ExitHow, FileAccess, Refusal, Resource};
+use crate::units::Bytes;
+
+struct Tracee {
+    /// The process that the thread belongs to.
+    process: i32,
+    parent: i32,
+    /// The exec that it runs.
+    program: Option<usize>,
+    pending: Option<Pending>,
+}
+
+/// The tracer of one entry; lives on the thread that cloned it.
+pub(super) struct Tracer<'a> {
+    shared: &'a Shared,
+    entry: i32,
+    /// What is the entry's own.
+    own: OwnPlace,
+    path_dirs: Vec<PathBuf>,
+    tracees: HashMap<i32, Tracee>,
+    /// Tracees that stopped before their parent's event was read, which then brings nothing new.
+    adopted: HashSet<i32>,
+    opened: HashSet<(Option<usize>, PathBuf, FileAccess, bool)>,
+    /// Names looked for, where, and who looked.
+    looked: HashMap<String, (HashSet<PathBuf>, Option<usize>)>,
+    found: HashSet<String>,
+    /// Where a program that was started again was first written down.
+    programs: HashMap<Told, usize>,
+    /// Files opened: the host's, refused ones, the entry's own.
+    counts: [usize; 3],
+    /// The program of the process that had most memory when it was too much.
+    greedy: Option<usize>,
+    tasks: usize,
+    raw: Raw,
+}
+
+impl<'a> Tracer<'a> {
+    /// A tracer of `entry`, which has been seized and waits for its exec.
+    pub(super) fn new(
+        shared: &'a Shared,
+        entry: i32,
+        parent: i32,
+        own: OwnPlace,
+        path_dirs: Vec<PathBuf>,
+        tasks: u32,
+    ) -> Tracer<'a> {
+        let first = Tracee { process: entry, parent, program: None, pending: None };
+        shared.born(entry);
+        Tracer {
+            shared,
+            entry,
+            own,
+            path_dirs,
+            tracees: HashMap::from([(entry, first)]),
+            adopted: HashSet::new(),
+            opened: HashSet::new(),
+            looked: HashMap::new(),
+            found: HashSet::new(),
+            programs: HashMap::new(),
+            counts: [0; 3],
+            greedy: None,
+            tasks: tasks as usize,
+            raw: Raw::default(),
+        }
+    }
+
+    /// Follows everything until nothing is left.
+    pub(super) fn run(mut self) -> Raw {
+        while let Some((pid, status)) = spawn::wait_any() {
+            if libc::WIFSTOPPED(status) {
+                if self.shared.is_killing() {
+                    self.shared.kill_one(pid);
+                }
+                self.stopped(pid, status);
+            } else if libc::WIFEXITED(status) {
+                self.gone(pid, ExitHow::Status(libc::WEXITSTATUS(status)));
+            } else if libc::WIFSIGNALED(status) {
+                self.gone(pid, ExitHow::Signal(libc::WTERMSIG(status)));
+            }
+        }
+        if let Some((used, _)) = self.shared.was_over() {
+            self.refused_to(self.greedy, Resource::Used(used));
+        }
+        self.raw.not_installed = found_nowhere(self.looked, &self.found, self.path_dirs.len());
+        self.raw
+    }
+
+    fn stopped(&mut self, pid: i32, status: i32) {
+        let signal = libc::WSTOPSIG(status);
+        match status >> 16 {
+            0 if signal == libc::SIGTRAP | 0x80 => {
+                self.call_ended(pid);
+                spawn::resume(pid, Resume::Go, 0);
+            }
+            0 => {
+                self.signalled(pid, signal);
+                spawn::resume(pid, Resume::Go, signal);
+            }
+            libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => {
+                self.forked(pid);
+                self.go_on(pid);
+            }
+            libc::PTRACE_EVENT_EXEC => {
+                self.execed(pid);
+                spawn::resume(pid, Resume::Go, 0);
+            }
+            libc::PTRACE_EVENT_SECCOMP => {
+                let how = self.call_begins(pid);
+                spawn::resume(pid, how, 0);
+            }
+            libc::PTRACE_EVENT_STOP => self.event_stop(pid, signal),
+            _ => spawn::resume(pid, Resume::Go, 0),
+        }
+    }
+
+    /// After an event in the middle of a call whose end is awaited, the end must still stop.
+    fn go_on(&self, pid: i32) {
+        let awaits = self.tracees.get(&pid).is_some_and(|tracee| tracee.pending.is_some());
+        spawn::resume(pid, if awaits { Resume::ToCallEnd } else { Resume::Go }, 0);
+    }
+
+    fn event_stop(&mut self, pid: i32, signal: i32) {
+        if matches!(signal, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) {
+            // A real group stop: it stays stopped, as it would without us.
+            spawn::resume(pid, Resume::Listen, 0);
+        } else if self.tracees.contains_key(&pid) {
+            spawn::resume(pid, Resume::Go, 0);
+        } else {
+            // It stopped before its parent's event was read; and that may never come, if the parent was killed.
+            self.adopt(pid);
+            spawn::resume(pid, Resume::Go, 0);
+        }
+    }
+
+    /// Takes on a new tracee that only /proc knows of yet.
+    fn adopt(&mut self, pid: i32) {
+        let (process, parent) = tracee::family(pid);
+        let above = if process == pid { parent } else { process };
+        let program = self
+            .tracees
+            .get(&above)
+            .or_else(|| self.tracees.values().find(|tracee| tracee.process == above))
+            .and_then(|tracee| tracee.program);
+        self.adopted.insert(pid);
+        self.tracees.insert(pid, Tracee { process, parent, program, pending: None });
+        if process == pid {
+            self.shared.born(pid);
+        }
+    }
+
+    fn forked(&mut self, pid: i32) {
+        let Some(child) = message(pid).and_then(|child| i32::try_from(child).ok()) else {
+            return;
+        };
+        let Some(parent) = self.tracees.get(&pid) else {
+            return;
+        };
+        let thread = Path::new(&format!("/proc/{}/task/{child}", parent.process)).exists();
+        let process = if thread { parent.process } else { child };
+        let program = parent.program;
+        let parent = if thread { parent.parent } else { parent.process };
+        if self.adopted.remove(&child) {
+            // It may have started another program meanwhile, or be gone.
+            let raw = &self.raw.execs;
+            if let Some(known) = self.tracees.get_mut(&child) {
+                let index = known.program;
+                if index.and_then(|index| raw.get(index)).is_none_or(|exec| exec.pid != child) {
+                    known.program = program;
+                    known.parent = parent;
+                }
+            }
+            return;
+        }
+        self.tracees.insert(child, Tracee { process, parent, program, pending: None });
+        if !thread {
+            self.shared.born(child);
+        }
+        if self.tasks < self.tracees.len() {
+            let count = self.tracees.len() as u32;
+            self.refused(pid, Resource::Tasks(count));
+            self.shared.kill();
+        }
+    }
+
+    fn gone(&mut self, pid: i32, how: ExitHow) {
+        let Some(tracee) = self.tracees.remove(&pid) else {
+            // Pid 1 of the namespace: nothing is left inside.
+            return;
+        };
+        if tracee.process != pid {
+            return;
+        }
+        if self.shared.was_over().is_some_and(|(_, greedy)| greedy == pid) {
+            self.greedy = tracee.program;
+        }
+        let now = Instant::now();
+        if let Some(exec) = tracee.program.and_then(|index| self.raw.execs.get_mut(index))
+            && exec.pid == pid
+        {
+            exec.ended = Some(now);
+            exec.exit = Some(how);
+        }
+        if let ExitHow::Signal(signal) = how
+            && signal != libc::SIGKILL
+            && signal != libc::SIGPIPE
+            && signal != libc::SIGTERM
+            && self.raw.crashes.len() < MOST_CRASHES
+        {
+            let crash = Crash { at: std::time::Duration::ZERO, by: tracee.program, signal };
+            self.raw.crashes.push((now, crash));
+        }
+        self.shared.died(pid, (pid == self.entry).then_some(how));
+    }
+
+    fn signalled(&mut self, pid: i32, signal: i32) {
+        if signal == libc::SIGILL && tracee::lacks_instruction(pid) {
+            self.refused(pid, Resource::Instruction);
+        }
+    }
+
+    fn refused(&mut self, pid: i32, what: Resource) {
+        self.refused_to(self.tracees.get(&pid).and_then(|t| t.program), what);
+    }
+
+    fn refused_to(&mut self, by: Option<usize>, what: Resource) {
+        let refusal = Refusal { by, what };
+        if self.raw.refusals.len() < MOST_REFUSALS && !self.raw.refusals.contains(&refusal) {
+            self.raw.refusals.push(refusal);
+        }
+    }
+
+    fn lazy(&mut self, size: Bytes) {
+        let maps = &mut self.raw.lazy_maps;
+        if maps.len() < MOST_REFUSALS && !maps.contains(&size) {
+            maps.push(size);
+        }
+    }
+
+    fn denied(&mut self, pid: i32, what: String) {
+        let by = self.tracees.get(&pid).and_then(|tracee| tracee.program);
+        let denials = &mut self.raw.denials;
+        if let Some(denial) = denials.iter_mut().find(|d| d.by == by && d.what == what) {
+            denial.count = denial.count.saturating_add(1);
+        } else if denials.len() < MOST_DENIALS {
+            denials.push(Denial { by, what, count: 1 });
+        }
+    }
+}
