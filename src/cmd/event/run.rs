@@ -41,7 +41,12 @@ pub(super) fn run(
             (format!("paused; `gate4k event run {file}` goes on"), Exit::Undecided)
         }
         Ok(Outcome::Refused { undecided: false }) => {
-            ("not every entry passed the gate: the event does not begin".to_owned(), Exit::Rejected)
+            let words = format!(
+                "not every entry passed the gate: the event does not begin; mend the entry and run again, or \
+                 take it out of {file} and remove {}, since nothing has been played",
+                crate::error::shown(&config.journal)
+            );
+            (words, Exit::Rejected)
         }
         Ok(Outcome::Refused { undecided: true }) => (
             "an entry could not be decided here; admit-undecided = true lets it play".to_owned(),

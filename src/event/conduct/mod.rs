@@ -85,6 +85,7 @@ pub fn run(
         return Ok(Outcome::Over { winner });
     }
     let _ = std::fs::remove_file(config.pause_marker());
+    conductor.books()?;
     conductor.history()?;
     let engines = match conductor.entrants()? {
         Ok(engines) => engines,
@@ -134,15 +135,8 @@ impl<'a> Conductor<'a> {
                 Bytes(torn.bytes)
             ));
         }
-        let mut conductor = Conductor { config, stop, audience, journal, ledger };
+        let conductor = Conductor { config, stop, audience, journal, ledger };
         match &conductor.ledger.header {
-            None => conductor.keep(Record::Header(Header {
-                version: journal::VERSION,
-                event: config.event.clone(),
-                gate4k: env!("CARGO_PKG_VERSION").to_owned(),
-                settings: config.text.clone(),
-                settings_sha256: config.sha256.clone(),
-            }))?,
             Some(header) if header.settings_sha256 != config.sha256 => {
                 return Err(EventError::SettingsChanged {
                     path: config.path.clone(),
@@ -150,7 +144,7 @@ impl<'a> Conductor<'a> {
                     now: config.sha256.clone(),
                 });
             }
-            Some(_) => {}
+            _ => {}
         }
         if conductor.ledger.stages.len() > config.stages.len() {
             return Err(EventError::State("it has more stages than the event".into()));
@@ -158,11 +152,25 @@ impl<'a> Conductor<'a> {
         Ok(conductor)
     }
 
-    /// Keeps a record; nothing that follows from it may happen before.
+    /// Keeps a record; nothing that follows from it may happen before. The first one freezes the settings: an
+    /// event in which nothing has happened yet can still be mended.
     ///
     /// # Errors
     /// When it cannot be kept.
     pub fn keep(&mut self, record: Record) -> Result<(), EventError> {
+        if self.ledger.header.is_none() {
+            self.put(Record::Header(Header {
+                version: journal::VERSION,
+                event: self.config.event.clone(),
+                gate4k: env!("CARGO_PKG_VERSION").to_owned(),
+                settings: self.config.text.clone(),
+                settings_sha256: self.config.sha256.clone(),
+            }))?;
+        }
+        self.put(record)
+    }
+
+    fn put(&mut self, record: Record) -> Result<(), EventError> {
         self.journal.append(&record)?;
         self.ledger.apply(record).map_err(EventError::State)
     }
@@ -315,16 +323,12 @@ impl<'a> Conductor<'a> {
             Format::Pairs(_) if extra > 0 => format!(" after {}", counted(extra / 2, "more pair")),
             _ => String::new(),
         };
-        let is_last = number + 1 == self.config.stages.len();
-        let then = match (is_last, promoted.len()) {
-            (true, 1) => "wins",
-            (true, _) => "are first",
-            (false, 1) => "goes on",
-            (false, _) => "go on",
-        };
-        self.audience.say(&format!("{} is over{beyond}: {} {then}", stage.name, all(&promoted)));
+        let outcome = StageFinished { stage: number, order, promoted };
+        let then = outcome.in_words(number + 1 == self.config.stages.len());
+        self.audience.say(&format!("{} is over{beyond}: {then}", stage.name));
         let crashes = self.ledger.crashes();
-        let twice: Vec<String> = promoted
+        let twice: Vec<String> = outcome
+            .promoted
             .iter()
             .filter(|name| crashes.get(name.as_str()).is_some_and(|crashes| *crashes > 1))
             .cloned()
@@ -335,8 +339,29 @@ impl<'a> Conductor<'a> {
                  (rule 6.3)"
             ));
         }
-        self.keep(Record::StageFinished(StageFinished { stage: number, order, promoted }))?;
+        self.keep(Record::StageFinished(outcome))?;
         Ok(None)
+    }
+
+    /// Reads the books of all stages to come: what is wrong is told now, not when a pool is over. A later
+    /// stage's may still be missing.
+    fn books(&mut self) -> Result<(), EventError> {
+        let config = self.config;
+        let over = self.ledger.stages.iter().filter(|stage| stage.outcome.is_some()).count();
+        for (number, stage) in config.stages.iter().enumerate().skip(over) {
+            let missing = stage.book.as_ref().filter(|book| stage.openings() > 0 && !book.exists());
+            match missing {
+                Some(path) if number > over => self.audience.say(&format!(
+                    "{} needs a book of {}, and {} is not there yet: put it there before {} is over",
+                    stage.name,
+                    counted(stage.openings(), "opening"),
+                    shown(path),
+                    config.stages[number - 1].name
+                )),
+                _ => drop(self.book(stage)?),
+            }
+        }
+        Ok(())
     }
 
     fn book(&self, stage: &Stage) -> Result<Option<Book>, EventError> {

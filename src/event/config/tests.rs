@@ -65,12 +65,14 @@ fn the_template_is_the_4k_event() {
     for name in ["zeta", "al pha"] {
         std::fs::write(dir.path().join(name), "#!/bin/sh\n").unwrap();
     }
+    // What a repository keeps about its entries is none.
+    std::fs::write(dir.path().join("README.md"), "Two entries.\n").unwrap();
     let text = template(dir.path(), dir.path()).unwrap();
     let path = dir.path().join("event.toml");
     std::fs::write(&path, &text).unwrap();
     let config = Config::load(&path).unwrap();
     assert_eq!(config.control, TimeControl::EVENT);
-    assert_eq!(config.entries[0].name, "al pha");
+    assert_eq!((config.entries.len(), config.entries[0].name.as_str()), (2, "al pha"));
     assert_eq!(config.entries[0].path, dir.path().join("al pha"));
     let [pool, minifinal] = &config.stages[..] else { panic!("two stages") };
     assert_eq!((pool.openings(), pool.promote), (3, 2));

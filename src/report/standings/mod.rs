@@ -7,7 +7,7 @@ mod markdown;
 mod text;
 
 pub use crosstable::crosstable;
-pub use html::{html, html_of_all};
+pub use html::{html, html_of_event};
 pub use json::{STANDINGS_SCHEMA, json};
 pub use markdown::markdown;
 pub use text::text;
