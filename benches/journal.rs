@@ -1,7 +1,9 @@
 //! What a long journal costs to read: `cargo bench --bench journal`.
 //!
-//! Journals of 1,000 and of 10,000 simulated games with every move, as a runner writes them, and for each command
-//! its time, the processor's part of that (which a busy host does not change), and the most memory that it had.
+//! Journals of 1,000 and of 10,000 simulated games with every move, as a runner writes them, and of 100,000 in
+//! which each game's moves are told once, at its end; for each command its time, the processor's part of that
+//! (which a busy host does not change), and the most memory that it had. Then what the table after a game costs in
+//! an event that has come far: from what is kept, and by counting all of its games anew.
 #![expect(clippy::expect_used, reason = "a benchmark that cannot measure has nothing to say")]
 
 use std::num::NonZeroU32;
@@ -9,16 +11,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use gate4k::event::config::sha256;
+use gate4k::event::config::{Config, sha256};
+use gate4k::event::field::FieldBuilder;
 use gate4k::event::journal::record::{GameFinished, GameStarted, Header, Ply, StageStarted};
-use gate4k::event::journal::{Journal, Record, VERSION};
+use gate4k::event::journal::{self, Journal, Record, VERSION};
+use gate4k::event::journal_games;
+use gate4k::event::ledger::Ledger;
+use gate4k::event::ratings::EventRatings;
 use gate4k::event::schedule::{BookPolicy, Pairing, Schedule};
 use gate4k::game::end::Reason;
 use nix::sys::resource::{UsageWho, getrusage};
 use shakmaty::{CastlingMode, Chess, Position};
 
 const ENGINES: usize = 30;
-const DOUBLES: u32 = 12;
 
 /// Random, and the same every time.
 struct Random(u64);
@@ -52,10 +57,11 @@ fn name(seat: usize) -> String {
     format!("Engine{seat:02}")
 }
 
-fn event(dir: &Path, games: usize) -> PathBuf {
+fn event(dir: &Path, games: usize, each_move: bool) -> PathBuf {
+    let doubles = games.div_ceil(ENGINES * (ENGINES - 1)) as u32;
     let mut settings = format!(
         "event = \"Long\"\ntime-control = \"60+1\"\n[[stage]]\nname = \"Pool\"\n\
-         format = {{ double-round-robins = {DOUBLES} }}\nbook-policy = \"none\"\ndraw = \"seeds\"\n\
+         format = {{ double-round-robins = {doubles} }}\nbook-policy = \"none\"\ndraw = \"seeds\"\n\
          tie-breaks = \"4k\"\npromote = 2\n"
     );
     for seat in 0..ENGINES {
@@ -76,20 +82,25 @@ fn event(dir: &Path, games: usize) -> PathBuf {
     let seats: Vec<String> = (0..ENGINES).map(name).collect();
     let ratings = Default::default();
     add(Record::StageStarted(StageStarted { stage: 0, name: "Pool".into(), seats, ratings }));
-    let doubles = NonZeroU32::new(DOUBLES).expect("some");
+    let doubles = NonZeroU32::new(doubles).expect("some");
     let schedule = Schedule::new(ENGINES, doubles, BookPolicy::None).expect("a schedule");
-    assert!(schedule.games() >= games, "too few games");
     let lines = lines();
     let mut random = Random(1);
     for pairing in schedule.pairings().take(games) {
         let line = &lines[random.below(lines.len())];
         let result = ["1-0", "0-1", "1/2-1/2"][random.below(3)];
-        game(&mut add, &pairing, line, result);
+        game(&mut add, &pairing, line, result, each_move);
     }
     file
 }
 
-fn game(add: &mut impl FnMut(Record), pairing: &Pairing, line: &[String], result: &str) {
+fn game(
+    add: &mut impl FnMut(Record),
+    pairing: &Pairing,
+    line: &[String],
+    result: &str,
+    each_move: bool,
+) {
     let (white, black) = (name(pairing.white.0), name(pairing.black.0));
     let id = format!("long/pool/{}/{white}/{black}", pairing.at).to_lowercase();
     let at = "2026-07-01T12:00:00.000Z";
@@ -109,7 +120,7 @@ fn game(add: &mut impl FnMut(Record), pairing: &Pairing, line: &[String], result
         clocks: [60_000_000, 60_000_000],
         at: at.into(),
     }));
-    for (number, one) in line.iter().enumerate() {
+    for (number, one) in line.iter().enumerate().filter(|_| each_move) {
         add(Record::Ply(Ply {
             id: id.clone(),
             number,
@@ -186,6 +197,51 @@ fn measure(words: &[&str], file: &Path) -> (Duration, Duration, u64) {
     }
 }
 
+/// The quickest of some runs, in milliseconds.
+fn quickest(mut what: impl FnMut()) -> f64 {
+    let times = (0..9).map(|_| {
+        let start = Instant::now();
+        what();
+        start.elapsed().as_secs_f64() * 1e3
+    });
+    times.fold(f64::INFINITY, f64::min)
+}
+
+/// What an event that has come so far spends on the table after its next game.
+fn table_after_a_game(dir: &Path, games: usize) {
+    let file = event(dir, games, false);
+    let config = Config::load(&file).expect("an event");
+    let mut ledger = Ledger::default();
+    let mut finished = Vec::new();
+    journal::read(&config.journal, &mut |_, record| {
+        if let Record::GameFinished(game) = &record {
+            finished.push(game.clone());
+        }
+        ledger.apply(record)
+    })
+    .expect("a journal");
+    let (stage, state) = (&config.stages[0], &ledger.stages[0]);
+    let kept = quickest(|| {
+        assert_eq!(stage.standings(&state.field(None)).games, games);
+    });
+    let anew = quickest(|| {
+        let mut builder = FieldBuilder::default();
+        for game in &finished {
+            let record = journal_games::record("Long", &state.started, game).expect("legal");
+            builder.add(&record, 0);
+        }
+        assert_eq!(stage.standings(&builder.finish()).games, games);
+    });
+    let ratings = quickest(|| {
+        assert_eq!(EventRatings::of(&config, &ledger).games, games as u64);
+    });
+    println!(
+        "the table after game {games}: {kept:.2} ms from what is kept, {anew:.2} ms by counting anew; \
+         the ratings {ratings:.2} ms"
+    );
+    std::fs::remove_file(&config.journal).expect("room for the next");
+}
+
 fn main() {
     // Every record is brought to the disk; a disk in memory has that done at once.
     let memory = Path::new("/dev/shm");
@@ -193,13 +249,14 @@ fn main() {
         Ok(dir) => dir,
         Err(_) => tempfile::tempdir().expect("a directory"),
     };
-    for games in [1_000, 10_000] {
-        let file = event(dir.path(), games);
+    for (games, each_move) in [(1_000, true), (10_000, true), (100_000, false)] {
+        let file = event(dir.path(), games, each_move);
         let journal = file.with_extension("journal");
         let bytes = std::fs::metadata(&journal).expect("a journal").len();
         println!("{games} games, a journal of {:.1} MB", bytes as f64 / 1e6);
         for (words, file) in [
             (&["standings"][..], &journal),
+            (&["standings", "--format", "json"], &journal),
             (&["ratings"], &journal),
             (&["event", "status"], &file),
             (&["event", "export", "pgn"], &file),
@@ -216,5 +273,8 @@ fn main() {
             );
         }
         std::fs::remove_file(&journal).expect("room for the next");
+    }
+    for games in [120, 2_000, 10_000] {
+        table_after_a_game(dir.path(), games);
     }
 }

@@ -34,6 +34,7 @@ use crate::rule::{RULES, RuleId};
 use crate::sandbox::Sandbox;
 use crate::sandbox::capability::{self, Capability};
 use crate::sandbox::devices::{self, DeviceClass};
+use crate::sandbox::limits;
 use crate::sandbox::plan::{Audit, Launcher, Plan, SandboxError, Staging};
 use crate::sandbox::status::{self, Layer, LayerName, State};
 use crate::submission::Submission;
@@ -357,6 +358,7 @@ impl Gate {
                 cpus: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
                 memory: capability::memory(),
                 layers,
+                lowered_limits: limits::lowered(),
                 missing_commands: tools.missing.clone(),
                 chess_libraries: tools.chess_libraries.clone(),
             };

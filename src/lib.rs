@@ -27,3 +27,4 @@ pub mod submission;
 pub mod uci;
 pub mod units;
 pub mod verdict;
+pub mod words;

@@ -496,3 +496,19 @@ fn devices_stay_closed_unless_they_are_asked_for() {
     let words = if here { "/dev/nvidiactl" } else { "this host has none of --devices nvidia" };
     assert!(reason.contains(words), "{asked}");
 }
+
+/// Limits of our own that are below the sandbox's hold for entries, too; nobody may raise them.
+#[test]
+fn limits_below_the_sandboxs_own_are_no_trouble() {
+    let place = Place::new("#!/bin/sh\nulimit -H -f\nulimit -H -n\nulimit -H -c\n");
+    let script = "ulimit -f 262144 && ulimit -n 700 && exec \"$0\" run \"$1\"";
+    let output = Command::new("sh")
+        .args(["-c", script, GATE4K])
+        .arg(place.entry())
+        .env("TMPDIR", place.tmp())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let (code, out, err) = told(&output);
+    assert_eq!((code, out.as_str()), (0, "262144\n700\n0\n"), "{err}");
+}

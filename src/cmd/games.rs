@@ -1,15 +1,18 @@
 //! The games of the files that a command was given.
 
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::tell;
 use crate::error::{Exit, shown};
+use crate::event::config;
 use crate::event::journal::record::StageStarted;
 use crate::event::journal::{self, JournalError, Record};
 use crate::event::journal_games;
 use crate::event::pgn_source::{PgnError, PgnSource};
 use crate::event::record::GameRecord;
+use crate::event::stage::Format;
 
 /// Which stages of a journal are wanted.
 pub(super) enum Stages {
@@ -21,28 +24,49 @@ pub(super) enum Stages {
     Named(String),
 }
 
-/// The finished games of a journal.
-fn of_journal(file: &Path, stages: &Stages, take: &mut dyn FnMut(&GameRecord)) -> Result<(), Exit> {
-    // One pass: what a game needs besides its record is told before it.
+/// What is told of files as they are read: one game at a time, so that no file is ever held whole.
+pub(super) enum Told<'a> {
+    /// A game.
+    Game(&'a GameRecord),
+    /// A stage of a journal that is wanted alone, with its format: the games of this file so far are not.
+    Stage(Option<Format>),
+    /// The file with this number has ended.
+    End,
+}
+
+/// The finished games of a journal, in one pass: what a game needs besides its record is told before it.
+fn of_journal(file: &Path, stages: &Stages, take: &mut dyn FnMut(Told<'_>)) -> Result<(), Exit> {
     let wanted = |record: &str| {
         ["{\"stage-started\"", "{\"game-finished\""].iter().any(|kind| record.starts_with(kind))
     };
     let mut event = String::new();
+    let mut formats = BTreeMap::new();
     let mut begun: Vec<StageStarted> = Vec::new();
-    let mut games = Vec::new();
     journal::read_some(file, &mut |record| wanted(record), &mut |_, record| {
         match record {
-            Record::Header(header) => event = header.event,
+            Record::Header(header) => {
+                formats = config::formats(&header.settings);
+                event = header.event;
+            }
             Record::StageStarted(started) => {
-                if matches!(stages, Stages::Last) {
-                    games.clear();
+                let alone = match stages {
+                    Stages::All => false,
+                    Stages::Last => true,
+                    Stages::Named(name) => *name == started.name,
+                };
+                if alone {
+                    take(Told::Stage(formats.get(&started.name).copied()));
                 }
                 begun.push(started);
             }
             Record::GameFinished(game) => {
-                let stage = begun.get(game.stage).map_or("", |stage| stage.name.as_str());
-                if !matches!(stages, Stages::Named(name) if name != stage) {
-                    games.push(game);
+                let stage = begun
+                    .get(game.stage)
+                    .ok_or_else(|| format!("the game {} belongs to no stage", game.id))?;
+                if !matches!(stages, Stages::Named(name) if *name != stage.name) {
+                    let record = journal_games::record(&event, stage, &game)
+                        .ok_or_else(|| format!("the moves of {} are not legal", game.id))?;
+                    take(Told::Game(&record));
                 }
             }
             _ => {}
@@ -58,17 +82,6 @@ fn of_journal(file: &Path, stages: &Stages, take: &mut dyn FnMut(&GameRecord)) -
         tell(&format!("{} has no stage {name:?}; there are: {there}", shown(file)));
         return Err(Exit::Usage);
     }
-    for game in &games {
-        let Some(stage) = begun.get(game.stage) else {
-            tell(&format!("{} of {} belongs to no stage", game.id, shown(file)));
-            return Err(Exit::Usage);
-        };
-        let Some(record) = journal_games::record(&event, stage, game) else {
-            tell(&format!("the moves of {} in {} are not legal", game.id, shown(file)));
-            return Err(Exit::Usage);
-        };
-        take(&record);
-    }
     Ok(())
 }
 
@@ -77,27 +90,33 @@ fn journal_told(error: &JournalError) -> Exit {
     Exit::Usage
 }
 
-/// Hands on every game with the number of its file. What cannot be read is told, and ends it all: a table
+/// Tells of every game with the number of its file. What cannot be read is told, and ends it all: a table
 /// that leaves out games is worse than none.
 pub(super) fn each(
     files: &[PathBuf],
     stages: &Stages,
-    mut take: impl FnMut(&GameRecord, usize),
+    mut take: impl FnMut(Told<'_>, usize),
 ) -> Result<(), Exit> {
     let mut any = false;
     for (number, file) in files.iter().enumerate() {
+        let mut games: u64 = 0;
         if journal::is_journal(file) {
-            of_journal(file, stages, &mut |game| {
-                take(game, number);
-                any = true;
+            of_journal(file, stages, &mut |told| {
+                match told {
+                    Told::Game(_) => games += 1,
+                    Told::Stage(_) => games = 0,
+                    Told::End => {}
+                }
+                take(told, number);
             })?;
-            continue;
+        } else {
+            for game in PgnSource::open(file).map_err(told)? {
+                take(Told::Game(&game.map_err(told)?), number);
+                games += 1;
+            }
         }
-        let games = PgnSource::open(file).map_err(told)?;
-        for game in games {
-            take(&game.map_err(told)?, number);
-            any = true;
-        }
+        take(Told::End, number);
+        any |= games > 0;
     }
     if any {
         return Ok(());

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::ratings::elo::{Pentanomial, Sample, Trinomial};
 use crate::runner::score::{Score, Tally};
+use crate::words::counted;
 
 /// Pairs of games where the match has them, single games otherwise.
 pub(super) fn sample(tally: &Tally, paired: bool) -> Sample {
@@ -33,7 +34,7 @@ impl Progress {
         let left = self.left().map_or(String::new(), |left| {
             format!(", {} left", humantime::format_duration(Duration::from_secs(left.as_secs())))
         });
-        format!("{} of {} games{left}", self.played, self.total)
+        format!("{} of {}{left}", self.played, counted(self.total, "game"))
     }
 
     /// As long as the games so far took, for each that is to come; none before the first.

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use super::{games, tell};
+use super::games::{self, Told};
+use super::tell;
 use crate::cli::{Format, RatingsArgs, SprtScale};
 use crate::error::Exit;
 use crate::event::field::FieldBuilder;
@@ -16,7 +17,9 @@ use crate::report::ratings as report;
 pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let mut results = Results::default();
     let mut field = FieldBuilder::default();
-    let read = games::each(&args.files, &games::Stages::All, |game, file| {
+    let read = games::each(&args.files, &games::Stages::All, |told, file| {
+        // All stages are wanted: nothing is ever taken back.
+        let Told::Game(game) = told else { return };
         let mut game = game.clone();
         if args.merge_versions {
             for engine in [&mut game.white, &mut game.black] {

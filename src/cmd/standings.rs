@@ -1,33 +1,62 @@
 //! `gate4k standings`: who stands where, by the games of PGNs and of events' journals.
 
-use std::io::Write;
+use std::io::{self, BufWriter, Write};
 
-use super::games::{self, Stages};
+use serde::Serialize;
+
+use super::games::{self, Stages, Told};
 use crate::cli::{StandingsArgs, StandingsFormat};
 use crate::error::Exit;
 use crate::event::field::FieldBuilder;
-use crate::event::standings::Standings;
+use crate::event::stage::Format;
+use crate::event::standings::{Standings, TieOfTwo};
 use crate::report::{standings, text};
 
 /// Counts and prints.
 pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
-    let mut builder = FieldBuilder::default();
     let stages = args.stage.clone().map_or(Stages::Last, Stages::Named);
-    if let Err(exit) = games::each(&args.files, &stages, |game, file| builder.add(game, file)) {
+    let (mut all, mut file) = (FieldBuilder::default(), FieldBuilder::default());
+    let mut format = None;
+    let read = games::each(&args.files, &stages, |told, number| match told {
+        Told::Game(game) => file.add(game, number),
+        Told::Stage(of) => {
+            file = FieldBuilder::default();
+            format = of;
+        }
+        Told::End => all.append(std::mem::take(&mut file)),
+    });
+    if let Err(exit) = read {
         return Ok(exit);
     }
-    let mut field = builder.finish();
-    if let Some(limit) = args.crash_limit {
-        field.disqualify_after(limit.get());
-    }
-    let counted = Standings::of(&field, args.tiebreaks);
+    let counted = {
+        let mut field = all.finish();
+        if let Some(limit) = args.crash_limit {
+            field.disqualify_after(limit.get());
+        }
+        // Only a journal by itself tells what its two engines play for.
+        match format {
+            Some(Format::DoubleRoundRobins(_)) if args.files.len() == 1 => {
+                Standings::with(&field, args.tiebreaks, TieOfTwo::Broken)
+            }
+            _ => Standings::of(&field, args.tiebreaks),
+        }
+    };
     let page = match args.format {
         StandingsFormat::Text => standings::text(&counted, text::width()),
-        StandingsFormat::Json => standings::json(&counted)?,
-        StandingsFormat::Crosstable => standings::crosstable(&counted)?,
+        StandingsFormat::Json => return document(out, &standings::json(&counted)),
+        StandingsFormat::Crosstable => return document(out, &standings::crosstable(&counted)),
         StandingsFormat::Markdown => standings::markdown(&counted),
         StandingsFormat::Html => standings::html(&counted),
     };
     out.write_all(page.as_bytes())?;
+    Ok(Exit::Success)
+}
+
+/// Prints JSON piece by piece: with every game in it, it is much longer than what it is made of.
+fn document(out: &mut impl Write, document: &impl Serialize) -> anyhow::Result<Exit> {
+    let mut out = BufWriter::new(out);
+    serde_json::to_writer_pretty(&mut out, document).map_err(io::Error::from)?;
+    out.write_all(b"\n")?;
+    out.flush()?;
     Ok(Exit::Success)
 }

@@ -140,14 +140,25 @@ pub(super) fn missing_library(run: &Run, policy: &dyn LibraryPolicy) -> Option<E
     })
 }
 
-/// A layer's gap that may itself have broken the entry: any mandatory one; and without a mount namespace
-/// a fixed path below /tmp cannot be made private, so that writing there is refused.
+/// A layer's gap that may itself have broken the entry: any mandatory one; limits that are too low;
+/// and without a mount namespace a fixed path below /tmp cannot be made private, so that writing
+/// there is refused.
 pub(super) fn broken_by_layer(run: &Run, host: &HostFacts) -> Option<Excuse> {
     if let Some((_, words)) = gaps(host).next() {
         return Some(Excuse {
             why: format!("but on this host {words}"),
             help: "run `gate4k doctor` for the fix, and check again".into(),
             evidence: json!({"layer": words}),
+        });
+    }
+    if !host.lowered_limits.is_empty() {
+        let lowered = host.lowered_limits.join(", ");
+        return Some(Excuse {
+            why: format!("but its limits are lower here than they should be: {lowered}"),
+            help: "raise them where gate4k is started (`ulimit`; LimitNOFILE= and its like in a systemd \
+                   unit), and check again"
+                .into(),
+            evidence: json!({"lowered_limits": host.lowered_limits}),
         });
     }
     let mount = host.layers.iter().find(|layer| layer.name == LayerName::Mount);
@@ -279,6 +290,19 @@ mod tests {
         assert_eq!(other.status, Status::Pass);
         host.layers.clear();
         assert_eq!(gaps(&host).count(), 6);
+    }
+
+    #[test]
+    fn limits_that_are_too_low_may_be_why_an_entry_does_not_come_up() {
+        let mut host = testing::host();
+        let run = testing::run(Purpose::Main);
+        assert!(broken_by_layer(&run, &host).is_none());
+        host.lowered_limits.push("open files 8 in place of 4096".into());
+        let excuse = broken_by_layer(&run, &host).unwrap();
+        assert!(excuse.why.ends_with("open files 8 in place of 4096"), "{}", excuse.why);
+        // Who comes up all the same is accepted.
+        let pass = excused(Finding::pass(RuleId::Startup, ""), Some(excuse));
+        assert_eq!(pass.status, Status::Pass);
     }
 
     #[test]

@@ -126,6 +126,7 @@ pub(crate) fn host() -> HostFacts {
         ]
         .map(layer)
         .into(),
+        lowered_limits: Vec::new(),
         missing_commands: vec!["pypy3".into()],
         chess_libraries: vec!["/usr/lib/python3/dist-packages/chess".into()],
     }

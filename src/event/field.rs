@@ -1,4 +1,4 @@
-//! An event's engines and finished games, reduced to what standings need: a few dozen bytes a game.
+//! An event's engines and games, reduced to what standings need: a few dozen bytes a game, however long it was.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,7 +10,21 @@ use super::rmobility::{self, Held, RMobility};
 
 /// An engine of a [`Field`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EngineIx(pub usize);
+pub struct EngineIx(u32);
+
+impl EngineIx {
+    /// The engine of a number, from 0.
+    fn of(number: usize) -> EngineIx {
+        // Each has a name in memory: there are never as many as would not fit.
+        EngineIx(u32::try_from(number).unwrap_or(u32::MAX))
+    }
+
+    /// Its number, from 0, for lists with an element for each engine.
+    #[must_use]
+    pub fn at(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// A game, finished or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +95,7 @@ pub struct Field {
     engines: Vec<Engine>,
     games: Vec<Game>,
     /// Games by engine, as indices into `games`; annulled ones are not here.
-    by_engine: Vec<Vec<usize>>,
+    by_engine: Vec<Vec<u32>>,
     disqualified: Vec<bool>,
 }
 
@@ -93,13 +107,13 @@ impl Field {
 
     /// Every engine.
     pub fn indices(&self) -> impl Iterator<Item = EngineIx> + use<> {
-        (0..self.engines.len()).map(EngineIx)
+        (0..self.engines.len()).map(EngineIx::of)
     }
 
     /// An engine as the games name it, with its latest rating.
     #[must_use]
     pub fn engine(&self, engine: EngineIx) -> &Engine {
-        &self.engines[engine.0]
+        &self.engines[engine.at()]
     }
 
     /// Every game in the event's order, also those that are unfinished or annulled.
@@ -110,11 +124,12 @@ impl Field {
 
     /// The finished games of an engine that count, in the event's order.
     pub fn of(&self, engine: EngineIx) -> impl Iterator<Item = Seen<'_>> {
-        self.by_engine[engine.0].iter().filter_map(move |number| {
-            let game = &self.games[*number];
+        self.by_engine[engine.at()].iter().filter_map(move |number| {
+            let number = *number as usize;
+            let game = &self.games[number];
             let color = game.color(engine)?;
             Some(Seen {
-                number: *number,
+                number,
                 game,
                 color,
                 points: game.result.points(color)?,
@@ -141,7 +156,7 @@ impl Field {
     /// Whether an engine is disqualified.
     #[must_use]
     pub fn is_disqualified(&self, engine: EngineIx) -> bool {
-        self.disqualified[engine.0]
+        self.disqualified[engine.at()]
     }
 
     /// Season 17's crash rule, off in 4k events (rule 6.2): who crashed `limit` times or more is
@@ -149,58 +164,96 @@ impl Field {
     pub fn disqualify_after(&mut self, limit: u32) {
         for engine in self.indices() {
             if self.crashes(engine) >= limit {
-                self.disqualified[engine.0] = true;
+                self.disqualified[engine.at()] = true;
             }
         }
         let Field { games, by_engine, disqualified, .. } = self;
         for own in by_engine {
             own.retain(|number| {
-                let game = &games[*number];
-                !disqualified[game.white.0] && !disqualified[game.black.0]
+                let game = &games[*number as usize];
+                !disqualified[game.white.at()] && !disqualified[game.black.at()]
             });
         }
     }
 }
 
-/// Collects records, in any order, into a [`Field`].
-#[derive(Debug, Default)]
+/// Collects records, in any order, into a [`Field`]. Nothing of a game is kept but its [`Game`].
+#[derive(Clone, Debug, Default)]
 pub struct FieldBuilder {
     events: BTreeSet<String>,
-    names: HashMap<String, usize>,
+    names: HashMap<String, EngineIx>,
     engines: Vec<Engine>,
-    games: Vec<(usize, Game)>,
+    games: Vec<Sourced>,
+}
+
+/// A game and the number of the file it came from.
+#[derive(Clone, Copy, Debug)]
+struct Sourced {
+    source: u32,
+    game: Game,
 }
 
 impl FieldBuilder {
     /// Takes in a game; `source` is the number of the file it came from.
     pub fn add(&mut self, record: &GameRecord, source: usize) {
-        if !record.event.is_empty() {
+        if !self.events.contains(&record.event) && !record.event.is_empty() {
             self.events.insert(record.event.clone());
         }
-        let white = self.engine(&record.white);
-        let black = self.engine(&record.black);
         let game = Game {
-            white,
-            black,
+            white: self.engine(&record.white),
+            black: self.engine(&record.black),
             result: record.result,
             moves: u32::try_from(record.plies.len().div_ceil(2)).unwrap_or(u32::MAX),
             held: rmobility::of_game(record),
             crashed: record.crashed(),
             at: record.round,
         };
-        self.games.push((source, game));
+        let source = u32::try_from(source).unwrap_or(u32::MAX);
+        self.games.push(Sourced { source, game });
+    }
+
+    /// Takes in all that another has collected.
+    pub fn append(&mut self, other: FieldBuilder) {
+        if self.engines.is_empty() {
+            *self = other;
+            return;
+        }
+        self.events.extend(other.events);
+        let place: Vec<EngineIx> = other.engines.iter().map(|engine| self.engine(engine)).collect();
+        self.games.extend(other.games.into_iter().map(|sourced| sourced.seated(&place)));
     }
 
     fn engine(&mut self, engine: &Engine) -> EngineIx {
         if let Some(index) = self.names.get(&engine.name) {
-            let known = &mut self.engines[*index];
+            let known = &mut self.engines[index.at()];
             known.rating = engine.rating.or(known.rating);
-            return EngineIx(*index);
+            return *index;
         }
-        let index = self.engines.len();
+        let index = EngineIx::of(self.engines.len());
         self.names.insert(engine.name.clone(), index);
         self.engines.push(engine.clone());
-        EngineIx(index)
+        index
+    }
+
+    /// How many games it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.games.len()
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.games.is_empty()
+    }
+
+    /// Every game in the order in which it came, with the engine of each colour, White's first.
+    pub fn games(&self) -> impl Iterator<Item = ([&Engine; 2], &Game)> {
+        let engine = |index: EngineIx| &self.engines[index.at()];
+        self.games.iter().map(move |sourced| {
+            let game = &sourced.game;
+            ([engine(game.white), engine(game.black)], game)
+        })
     }
 
     /// The field. Its order is that of the schedule where the games name distinct places in it, so that it
@@ -211,32 +264,30 @@ impl FieldBuilder {
         order.sort_by(|a, b| self.engines[*a].name.cmp(&self.engines[*b].name));
         let mut place = vec![EngineIx(0); order.len()];
         for (new, old) in order.iter().enumerate() {
-            place[*old] = EngineIx(new);
+            place[*old] = EngineIx::of(new);
         }
 
         let mut games = self.games;
-        if games.iter().all(|(_, game)| game.at.is_some()) {
-            let places: BTreeSet<_> = games.iter().map(|(_, game)| game.at).collect();
-            if places.len() == games.len() {
-                games.sort_by_key(|(_, game)| game.at);
-            } else {
-                games.sort_by_key(|(source, game)| (*source, game.at));
+        if games.iter().all(|sourced| sourced.game.at.is_some()) {
+            games.sort_by_key(|sourced| sourced.game.at);
+            if games.windows(2).any(|two| two[0].game.at == two[1].game.at) {
+                games.sort_by_key(|sourced| (sourced.source, sourced.game.at));
             }
         }
-        let games: Vec<Game> = games
-            .into_iter()
-            .map(|(_, game)| Game {
-                white: place[game.white.0],
-                black: place[game.black.0],
-                ..game
-            })
-            .collect();
+        let games: Vec<Game> =
+            games.into_iter().map(|sourced| sourced.seated(&place).game).collect();
 
         let engines: Vec<Engine> = order.iter().map(|old| self.engines[*old].clone()).collect();
-        let mut by_engine = vec![Vec::new(); engines.len()];
-        for (number, game) in games.iter().enumerate() {
-            by_engine[game.white.0].push(number);
-            by_engine[game.black.0].push(number);
+        let mut counts = vec![0; engines.len()];
+        for game in &games {
+            counts[game.white.at()] += 1;
+            counts[game.black.at()] += 1;
+        }
+        let mut by_engine: Vec<Vec<u32>> = counts.into_iter().map(Vec::with_capacity).collect();
+        // Numbers are as small as those of engines: more games than fit would not fit into memory.
+        for (number, game) in (0u32..).zip(&games) {
+            by_engine[game.white.at()].push(number);
+            by_engine[game.black.at()].push(number);
         }
         Field {
             events: self.events,
@@ -245,6 +296,15 @@ impl FieldBuilder {
             games,
             by_engine,
         }
+    }
+}
+
+impl Sourced {
+    /// The same with its engines elsewhere.
+    fn seated(self, place: &[EngineIx]) -> Sourced {
+        let Sourced { source, game } = self;
+        let (white, black) = (place[game.white.at()], place[game.black.at()]);
+        Sourced { source, game: Game { white, black, ..game } }
     }
 }
 
@@ -292,7 +352,7 @@ pub(crate) mod tests {
             ("1.5".into(), "1.5".into(), "0".into())
         );
         assert_eq!(field.of(find(&field, "c")).count(), 1);
-        assert_eq!(field.engine(EngineIx(0)).name, "a");
+        assert_eq!(field.engine(EngineIx::of(0)).name, "a");
     }
 
     #[test]
@@ -307,6 +367,45 @@ pub(crate) mod tests {
         let order: Vec<String> =
             field.games().iter().map(|game| game.at.unwrap().to_string()).collect();
         assert_eq!(order, ["1.1", "1.2", "3.1"]);
+    }
+
+    #[test]
+    fn files_that_are_put_together_are_as_one() {
+        let games = |more: &[(&str, &str, &str)], source| {
+            let mut builder = FieldBuilder::default();
+            for (white, black, round) in more {
+                let mut game = record(white, black, GameResult::Drawn, "e4");
+                game.round = round.parse().ok();
+                game.white.rating = Some(2000 + source);
+                builder.add(&game, source as usize);
+            }
+            builder
+        };
+        let (one, two) = ([("b", "a", "2.1"), ("a", "b", "1.1")], [("b", "c", "1.1")]);
+        let mut both = games(&one, 0);
+        both.append(games(&two, 1));
+        assert_eq!(both.len(), 3);
+        let told: Vec<_> = both.games().map(|(both, _)| both.map(|e| e.name.as_str())).collect();
+        assert_eq!(told, [["b", "a"], ["a", "b"], ["b", "c"]]);
+        // Place 1.1 is there twice: each file for itself.
+        let field = both.finish();
+        let order: Vec<_> = field
+            .games()
+            .iter()
+            .map(|game| field.engine(game.white).name.clone() + &game.at.unwrap().to_string())
+            .collect();
+        assert_eq!(order, ["a1.1", "b2.1", "b1.1"]);
+        assert_eq!(field.engine(find(&field, "c")).rating, None);
+        assert_eq!(field.engine(find(&field, "a")).rating, Some(2000));
+        // The latest one is that of the second file.
+        assert_eq!(field.engine(find(&field, "b")).rating, Some(2001));
+    }
+
+    /// Standings of a hundred thousand games are a few megabytes.
+    #[test]
+    fn a_game_is_a_few_dozen_bytes() {
+        assert!(size_of::<Sourced>() <= 40, "{}", size_of::<Sourced>());
+        assert!(size_of::<Game>() <= 36, "{}", size_of::<Game>());
     }
 
     #[test]

@@ -10,6 +10,7 @@ use shakmaty::{ByColor, Chess, Color, Position};
 
 use crate::game::end::{Ending, GameResult, Reason};
 use crate::game::eval::Eval;
+use crate::words::counted;
 
 /// More than this for both engines is a win (rule 6.1.2), in hundredths of a pawn.
 pub const WON: i32 = 1000;
@@ -109,8 +110,8 @@ pub fn decide(
     Ruling {
         rule: "6.1.5",
         why: format!(
-            "it goes on after {} half-moves with {} for White and {} for Black, compensation {}",
-            moment.plies,
+            "it goes on after {} with {} for White and {} for Black, compensation {}",
+            counted(moment.plies, "half-move"),
             seconds(clocks.white),
             seconds(clocks.black),
             seconds(compensation)

@@ -1,11 +1,18 @@
 //! What a journal's records amount to: the event's state, made by nothing but them.
+//!
+//! Each record is counted once, when it comes: of a game that has ended only its result and its figures stay,
+//! so that a table after each game costs no look back at the moves of all the others.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
+use super::field::{Field, FieldBuilder, Game};
 use super::journal::record::{
     Decision, Fix, GameFinished, GameStarted, Header, History, Interrupted, Ply, Receipt, Record,
     StageFinished, StageStarted,
 };
+use super::journal_games;
+use super::record::Engine;
 use super::stage::Results;
 
 /// An event's state.
@@ -29,8 +36,6 @@ pub struct Ledger {
     pub paused: Option<String>,
     /// How many interruptions were decided.
     pub interruptions: usize,
-    /// The ids of the games that have ended.
-    ended: HashSet<String>,
 }
 
 /// A stage that has begun.
@@ -38,8 +43,9 @@ pub struct Ledger {
 pub struct StageState {
     /// Its draw.
     pub started: StageStarted,
-    /// Its games, in the order in which they ended.
-    pub finished: Vec<GameFinished>,
+    /// Its games that have ended, as standings count them.
+    games: FieldBuilder,
+    results: Results,
     /// Ties that were decided.
     pub decisions: Vec<Decision>,
     /// Its outcome.
@@ -47,10 +53,57 @@ pub struct StageState {
 }
 
 impl StageState {
+    /// A stage before its first game.
+    #[must_use]
+    pub fn new(started: StageStarted) -> StageState {
+        StageState {
+            started,
+            games: FieldBuilder::default(),
+            results: Results::new(),
+            decisions: Vec::new(),
+            outcome: None,
+        }
+    }
+
+    /// Counts a game of `event` that has ended.
+    ///
+    /// # Errors
+    /// When its moves are not legal, or another game has ended in its place.
+    pub fn add(&mut self, event: &str, game: &GameFinished) -> Result<(), String> {
+        let record = journal_games::record(event, &self.started, game)
+            .ok_or_else(|| format!("the moves of {} are not legal", game.id))?;
+        if self.results.insert(game.place(), record.result).is_some() {
+            return Err(format!("{} ends where another game has ended", game.id));
+        }
+        self.games.add(&record, 0);
+        Ok(())
+    }
+
     /// Its results by place.
     #[must_use]
-    pub fn results(&self) -> Results<'_> {
-        self.finished.iter().map(|game| (game.place(), game)).collect()
+    pub fn results(&self) -> &Results {
+        &self.results
+    }
+
+    /// How many of its games have ended.
+    #[must_use]
+    pub fn finished(&self) -> usize {
+        self.games.len()
+    }
+
+    /// Its games in the order in which they ended, with the engines, White's first.
+    pub fn games(&self) -> impl Iterator<Item = ([&Engine; 2], &Game)> {
+        self.games.games()
+    }
+
+    /// Its games as standings count them, by season 17's crash rule where there is a limit.
+    #[must_use]
+    pub fn field(&self, crash_limit: Option<NonZeroU32>) -> Field {
+        let mut field = self.games.clone().finish();
+        if let Some(limit) = crash_limit {
+            field.disqualify_after(limit.get());
+        }
+        field
     }
 }
 
@@ -140,19 +193,13 @@ impl Ledger {
         if started.stage != self.stages.len() {
             return Err(format!("stage {} where {} is due", started.stage, self.stages.len()));
         }
-        self.stages.push(StageState {
-            started,
-            finished: Vec::new(),
-            decisions: Vec::new(),
-            outcome: None,
-        });
+        self.stages.push(StageState::new(started));
         Ok(())
     }
 
     fn game_started(&mut self, started: GameStarted) -> Result<(), String> {
         self.paused = None;
-        self.stage(started.stage)?;
-        if self.ended.contains(&started.id) {
+        if self.stage(started.stage)?.results.contains_key(&started.place()) {
             return Err(format!("the game {} begins again after its end", started.id));
         }
         match self.open.get_mut(&started.id) {
@@ -174,17 +221,17 @@ impl Ledger {
         if self.open.remove(&finished.id).is_none() {
             return Err(not_open(&finished.id));
         }
-        self.ended.insert(finished.id.clone());
-        self.stage(finished.stage)?.finished.push(finished);
-        Ok(())
+        let event = self.header.as_ref().map(|header| header.event.clone()).unwrap_or_default();
+        self.stage(finished.stage)?.add(&event, &finished)
     }
 
-    /// How often each entry crashed, over all stages.
+    /// How often each entry crashed, over all stages (rule 6.2), by name.
     #[must_use]
-    pub fn crashes(&self) -> HashMap<&str, u32> {
-        let mut crashes = HashMap::new();
-        for game in self.stages.iter().flat_map(|stage| &stage.finished) {
-            if let Some(name) = crashed(game) {
+    pub fn crashes(&self) -> BTreeMap<&str, u32> {
+        let mut crashes = BTreeMap::new();
+        for ([white, black], game) in self.stages.iter().flat_map(StageState::games) {
+            if let Some(side) = game.crashed {
+                let name = side.fold_wb(&white.name, &black.name).as_str();
                 *crashes.entry(name).or_default() += 1;
             }
         }
@@ -192,17 +239,79 @@ impl Ledger {
     }
 }
 
-/// Who crashed in a game, if it ended so (rule 6.2).
-fn crashed(game: &GameFinished) -> Option<&str> {
-    let words = game.details.as_str();
-    let is_crash = super::termination::named(Some(words)).is_some_and(|end| end.is_crash())
-        || super::termination::named(game.termination.as_deref()).is_some_and(|end| end.is_crash());
-    match game.result() {
-        crate::game::end::GameResult::Win(winner) if is_crash => Some(game.name(!winner)),
-        _ => None,
-    }
-}
-
 fn not_open(id: &str) -> String {
     format!("the game {id} is not under way")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::journal_games::tests::{finished, started};
+    use super::super::record::RoundGame;
+    use super::super::standings::Standings;
+    use super::super::tiebreak::Chain;
+    use super::*;
+
+    /// Games that end in another order than that of the schedule, one of them by a crash.
+    fn games() -> Vec<GameFinished> {
+        let game = |white: &str, black: &str, round, result, moves| {
+            finished(white, black, RoundGame { round, game: 1 }, result, moves)
+        };
+        let mut games = vec![
+            game("b", "c", 2, "1/2-1/2", "e2e4 e7e5 g1f3"),
+            game("a", "b", 1, "1-0", "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 h5f7"),
+            game("c", "a", 3, "0-1", "f2f3 e7e5 g2g4 d8h4"),
+            game("b", "a", 4, "1-0", "d2d4"),
+        ];
+        games[3].details = "Black disconnects".into();
+        games
+    }
+
+    fn begun() -> Ledger {
+        let mut ledger = Ledger::default();
+        let name = "S".to_owned();
+        let (seats, ratings) = (Vec::new(), BTreeMap::new());
+        ledger
+            .apply(Record::StageStarted(StageStarted { stage: 0, name, seats, ratings }))
+            .unwrap();
+        ledger
+    }
+
+    fn play(ledger: &mut Ledger, game: &GameFinished) -> Result<(), String> {
+        ledger.apply(Record::GameStarted(started(game)))?;
+        ledger.apply(Record::GameFinished(game.clone()))
+    }
+
+    #[test]
+    fn what_is_kept_gives_the_table_of_all_games_counted_anew() {
+        let mut ledger = begun();
+        let chain = Chain::named("4k").unwrap();
+        for (number, game) in games().iter().enumerate() {
+            play(&mut ledger, game).unwrap();
+            let state = &ledger.stages[0];
+            let mut builder = FieldBuilder::default();
+            for game in &games()[..=number] {
+                builder.add(&journal_games::record("", &state.started, game).unwrap(), 0);
+            }
+            let [kept, anew] = [state.field(None), builder.finish()].map(|field| {
+                let standings = Standings::of(&field, chain);
+                format!("{:?} {:?}", standings.rows, standings.progress)
+            });
+            assert_eq!(kept, anew);
+            assert_eq!((state.finished(), state.results().len()), (number + 1, number + 1));
+        }
+        assert_eq!(ledger.crashes(), [("a", 1)].into());
+        assert_eq!(ledger.stages[0].field(NonZeroU32::new(1)).indices().count(), 3);
+    }
+
+    #[test]
+    fn a_place_has_one_game_and_its_moves_are_legal() {
+        let mut ledger = begun();
+        let games = games();
+        play(&mut ledger, &games[0]).unwrap();
+        let again = play(&mut ledger, &games[0]).unwrap_err();
+        assert!(again.contains("begins again after its end"), "{again}");
+        let mut illegal = games[1].clone();
+        illegal.moves = "e2e4 e2e4".into();
+        assert!(play(&mut ledger, &illegal).unwrap_err().contains("are not legal"));
+    }
 }

@@ -18,6 +18,7 @@ use super::record::{Engine, GameRecord, GameResult, PlyRecord, Termination};
 use super::termination;
 use crate::error::shown;
 use crate::evidence::escape;
+use crate::words::counted;
 
 /// The longest name of an engine or event that is kept, in characters.
 const NAME_CHARS: usize = 200;
@@ -106,7 +107,7 @@ pub enum Fault {
     #[error("its moves end without a result; is the file cut off?")]
     NoResult,
     /// Moves were lost.
-    #[error("its PlyCount tag says {claimed}, but {found} plies can be read")]
+    #[error("its PlyCount tag says {claimed}, but {} can be read", counted(*found, "ply"))]
     PlyCount {
         /// What the tag says.
         claimed: usize,

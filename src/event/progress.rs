@@ -1,11 +1,11 @@
 //! How far an event has come: which schedule its games follow, and which games form pairs.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::num::NonZeroU32;
 
 use super::field::{EngineIx, Field, Game};
 use super::record::{GameResult, RoundGame};
-use super::schedule::{BookPolicy, Pairing, Schedule, Seat};
+use super::schedule::{BookPolicy, Schedule, Seat};
 
 /// An event that follows the [`Schedule`] of double round robins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,49 +22,50 @@ pub struct Progress {
 
 impl Progress {
     /// Recognises the schedule: the seats follow from the pairings of round 1, and then every game must
-    /// be where the schedule has it. None for events in another order.
+    /// be where the schedule has it. None for events in another order, or with more games passed over than
+    /// played.
     #[must_use]
     pub fn of(field: &Field) -> Option<Progress> {
         let games = field.games();
-        let last = games.iter().filter_map(|game| game.at).max()?;
         let engines = field.indices().count();
         let schedule = Schedule::new(engines, NonZeroU32::MIN, BookPolicy::None).ok()?;
         let seats = seats(field, schedule)?;
 
-        let doubles = (last.round - 1) / (2 * schedule.rounds_per_cycle()) + 1;
-        if doubles as usize > games.len() {
-            return None;
-        }
-        let plan: Vec<Pairing> = (0..doubles).flat_map(|double| schedule.double(double)).collect();
-        let places: HashMap<RoundGame, &Pairing> =
-            plan.iter().map(|pairing| (pairing.at, pairing)).collect();
-        let mut finished = BTreeSet::new();
+        // The numbers of finished games in the order of play; a schedule need not be laid out to know them.
+        let mut finished = Vec::with_capacity(games.len());
         for game in games {
             let at = game.at?;
-            let planned = places.get(&at)?;
+            let planned = schedule.at(at)?;
             if seats[planned.white.0] != game.white || seats[planned.black.0] != game.black {
                 return None;
             }
-            if game.result != GameResult::Unfinished && !finished.insert(at) {
-                return None;
+            if game.result != GameResult::Unfinished {
+                finished.push(schedule.number(at));
             }
+        }
+        finished.sort_unstable();
+        if finished.windows(2).any(|two| two[0] == two[1]) {
+            return None;
         }
 
         let per_double = schedule.games_per_double();
-        let complete = plan
-            .chunks(per_double)
-            .take_while(|games| games.iter().all(|game| finished.contains(&game.at)))
-            .count();
-        let latest = finished.last().copied();
+        let passed = finished.last().map_or(0, |last| last + 1) - finished.len() as u64;
+        if passed > finished.len().max(per_double) as u64 {
+            return None;
+        }
+        let unbroken = (0u64..).zip(&finished).take_while(|(due, number)| due == *number).count();
+        let complete = unbroken / per_double;
+        let mut missing = Vec::new();
+        let mut due = 0;
+        for number in &finished {
+            missing.extend((due..*number).map(|number| schedule.place(number)));
+            due = number + 1;
+        }
         Some(Progress {
             seats,
-            complete: complete as u32,
+            complete: u32::try_from(complete).unwrap_or(u32::MAX),
             further: finished.len() - complete * per_double,
-            missing: plan
-                .iter()
-                .map(|planned| planned.at)
-                .filter(|at| Some(*at) < latest && !finished.contains(at))
-                .collect(),
+            missing,
         })
     }
 }
@@ -72,10 +73,10 @@ impl Progress {
 /// Who sits where, from round 1 of the Berger tables; an odd field's seat 0 has the bye then.
 fn seats(field: &Field, schedule: Schedule) -> Option<Vec<EngineIx>> {
     let mut seats: Vec<Option<EngineIx>> = vec![None; schedule.seats()];
+    let round_one = |game: &Game| game.at.filter(|at| at.round == 1);
     let first: HashMap<RoundGame, &Game> =
-        field.games().iter().filter_map(|game| Some((game.at?, game))).collect();
-    let round_one = schedule.double(0).take_while(|game| game.at.round == 1);
-    for planned in round_one {
+        field.games().iter().filter_map(|game| Some((round_one(game)?, game))).collect();
+    for planned in schedule.double(0).take_while(|game| game.at.round == 1) {
         let game = first.get(&planned.at)?;
         seats[planned.white.0] = Some(game.white);
         seats[planned.black.0] = Some(game.black);
@@ -93,9 +94,9 @@ fn seats(field: &Field, schedule: Schedule) -> Option<Vec<EngineIx>> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pair {
     /// The earlier one.
-    pub first: usize,
+    pub first: u32,
     /// Its reverse.
-    pub second: usize,
+    pub second: u32,
 }
 
 /// The game pairs of an event, each of two finished games that count.
@@ -110,9 +111,10 @@ pub fn pairs(field: &Field) -> Vec<Pair> {
         let engines = progress.seats.len();
         2 * super::schedule::rounds_per_cycle(engines)
     });
-    let mut open: HashMap<(EngineIx, EngineIx, u32), Vec<usize>> = HashMap::new();
+    // Games whose reverse is still to come; each leaves when it does.
+    let mut open: HashMap<(EngineIx, EngineIx, u32), VecDeque<u32>> = HashMap::new();
     let mut pairs = Vec::new();
-    for (number, game) in field.games().iter().enumerate() {
+    for (number, game) in (0u32..).zip(field.games()) {
         if game.result == GameResult::Unfinished
             || field.is_disqualified(game.white)
             || field.is_disqualified(game.black)
@@ -123,11 +125,17 @@ pub fn pairs(field: &Field) -> Vec<Pair> {
             (Some(rounds), Some(at)) => (at.round - 1) / rounds,
             _ => 0,
         };
-        let reverse = open.entry((game.black, game.white, slot)).or_default();
-        if reverse.is_empty() {
-            open.entry((game.white, game.black, slot)).or_default().push(number);
-        } else {
-            pairs.push(Pair { first: reverse.remove(0), second: number });
+        let reverse = (game.black, game.white, slot);
+        match open.get_mut(&reverse).and_then(VecDeque::pop_front) {
+            Some(first) => {
+                pairs.push(Pair { first, second: number });
+                if open.get(&reverse).is_some_and(VecDeque::is_empty) {
+                    open.remove(&reverse);
+                }
+            }
+            None => {
+                open.entry((game.white, game.black, slot)).or_default().push_back(number);
+            }
         }
     }
     pairs
@@ -205,10 +213,13 @@ mod tests {
 
     #[test]
     fn rounds_that_no_schedule_has_are_no_trouble() {
-        let mut builder = pool(4, 1, 12);
-        let mut game = record("engine 9", "engine 8", GameResult::Drawn, "");
-        game.round = "4000000000.1".parse().ok();
-        builder.add(&game, 0);
-        assert_eq!(Progress::of(&builder.finish()), None);
+        // The first game of a double round robin that nobody ever reaches, and none that there is.
+        for round in ["3999999997.1", "4000000000.1", "13.3"] {
+            let mut builder = pool(4, 1, 12);
+            let mut game = record("engine 9", "engine 6", GameResult::Drawn, "");
+            game.round = round.parse().ok();
+            builder.add(&game, 0);
+            assert_eq!(Progress::of(&builder.finish()), None);
+        }
     }
 }

@@ -3,11 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use shakmaty::Color;
-
 use super::config::Config;
-use super::ledger::Ledger;
-use crate::game::end;
+use super::ledger::{Ledger, StageState};
 use crate::ratings::bayes::{List, Model, Rated, Results};
 use crate::ratings::names::Versions;
 
@@ -75,14 +72,8 @@ impl EventRatings {
             results.add_many(both[0], both[1], meeting.results);
         }
         let history = results.games();
-        for game in ledger.stages.iter().flat_map(|stage| &stage.finished) {
-            let counts = match game.result() {
-                end::GameResult::Win(Color::White) => [1, 0, 0],
-                end::GameResult::Draw => [0, 1, 0],
-                end::GameResult::Win(Color::Black) => [0, 0, 1],
-                end::GameResult::Unfinished => [0; 3],
-            };
-            results.add_many(&game.white, &game.black, counts);
+        for ([white, black], game) in ledger.stages.iter().flat_map(StageState::games) {
+            results.add(&white.name, &black.name, game.result);
         }
         let mut list = results.rate(&Model::default());
         let anchor = anchor(config, &list);

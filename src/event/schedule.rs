@@ -119,28 +119,53 @@ impl Schedule {
 
     /// The games of one double round robin, in order; also of one beyond the last.
     pub fn double(self, double: u32) -> impl Iterator<Item = Pairing> {
+        // Rounds that no number tells are played by nobody.
+        let rounds = 2 * self.rounds_per_cycle();
+        let first = rounds.saturating_mul(double).saturating_add(1);
+        (first..first.saturating_add(rounds)).flat_map(move |round| self.round(round))
+    }
+
+    /// The games of one round, from 1, in order; also of one beyond the last double round robin.
+    fn round(self, round: u32) -> impl Iterator<Item = Pairing> {
         let rounds = self.rounds_per_cycle();
+        let (cycle, in_cycle) = ((round - 1) / rounds, (round - 1) % rounds);
+        let double = cycle / 2;
         let opening = match self.book {
             BookPolicy::None => None,
             BookPolicy::FirstBookless => double.checked_sub(1),
             BookPolicy::EachDouble => Some(double),
         };
-        (0..2).flat_map(move |half| {
-            (0..rounds).flat_map(move |round| {
-                berger_round(self.seats, round).enumerate().map(move |(game, (first, second))| {
-                    Pairing {
-                        at: RoundGame {
-                            round: (2 * double + half) * rounds + round + 1,
-                            game: game as u32 + 1,
-                        },
-                        white: if half == 0 { first } else { second },
-                        black: if half == 0 { second } else { first },
-                        double,
-                        opening: opening.map(|index| OpeningIndex(index as usize)),
-                    }
-                })
-            })
+        berger_round(self.seats, in_cycle).zip(1..).map(move |((first, second), game)| Pairing {
+            at: RoundGame { round, game },
+            white: if cycle.is_multiple_of(2) { first } else { second },
+            black: if cycle.is_multiple_of(2) { second } else { first },
+            double,
+            opening: opening.map(|index| OpeningIndex(index as usize)),
         })
+    }
+
+    /// The game of a place, also of one beyond the last double round robin; none where no schedule has one.
+    #[must_use]
+    pub fn at(self, place: RoundGame) -> Option<Pairing> {
+        let game = place.game.checked_sub(1)? as usize;
+        (place.round > 0).then(|| self.round(place.round).nth(game))?
+    }
+
+    /// The number of a place in the order of play, from 0, for a place that the schedule has.
+    #[must_use]
+    pub fn number(self, place: RoundGame) -> u64 {
+        // In a field of odd size one engine has a bye in each round.
+        let per_round = self.seats as u64 / 2;
+        let before = |number: u32| u64::from(number.saturating_sub(1));
+        before(place.round) * per_round + before(place.game)
+    }
+
+    /// The place of a number in the order of play.
+    #[must_use]
+    pub fn place(self, number: u64) -> RoundGame {
+        let per_round = self.seats as u64 / 2;
+        let part = |part: u64| u32::try_from(part).unwrap_or(u32::MAX - 1) + 1;
+        RoundGame { round: part(number / per_round), game: part(number % per_round) }
     }
 }
 
@@ -260,6 +285,22 @@ mod tests {
                 assert_eq!(busy.len(), round.len() * 2);
                 assert_eq!(round[0].at.game, 1);
             }
+        }
+    }
+
+    #[test]
+    fn a_place_tells_its_game_and_its_number() {
+        for seats in 2..9 {
+            let pool = Schedule::new(seats, doubles(3), BookPolicy::FirstBookless).unwrap();
+            for (number, game) in (0..).zip(pool.pairings()) {
+                assert_eq!(pool.at(game.at), Some(game));
+                assert_eq!((pool.number(game.at), pool.place(number)), (number, game.at));
+            }
+            let none = |round, game| pool.at(RoundGame { round, game });
+            assert_eq!([none(0, 1), none(1, 0), none(1, seats as u32 / 2 + 1)], [None; 3]);
+            // Beyond the last double round robin it goes on.
+            assert_eq!(none(6 * pool.rounds_per_cycle() + 1, 1).map(|game| game.double), Some(3));
+            assert!(none(u32::MAX, 1).is_some());
         }
     }
 

@@ -8,13 +8,12 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use shakmaty::Color;
 
-use super::field::{Field, FieldBuilder};
-use super::journal::record::{Decision, GameFinished, StageStarted};
-use super::journal_games;
+use super::field::Field;
+use super::journal::record::Decision;
 use super::points::HalfPoints;
-use super::record::RoundGame;
+use super::record::{GameResult, RoundGame};
 use super::schedule::{BookPolicy, Pairing, Schedule};
-use super::standings::{Place, Standings};
+use super::standings::{Place, Standings, TieOfTwo};
 use super::tiebreak::Chain;
 
 /// What is played.
@@ -68,8 +67,8 @@ pub struct Stage {
     pub promote: usize,
 }
 
-/// The results of a stage, by place in the schedule.
-pub type Results<'a> = HashMap<RoundGame, &'a GameFinished>;
+/// The results of a stage's finished games, by place in the schedule.
+pub type Results = HashMap<RoundGame, GameResult>;
 
 /// An order that may leave engines tied: each group is one place.
 pub type Ranking = Vec<Vec<String>>;
@@ -101,7 +100,7 @@ impl Stage {
         &self,
         schedule: Schedule,
         seats: &[String],
-        results: &Results<'_>,
+        results: &Results,
         out: &BTreeSet<String>,
     ) -> Vec<Pairing> {
         let open = |pairing: &Pairing| {
@@ -117,7 +116,7 @@ impl Stage {
         let mut next = 0;
         loop {
             // Every game up to here is finished; whoever is ahead then has won.
-            if next >= self.format.doubles().get() && !is_level(seats, results, schedule, next) {
+            if next >= self.format.doubles().get() && !is_level(results, schedule, next) {
                 return Vec::new();
             }
             let pair: Vec<Pairing> = schedule.double(next).filter(open).collect();
@@ -132,26 +131,12 @@ impl Stage {
         }
     }
 
-    /// The results as standings count them.
+    /// Its games, counted.
     #[must_use]
-    pub fn field<'a>(
-        &self,
-        event: &str,
-        started: &StageStarted,
-        finished: impl IntoIterator<Item = &'a GameFinished>,
-        crash_limit: Option<NonZeroU32>,
-    ) -> Field {
-        let mut builder = FieldBuilder::default();
-        for game in finished {
-            if let Some(record) = journal_games::record(event, started, game) {
-                builder.add(&record, 0);
-            }
-        }
-        let mut field = builder.finish();
-        if let Some(limit) = crash_limit {
-            field.disqualify_after(limit.get());
-        }
-        field
+    pub fn standings(&self, field: &Field) -> Standings {
+        let is_played_on = matches!(self.format, Format::Pairs(_)) && self.chain.spares_matches;
+        let tie = if is_played_on { TieOfTwo::PlayedOn } else { TieOfTwo::Broken };
+        Standings::with(field, self.chain, tie)
     }
 
     /// Who stands where, after the decisions of the organisers (rule 3.1.7).
@@ -216,24 +201,25 @@ impl Stage {
     }
 }
 
-/// Whether the points are level after all games before a double round robin.
-fn is_level(seats: &[String], results: &Results<'_>, schedule: Schedule, doubles: u32) -> bool {
-    let mut points = HashMap::<&str, HalfPoints>::new();
+/// Whether the points of a match are level after all games before a double round robin.
+fn is_level(results: &Results, schedule: Schedule, doubles: u32) -> bool {
+    let mut points = [HalfPoints::ZERO; 2];
     for pairing in (0..doubles).flat_map(|double| schedule.double(double)) {
-        let Some(game) = results.get(&pairing.at) else { continue };
-        for color in Color::ALL {
-            let half = game.result().half_points(color).unwrap_or_default();
-            let sum = points.entry(game.name(color)).or_insert(HalfPoints(0));
-            *sum = HalfPoints(sum.0 + u32::from(half));
+        let Some(result) = results.get(&pairing.at) else { continue };
+        for (seat, color) in [(pairing.white, Color::White), (pairing.black, Color::Black)] {
+            if let Some(points) = points.get_mut(seat.0) {
+                *points += result.points(color).unwrap_or_default();
+            }
         }
     }
-    let of = |seat: usize| seats.get(seat).and_then(|name| points.get(name.as_str())).copied();
-    of(0) == of(1)
+    points[0] == points[1]
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::journal::record::{GameFinished, StageStarted};
     use super::super::journal_games::tests::finished;
+    use super::super::ledger::StageState;
     use super::*;
 
     fn stage(format: Format) -> Stage {
@@ -248,9 +234,14 @@ mod tests {
         }
     }
 
-    fn begun() -> StageStarted {
+    fn after(games: &[GameFinished]) -> StageState {
         let ratings = Default::default();
-        StageStarted { stage: 0, name: "S".into(), seats: Vec::new(), ratings }
+        let started = StageStarted { stage: 0, name: "S".into(), seats: Vec::new(), ratings };
+        let mut state = StageState::new(started);
+        for game in games {
+            state.add("E", game).unwrap();
+        }
+        state
     }
 
     fn pairs(number: u32) -> Format {
@@ -269,8 +260,7 @@ mod tests {
                 finished(&seats[pairing.white.0], &seats[pairing.black.0], pairing.at, word, "e2e4")
             })
             .collect();
-        let results: Results<'_> = games.iter().map(|game| (game.place(), game)).collect();
-        let due = stage.due(schedule, &seats, &results, &BTreeSet::new());
+        let due = stage.due(schedule, &seats, after(&games).results(), &BTreeSet::new());
         due.iter().map(|pairing| pairing.at.to_string()).collect()
     }
 
@@ -301,8 +291,8 @@ mod tests {
             game.details = "Black disconnects".into();
             games.push(game);
         }
-        let field = stage.field("E", &begun(), &games, NonZeroU32::new(3));
-        let standings = Standings::of(&field, stage.chain);
+        let field = after(&games).field(NonZeroU32::new(3));
+        let standings = stage.standings(&field);
         let ranking = stage.ranking(&standings, &[]);
         assert_eq!(ranking.concat(), ["c", "a", "b"]);
         assert_eq!(stage.promoted(&standings, &ranking), ["c", "a"]);
@@ -323,8 +313,8 @@ mod tests {
             game("b", "c", 3, "1/2-1/2"),
             game("c", "b", 4, "1/2-1/2"),
         ];
-        let field = stage.field("E", &begun(), &games, None);
-        let standings = Standings::of(&field, stage.chain);
+        let field = after(&games).field(None);
+        let standings = stage.standings(&field);
         let ranking = stage.ranking(&standings, &[]);
         assert_eq!(stage.open_tie(&ranking), Some(&["b".to_owned(), "c".to_owned()][..]));
         let decision = Decision {

@@ -24,6 +24,17 @@ pub struct Standings {
     pub unfinished: usize,
     /// How far the schedule is played, where the games follow one.
     pub progress: Option<Progress>,
+    /// Whether a tie between its two engines is played on, and no tie-break asked (rule 3.2).
+    pub is_played_on: bool,
+}
+
+/// What becomes of a tie between two engines that are alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TieOfTwo {
+    /// Pairs of games are played until one engine wins one (rule 3.2): a MiniFinal.
+    PlayedOn,
+    /// The tie-breaks are asked, as in any other stage: a pool in which only two play.
+    Broken,
 }
 
 /// One engine's line.
@@ -99,18 +110,24 @@ impl Tally {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
     /// The game's number in the event, from 1.
-    pub game: usize,
+    pub game: u32,
     /// The row's colour.
     pub color: Color,
-    /// The row's points.
-    pub points: HalfPoints,
+    /// The result.
+    pub result: GameResult,
 }
 
 impl Cell {
+    /// The row's points.
+    #[must_use]
+    pub fn points(self) -> HalfPoints {
+        self.result.points(self.color).unwrap_or_default()
+    }
+
     /// `1`, `=` or `0`.
     #[must_use]
     pub fn symbol(self) -> char {
-        match self.points {
+        match self.points() {
             HalfPoints::ONE => '1',
             HalfPoints::HALF => '=',
             _ => '0',
@@ -119,19 +136,26 @@ impl Cell {
 }
 
 impl Standings {
-    /// Counts an event.
+    /// Counts games of which nothing is known but themselves: two engines play a match.
     #[must_use]
     pub fn of(field: &Field, chain: &'static Chain) -> Standings {
+        let tie = if chain.spares_matches { TieOfTwo::PlayedOn } else { TieOfTwo::Broken };
+        Standings::with(field, chain, tie)
+    }
+
+    /// Counts an event.
+    #[must_use]
+    pub fn with(field: &Field, chain: &'static Chain, tie: TieOfTwo) -> Standings {
+        // Rule 3.1 excepts the MiniFinal; its tie is played on (rule 3.2).
+        let is_played_on = tie == TieOfTwo::PlayedOn && field.indices().count() == 2;
         let context = Context::new(field);
         let (mut ranked, out): (Vec<EngineIx>, Vec<EngineIx>) =
             field.indices().partition(|engine| !field.is_disqualified(*engine));
-        ranked.sort_by_key(|engine| std::cmp::Reverse(context.points[engine.0]));
+        ranked.sort_by_key(|engine| std::cmp::Reverse(context.points[engine.at()]));
 
         let mut places: Vec<(EngineIx, Place)> = Vec::new();
-        for tied in ranked.chunk_by(|a, b| context.points[a.0] == context.points[b.0]) {
-            // Rule 3.1 excepts the MiniFinal; its tie is played on (rule 3.2).
-            let spared = chain.spares_matches && field.indices().count() == 2;
-            let groups = if spared {
+        for tied in ranked.chunk_by(|a, b| context.points[a.at()] == context.points[b.at()]) {
+            let groups = if is_played_on {
                 vec![super::tiebreak::Group { engines: tied.to_vec(), by: None }]
             } else {
                 break_tie(&context, tied, chain)
@@ -147,7 +171,7 @@ impl Standings {
         }
         places.extend(out.into_iter().map(|engine| (engine, Place::Disqualified)));
 
-        let order: Vec<EngineIx> = places.iter().map(|(engine, _)| *engine).collect();
+        let order = Order::of(places.iter().map(|(engine, _)| *engine).collect());
         let rows = places
             .iter()
             .map(|(engine, place)| row(&context, chain, *engine, *place, &order))
@@ -161,6 +185,7 @@ impl Standings {
             games,
             unfinished: field.games().len() - games,
             progress: Progress::of(field),
+            is_played_on,
         }
     }
 
@@ -178,7 +203,7 @@ impl Standings {
     /// What becomes of engines that are tied here, in words.
     #[must_use]
     pub fn tie_goes_to(&self) -> &'static str {
-        if self.chain.spares_matches && self.rows.len() == 2 {
+        if self.is_played_on {
             "pairs of games are played until one engine wins such a pair (rule 3.2)"
         } else {
             match self.chain.rest {
@@ -189,23 +214,51 @@ impl Standings {
     }
 }
 
-fn row(
-    context: &Context<'_>,
-    chain: &Chain,
-    engine: EngineIx,
-    place: Place,
-    order: &[EngineIx],
-) -> Row {
+/// The engines, the best first, and where each of them stands.
+struct Order {
+    engines: Vec<EngineIx>,
+    /// By engine.
+    columns: Vec<usize>,
+}
+
+impl Order {
+    fn of(engines: Vec<EngineIx>) -> Order {
+        let mut columns = vec![0; engines.len()];
+        for (column, engine) in engines.iter().enumerate() {
+            columns[engine.at()] = column;
+        }
+        Order { engines, columns }
+    }
+
+    /// The games of an engine that count, by opponent; lists just as long as they have to be.
+    fn cells(&self, field: &Field, engine: EngineIx) -> Vec<Vec<Cell>> {
+        let column = |other: EngineIx| self.columns[other.at()];
+        let mut counts = vec![0; self.columns.len()];
+        for seen in field.of(engine) {
+            counts[column(seen.opponent)] += 1;
+        }
+        let mut cells: Vec<Vec<Cell>> = counts.into_iter().map(Vec::with_capacity).collect();
+        for seen in field.of(engine) {
+            let game = u32::try_from(seen.number + 1).unwrap_or(u32::MAX);
+            let cell = Cell { game, color: seen.color, result: seen.game.result };
+            cells[column(seen.opponent)].push(cell);
+        }
+        cells
+    }
+}
+
+fn row(context: &Context<'_>, chain: &Chain, engine: EngineIx, place: Place, order: &Order) -> Row {
     let field = context.field;
     let tied: Vec<EngineIx> = order
+        .engines
         .iter()
         .copied()
         .filter(|other| {
-            !field.is_disqualified(*other) && context.points[other.0] == context.points[engine.0]
+            !field.is_disqualified(*other)
+                && context.points[other.at()] == context.points[engine.at()]
         })
         .collect();
     let mut tallies = [Tally::default(), Tally::default()];
-    let mut results = vec![Vec::new(); order.len()];
     for seen in field.of(engine) {
         let tally = &mut tallies[seen.color.fold_wb(0, 1)];
         match seen.points {
@@ -213,24 +266,17 @@ fn row(
             HalfPoints::HALF => tally.draws += 1,
             _ => tally.losses += 1,
         }
-        if let Some(column) = order.iter().position(|other| *other == seen.opponent) {
-            results[column].push(Cell {
-                game: seen.number + 1,
-                color: seen.color,
-                points: seen.points,
-            });
-        }
     }
     let opponents = field.of(engine);
     Row {
         engine: field.engine(engine).clone(),
         place,
-        points: context.points[engine.0],
+        points: context.points[engine.at()],
         white: tallies[0],
         black: tallies[1],
         crashes: field.crashes(engine),
         sonneborn_berger: opponents
-            .map(|seen| QuarterPoints::product(seen.points, context.points[seen.opponent.0]))
+            .map(|seen| QuarterPoints::product(seen.points, context.points[seen.opponent.at()]))
             .sum(),
         r_mobility: field.of(engine).map(|seen| seen.r_mobility()).sum(),
         figures: chain
@@ -241,7 +287,7 @@ fn row(
                 criterion => Some(criterion.figure(context, engine, &tied)),
             })
             .collect(),
-        results,
+        results: order.cells(field, engine),
     }
 }
 
@@ -285,10 +331,31 @@ pub(crate) mod tests {
     #[test]
     fn a_tied_match_of_two_is_left_to_further_games() {
         // a won in fewer moves and so on, but rule 3.2 knows no tie-break for a MiniFinal.
-        let games = "a-b 1, b-a =, a-b 0, b-a =";
-        let standings = standings(games, "4k");
+        let standings = standings("a-b 1, b-a =, a-b 0, b-a =", "4k");
         assert_eq!(told(&standings), "1= a 2, 1= b 2");
         assert!(standings.tie_goes_to().contains("rule 3.2"));
+    }
+
+    #[test]
+    fn a_pool_in_which_only_two_play_is_no_minifinal() {
+        let told = |games: &str| {
+            let chain = Chain::named("4k").unwrap();
+            let standings = Standings::with(&field(games), chain, TieOfTwo::Broken);
+            let by = match standings.rows[1].place {
+                Place::Ranked { by, .. } => by,
+                Place::Disqualified => None,
+            };
+            (told(&standings), by, standings.tie_goes_to())
+        };
+        // Black made the last move of both draws, and a had Black twice.
+        let (page, by, _) = told("a-b 1, b-a =, a-b 0, b-a =");
+        assert_eq!((page.as_str(), by), ("1 a 2, 2 b 2", Some(Criterion::RMobility)));
+        let (page, by, _) = told("a-b 1, b-a 0, b-a 1, a-b =, a-b 0, b-a =");
+        assert_eq!((page.as_str(), by), ("1 a 3, 2 b 3", Some(Criterion::DoubleWins)));
+        // Nothing tells these apart (rule 3.1.7).
+        let (page, by, then) = told("a-b =, b-a =");
+        assert_eq!((page.as_str(), by), ("1= a 1, 1= b 1", None));
+        assert_eq!(then, "the organisers decide");
     }
 
     #[test]

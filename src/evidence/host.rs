@@ -20,6 +20,9 @@ pub struct HostFacts {
     pub memory: Bytes,
     /// What was enforced, layer by layer.
     pub layers: Vec<Layer>,
+    /// Limits that are so low here that an entry may fail for it, each in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lowered_limits: Vec<String>,
     /// Names of rule 7.5 that this host lacks.
     pub missing_commands: Vec<String>,
     /// Where the host's own chess libraries are, hidden from the entry.

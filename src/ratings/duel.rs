@@ -38,8 +38,8 @@ impl Duel {
                 _ => games.losses += 1,
             }
         }
-        let points = |number: usize| {
-            let game = field.games()[number];
+        let points = |number: u32| {
+            let game = field.games()[number as usize];
             let color = game.color(own)?;
             game.result.points(color)
         };

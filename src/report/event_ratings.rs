@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::markup::html as escaped;
 use super::ratings::{HEADS, cells, document, grid};
 use crate::event::ratings::{EntryRating, EventRatings, Known};
+use crate::words::counted;
 
 /// The entries with BayesElo's columns; empty while nothing is known of any.
 #[must_use]
@@ -81,11 +82,15 @@ fn line(entry: &EntryRating) -> [String; 9] {
 }
 
 fn headline(ratings: &EventRatings) -> String {
-    let before = match ratings.history {
-        0 => String::new(),
-        games => format!("{games} games before the event and "),
-    };
-    format!("Ratings by {before}{} of its own", ratings.games)
+    match (ratings.history, ratings.games) {
+        (0, games) => format!("Ratings by {}", counted(games, "game")),
+        (before, games) => {
+            format!(
+                "Ratings by {} before the event and {games} of its own",
+                counted(before, "game")
+            )
+        }
+    }
 }
 
 fn note(ratings: &EventRatings) -> String {

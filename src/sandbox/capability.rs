@@ -8,6 +8,7 @@ use super::arch;
 use super::cgroup::{self, Groups};
 use super::landlock::LEAST_ABI;
 use super::launch;
+use super::limits;
 use super::spawn;
 use super::status::{Layer, LayerName, State};
 use crate::units::Bytes;
@@ -63,7 +64,7 @@ impl Capability {
             landlock,
             layer(LayerName::Seccomp, State::Enforced, arch::TABLES_IN_WORDS),
             layer(LayerName::Privileges, State::Enforced, "no_new_privs, no capabilities"),
-            layer(LayerName::Rlimits, State::Enforced, "files, file size, core, processes"),
+            layer(LayerName::Rlimits, State::Enforced, &rlimits(&limits::lowered())),
             layer(LayerName::ExecReporter, State::Enforced, "ptrace"),
         ];
         match &self.namespaces {
@@ -100,6 +101,16 @@ impl Capability {
         }
         layers.push(cgroup::layer(&self.cgroups));
         layers
+    }
+}
+
+/// What the limits are on, and which of them the host has lower: an entry may then fail where it would not on
+/// another host, so it is said.
+fn rlimits(lowered: &[String]) -> String {
+    let all = "files, file size, core, processes";
+    match lowered {
+        [] => all.to_owned(),
+        lowered => format!("{all}; lower here (ulimit): {}", lowered.join(", ")),
     }
 }
 

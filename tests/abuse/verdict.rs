@@ -53,6 +53,7 @@ impl Sound {
             cpus: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
             memory: capability::memory(),
             layers: capability.layers(),
+            lowered_limits: Vec::new(),
             missing_commands: tools.missing.clone(),
             chess_libraries: tools.chess_libraries.clone(),
         };

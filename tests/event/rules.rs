@@ -76,8 +76,17 @@ fn a_new_event_is_the_4k_event_and_mistakes_in_it_are_told_where_they_are() {
     assert!(code == 3 && text.contains("new.journal"), "{text}");
     let text = fs::read_to_string(event.path("new.toml")).unwrap();
     fs::write(event.path("new.toml"), text.replace("gate = \"full\"", "gate = \"none\"")).unwrap();
-    let (code, text) = event.ask(&["event", "run", "new.toml"]);
-    assert!(code == 2 && text.contains("new.toml:8:8: "), "{text}");
+    let (code, told) = event.ask(&["event", "run", "new.toml"]);
+    assert!(code == 2 && told.contains("new.toml:8:8: "), "{told}");
+    // Books are looked at before anything else is done, those of later stages among them.
+    fs::write(event.path("new.toml"), &text).unwrap();
+    let (code, told) = event.ask(&["event", "run", "new.toml"]);
+    assert!(code == 2 && told.contains("pool.pgn") && !told.contains("frozen"), "{told}");
+    let text = text.replace("minifinal.pgn", "book.txt");
+    fs::write(event.path("new.toml"), text.replace("pool.pgn", "book.txt")).unwrap();
+    let (code, told) = event.ask(&["event", "run", "new.toml"]);
+    let small = "the stage MiniFinal needs 25 openings, and book.txt has 3";
+    assert!(code == 2 && told.contains(small) && !told.contains("frozen"), "{told}");
     assert_eq!(event.ask(&["event", "run", "nothing.toml"]).0, 3);
 }
 
@@ -97,6 +106,9 @@ fn a_tied_minifinal_is_played_on_in_pairs_until_one_is_won() {
     past.game(1, "B", "A", WHITE_MATES);
     past.game(2, "A", "B", WHITE_MATES);
     drop(past);
+    let (_, status) = event.ask(&["event", "status"]);
+    assert!(status.contains("MiniFinal: 2 of 4 games\nin MiniFinal\n"), "{status}");
+    assert!(status.contains("Pool: over, 2 games: A and B go on"), "{status}");
     event.finish();
     let games: Vec<Value> = event.finished().into_values().filter(|g| g["stage"] == 1).collect();
     assert!(games.len() >= 4 && games.len().is_multiple_of(2), "{} games", games.len());
@@ -132,7 +144,17 @@ fn a_tie_that_no_rule_breaks_waits_for_the_organisers() {
         let (code, text) = event.ask(&["event", "run", "--quiet"]);
         assert_eq!(code, 4, "{text}");
         assert!(text.contains("A and B are tied") && text.contains("rule 3.1.7"), "{text}");
+        // It says that nothing is left to ask.
+        let figures = "A and B are level: points 1, direct encounter 1, Sonneborn-Berger 1.00, \
+                       r-mobility 1.000000, double wins 0, average moves in won games –, average moves in \
+                       lost games –";
+        assert!(text.contains(figures), "{text}");
     }
+    let (_, text) = event.ask(&["event", "status"]);
+    let waits = "Pool: 2 of 2 games; A and B are tied, and the organisers decide (rule 3.1.7)";
+    assert!(text.contains(waits), "{text}");
+    let (_, text) = event.ask(&["standings", "event.journal"]);
+    assert!(text.contains("level in every tie-break: the organisers decide"), "{text}");
     let (code, text) = event.ask(&["event", "decide", "--order", "B", "--reason", "x"]);
     assert!(code == 2 && text.contains("name exactly these"), "{text}");
     let (code, text) = event.ask(&["event", "decide", "--order", "B,A", "--reason", "a coin"]);
@@ -140,6 +162,29 @@ fn a_tie_that_no_rule_breaks_waits_for_the_organisers() {
     let text = event.finish();
     assert!(text.contains("Small is over: B wins"), "{text}");
     assert_eq!(event.records("decision")[0]["reason"], "a coin");
+}
+
+/// Rule 3.1 excepts the MiniFinal alone: a pool in which only two play has all its tie-breaks.
+#[test]
+fn a_pool_of_two_that_ends_level_is_decided_by_its_tie_breaks() {
+    let event = Event::new(&[("A", "elf"), ("B", "elf32")], "1+0.01", POOL);
+    let mut past = Past::new(&event);
+    past.stage(&["A", "B"]);
+    // Each wins as White, A in fewer moves.
+    let longer = "a2a3 a7a6 e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 h5f7";
+    past.game(1, "A", "B", WHITE_MATES);
+    past.ended(2, "B", "A", longer, Ending::win(Color::White, Reason::Mate));
+    drop(past);
+    let decided = "A before B, both 1: average moves in won games";
+    for words in [&["event", "status"][..], &["standings", "event.journal"]] {
+        let (code, text) = event.ask(words);
+        assert!(code == 0 && text.contains(decided), "{text}");
+    }
+    if can_play() {
+        let text = event.finish();
+        assert!(text.contains("Small is over: A wins"), "{text}");
+        assert_eq!(event.records("decision").len(), 0);
+    }
 }
 
 #[test]

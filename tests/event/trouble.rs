@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::past::{Past, REPEATED, WHITE_MATES};
 use super::table::{Event, MINIFINAL, POOL, can_play, shipped};
 
-/// Between two, and never left tied: a pool of two that is level after its games is for the organisers.
+/// Between two, and never left tied.
 const MATCH: &str = "[[stage]]\nname = \"Match\"\nformat = { pairs = 2 }\n\
     book-policy = \"each\"\nbook = \"book.txt\"\ndraw = \"seeds\"\ntie-breaks = \"4k\"\n\
     promote = 1\n";

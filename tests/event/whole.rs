@@ -140,6 +140,6 @@ fn six_entries_play_a_pool_and_a_minifinal_that_is_tied() {
     let (code, verified) = event.ask(&["event", "verify"]);
     assert_eq!(code, 0, "{verified}");
     println!("{} games in {:.0?}", event.finished().len(), begun.elapsed());
-    assert!(text.contains("more pairs"), "{text}");
+    assert!(text.contains("more pair"), "{text}");
     check(&event, doubles, pairs);
 }

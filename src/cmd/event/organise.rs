@@ -118,5 +118,9 @@ impl Audience for Words {
         self.0 += &human::entry(report, look);
     }
 
+    fn wants_tables(&self) -> bool {
+        false
+    }
+
     fn table(&mut self, _: &Standings, _: &EventRatings) {}
 }

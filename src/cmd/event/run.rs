@@ -15,6 +15,7 @@ use crate::event::standings::Standings;
 use crate::report::human::{self, Look};
 use crate::report::{EntryReport, event_ratings, standings, text};
 use crate::runner::stop::Stop;
+use crate::words::all;
 
 /// Runs, or goes on.
 pub(super) fn run(
@@ -40,7 +41,12 @@ pub(super) fn run(
             (format!("paused; `gate4k event run {file}` goes on"), Exit::Undecided)
         }
         Ok(Outcome::Refused { undecided: false }) => {
-            ("not every entry passed the gate: the event does not begin".to_owned(), Exit::Rejected)
+            let words = format!(
+                "not every entry passed the gate: the event does not begin; mend the entry and run again, or \
+                 take it out of {file} and remove {}, since nothing has been played",
+                crate::error::shown(&config.journal)
+            );
+            (words, Exit::Rejected)
         }
         Ok(Outcome::Refused { undecided: true }) => (
             "an entry could not be decided here; admit-undecided = true lets it play".to_owned(),
@@ -50,7 +56,7 @@ pub(super) fn run(
             format!(
                 "{stage}: {} are tied after every tie-break, and the organisers decide (rule 3.1.7): \
                  `gate4k event decide {file} --order {} --reason …`, the best first, then run again",
-                engines.join(" and "),
+                all(&engines),
                 engines.join(",")
             ),
             Exit::Undecided,
@@ -97,10 +103,12 @@ impl<W: Write> Audience for Page<'_, W> {
         self.put(&human::entry(report, look));
     }
 
+    fn wants_tables(&self) -> bool {
+        !self.quiet && self.failed.is_none()
+    }
+
     fn table(&mut self, counted: &Standings, ratings: &EventRatings) {
-        if !self.quiet {
-            self.put(&standings::text(counted, text::width()));
-            self.put(&format!("\n{}", event_ratings::text(ratings)));
-        }
+        self.put(&standings::text(counted, text::width()));
+        self.put(&format!("\n{}", event_ratings::text(ratings)));
     }
 }

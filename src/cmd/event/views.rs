@@ -7,12 +7,13 @@ use crate::cli::ExportWhat;
 use crate::error::{Exit, shown};
 use crate::event::config::Config;
 use crate::event::journal::{self, JournalError};
-use crate::event::ledger::Ledger;
+use crate::event::ledger::{Ledger, StageState};
 use crate::event::ratings::EventRatings;
-use crate::event::standings::Standings;
+use crate::event::standings::{Place, Standings};
 use crate::event::verify;
 use crate::event::{export, stage::Stage};
 use crate::report::{event_ratings, standings, text};
+use crate::words::{all, counted};
 
 /// The event's state by its journal, with a note where its end is torn.
 fn ledger(config: &Config) -> Result<(Ledger, Option<journal::Torn>), JournalError> {
@@ -22,19 +23,58 @@ fn ledger(config: &Config) -> Result<(Ledger, Option<journal::Torn>), JournalErr
 }
 
 fn told(error: &JournalError) -> Exit {
-    tell(&error.to_string());
     match error {
-        JournalError::Read { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+        JournalError::Read { source, path } if source.kind() == std::io::ErrorKind::NotFound => {
+            tell(&format!(
+                "the event has not begun: there is no journal {}; `gate4k event run` begins it",
+                shown(path)
+            ));
             Exit::Nothing
         }
-        _ => Exit::Usage,
+        _ => {
+            tell(&error.to_string());
+            Exit::Usage
+        }
     }
 }
 
-fn counted(config: &Config, ledger: &Ledger, number: usize, stage: &Stage) -> Option<Standings> {
-    let state = ledger.stages.get(number)?;
-    let field = stage.field(&config.event, &state.started, &state.finished, config.crash_limit);
-    Some(Standings::of(&field, stage.chain))
+/// The standings of every stage that has begun.
+fn tables(config: &Config, ledger: &Ledger) -> Vec<Standings> {
+    let stages = config.stages.iter().zip(&ledger.stages);
+    stages.map(|(stage, state)| stage.standings(&state.field(config.crash_limit))).collect()
+}
+
+/// How far a stage is, or what it waits for.
+fn underway(config: &Config, stage: &Stage, state: &StageState) -> String {
+    let done = state.finished();
+    let standings = stage.standings(&state.field(config.crash_limit));
+    let out = standings.rows.iter().filter(|row| row.place == Place::Disqualified);
+    let out = out.map(|row| row.engine.name.clone()).collect();
+    let seats = &state.started.seats;
+    let due = stage.schedule(seats.len()).map_or(0, |schedule| {
+        // A match that is tied is planned as far as its next pair.
+        stage.due(schedule, seats, state.results(), &out).len()
+    });
+    let ranking = stage.ranking(&standings, &state.decisions);
+    match stage.open_tie(&ranking) {
+        Some(tied) if due == 0 => format!(
+            "{done} of {}; {} are tied, and the organisers decide (rule 3.1.7): `gate4k event decide`",
+            counted(done, "game"),
+            all(tied)
+        ),
+        _ => format!("{done} of {}", counted(done + due, "game")),
+    }
+}
+
+/// How it stands, in a line.
+fn state(ledger: &Ledger) -> String {
+    let stage = ledger.stages.last().filter(|stage| stage.outcome.is_none());
+    match (&ledger.winner, &ledger.paused, stage) {
+        (Some(winner), _, _) => format!("over: {winner} wins"),
+        (None, Some(why), _) => format!("paused: {why}"),
+        (None, None, Some(stage)) => format!("in {}", stage.started.name),
+        (None, None, None) => "between stages".to_owned(),
+    }
 }
 
 /// How far it is.
@@ -55,22 +95,23 @@ pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Ex
             writeln!(out, "{}: not begun", stage.name)?;
             continue;
         };
-        let games = stage.schedule(state.started.seats.len()).map_or(0, |s| s.games());
-        let done = state.finished.len();
+        let done = state.finished();
         match &state.outcome {
             Some(outcome) => {
                 writeln!(
                     out,
-                    "{}: over, {done} games: {}",
+                    "{}: over, {}: {}",
                     stage.name,
-                    outcome.promoted.join(", ")
+                    counted(done, "game"),
+                    outcome.in_words(number + 1 == config.stages.len())
                 )?;
             }
-            None => writeln!(out, "{}: {done} of {games} games", stage.name)?,
+            None => writeln!(out, "{}: {}", stage.name, underway(config, stage, state))?,
         }
     }
     for game in ledger.open.values() {
-        writeln!(out, "under way: {}, {} moves of the engines", game.started.id, game.plies.len())?;
+        let moves = counted(game.plies.len(), "move");
+        writeln!(out, "under way: {}, {moves} of the engines", game.started.id)?;
     }
     for (name, crashes) in ledger.crashes() {
         writeln!(out, "crashed: {name}, {crashes} (counted as losses, rule 6.2)")?;
@@ -81,16 +122,9 @@ pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Ex
     if let Some(torn) = torn {
         writeln!(out, "line {} is being written, or was torn", torn.line)?;
     }
-    match (&ledger.winner, &ledger.paused) {
-        (Some(winner), _) => writeln!(out, "over: {winner} wins")?,
-        (None, Some(why)) => writeln!(out, "paused: {why}")?,
-        (None, None) => {}
-    }
-    let last = ledger.stages.len().checked_sub(1);
-    let table =
-        last.and_then(|number| counted(config, &ledger, number, config.stages.get(number)?));
-    if let Some(table) = table.filter(|table| !table.rows.is_empty()) {
-        write!(out, "\n{}", standings::text(&table, text::width()))?;
+    writeln!(out, "{}", state(&ledger))?;
+    for table in tables(config, &ledger).iter().filter(|table| !table.rows.is_empty()) {
+        write!(out, "\n{}", standings::text(table, text::width()))?;
     }
     let ratings = event_ratings::text(&EventRatings::of(config, &ledger));
     if !ratings.is_empty() {
@@ -110,11 +144,11 @@ pub(super) fn verify(config: &Config, out: &mut impl Write) -> anyhow::Result<Ex
             let verdict = if found.wrong.is_empty() { "all is right" } else { "NOT all is right" };
             writeln!(
                 out,
-                "{}: {} records, {} finished games, {} moves: {verdict}",
+                "{}: {}, {}, {}: {verdict}",
                 shown(&config.journal),
-                found.records,
-                found.games,
-                found.moves
+                counted(found.records, "record"),
+                counted(found.games, "finished game"),
+                counted(found.moves, "move")
             )?;
             Ok(if found.wrong.is_empty() { Exit::Success } else { Exit::Rejected })
         }
@@ -146,12 +180,7 @@ pub(super) fn export(
         Ok((ledger, _)) => ledger,
         Err(error) => return Ok(told(&error)),
     };
-    let tables: Vec<Standings> = config
-        .stages
-        .iter()
-        .enumerate()
-        .filter_map(|(number, stage)| counted(config, &ledger, number, stage))
-        .collect();
+    let tables = tables(config, &ledger);
     let ratings = EventRatings::of(config, &ledger);
     match what {
         ExportWhat::Settings => {
@@ -160,16 +189,18 @@ pub(super) fn export(
         }
         ExportWhat::Html => {
             out.write_all(
-                standings::html_of_all(&tables, &event_ratings::html(&ratings)).as_bytes(),
+                standings::html_of_event(
+                    &config.event,
+                    &state(&ledger),
+                    &tables,
+                    &event_ratings::html(&ratings),
+                )
+                .as_bytes(),
             )?;
         }
         ExportWhat::Json | ExportWhat::Pgn => {
-            let stages = tables
-                .iter()
-                .map(|table| {
-                    Ok(serde_json::from_str::<serde_json::Value>(&standings::json(table)?)?)
-                })
-                .collect::<anyhow::Result<Vec<_>>>()?;
+            let stages = tables.iter().map(|table| serde_json::to_value(standings::json(table)));
+            let stages = stages.collect::<Result<Vec<_>, _>>()?;
             let entries: Vec<_> = ledger.receipts.values().collect();
             let document = serde_json::json!({
                 "schema": "gate4k-event-1",

@@ -3,6 +3,7 @@
 use super::super::entrants::{Admission, Entrant, Gates, now};
 use super::super::journal::record::{Decision, Fix, Record};
 use super::{Conductor, EventError};
+use crate::words::all;
 
 impl Conductor<'_> {
     /// Takes the organisers' order of engines that every tie-break left tied (rule 3.1.7).
@@ -18,8 +19,8 @@ impl Conductor<'_> {
         let stage = &self.config.stages[number];
         let waits = state.outcome.is_none()
             && stage.schedule(state.started.seats.len()).is_ok_and(|schedule| {
-                let out = self.out(stage, number);
-                stage.due(schedule, &state.started.seats, &state.results(), &out).is_empty()
+                let out = self.out(number);
+                stage.due(schedule, &state.started.seats, state.results(), &out).is_empty()
             });
         if !waits {
             let what = format!("{} has no tie to decide: games are still to be played", stage.name);
@@ -37,7 +38,7 @@ impl Conductor<'_> {
         if sorted(tied) != sorted(order) {
             let what = format!(
                 "tied are {}; name exactly these, the best first, with --order {}",
-                tied.join(" and "),
+                all(tied),
                 tied.join(",")
             );
             return Err(refused(what));

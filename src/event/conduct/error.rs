@@ -7,6 +7,7 @@ use crate::event::history::HistoryError;
 use crate::event::journal::JournalError;
 use crate::game::tables::TablesError;
 use crate::openings::BookError;
+use crate::words::counted;
 
 /// Why an event cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +23,8 @@ pub enum EventError {
     Book(#[from] BookError),
     /// A book that is too small.
     #[error(
-        "the stage {stage} needs {needed} openings, and {} has {there}; give it a larger book",
+        "the stage {stage} needs {}, and {} has {there}; give it a larger book",
+        counted(*needed, "opening"),
         shown(path)
     )]
     SmallBook {

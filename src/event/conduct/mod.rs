@@ -28,6 +28,8 @@ use crate::openings::{Book, Order, Wanted};
 use crate::report::EntryReport;
 use crate::runner::Engine;
 use crate::runner::stop::{Level, Stop};
+use crate::units::Bytes;
+use crate::words::{all, counted};
 pub use error::EventError;
 use play::{Batch, GoingOn};
 
@@ -63,6 +65,8 @@ pub trait Audience {
     fn progress(&self, entry: &str) -> Box<dyn Fn(&str) + Sync + '_>;
     /// An entry that does not play.
     fn refused(&mut self, report: &EntryReport);
+    /// Whether tables are worth making.
+    fn wants_tables(&self) -> bool;
     /// The table and the ratings after a game (rule 5.2).
     fn table(&mut self, standings: &Standings, ratings: &EventRatings);
 }
@@ -81,6 +85,7 @@ pub fn run(
         return Ok(Outcome::Over { winner });
     }
     let _ = std::fs::remove_file(config.pause_marker());
+    conductor.books()?;
     conductor.history()?;
     let engines = match conductor.entrants()? {
         Ok(engines) => engines,
@@ -123,22 +128,15 @@ impl<'a> Conductor<'a> {
             Journal::open(&config.journal, &mut |_, record| ledger.apply(record))?;
         if let Some(torn) = torn {
             audience.say(&format!(
-                "the last record of {} (line {}, byte {}) was torn: {} bytes were cut off",
+                "the last record of {} (line {}, byte {}) was torn and is cut off: {}",
                 shown(&config.journal),
                 torn.line,
                 torn.offset,
-                torn.bytes
+                Bytes(torn.bytes)
             ));
         }
-        let mut conductor = Conductor { config, stop, audience, journal, ledger };
+        let conductor = Conductor { config, stop, audience, journal, ledger };
         match &conductor.ledger.header {
-            None => conductor.keep(Record::Header(Header {
-                version: journal::VERSION,
-                event: config.event.clone(),
-                gate4k: env!("CARGO_PKG_VERSION").to_owned(),
-                settings: config.text.clone(),
-                settings_sha256: config.sha256.clone(),
-            }))?,
             Some(header) if header.settings_sha256 != config.sha256 => {
                 return Err(EventError::SettingsChanged {
                     path: config.path.clone(),
@@ -146,16 +144,33 @@ impl<'a> Conductor<'a> {
                     now: config.sha256.clone(),
                 });
             }
-            Some(_) => {}
+            _ => {}
+        }
+        if conductor.ledger.stages.len() > config.stages.len() {
+            return Err(EventError::State("it has more stages than the event".into()));
         }
         Ok(conductor)
     }
 
-    /// Keeps a record; nothing that follows from it may happen before.
+    /// Keeps a record; nothing that follows from it may happen before. The first one freezes the settings: an
+    /// event in which nothing has happened yet can still be mended.
     ///
     /// # Errors
     /// When it cannot be kept.
     pub fn keep(&mut self, record: Record) -> Result<(), EventError> {
+        if self.ledger.header.is_none() {
+            self.put(Record::Header(Header {
+                version: journal::VERSION,
+                event: self.config.event.clone(),
+                gate4k: env!("CARGO_PKG_VERSION").to_owned(),
+                settings: self.config.text.clone(),
+                settings_sha256: self.config.sha256.clone(),
+            }))?;
+        }
+        self.put(record)
+    }
+
+    fn put(&mut self, record: Record) -> Result<(), EventError> {
         self.journal.append(&record)?;
         self.ledger.apply(record).map_err(EventError::State)
     }
@@ -168,7 +183,9 @@ impl<'a> Conductor<'a> {
         }
         let history = history::read(&self.config.history)?;
         let games: u64 = history.files.iter().map(|file| file.games).sum();
-        self.audience.say(&format!("{games} games before the event count for the ratings"));
+        let count = if games == 1 { "counts" } else { "count" };
+        let games = counted(games, "game");
+        self.audience.say(&format!("{games} before the event {count} for the ratings"));
         self.keep(Record::History(history))
     }
 
@@ -246,11 +263,11 @@ impl<'a> Conductor<'a> {
         let mut going_on = self.settle()?;
         loop {
             let state = &self.ledger.stages[number];
-            let due = stage.due(schedule, &seats, &state.results(), &self.out(stage, number));
+            let due = stage.due(schedule, &seats, state.results(), &self.out(number));
             if due.is_empty() {
                 break;
             }
-            let planned = state.finished.len() + due.len();
+            let planned = state.finished() + due.len();
             let batch = Batch { stage, number, seats: &seats, planned, book: book.as_ref() };
             let limit =
                 self.config.crash_limit.map_or(due.len(), |_| self.config.concurrency.get());
@@ -265,11 +282,11 @@ impl<'a> Conductor<'a> {
     }
 
     /// Who is disqualified by season 17's rule.
-    fn out(&self, stage: &Stage, number: usize) -> BTreeSet<String> {
+    fn out(&self, number: usize) -> BTreeSet<String> {
         if self.config.crash_limit.is_none() {
             return BTreeSet::new();
         }
-        let field = self.field(stage, number);
+        let field = self.field(number);
         field
             .indices()
             .filter(|engine| field.is_disqualified(*engine))
@@ -277,13 +294,12 @@ impl<'a> Conductor<'a> {
             .collect()
     }
 
-    fn field(&self, stage: &Stage, number: usize) -> Field {
-        let state = &self.ledger.stages[number];
-        stage.field(&self.config.event, &state.started, &state.finished, self.config.crash_limit)
+    fn field(&self, number: usize) -> Field {
+        self.ledger.stages[number].field(self.config.crash_limit)
     }
 
     fn standings(&self, stage: &Stage, number: usize) -> Standings {
-        Standings::of(&self.field(stage, number), stage.chain)
+        stage.standings(&self.field(number))
     }
 
     /// Ranks a stage whose games are over; an outcome where a tie keeps it open.
@@ -297,18 +313,22 @@ impl<'a> Conductor<'a> {
         let state = &self.ledger.stages[number];
         let ranking = stage.ranking(&standings, &state.decisions);
         if let Some(tied) = stage.open_tie(&ranking) {
+            self.audience.say(&level(&standings, tied));
             return Ok(Some(Outcome::Tied { stage: stage.name.clone(), engines: tied.to_vec() }));
         }
         let order = ranking.concat();
         let promoted = stage.promoted(&standings, &ranking);
-        let extra = state.finished.len().saturating_sub(schedule.games());
+        let extra = state.finished().saturating_sub(schedule.games());
         let beyond = match stage.format {
-            Format::Pairs(_) if extra > 0 => format!(" after {} more pairs", extra / 2),
+            Format::Pairs(_) if extra > 0 => format!(" after {}", counted(extra / 2, "more pair")),
             _ => String::new(),
         };
-        self.audience.say(&format!("{} is over{beyond}: {}", stage.name, promoted.join(", ")));
+        let outcome = StageFinished { stage: number, order, promoted };
+        let then = outcome.in_words(number + 1 == self.config.stages.len());
+        self.audience.say(&format!("{} is over{beyond}: {then}", stage.name));
         let crashes = self.ledger.crashes();
-        let twice: Vec<String> = promoted
+        let twice: Vec<String> = outcome
+            .promoted
             .iter()
             .filter(|name| crashes.get(name.as_str()).is_some_and(|crashes| *crashes > 1))
             .cloned()
@@ -319,8 +339,29 @@ impl<'a> Conductor<'a> {
                  (rule 6.3)"
             ));
         }
-        self.keep(Record::StageFinished(StageFinished { stage: number, order, promoted }))?;
+        self.keep(Record::StageFinished(outcome))?;
         Ok(None)
+    }
+
+    /// Reads the books of all stages to come: what is wrong is told now, not when a pool is over. A later
+    /// stage's may still be missing.
+    fn books(&mut self) -> Result<(), EventError> {
+        let config = self.config;
+        let over = self.ledger.stages.iter().filter(|stage| stage.outcome.is_some()).count();
+        for (number, stage) in config.stages.iter().enumerate().skip(over) {
+            let missing = stage.book.as_ref().filter(|book| stage.openings() > 0 && !book.exists());
+            match missing {
+                Some(path) if number > over => self.audience.say(&format!(
+                    "{} needs a book of {}, and {} is not there yet: put it there before {} is over",
+                    stage.name,
+                    counted(stage.openings(), "opening"),
+                    shown(path),
+                    config.stages[number - 1].name
+                )),
+                _ => drop(self.book(stage)?),
+            }
+        }
+        Ok(())
     }
 
     fn book(&self, stage: &Stage) -> Result<Option<Book>, EventError> {
@@ -393,6 +434,21 @@ impl<'a> Conductor<'a> {
         }
         Ok(going_on)
     }
+}
+
+/// Why a tie is for the organisers: every figure of the chain, the same for all that are tied.
+fn level(standings: &Standings, tied: &[String]) -> String {
+    let row = standings.rows.iter().find(|row| tied.contains(&row.engine.name));
+    let figures = row.map_or(&[][..], |row| &row.figures);
+    let figures: Vec<String> = standings
+        .chain
+        .criteria
+        .iter()
+        .zip(figures)
+        .filter_map(|(criterion, figure)| Some(format!("{} {}", criterion.title(), (*figure)?)))
+        .collect();
+    let points = row.map(|row| row.points).unwrap_or_default();
+    format!("{} are level: points {points}, {}", all(tied), figures.join(", "))
 }
 
 /// Compares an entry with its receipt (rule 4.4).

@@ -20,6 +20,7 @@ use crate::openings::{Book, Opening};
 use crate::runner::events::{Event, Finished, MovePlayed};
 use crate::runner::stop::{Level, Stop};
 use crate::runner::{self, Affinity, Bounds, Engine, Games, Given, Match, Restart, schedule};
+use crate::words::counted;
 
 /// What games that are played together share.
 pub(super) struct Batch<'a> {
@@ -225,24 +226,26 @@ impl Conductor<'_> {
         hearing.done += 1;
         hearing.lasted += game.lasted;
         let batch = hearing.batch;
-        let played = self.ledger.stages[batch.number].finished.len();
+        let played = self.ledger.stages[batch.number].finished();
         let left = batch.planned.saturating_sub(played);
         let mean = hearing.lasted / u32::try_from(hearing.done).unwrap_or(u32::MAX);
         let rest = mean * u32::try_from(left).unwrap_or(u32::MAX)
             / u32::try_from(self.config.concurrency.get()).unwrap_or(1);
         let rest = humantime::format_duration(Duration::from_secs(rest.as_secs())).to_string();
         self.audience.say(&format!(
-            "{} {}.{}, {} - {}: {} ({played} of {} games, about {rest} left)",
+            "{} {}.{}, {} - {}: {} ({played} of {}, about {rest} left)",
             batch.stage.name,
             game.pairing.round,
             game.pairing.in_round,
             upcoming.started.white,
             upcoming.started.black,
             pgn::summary(ending),
-            batch.planned,
+            counted(batch.planned, "game"),
         ));
-        let standings = self.standings(batch.stage, batch.number);
-        self.audience.table(&standings, &EventRatings::of(self.config, &self.ledger));
+        if self.audience.wants_tables() {
+            let standings = self.standings(batch.stage, batch.number);
+            self.audience.table(&standings, &EventRatings::of(self.config, &self.ledger));
+        }
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 mod template;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,7 +19,11 @@ use crate::game::adjudicate::DrawRule;
 use crate::game::clock::TimeControl;
 use crate::game::end::Material;
 use crate::policy::excerpt::{Place, excerpt, nearest};
+use crate::words::counted;
 pub use template::{NoEntries, template};
+
+/// The most games of a stage: far beyond any event, and few enough to be laid out.
+const MOST_GAMES: u64 = 1_000_000;
 
 /// Why an event cannot be played as it is written.
 #[derive(Debug, thiserror::Error)]
@@ -168,7 +172,7 @@ struct RawEntry {
     path: Spanned<PathBuf>,
     engines_json: Option<PathBuf>,
     engine: Option<String>,
-    seed: Option<u32>,
+    seed: Option<Spanned<u32>>,
     rating: Option<i32>,
 }
 
@@ -215,6 +219,23 @@ mod time {
             serde::de::Error::custom(format!("{text:?} is no time such as 5s: {why}"))
         })
     }
+}
+
+/// What is played in each stage of an event, by its name, as its settings have it; nothing where these are of
+/// another kind.
+#[must_use]
+pub fn formats(settings: &str) -> BTreeMap<String, Format> {
+    #[derive(Deserialize)]
+    struct Stages {
+        stage: Vec<One>,
+    }
+    #[derive(Deserialize)]
+    struct One {
+        name: String,
+        format: Format,
+    }
+    let stages = toml::from_str::<Stages>(settings).map(|all| all.stage).unwrap_or_default();
+    stages.into_iter().map(|one| (one.name, one.format)).collect()
 }
 
 /// A mistake: what, and where in the text.
@@ -312,6 +333,7 @@ fn entries(raw: Spanned<Vec<RawEntry>>, here: &Path) -> Result<Vec<Entry>, Mista
         return Err((span, "an event needs two entries at least, each an [[entry]]".into()));
     }
     let mut names = BTreeSet::new();
+    let mut seeds = BTreeSet::new();
     for entry in &list {
         let name = slug(entry.name.get_ref());
         if name.is_empty() {
@@ -325,9 +347,15 @@ fn entries(raw: Spanned<Vec<RawEntry>>, here: &Path) -> Result<Vec<Entry>, Mista
             let what = format!("there is no entry at {}", shown(&here.join(entry.path.get_ref())));
             return Err((entry.path.span(), what));
         }
+        if let Some(seed) = &entry.seed
+            && !seeds.insert(*seed.get_ref())
+        {
+            let what = format!("another entry has the seed {}", seed.get_ref());
+            return Err((seed.span(), what));
+        }
     }
     // Without seeds, the order in which they are written.
-    list.sort_by_key(|entry| entry.seed.unwrap_or(u32::MAX));
+    list.sort_by_key(|entry| entry.seed.as_ref().map_or(u32::MAX, |seed| *seed.get_ref()));
     Ok(list
         .into_iter()
         .map(|entry| Entry {
@@ -372,6 +400,11 @@ fn stages(raw: Spanned<Vec<RawStage>>, here: &Path, entries: usize) -> Result<Ve
             let what = format!("a match of pairs is between two engines, and here are {seats}");
             return Err((one.format.span(), what));
         }
+        let games = format.doubles().get() as u64 * seats as u64 * (seats as u64).saturating_sub(1);
+        if games > MOST_GAMES {
+            let what = format!("{games} games are more than anybody plays; {MOST_GAMES} at most");
+            return Err((one.format.span(), what));
+        }
         let promote = *one.promote.get_ref();
         if promote == 0 || promote > seats {
             let what = format!("from 1 to {seats} of this stage's engines can go on, or win it");
@@ -400,8 +433,8 @@ fn stages(raw: Spanned<Vec<RawStage>>, here: &Path, entries: usize) -> Result<Ve
         };
         if stage.openings() > 0 && stage.book.is_none() {
             let what = format!(
-                "{} openings are needed, and no book is named; add book = \"FILE\"",
-                stage.openings()
+                "a book of {} is needed, and none is named; add book = \"FILE\"",
+                counted(stage.openings(), "opening")
             );
             return Err((one.book_policy.span(), what));
         }

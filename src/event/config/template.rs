@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use crate::batch::discover;
 use crate::error::shown;
 
 /// Why no event can be written.
@@ -92,25 +93,20 @@ tie-breaks = "4k"
 promote = 1
 "#;
 
-/// Writes the file for the entries of a directory, as it will be seen from `beside` (the directory of the
+/// Writes the file for the entries of a directory (hidden files and texts such as README.md are none), as it will be seen from `beside` (the directory of the
 /// file to come).
 ///
 /// # Errors
 /// When there are no two entries.
 pub fn template(entries: &Path, beside: &Path) -> Result<String, NoEntries> {
     let failed = |source| NoEntries::Read { path: entries.to_owned(), source };
-    let mut found: Vec<PathBuf> = Vec::new();
-    for entry in std::fs::read_dir(entries).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-        if !hidden {
-            found.push(entry.path());
-        }
-    }
+    std::fs::read_dir(entries).map_err(failed)?;
+    // With a slash behind it, a link stands for its directory.
+    let found = discover::members(&entries.join(""))
+        .ok_or_else(|| failed(std::io::Error::other("a name in it is no UTF-8")))?;
     if found.len() < 2 {
         return Err(NoEntries::TooFew { path: entries.to_owned() });
     }
-    found.sort();
     let mut text = HEAD.to_owned();
     text += "# Seeds give the places in the draw; without them it is the order here.\n";
     for path in &found {

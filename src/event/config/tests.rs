@@ -42,15 +42,17 @@ fn mistakes_are_told_at_their_place() {
         ("\"1+0.1\"", "\"x\"", "2:16: the time control \"x\" is not understood"),
         ("\"2s\"", "\"2\"", "3:16: \"2\" is no time such as 5s"),
         ("name = \"B\"", "name = \"a\"", "10:8: another entry is called the same"),
-        ("seed = 2\n", "seed = 2\n", ""),
-        ("\"none\"", "\"each\"", "16:15: 1 openings are needed, and no book is named"),
+        ("seed = 2", "seed = 1", "12:8: another entry has the seed 1"),
+        (
+            "robins = 1",
+            "robins = 4000000000",
+            "15:10: 8000000000 games are more than anybody plays",
+        ),
+        ("\"none\"", "\"each\"", "16:15: a book of 1 opening is needed, and none is named"),
         ("\"seeds\"", "\"ranking\"", "17:8: the first stage is drawn by"),
         ("\"4k\"", "\"swis\"", "did you mean \"swiss\"?"),
         ("promote = 2", "promote = 3", "19:11: from 1 to 2"),
     ] {
-        if from == to {
-            continue;
-        }
         let told = wrong(&event(STAGES).replace(from, to));
         assert!(told.contains(expected), "{expected:?} is not in {told}");
         assert!(told.contains('^'), "{told}");
@@ -63,12 +65,14 @@ fn the_template_is_the_4k_event() {
     for name in ["zeta", "al pha"] {
         std::fs::write(dir.path().join(name), "#!/bin/sh\n").unwrap();
     }
+    // What a repository keeps about its entries is none.
+    std::fs::write(dir.path().join("README.md"), "Two entries.\n").unwrap();
     let text = template(dir.path(), dir.path()).unwrap();
     let path = dir.path().join("event.toml");
     std::fs::write(&path, &text).unwrap();
     let config = Config::load(&path).unwrap();
     assert_eq!(config.control, TimeControl::EVENT);
-    assert_eq!(config.entries[0].name, "al pha");
+    assert_eq!((config.entries.len(), config.entries[0].name.as_str()), (2, "al pha"));
     assert_eq!(config.entries[0].path, dir.path().join("al pha"));
     let [pool, minifinal] = &config.stages[..] else { panic!("two stages") };
     assert_eq!((pool.openings(), pool.promote), (3, 2));

@@ -9,6 +9,7 @@ use shakmaty::Color;
 use crate::event::record::RoundGame;
 use crate::game::end::{Ending, GameResult, Reason};
 use crate::openings::OpeningNames;
+use crate::words::all;
 
 /// One record.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -371,6 +372,20 @@ pub struct StageFinished {
     pub order: Vec<String>,
     /// Who goes on to the next stage.
     pub promoted: Vec<String>,
+}
+
+impl StageFinished {
+    /// What it means: `A and B go on`, and of the last stage `A wins`.
+    #[must_use]
+    pub fn in_words(&self, is_last: bool) -> String {
+        let then = match (is_last, self.promoted.len()) {
+            (true, 1) => "wins",
+            (true, _) => "are first",
+            (false, 1) => "goes on",
+            (false, _) => "go on",
+        };
+        format!("{} {then}", all(&self.promoted))
+    }
 }
 
 /// A crash fix.

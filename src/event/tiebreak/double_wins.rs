@@ -7,8 +7,8 @@ use crate::event::points::HalfPoints;
 
 pub(super) fn figure(context: &Context<'_>, engine: EngineIx) -> Figure {
     let games = context.field.games();
-    let won = |number: usize| {
-        let game = &games[number];
+    let won = |number: u32| {
+        let game = &games[number as usize];
         game.color(engine).and_then(|color| game.result.points(color)) == Some(HalfPoints::ONE)
     };
     let double = context.pairs.iter().filter(|pair| won(pair.first) && won(pair.second));

@@ -9,7 +9,7 @@ pub(super) fn figure(context: &Context<'_>, engine: EngineIx) -> Figure {
     let games = context.field.of(engine);
     Figure::Quarters(
         games
-            .map(|seen| QuarterPoints::product(seen.points, context.points[seen.opponent.0]))
+            .map(|seen| QuarterPoints::product(seen.points, context.points[seen.opponent.at()]))
             .sum(),
     )
 }

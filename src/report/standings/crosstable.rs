@@ -4,78 +4,134 @@
 //! of points in percent, `Elo` the rating change 32 × Σ(result − expectation) by the ratings that the engines
 //! entered with, `Strikes` the crashes. `RMobilityScore` is text there, so it is here.
 
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
 
 use super::{symbols, total};
 use crate::event::standings::{Cell, Place, Row, Standings};
 
-/// The document of `gate4k standings --format crosstable`.
-///
-/// # Errors
-/// None that can be met: all that standings hold has a JSON form.
-pub fn crosstable(standings: &Standings) -> serde_json::Result<String> {
+/// The document of `gate4k standings --format crosstable`. Games are written as they are met: a long event is
+/// never held a second time.
+pub fn crosstable(standings: &Standings) -> impl Serialize {
     let names = || standings.rows.iter().map(|row| row.engine.name.as_str());
-    let short = abbreviations(names());
-    let table: Map<String, Value> = standings
-        .rows
-        .iter()
-        .zip(short)
-        .enumerate()
-        .map(|(place, (row, short))| {
-            let entry = entry(standings, row, place + 1, &short);
-            (row.engine.name.clone(), entry)
-        })
-        .collect();
-    let document = json!({
-        "Event": standings.event,
-        "Order": names().collect::<Vec<_>>(),
-        "Table": table,
-    });
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    let entries = standings.rows.iter().zip(abbreviations(names())).enumerate();
+    Document {
+        event: &standings.event,
+        order: names().collect(),
+        table: Table(
+            entries
+                .map(|(place, (row, short))| (row, entry(standings, row, place + 1, short)))
+                .collect(),
+        ),
+    }
 }
 
-fn entry(standings: &Standings, row: &Row, place: usize, short: &str) -> Value {
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Document<'a> {
+    event: &'a str,
+    order: Vec<&'a str>,
+    table: Table<'a>,
+}
+
+struct Table<'a>(Vec<(&'a Row, Entry<'a>)>);
+
+impl Serialize for Table<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.0.iter().map(|(row, entry)| (&row.engine.name, entry)))
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Entry<'a> {
+    abbreviation: String,
+    elo: f64,
+    games: u32,
+    games_as_black: u32,
+    games_as_white: u32,
+    loss_as_black: u32,
+    loss_as_white: u32,
+    neustadtl: f64,
+    performance: f64,
+    #[serde(rename = "RMobilityScore")]
+    r_mobility: String,
+    rank: usize,
+    rating: i32,
+    results: Results<'a>,
+    score: f64,
+    strikes: u32,
+    wins_as_black: u32,
+    wins_as_white: u32,
+}
+
+/// The games against each other engine.
+struct Results<'a> {
+    rows: &'a [Row],
+    of: &'a Row,
+}
+
+impl<'a> Results<'a> {
+    fn met(&self) -> impl Iterator<Item = (&'a Row, &'a [Cell])> + use<'a> {
+        let own = &self.of.engine.name;
+        let all = self.rows.iter().zip(self.of.results.iter().map(Vec::as_slice));
+        all.filter(move |(other, _)| other.engine.name != *own)
+    }
+}
+
+impl Serialize for Results<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.met().map(|(other, cells)| {
+            let scores = Scores(cells);
+            (&other.engine.name, Met { h2h: total(cells).as_f64(), scores, text: symbols(cells) })
+        }))
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Met<'a> {
+    h2h: f64,
+    scores: Scores<'a>,
+    text: String,
+}
+
+struct Scores<'a>(&'a [Cell]);
+
+impl Serialize for Scores<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.0.iter().map(score))
+    }
+}
+
+fn entry<'a>(standings: &'a Standings, row: &'a Row, place: usize, short: String) -> Entry<'a> {
     let rank = match row.place {
         Place::Ranked { rank, .. } => rank as usize,
         Place::Disqualified => place,
     };
-    let opponents = || {
-        let others = standings.rows.iter().zip(&row.results);
-        others.filter(|(other, _)| other.engine.name != row.engine.name)
-    };
-    let change: f64 = opponents().map(|(other, cells)| rating_change(row, other, cells)).sum();
-    let results: Map<String, Value> = opponents()
-        .map(|(other, cells)| {
-            let scores: Vec<Value> = cells.iter().map(score).collect();
-            let value = json!({
-                "H2h": total(cells).as_f64(),
-                "Scores": scores,
-                "Text": symbols(cells),
-            });
-            (other.engine.name.clone(), value)
-        })
-        .collect();
+    let results = Results { rows: &standings.rows, of: row };
     let games = row.games();
-    let share = if games == 0 { 0.0 } else { 100.0 * row.points.as_f64() / f64::from(games) };
-    json!({
-        "Abbreviation": short,
-        "Elo": change,
-        "Games": games,
-        "GamesAsBlack": row.black.games(),
-        "GamesAsWhite": row.white.games(),
-        "LossAsBlack": row.black.losses,
-        "LossAsWhite": row.white.losses,
-        "Neustadtl": row.sonneborn_berger.as_f64(),
-        "Performance": share,
-        "RMobilityScore": row.r_mobility.to_string(),
-        "Rank": rank,
-        "Rating": row.engine.rating.unwrap_or(0),
-        "Results": results,
-        "Score": row.points.as_f64(),
-        "Strikes": row.crashes,
-        "WinsAsBlack": row.black.wins,
-        "WinsAsWhite": row.white.wins,
-    })
+    Entry {
+        abbreviation: short,
+        elo: results.met().map(|(other, cells)| rating_change(row, other, cells)).sum(),
+        games,
+        games_as_black: row.black.games(),
+        games_as_white: row.white.games(),
+        loss_as_black: row.black.losses,
+        loss_as_white: row.white.losses,
+        neustadtl: row.sonneborn_berger.as_f64(),
+        performance: match games {
+            0 => 0.0,
+            games => 100.0 * row.points.as_f64() / f64::from(games),
+        },
+        r_mobility: row.r_mobility.to_string(),
+        rank,
+        rating: row.engine.rating.unwrap_or(0),
+        results,
+        score: row.points.as_f64(),
+        strikes: row.crashes,
+        wins_as_black: row.black.wins,
+        wins_as_white: row.white.wins,
+    }
 }
 
 /// Nothing without both ratings.
@@ -88,17 +144,21 @@ fn rating_change(row: &Row, other: &Row, cells: &[Cell]) -> f64 {
     K * (total(cells).as_f64() - expected * cells.len() as f64)
 }
 
-fn score(cell: &Cell) -> Value {
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Score {
+    game: u32,
+    result: f64,
+    winner: &'static str,
+}
+
+fn score(cell: &Cell) -> Score {
     let winner = match cell.symbol() {
         '=' => "None",
         '1' => cell.color.fold_wb("White", "Black"),
         _ => cell.color.fold_wb("Black", "White"),
     };
-    json!({
-        "Game": cell.game,
-        "Result": cell.points.as_f64(),
-        "Winner": winner,
-    })
+    Score { game: cell.game, result: cell.points().as_f64(), winner }
 }
 
 /// Two characters for each name, the first a capital and all distinct: the first letter and the next of
@@ -122,11 +182,12 @@ fn abbreviations<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::event::standings::tests::standings;
+    use serde_json::json;
 
     #[test]
     fn the_form_of_the_events_runner() {
-        let text = crosstable(&standings("a-b 1, b-a =, a-c 0, c-b 1!", "4k")).unwrap();
-        let document: Value = serde_json::from_str(&text).unwrap();
+        let standings = standings("a-b 1, b-a =, a-c 0, c-b 1!", "4k");
+        let document = serde_json::to_value(crosstable(&standings)).unwrap();
         assert_eq!(document["Order"], json!(["c", "a", "b"]));
         let row = &document["Table"]["a"];
         let keys: Vec<&String> = row.as_object().unwrap().keys().collect();

@@ -19,21 +19,26 @@ th,td{padding:.25rem .6rem;border-bottom:1px solid #8884;text-align:left;white-s
 /// The table, what decided it, and the crosstable with colours and game numbers.
 #[must_use]
 pub fn html(standings: &Standings) -> String {
-    html_of_all([standings], "")
+    let headline = headline(standings);
+    let mut body = format!("<h1>{}</h1>\n", escaped(&headline));
+    section(&mut body, standings);
+    page(&headline, &body)
 }
 
-/// One page with several standings, as of an event's stages, and a section after them.
+/// One page for an event: its name, how it stands, a section for each stage, and one after them.
 #[must_use]
-pub fn html_of_all<'a>(all: impl IntoIterator<Item = &'a Standings>, more: &str) -> String {
-    let mut title = String::new();
-    let mut body = String::new();
-    for standings in all {
-        let headline = escaped(&headline(standings));
-        body += &format!("<h1>{headline}</h1>\n");
+pub fn html_of_event(event: &str, state: &str, stages: &[Standings], more: &str) -> String {
+    let mut body = format!("<h1>{}</h1>\n<p>{}</p>\n", escaped(event), escaped(state));
+    for standings in stages {
+        body += &format!("<h1>{}</h1>\n", escaped(&headline(standings)));
         section(&mut body, standings);
-        title = headline;
     }
     body += more;
+    page(event, &body)
+}
+
+fn page(title: &str, body: &str) -> String {
+    let title = escaped(title);
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
@@ -152,6 +157,16 @@ mod tests {
             assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
         }
         assert!(page.contains("title=\"game 2, black\">=</span>"), "{page}");
+    }
+
+    #[test]
+    fn an_events_page_begins_with_the_event() {
+        let stages = [standings("a-b 1, b-a =", "4k"), standings("b-a 1", "4k")];
+        let page = html_of_event("E <1>", "over: a wins", &stages, "<p>more</p>\n");
+        assert!(page.contains("<title>E &lt;1&gt;</title>"), "{page}");
+        assert!(page.contains("<h1>E &lt;1&gt;</h1>\n<p>over: a wins</p>"), "{page}");
+        assert_eq!(page.matches("<h1>").count(), 3);
+        assert!(page.ends_with("<p>more</p>\n</body>\n</html>\n"), "{page}");
     }
 
     #[test]

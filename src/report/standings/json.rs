@@ -1,21 +1,19 @@
 //! Standings for programs: one versioned document.
 
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use super::color;
-use crate::event::standings::{Place, Row, Standings, Tally};
+use crate::event::standings::{Cell, Place, Row, Standings, Tally};
 
 /// The name and version of the document.
 pub const STANDINGS_SCHEMA: &str = "gate4k/standings/1";
 
 /// The document of `gate4k standings --format json`. Points are numbers that are exact in binary; a figure
-/// that an engine does not have (the average of no games) is null.
-///
-/// # Errors
-/// None that can be met: all that standings hold has a JSON form.
-pub fn json(standings: &Standings) -> serde_json::Result<String> {
-    let document = Document {
+/// that an engine does not have (the average of no games) is null. Games are written as they are met: a long
+/// event is never held a second time.
+pub fn json(standings: &Standings) -> impl Serialize {
+    Document {
         schema: STANDINGS_SCHEMA,
         event: &standings.event,
         tiebreaks: standings.chain.name,
@@ -35,8 +33,7 @@ pub fn json(standings: &Standings) -> serde_json::Result<String> {
                 then: standings.tie_goes_to(),
             })
             .collect(),
-    };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    }
 }
 
 #[derive(Serialize)]
@@ -73,7 +70,39 @@ struct Line<'a> {
     black: Colour,
     crashes: u32,
     figures: Map<String, Value>,
-    results: Map<String, Value>,
+    results: Results<'a>,
+}
+
+/// The games against each opponent that was met.
+struct Results<'a> {
+    rows: &'a [Row],
+    of: &'a Row,
+}
+
+impl Serialize for Results<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let met = self.rows.iter().zip(&self.of.results).filter(|(_, cells)| !cells.is_empty());
+        to.collect_map(met.map(|(other, cells)| (&other.engine.name, Games(cells))))
+    }
+}
+
+struct Games<'a>(&'a [Cell]);
+
+impl Serialize for Games<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.0.iter().map(|cell| Game {
+            game: cell.game,
+            color: color(cell.color),
+            points: cell.points().as_f64(),
+        }))
+    }
+}
+
+#[derive(Serialize)]
+struct Game {
+    game: u32,
+    color: &'static str,
+    points: f64,
 }
 
 #[derive(Serialize)]
@@ -95,13 +124,12 @@ struct Tie<'a> {
     then: &'static str,
 }
 
-fn row<'a>(standings: &Standings, row: &'a Row) -> Line<'a> {
+fn row<'a>(standings: &'a Standings, row: &'a Row) -> Line<'a> {
     let (rank, tied, by) = match row.place {
         Place::Ranked { rank, tied, by } => (Some(rank), tied, by),
         Place::Disqualified => (None, false, None),
     };
     let figures = standings.chain.criteria.iter().zip(&row.figures);
-    let results = standings.rows.iter().zip(&row.results);
     Line {
         engine: &row.engine.name,
         rating: row.engine.rating,
@@ -117,25 +145,10 @@ fn row<'a>(standings: &Standings, row: &'a Row) -> Line<'a> {
         figures: figures
             .map(|(criterion, figure)| {
                 let value = figure.and_then(|figure| figure.as_f64());
-                (criterion.id().to_owned(), json!(value))
+                (criterion.id().to_owned(), value.into())
             })
             .collect(),
-        results: results
-            .filter(|(_, cells)| !cells.is_empty())
-            .map(|(other, cells)| {
-                let games: Vec<Value> = cells
-                    .iter()
-                    .map(|cell| {
-                        json!({
-                            "game": cell.game,
-                            "color": color(cell.color),
-                            "points": cell.points.as_f64(),
-                        })
-                    })
-                    .collect();
-                (other.engine.name.clone(), Value::Array(games))
-            })
-            .collect(),
+        results: Results { rows: &standings.rows, of: row },
     }
 }
 
@@ -146,8 +159,8 @@ mod tests {
 
     #[test]
     fn the_document_is_the_one_promised() {
-        let text = json(&standings("a-b 1, b-a =, a-c 0, c-b 1!", "4k")).unwrap();
-        let document: Value = serde_json::from_str(&text).unwrap();
+        let standings = standings("a-b 1, b-a =, a-c 0, c-b 1!", "4k");
+        let document = serde_json::to_value(json(&standings)).unwrap();
         assert_eq!(document["schema"], STANDINGS_SCHEMA);
         assert_eq!(document["games"], 4);
         assert_eq!(document["schedule"], Value::Null);
@@ -165,9 +178,9 @@ mod tests {
 
     #[test]
     fn ties_are_told_as_ties() {
-        let text = json(&standings("a-b 1, b-a 1", "4k")).unwrap();
-        let document: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(document["ties"][0]["engines"], json!(["a", "b"]));
+        let standings = standings("a-b 1, b-a 1", "4k");
+        let document = serde_json::to_value(json(&standings)).unwrap();
+        assert_eq!(document["ties"][0]["engines"], serde_json::json!(["a", "b"]));
         assert_eq!(document["rows"][1]["rank"], 1);
         assert_eq!(document["rows"][1]["tied"], true);
         assert_eq!(document["schedule"]["double_round_robins"], 1);

@@ -7,7 +7,7 @@ mod markdown;
 mod text;
 
 pub use crosstable::crosstable;
-pub use html::{html, html_of_all};
+pub use html::{html, html_of_event};
 pub use json::{STANDINGS_SCHEMA, json};
 pub use markdown::markdown;
 pub use text::text;
@@ -16,6 +16,7 @@ use shakmaty::Color;
 
 use crate::event::points::HalfPoints;
 use crate::event::standings::{Cell, Place, Row, Standings, Tally};
+use crate::words::{all, counted};
 
 /// The table that text, Markdown and HTML share, as strings.
 struct Sheet {
@@ -98,7 +99,7 @@ fn symbols(cells: &[Cell]) -> String {
 
 /// The points of a cell of the crosstable.
 fn total(cells: &[Cell]) -> HalfPoints {
-    cells.iter().map(|cell| cell.points).sum()
+    cells.iter().map(|cell| cell.points()).sum()
 }
 
 /// The colour's word.
@@ -127,15 +128,6 @@ fn headline(standings: &Standings) -> String {
     line
 }
 
-/// `1 game`, `2 games`.
-fn counted(number: usize, unit: &str) -> String {
-    format!("{number} {unit}{}", if number == 1 { "" } else { "s" })
-}
-
-fn crashes(number: u32) -> String {
-    format!("{number} {}", if number == 1 { "crash" } else { "crashes" })
-}
-
 /// What has to be said besides the figures: what broke each tie, what is still tied, what is missing.
 fn notes(standings: &Standings) -> Vec<String> {
     let mut notes = Vec::new();
@@ -153,9 +145,10 @@ fn notes(standings: &Standings) -> Vec<String> {
     for rows in standings.ties() {
         let names: Vec<&str> = rows.iter().map(|row| row.engine.name.as_str()).collect();
         notes.push(format!(
-            "{} are tied on place {}: {}",
-            names.join(", "),
+            "{} are tied on place {}{}: {}",
+            all(&names),
             rank(&rows[0]).trim_end_matches('='),
+            if standings.is_played_on { "" } else { ", level in every tie-break" },
             standings.tie_goes_to()
         ));
     }
@@ -164,7 +157,7 @@ fn notes(standings: &Standings) -> Vec<String> {
             notes.push(format!(
                 "{} is disqualified after {}: all its games are annulled",
                 row.engine.name,
-                crashes(row.crashes)
+                counted(row.crashes, "crash")
             ));
         }
     }
@@ -212,7 +205,7 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "a, b, c are tied on place 1: they share the place",
+                "a, b and c are tied on place 1, level in every tie-break: they share the place",
                 "1 game without a result: not counted"
             ]
         );
