@@ -122,6 +122,10 @@ impl Confined for Running {
         self.shared.live().into_iter().filter_map(cpu_time).sum()
     }
 
+    fn unchanged_for(&self) -> Duration {
+        self.shared.unchanged_for()
+    }
+
     fn signal(&self, signal: i32) {
         self.shared.signal_first(signal);
     }

@@ -177,6 +177,10 @@ pub trait Confined: Send {
     /// The time that all processes which still run have used a processor or waited for one: a busy engine
     /// is busy on a crowded host, too.
     fn cpu_time(&self) -> Duration;
+    /// How long no process has begun or ended; zero where that is not known.
+    fn unchanged_for(&self) -> Duration {
+        Duration::ZERO
+    }
     /// Hands a signal on to the entry's first process.
     fn signal(&self, signal: i32);
     /// Kills everything; returns when nothing is left.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -34,6 +34,8 @@ struct State {
     entry: Option<i32>,
     first: Option<ExitHow>,
     empty: bool,
+    /// When a process was last born or seen ending.
+    changed: Option<Instant>,
     /// How much memory was in use when that was too much, and by which process most.
     over: Option<(Bytes, i32)>,
     /// Pid 1 of the namespace, or the entry itself.
@@ -79,6 +81,7 @@ impl Shared {
     pub(super) fn born(&self, pid: i32) {
         let mut state = self.lock();
         state.live.insert(pid);
+        state.changed = Some(Instant::now());
         // The first one is the entry itself.
         state.entry.get_or_insert(pid);
     }
@@ -98,6 +101,7 @@ impl Shared {
     pub(super) fn died(&self, pid: i32, first: Option<ExitHow>) {
         let mut state = self.lock();
         state.live.remove(&pid);
+        state.changed = Some(Instant::now());
         if let Some(how) = first {
             state.first = Some(how);
             // The counter of an eventfd; it cannot fill up with a single write.
@@ -116,6 +120,11 @@ impl Shared {
         let _ = nix::unistd::write(self.ended.as_fd(), &1u64.to_ne_bytes());
         drop(state);
         self.changed.notify_all();
+    }
+
+    /// How long no process has begun or ended.
+    pub(super) fn unchanged_for(&self) -> Duration {
+        self.lock().changed.map_or(Duration::ZERO, |at| at.elapsed())
     }
 
     /// Everything has ended.

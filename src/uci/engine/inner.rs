@@ -223,12 +223,20 @@ impl Inner {
         Answer::Ended(exit)
     }
 
-    /// Whether nothing of it wants a processor or waits for a disk.
+    /// Whether a faster host would not have helped: for half of its start it has only waited (no process began or
+    /// ended), it has hardly computed at all, and nothing of it wants a processor or a disk now. One that compiles for
+    /// long and then sleeps for a moment is none of these.
     fn sleeps(&self) -> bool {
+        let began = self.confined.started();
+        if self.confined.unchanged_for() < began.elapsed() / 2 {
+            return false;
+        }
         let before = self.confined.cpu_time();
         std::thread::sleep(LOOK);
-        let wanted = self.confined.cpu_time().saturating_sub(before);
-        wanted < LOOK / 50 && self.confined.processes().iter().all(|process| process.state != 'D')
+        let after = self.confined.cpu_time();
+        after < began.elapsed() / 10
+            && after.saturating_sub(before) < LOOK / 50
+            && self.confined.processes().iter().all(|process| process.state != 'D')
     }
 
     pub(super) fn note_processes(&mut self) {
