@@ -277,9 +277,11 @@ mod tests {
             let error = Reports::open(&args, Surroundings::default()).err().unwrap();
             assert!(format!("{error:#}").starts_with("cannot write /"), "{error:#}");
         }
-        let twice = ["--report=html=/tmp/x", "--report=json=/tmp/x"];
+        let path = folder.path().join("x").display().to_string();
+        let twice = ["html", "json"].map(|format| format!("--report={format}={path}"));
+        let twice = twice.each_ref().map(String::as_str);
         let error = written(&twice, Surroundings::default()).unwrap_err();
-        assert_eq!(error.to_string(), "two reports go to /tmp/x");
+        assert_eq!(error.to_string(), format!("two reports go to {path}"));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use nix::unistd::pipe2;
 use sha2::{Digest, Sha256};
 
 use super::cgroup::Group;
+use super::cpu::CpuTimes;
 use super::launch::{self, Outcome};
 use super::plan::{Confined, Launcher, Pipes, Plan, Programs, SandboxError, Seen, Streams, Traces};
 use super::record::{Raw, RawExec};
@@ -118,8 +119,8 @@ impl Confined for Running {
         self.shared.live().into_iter().filter_map(process).collect()
     }
 
-    fn cpu_time(&self) -> Duration {
-        self.shared.live().into_iter().filter_map(cpu_time).sum()
+    fn cpu_times(&self) -> CpuTimes {
+        CpuTimes::of(self.shared.live())
     }
 
     fn unchanged_for(&self) -> Duration {
@@ -262,30 +263,6 @@ fn process(pid: i32) -> Option<LeftProcess> {
         words.join(" ")
     };
     Some(LeftProcess { pid, state, command })
-}
-
-/// Nanoseconds on and waiting for a processor, from /proc/PID/task/TID/schedstat (Linux,
-/// Documentation/scheduler/sched-stats.rst); where the kernel does not keep them, ticks on a processor.
-fn cpu_time(pid: i32) -> Option<Duration> {
-    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?;
-    let busy: Option<Duration> = threads
-        .filter_map(Result::ok)
-        .map(|thread| {
-            let text = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
-            let mut fields = text.split_ascii_whitespace().map(|field| field.parse::<u64>().ok());
-            Some(Duration::from_nanos(fields.next()?? + fields.next()??))
-        })
-        .sum();
-    busy.or_else(|| ticks(pid))
-}
-
-fn ticks(pid: i32) -> Option<Duration> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
-    // proc_pid_stat(5): utime and stime are fields 14 and 15; the list starts at field 3.
-    let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-    // USER_HZ is 100 on every Linux architecture that matters here.
-    Some(Duration::from_millis(ticks * 10))
 }
 
 /// Size and hash of a program that the entry made.

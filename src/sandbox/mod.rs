@@ -6,6 +6,7 @@ pub mod capability;
 pub mod cgroup;
 mod clear;
 mod confined;
+pub mod cpu;
 pub mod devices;
 mod exec_audit;
 mod failure;

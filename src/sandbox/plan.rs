@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::cpu::CpuTimes;
 use crate::evidence::{
     Crash, Denial, Exec, ExitHow, FileOpen, LaunchFailure, LeftFile, LeftProcess, ProgramClass,
     Refusal, Shell,
@@ -174,9 +175,8 @@ pub trait Confined: Send {
     fn wait_empty(&self, deadline: Instant) -> bool;
     /// What runs now.
     fn processes(&self) -> Vec<LeftProcess>;
-    /// The time that all processes which still run have used a processor or waited for one: a busy engine
-    /// is busy on a crowded host, too.
-    fn cpu_time(&self) -> Duration;
+    /// What the processes that still run have used of processors.
+    fn cpu_times(&self) -> CpuTimes;
     /// How long no process has begun or ended; zero where that is not known.
     fn unchanged_for(&self) -> Duration {
         Duration::ZERO

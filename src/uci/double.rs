@@ -16,6 +16,7 @@ use nix::unistd::Pid;
 use shakmaty::{CastlingMode, Position};
 
 use crate::evidence::{ExitHow, LeftProcess, Limits, Shell};
+use crate::sandbox::cpu::CpuTimes;
 use crate::sandbox::plan::{Audit, Confined, Launcher, Pipes, Plan, SandboxError, Staging, Traces};
 use crate::uci::moves::Moves;
 
@@ -245,8 +246,8 @@ impl Confined for PuppetOnStrings {
         let puppet = LeftProcess { pid: 1, state: 'S', command: "puppet".into() };
         alive.then_some(puppet).into_iter().collect()
     }
-    fn cpu_time(&self) -> Duration {
-        self.started.elapsed().mul_f64(self.busy)
+    fn cpu_times(&self) -> CpuTimes {
+        CpuTimes::one(self.started.elapsed().mul_f64(self.busy))
     }
     fn signal(&self, _: i32) {}
     fn kill(&self) {
@@ -355,8 +356,8 @@ impl Confined for Group {
         }
         found
     }
-    fn cpu_time(&self) -> Duration {
-        Duration::ZERO
+    fn cpu_times(&self) -> CpuTimes {
+        CpuTimes::default()
     }
     fn signal(&self, signal: i32) {
         let _ = kill(self.group, Signal::try_from(signal).unwrap());

@@ -231,11 +231,11 @@ impl Inner {
         if self.confined.unchanged_for() < began.elapsed() / 2 {
             return false;
         }
-        let before = self.confined.cpu_time();
+        let before = self.confined.cpu_times();
         std::thread::sleep(LOOK);
-        let after = self.confined.cpu_time();
-        after < began.elapsed() / 10
-            && after.saturating_sub(before) < LOOK / 50
+        let after = self.confined.cpu_times();
+        after.total() < began.elapsed() / 10
+            && after.since(&before) < LOOK / 50
             && self.confined.processes().iter().all(|process| process.state != 'D')
     }
 

@@ -423,10 +423,10 @@ impl<S: Alive> Session<S> {
     /// Measures the processor time a second that the engine uses while it waits for us.
     pub fn measure_idle(&mut self, when: IdleWhen, length: Duration) -> Option<f64> {
         let inner = &mut self.inner;
-        let (began, used) = (Instant::now(), inner.confined.cpu_time());
+        let (began, used) = (Instant::now(), inner.confined.cpu_times());
         inner.wire.idle(began + length);
         let passed = began.elapsed();
-        let used = inner.confined.cpu_time().saturating_sub(used);
+        let used = inner.confined.cpu_times().since(&used);
         if passed < length || passed.is_zero() || inner.wire.has_ended() {
             return None;
         }
