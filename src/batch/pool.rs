@@ -127,8 +127,8 @@ fn may_be_owed_to_others(report: &EntryReport) -> bool {
         && !is_hopeless(report)
 }
 
-/// Whether it never came up, by no way of starting it, for what a faster host would not change: it slept or
-/// it flooded us.
+/// Whether it never came up, by no way of starting it, for what a faster host would not change: it only waited for
+/// half of its start, or it flooded us.
 fn is_hopeless(report: &EntryReport) -> bool {
     report.runs.iter().all(|run| run.startup.readyok.is_none() && run.hopeless)
 }

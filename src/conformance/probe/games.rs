@@ -2,9 +2,8 @@
 //!
 //! At most as many games at a time as there are pairs, and one process of the entry for all that a worker
 //! plays where it lives so long: what a process remembers from one game to the next is what single positions
-//! cannot show. A fallen flag does not end a
-//! game here (the margin is as long as an answer may take anyway), since real entries think 2 to 3 seconds
-//! at least; the wall bound does.
+//! cannot show. A fallen flag does not end a game here (the margin is as long as an answer may take anyway),
+//! since real entries think 2 to 3 seconds at least; the wall bound does.
 
 mod line;
 

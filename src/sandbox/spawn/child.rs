@@ -68,8 +68,8 @@ pub(super) fn first_main(
     if let Err(error) = send_root(talk) {
         give_up(talk, STEP_FAILED, u8::MAX, error);
     }
-    // As vfork: this memory is lent to the entry's process, and this one waits until its exec. Copying the page tables
-    // once more would cost as much as all mounts together.
+    // As vfork: this memory is lent to the entry's process, and this one waits until its exec. A copy of the page tables
+    // would be made only to be thrown away there.
     let entry = Entry { script, ends, talk, argvs, env };
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     // SAFETY: the stack is aligned, ours alone, and grows downwards from its end; `entry` lives in this frame, which

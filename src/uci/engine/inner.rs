@@ -19,7 +19,7 @@ const MOST_OPTIONS: usize = 200;
 /// Output is closed: so long the process may take to be seen ending.
 pub(super) const DYING: Duration = Duration::from_millis(300);
 
-/// So long it is looked whether a start that was given up wants a processor.
+/// For so long it is looked whether a start that was given up wants a processor.
 const LOOK: Duration = Duration::from_millis(300);
 
 pub(super) struct Pending {
