@@ -3,8 +3,8 @@
 use std::io::{Read, Seek};
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use nix::fcntl::OFlag;
@@ -57,7 +57,7 @@ impl Sandbox {
             workspace: started.workspace,
             shared: started.shared,
             group: started.group,
-            tracer: Mutex::new(Some(started.tracer)),
+            outcome: Mutex::new(started.outcome),
             programs: Arc::clone(&self.programs),
         };
         Ok((Box::new(running), started.ended))
@@ -80,15 +80,15 @@ struct Running {
     workspace: Workspace,
     group: Option<Arc<Group>>,
     shared: Arc<Shared>,
-    tracer: Mutex<Option<JoinHandle<Outcome>>>,
+    outcome: Mutex<Receiver<Outcome>>,
     programs: Arc<dyn Programs>,
 }
 
 impl Running {
     fn join(&self) -> Option<Outcome> {
         self.shared.kill();
-        let handle = self.tracer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        handle.and_then(|handle| handle.join().ok())
+        // It comes once; afterwards nobody is there to send another.
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
     }
 }
 

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, mpsc};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Instant;
 
 use nix::sys::ptrace::Options;
@@ -17,13 +17,15 @@ use super::calls::OwnPlace;
 use super::capability;
 use super::cgroup::Group;
 use super::exec_audit::Tracer;
+use super::failure;
 use super::landlock::Grants;
+use super::last_word::LastWord;
 use super::memory;
 use super::plan::{Audit, Plan, SandboxError, Staging, Streams};
 use super::record::Raw;
 use super::script::{self, Host, NOBODY, Prepared};
 use super::shared::Shared;
-use super::spawn::{self, ChildEnds, Ids, Script};
+use super::spawn::{self, ChildEnds, Heard, Ids, Script};
 use super::workspace::{Dirs, STAGING, Workspace, at, setup, stage_on_host, staged};
 use crate::evidence::{LaunchFailure, Shell};
 use crate::units::Bytes;
@@ -33,7 +35,8 @@ pub(super) struct Started {
     pub(super) at: Instant,
     pub(super) workspace: Workspace,
     pub(super) shared: Arc<Shared>,
-    pub(super) tracer: JoinHandle<Outcome>,
+    /// Tells what was seen, when everything has ended.
+    pub(super) outcome: mpsc::Receiver<Outcome>,
     pub(super) group: Option<Arc<Group>>,
     /// Becomes readable when the entry's first process has ended.
     pub(super) ended: OwnedFd,
@@ -81,6 +84,7 @@ pub(super) fn start(
     let entry_bytes = Arc::clone(&plan.bytes);
     let group = host.group()?.map(Arc::new);
     let to_enter = group.clone();
+    let (at_end, outcome) = mpsc::channel();
     let tracer = thread::Builder::new()
         .name("tracer".into())
         .spawn(move || {
@@ -96,8 +100,11 @@ pub(super) fn start(
                 &entry_bytes,
                 to_enter.as_deref(),
             );
+            drop(to_enter);
             for_thread.all_gone();
-            outcome
+            // The caller may have gone.
+            let _ = at_end.send(outcome);
+            spawn::wait_for_all();
         })
         .map_err(setup("starting the tracer's thread"))?;
     let (at, root) = match reported.recv() {
@@ -123,7 +130,7 @@ pub(super) fn start(
         }
     };
     memory::watch(&shared, host.host.memory);
-    Ok(Started { at, workspace, shared, tracer, group, ended })
+    Ok(Started { at, workspace, shared, outcome, group, ended })
 }
 
 fn talk() -> Result<(OwnedFd, OwnedFd), SandboxError> {
@@ -155,7 +162,7 @@ fn supervise(
         Ok(begun) => begun,
         Err(error) => {
             shared.kill();
-            while spawn::wait_any().is_some() {}
+            spawn::wait_for_all();
             // The caller may have gone; then nobody wants to know.
             let _ = report.send(Err(error));
             return nothing();
@@ -172,14 +179,10 @@ fn supervise(
     let at = Instant::now();
     let _ = nix::unistd::write(talk.as_fd(), &[spawn::GO]);
     let _ = report.send(Ok((at, root)));
-    let raw = tracer.run();
-    let launch_failure = match spawn::receive(talk.as_fd(), false) {
-        Ok(Some(message)) if message.kind == spawn::EXEC_FAILED => {
-            Some(super::failure::launch_failure(message.errno, bytes))
-        }
-        _ => None,
-    };
-    Outcome { raw, launch_failure }
+    let mut last_word = LastWord::new(talk, script.root.is_some());
+    let raw = tracer.run(&mut last_word);
+    let failed = last_word.exec_failed();
+    Outcome { raw, launch_failure: failed.map(|errno| failure::launch_failure(errno, bytes)) }
 }
 
 /// Clones, hand-shakes, seizes. The entry waits for its GO afterwards.
@@ -201,39 +204,33 @@ fn begin(
         nix::unistd::write(talk.as_fd(), &[spawn::GO])
             .map_err(|e| setup("letting the first process go")(e.into()))?;
     }
-    let mut root = None;
-    loop {
-        let message = spawn::receive(talk.as_fd(), true)
-            .map_err(setup("hearing from the first process"))?
-            .ok_or_else(|| {
-                setup("hearing from the first process")(io::ErrorKind::UnexpectedEof.into())
-            })?;
-        match message.kind {
-            spawn::ROOT => root = message.root,
-            spawn::HELLO => {
-                seize(message.pid)?;
-                return Ok((message.pid, root));
-            }
-            spawn::STEP_FAILED => {
-                let step = script.root.as_ref().and_then(|steps| steps.get(message.step));
-                let source = io::Error::from_raw_os_error(message.errno);
-                let text = step.map_or_else(|| "start".into(), |step| format!("{step:?}"));
-                let text = text.chars().take(120).collect::<String>();
-                return Err(SandboxError::Setup {
-                    step: "building the private root",
-                    path: None,
-                    source: io::Error::new(source.kind(), format!("{source} at {text}")),
-                });
-            }
-            spawn::CHILD_FAILED => {
-                let step =
-                    spawn::CHILD_STEPS.get(message.step).copied().unwrap_or("confining itself");
-                return Err(setup(step)(io::Error::from_raw_os_error(message.errno)));
-            }
-            _ => {
-                let other = io::Error::from_raw_os_error(message.errno);
-                return Err(setup("starting the entry")(other));
-            }
+    let hearing = setup("hearing from the first process");
+    let Heard::Message(message) = spawn::receive(talk.as_fd(), true).map_err(&hearing)? else {
+        return Err(hearing(io::ErrorKind::UnexpectedEof.into()));
+    };
+    match message.kind {
+        spawn::HELLO => {
+            seize(message.pid)?;
+            Ok((message.pid, message.root))
+        }
+        spawn::STEP_FAILED => {
+            let step = script.root.as_ref().and_then(|root| root.steps().nth(message.step));
+            let source = io::Error::from_raw_os_error(message.errno);
+            let text = step.map_or_else(|| "start".into(), |step| format!("{step:?}"));
+            let text = text.chars().take(120).collect::<String>();
+            Err(SandboxError::Setup {
+                step: "building the private root",
+                path: None,
+                source: io::Error::new(source.kind(), format!("{source} at {text}")),
+            })
+        }
+        spawn::CHILD_FAILED => {
+            let step = spawn::CHILD_STEPS.get(message.step).copied().unwrap_or("saying so");
+            Err(setup(step)(io::Error::from_raw_os_error(message.errno)))
+        }
+        _ => {
+            let other = io::Error::from_raw_os_error(message.errno);
+            Err(setup("starting the entry")(other))
         }
     }
 }
@@ -298,17 +295,17 @@ pub(super) fn probe_namespaces() -> io::Result<()> {
             drop(ends);
             map_ids(first.pid, script.ids).map_err(all)?;
             nix::unistd::write(ours.as_fd(), &[spawn::GO])?;
-            let message = spawn::receive(ours.as_fd(), true)?;
-            let _ = spawn::wait_any();
-            match message {
-                Some(m) if m.kind == spawn::PROBED => Ok(()),
-                Some(m) => {
-                    let step = script.root.as_ref().and_then(|steps| steps.get(m.step));
+            let heard = spawn::receive(ours.as_fd(), true)?;
+            spawn::wait_for_all();
+            match heard {
+                Heard::Message(m) if m.kind == spawn::PROBED => Ok(()),
+                Heard::Message(m) => {
+                    let step = script.root.as_ref().and_then(|root| root.steps().nth(m.step));
                     let text: String = format!("{step:?}").chars().take(100).collect();
                     let error = io::Error::from_raw_os_error(m.errno);
                     Err(io::Error::new(error.kind(), format!("{error} at {text}")))
                 }
-                None => Err(io::ErrorKind::UnexpectedEof.into()),
+                Heard::Silence | Heard::End => Err(io::ErrorKind::UnexpectedEof.into()),
             }
         });
         worker.join().unwrap_or_else(|_| Err(io::Error::other("the probe ended at once")))

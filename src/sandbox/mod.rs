@@ -14,6 +14,7 @@ mod failure;
 mod fuzz;
 mod guardian;
 mod landlock;
+mod last_word;
 mod launch;
 pub mod limits;
 mod memory;

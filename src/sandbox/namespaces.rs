@@ -35,17 +35,11 @@ pub(super) fn c(path: impl AsRef<OsStr>) -> CString {
     CString::new(&bytes[..end]).unwrap_or_default()
 }
 
-/// The steps that build the root.
+/// The steps that build the root, the same for every entry on this host.
 ///
-/// `entry` is the staged file's path and bytes; `more` are host directories outside the system ones that
-/// the grants need (a toolchain in a home directory), bound at their own path; `accelerators` are device
-/// nodes that were asked for.
-pub(super) fn steps(
-    entry: &Path,
-    bytes: &Arc<[u8]>,
-    more: &[PathBuf],
-    accelerators: &[PathBuf],
-) -> Vec<Step> {
+/// `more` are host directories outside the system ones that the grants need (a toolchain in a home
+/// directory), bound at their own path; `accelerators` are device nodes that were asked for.
+pub(super) fn common(more: &[PathBuf], accelerators: &[PathBuf]) -> Vec<Step> {
     let mut root = Root { steps: vec![Step::Private], made: BTreeSet::new() };
     root.steps.push(Step::NewRoot { on: c("/tmp"), options: c(ROOT_OPTIONS) });
     for path in SYSTEM {
@@ -87,8 +81,14 @@ pub(super) fn steps(
         root.steps.push(Step::Dir { path: c(path), mode, entry_owns: !shared });
         root.made.insert(path.to_owned());
     }
-    root.file(entry, 0o555, bytes);
     root.steps.push(Step::DropHost);
+    root.steps
+}
+
+/// The steps that stage an entry in that root.
+pub(super) fn staging(entry: &Path, bytes: &Arc<[u8]>) -> Vec<Step> {
+    let mut root = Root { steps: Vec::new(), made: BTreeSet::new() };
+    root.file(entry, 0o555, bytes);
     root.steps
 }
 

@@ -15,7 +15,7 @@ use super::namespaces::{self, HOME, WORK, WORKSPACE, c};
 use super::nest::Nest;
 use super::plan::{Audit, Plan, SandboxError};
 use super::seccomp;
-use super::spawn::{Attempt, Ids, InnerRule, Script};
+use super::spawn::{Attempt, Ids, InnerRule, Root, Script, Step};
 use super::workspace::{DIRS, Dirs, setup};
 use crate::evidence::Shell;
 use crate::units::Bytes;
@@ -51,6 +51,9 @@ pub(super) struct Prepared {
     rules: Rules,
     /// Granted directories outside the system's, to be bound at their own path.
     more: Vec<PathBuf>,
+    /// How the root is built that all entries have in common.
+    common: OnceLock<Arc<[Step]>>,
+    ids: OnceLock<Ids>,
     /// The filters with and without the audit of the start.
     filters: [OnceLock<Arc<[sock_filter]>>; 2],
     nest: OnceLock<Arc<Nest>>,
@@ -77,10 +80,17 @@ impl Prepared {
             host,
             rules,
             more,
+            common: OnceLock::new(),
+            ids: OnceLock::new(),
             filters: Default::default(),
             nest: OnceLock::new(),
             top: OnceLock::new(),
         }
+    }
+
+    fn common(&self) -> Arc<[Step]> {
+        let make = || namespaces::common(&self.more, &self.host.grants.accelerators).into();
+        Arc::clone(self.common.get_or_init(make))
     }
 
     fn filter(&self, audit: Audit) -> Arc<[sock_filter]> {
@@ -162,12 +172,10 @@ pub(super) fn script(
     let (root, cwd, home, tmp);
     match dirs {
         None => {
-            root = Some(namespaces::steps(
-                entry,
-                &plan.bytes,
-                &prepared.more,
-                &host.grants.accelerators,
-            ));
+            root = Some(Root {
+                common: prepared.common(),
+                staging: namespaces::staging(entry, &plan.bytes),
+            });
             inner.extend(WORKSPACE.iter().map(|dir| (PathBuf::from(dir), workspace)));
             inner.push((PathBuf::from("/proc"), landlock::read_rights()));
             (cwd, home, tmp) = (PathBuf::from(WORK), PathBuf::from(HOME), None);
@@ -187,7 +195,7 @@ pub(super) fn script(
         landlock: prepared.rules.ruleset()?,
         seccomp: prepared.filter(plan.audit),
         rlimits: limits::rlimits(host.namespaces.then_some(host.tasks)),
-        ids: ids(host.namespaces),
+        ids: *prepared.ids.get_or_init(|| ids(host.namespaces)),
         cwd: c(&cwd),
         attempts: attempts(host, plan, entry),
         env: environment(host, &home, tmp.as_deref()),

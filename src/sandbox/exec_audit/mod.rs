@@ -7,12 +7,13 @@ mod programs;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::calls::{OwnPlace, Pending, message};
+use super::last_word::{LastWord, Word};
 use super::record::{MOST_CRASHES, MOST_DENIALS, MOST_REFUSALS, Raw, Told, found_nowhere};
 use super::shared::Shared;
-use super::spawn::{self, Resume};
+use super::spawn::{self, Resume, Waited};
 use super::tracee;
 use crate::evidence::{Crash, Denial, ExitHow, FileAccess, Refusal, Resource};
 use crate::units::Bytes;
@@ -81,8 +82,8 @@ impl<'a> Tracer<'a> {
     }
 
     /// Follows everything until nothing is left.
-    pub(super) fn run(mut self) -> Raw {
-        while let Some((pid, status)) = spawn::wait_any() {
+    pub(super) fn run(mut self, last_word: &mut LastWord<'_>) -> Raw {
+        while let Some((pid, status)) = self.next(last_word) {
             if libc::WIFSTOPPED(status) {
                 if self.shared.is_killing() {
                     self.shared.kill_one(pid);
@@ -99,6 +100,30 @@ impl<'a> Tracer<'a> {
         }
         self.raw.not_installed = found_nowhere(self.looked, &self.found, self.path_dirs.len());
         self.raw
+    }
+
+    /// The next event; none when nothing is left.
+    fn next(&self, last_word: &mut LastWord<'_>) -> Option<(i32, i32)> {
+        let mut patience = Duration::from_millis(1);
+        // Pid 1 alone knows that nothing is left: a process whose parent was killed in the middle of its birth comes as
+        // an event of which nothing has told before. There is no waiting for both, but nearly always pid 1 speaks at
+        // once. One that was killed does not.
+        while self.tracees.is_empty() && !self.shared.is_killing() {
+            match spawn::wait_any(false) {
+                Waited::Event(pid, status) => return Some((pid, status)),
+                Waited::NoChildren => return None,
+                Waited::Nothing => {}
+            }
+            match last_word.listen(patience) {
+                Word::Empty => return None,
+                Word::None => patience = (patience * 2).min(Duration::from_millis(50)),
+                Word::Never => break,
+            }
+        }
+        match spawn::wait_any(true) {
+            Waited::Event(pid, status) => Some((pid, status)),
+            Waited::Nothing | Waited::NoChildren => None,
+        }
     }
 
     fn stopped(&mut self, pid: i32, status: i32) {
@@ -222,7 +247,7 @@ impl<'a> Tracer<'a> {
             && signal != libc::SIGTERM
             && self.raw.crashes.len() < MOST_CRASHES
         {
-            let crash = Crash { at: std::time::Duration::ZERO, by: tracee.program, signal };
+            let crash = Crash { at: Duration::ZERO, by: tracee.program, signal };
             self.raw.crashes.push((now, crash));
         }
         self.shared.died(pid, (pid == self.entry).then_some(how));

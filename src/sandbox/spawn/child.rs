@@ -6,7 +6,7 @@ use std::ptr;
 use libc::{c_int, c_long, c_uint, c_ulong, c_void};
 
 use super::{
-    CHILD_FAILED, CHILD_STEPS, ChildEnds, EXEC_FAILED, GO, HELLO, Ids, PROBED, ROOT, STEP_FAILED,
+    CHILD_FAILED, CHILD_STEPS, ChildEnds, EMPTY, EXEC_FAILED, GO, HELLO, Ids, PROBED, STEP_FAILED,
     Script, Step, errno,
 };
 
@@ -55,8 +55,8 @@ pub(super) fn first_main(
     // it every process of its namespace.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     await_go(talk);
-    if let Some(steps) = &script.root {
-        for (index, step) in steps.iter().enumerate() {
+    if let Some(root) = &script.root {
+        for (index, step) in root.steps().enumerate() {
             if let Err(error) = run_step(step, script.ids) {
                 give_up(talk, STEP_FAILED, index as u8, error);
             }
@@ -65,12 +65,15 @@ pub(super) fn first_main(
     if script.probe {
         give_up(talk, PROBED, 0, 0);
     }
-    if let Err(error) = send_root(talk) {
-        give_up(talk, STEP_FAILED, u8::MAX, error);
-    }
+    let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
+    // SAFETY: a NUL-terminated path and flags.
+    let root = match check(unsafe { libc::open(c"/".as_ptr(), flags) }.into()) {
+        Ok(root) => root as RawFd,
+        Err(error) => give_up(talk, STEP_FAILED, u8::MAX, error),
+    };
     // As vfork: this memory is lent to the entry's process, and this one waits until its exec. A copy of the page tables
     // would be made only to be thrown away there.
-    let entry = Entry { script, ends, talk, argvs, env };
+    let entry = Entry { script, ends, talk, root, argvs, env };
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     // SAFETY: the stack is aligned, ours alone, and grows downwards from its end; `entry` lives in this frame, which
     // waits meanwhile; `start_entry` never returns.
@@ -80,7 +83,7 @@ pub(super) fn first_main(
     };
     match pid {
         -1 => give_up(talk, STEP_FAILED, u8::MAX, errno()),
-        _ => reap(script.ids),
+        _ => reap(script.ids, talk),
     }
 }
 
@@ -89,6 +92,7 @@ struct Entry<'a> {
     script: &'a Script,
     ends: &'a ChildEnds,
     talk: RawFd,
+    root: RawFd,
     argvs: &'a Argvs,
     env: &'a [*const libc::c_char],
 }
@@ -96,13 +100,19 @@ struct Entry<'a> {
 extern "C" fn start_entry(entry: *mut c_void) -> c_int {
     // SAFETY: this is what `first_main` has passed and keeps.
     let entry = unsafe { &*entry.cast::<Entry<'_>>() };
-    entry_main(entry.script, entry.ends, entry.talk, entry.argvs, entry.env)
+    entry_main(entry.script, entry.ends, entry.talk, Some(entry.root), entry.argvs, entry.env)
 }
 
-/// Reaps everything that is orphaned inside and ends when nothing is left.
-fn reap(ids: Ids) -> ! {
-    // SAFETY: closes every descriptor of this process, so that it holds none of the entry's pipes open.
-    unsafe { libc::syscall(libc::SYS_close_range, 0 as c_uint, c_uint::MAX, 0 as c_uint) };
+/// Reaps everything that is orphaned inside; when nothing is left it says so and ends.
+fn reap(ids: Ids, talk: RawFd) -> ! {
+    // SAFETY: closes every other descriptor of this process, so that it holds none of the entry's pipes open.
+    unsafe {
+        let talk = talk as c_uint;
+        if let Some(below) = talk.checked_sub(1) {
+            libc::syscall(libc::SYS_close_range, 0 as c_uint, below, 0 as c_uint);
+        }
+        libc::syscall(libc::SYS_close_range, talk.saturating_add(1), c_uint::MAX, 0 as c_uint);
+    }
     // The entry's user has no business with pid 1, and pid 1 none with the host's root.
     if ids.switch {
         // SAFETY: integers only; a failure leaves it root of a namespace that holds nothing.
@@ -115,7 +125,7 @@ fn reap(ids: Ids) -> ! {
         // SAFETY: no status is asked for.
         let pid = unsafe { libc::waitpid(-1, ptr::null_mut(), libc::__WALL) };
         if pid == -1 && errno() != libc::EINTR {
-            exit(0);
+            give_up(talk, EMPTY, 0, 0);
         }
     }
 }
@@ -214,29 +224,28 @@ fn run_step(step: &Step, ids: Ids) -> Result<(), c_int> {
     Ok(())
 }
 
-/// Hands the supervisor a descriptor of the new root, through which it looks for what was left behind
-/// even when every process inside is gone.
-fn send_root(talk: RawFd) -> Result<(), c_int> {
+/// Says that the entry is ready to be traced, and hands the supervisor a descriptor of the new root, through which it
+/// looks for what was left behind even when every process inside is gone.
+fn hello(talk: RawFd, root: Option<RawFd>) -> Result<(), c_int> {
     // SAFETY: the control buffer is large and aligned enough for one descriptor (checked by the CMSG
     // macros' own arithmetic on 64 bytes), and everything pointed to lives on this stack.
     unsafe {
-        let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
-        let root = check(libc::open(c"/".as_ptr(), flags).into())? as c_int;
-        let mut kind = ROOT;
+        let mut kind = HELLO;
         let mut part = libc::iovec { iov_base: (&raw mut kind).cast(), iov_len: 1 };
         let mut control = [0u64; 8];
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_iov = &raw mut part;
         message.msg_iovlen = 1;
-        message.msg_control = control.as_mut_ptr().cast();
-        message.msg_controllen = libc::CMSG_SPACE(size_of::<c_int>() as c_uint) as _;
-        let header = libc::CMSG_FIRSTHDR(&raw const message);
-        (*header).cmsg_level = libc::SOL_SOCKET;
-        (*header).cmsg_type = libc::SCM_RIGHTS;
-        (*header).cmsg_len = libc::CMSG_LEN(size_of::<c_int>() as c_uint) as _;
-        ptr::write_unaligned(libc::CMSG_DATA(header).cast::<c_int>(), root);
+        if let Some(root) = root {
+            message.msg_control = control.as_mut_ptr().cast();
+            message.msg_controllen = libc::CMSG_SPACE(size_of::<c_int>() as c_uint) as _;
+            let header = libc::CMSG_FIRSTHDR(&raw const message);
+            (*header).cmsg_level = libc::SOL_SOCKET;
+            (*header).cmsg_type = libc::SCM_RIGHTS;
+            (*header).cmsg_len = libc::CMSG_LEN(size_of::<c_int>() as c_uint) as _;
+            ptr::write_unaligned(libc::CMSG_DATA(header).cast::<c_int>(), root);
+        }
         check(libc::sendmsg(talk, &raw const message, libc::MSG_NOSIGNAL) as c_long)?;
-        libc::close(root);
     }
     Ok(())
 }
@@ -246,6 +255,7 @@ pub(super) fn entry_main(
     script: &Script,
     ends: &ChildEnds,
     talk: RawFd,
+    root: Option<RawFd>,
     argvs: &Argvs,
     env: &[*const libc::c_char],
 ) -> ! {
@@ -254,9 +264,9 @@ pub(super) fn entry_main(
             give_up(talk, CHILD_FAILED, index as u8, error);
         }
     }
-    let hello = [HELLO];
-    // SAFETY: one byte of our own stack; integers otherwise.
-    unsafe { libc::send(talk, hello.as_ptr().cast(), 1, libc::MSG_NOSIGNAL) };
+    if let Err(error) = hello(talk, root) {
+        give_up(talk, CHILD_FAILED, CHILD.len() as u8, error);
+    }
     await_go(talk);
     // SAFETY: from the fourth descriptor on nothing survives the exec.
     unsafe {

@@ -42,6 +42,22 @@ pub(super) enum Step {
     DropHost,
 }
 
+/// How the new root is built.
+#[derive(Debug)]
+pub(super) struct Root {
+    /// What every entry finds.
+    pub(super) common: Arc<[Step]>,
+    /// The entry itself.
+    pub(super) staging: Vec<Step>,
+}
+
+impl Root {
+    /// All steps in their order.
+    pub(super) fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.common.iter().chain(&self.staging)
+    }
+}
+
 /// A directory that only exists inside, to be added to the Landlock ruleset there.
 #[derive(Debug)]
 pub(super) struct InnerRule {
@@ -63,7 +79,7 @@ pub(super) struct Ids {
 #[derive(Debug)]
 pub(super) struct Script {
     /// New namespaces (user, mount, pid, net, ipc, uts, cgroup) with this root, or none.
-    pub(super) root: Option<Vec<Step>>,
+    pub(super) root: Option<Root>,
     pub(super) inner_rules: Vec<InnerRule>,
     pub(super) landlock: OwnedFd,
     pub(super) seccomp: Arc<[libc::sock_filter]>,
@@ -104,11 +120,12 @@ pub(super) struct First {
 
 /// What a child says on the socket: the kind, then an errno or the number of a step.
 pub(super) const HELLO: u8 = b'h';
-pub(super) const ROOT: u8 = b'r';
 pub(super) const STEP_FAILED: u8 = b's';
 pub(super) const CHILD_FAILED: u8 = b'c';
 pub(super) const EXEC_FAILED: u8 = b'e';
 pub(super) const PROBED: u8 = b'p';
+/// Pid 1: every process inside has ended and been reaped.
+pub(super) const EMPTY: u8 = b'0';
 /// What the supervisor says.
 pub(super) const GO: u8 = b'g';
 
@@ -169,7 +186,7 @@ pub(super) fn clone_first(
             if script.root.is_some() {
                 child::first_main(script, ends, talk, &argvs, &env, &mut stack)
             } else {
-                child::entry_main(script, ends, talk, &argvs, &env)
+                child::entry_main(script, ends, talk, None, &argvs, &env)
             }
         }
         pid => {
@@ -252,20 +269,36 @@ pub(super) fn set_call_number(pid: i32, mut number: c_int) -> nix::Result<()> {
     nix::errno::Errno::result(result).map(drop)
 }
 
-/// Waits for any child or tracee of this thread: its number and raw status, none when there are no more.
-/// (`nix` loses events that carry real-time signals.)
-pub(super) fn wait_any() -> Option<(i32, c_int)> {
+/// What waiting gave.
+pub(super) enum Waited {
+    /// The number of a child or tracee, and its raw status.
+    Event(i32, c_int),
+    /// None has changed.
+    Nothing,
+    /// There are no more.
+    NoChildren,
+}
+
+/// Waits for any child or tracee of this thread; without `block` it only looks. (`nix` loses events that carry
+/// real-time signals.)
+pub(super) fn wait_any(block: bool) -> Waited {
+    let flags = libc::__WALL | libc::__WNOTHREAD | if block { 0 } else { libc::WNOHANG };
     loop {
         let mut status = 0;
         // SAFETY: the status is ours.
-        let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::__WNOTHREAD) };
-        if pid > 0 {
-            return Some((pid, status));
-        }
-        if pid == -1 && errno() != libc::EINTR {
-            return None;
+        let pid = unsafe { libc::waitpid(-1, &raw mut status, flags) };
+        match pid {
+            0 => return Waited::Nothing,
+            -1 if errno() == libc::EINTR => {}
+            -1 => return Waited::NoChildren,
+            pid => return Waited::Event(pid, status),
         }
     }
+}
+
+/// Waits until the last child of this thread has ended.
+pub(super) fn wait_for_all() {
+    while !matches!(wait_any(true), Waited::NoChildren) {}
 }
 
 /// The Landlock interface of the kernel; zero or less where there is none.
@@ -309,8 +342,18 @@ pub(super) struct Message {
     pub(super) root: Option<OwnedFd>,
 }
 
-/// Reads one message; none at end of file, or where nothing has come and `wait` is false.
-pub(super) fn receive(talk: BorrowedFd<'_>, wait: bool) -> io::Result<Option<Message>> {
+/// What listening gave.
+#[derive(Debug)]
+pub(super) enum Heard {
+    Message(Message),
+    /// Nothing has come; only without waiting.
+    Silence,
+    /// Nobody is left who could say anything.
+    End,
+}
+
+/// Reads one message.
+pub(super) fn receive(talk: BorrowedFd<'_>, wait: bool) -> io::Result<Heard> {
     use nix::sys::socket::{ControlMessageOwned, MsgFlags, UnixCredentials, recvmsg};
     let mut bytes = [0u8; 8];
     let mut parts = [io::IoSliceMut::new(&mut bytes)];
@@ -322,7 +365,7 @@ pub(super) fn receive(talk: BorrowedFd<'_>, wait: bool) -> io::Result<Option<Mes
     let got = recvmsg::<()>(talk.as_raw_fd(), &mut parts, Some(&mut control), flags);
     let message = match got {
         Ok(message) => message,
-        Err(nix::errno::Errno::EAGAIN) => return Ok(None),
+        Err(nix::errno::Errno::EAGAIN) => return Ok(Heard::Silence),
         Err(error) => return Err(error.into()),
     };
     let length = message.bytes;
@@ -341,10 +384,11 @@ pub(super) fn receive(talk: BorrowedFd<'_>, wait: bool) -> io::Result<Option<Mes
         }
     }
     if length == 0 {
-        return Ok(None);
+        return Ok(Heard::End);
     }
     let errno = i32::from_le_bytes([bytes[2], bytes[3], bytes[4], bytes[5]]);
-    Ok(Some(Message { kind: bytes[0], step: usize::from(bytes[1]), errno, pid, root }))
+    let step = usize::from(bytes[1]);
+    Ok(Heard::Message(Message { kind: bytes[0], step, errno, pid, root }))
 }
 
 fn errno() -> c_int {
