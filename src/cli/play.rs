@@ -17,7 +17,7 @@ use crate::units::Bytes;
 #[derive(Clone, Debug, Args)]
 pub struct MatchArgs {
     /// An entry's file (played in the sandbox), or a trusted engine: "name=A cmd=./a args='…'
-    /// options.Hash=16 tc=10+0.1 dir=… env.X=… fen=no memory=2G"
+    /// options.Hash=16 tc=10+0.1 dir=… env.X=… init=… fen=no memory=2G"
     #[arg(value_name = "ENGINE")]
     pub engine: Vec<String>,
     /// More engines: cutechess's engines.json, or TOML with [[engine]] tables

@@ -179,7 +179,9 @@ fn engine(asked: Asked, args: &MatchArgs, cage: &mut Option<Cage>) -> Result<Eng
         }
     };
     options.extend(asked.options);
-    Ok(Engine::new(asked.name, start, options, control, asked.speaks))
+    let mut engine = Engine::new(asked.name, start, options, control, asked.speaks);
+    engine.init = asked.init;
+    Ok(engine)
 }
 
 fn book(

@@ -26,6 +26,8 @@ pub struct Engine {
     pub name: String,
     /// How it is started.
     pub start: Start,
+    /// Lines to send before `uci`, as they are; an entry is sent none.
+    pub init: Vec<String>,
     /// Options to set, where it announces them.
     pub options: Vec<(String, String)>,
     /// Its time control.
@@ -56,6 +58,7 @@ impl Engine {
         Engine {
             name,
             start,
+            init: Vec::new(),
             options,
             control,
             speaks,
@@ -178,7 +181,14 @@ impl Seat {
             .map_err(|why| Lost::Host(format!("the pipes to it cannot be used: {why}")))?;
         self.live = Some(Live { wire, body });
         let mut announced = Vec::new();
-        self.ask(b"uci\n", b"uciok", deadline, |line| {
+        let greeting: String = self
+            .engine
+            .init
+            .iter()
+            .map(|line| format!("{line}\n"))
+            .chain(["uci\n".into()])
+            .collect();
+        self.ask(greeting.as_bytes(), b"uciok", deadline, |line| {
             if let Some(name) = option_name(line) {
                 announced.push(name);
             }

@@ -35,6 +35,8 @@ pub struct Asked {
     pub name: String,
     /// Where it comes from.
     pub source: Source,
+    /// Lines to send before `uci`, as they are. An entry has none: it is sent what rule 7.9 lists.
+    pub init: Vec<String>,
     /// Options to set, where it announces them.
     pub options: Vec<(String, String)>,
     /// A time control of its own.
@@ -108,6 +110,7 @@ fn entry(path: PathBuf) -> Asked {
     Asked {
         name,
         source: Source::Entry(path),
+        init: Vec::new(),
         options: Vec::new(),
         control: None,
         speaks: Speaks::Rule79,
@@ -160,6 +163,7 @@ struct Raw {
     arguments: Vec<String>,
     directory: Option<PathBuf>,
     environment: BTreeMap<String, String>,
+    init: Vec<String>,
     options: Vec<(String, String)>,
     control: Option<TimeControl>,
     fen: Option<bool>,
@@ -186,6 +190,7 @@ impl Raw {
                 self.arguments = split(value).ok_or("a quote in args= is not closed")?;
             }
             "dir" => self.directory = Some(value.into()),
+            "init" => self.init.push(value.to_owned()),
             "tc" => self.control = Some(value.parse().map_err(|e| format!("{e}"))?),
             "memory" => self.memory = Some(value.parse().map_err(|e| format!("{e}"))?),
             "fen" => {
@@ -197,7 +202,7 @@ impl Raw {
             }
             _ => {
                 return Err(format!(
-                    "{key}= is unknown (name, cmd, args, dir, tc, fen, memory, options.NAME, env.NAME)"
+                    "{key}= is unknown (name, cmd, args, dir, init, tc, fen, memory, options.NAME, env.NAME)"
                 ));
             }
         }
@@ -220,6 +225,12 @@ impl Raw {
             }
             (None, None) => return Err("an engine has neither a command nor an entry".into()),
         };
+        if matches!(source, Source::Entry(_)) && !self.init.is_empty() {
+            return Err(
+                "an entry is sent only what rule 7.9 lists: it cannot have lines to begin with"
+                    .into(),
+            );
+        }
         let named = match &source {
             Source::Program(program) => program.command.file_name(),
             Source::Entry(path) => path.file_stem(),
@@ -232,6 +243,7 @@ impl Raw {
         Ok(Asked {
             name,
             source,
+            init: self.init,
             options: self.options,
             control: self.control,
             speaks: if full { Speaks::Uci } else { Speaks::Rule79 },
@@ -283,6 +295,8 @@ struct Table {
     #[serde(default)]
     env: BTreeMap<String, String>,
     #[serde(default)]
+    init: Vec<String>,
+    #[serde(default)]
     options: toml::Table,
     tc: Option<TimeControl>,
     fen: Option<bool>,
@@ -304,6 +318,7 @@ impl Table {
             arguments: self.args,
             directory: self.dir,
             environment: self.env,
+            init: self.init,
             options: self.options.into_iter().map(option).collect::<Result<_, _>>()?,
             control: self.tc,
             fen: self.fen,
@@ -324,7 +339,23 @@ struct Cutechess {
     protocol: Option<String>,
     working_directory: Option<PathBuf>,
     #[serde(default)]
+    init_strings: InitStrings,
+    #[serde(default)]
     options: Vec<CutechessOption>,
+}
+
+/// A single one need not be in a list.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum InitStrings {
+    One(String),
+    List(Vec<String>),
+}
+
+impl Default for InitStrings {
+    fn default() -> InitStrings {
+        InitStrings::List(Vec::new())
+    }
 }
 
 #[derive(Deserialize)]
@@ -351,6 +382,10 @@ impl Cutechess {
             command: words.next(),
             arguments: words.collect(),
             directory: self.working_directory,
+            init: match self.init_strings {
+                InitStrings::One(line) => vec![line],
+                InitStrings::List(lines) => lines,
+            },
             options: self
                 .options
                 .into_iter()
@@ -400,6 +435,7 @@ mod tests {
             ("cmd=x 'open", "not closed"),
             ("cmd=x bare", "\"bare\" is no key=value"),
             ("name=x", "there is no cmd="),
+            ("cmd=x init='open", "not closed"),
         ] {
             let error = from_words(text).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
@@ -415,6 +451,7 @@ mod tests {
         std::fs::write(
             &json,
             r#"[{"name":"B","command":"./b -x \"y z\"","protocol":"uci","workingDirectory":"w",
+                "initStrings":["a","b"],
                 "options":[{"name":"Hash","value":8,"type":"spin"},{"name":"Clear","type":"button"}]}]"#,
         )
         .unwrap();
@@ -424,6 +461,7 @@ mod tests {
         };
         assert_eq!(program.command, dir.path().join("./b"));
         assert_eq!(program.arguments, ["-x", "y z"]);
+        assert_eq!(engines[0].init, ["a", "b"]);
         assert_eq!(program.directory, Some(dir.path().join("w")));
         assert_eq!(engines[0].options, [("Hash".to_owned(), "8".to_owned())]);
 
@@ -441,5 +479,8 @@ mod tests {
         std::fs::write(&file, "[[engine]]\ncmd = \"x\"\nhash = 3\n").unwrap();
         let error = from_file(&file).unwrap_err().to_string();
         assert!(error.contains("hash"), "{error}");
+        std::fs::write(&file, "[[engine]]\nentry = \"e.sh\"\ninit = [\"x\"]\n").unwrap();
+        let error = from_file(&file).unwrap_err().to_string();
+        assert!(error.contains("only what rule 7.9 lists"), "{error}");
     }
 }

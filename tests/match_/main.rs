@@ -8,6 +8,7 @@
 
 mod limits;
 mod screen;
+mod syzygy;
 mod table;
 
 use std::fs;
@@ -50,6 +51,38 @@ fn the_last_words_of_a_crashed_engine_are_kept() {
     assert!(played.err.contains("(exit status 9)"), "{}", played.err);
     assert!(played.err.contains("it said: out of luck"), "{}", played.err);
     assert_eq!(played.games()[0]["reason"]["crash"]["exit"]["status"], 9);
+}
+
+#[test]
+fn lines_to_begin_with_come_before_uci() {
+    let Some(table) = Table::set("init") else {
+        return;
+    };
+    let log = table.path("log");
+    let heard = |name: &str| format!("tee {}.{name} | TINY\n", log.display());
+    // On the command line, and as cutechess has them.
+    let config = table.path("engines.json");
+    let script = table.path("B.sh");
+    fs::write(
+        &script,
+        heard("B").replace("TINY", &format!("{} {}", table.tiny.display(), table.mark)),
+    )
+    .unwrap();
+    let command = format!("sh {}", script.display());
+    let engine = serde_json::json!([{
+        "name": "B", "protocol": "uci", "command": command,
+        "initStrings": ["first", "setoption name Any value 1"],
+    }]);
+    fs::write(&config, engine.to_string()).unwrap();
+    let engines = [format!("{} init=\"hello there\" init=again", table.wrapped("A", &heard("A")))];
+    let played = table.play(&engines, &["--games", "1", "--engines", config.to_str().unwrap()]);
+    assert_eq!((played.code, played.games().len()), (0, 1), "{}", played.err);
+    for (name, begin) in
+        [("A", "hello there\nagain\nuci\n"), ("B", "first\nsetoption name Any value 1\nuci\n")]
+    {
+        let heard = fs::read_to_string(table.path(&format!("log.{name}"))).unwrap();
+        assert!(heard.starts_with(begin), "{heard:.80}");
+    }
 }
 
 #[test]
