@@ -17,7 +17,7 @@ use crate::evidence::Limits;
 use crate::gate::waive::Waiver;
 use crate::gate::{GamesWanted, MATCH_LIMIT, NotGames};
 use crate::policy::allowlist::with_suggestion;
-use crate::policy::excerpt::{Place, excerpt, nearest};
+use crate::policy::excerpt::{Misplaced, Place, nearest};
 use crate::rule::{Kind, RULES, RuleId};
 use crate::sandbox::devices::DeviceClass;
 use crate::sandbox::status::LayerName;
@@ -37,17 +37,8 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// Something in it is wrong.
-    #[error("{}:{place}: {what}\n{excerpt}", shown(path))]
-    Wrong {
-        /// The file.
-        path: PathBuf,
-        /// Where.
-        place: Place,
-        /// What.
-        what: String,
-        /// The line with a caret.
-        excerpt: String,
-    },
+    #[error(transparent)]
+    Wrong(Misplaced),
 }
 
 /// What may be decided once. None: not decided here.
@@ -192,12 +183,8 @@ impl Config {
     /// # Errors
     /// When it is wrong at some place.
     pub fn parse(text: &str, path: &Path) -> Result<Config, ConfigError> {
-        read(text, path).map_err(|(span, what)| ConfigError::Wrong {
-            path: path.to_owned(),
-            place: Place::of(text, span.start),
-            what,
-            excerpt: excerpt(text, span),
-        })
+        read(text, path)
+            .map_err(|(span, what)| ConfigError::Wrong(Misplaced::new(path, text, span, &what)))
     }
 
     /// The limits.

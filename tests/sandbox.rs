@@ -77,6 +77,37 @@ fn run(script: &str) -> Done {
     run_in(&sandbox(Strictness::Tolerant, true), script, Shell::AsIs, Duration::from_secs(20))
 }
 
+/// A check kills entries in the middle of anything; what is in the middle of its exec then must not be taken for
+/// another program.
+#[test]
+fn a_program_that_is_killed_as_it_starts_is_still_itself() {
+    let script = "#!/usr/bin/python3\n\
+        import os, time\n\
+        for i in range(400):\n\
+        \x20   child = os.fork()\n\
+        \x20   if child == 0:\n\
+        \x20       os.execv('/usr/bin/sleep', ['sleep', '9'])\n\
+        \x20   end = time.perf_counter() + i % 200 * 1e-5\n\
+        \x20   while time.perf_counter() < end:\n\
+        \x20       pass\n\
+        \x20   os.kill(child, 9)\n\
+        \x20   os.waitpid(child, 0)\n\
+        print('all', flush=True)\n";
+    if !std::path::Path::new("/usr/bin/python3").exists() {
+        println!("skipped: programs that are killed as they start: /usr/bin/python3 is not here");
+        return;
+    }
+    // Half of such runs come upon it.
+    for _ in 0..6 {
+        let done = run(script);
+        assert_eq!(done.out, "all\n", "{}", done.err);
+        let refused: Vec<&Exec> =
+            done.traces.execs.iter().filter(|e| e.class == ProgramClass::Refused).collect();
+        assert!(refused.is_empty(), "{refused:#?}");
+        assert!(done.traces.execs.iter().any(|exec| exec.name == "sleep"));
+    }
+}
+
 #[test]
 fn this_host_can_make_namespaces() {
     let capability = Capability::probe();

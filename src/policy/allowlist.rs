@@ -11,8 +11,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use crate::evidence::escape;
-use crate::policy::excerpt::{Place, excerpt};
+use crate::policy::excerpt::Misplaced;
 use crate::policy::pattern;
 
 mod verify;
@@ -302,17 +301,8 @@ pub enum AllowlistError {
         source: std::io::Error,
     },
     /// There is a mistake in it.
-    #[error("{}:{place}: {message}\n{excerpt}", path.display())]
-    Wrong {
-        /// Which.
-        path: PathBuf,
-        /// Where.
-        place: Place,
-        /// What is wrong, and what to write instead.
-        message: String,
-        /// The line with a caret.
-        excerpt: String,
-    },
+    #[error(transparent)]
+    Wrong(Misplaced),
 }
 
 impl Allowlist {
@@ -342,12 +332,8 @@ impl Allowlist {
     /// # Errors
     /// At the first mistake.
     pub fn parse(text: &str, path: &Path) -> Result<Allowlist, AllowlistError> {
-        let wrong = |mistake: Mistake| AllowlistError::Wrong {
-            path: path.to_owned(),
-            place: Place::of(text, mistake.span.start),
-            // It repeats what is written there, and a string may hold anything.
-            message: escape(mistake.message.as_bytes(), 1000),
-            excerpt: excerpt(text, mistake.span),
+        let wrong = |mistake: Mistake| {
+            AllowlistError::Wrong(Misplaced::new(path, text, mistake.span, &mistake.message))
         };
         let list: Allowlist = toml::from_str(text).map_err(|error| {
             wrong(Mistake {

@@ -2,6 +2,9 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use crate::evidence::escape;
 
 /// A place in a text: both counted from 1, the column in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -28,6 +31,34 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// A mistake at some place of a file.
+#[derive(Debug, thiserror::Error)]
+#[error("{}:{place}: {what}\n{excerpt}", escape(path.as_os_str().as_encoded_bytes(), 4096))]
+pub struct Misplaced {
+    /// The file.
+    pub path: PathBuf,
+    /// Where.
+    pub place: Place,
+    /// What is wrong, and what to write instead.
+    pub what: String,
+    /// The line with a caret.
+    pub excerpt: String,
+}
+
+impl Misplaced {
+    /// What is wrong with this part of a text that lies, or lay, at `path`.
+    #[must_use]
+    pub fn new(path: &Path, text: &str, span: Range<usize>, what: &str) -> Misplaced {
+        Misplaced {
+            path: path.to_owned(),
+            place: Place::of(text, span.start),
+            // It repeats what is written there, and a string may hold anything.
+            what: escape(what.as_bytes(), 1000),
+            excerpt: excerpt(text, span),
+        }
     }
 }
 

@@ -33,6 +33,17 @@ pub(super) fn family(pid: i32) -> (i32, i32) {
     (field("Tgid:").unwrap_or(pid), field("PPid:").unwrap_or_default())
 }
 
+/// Whether a stopped process was killed meanwhile: it has no memory any more, and so no program, no root and no directory.
+pub(super) fn is_dying(pid: i32) -> bool {
+    match std::fs::read_link(format!("/proc/{pid}/exe")) {
+        Ok(_) => false,
+        Err(error) => {
+            error.kind() == std::io::ErrorKind::NotFound
+                || error.raw_os_error() == Some(libc::ESRCH)
+        }
+    }
+}
+
 /// The result of a call at its end: zero or more, or the negated errno.
 pub(super) fn result(pid: i32) -> Option<i64> {
     Some(arch::result(&ptrace::getregs(Pid::from_raw(pid)).ok()?))

@@ -18,7 +18,7 @@ use crate::error::shown;
 use crate::game::adjudicate::DrawRule;
 use crate::game::clock::TimeControl;
 use crate::game::end::Material;
-use crate::policy::excerpt::{Place, excerpt, nearest};
+use crate::policy::excerpt::{Misplaced, nearest};
 use crate::words::counted;
 pub use template::{NoEntries, template};
 
@@ -37,17 +37,8 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// Something in it is wrong.
-    #[error("{}:{place}: {what}\n{excerpt}", shown(path))]
-    Wrong {
-        /// The file.
-        path: PathBuf,
-        /// Where.
-        place: Place,
-        /// What.
-        what: String,
-        /// The line with a caret.
-        excerpt: String,
-    },
+    #[error(transparent)]
+    Wrong(Misplaced),
 }
 
 /// How thoroughly entries are checked before they play.
@@ -249,12 +240,8 @@ impl Config {
     pub fn load(path: &Path) -> Result<Config, ConfigError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
-        Config::parse(path, &text).map_err(|(span, what)| ConfigError::Wrong {
-            path: path.to_owned(),
-            place: Place::of(&text, span.start),
-            what,
-            excerpt: excerpt(&text, span),
-        })
+        Config::parse(path, &text)
+            .map_err(|(span, what)| ConfigError::Wrong(Misplaced::new(path, &text, span, &what)))
     }
 
     fn parse(path: &Path, text: &str) -> Result<Config, Mistake> {

@@ -8,6 +8,7 @@ use std::time::Instant;
 use super::super::calls::{Pending, hides};
 use super::super::plan::Seen;
 use super::super::record::{MOST_DENIALS, MOST_EXECS, MOST_TOLD_APART, RawExec};
+use super::super::tracee;
 use super::{Tracer, message};
 use crate::evidence::{Denial, ExecOutcome, escape};
 
@@ -63,6 +64,10 @@ impl Tracer<'_> {
             } else {
                 break;
             }
+        }
+        if tracee::is_dying(pid) {
+            // Nobody saw the answer, and what was asked for can no longer be told from a file of the same name outside.
+            return;
         }
         let seen = Seen {
             own: is_own(&target, &path),
@@ -141,6 +146,10 @@ impl Tracer<'_> {
         // Nor can it be listed with its hash.
         let hidden = hidden || (own && !script && file.is_none() && hides(&link));
         self.path_answer(by, &asked, true);
+        if tracee::is_dying(pid) {
+            // Killed before the new program's first instruction: it never ran, and what was seen of it may be half of it.
+            return;
+        }
         let seen = Seen {
             asked,
             real,
