@@ -157,8 +157,8 @@ pub struct CheckArgs {
     /// How long after quit other processes may still clean up; 10s if nothing says otherwise
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub grace: Option<Duration>,
-    /// How many entries are judged beside each other, and how many probes of a single one; as many as
-    /// there are processors if not given
+    /// How many entries are judged beside each other (two for each processor if not given), and how many
+    /// probes of a single one (one for each)
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
     /// Pairs of fast games that end the check, half of them against itself, half against a reference

@@ -33,10 +33,39 @@ pub trait Watch: Sync {
     fn rests(&self, worker: usize);
 }
 
-/// How many entries are judged beside each other.
-#[must_use]
-pub fn workers(entries: usize, jobs: NonZeroUsize) -> usize {
-    jobs.get().min(entries).max(1)
+/// How much is done at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Entries, where there are several.
+    pub entries: NonZeroUsize,
+    /// Probes of an entry that is judged alone.
+    pub probes: NonZeroUsize,
+}
+
+impl Room {
+    /// As many entries as were asked for; else two for each processor, since a check waits for half of its time: for
+    /// clocks, for what must not happen, for the end of processes.
+    #[must_use]
+    pub fn new(asked: Option<NonZeroUsize>, processors: NonZeroUsize) -> Room {
+        Room {
+            entries: asked.unwrap_or(processors.saturating_add(processors.get())),
+            probes: asked.unwrap_or(processors),
+        }
+    }
+
+    /// How many of these entries are judged beside each other.
+    #[must_use]
+    pub fn workers(self, entries: usize) -> usize {
+        self.entries.get().min(entries).max(1)
+    }
+
+    /// How many probes of one entry there are at a time, with so many workers.
+    fn probes_each(self, workers: usize) -> NonZeroUsize {
+        if workers == 1 {
+            return self.probes;
+        }
+        NonZeroUsize::new(self.entries.get() / workers).unwrap_or(NonZeroUsize::MIN)
+    }
 }
 
 /// Judges all entries; `hear` gets each with its index, in their order, as early as that allows.
@@ -45,13 +74,13 @@ pub fn workers(entries: usize, jobs: NonZeroUsize) -> usize {
 /// What `hear` returns, after the entries that are being judged then; no more are begun.
 pub fn run<E>(
     entries: &[PathBuf],
-    jobs: NonZeroUsize,
+    room: Room,
     judge: Judge<'_>,
     watch: &dyn Watch,
     mut hear: impl FnMut(usize, Judged) -> Result<(), E>,
 ) -> Result<(), E> {
-    let workers = workers(entries.len(), jobs);
-    let each = NonZeroUsize::new(jobs.get() / workers).unwrap_or(NonZeroUsize::MIN);
+    let workers = room.workers(entries.len());
+    let each = room.probes_each(workers);
     let next = AtomicUsize::new(0);
     let running = Running::default();
     let mut order = InOrder::default();
@@ -94,7 +123,7 @@ pub fn run<E>(
     again.sort_unstable();
     for index in again {
         if let Some(path) = entries.get(index) {
-            order.put(index, guarded(judge, path, jobs, 0, watch), &mut hear)?;
+            order.put(index, guarded(judge, path, room.probes, 0, watch), &mut hear)?;
         }
     }
     watch.rests(0);
@@ -222,7 +251,7 @@ mod tests {
     fn all(names: &[&str], jobs_: usize, judge: Judge<'_>) -> Vec<(usize, Judged)> {
         let paths: Vec<PathBuf> = names.iter().map(PathBuf::from).collect();
         let mut heard = Vec::new();
-        run(&paths, jobs(jobs_), judge, &Nobody, |index, judged| {
+        run(&paths, Room::new(Some(jobs(jobs_)), jobs(1)), judge, &Nobody, |index, judged| {
             heard.push((index, judged));
             Ok::<_, Infallible>(())
         })
@@ -301,6 +330,18 @@ mod tests {
     }
 
     #[test]
+    fn room_is_shared_by_entries_and_their_probes() {
+        let room = Room::new(None, jobs(2));
+        let shares = |entries| {
+            let workers = room.workers(entries);
+            (workers, room.probes_each(workers).get())
+        };
+        assert_eq!([1, 2, 3, 9].map(shares), [(1, 2), (2, 2), (3, 1), (4, 1)]);
+        let asked = Room::new(Some(jobs(3)), jobs(2));
+        assert_eq!((asked.workers(9), asked.workers(1), asked.probes.get()), (3, 1, 3));
+    }
+
+    #[test]
     fn one_that_breaks_the_judge_does_not_stop_the_others() {
         let heard = all(&["a", "b", "c"], 1, &|path, _, _| match path.to_str().unwrap() {
             "a" => Err(CheckError::Nothing { path: path.into(), what: "gone".into() }),
@@ -320,9 +361,10 @@ mod tests {
             begun.fetch_add(1, Ordering::Relaxed);
             Ok(judged(path, vec![]))
         };
-        let stopped = run(&paths, jobs(1), judge, &Nobody, |_, _| Err("full disk"));
+        let stopped =
+            run(&paths, Room::new(None, jobs(1)), judge, &Nobody, |_, _| Err("full disk"));
         assert_eq!(stopped, Err("full disk"));
-        // The one that was heard, and the one that may have begun meanwhile.
-        assert!(begun.load(Ordering::Relaxed) <= 2);
+        // The one that was heard, and those of two workers that may have begun meanwhile.
+        assert!(begun.load(Ordering::Relaxed) <= 3);
     }
 }

@@ -15,7 +15,7 @@ use super::watch::Watched;
 use super::worker_lines::WorkerLines;
 use super::{log, note, tell};
 use crate::batch::cache::Cache;
-use crate::batch::pool::{self, Judge, Judged};
+use crate::batch::pool::{self, Judge, Judged, Room};
 use crate::cli::{CheckArgs, ReportPath};
 use crate::error::{Exit, shown};
 use crate::gate::{Gate, Progress, waive};
@@ -186,12 +186,13 @@ fn judge_all(
     keep: &dyn Fn(&Path, &EntryReport),
 ) -> anyhow::Result<(Exit, Vec<EntryReport>)> {
     let Choice { entries, settings, config, strays, .. } = choice;
-    let workers = pool::workers(entries.len(), settings.jobs);
+    let room = Room::new(config.jobs, settings.jobs);
+    let workers = room.workers(entries.len());
     let lines = WorkerLines::new(args.quiet || log::is_on(args.verbose), workers, entries.len());
     let mut reports = Vec::new();
     let mut rows = Vec::new();
     let mut outcomes = Vec::new();
-    pool::run(entries, settings.jobs, judge, &lines, |index, mut judged| {
+    pool::run(entries, room, judge, &lines, |index, mut judged| {
         let path = &entries[index];
         if let Ok(report) = &mut judged {
             keep(path, report);
