@@ -1,7 +1,9 @@
 //! What gate4k itself costs, as ratios against baselines of the same run: `cargo bench --bench overhead`.
 //!
 //! - the start of a sandboxed `true` (clone, namespaces, root, Landlock, seccomp, ptrace, exec, end, tear-down)
-//!   against a plain start and, where they are installed, bwrap with all namespaces and firejail;
+//!   against a plain start and, where they are installed, bwrap with all namespaces and firejail; and the same as a
+//!   check has it from the second start on, where the sandbox was prepared while the last one ran (with 20 ms between
+//!   two starts, and with none);
 //! - the nodes per second of Stockfish inside and outside, where it is installed;
 //! - the rules' second example (sh, xz, cc) from its start to `uciok`, inside and outside;
 //! - a whole check of an engine that answers at once, less what the engine itself used.
@@ -20,9 +22,9 @@ use gate4k::gate::{Gate, Settings};
 use gate4k::policy::allowlist::Allowlist;
 use gate4k::policy::decide::Strictness;
 use gate4k::policy::toolchain::Toolchain;
-use gate4k::sandbox::Sandbox;
 use gate4k::sandbox::capability::Capability;
 use gate4k::sandbox::plan::{Audit, Launcher, Plan, Staging};
+use gate4k::sandbox::{Ahead, Sandbox};
 use nix::sys::resource::{UsageWho, getrusage};
 
 const RUNS: usize = 200;
@@ -90,7 +92,7 @@ fn firejail(path: &Path) -> Option<Duration> {
     done.success().then(|| start.elapsed())
 }
 
-fn sandboxed(sandbox: &Sandbox, plan: &Plan) -> Duration {
+fn sandboxed(sandbox: &dyn Launcher, plan: &Plan) -> Duration {
     let start = Instant::now();
     let (confined, pipes) = sandbox.launch(plan).expect("the sandbox starts");
     drop(pipes);
@@ -100,7 +102,7 @@ fn sandboxed(sandbox: &Sandbox, plan: &Plan) -> Duration {
     start.elapsed()
 }
 
-fn starts(sandbox: &Sandbox, namespaces: bool) {
+fn starts(sandbox: &Arc<Sandbox>, namespaces: bool) {
     // Not in /tmp, of which firejail shows a private one.
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let path = dir.path().join("true");
@@ -115,15 +117,23 @@ fn starts(sandbox: &Sandbox, namespaces: bool) {
         audit,
     };
     let (play, full) = (plan(Audit::ProgramsOnly), plan(Audit::Full));
-    let mut times: [Vec<Duration>; 5] = Default::default();
+    let ahead = Ahead::new(Arc::clone(sandbox));
+    let mut times: [Vec<Duration>; 7] = Default::default();
     for _ in 0..RUNS {
         times[0].push(plain(&path));
         times[1].extend(bwrap(&path));
-        times[2].push(sandboxed(sandbox, &play));
-        times[3].push(sandboxed(sandbox, &full));
+        times[2].push(sandboxed(&**sandbox, &play));
+        times[3].push(sandboxed(&**sandbox, &full));
         times[4].extend(firejail(&path));
+        times[5].push(sandboxed(&ahead, &play));
+        // As an engine would run; else what is prepared meanwhile would count as bwrap's.
+        std::thread::sleep(Duration::from_millis(20));
     }
-    let [plain, bwrap, play, full, firejail] =
+    for _ in 0..RUNS {
+        times[6].push(sandboxed(&ahead, &play));
+    }
+    drop(ahead);
+    let [plain, bwrap, play, full, firejail, ahead, at_once] =
         times.map(|times| (!times.is_empty()).then(|| median(times)));
     let base = plain.unwrap_or_default();
     println!("start of a program that only exits, median of {RUNS} (namespaces: {namespaces})");
@@ -133,6 +143,8 @@ fn starts(sandbox: &Sandbox, namespaces: bool) {
         ("firejail", firejail),
         ("sandbox, programs only", play),
         ("sandbox, full audit", full),
+        ("prepared ahead", ahead),
+        ("prepared ahead, no pause", at_once),
     ] {
         match time {
             Some(time) => println!(
@@ -305,7 +317,7 @@ fn main() {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     println!("load of the machine: {}", load.trim());
     let namespaces = Capability::probe().namespaces.is_ok();
-    let sandbox = Sandbox::new(tools.host(namespaces), tools);
+    let sandbox = Arc::new(Sandbox::new(tools.host(namespaces), tools));
     // One part alone: `cargo bench --bench overhead -- starts`.
     let words: Vec<String> =
         std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();

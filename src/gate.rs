@@ -31,12 +31,12 @@ use crate::report::games::GameShown;
 use crate::report::size::{EntrySize, SizeFigures};
 use crate::report::{Circumstances, EntryReport, Leftover, RunSummary, StartTimes};
 use crate::rule::{RULES, RuleId};
-use crate::sandbox::Sandbox;
 use crate::sandbox::capability::{self, Capability};
 use crate::sandbox::devices::{self, DeviceClass};
 use crate::sandbox::limits;
 use crate::sandbox::plan::{Audit, Launcher, Plan, SandboxError, Staging};
 use crate::sandbox::status::{self, Layer, LayerName, State};
+use crate::sandbox::{Ahead, Sandbox};
 use crate::submission::Submission;
 use crate::submission::entry::{self, LoadError, LoadOptions};
 use crate::submission::format::{self, Format, ThisHost};
@@ -421,7 +421,10 @@ impl Gate {
             limits: self.settings.limits,
             waits: Waits::default(),
         };
-        let (runs, capabilities) = match probe::gather(&*host.sandbox, &plan, progress) {
+        let ahead = Ahead::new(Arc::clone(&host.sandbox));
+        let gathered = probe::gather(&ahead, &plan, progress);
+        drop(ahead);
+        let (runs, capabilities) = match gathered {
             Ok(gathered) => gathered,
             Err(error) => {
                 note_missing_layer(&mut report.layers, &error);

@@ -185,7 +185,7 @@ fn run(purpose: Purpose, how: EndHow) -> RunSummary {
             exit_after: Some(ms(9)),
             emptied_after: Some(ms(20)),
         },
-        hopeless: false,
+        strained: false,
     }
 }
 

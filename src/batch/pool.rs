@@ -43,12 +43,12 @@ pub struct Room {
 }
 
 impl Room {
-    /// As many entries as were asked for; else two for each processor, since a check waits for half of its time: for
-    /// clocks, for what must not happen, for the end of processes.
+    /// As many entries as were asked for; else three for each processor, since a check waits for half of its time (for
+    /// clocks, for what must not happen, for the end of processes) and not evenly.
     #[must_use]
     pub fn new(asked: Option<NonZeroUsize>, processors: NonZeroUsize) -> Room {
         Room {
-            entries: asked.unwrap_or(processors.saturating_add(processors.get())),
+            entries: asked.unwrap_or(processors.saturating_add(processors.get().saturating_mul(2))),
             probes: asked.unwrap_or(processors),
         }
     }
@@ -152,29 +152,44 @@ fn may_be_owed_to_others(report: &EntryReport) -> bool {
         && report.circumstances.judged.is_none()
         && report.verdict != Verdict::Accepted
         && !report.runs.is_empty()
-        && !gates().any(|found| found.status == Status::Fail && is_timeless(found.rule))
+        && !gates().any(|found| found.status == Status::Fail && is_timeless(found.rule, report))
         && !is_hopeless(report)
 }
 
-/// Whether it never came up, by no way of starting it, for what a faster host would not change: it only waited for
-/// half of its start, or it flooded us.
+/// Whether it never came up, by no way of starting it, for what a faster host would not change.
 fn is_hopeless(report: &EntryReport) -> bool {
-    report.runs.iter().all(|run| run.startup.readyok.is_none() && run.hopeless)
+    report.runs.iter().all(|run| run.startup.readyok.is_none() && !run.strained)
 }
 
-/// Rules that are broken, or not, however slow the host is.
-fn is_timeless(rule: RuleId) -> bool {
-    matches!(
-        rule,
+/// Whether what breaks the rule would break it however fast the host was.
+fn is_timeless(rule: RuleId, report: &EntryReport) -> bool {
+    match rule {
         RuleId::SingleFile
-            | RuleId::Format
-            | RuleId::Size
-            | RuleId::Payload
-            | RuleId::Commands
-            | RuleId::Libraries
-            | RuleId::ChessLibrary
-            | RuleId::LegalMoves
-    )
+        | RuleId::Format
+        | RuleId::Size
+        | RuleId::Payload
+        | RuleId::Commands
+        | RuleId::Libraries
+        | RuleId::ChessLibrary
+        | RuleId::OwnBook => true,
+        // It answered wrongly, or died of the question, or slept over it, or had gone when its files still lay there.
+        RuleId::UciHandshake
+        | RuleId::UciIsready
+        | RuleId::UciNewgame
+        | RuleId::UciPosition
+        | RuleId::UciGo
+        | RuleId::UciQuit
+        | RuleId::LegalMoves
+        | RuleId::LongGame
+        | RuleId::LeftoverFiles
+        | RuleId::LeftoverProcesses => {
+            !report.runs.iter().any(|run| run.purpose.can_reject() && run.strained)
+        }
+        // How it starts, whether it computes while it waits, and what it does with little on its clock.
+        RuleId::FileName | RuleId::Startup | RuleId::Match | RuleId::Ponder | RuleId::Clock => {
+            false
+        }
+    }
 }
 
 /// The entries that are being judged now, each with the most others that it has met.
@@ -231,6 +246,7 @@ mod tests {
     use crate::verdict::Finding;
     use std::convert::Infallible;
     use std::sync::Barrier;
+    use std::time::Duration;
 
     struct Nobody;
 
@@ -241,7 +257,12 @@ mod tests {
 
     fn judged(path: &Path, findings: Vec<Finding>) -> EntryReport {
         let verdict = Verdict::of(&findings);
-        EntryReport { path: path.into(), findings, verdict, ..report() }
+        let mut judged = EntryReport { path: path.into(), findings, verdict, ..report() };
+        for run in &mut judged.runs {
+            run.startup.readyok = Some(Duration::from_secs(1));
+            run.strained = true;
+        }
+        judged
     }
 
     fn jobs(count: usize) -> NonZeroUsize {
@@ -320,7 +341,7 @@ mod tests {
             let mut report = judged(path, vec![Finding::fail(RuleId::Startup, "no answer")]);
             for run in &mut report.runs {
                 run.startup = StartTimes::default();
-                run.hopeless = path == Path::new("sleeps");
+                run.strained = path == Path::new("computes");
             }
             Ok(report)
         });
@@ -330,13 +351,37 @@ mod tests {
     }
 
     #[test]
+    fn what_broke_without_a_limit_running_out_breaks_alone_as_well() {
+        use crate::evidence::Purpose;
+        let with = |rule, purpose, strained| {
+            let mut report = judged(Path::new("x"), vec![Finding::fail(rule, "")]);
+            report.circumstances.beside = 3;
+            for run in &mut report.runs {
+                (run.purpose, run.strained) = (purpose, strained);
+            }
+            assert!(!report.runs.is_empty());
+            may_be_owed_to_others(&report)
+        };
+        for rule in [RuleId::LeftoverFiles, RuleId::UciQuit, RuleId::LegalMoves, RuleId::LongGame] {
+            assert!(!with(rule, Purpose::Main, false), "{rule}");
+            assert!(with(rule, Purpose::Main, true), "{rule}");
+            // Where nothing is asked that could reject it, a limit may run out.
+            assert!(!with(rule, Purpose::BareGo, true), "{rule}");
+        }
+        for rule in [RuleId::Match, RuleId::Ponder] {
+            assert!(with(rule, Purpose::Main, false), "{rule}");
+        }
+        assert!(!with(RuleId::Size, Purpose::Main, true));
+    }
+
+    #[test]
     fn room_is_shared_by_entries_and_their_probes() {
         let room = Room::new(None, jobs(2));
         let shares = |entries| {
             let workers = room.workers(entries);
             (workers, room.probes_each(workers).get())
         };
-        assert_eq!([1, 2, 3, 9].map(shares), [(1, 2), (2, 2), (3, 1), (4, 1)]);
+        assert_eq!([1, 2, 3, 4, 9].map(shares), [(1, 2), (2, 3), (3, 2), (4, 1), (6, 1)]);
         let asked = Room::new(Some(jobs(3)), jobs(2));
         assert_eq!((asked.workers(9), asked.workers(1), asked.probes.get()), (3, 1, 3));
     }
@@ -364,7 +409,7 @@ mod tests {
         let stopped =
             run(&paths, Room::new(None, jobs(1)), judge, &Nobody, |_, _| Err("full disk"));
         assert_eq!(stopped, Err("full disk"));
-        // The one that was heard, and those of two workers that may have begun meanwhile.
-        assert!(begun.load(Ordering::Relaxed) <= 3);
+        // The one that was heard, and those of three workers that may have begun meanwhile.
+        assert!(begun.load(Ordering::Relaxed) <= 4);
     }
 }

@@ -2,7 +2,7 @@
 //! had 422 plies. 1,000 plies are advice.
 
 use super::{host, seen, simple};
-use crate::evidence::{Answer, Evidence, Purpose};
+use crate::evidence::{Answer, Evidence, LONG_GAME, Purpose};
 use crate::rule::RuleId;
 use crate::verdict::{Finding, Status};
 
@@ -14,7 +14,7 @@ pub fn judge(evidence: &Evidence) -> Finding {
         return Finding::skipped(RULE, RuleId::Startup);
     }
     let found = evidence
-        .of(Purpose::LongGame(seen::LONG_GAME))
+        .of(Purpose::LongGame(LONG_GAME))
         .find_map(|run| seen::searches(run).last().map(|(i, ask, go)| (run, i, ask, go)));
     let Some((run, index, ask, go)) = found else {
         return no_answer(evidence);
@@ -68,7 +68,7 @@ pub fn judge(evidence: &Evidence) -> Finding {
 
 /// The probe did not get to its question: its own start failed, or it was not run.
 fn no_answer(evidence: &Evidence) -> Finding {
-    let run = evidence.of(Purpose::LongGame(seen::LONG_GAME)).next();
+    let run = evidence.of(Purpose::LongGame(LONG_GAME)).next();
     let Some(run) = run.filter(|run| !seen::is_up(run)) else {
         return simple::not_asked(RULE, evidence, "position startpos moves with 450 plies");
     };

@@ -5,10 +5,6 @@ use std::time::Duration;
 use crate::evidence::{
     Answer, Ask, EndHow, Evidence, Exec, ExitHow, GoQuestion, Purpose, Question, Run, Shell,
 };
-use crate::units::Ply;
-
-/// The list of moves that rule `long-game` asks of every engine.
-pub(super) const LONG_GAME: Ply = Ply(450);
 
 /// A time as authors read it: `35 ms`, `0.53 s`, `61.2 s`.
 pub(super) fn secs(time: Duration) -> String {
@@ -78,9 +74,7 @@ pub(super) fn gate_runs(evidence: &Evidence) -> impl Iterator<Item = &Run> {
                 || (chosen.purpose, chosen.shell) == (Purpose::Main, run.shell)
                     && run.purpose == Purpose::Main
         }),
-        Purpose::Positions | Purpose::Clock | Purpose::Idle => true,
-        Purpose::LongGame(plies) => plies <= LONG_GAME,
-        _ => false,
+        purpose => purpose.can_reject(),
     })
 }
 

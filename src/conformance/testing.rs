@@ -102,7 +102,7 @@ pub(crate) fn run(purpose: Purpose) -> Run {
         idle_before_go: None,
         idle_after_move: None,
         idle_ponder_off: None,
-        hopeless: false,
+        strained: false,
         book: BookSeen::default(),
         transcript: Transcript::default(),
     }

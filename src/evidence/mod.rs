@@ -23,7 +23,9 @@ pub use host::{HostFacts, Limits};
 pub use programs::{Exec, ExecOutcome, ExitHow, Product, ProgramClass};
 pub use questions::{Answer, Ask, GoQuestion, Question};
 pub use refusals::{Crash, Denial, Refusal, Resource};
-pub use run::{BookSeen, DeclaredOption, EndHow, Ending, LaunchFailure, Purpose, Run, Shell};
+pub use run::{
+    BookSeen, DeclaredOption, EndHow, Ending, LONG_GAME, LaunchFailure, Purpose, Run, Shell,
+};
 pub use text::{escape, millis, millis_opt};
 
 /// Everything the running rules judge.

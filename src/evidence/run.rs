@@ -44,6 +44,32 @@ pub enum Purpose {
     OwnName,
 }
 
+/// The list of moves that rule `long-game` asks of every engine.
+pub const LONG_GAME: Ply = Ply(450);
+
+impl Purpose {
+    /// Whether no more is asked than the rules demand, so that what goes wrong can reject the entry; all else can only
+    /// add advice.
+    #[must_use]
+    pub fn can_reject(self) -> bool {
+        match self {
+            Purpose::Main
+            | Purpose::OtherShell
+            | Purpose::Positions
+            | Purpose::Clock
+            | Purpose::Idle => true,
+            Purpose::LongGame(plies) => plies <= LONG_GAME,
+            Purpose::BareGo
+            | Purpose::Capabilities
+            | Purpose::EndOfInput
+            | Purpose::QuitWhileThinking
+            | Purpose::KilledMidway
+            | Purpose::BlankPath
+            | Purpose::OwnName => false,
+        }
+    }
+}
+
 /// The shell that read a script without an interpreter of its own, or with `#!/bin/sh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -167,9 +193,9 @@ pub struct Run {
     pub idle_after_move: Option<f64>,
     /// The same after a `bestmove` once `Ponder` was switched off, where the engine announced it.
     pub idle_ponder_off: Option<f64>,
-    /// It was given up before the first `readyok` for what a faster host would not change: nothing of it wanted
-    /// a processor, or waited for one, or it had flooded its output.
-    pub hopeless: bool,
+    /// On a faster host it might have gone otherwise: a limit ran out while something of it wanted a processor or a
+    /// disk, or it ended before its first `readyok`.
+    pub strained: bool,
     /// What was seen of an opening book.
     pub book: BookSeen,
     /// Both directions with times.

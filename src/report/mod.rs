@@ -151,8 +151,8 @@ pub struct RunSummary {
     pub answered: usize,
     /// How it ended.
     pub ending: Ending,
-    /// See [`Run::hopeless`].
-    pub hopeless: bool,
+    /// See [`Run::strained`].
+    pub strained: bool,
 }
 
 impl From<&Run> for RunSummary {
@@ -164,7 +164,7 @@ impl From<&Run> for RunSummary {
             asked: run.asks.len(),
             answered: run.asks.iter().filter(|ask| ask.answer.is_good()).count(),
             ending: run.ending.clone(),
-            hopeless: run.hopeless,
+            strained: run.strained,
         }
     }
 }
@@ -266,7 +266,7 @@ pub(crate) mod tests {
                     exit_after: None,
                     emptied_after: None,
                 },
-                hopeless: false,
+                strained: false,
             }],
             games: vec![game()],
             circumstances: Circumstances::default(),

@@ -13,11 +13,11 @@ use sha2::{Digest, Sha256};
 
 use super::cgroup::Group;
 use super::cpu::CpuTimes;
-use super::launch::{self, Outcome};
+use super::launch::{self, Outcome, Prepared};
 use super::plan::{Confined, Launcher, Pipes, Plan, Programs, SandboxError, Seen, Streams, Traces};
 use super::record::{Raw, RawExec};
 use super::residue;
-use super::script::{Host, Prepared};
+use super::script::{Host, HostReady};
 use super::shared::Shared;
 use super::workspace::{Workspace, setup};
 use crate::evidence::{
@@ -27,8 +27,15 @@ use crate::units::Bytes;
 
 /// Starts entries confined on this host.
 pub struct Sandbox {
-    host: Prepared,
+    host: HostReady,
     programs: Arc<dyn Programs>,
+}
+
+/// An entry in its sandbox that has not run yet: it waits for its streams. Dropped, it goes without having run.
+pub(super) struct Waiting {
+    running: Running,
+    ended: OwnedFd,
+    talk: Arc<OwnedFd>,
 }
 
 impl Sandbox {
@@ -38,7 +45,12 @@ impl Sandbox {
             // Orphans of the entry come to us, to be reaped by the tracer.
             let _ = nix::sys::prctl::set_child_subreaper(true);
         }
-        Sandbox { host: Prepared::new(host), programs }
+        Sandbox { host: HostReady::new(host), programs }
+    }
+
+    /// Whether entries get namespaces of their own.
+    pub(super) fn has_namespaces(&self) -> bool {
+        self.host.host.namespaces
     }
 
     /// Starts an entry on streams that the caller already has; the descriptor becomes readable when its
@@ -51,25 +63,44 @@ impl Sandbox {
         plan: &Plan,
         streams: Streams,
     ) -> Result<(Box<dyn Confined>, OwnedFd), SandboxError> {
-        let started = launch::start(&self.host, plan, streams)?;
-        let running = Running {
-            at: started.at,
-            workspace: started.workspace,
-            shared: started.shared,
-            group: started.group,
-            outcome: Mutex::new(started.outcome),
-            programs: Arc::clone(&self.programs),
-        };
-        Ok((Box::new(running), started.ended))
+        self.let_run(self.prepare(plan)?, &streams)
     }
+
+    /// Does everything for a start but the exec.
+    pub(super) fn prepare(&self, plan: &Plan) -> Result<Waiting, SandboxError> {
+        let Prepared { workspace, shared, outcome, group, ended, talk } =
+            launch::prepare(&self.host, plan)?;
+        let outcome = Mutex::new(outcome);
+        let programs = Arc::clone(&self.programs);
+        let at = Instant::now();
+        let running = Running { at, workspace, shared, group, outcome, programs };
+        Ok(Waiting { running, ended, talk })
+    }
+
+    /// Lets it run.
+    pub(super) fn let_run(
+        &self,
+        waiting: Waiting,
+        streams: &Streams,
+    ) -> Result<(Box<dyn Confined>, OwnedFd), SandboxError> {
+        let Waiting { mut running, ended, talk } = waiting;
+        running.at = launch::let_run(&self.host, &talk, &running.shared, streams)?;
+        Ok((Box::new(running), ended))
+    }
+}
+
+/// Makes the pipes to an entry: its ends, and ours but for what its start will bring.
+pub(super) fn pipes() -> Result<(Streams, [OwnedFd; 3]), SandboxError> {
+    let pipe = || pipe2(OFlag::O_CLOEXEC).map_err(|e| setup("making a pipe")(e.into()));
+    let ((stdin_child, stdin), (stdout, stdout_child), (stderr, stderr_child)) =
+        (pipe()?, pipe()?, pipe()?);
+    let theirs = Streams { stdin: stdin_child, stdout: stdout_child, stderr: stderr_child };
+    Ok((theirs, [stdin, stdout, stderr]))
 }
 
 impl Launcher for Sandbox {
     fn launch(&self, plan: &Plan) -> Result<(Box<dyn Confined>, Pipes), SandboxError> {
-        let pipe = || pipe2(OFlag::O_CLOEXEC).map_err(|e| setup("making a pipe")(e.into()));
-        let ((stdin_child, stdin), (stdout, stdout_child), (stderr, stderr_child)) =
-            (pipe()?, pipe()?, pipe()?);
-        let theirs = Streams { stdin: stdin_child, stdout: stdout_child, stderr: stderr_child };
+        let (theirs, [stdin, stdout, stderr]) = pipes()?;
         let (confined, ended) = self.attach(plan, theirs)?;
         Ok((confined, Pipes { stdin, stdout, stderr, ended }))
     }

@@ -23,16 +23,15 @@ use super::last_word::LastWord;
 use super::memory;
 use super::plan::{Audit, Plan, SandboxError, Staging, Streams};
 use super::record::Raw;
-use super::script::{self, Host, NOBODY, Prepared};
+use super::script::{self, Host, HostReady, NOBODY};
 use super::shared::Shared;
-use super::spawn::{self, ChildEnds, Heard, Ids, Script};
+use super::spawn::{self, Heard, Ids, Script};
 use super::workspace::{Dirs, STAGING, Workspace, at, setup, stage_on_host, staged};
 use crate::evidence::{LaunchFailure, Shell};
 use crate::units::Bytes;
 
-/// A run that has begun (or failed to exec).
-pub(super) struct Started {
-    pub(super) at: Instant,
+/// An entry in its sandbox with everything done but its exec.
+pub(super) struct Prepared {
     pub(super) workspace: Workspace,
     pub(super) shared: Arc<Shared>,
     /// Tells what was seen, when everything has ended.
@@ -40,6 +39,8 @@ pub(super) struct Started {
     pub(super) group: Option<Arc<Group>>,
     /// Becomes readable when the entry's first process has ended.
     pub(super) ended: OwnedFd,
+    /// Where it waits for its streams.
+    pub(super) talk: Arc<OwnedFd>,
 }
 
 /// What the tracer's thread brings home.
@@ -48,13 +49,10 @@ pub(super) struct Outcome {
     pub(super) launch_failure: Option<LaunchFailure>,
 }
 
-/// Starts an entry.
-pub(super) fn start(
-    host: &Prepared,
-    plan: &Plan,
-    streams: Streams,
-) -> Result<Started, SandboxError> {
+/// Prepares the start of an entry, up to its exec.
+pub(super) fn prepare(host: &HostReady, plan: &Plan) -> Result<Prepared, SandboxError> {
     let (ours, theirs) = talk()?;
+    let ours = Arc::new(ours);
     let ended = nix::sys::eventfd::EventFd::from_flags(nix::sys::eventfd::EfdFlags::EFD_CLOEXEC)
         .map_err(|e| setup("making an eventfd")(e.into()))?;
     let ended: OwnedFd = ended.into();
@@ -69,9 +67,7 @@ pub(super) fn start(
         stage_on_host(&entry, &plan.bytes)?;
     }
     let script = script::script(host, plan, &entry, dirs.as_ref())?;
-    let Streams { stdin, stdout, stderr } = streams;
-    let ends = ChildEnds { stdin, stdout, stderr, talk: theirs };
-
+    let its_talk = Arc::clone(&ours);
     let (report, reported) = mpsc::channel();
     let for_thread = Arc::clone(&shared);
     let path_dirs = host.host.path.clone();
@@ -90,8 +86,8 @@ pub(super) fn start(
         .spawn(move || {
             let outcome = supervise(
                 &script,
-                ends,
-                &ours,
+                theirs,
+                &its_talk,
                 &for_thread,
                 path_dirs,
                 tasks,
@@ -107,7 +103,7 @@ pub(super) fn start(
             spawn::wait_for_all();
         })
         .map_err(setup("starting the tracer's thread"))?;
-    let (at, root) = match reported.recv() {
+    let root = match reported.recv() {
         Ok(Ok(begun)) => begun,
         Ok(Err(error)) => {
             let _ = tracer.join();
@@ -129,8 +125,24 @@ pub(super) fn start(
             return Err(setup("receiving the new root")(io::Error::other("none was sent")));
         }
     };
-    memory::watch(&shared, host.host.memory);
-    Ok(Started { at, workspace, shared, outcome, group, ended })
+    Ok(Prepared { workspace, shared, outcome, group, ended, talk: ours })
+}
+
+/// Lets it run.
+///
+/// # Errors
+/// When it does not wait any more, because it was killed from outside.
+pub(super) fn let_run(
+    host: &HostReady,
+    talk: &OwnedFd,
+    shared: &Arc<Shared>,
+    streams: &Streams,
+) -> Result<Instant, SandboxError> {
+    let at = Instant::now();
+    let three = [streams.stdin.as_fd(), streams.stdout.as_fd(), streams.stderr.as_fd()];
+    spawn::let_run(talk.as_fd(), three).map_err(setup("letting the entry run"))?;
+    memory::watch(shared, host.host.memory);
+    Ok(at)
 }
 
 fn talk() -> Result<(OwnedFd, OwnedFd), SandboxError> {
@@ -141,12 +153,12 @@ fn talk() -> Result<(OwnedFd, OwnedFd), SandboxError> {
     Ok(pair)
 }
 
-type Begun = Result<(Instant, Option<OwnedFd>), SandboxError>;
+type Begun = Result<Option<OwnedFd>, SandboxError>;
 
 #[expect(clippy::too_many_arguments, reason = "the body of a thread: each is moved in once")]
 fn supervise(
     script: &Script,
-    ends: ChildEnds,
+    theirs: OwnedFd,
     talk: &OwnedFd,
     shared: &Shared,
     path_dirs: Vec<PathBuf>,
@@ -157,7 +169,7 @@ fn supervise(
     group: Option<&Group>,
 ) -> Outcome {
     let nothing = || Outcome { raw: Raw::default(), launch_failure: None };
-    let begun = begin(script, ends, talk, shared, group);
+    let begun = begin(script, theirs, talk, shared, group);
     let (entry, root) = match begun {
         Ok(begun) => begun,
         Err(error) => {
@@ -176,28 +188,26 @@ fn supervise(
     // No device has the number 0 with anything of the host on it.
     let own = below.map_or_else(|| OwnPlace::Device(device().unwrap_or(0)), OwnPlace::Below);
     let tracer = Tracer::new(shared, entry, parent, own, path_dirs, tasks);
-    let at = Instant::now();
-    let _ = nix::unistd::write(talk.as_fd(), &[spawn::GO]);
-    let _ = report.send(Ok((at, root)));
+    let _ = report.send(Ok(root));
     let mut last_word = LastWord::new(talk, script.root.is_some());
     let raw = tracer.run(&mut last_word);
     let failed = last_word.exec_failed();
     Outcome { raw, launch_failure: failed.map(|errno| failure::launch_failure(errno, bytes)) }
 }
 
-/// Clones, hand-shakes, seizes. The entry waits for its GO afterwards.
+/// Clones, hand-shakes, seizes. The entry waits for its streams afterwards.
 fn begin(
     script: &Script,
-    ends: ChildEnds,
+    theirs: OwnedFd,
     talk: &OwnedFd,
     shared: &Shared,
     group: Option<&Group>,
 ) -> Result<(i32, Option<OwnedFd>), SandboxError> {
     let staging = STAGING.read().unwrap_or_else(PoisonError::into_inner);
-    let first = spawn::clone_first(script, &ends, talk.as_fd(), group.map(Group::as_fd))
+    let first = spawn::clone_first(script, theirs.as_fd(), talk.as_fd(), group.map(Group::as_fd))
         .map_err(setup("cloning the first process"))?;
     drop(staging);
-    drop(ends);
+    drop(theirs);
     shared.first_is(first.pidfd);
     if script.root.is_some() {
         map_ids(first.pid, script.ids)?;
@@ -269,7 +279,7 @@ fn map_ids(pid: i32, ids: Ids) -> Result<(), SandboxError> {
 /// Tries the whole sequence of namespaces and mounts in a child that runs nothing.
 pub(super) fn probe_namespaces() -> io::Result<()> {
     let (path, bytes) = capability::nothing();
-    let host = Prepared::new(Host {
+    let host = HostReady::new(Host {
         namespaces: true,
         grants: Grants::default(),
         path: Vec::new(),
@@ -287,12 +297,9 @@ pub(super) fn probe_namespaces() -> io::Result<()> {
     script.probe = true;
     thread::scope(|scope| {
         let worker = scope.spawn(|| {
-            let null =
-                || File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from);
             let (ours, theirs) = talk().map_err(all)?;
-            let ends = ChildEnds { stdin: null()?, stdout: null()?, stderr: null()?, talk: theirs };
-            let first = spawn::clone_first(&script, &ends, ours.as_fd(), None)?;
-            drop(ends);
+            let first = spawn::clone_first(&script, theirs.as_fd(), ours.as_fd(), None)?;
+            drop(theirs);
             map_ids(first.pid, script.ids).map_err(all)?;
             nix::unistd::write(ours.as_fd(), &[spawn::GO])?;
             let heard = spawn::receive(ours.as_fd(), true)?;

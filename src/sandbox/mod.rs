@@ -1,5 +1,6 @@
 //! The sandbox: what an entry may touch, enforced by the kernel and reported layer by layer.
 
+mod ahead;
 mod arch;
 mod calls;
 pub mod capability;
@@ -34,6 +35,7 @@ mod stop;
 mod tracee;
 mod workspace;
 
+pub use ahead::Ahead;
 pub use confined::Sandbox;
 pub use landlock::Grants;
 pub use script::Host;

@@ -46,7 +46,7 @@ pub struct Host {
 
 /// The host with everything looked up that each start needs.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(super) struct HostReady {
     pub(super) host: Host,
     rules: Rules,
     /// Granted directories outside the system's, to be bound at their own path.
@@ -60,8 +60,8 @@ pub(super) struct Prepared {
     top: OnceLock<Arc<Top>>,
 }
 
-impl Prepared {
-    pub(super) fn new(host: Host) -> Prepared {
+impl HostReady {
+    pub(super) fn new(host: Host) -> HostReady {
         let granted = host.grants.read.iter().chain(&host.grants.execute).map(|path| {
             if path.is_dir() { path.clone() } else { path.parent().unwrap_or(path).to_owned() }
         });
@@ -76,7 +76,7 @@ impl Prepared {
             );
         }
         let rules = Rules::open(&host.grants);
-        Prepared {
+        HostReady {
             host,
             rules,
             more,
@@ -157,7 +157,7 @@ fn is_mapped(id: u32) -> bool {
 
 /// Works it out for one start.
 pub(super) fn script(
-    prepared: &Prepared,
+    prepared: &HostReady,
     plan: &Plan,
     entry: &Path,
     dirs: Option<&Dirs>,

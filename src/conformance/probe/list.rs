@@ -1,10 +1,11 @@
 //! A list of positions, asked one after the other; when the engine fails, what is left of the list goes
-//! on in a fresh process, so that one bad position does not hide what it does in the others.
+//! on in a fresh process, so that one bad position does not hide what it does in the others. One that hangs has failed
+//! by that alone, and is not waited for again.
 
 use std::time::Duration;
 
 use super::Bench;
-use crate::evidence::{Purpose, Run};
+use crate::evidence::{Answer, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 use crate::uci::engine::{Place, Search};
 use crate::uci::message::Go;
@@ -65,10 +66,17 @@ pub(super) fn ask_all(
                 Err(failed) => over = Some(failed),
             }
         }
-        runs.extend(over.map(|over| over.finish()));
-        if rest.is_empty() || !could_start {
+        let run = over.map(|over| over.finish());
+        let hung = run.as_ref().is_some_and(hung);
+        runs.extend(run);
+        if rest.is_empty() || !could_start || hung {
             break;
         }
     }
     Ok(runs)
+}
+
+/// Whether an answer did not come for as long as it is waited for one.
+pub(super) fn hung(run: &Run) -> bool {
+    run.asks.iter().any(|ask| ask.answer == Answer::Timeout && !ask.was_cut())
 }

@@ -263,8 +263,8 @@ fn tasks(plan: &ProbePlan, facts: main_run::Facts, form: Option<Go>, shell: Shel
         tasks.push(Box::new(|bench| extras::bare_go(bench, bench.plan.waits.bare_go)));
     }
     if let Some(go) = form {
-        tasks.push(Box::new(move |bench| long_game::run(bench, 450, go)));
-        let shares = plan.jobs.clamp(2, 4);
+        tasks.push(Box::new(move |bench| long_game::run(bench, go, advice)));
+        let shares = plan.jobs.clamp(1, 4);
         for share in 0..shares {
             tasks.push(Box::new(move |bench| positions::run(bench, share, shares, go)));
         }
@@ -274,7 +274,6 @@ fn tasks(plan: &ProbePlan, facts: main_run::Facts, form: Option<Go>, shell: Shel
     }
     if advice {
         if let Some(go) = form {
-            tasks.push(Box::new(move |bench| long_game::run(bench, 1000, go)));
             tasks.push(Box::new(move |bench| extras::set_and_fen(bench, go)));
             tasks.push(Box::new(extras::bounded_searches));
         }

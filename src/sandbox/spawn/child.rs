@@ -6,7 +6,7 @@ use std::ptr;
 use libc::{c_int, c_long, c_uint, c_ulong, c_void};
 
 use super::{
-    CHILD_FAILED, CHILD_STEPS, ChildEnds, EMPTY, EXEC_FAILED, GO, HELLO, Ids, PROBED, STEP_FAILED,
+    CHILD_FAILED, CHILD_STEPS, EMPTY, EXEC_FAILED, GO, HELLO, Ids, PROBED, RUN, STEP_FAILED,
     Script, Step, errno,
 };
 
@@ -40,12 +40,73 @@ fn await_go(talk: RawFd) {
     }
 }
 
+/// Waits until the entry may run, and wires it to the streams that come with that word; ends with the supervisor.
+fn await_streams(talk: RawFd) {
+    // SAFETY: the control buffer is aligned for a header and larger than one with three descriptors (checked by the
+    // macros' own arithmetic: what was cut off does not count as three), and everything pointed to lives on this stack.
+    unsafe {
+        let mut word = 0u8;
+        let mut part = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: 1 };
+        let mut control = [0u64; 8];
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        let got = loop {
+            message.msg_control = control.as_mut_ptr().cast();
+            message.msg_controllen = size_of_val(&control) as _;
+            let got = libc::recvmsg(talk, &raw mut message, 0);
+            if got != -1 || errno() != libc::EINTR {
+                break got;
+            }
+        };
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        let three = libc::CMSG_LEN((3 * size_of::<c_int>()) as c_uint);
+        if got != 1
+            || word != RUN
+            || header.is_null()
+            || (*header).cmsg_type != libc::SCM_RIGHTS
+            || (*header).cmsg_len as u64 != u64::from(three)
+        {
+            exit(124);
+        }
+        let streams = libc::CMSG_DATA(header).cast::<[c_int; 3]>().read_unaligned();
+        // They come in the order of their numbers, so none is overwritten before it is in its place.
+        for (from, to) in streams.into_iter().zip(0..) {
+            if libc::dup2(from, to) == -1 {
+                exit(124);
+            }
+        }
+    }
+}
+
+/// Closes everything from the fourth descriptor on but these: what is open in the supervisor must not be held open here,
+/// or nobody would see it end.
+fn keep_only(mut kept: [RawFd; 2]) {
+    kept.sort_unstable();
+    let mut from = 3;
+    for fd in kept {
+        if fd > from {
+            // SAFETY: integers only.
+            unsafe {
+                libc::syscall(
+                    libc::SYS_close_range,
+                    from as c_uint,
+                    (fd - 1) as c_uint,
+                    0 as c_uint,
+                )
+            };
+        }
+        from = from.max(fd + 1);
+    }
+    // SAFETY: as above.
+    unsafe { libc::syscall(libc::SYS_close_range, from as c_uint, c_uint::MAX, 0 as c_uint) };
+}
+
 type Argvs = [Vec<*const libc::c_char>];
 
 /// Pid 1 of the new namespaces.
 pub(super) fn first_main(
     script: &Script,
-    ends: &ChildEnds,
     talk: RawFd,
     argvs: &Argvs,
     env: &[*const libc::c_char],
@@ -65,6 +126,8 @@ pub(super) fn first_main(
     if script.probe {
         give_up(talk, PROBED, 0, 0);
     }
+    // This process waits as long as the entry waits for its streams.
+    keep_only([talk, script.landlock.as_raw_fd()]);
     let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
     // SAFETY: a NUL-terminated path and flags.
     let root = match check(unsafe { libc::open(c"/".as_ptr(), flags) }.into()) {
@@ -73,7 +136,7 @@ pub(super) fn first_main(
     };
     // As vfork: this memory is lent to the entry's process, and this one waits until its exec. A copy of the page tables
     // would be made only to be thrown away there.
-    let entry = Entry { script, ends, talk, root, argvs, env };
+    let entry = Entry { script, talk, root, argvs, env };
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     // SAFETY: the stack is aligned, ours alone, and grows downwards from its end; `entry` lives in this frame, which
     // waits meanwhile; `start_entry` never returns.
@@ -90,7 +153,6 @@ pub(super) fn first_main(
 /// What the entry's process is made of.
 struct Entry<'a> {
     script: &'a Script,
-    ends: &'a ChildEnds,
     talk: RawFd,
     root: RawFd,
     argvs: &'a Argvs,
@@ -100,7 +162,7 @@ struct Entry<'a> {
 extern "C" fn start_entry(entry: *mut c_void) -> c_int {
     // SAFETY: this is what `first_main` has passed and keeps.
     let entry = unsafe { &*entry.cast::<Entry<'_>>() };
-    entry_main(entry.script, entry.ends, entry.talk, Some(entry.root), entry.argvs, entry.env)
+    entry_main(entry.script, entry.talk, Some(entry.root), entry.argvs, entry.env)
 }
 
 /// Reaps everything that is orphaned inside; when nothing is left it says so and ends.
@@ -253,21 +315,21 @@ fn hello(talk: RawFd, root: Option<RawFd>) -> Result<(), c_int> {
 /// The entry's own process up to its exec.
 pub(super) fn entry_main(
     script: &Script,
-    ends: &ChildEnds,
     talk: RawFd,
     root: Option<RawFd>,
     argvs: &Argvs,
     env: &[*const libc::c_char],
 ) -> ! {
     for (index, step) in CHILD.iter().enumerate() {
-        if let Err(error) = step(script, ends) {
+        if let Err(error) = step(script) {
             give_up(talk, CHILD_FAILED, index as u8, error);
         }
     }
     if let Err(error) = hello(talk, root) {
         give_up(talk, CHILD_FAILED, CHILD.len() as u8, error);
     }
-    await_go(talk);
+    keep_only([talk, talk]);
+    await_streams(talk);
     // SAFETY: from the fourth descriptor on nothing survives the exec.
     unsafe {
         libc::syscall(libc::SYS_close_range, 3 as c_uint, c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
@@ -284,18 +346,15 @@ pub(super) fn entry_main(
     give_up(talk, EXEC_FAILED, 0, error)
 }
 
-type ChildStep = fn(&Script, &ChildEnds) -> Result<(), c_int>;
+type ChildStep = fn(&Script) -> Result<(), c_int>;
 const CHILD: [ChildStep; CHILD_STEPS.len()] =
-    [wire, limit, become_user, drop_capabilities, no_new_privs, grant, restrict, enter, filter];
+    [detach, limit, become_user, drop_capabilities, no_new_privs, grant, restrict, enter, filter];
 
-fn wire(_: &Script, ends: &ChildEnds) -> Result<(), c_int> {
+fn detach(_: &Script) -> Result<(), c_int> {
     // SAFETY: integers and one sigset on our stack. Handlers that Rust's runtime set (SIGPIPE) go back to
     // the default, and nothing stays blocked.
     unsafe {
         check(libc::setsid().into())?;
-        for (from, to) in [(&ends.stdin, 0), (&ends.stdout, 1), (&ends.stderr, 2)] {
-            check(libc::dup2(from.as_raw_fd(), to).into())?;
-        }
         for signal in 1..32 {
             libc::signal(signal, libc::SIG_DFL);
         }
@@ -307,7 +366,7 @@ fn wire(_: &Script, ends: &ChildEnds) -> Result<(), c_int> {
     Ok(())
 }
 
-fn limit(script: &Script, _: &ChildEnds) -> Result<(), c_int> {
+fn limit(script: &Script) -> Result<(), c_int> {
     for (resource, value) in &script.rlimits {
         // SAFETY: `value` outlives the call.
         check(unsafe { libc::setrlimit(*resource as _, value) }.into())?;
@@ -315,7 +374,7 @@ fn limit(script: &Script, _: &ChildEnds) -> Result<(), c_int> {
     Ok(())
 }
 
-fn become_user(script: &Script, _: &ChildEnds) -> Result<(), c_int> {
+fn become_user(script: &Script) -> Result<(), c_int> {
     // SAFETY: integers only. The bounding set goes first, while the right to drop it is still there;
     // a number beyond the kernel's last capability gives EINVAL and ends the loop.
     unsafe {
@@ -344,7 +403,7 @@ fn switch_user(ids: Ids) -> Result<(), c_int> {
     Ok(())
 }
 
-fn drop_capabilities(_: &Script, _: &ChildEnds) -> Result<(), c_int> {
+fn drop_capabilities(_: &Script) -> Result<(), c_int> {
     #[repr(C)]
     struct Header {
         version: u32,
@@ -363,7 +422,7 @@ fn drop_capabilities(_: &Script, _: &ChildEnds) -> Result<(), c_int> {
     Ok(())
 }
 
-fn no_new_privs(_: &Script, _: &ChildEnds) -> Result<(), c_int> {
+fn no_new_privs(_: &Script) -> Result<(), c_int> {
     // SAFETY: integers only.
     check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }.into())?;
     Ok(())
@@ -391,7 +450,7 @@ pub(super) fn add_rule(ruleset: RawFd, path: RawFd, rights: u64) -> Result<c_lon
     })
 }
 
-fn grant(script: &Script, _: &ChildEnds) -> Result<(), c_int> {
+fn grant(script: &Script) -> Result<(), c_int> {
     for rule in &script.inner_rules {
         // SAFETY: the path is NUL-terminated; the descriptors are open.
         unsafe {
@@ -404,7 +463,7 @@ fn grant(script: &Script, _: &ChildEnds) -> Result<(), c_int> {
     Ok(())
 }
 
-fn restrict(script: &Script, _: &ChildEnds) -> Result<(), c_int> {
+fn restrict(script: &Script) -> Result<(), c_int> {
     // SAFETY: a descriptor and a flag word.
     check(unsafe {
         libc::syscall(libc::SYS_landlock_restrict_self, script.landlock.as_raw_fd(), 0 as c_uint)
@@ -412,13 +471,13 @@ fn restrict(script: &Script, _: &ChildEnds) -> Result<(), c_int> {
     Ok(())
 }
 
-fn enter(script: &Script, _: &ChildEnds) -> Result<(), c_int> {
+fn enter(script: &Script) -> Result<(), c_int> {
     // SAFETY: a NUL-terminated path.
     check(unsafe { libc::chdir(script.cwd.as_ptr()) }.into())?;
     Ok(())
 }
 
-fn filter(script: &Script, _: &ChildEnds) -> Result<(), c_int> {
+fn filter(script: &Script) -> Result<(), c_int> {
     let program = libc::sock_fprog {
         len: script.seccomp.len() as _,
         filter: script.seccomp.as_ptr().cast_mut(),

@@ -100,14 +100,6 @@ pub(super) struct Attempt {
     pub(super) argv: Vec<CString>,
 }
 
-/// The child's ends.
-pub(super) struct ChildEnds {
-    pub(super) stdin: OwnedFd,
-    pub(super) stdout: OwnedFd,
-    pub(super) stderr: OwnedFd,
-    pub(super) talk: OwnedFd,
-}
-
 /// Bytes of stack for the entry's side; it needs a few hundred.
 const STACK: usize = 64 << 10;
 
@@ -126,12 +118,13 @@ pub(super) const EXEC_FAILED: u8 = b'e';
 pub(super) const PROBED: u8 = b'p';
 /// Pid 1: every process inside has ended and been reaped.
 pub(super) const EMPTY: u8 = b'0';
-/// What the supervisor says.
+/// What the supervisor says: the users are mapped; and, with its three streams, that the entry may run.
 pub(super) const GO: u8 = b'g';
+pub(super) const RUN: u8 = b'r';
 
 /// The steps of the entry's own side, as numbered in `CHILD_FAILED`.
 pub(super) const CHILD_STEPS: [&str; 9] = [
-    "wiring standard input and output",
+    "leaving the supervisor's session",
     "setting resource limits",
     "leaving the supervisor's groups and user",
     "dropping capabilities",
@@ -145,7 +138,7 @@ pub(super) const CHILD_STEPS: [&str; 9] = [
 /// Clones the first process. The calling thread becomes its parent and must be the one that traces.
 pub(super) fn clone_first(
     script: &Script,
-    ends: &ChildEnds,
+    talk: BorrowedFd<'_>,
     parent_end: BorrowedFd<'_>,
     cgroup: Option<BorrowedFd<'_>>,
 ) -> io::Result<First> {
@@ -179,14 +172,14 @@ pub(super) fn clone_first(
     match pid {
         -1 => Err(io::Error::last_os_error()),
         0 => {
-            let talk = ends.talk.as_raw_fd();
+            let talk = talk.as_raw_fd();
             // SAFETY: we are the child; these descriptors are ours alone, closing the parent's end lets the
             // end of the parent be seen as end of file.
             unsafe { libc::close(parent_end.as_raw_fd()) };
             if script.root.is_some() {
-                child::first_main(script, ends, talk, &argvs, &env, &mut stack)
+                child::first_main(script, talk, &argvs, &env, &mut stack)
             } else {
-                child::entry_main(script, ends, talk, None, &argvs, &env)
+                child::entry_main(script, talk, None, &argvs, &env)
             }
         }
         pid => {
@@ -328,6 +321,16 @@ pub(super) fn landlock_grant(
         Ok(_) => Ok(()),
         Err(error) => Err(io::Error::from_raw_os_error(error)),
     }
+}
+
+/// Lets the entry run, on these streams. It waits for that with everything done but its exec.
+pub(super) fn let_run(talk: BorrowedFd<'_>, streams: [BorrowedFd<'_>; 3]) -> io::Result<()> {
+    use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
+    let streams = streams.map(|stream| stream.as_raw_fd());
+    let rights = [ControlMessage::ScmRights(&streams)];
+    let word = [io::IoSlice::new(&[RUN])];
+    sendmsg::<()>(talk.as_raw_fd(), &word, &rights, MsgFlags::MSG_NOSIGNAL, None)?;
+    Ok(())
 }
 
 /// What a child said.

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use shakmaty::Chess;
 
+use super::vigil::Vigil;
 use crate::evidence::{
     Answer, Ask, BookSeen, DeclaredOption, EndHow, Ending, GoQuestion, LeftProcess, Limits,
     Purpose, Question, Run, Shell, escape,
@@ -18,9 +19,6 @@ pub(super) const LINE: usize = 300;
 const MOST_OPTIONS: usize = 200;
 /// Output is closed: so long the process may take to be seen ending.
 pub(super) const DYING: Duration = Duration::from_millis(300);
-
-/// For so long it is looked whether a start that was given up wants a processor.
-const LOOK: Duration = Duration::from_millis(300);
 
 pub(super) struct Pending {
     pub(super) question: GoQuestion,
@@ -52,7 +50,9 @@ pub(super) struct Inner {
     pub(super) pending: Option<Pending>,
     pub(super) ending: Ending,
     pub(super) left_processes: Vec<LeftProcess>,
-    pub(super) hopeless: bool,
+    /// Whether what was last waited for in vain would not have come sooner on a faster host.
+    pub(super) only_waited: bool,
+    pub(super) strained: bool,
 }
 
 impl std::fmt::Debug for Inner {
@@ -104,7 +104,8 @@ impl Inner {
                 emptied_after: None,
             },
             left_processes: Vec::new(),
-            hopeless: false,
+            only_waited: false,
+            strained: false,
         }
     }
 
@@ -129,8 +130,9 @@ impl Inner {
 
     /// Reads until `wanted` accepts a reply.
     pub(super) fn hear(&mut self, deadline: Instant, wanted: impl Fn(&Reply) -> bool) -> Heard {
+        let mut vigil = Vigil::new(Instant::now(), deadline);
         loop {
-            match self.wire.receive(deadline) {
+            match self.wire.receive(vigil.until()) {
                 Received::Line { at, bytes } => {
                     let reply = parse(&bytes);
                     if wanted(&reply) {
@@ -138,16 +140,14 @@ impl Inner {
                     }
                     self.learn(reply, &bytes);
                 }
+                Received::Timeout if !vigil.is_over() => vigil.look(&*self.confined),
                 Received::Timeout => {
-                    self.hopeless = self.readyok.is_none() && self.sleeps();
+                    self.only_waited = vigil.only_waited(&*self.confined);
                     self.note_processes();
                     return Err(Answer::Timeout);
                 }
                 Received::Closed => return Err(self.ended()),
-                Received::Flood(bytes) => {
-                    self.hopeless = self.readyok.is_none();
-                    return Err(Answer::Flood(bytes));
-                }
+                Received::Flood(bytes) => return Err(Answer::Flood(bytes)),
             }
         }
     }
@@ -202,14 +202,22 @@ impl Inner {
         answered: Instant,
         answer: Answer,
     ) {
-        self.asks.push(Ask {
+        let ask = Ask {
             question,
             at: self.since_start(sent),
             took: answered.saturating_duration_since(sent),
             answer,
             infos: self.infos,
             last_info: self.last_info.take(),
-        });
+        };
+        self.strained |= match ask.answer {
+            Answer::Timeout => !ask.was_cut() && !self.only_waited,
+            Answer::NotTaken => true,
+            // A start that races against a sleep of its own may lose only where others compute.
+            Answer::Ended(_) => self.readyok.is_none(),
+            Answer::Done | Answer::Legal(_) | Answer::Illegal { .. } | Answer::Flood(_) => false,
+        };
+        self.asks.push(ask);
     }
 
     /// Output was closed, or nobody reads our input any more: the exit, if there is one.
@@ -221,22 +229,6 @@ impl Inner {
         }
         self.wire.drain();
         Answer::Ended(exit)
-    }
-
-    /// Whether a faster host would not have helped: for half of its start it has only waited (no process began or
-    /// ended), it has hardly computed at all, and nothing of it wants a processor or a disk now. One that compiles for
-    /// long and then sleeps for a moment is none of these.
-    fn sleeps(&self) -> bool {
-        let began = self.confined.started();
-        if self.confined.unchanged_for() < began.elapsed() / 2 {
-            return false;
-        }
-        let before = self.confined.cpu_times();
-        std::thread::sleep(LOOK);
-        let after = self.confined.cpu_times();
-        after.total() < began.elapsed() / 10
-            && after.since(&before) < LOOK / 50
-            && self.confined.processes().iter().all(|process| process.state != 'D')
     }
 
     pub(super) fn note_processes(&mut self) {
@@ -279,7 +271,15 @@ impl Inner {
     ) {
         let refused = taken.filter(|answer| !matches!(answer, Answer::Ended(_)));
         if refused.is_none() {
-            self.wire.idle(asked + self.limits.quit);
+            let mut vigil = Vigil::new(asked, asked + self.limits.quit);
+            self.wire.idle(vigil.until());
+            while !self.wire.has_ended() && !vigil.is_over() {
+                vigil.look(&*self.confined);
+                self.wire.idle(vigil.until());
+            }
+            if !self.wire.has_ended() {
+                self.only_waited = vigil.only_waited(&*self.confined);
+            }
         }
         let seen = Instant::now();
         let exit =
@@ -314,6 +314,8 @@ impl Inner {
         let mut ending = self.ending;
         if traces.launch_failure.is_some() {
             ending.how = EndHow::NotStarted;
+            // Whether it can be executed at all is no matter of time.
+            self.strained = false;
         }
         let tail = self.wire.stderr_tail();
         let tail = tail.strip_suffix(b"\n").unwrap_or(&tail);
@@ -342,7 +344,7 @@ impl Inner {
             crashes: traces.crashes,
             left_files: traces.left_files,
             left_processes: self.left_processes,
-            hopeless: self.hopeless,
+            strained: self.strained,
             stderr_tail,
             idle_before_go: self.idle_before_go,
             idle_after_move: self.idle_after_move,

@@ -11,6 +11,7 @@
 mod inner;
 #[cfg(test)]
 mod tests;
+mod vigil;
 
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
@@ -18,6 +19,7 @@ use std::time::{Duration, Instant};
 use shakmaty::{Chess, Move, Position};
 
 use self::inner::{DYING, Inner, LINE, Pending, plain};
+use self::vigil::Vigil;
 use crate::evidence::{
     Answer, Ask, BookSeen, DeclaredOption, EndHow, ExitHow, GoQuestion, Limits, Purpose, Question,
     Run, escape,
@@ -508,6 +510,7 @@ impl Session<Over> {
             _ => Instant::now(),
         };
         let limit = asked + inner.limits.grace;
+        let mut vigil = Vigil::new(asked, limit);
         loop {
             let slice = (Instant::now() + SLICE).min(limit);
             if inner.confined.wait_empty(slice) {
@@ -515,10 +518,14 @@ impl Session<Over> {
                 break;
             }
             inner.wire.drain();
-            if Instant::now() >= limit {
-                inner.left_processes = inner.confined.processes();
-                inner.note_processes();
-                break;
+            if Instant::now() >= vigil.until() {
+                if vigil.is_over() {
+                    inner.left_processes = inner.confined.processes();
+                    inner.strained |= !vigil.only_waited(&*inner.confined);
+                    inner.note_processes();
+                    break;
+                }
+                vigil.look(&*inner.confined);
             }
         }
         if inner.ending.exit.is_none() && inner.ending.emptied_after.is_some() {
