@@ -159,6 +159,24 @@ pub(super) fn path(pid: i32, dirfd: Option<u64>, address: u64) -> Option<PathBuf
         None | Some(libc::AT_FDCWD) => PathBuf::from(format!("/proc/{pid}/cwd")),
         Some(fd) => PathBuf::from(format!("/proc/{pid}/fd/{fd}")),
     };
-    let base = std::fs::read_link(base).ok()?;
+    // A pipe or a socket is called `pipe:[7]`, and there is nothing below it: the call fails.
+    let base = std::fs::read_link(base).ok().filter(|base| base.is_absolute())?;
     Some(if given.as_os_str().is_empty() { base } else { base.join(given) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsRawFd;
+
+    #[test]
+    fn below_a_pipe_there_is_no_path() {
+        let pid = std::process::id() as i32;
+        let address = c"x".as_ptr() as u64;
+        let (pipe, _writer) = nix::unistd::pipe().unwrap();
+        assert_eq!(path(pid, Some(pipe.as_raw_fd() as u64), address), None);
+        let dir = std::fs::File::open("/usr").unwrap();
+        let below = path(pid, Some(dir.as_raw_fd() as u64), address);
+        assert_eq!(below.as_deref(), Some(Path::new("/usr/x")));
+    }
 }
