@@ -99,13 +99,21 @@ fn rules_with(report: &Value, status: &str) -> BTreeSet<String> {
 }
 
 fn lines_about(report: &Value) -> String {
+    lines_about_also(report, &BTreeSet::new())
+}
+
+/// What speaks against it, and what was said of these rules, whatever it was.
+fn lines_about_also(report: &Value, rules: &BTreeSet<String>) -> String {
     let findings = report["findings"].as_array().cloned().unwrap_or_default();
     findings
         .iter()
         .filter(|finding| {
             matches!(finding["status"].as_str(), Some("fail" | "undecided" | "skipped"))
+                || finding["rule"].as_str().is_some_and(|rule| rules.contains(rule))
         })
-        .map(|f| format!("\n      {} {}: {}", f["status"], f["rule"], f["summary"]))
+        .map(|f| {
+            format!("\n      {} {}: {} {}", f["status"], f["rule"], f["summary"], f["evidence"])
+        })
         .collect()
 }
 
@@ -133,7 +141,7 @@ fn judge(
     let verdict_wanted = expected.verdict;
     Err(format!(
         "{verdict} for {found:?}, wanted {verdict_wanted} for {wanted:?}{}",
-        lines_about(&report)
+        lines_about_also(&report, &wanted)
     ))
 }
 

@@ -21,6 +21,13 @@ pub fn judge(evidence: &Evidence) -> Finding {
     let measured =
         evidence.runs.iter().filter_map(|run| run.idle_after_move).max_by(f64::total_cmp);
     let Some(after) = measured else {
+        if evidence.runs.iter().any(|run| run.idle_before_go.is_some() && run.strained) {
+            return Finding::undecided(
+                RULE,
+                "it got so little of a processor that whether it rests after its bestmove could not be told".to_owned(),
+            )
+            .help("check it again on a quieter host");
+        }
         return simple::not_asked(RULE, evidence, "waiting after a bestmove");
     };
     let off = evidence.runs.iter().filter_map(|run| run.idle_ponder_off).max_by(f64::total_cmp);
@@ -132,6 +139,15 @@ mod tests {
         assert_eq!(of(Some(0.0), 0.9, Some(0.9), true).status, Status::Fail);
         assert_eq!(of(Some(0.0), 0.9, None, true).status, Status::Undecided);
         assert_eq!(of(None, 0.9, None, false).status, Status::Undecided);
+    }
+
+    #[test]
+    fn a_host_too_crowded_to_tell_is_named() {
+        let mut main = testing::run(Purpose::Main);
+        (main.idle_before_go, main.strained) = (Some(0.0), true);
+        let finding = judge(&testing::evidence_of([main]));
+        assert_eq!(finding.status, Status::Undecided);
+        assert!(finding.summary.contains("little of a processor"), "{}", finding.summary);
     }
 
     #[test]

@@ -186,8 +186,8 @@ pub struct Run {
     pub left_processes: Vec<LeftProcess>,
     /// The last bytes of its standard error, escaped line by line.
     pub stderr_tail: Vec<String>,
-    /// CPU time of all its processes that was used while it waited for us before the first `go`, per
-    /// second of waiting; none where that was not measured.
+    /// CPU time that all its processes used or wanted while it waited for us before the first `go`, per second of
+    /// waiting, once it rested or was seen not to; none where that was not measured, or could not be told.
     pub idle_before_go: Option<f64>,
     /// The same after a `bestmove`.
     pub idle_after_move: Option<f64>,

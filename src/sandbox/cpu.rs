@@ -2,6 +2,9 @@
 //!
 //! Threads come and go: the sum over those that live may fall when one of them ends. So two moments are compared thread
 //! by thread, and process by process with what the kernel keeps of threads that have ended.
+//!
+//! What a thread waited for a processor is told by the kernel only once it gets one. So its state is kept as well: one that
+//! is starved has used nothing, and does not rest.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,17 +18,26 @@ pub struct CpuTimes {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Used {
-    /// On a processor and waiting for one, by thread: a busy engine is busy on a crowded host, too.
-    threads: BTreeMap<i32, Duration>,
+    threads: BTreeMap<i32, Thread>,
     /// On a processor, those threads included that have ended; in ticks of the kernel's clock.
     ticks: Duration,
 }
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Thread {
+    /// On a processor.
+    ran: Duration,
+    /// Ready to run, and waiting for a processor.
+    queued: Duration,
+    /// As proc_pid_stat(5) has it: `R`, `S`, `D`; none where it was not to be read.
+    state: Option<char>,
+}
+
 impl Used {
-    fn since(&self, earlier: &Used) -> Duration {
-        let before = |thread| earlier.threads.get(thread).copied().unwrap_or_default();
+    fn since(&self, earlier: &Used, of: impl Fn(&Thread) -> Duration) -> Duration {
+        let before = |thread| earlier.threads.get(thread).map(&of).unwrap_or_default();
         let threads =
-            self.threads.iter().map(|(thread, time)| time.saturating_sub(before(thread))).sum();
+            self.threads.iter().map(|(id, thread)| of(thread).saturating_sub(before(id))).sum();
         self.ticks.saturating_sub(earlier.ticks).max(threads)
     }
 }
@@ -48,36 +60,67 @@ impl CpuTimes {
         self.since(&CpuTimes::default())
     }
 
-    /// What was used since an earlier look; a process that began meanwhile counts whole, one that ended does not.
+    /// What was used since an earlier look, on a processor or waiting for one: a busy engine is busy on a crowded host,
+    /// too. A process that began meanwhile counts whole, one that ended does not.
     #[must_use]
     pub fn since(&self, earlier: &CpuTimes) -> Duration {
+        self.sum(earlier, |thread| thread.ran + thread.queued)
+    }
+
+    /// The same, on a processor alone: what the work took, whoever else was there.
+    #[must_use]
+    pub fn computed_since(&self, earlier: &CpuTimes) -> Duration {
+        self.sum(earlier, |thread| thread.ran)
+    }
+
+    /// Whether any thread was in one of these states, as proc_pid_stat(5) names them.
+    #[must_use]
+    pub fn any_in(&self, states: &[char]) -> bool {
+        let mut threads = self.processes.values().flat_map(|used| used.threads.values());
+        threads.any(|thread| thread.state.is_some_and(|state| states.contains(&state)))
+    }
+
+    fn sum(&self, earlier: &CpuTimes, of: impl Fn(&Thread) -> Duration) -> Duration {
         let none = Used::default();
         let before = |pid| earlier.processes.get(pid).unwrap_or(&none);
-        self.processes.iter().map(|(pid, used)| used.since(before(pid))).sum()
+        self.processes.iter().map(|(pid, used)| used.since(before(pid), &of)).sum()
     }
 }
 
 /// Nanoseconds on and waiting for a processor, from /proc/PID/task/TID/schedstat (Linux,
-/// Documentation/scheduler/sched-stats.rst); nothing where the kernel does not keep them.
-fn threads(process: &Path) -> BTreeMap<i32, Duration> {
+/// Documentation/scheduler/sched-stats.rst), and their states; no times where the kernel does not keep them.
+fn threads(process: &Path) -> BTreeMap<i32, Thread> {
     let Ok(tasks) = std::fs::read_dir(process.join("task")) else {
         return BTreeMap::new();
     };
-    let time = |task: &Path| {
+    let times = |task: &Path| {
         let text = std::fs::read_to_string(task.join("schedstat")).ok()?;
-        let mut fields = text.split_ascii_whitespace().map(|field| field.parse::<u64>().ok());
-        Some(Duration::from_nanos(fields.next()?? + fields.next()??))
+        let mut fields = text.split_ascii_whitespace().map(|field| field.parse().ok());
+        Some((Duration::from_nanos(fields.next()??), Duration::from_nanos(fields.next()??)))
+    };
+    let state = |task: &Path| {
+        let stat = std::fs::read_to_string(task.join("stat")).ok()?;
+        after_name(&stat)?.next()?.chars().next()
+    };
+    let thread = |task: &Path| {
+        let (ran, queued) = times(task).unwrap_or_default();
+        Thread { ran, queued, state: state(task) }
     };
     tasks
         .filter_map(Result::ok)
-        .filter_map(|task| Some((task.file_name().to_str()?.parse().ok()?, time(&task.path())?)))
+        .filter_map(|task| Some((task.file_name().to_str()?.parse().ok()?, thread(&task.path()))))
         .collect()
+}
+
+/// The fields of proc_pid_stat(5) from the third on: what stands before them may hold blanks and brackets.
+fn after_name(stat: &str) -> Option<std::str::SplitAsciiWhitespace<'_>> {
+    Some(stat.rsplit_once(')')?.1.split_ascii_whitespace())
 }
 
 fn ticks(process: &Path) -> Option<Duration> {
     let stat = std::fs::read_to_string(process.join("stat")).ok()?;
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
-    // proc_pid_stat(5): utime and stime are fields 14 and 15; the list starts at field 3.
+    let fields: Vec<&str> = after_name(&stat)?.collect();
+    // utime and stime are fields 14 and 15; the list starts at field 3.
     let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
     // USER_HZ is 100 on every Linux architecture that matters here.
     Some(Duration::from_millis(ticks * 10))
@@ -87,7 +130,13 @@ fn ticks(process: &Path) -> Option<Duration> {
 impl CpuTimes {
     /// One process with one thread.
     pub(crate) fn one(time: Duration) -> CpuTimes {
-        let used = Used { threads: BTreeMap::from([(1, time)]), ticks: Duration::ZERO };
+        CpuTimes::one_in('S', time, Duration::ZERO)
+    }
+
+    /// The same, in this state, having run for so long and been queued for so long.
+    pub(crate) fn one_in(state: char, ran: Duration, queued: Duration) -> CpuTimes {
+        let thread = Thread { ran, queued, state: Some(state) };
+        let used = Used { threads: BTreeMap::from([(1, thread)]), ticks: Duration::ZERO };
         CpuTimes { processes: BTreeMap::from([(1, used)]) }
     }
 }
@@ -97,7 +146,8 @@ mod tests {
     use super::*;
 
     fn at(threads: &[(i32, u64)], ticks: u64) -> CpuTimes {
-        let threads = threads.iter().map(|(id, ms)| (*id, Duration::from_millis(*ms))).collect();
+        let thread = |ms| Thread { ran: Duration::from_millis(ms), ..Thread::default() };
+        let threads = threads.iter().map(|(id, ms)| (*id, thread(*ms))).collect();
         let used = Used { threads, ticks: Duration::from_millis(ticks) };
         CpuTimes { processes: BTreeMap::from([(7, used)]) }
     }
@@ -114,6 +164,18 @@ mod tests {
     }
 
     #[test]
+    fn one_that_is_starved_has_computed_nothing_and_does_not_rest() {
+        let ms = Duration::from_millis;
+        let before = CpuTimes::one_in('R', ms(5), ms(0));
+        let starved = CpuTimes::one_in('R', ms(5), ms(0));
+        assert_eq!(starved.since(&before), Duration::ZERO);
+        assert!(starved.any_in(&['R', 'D']) && !starved.any_in(&['S']));
+        let ran_at_last = CpuTimes::one_in('S', ms(6), ms(300));
+        assert_eq!(ran_at_last.since(&before), ms(301));
+        assert_eq!(ran_at_last.computed_since(&before), ms(1));
+    }
+
+    #[test]
     fn this_process_computes_while_it_computes() {
         let me = [std::process::id() as i32];
         let before = CpuTimes::of(me);
@@ -124,6 +186,7 @@ mod tests {
         let after = CpuTimes::of(me);
         assert!(after.since(&before) >= Duration::from_millis(20), "{after:?}");
         assert!(after.total() >= after.since(&before));
+        assert!(after.any_in(&['R']), "it runs while it looks: {after:?}");
         assert_eq!(CpuTimes::of([i32::MAX]), CpuTimes::default());
     }
 }

@@ -45,8 +45,7 @@ fn talk(
     // A book answers at the start of the game; what is on is seen before it is switched off.
     let session = ask(session, "idle-default-start", &Moves::start(), go)?;
     let mut session = ask(session, "idle-default", &middle, go)?;
-    // Twice the main run's measure: a search that winds down after its move is no pondering.
-    session.measure_idle(IdleWhen::AfterMove, length * 2);
+    session.measure_idle(IdleWhen::AfterMove, length);
     let book = session.book().option.clone();
     if let Some(book) = book {
         session = session.set_option(&book, Some("false"))?;
@@ -56,7 +55,7 @@ fn talk(
     if let Some(ponder) = ponder.map(|option| option.name.clone()) {
         session = session.set_option(&ponder, Some("false"))?;
         session = ask(session, "idle-ponder-off", &middle, go)?;
-        session.measure_idle(IdleWhen::PonderOff, length * 2);
+        session.measure_idle(IdleWhen::PonderOff, length);
     }
     Ok(session)
 }

@@ -9,6 +9,7 @@
 //! conversation: what an engine says after it was given up cannot be told from the next answer.
 
 mod inner;
+mod rest;
 #[cfg(test)]
 mod tests;
 mod vigil;
@@ -19,6 +20,7 @@ use std::time::{Duration, Instant};
 use shakmaty::{Chess, Move, Position};
 
 use self::inner::{DYING, Inner, LINE, Pending, plain};
+use self::rest::Rest;
 use self::vigil::Vigil;
 use crate::evidence::{
     Answer, Ask, BookSeen, DeclaredOption, EndHow, ExitHow, GoQuestion, Limits, Purpose, Question,
@@ -422,17 +424,18 @@ impl<S: Alive> Session<S> {
         self.over()
     }
 
-    /// Measures the processor time a second that the engine uses while it waits for us.
-    pub fn measure_idle(&mut self, when: IdleWhen, length: Duration) -> Option<f64> {
+    /// Looks whether the engine rests while it waits for us, and notes what share of a processor it uses; each look
+    /// takes `window`, and one that does not come to rest is looked at again. None if it ended, or if no look could
+    /// tell.
+    pub fn measure_idle(&mut self, when: IdleWhen, window: Duration) -> Option<f64> {
         let inner = &mut self.inner;
-        let (began, used) = (Instant::now(), inner.confined.cpu_times());
-        inner.wire.idle(began + length);
-        let passed = began.elapsed();
-        let used = inner.confined.cpu_times().since(&used);
-        if passed < length || passed.is_zero() || inner.wire.has_ended() {
-            return None;
-        }
-        let share = used.as_secs_f64() / passed.as_secs_f64();
+        let share = match rest::watch(&mut inner.wire, &*inner.confined, window)? {
+            Rest::Found(share) | Rest::Missing(share) => share,
+            Rest::Unclear => {
+                inner.strained = true;
+                return None;
+            }
+        };
         match when {
             IdleWhen::BeforeGo => inner.idle_before_go = Some(share),
             IdleWhen::AfterMove => inner.idle_after_move = Some(share),

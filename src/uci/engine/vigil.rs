@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 use crate::sandbox::cpu::CpuTimes;
 use crate::sandbox::plan::Confined;
 
+/// States of a thread that somebody keeps from going on: it could run, or waits for a disk.
+const KEPT: [char; 2] = ['R', 'D'];
+
 /// The first and the last part of a wait, between which it is looked at what was computed.
 const EDGE: Duration = Duration::from_millis(300);
 
@@ -44,7 +47,7 @@ impl Vigil {
     }
 
     /// At the end: whether nothing was computed worth the name, nothing at all lately, no process has begun or ended in
-    /// the second half, and none waits for a disk. One that compiles for long and then sleeps for a moment is none of
+    /// the second half, and none waits for a processor or a disk. One that compiles for long and then sleeps for a moment is none of
     /// these.
     pub(super) fn only_waited(&self, confined: &dyn Confined) -> bool {
         let [(first_at, first), (last_at, last)] = self.looks.as_slice() else {
@@ -54,6 +57,6 @@ impl Vigil {
         now.since(first) < first_at.elapsed() / 10
             && now.since(last) < last_at.elapsed() / 50
             && confined.unchanged_for() >= self.began.elapsed() / 2
-            && confined.processes().iter().all(|process| process.state != 'D')
+            && [first, last, &now].iter().all(|look| !look.any_in(&KEPT))
     }
 }
