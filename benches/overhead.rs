@@ -28,6 +28,10 @@ use gate4k::sandbox::{Ahead, Sandbox};
 use nix::sys::resource::{UsageWho, getrusage};
 
 const RUNS: usize = 200;
+/// Starts without a pause between them, before the others have their turn.
+const BLOCK: usize = 20;
+/// What an engine would run for.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// An ELF that only exits: 64-bit header, one segment, `mov eax,60; xor edi,edi; syscall`.
 fn nothing() -> Vec<u8> {
@@ -119,18 +123,22 @@ fn starts(sandbox: &Arc<Sandbox>, namespaces: bool) {
     let (play, full) = (plan(Audit::ProgramsOnly), plan(Audit::Full));
     let ahead = Ahead::new(Arc::clone(sandbox));
     let mut times: [Vec<Duration>; 7] = Default::default();
-    for _ in 0..RUNS {
-        times[0].push(plain(&path));
-        times[1].extend(bwrap(&path));
-        times[2].push(sandboxed(&**sandbox, &play));
-        times[3].push(sandboxed(&**sandbox, &full));
-        times[4].extend(firejail(&path));
-        times[5].push(sandboxed(&ahead, &play));
-        // As an engine would run; else what is prepared meanwhile would count as bwrap's.
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    for _ in 0..RUNS {
-        times[6].push(sandboxed(&ahead, &play));
+    // By turns, since the speed of a machine drifts.
+    for _ in 0..RUNS / BLOCK {
+        for _ in 0..BLOCK {
+            times[0].push(plain(&path));
+            times[1].extend(bwrap(&path));
+            times[2].push(sandboxed(&**sandbox, &play));
+            times[3].push(sandboxed(&**sandbox, &full));
+            times[4].extend(firejail(&path));
+            times[5].push(sandboxed(&ahead, &play));
+            // As an engine would run; else what is prepared meanwhile would count as bwrap's.
+            std::thread::sleep(PAUSE);
+        }
+        for _ in 0..BLOCK {
+            times[6].push(sandboxed(&ahead, &play));
+        }
+        std::thread::sleep(PAUSE);
     }
     drop(ahead);
     let [plain, bwrap, play, full, firejail, ahead, at_once] =

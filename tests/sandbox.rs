@@ -161,6 +161,46 @@ fn a_start_that_was_prepared_ahead_is_as_any_other() {
     assert!(first_processes().is_empty());
 }
 
+/// A network namespace is dear to make, and nothing is in it: starts of one entry have the use of it one after the other.
+#[test]
+fn a_network_serves_one_start_at_a_time_and_is_never_the_hosts() {
+    let network = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/net")).unwrap();
+    let ahead = Ahead::new(Arc::new(sandbox(Strictness::Tolerant, true)));
+    let plan = Plan {
+        bytes: b"#!/bin/sh\nhead -q -n 99 /proc/net/dev /proc/net/unix\nread x\n".as_slice().into(),
+        staging: Staging::Neutral,
+        shell: Shell::AsIs,
+        audit: Audit::ProgramsOnly,
+    };
+    let soon = || Instant::now() + Duration::from_secs(20);
+    let mut seen = std::collections::BTreeSet::new();
+    const ROUNDS: usize = 8;
+    for _ in 0..ROUNDS {
+        let two = [ahead.launch(&plan).unwrap(), ahead.launch(&plan).unwrap()];
+        let their = |index: usize| {
+            let (confined, _) = &two[index];
+            network(&confined.processes().first().unwrap().pid.to_string())
+        };
+        assert_ne!(their(0), their(1), "two starts at once");
+        for index in [0, 1] {
+            assert_ne!(their(index), network("self"), "the host's own");
+            seen.insert(their(index));
+        }
+        for (confined, pipes) in two {
+            drop(pipes.stdin);
+            assert!(confined.wait_empty(soon()));
+            let mut out = String::new();
+            File::from(pipes.stdout).read_to_string(&mut out).unwrap();
+            // The loopback and nothing else, and no socket of anybody: each table has its heading alone.
+            let lines: Vec<&str> = out.lines().collect();
+            assert_eq!(lines.len(), 4, "{out}");
+            assert!(lines[2].trim_start().starts_with("lo:"), "{out}");
+            confined.close();
+        }
+    }
+    assert!(seen.len() < 2 * ROUNDS, "each start made its own: {seen:?}");
+}
+
 /// A check kills entries in the middle of anything; what is in the middle of its exec then must not be taken for
 /// another program.
 #[test]

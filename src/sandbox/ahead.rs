@@ -10,12 +10,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use super::confined::{Sandbox, Waiting, pipes};
+use super::networks::Networks;
 use super::plan::{Audit, Confined, Launcher, Pipes, Plan, SandboxError, Staging};
 
 /// A sandbox for starts of one entry after another.
 pub struct Ahead {
     sandbox: Arc<Sandbox>,
     next: Mutex<Next>,
+    /// The entry's own, from one start to the next.
+    networks: Arc<Networks>,
 }
 
 /// What there is for the next start.
@@ -29,7 +32,7 @@ impl Ahead {
     /// Nothing is prepared before the first start.
     #[must_use]
     pub fn new(sandbox: Arc<Sandbox>) -> Ahead {
-        Ahead { sandbox, next: Mutex::new(Next::Nothing) }
+        Ahead { sandbox, next: Mutex::new(Next::Nothing), networks: Arc::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Next> {
@@ -64,9 +67,10 @@ impl Ahead {
             return;
         }
         let (sandbox, its_plan) = (Arc::clone(&self.sandbox), likely.clone());
+        let networks = Arc::clone(&self.networks);
         let making = thread::Builder::new()
             .name("ahead".into())
-            .spawn(move || sandbox.prepare(&its_plan).ok());
+            .spawn(move || sandbox.prepare(&its_plan, Some(networks)).ok());
         let before = match making {
             Ok(making) => std::mem::replace(&mut *next, Next::Begun(likely, making)),
             // Then the next start prepares itself.
@@ -102,7 +106,10 @@ impl Launcher for Ahead {
         let taken = self.take(plan).and_then(|ready| self.sandbox.let_run(ready, &theirs).ok());
         let (confined, ended) = match taken {
             Some(running) => running,
-            None => self.sandbox.let_run(self.sandbox.prepare(plan)?, &theirs)?,
+            None => {
+                let networks = Some(Arc::clone(&self.networks));
+                self.sandbox.let_run(self.sandbox.prepare(plan, networks)?, &theirs)?
+            }
         };
         drop(theirs);
         self.make_next(plan);

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use super::cgroup::Group;
 use super::cpu::CpuTimes;
 use super::launch::{self, Outcome, Prepared};
+use super::networks::Networks;
 use super::plan::{Confined, Launcher, Pipes, Plan, Programs, SandboxError, Seen, Streams, Traces};
 use super::record::{Raw, RawExec};
 use super::residue;
@@ -63,13 +64,17 @@ impl Sandbox {
         plan: &Plan,
         streams: Streams,
     ) -> Result<(Box<dyn Confined>, OwnedFd), SandboxError> {
-        self.let_run(self.prepare(plan)?, &streams)
+        self.let_run(self.prepare(plan, None)?, &streams)
     }
 
-    /// Does everything for a start but the exec.
-    pub(super) fn prepare(&self, plan: &Plan) -> Result<Waiting, SandboxError> {
+    /// Does everything for a start but the exec; in a network that is lent for it, if any is.
+    pub(super) fn prepare(
+        &self,
+        plan: &Plan,
+        networks: Option<Arc<Networks>>,
+    ) -> Result<Waiting, SandboxError> {
         let Prepared { workspace, shared, outcome, group, ended, talk } =
-            launch::prepare(&self.host, plan)?;
+            launch::prepare(&self.host, plan, networks)?;
         let outcome = Mutex::new(outcome);
         let programs = Arc::clone(&self.programs);
         let at = Instant::now();

@@ -73,11 +73,11 @@ impl CpuTimes {
         self.sum(earlier, |thread| thread.ran)
     }
 
-    /// Whether any thread was in one of these states, as proc_pid_stat(5) names them.
+    /// Whether any thread ran, or could have, or waited for a disk. One that is stopped rests.
     #[must_use]
-    pub fn any_in(&self, states: &[char]) -> bool {
+    pub fn any_at_work(&self) -> bool {
         let mut threads = self.processes.values().flat_map(|used| used.threads.values());
-        threads.any(|thread| thread.state.is_some_and(|state| states.contains(&state)))
+        threads.any(|thread| matches!(thread.state, Some('R' | 'D')))
     }
 
     fn sum(&self, earlier: &CpuTimes, of: impl Fn(&Thread) -> Duration) -> Duration {
@@ -169,7 +169,8 @@ mod tests {
         let before = CpuTimes::one_in('R', ms(5), ms(0));
         let starved = CpuTimes::one_in('R', ms(5), ms(0));
         assert_eq!(starved.since(&before), Duration::ZERO);
-        assert!(starved.any_in(&['R', 'D']) && !starved.any_in(&['S']));
+        assert!(starved.any_at_work());
+        assert!(!CpuTimes::one_in('t', ms(5), ms(0)).any_at_work());
         let ran_at_last = CpuTimes::one_in('S', ms(6), ms(300));
         assert_eq!(ran_at_last.since(&before), ms(301));
         assert_eq!(ran_at_last.computed_since(&before), ms(1));
@@ -186,7 +187,7 @@ mod tests {
         let after = CpuTimes::of(me);
         assert!(after.since(&before) >= Duration::from_millis(20), "{after:?}");
         assert!(after.total() >= after.since(&before));
-        assert!(after.any_in(&['R']), "it runs while it looks: {after:?}");
+        assert!(after.any_at_work(), "it runs while it looks: {after:?}");
         assert_eq!(CpuTimes::of([i32::MAX]), CpuTimes::default());
     }
 }

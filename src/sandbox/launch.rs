@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use nix::sys::ptrace::Options;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socketpair, sockopt};
-use nix::unistd::{Gid, Pid, Uid};
+use nix::unistd::Pid;
 
 use super::calls::OwnPlace;
 use super::capability;
@@ -21,12 +21,14 @@ use super::failure;
 use super::landlock::Grants;
 use super::last_word::LastWord;
 use super::memory;
+use super::networks::Networks;
 use super::plan::{Audit, Plan, SandboxError, Staging, Streams};
 use super::record::Raw;
-use super::script::{self, Host, HostReady, NOBODY};
+use super::script::{self, Host, HostReady};
 use super::shared::Shared;
-use super::spawn::{self, Heard, Ids, Script};
-use super::workspace::{Dirs, STAGING, Workspace, at, setup, stage_on_host, staged};
+use super::spawn::{self, Begin, Heard, Network, Script};
+use super::users;
+use super::workspace::{Dirs, STAGING, Workspace, setup, stage_on_host, staged};
 use crate::evidence::{LaunchFailure, Shell};
 use crate::units::Bytes;
 
@@ -49,8 +51,12 @@ pub(super) struct Outcome {
     pub(super) launch_failure: Option<LaunchFailure>,
 }
 
-/// Prepares the start of an entry, up to its exec.
-pub(super) fn prepare(host: &HostReady, plan: &Plan) -> Result<Prepared, SandboxError> {
+/// Prepares the start of an entry, up to its exec; in a network that is lent for it, if any is.
+pub(super) fn prepare(
+    host: &HostReady,
+    plan: &Plan,
+    networks: Option<Arc<Networks>>,
+) -> Result<Prepared, SandboxError> {
     let (ours, theirs) = talk()?;
     let ours = Arc::new(ours);
     let ended = nix::sys::eventfd::EventFd::from_flags(nix::sys::eventfd::EfdFlags::EFD_CLOEXEC)
@@ -84,6 +90,7 @@ pub(super) fn prepare(host: &HostReady, plan: &Plan) -> Result<Prepared, Sandbox
     let tracer = thread::Builder::new()
         .name("tracer".into())
         .spawn(move || {
+            let network = networks.as_ref().and_then(|all| all.lend(script.ids));
             let outcome = supervise(
                 &script,
                 theirs,
@@ -95,12 +102,16 @@ pub(super) fn prepare(host: &HostReady, plan: &Plan) -> Result<Prepared, Sandbox
                 &report,
                 &entry_bytes,
                 to_enter.as_deref(),
+                network.as_ref(),
             );
             drop(to_enter);
             for_thread.all_gone();
             // The caller may have gone.
             let _ = at_end.send(outcome);
             spawn::wait_for_all();
+            if let (Some(all), Some(network)) = (networks, network) {
+                all.give_back(network);
+            }
         })
         .map_err(setup("starting the tracer's thread"))?;
     let root = match reported.recv() {
@@ -167,9 +178,10 @@ fn supervise(
     report: &mpsc::Sender<Begun>,
     bytes: &[u8],
     group: Option<&Group>,
+    network: Option<&Network>,
 ) -> Outcome {
     let nothing = || Outcome { raw: Raw::default(), launch_failure: None };
-    let begun = begin(script, theirs, talk, shared, group);
+    let begun = begin(script, theirs, talk, shared, group, network);
     let (entry, root) = match begun {
         Ok(begun) => begun,
         Err(error) => {
@@ -202,15 +214,27 @@ fn begin(
     talk: &OwnedFd,
     shared: &Shared,
     group: Option<&Group>,
+    network: Option<&Network>,
 ) -> Result<(i32, Option<OwnedFd>), SandboxError> {
-    let staging = STAGING.read().unwrap_or_else(PoisonError::into_inner);
-    let first = spawn::clone_first(script, theirs.as_fd(), talk.as_fd(), group.map(Group::as_fd))
-        .map_err(setup("cloning the first process"))?;
-    drop(staging);
+    let maps = users::again(script.ids);
+    let clone = |begin| {
+        let _staging = STAGING.read().unwrap_or_else(PoisonError::into_inner);
+        let group = group.map(Group::as_fd);
+        spawn::clone_first(script, begin, theirs.as_fd(), talk.as_fd(), group)
+    };
+    // Where the kernel refuses the one, the other keeps the entry apart as well.
+    let kept = network.and_then(|network| clone(Begin::In(network, maps.as_bytes())).ok());
+    let mapped = kept.is_some();
+    let first = match kept {
+        Some(first) => first,
+        None => clone(Begin::Here).map_err(setup("cloning the first process"))?,
+    };
     drop(theirs);
     shared.first_is(first.pidfd);
     if script.root.is_some() {
-        map_ids(first.pid, script.ids)?;
+        if !mapped {
+            users::map(first.pid, script.ids).map_err(setup("mapping users"))?;
+        }
         nix::unistd::write(talk.as_fd(), &[spawn::GO])
             .map_err(|e| setup("letting the first process go")(e.into()))?;
     }
@@ -259,23 +283,6 @@ fn seize(pid: i32) -> Result<(), SandboxError> {
     })
 }
 
-fn map_ids(pid: i32, ids: Ids) -> Result<(), SandboxError> {
-    let write = |name: &str, text: String| {
-        let path = PathBuf::from(format!("/proc/{pid}/{name}"));
-        std::fs::write(&path, text).map_err(at("mapping users", &path))
-    };
-    let (uid, gid) = (Uid::effective().as_raw(), Gid::effective().as_raw());
-    if ids.switch {
-        // The supervisor is root: inside, the entry is an ordinary user that is nobody outside.
-        write("uid_map", format!("0 {uid} 1\n{} {NOBODY} 1\n", ids.uid))?;
-        write("gid_map", format!("0 {gid} 1\n{} {NOBODY} 1\n", ids.gid))
-    } else {
-        write("setgroups", "deny".into())?;
-        write("uid_map", format!("{} {uid} 1\n", ids.uid))?;
-        write("gid_map", format!("{} {gid} 1\n", ids.gid))
-    }
-}
-
 /// Tries the whole sequence of namespaces and mounts in a child that runs nothing.
 pub(super) fn probe_namespaces() -> io::Result<()> {
     let (path, bytes) = capability::nothing();
@@ -298,9 +305,10 @@ pub(super) fn probe_namespaces() -> io::Result<()> {
     thread::scope(|scope| {
         let worker = scope.spawn(|| {
             let (ours, theirs) = talk().map_err(all)?;
-            let first = spawn::clone_first(&script, theirs.as_fd(), ours.as_fd(), None)?;
+            let first =
+                spawn::clone_first(&script, Begin::Here, theirs.as_fd(), ours.as_fd(), None)?;
             drop(theirs);
-            map_ids(first.pid, script.ids).map_err(all)?;
+            users::map(first.pid, script.ids)?;
             nix::unistd::write(ours.as_fd(), &[spawn::GO])?;
             let heard = spawn::receive(ours.as_fd(), true)?;
             spawn::wait_for_all();

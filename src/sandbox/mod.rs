@@ -23,6 +23,7 @@ mod meta;
 mod names;
 mod namespaces;
 mod nest;
+mod networks;
 pub mod plan;
 mod record;
 mod residue;
@@ -33,6 +34,7 @@ mod spawn;
 pub mod status;
 mod stop;
 mod tracee;
+mod users;
 mod workspace;
 
 pub use ahead::Ahead;

@@ -1,5 +1,6 @@
 //! The child's side: from the clone to the exec. No allocation, no locks, no panics; only system calls.
 
+use std::ffi::CStr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr;
 
@@ -10,7 +11,7 @@ use super::{
     Script, Step, errno,
 };
 
-fn exit(status: c_int) -> ! {
+pub(super) fn exit(status: c_int) -> ! {
     // SAFETY: ends the process without running any destructor.
     unsafe { libc::_exit(status) }
 }
@@ -37,6 +38,45 @@ fn await_go(talk: RawFd) {
             continue;
         }
         exit(124);
+    }
+}
+
+/// Keeps its namespaces until the supervisor lets go of the other end.
+pub(super) fn hold(talk: RawFd, parent_end: RawFd) -> ! {
+    let mut byte = 0u8;
+    // SAFETY: integers, and one byte of our own stack. With the supervisor's thread this process ends.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        libc::close(parent_end);
+        while libc::read(talk, (&raw mut byte).cast(), 1) == -1 && errno() == libc::EINTR {}
+    }
+    exit(0)
+}
+
+/// Writes a map of users or groups of a process (user_namespaces(7)), which must be done in one piece.
+pub(super) fn write_map(pid: c_int, name: &CStr, map: &[u8]) -> Result<(), c_int> {
+    let mut path = [0u8; 40];
+    let mut digits = [0u8; 10];
+    let (mut left, mut count) = (pid.unsigned_abs(), 0);
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (left % 10) as u8;
+        left /= 10;
+        count += 1;
+        if left == 0 {
+            break;
+        }
+    }
+    let number = digits.get(digits.len() - count..).unwrap_or(&[]);
+    let parts = b"/proc/".iter().chain(number).chain(b"/").chain(name.to_bytes());
+    for (to, from) in path.iter_mut().zip(parts) {
+        *to = *from;
+    }
+    // SAFETY: the path is shorter than its buffer of zeros, so it ends with one; the map outlives the call.
+    unsafe {
+        let fd = check(libc::open(path.as_ptr().cast(), libc::O_WRONLY | libc::O_CLOEXEC).into())?;
+        let written = check(libc::write(fd as c_int, map.as_ptr().cast(), map.len()) as c_long);
+        libc::close(fd as c_int);
+        written.map(drop)
     }
 }
 
@@ -196,7 +236,7 @@ fn check(result: c_long) -> Result<c_long, c_int> {
     if result == -1 { Err(errno()) } else { Ok(result) }
 }
 
-const OLD_ROOT: &std::ffi::CStr = c"/.host";
+const OLD_ROOT: &CStr = c"/.host";
 
 fn run_step(step: &Step, ids: Ids) -> Result<(), c_int> {
     // SAFETY: every pointer is to a NUL-terminated string or buffer of `step`, which outlives the calls;

@@ -20,6 +20,9 @@ use std::sync::Arc;
 use libc::{c_int, c_long, c_uint, c_void};
 
 mod child;
+mod network;
+
+pub(super) use network::Network;
 
 /// One step of building the new root, done by pid 1 before it starts the entry.
 #[derive(Debug)]
@@ -135,22 +138,35 @@ pub(super) const CHILD_STEPS: [&str; 9] = [
     "installing the seccomp filter",
 ];
 
+/// Where the first process begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Begin<'a> {
+    /// Where the supervisor is, or in namespaces that are all new; then its users are still to be mapped.
+    Here,
+    /// In a network that is kept, and otherwise in new namespaces; its users are mapped by these lines.
+    In(&'a Network, &'a [u8]),
+}
+
+/// Everything that is an entry's own.
+const NAMESPACES: c_int = libc::CLONE_NEWUSER
+    | libc::CLONE_NEWNS
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWCGROUP;
+
 /// Clones the first process. The calling thread becomes its parent and must be the one that traces.
 pub(super) fn clone_first(
     script: &Script,
+    begin: Begin<'_>,
     talk: BorrowedFd<'_>,
     parent_end: BorrowedFd<'_>,
     cgroup: Option<BorrowedFd<'_>>,
 ) -> io::Result<First> {
     let mut flags = libc::CLONE_PIDFD | libc::SIGCHLD;
     if script.root.is_some() {
-        flags |= libc::CLONE_NEWUSER
-            | libc::CLONE_NEWNS
-            | libc::CLONE_NEWPID
-            | libc::CLONE_NEWNET
-            | libc::CLONE_NEWIPC
-            | libc::CLONE_NEWUTS
-            | libc::CLONE_NEWCGROUP;
+        flags |= NAMESPACES;
     }
     // The pointer arrays that execve wants, made here because the child may not allocate.
     let argvs: Vec<Vec<*const libc::c_char>> =
@@ -158,10 +174,23 @@ pub(super) fn clone_first(
     let env = pointers(&script.env);
     // What the entry's process lives on until its exec.
     let mut stack = vec![0u128; STACK / size_of::<u128>()];
+    let mut run = || -> c_int {
+        let talk = talk.as_raw_fd();
+        // SAFETY: only the child comes here; these descriptors are its own, and closing the parent's end lets the end of
+        // the parent be seen as end of file.
+        unsafe { libc::close(parent_end.as_raw_fd()) };
+        if script.root.is_some() {
+            child::first_main(script, talk, &argvs, &env, &mut stack)
+        } else {
+            child::entry_main(script, talk, None, &argvs, &env)
+        }
+    };
+    if let Begin::In(network, maps) = begin {
+        return network::clone_in(network, maps, cgroup, &mut run);
+    }
     let mut pidfd: c_int = -1;
     // SAFETY: of both calls: a null stack means the child goes on with a copy of ours, as fork does; `pidfd`
-    // outlives the call. The child never returns from `first_main`/`entry_main` and touches only prepared
-    // memory.
+    // outlives the call. The child never returns from `run` and touches only prepared memory.
     let pid = unsafe {
         match cgroup {
             // The group is entered by being born there: moving costs milliseconds.
@@ -171,17 +200,7 @@ pub(super) fn clone_first(
     };
     match pid {
         -1 => Err(io::Error::last_os_error()),
-        0 => {
-            let talk = talk.as_raw_fd();
-            // SAFETY: we are the child; these descriptors are ours alone, closing the parent's end lets the
-            // end of the parent be seen as end of file.
-            unsafe { libc::close(parent_end.as_raw_fd()) };
-            if script.root.is_some() {
-                child::first_main(script, talk, &argvs, &env, &mut stack)
-            } else {
-                child::entry_main(script, talk, None, &argvs, &env)
-            }
-        }
+        0 => child::exit(run()),
         pid => {
             // SAFETY: the kernel has just made this descriptor for us.
             let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
@@ -200,7 +219,9 @@ unsafe fn clone_into(flags: c_int, pidfd: *mut c_int, cgroup: BorrowedFd<'_>) ->
     // SAFETY: all-zero is what the kernel takes for "not given" in every field.
     let mut args: libc::clone_args = unsafe { std::mem::zeroed() };
     args.flags = (flags & !libc::SIGCHLD) as u64 | CLONE_INTO_CGROUP;
-    args.exit_signal = libc::SIGCHLD as u64;
+    // A child of our own parent tells it as we would.
+    let sibling = flags & libc::CLONE_PARENT != 0;
+    args.exit_signal = if sibling { 0 } else { libc::SIGCHLD as u64 };
     args.pidfd = pidfd as u64;
     args.cgroup = cgroup.as_raw_fd() as u64;
     // SAFETY: the structure has the kernel's layout and outlives the call.

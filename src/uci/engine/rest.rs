@@ -20,8 +20,6 @@ const AT_LEAST: u32 = 3;
 const ENOUGH: u32 = 1;
 /// Windows that are waited for either; only on a host that gives an engine next to nothing it comes to that.
 const AT_MOST: u32 = 100;
-/// States of a thread that wants to go on: it runs or could, waits for a disk, or for the sandbox that looks at it.
-const WANTS: [char; 3] = ['R', 'D', 't'];
 
 /// What was seen of a waiting engine, with the share of a processor that it used or wanted in the last window.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,8 +53,8 @@ struct Window {
     passed: Duration,
     used: Duration,
     looks: u32,
-    /// Looks at which something of it wanted to go on.
-    wanted: u32,
+    /// Looks at which something of it was at work.
+    at_work: u32,
 }
 
 impl Window {
@@ -75,19 +73,19 @@ impl Window {
     }
 
     fn default() -> Window {
-        Window { passed: Duration::ZERO, used: Duration::ZERO, looks: 0, wanted: 0 }
+        Window { passed: Duration::ZERO, used: Duration::ZERO, looks: 0, at_work: 0 }
     }
 
     fn look(&mut self, first: &CpuTimes, now: &CpuTimes, passed: Duration) {
         self.passed = passed;
         self.used = now.computed_since(first);
         self.looks += 1;
-        self.wanted += u32::from(now.any_in(&WANTS));
+        self.at_work += u32::from(now.any_at_work());
     }
 
     fn share(&self) -> f64 {
         let used = self.used.as_secs_f64() / self.passed.as_secs_f64();
-        used.max(f64::from(self.wanted) / f64::from(self.looks))
+        used.max(f64::from(self.at_work) / f64::from(self.looks))
     }
 }
 

@@ -8,9 +8,6 @@ use std::time::{Duration, Instant};
 use crate::sandbox::cpu::CpuTimes;
 use crate::sandbox::plan::Confined;
 
-/// States of a thread that somebody keeps from going on: it could run, or waits for a disk.
-const KEPT: [char; 2] = ['R', 'D'];
-
 /// The first and the last part of a wait, between which it is looked at what was computed.
 const EDGE: Duration = Duration::from_millis(300);
 
@@ -57,6 +54,6 @@ impl Vigil {
         now.since(first) < first_at.elapsed() / 10
             && now.since(last) < last_at.elapsed() / 50
             && confined.unchanged_for() >= self.began.elapsed() / 2
-            && [first, last, &now].iter().all(|look| !look.any_in(&KEPT))
+            && [first, last, &now].iter().all(|look| !look.any_at_work())
     }
 }
