@@ -30,8 +30,10 @@ use nix::sys::resource::{UsageWho, getrusage};
 const RUNS: usize = 200;
 /// Starts without a pause between them, before the others have their turn.
 const BLOCK: usize = 20;
-/// What an engine would run for.
+/// What an engine would run for, so that the next start is ready.
 const PAUSE: Duration = Duration::from_millis(20);
+/// Until nothing is left of the one before.
+const SETTLE: Duration = Duration::from_millis(100);
 
 /// An ELF that only exits: 64-bit header, one segment, `mov eax,60; xor edi,edi; syscall`.
 fn nothing() -> Vec<u8> {
@@ -123,22 +125,23 @@ fn starts(sandbox: &Arc<Sandbox>, namespaces: bool) {
     let (play, full) = (plan(Audit::ProgramsOnly), plan(Audit::Full));
     let ahead = Ahead::new(Arc::clone(sandbox));
     let mut times: [Vec<Duration>; 7] = Default::default();
-    // By turns, since the speed of a machine drifts.
+    // By turns, since the speed of a machine drifts; and each alone for a while, or one would pay for what the kernel
+    // still clears away of another.
     for _ in 0..RUNS / BLOCK {
-        for _ in 0..BLOCK {
-            times[0].push(plain(&path));
-            times[1].extend(bwrap(&path));
-            times[2].push(sandboxed(&**sandbox, &play));
-            times[3].push(sandboxed(&**sandbox, &full));
-            times[4].extend(firejail(&path));
-            times[5].push(sandboxed(&ahead, &play));
-            // As an engine would run; else what is prepared meanwhile would count as bwrap's.
-            std::thread::sleep(PAUSE);
-        }
-        for _ in 0..BLOCK {
-            times[6].push(sandboxed(&ahead, &play));
-        }
-        std::thread::sleep(PAUSE);
+        let mut block = |index: usize, pause: Duration, one: &dyn Fn() -> Option<Duration>| {
+            std::thread::sleep(SETTLE);
+            for _ in 0..BLOCK {
+                std::thread::sleep(pause);
+                times[index].extend(one());
+            }
+        };
+        block(0, Duration::ZERO, &|| Some(plain(&path)));
+        block(1, Duration::ZERO, &|| bwrap(&path));
+        block(2, Duration::ZERO, &|| Some(sandboxed(&**sandbox, &play)));
+        block(3, Duration::ZERO, &|| Some(sandboxed(&**sandbox, &full)));
+        block(4, Duration::ZERO, &|| firejail(&path));
+        block(5, PAUSE, &|| Some(sandboxed(&ahead, &play)));
+        block(6, Duration::ZERO, &|| Some(sandboxed(&ahead, &play)));
     }
     drop(ahead);
     let [plain, bwrap, play, full, firejail, ahead, at_once] =

@@ -7,9 +7,8 @@
 //! with us.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
 
-use super::confined::{Sandbox, Waiting, pipes};
+use super::confined::{Preparing, Sandbox, Waiting, pipes};
 use super::networks::Networks;
 use super::plan::{Audit, Confined, Launcher, Pipes, Plan, SandboxError, Staging};
 
@@ -24,8 +23,8 @@ pub struct Ahead {
 /// What there is for the next start.
 enum Next {
     Nothing,
-    /// It is being prepared, or ready; nothing comes of one that failed, whose error the next start will meet itself.
-    Begun(Plan, JoinHandle<Option<Waiting>>),
+    /// It is being prepared, or ready. If it fails, the next start will meet the error itself.
+    Begun(Plan, Preparing),
 }
 
 impl Ahead {
@@ -45,7 +44,7 @@ impl Ahead {
         match std::mem::replace(&mut *next, Next::Nothing) {
             Next::Begun(for_this, making) if same(&for_this, plan) => {
                 drop(next);
-                making.join().ok().flatten()
+                making.ready().ok()
             }
             other => {
                 *next = other;
@@ -66,16 +65,12 @@ impl Ahead {
         if matches!(&*next, Next::Begun(plan, _) if same(plan, &likely)) {
             return;
         }
-        let (sandbox, its_plan) = (Arc::clone(&self.sandbox), likely.clone());
-        let networks = Arc::clone(&self.networks);
-        let making = thread::Builder::new()
-            .name("ahead".into())
-            .spawn(move || sandbox.prepare(&its_plan, Some(networks)).ok());
-        let before = match making {
-            Ok(making) => std::mem::replace(&mut *next, Next::Begun(likely, making)),
+        let networks = Some(Arc::clone(&self.networks));
+        let Ok(making) = self.sandbox.prepare(&likely, networks) else {
             // Then the next start prepares itself.
-            Err(_) => return,
+            return;
         };
+        let before = std::mem::replace(&mut *next, Next::Begun(likely, making));
         drop(next);
         before.discard();
     }
@@ -85,7 +80,7 @@ impl Next {
     /// Ends what was prepared in vain.
     fn discard(self) {
         if let Next::Begun(_, making) = self {
-            drop(making.join());
+            drop(making.ready());
         }
     }
 }
@@ -108,7 +103,7 @@ impl Launcher for Ahead {
             Some(running) => running,
             None => {
                 let networks = Some(Arc::clone(&self.networks));
-                self.sandbox.let_run(self.sandbox.prepare(plan, networks)?, &theirs)?
+                self.sandbox.let_run(self.sandbox.prepare(plan, networks)?.ready()?, &theirs)?
             }
         };
         drop(theirs);

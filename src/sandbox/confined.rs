@@ -13,13 +13,14 @@ use sha2::{Digest, Sha256};
 
 use super::cgroup::Group;
 use super::cpu::CpuTimes;
-use super::launch::{self, Outcome, Prepared};
+use super::launch::{self, Prepared};
 use super::networks::Networks;
 use super::plan::{Confined, Launcher, Pipes, Plan, Programs, SandboxError, Seen, Streams, Traces};
 use super::record::{Raw, RawExec};
 use super::residue;
 use super::script::{Host, HostReady};
 use super::shared::Shared;
+use super::supervise::Outcome;
 use super::workspace::{Workspace, setup};
 use crate::evidence::{
     Exec, ExitHow, FileOpen, LeftProcess, Product, ProgramClass, Refusal, Resource, escape,
@@ -28,7 +29,7 @@ use crate::units::Bytes;
 
 /// Starts entries confined on this host.
 pub struct Sandbox {
-    host: HostReady,
+    host: Arc<HostReady>,
     programs: Arc<dyn Programs>,
 }
 
@@ -39,6 +40,23 @@ pub(super) struct Waiting {
     talk: Arc<OwnedFd>,
 }
 
+/// A start that is being prepared.
+pub(super) struct Preparing {
+    preparing: launch::Preparing,
+    programs: Arc<dyn Programs>,
+}
+
+impl Preparing {
+    /// Waits until it is.
+    pub(super) fn ready(self) -> Result<Waiting, SandboxError> {
+        let Preparing { preparing, programs } = self;
+        let Prepared { workspace, shared, outcome, group, ended, talk } = preparing.ready()?;
+        let (at, outcome) = (Instant::now(), Mutex::new(outcome));
+        let running = Running { at, workspace, shared, group, outcome, programs };
+        Ok(Waiting { running, ended, talk })
+    }
+}
+
 impl Sandbox {
     /// A sandbox with these grants, whose events are named by `programs`.
     pub fn new(host: Host, programs: Arc<dyn Programs>) -> Sandbox {
@@ -46,7 +64,7 @@ impl Sandbox {
             // Orphans of the entry come to us, to be reaped by the tracer.
             let _ = nix::sys::prctl::set_child_subreaper(true);
         }
-        Sandbox { host: HostReady::new(host), programs }
+        Sandbox { host: Arc::new(HostReady::new(host)), programs }
     }
 
     /// Whether entries get namespaces of their own.
@@ -64,22 +82,17 @@ impl Sandbox {
         plan: &Plan,
         streams: Streams,
     ) -> Result<(Box<dyn Confined>, OwnedFd), SandboxError> {
-        self.let_run(self.prepare(plan, None)?, &streams)
+        self.let_run(self.prepare(plan, None)?.ready()?, &streams)
     }
 
-    /// Does everything for a start but the exec; in a network that is lent for it, if any is.
+    /// Begins to do everything for a start but the exec; in a network that is lent for it, if any is.
     pub(super) fn prepare(
         &self,
         plan: &Plan,
         networks: Option<Arc<Networks>>,
-    ) -> Result<Waiting, SandboxError> {
-        let Prepared { workspace, shared, outcome, group, ended, talk } =
-            launch::prepare(&self.host, plan, networks)?;
-        let outcome = Mutex::new(outcome);
-        let programs = Arc::clone(&self.programs);
-        let at = Instant::now();
-        let running = Running { at, workspace, shared, group, outcome, programs };
-        Ok(Waiting { running, ended, talk })
+    ) -> Result<Preparing, SandboxError> {
+        let preparing = launch::prepare(&self.host, plan, networks)?;
+        Ok(Preparing { preparing, programs: Arc::clone(&self.programs) })
     }
 
     /// Lets it run.

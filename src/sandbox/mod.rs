@@ -33,6 +33,7 @@ mod shared;
 mod spawn;
 pub mod status;
 mod stop;
+mod supervise;
 mod tracee;
 mod users;
 mod workspace;
