@@ -120,6 +120,8 @@ fn a_start_that_was_prepared_ahead_is_as_any_other() {
         assert!(alone.status.success() && text.contains("1 passed"), "{text}");
         return;
     }
+    /// So many starts are prepared ahead.
+    const WAITING: usize = 2;
     let ahead = Ahead::new(Arc::new(sandbox(Strictness::Tolerant, true)));
     let script = "#!/bin/sh\nfor f in /tmp/* $HOME/* ./* /proc/$$/fd/*; do [ -e $f ] && echo $f; done\n\
         : >/tmp/left\nwhile read x; do echo $x; done\necho err >&2\n";
@@ -133,30 +135,32 @@ fn a_start_that_was_prepared_ahead_is_as_any_other() {
     let patience = Duration::from_secs(20);
     let mut seen = Vec::new();
     for _ in 0..3 {
-        // The second finds its sandbox ready, with nothing in it of the first; it sees its input end, though another
-        // process of ours waits that was made while that was open.
+        // The second finds its sandbox ready, with nothing in it of the first; it sees its input end, though other
+        // processes of ours wait that were made while that was open.
         let done = run_plan(&ahead, &plan, patience);
         assert!(done.emptied, "{:?}", done.left);
         assert_eq!((done.exit, done.err.as_str()), (Some(ExitHow::Status(0)), "err\n"));
         assert_eq!(done.files(), ["/tmp/left"]);
         assert_eq!(done.traces.execs.first().unwrap().class, ProgramClass::Entry);
         seen.push(done.out);
-        until_there_are(1);
+        until_there_are(WAITING);
     }
     assert!(seen.iter().all(|out| *out == seen[0]), "{seen:?}");
     // One that was killed while it waited is made anew.
-    let waiting = until_there_are(1);
-    nix::sys::signal::kill(nix::unistd::Pid::from_raw(waiting[0]), nix::sys::signal::SIGKILL)
-        .unwrap();
-    let gone = format!("/proc/{}/ns/pid", waiting[0]);
-    while std::fs::read_link(&gone).is_ok() {
-        std::thread::sleep(Duration::from_millis(1));
+    let waiting = until_there_are(WAITING);
+    for &pid in &waiting {
+        let pid = nix::unistd::Pid::from_raw(pid);
+        nix::sys::signal::kill(pid, nix::sys::signal::SIGKILL).unwrap();
+        while std::fs::read_link(format!("/proc/{pid}/ns/pid")).is_ok() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
     assert_eq!(run_plan(&ahead, &plan, patience).out, seen[0]);
-    // Another entry gets what is its own, and leaves no second one waiting.
+    // Another entry gets what is its own, and nothing waits for the one before any more.
+    let waiting = until_there_are(WAITING);
     plan.bytes = "#!/bin/sh\necho other\n".as_bytes().into();
     assert_eq!(run_plan(&ahead, &plan, patience).out, "other\n");
-    assert_ne!(until_there_are(1), waiting);
+    assert!(until_there_are(WAITING).iter().all(|pid| !waiting.contains(pid)));
     drop(ahead);
     assert!(first_processes().is_empty());
 }

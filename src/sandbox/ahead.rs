@@ -15,45 +15,41 @@ use super::plan::{Audit, Confined, Launcher, Pipes, Plan, SandboxError, Staging}
 /// A sandbox for starts of one entry after another.
 pub struct Ahead {
     sandbox: Arc<Sandbox>,
-    next: Mutex<Next>,
+    next: Mutex<Vec<Next>>,
     /// The entry's own, from one start to the next.
     networks: Arc<Networks>,
 }
 
-/// What there is for the next start.
-enum Next {
-    Nothing,
-    /// It is being prepared, or ready. If it fails, the next start will meet the error itself.
-    Begun(Plan, Preparing),
+/// So many wait: while one of two processors prepares a start, the other lets one run.
+const WAITING: usize = 2;
+
+/// A start that is being prepared, or ready. If it fails, the start that wants it will meet the error itself.
+struct Next {
+    plan: Plan,
+    making: Preparing,
 }
 
 impl Ahead {
     /// Nothing is prepared before the first start.
     #[must_use]
     pub fn new(sandbox: Arc<Sandbox>) -> Ahead {
-        Ahead { sandbox, next: Mutex::new(Next::Nothing), networks: Arc::default() }
+        Ahead { sandbox, next: Mutex::default(), networks: Arc::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Next> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Next>> {
         self.next.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was prepared for such a start.
+    /// What was prepared for such a start: of several, the one that was begun first.
     fn take(&self, plan: &Plan) -> Option<Waiting> {
-        let mut next = self.lock();
-        match std::mem::replace(&mut *next, Next::Nothing) {
-            Next::Begun(for_this, making) if same(&for_this, plan) => {
-                drop(next);
-                making.ready().ok()
-            }
-            other => {
-                *next = other;
-                None
-            }
-        }
+        let mut waiting = self.lock();
+        let index = waiting.iter().position(|next| same(&next.plan, plan))?;
+        let next = waiting.remove(index);
+        drop(waiting);
+        next.making.ready().ok()
     }
 
-    /// Begins to prepare the start that is likely to come after this one.
+    /// Begins to prepare the starts that are likely to come after this one.
     fn make_next(&self, plan: &Plan) {
         if plan.staging != Staging::Neutral {
             // A question of its own, asked once.
@@ -61,33 +57,32 @@ impl Ahead {
         }
         // The start is audited in full once, too.
         let likely = Plan { audit: Audit::ProgramsOnly, ..plan.clone() };
-        let mut next = self.lock();
-        if matches!(&*next, Next::Begun(plan, _) if same(plan, &likely)) {
-            return;
+        let mut waiting = self.lock();
+        let vain: Vec<Next> = waiting.extract_if(.., |next| !same(&next.plan, &likely)).collect();
+        while waiting.len() < WAITING {
+            let networks = Some(Arc::clone(&self.networks));
+            let Ok(making) = self.sandbox.prepare(&likely, networks) else {
+                // Then the next start prepares itself.
+                break;
+            };
+            waiting.push(Next { plan: likely.clone(), making });
         }
-        let networks = Some(Arc::clone(&self.networks));
-        let Ok(making) = self.sandbox.prepare(&likely, networks) else {
-            // Then the next start prepares itself.
-            return;
-        };
-        let before = std::mem::replace(&mut *next, Next::Begun(likely, making));
-        drop(next);
-        before.discard();
+        drop(waiting);
+        vain.into_iter().for_each(Next::discard);
     }
 }
 
 impl Next {
     /// Ends what was prepared in vain.
     fn discard(self) {
-        if let Next::Begun(_, making) = self {
-            drop(making.ready());
-        }
+        drop(self.making.ready());
     }
 }
 
 impl Drop for Ahead {
     fn drop(&mut self) {
-        std::mem::replace(&mut *self.lock(), Next::Nothing).discard();
+        let vain = std::mem::take(&mut *self.lock());
+        vain.into_iter().for_each(Next::discard);
     }
 }
 
@@ -97,8 +92,13 @@ impl Launcher for Ahead {
             return self.sandbox.launch(plan);
         }
         let (theirs, [stdin, stdout, stderr]) = pipes()?;
-        // One that was killed while it waited is replaced.
-        let taken = self.take(plan).and_then(|ready| self.sandbox.let_run(ready, &theirs).ok());
+        let mut taken = None;
+        // One that was killed while it waited does not run.
+        while taken.is_none()
+            && let Some(ready) = self.take(plan)
+        {
+            taken = self.sandbox.let_run(ready, &theirs).ok();
+        }
         let (confined, ended) = match taken {
             Some(running) => running,
             None => {

@@ -64,6 +64,7 @@ impl Sandbox {
             // Orphans of the entry come to us, to be reaped by the tracer.
             let _ = nix::sys::prctl::set_child_subreaper(true);
         }
+        super::spawn::trim();
         Sandbox { host: Arc::new(HostReady::new(host)), programs }
     }
 

@@ -17,7 +17,7 @@ use super::plan::{Audit, Plan, SandboxError, Staging, Streams};
 use super::script::{self, Host, HostReady};
 use super::shared::Shared;
 use super::spawn::{self, Begin, Heard};
-use super::supervise::{Begun, Outcome, Start};
+use super::supervise::{Outcome, Start};
 use super::users;
 use super::workspace::{Workspace, setup};
 use crate::evidence::Shell;
@@ -39,7 +39,8 @@ pub(super) struct Prepared {
 /// A start that is being prepared by a thread of its own.
 pub(super) struct Preparing {
     shared: Arc<Shared>,
-    begun: mpsc::Receiver<Result<Begun, SandboxError>>,
+    group: Option<Arc<Group>>,
+    begun: mpsc::Receiver<Result<Workspace, SandboxError>>,
     outcome: mpsc::Receiver<Outcome>,
     ended: OwnedFd,
     talk: Arc<OwnedFd>,
@@ -61,8 +62,13 @@ pub(super) fn prepare(
         plan.audit == Audit::Full,
         host.host.lazy_memory,
     ));
+    // Here and not there: what guards them when we are killed would be a child of the thread that waits for all of its.
+    let nest = if host.host.namespaces { None } else { Some(host.nest()?) };
+    let group = host.group()?.map(Arc::new);
     let start = Start {
         host: Arc::clone(host),
+        nest,
+        group: group.clone(),
         plan: plan.clone(),
         theirs,
         talk: Arc::clone(&talk),
@@ -75,7 +81,7 @@ pub(super) fn prepare(
         .name("tracer".into())
         .spawn(move || start.run(&report, &at_end))
         .map_err(setup("starting the tracer's thread"))?;
-    Ok(Preparing { shared, begun, outcome, ended, talk })
+    Ok(Preparing { shared, group, begun, outcome, ended, talk })
 }
 
 impl Preparing {
@@ -84,8 +90,8 @@ impl Preparing {
     /// # Errors
     /// When the sandbox could not be built.
     pub(super) fn ready(self) -> Result<Prepared, SandboxError> {
-        let Preparing { shared, begun, outcome, ended, talk } = self;
-        let Begun { workspace, group } = begun.recv().unwrap_or_else(|_| {
+        let Preparing { shared, group, begun, outcome, ended, talk } = self;
+        let workspace = begun.recv().unwrap_or_else(|_| {
             Err(setup("starting the tracer's thread")(io::Error::other("it ended at once")))
         })?;
         Ok(Prepared { workspace, shared, outcome, group, ended, talk })

@@ -15,6 +15,7 @@ use super::cgroup::Group;
 use super::exec_audit::Tracer;
 use super::failure;
 use super::last_word::LastWord;
+use super::nest::Nest;
 use super::networks::Networks;
 use super::plan::{Plan, SandboxError};
 use super::record::Raw;
@@ -29,6 +30,9 @@ use crate::evidence::LaunchFailure;
 pub(super) struct Start {
     pub(super) host: Arc<HostReady>,
     pub(super) plan: Plan,
+    /// Where workspaces lie, where there is no mount namespace to hold them.
+    pub(super) nest: Option<Arc<Nest>>,
+    pub(super) group: Option<Arc<Group>>,
     /// The children's end of the socket, and ours.
     pub(super) theirs: OwnedFd,
     pub(super) talk: Arc<OwnedFd>,
@@ -37,23 +41,10 @@ pub(super) struct Start {
     pub(super) networks: Option<Arc<Networks>>,
 }
 
-/// An entry that waits for its streams.
-pub(super) struct Begun {
-    pub(super) workspace: Workspace,
-    pub(super) group: Option<Arc<Group>>,
-}
-
 /// What the thread brings home.
 pub(super) struct Outcome {
     pub(super) raw: Raw,
     pub(super) launch_failure: Option<LaunchFailure>,
-}
-
-/// What is made for one start.
-struct Made {
-    dirs: Option<Dirs>,
-    group: Option<Arc<Group>>,
-    script: Script,
 }
 
 impl Start {
@@ -61,7 +52,7 @@ impl Start {
     /// was seen. Of who is told, each may have gone; then nobody wants to know.
     pub(super) fn run(
         self,
-        report: &mpsc::Sender<Result<Begun, SandboxError>>,
+        report: &mpsc::Sender<Result<Workspace, SandboxError>>,
         at_end: &mpsc::Sender<Outcome>,
     ) {
         let shared = Arc::clone(&self.shared);
@@ -79,16 +70,16 @@ impl Start {
 
     fn supervise(
         self,
-        report: &mpsc::Sender<Result<Begun, SandboxError>>,
+        report: &mpsc::Sender<Result<Workspace, SandboxError>>,
     ) -> (Option<Outcome>, Option<Network>) {
-        let Made { dirs, group, script } = match self.make() {
+        let (dirs, script) = match self.make() {
             Ok(made) => made,
             Err(error) => {
                 let _ = report.send(Err(error));
                 return (None, None);
             }
         };
-        let Start { host, plan, theirs, talk, shared, networks } = self;
+        let Start { host, plan, group, theirs, talk, shared, networks, .. } = self;
         let network = networks.and_then(|all| all.lend(script.ids));
         let begun = begin(&script, theirs, &talk, &shared, group.as_deref(), network.as_ref());
         let (entry, root) = match begun {
@@ -124,7 +115,8 @@ impl Start {
         let us = std::process::id() as i32;
         let path = host.host.path.clone();
         let tracer = Tracer::new(&shared, entry, us, own, path, host.host.tasks);
-        let _ = report.send(Ok(Begun { workspace, group }));
+        drop(group);
+        let _ = report.send(Ok(workspace));
         let mut last_word = LastWord::new(&talk, script.root.is_some());
         let raw = tracer.run(&mut last_word);
         let failed = last_word.exec_failed();
@@ -132,15 +124,16 @@ impl Start {
         (Some(Outcome { raw, launch_failure }), network)
     }
 
-    fn make(&self) -> Result<Made, SandboxError> {
+    /// The entry's place on the host, if it has one there, and what the children are to do.
+    fn make(&self) -> Result<(Option<Dirs>, Script), SandboxError> {
         let (host, plan) = (&self.host, &self.plan);
-        let dirs = if host.host.namespaces { None } else { Some(Dirs::new(host.nest()?)?) };
+        let dirs = self.nest.as_ref().map(|nest| Dirs::new(Arc::clone(nest))).transpose()?;
         let entry = staged(plan, dirs.as_ref().map_or(Path::new("/"), |dirs| dirs.top.path()));
         if dirs.is_some() {
             stage_on_host(&entry, &plan.bytes)?;
         }
         let script = script::script(host, plan, &entry, dirs.as_ref())?;
-        Ok(Made { dirs, group: host.group()?.map(Arc::new), script })
+        Ok((dirs, script))
     }
 }
 

@@ -41,13 +41,15 @@ fn await_go(talk: RawFd) {
     }
 }
 
-/// Keeps its namespaces until the supervisor lets go of the other end.
-pub(super) fn hold(talk: RawFd, parent_end: RawFd) -> ! {
+/// Keeps its namespaces until it is killed, or the supervisor is gone.
+pub(super) fn hold(talk: RawFd) -> ! {
     let mut byte = 0u8;
-    // SAFETY: integers, and one byte of our own stack. With the supervisor's thread this process ends.
+    // Of what other threads have open it must hold nothing: they may wait for the end of it.
+    keep_only([talk, talk]);
+    // SAFETY: integers, and one byte of our own stack. With the supervisor's thread this process ends; where that has ended
+    // before, so has the other end.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        libc::close(parent_end);
         while libc::read(talk, (&raw mut byte).cast(), 1) == -1 && errno() == libc::EINTR {}
     }
     exit(0)

@@ -32,7 +32,7 @@ impl Network {
         let pid = unsafe { libc::syscall(libc::SYS_clone, c_long::from(flags), 0, 0, 0, 0) };
         match pid {
             -1 => Err(io::Error::last_os_error()),
-            0 => child::hold(theirs.as_raw_fd(), ours.as_raw_fd()),
+            0 => child::hold(theirs.as_raw_fd()),
             pid => {
                 drop(theirs);
                 let pid = pid as i32;
@@ -42,9 +42,10 @@ impl Network {
                 };
                 let made = map(pid)
                     .and_then(|()| Ok(Network { owner: open("user")?, network: open("net")? }));
-                // That it may end: the descriptors keep what it was made for.
-                drop(ours);
+                // The descriptors keep what it was made for. SAFETY: integers; until it is waited for, the number is its.
+                unsafe { libc::kill(pid, libc::SIGKILL) };
                 wait_for(pid);
+                drop(ours);
                 made
             }
         }
