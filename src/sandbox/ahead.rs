@@ -1,4 +1,4 @@
-//! The next start of an entry is prepared while the last one runs.
+//! The next starts of an entry are prepared while the last one runs.
 //!
 //! A check starts the same entry dozens of times. Namespaces, root, rules and filter cost some milliseconds each time,
 //! and need nothing of the start but its plan, which is nearly always that of the start before. What is prepared is the
