@@ -249,6 +249,9 @@ impl Confined for PuppetOnStrings {
     fn cpu_times(&self) -> CpuTimes {
         CpuTimes::one(self.started.elapsed().mul_f64(self.busy))
     }
+    fn unchanged_for(&self) -> Duration {
+        self.started.elapsed()
+    }
     fn signal(&self, _: i32) {}
     fn kill(&self) {
         self.cut.store(true, Ordering::SeqCst);

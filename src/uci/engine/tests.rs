@@ -246,3 +246,34 @@ fn the_end_of_input() {
     assert_eq!(run.asks.last().unwrap().question, Question::EndOfInput);
     assert_eq!(last(&run), &Answer::Done);
 }
+
+#[test]
+fn one_that_slept_over_a_limit_would_have_done_so_on_any_host() {
+    let strained = |share: f64| {
+        let puppets = Puppets::new(|_| Act::Hang).busy(share);
+        let ready = start(&puppets, "", short_answer()).shake_hands().unwrap();
+        let run = go_from_start(ready).finish();
+        assert_eq!(last(&run), &Answer::Timeout);
+        run.strained
+    };
+    assert!(!strained(0.0), "it slept");
+    assert!(strained(1.0), "it computed");
+    // Between the edges of a wait a tenth of a processor is little, towards its end even that is something.
+    assert!(strained(0.05), "it computed a little to the last");
+}
+
+#[test]
+fn a_waiting_engine_is_looked_at_until_it_rests_or_has_worked() {
+    let look = |share: f64| {
+        let puppets = Puppets::new(|_| Act::Move).busy(share);
+        let mut ready = start(&puppets, "", limits()).shake_hands().unwrap();
+        let began = Instant::now();
+        let seen = ready.measure_idle(IdleWhen::AfterMove, Duration::from_millis(20)).unwrap();
+        (seen, began.elapsed())
+    };
+    let (rests, short) = look(0.0);
+    let (works, long) = look(0.9);
+    assert!(rests < 0.2 && works > 0.5, "{rests} {works}");
+    // Three looks at least before it is said to work on; these lengths are the rule's own, not the machine's.
+    assert!(short >= Duration::from_millis(20) && long >= Duration::from_millis(60));
+}
