@@ -12,7 +12,7 @@ use super::confined::{Preparing, Sandbox, Waiting, pipes};
 use super::networks::Networks;
 use super::plan::{Audit, Confined, Launcher, Pipes, Plan, SandboxError, Staging};
 
-/// A sandbox for starts of one entry after another.
+/// A sandbox for the starts of one entry: each entry gets an `Ahead` of its own, since its starts share networks.
 pub struct Ahead {
     sandbox: Arc<Sandbox>,
     next: Mutex<Vec<Next>>,
