@@ -260,7 +260,9 @@ impl Referee {
     /// The legal move that UCI writes like this. Castling is the king's move of two squares.
     #[must_use]
     pub fn find(&self, said: UciMove) -> Option<Move> {
-        self.legal.iter().copied().find(|one| one.to_uci(CastlingMode::Standard) == said)
+        let UciMove::Normal { from, .. } = said else { return None };
+        let mut starting = self.legal.iter().copied().filter(|one| one.from() == Some(from));
+        starting.find(|one| one.to_uci(CastlingMode::Standard) == said)
     }
 
     /// Plays one of the legal moves here and says whether the game is over.

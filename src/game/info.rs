@@ -3,7 +3,6 @@
 //! Engines print many of these for each move and only the last that counts is read, so the choice
 //! ([`counts`]) is cheap and the reading ([`Info::read`]) happens once a move.
 
-use memchr::memmem;
 use serde::Serialize;
 
 use crate::game::eval::Eval;
@@ -28,23 +27,26 @@ pub struct Info {
 }
 
 /// Whether a line is an `info` with an evaluation that counts: exact, and of the first line of play.
+///
+/// It is looked at up to its `pv` or its `string`: those are as long as an engine likes, and what stands in
+/// free text says nothing.
 #[must_use]
 pub fn counts(line: &[u8]) -> bool {
-    if !line.starts_with(b"info ") {
-        return false;
-    }
-    let Some(at) = memmem::find(line, b" score ") else {
+    let Some(rest) = line.strip_prefix(b"info ") else {
         return false;
     };
-    // Both kinds of bound stand right after the score.
-    let after = &line[at..line.len().min(at + 40)];
-    if memmem::find(after, b"bound").is_some() {
-        return false;
+    let mut has_score = false;
+    let mut words = words(rest);
+    while let Some(word) = words.next() {
+        match word {
+            b"score" => has_score = matches!(words.next(), Some(b"cp" | b"mate")),
+            b"lowerbound" | b"upperbound" => return false,
+            b"multipv" if words.next() != Some(b"1") => return false,
+            b"pv" | b"string" => break,
+            _ => {}
+        }
     }
-    match memmem::find(line, b" multipv ") {
-        Some(at) => line[at + 9..].starts_with(b"1 ") || line[at + 9..] == *b"1",
-        None => true,
-    }
+    has_score
 }
 
 impl Info {
@@ -52,7 +54,7 @@ impl Info {
     #[must_use]
     pub fn read(line: &[u8]) -> (Info, &[u8]) {
         let mut info = Info::default();
-        let mut words = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
+        let mut words = words(line);
         while let Some(word) = words.next() {
             let mut number = || words.next().and_then(number);
             match word {
@@ -74,6 +76,11 @@ impl Info {
     }
 }
 
+/// The words of a line.
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
+}
+
 /// What stands behind a word that is part of the line's own memory.
 fn rest_after<'a>(line: &'a [u8], word: &[u8]) -> &'a [u8] {
     let end = (word.as_ptr() as usize + word.len()).saturating_sub(line.as_ptr() as usize);
@@ -82,9 +89,18 @@ fn rest_after<'a>(line: &'a [u8], word: &[u8]) -> &'a [u8] {
 
 /// A whole number as sloppy engines print it: `+00031`, `-5`, `00112`, or a fraction, which is cut.
 fn number(word: &[u8]) -> Option<i64> {
-    let word = std::str::from_utf8(word).ok()?;
-    let whole = word.split('.').next()?;
-    whole.parse().ok()
+    let (negative, digits) = match word {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, word),
+    };
+    let whole = digits.iter().take_while(|byte| **byte != b'.');
+    let mut value = None;
+    for byte in whole {
+        let digit = i64::from(byte.checked_sub(b'0').filter(|digit| *digit < 10)?);
+        value = Some(value.unwrap_or(0_i64).checked_mul(10)?.checked_add(digit)?);
+    }
+    value.map(|value| if negative { -value } else { value })
 }
 
 #[cfg(test)]
@@ -102,6 +118,12 @@ mod tests {
             ("info depth 3 score cp 12 lowerbound nodes 5", false),
             ("info depth 3 score mate 2 upperbound", false),
             ("info depth 3 currmove e2e4", false),
+            ("info score cp 5 multipv 2 pv e2e4", false),
+            ("info score cp 5 pv e2e4 multipv 2", true),
+            ("info  depth 3\tscore cp 5", true),
+            ("info string the score cp 3 counts not", false),
+            ("info depth 3 score", false),
+            ("information score cp 3", false),
             ("bestmove e2e4 score cp 3", false),
             ("", false),
         ] {
@@ -131,6 +153,27 @@ mod tests {
         let (info, pv) = Info::read(b"info score mate -2 depth x string depth 7 pv e2e4");
         assert_eq!((info.eval, info.depth), (Some(Eval::mate(-2)), None));
         assert_eq!(pv, b"");
+    }
+
+    #[test]
+    fn numbers_are_read_as_sloppily_as_they_are_printed() {
+        for (word, expected) in [
+            ("7", Some(7)),
+            ("+00031", Some(31)),
+            ("-5", Some(-5)),
+            ("-0", Some(0)),
+            ("12.75", Some(12)),
+            ("-1.5", Some(-1)),
+            (".5", None),
+            ("", None),
+            ("-", None),
+            ("+-1", None),
+            ("1e3", None),
+            ("9223372036854775807", Some(i64::MAX)),
+            ("9223372036854775808", None),
+        ] {
+            assert_eq!(number(word.as_bytes()), expected, "{word}");
+        }
     }
 
     proptest! {

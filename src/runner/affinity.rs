@@ -59,6 +59,12 @@ impl Cores {
     }
 }
 
+/// Whether the calling thread, and what it starts from now on, has but one processor.
+pub(super) fn is_one_core() -> bool {
+    let all = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
+    (0..CpuSet::count()).filter(|cpu| all.is_set(*cpu).unwrap_or(false)).count() == 1
+}
+
 /// A processor's place among those that share its core; 0 where that is not told.
 fn sibling_rank(cpu: usize) -> usize {
     let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
@@ -94,6 +100,7 @@ mod tests {
         std::thread::spawn(move || {
             cores.pin(3);
             assert_eq!(Cores::here().count(), 1);
+            assert!(is_one_core());
             cores.unpin();
             assert_eq!(Cores::here().count(), cores.count());
         })

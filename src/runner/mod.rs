@@ -6,6 +6,7 @@ mod body;
 mod engine;
 pub mod entries;
 pub mod events;
+mod hand_over;
 pub mod in_order;
 mod memory;
 pub mod schedule;

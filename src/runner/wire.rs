@@ -4,15 +4,22 @@
 //! The poll also watches standard error (always drained: nothing an engine writes there can block it), the
 //! end of the first process (a stub's `sleep 3; rm` holds the pipes open long after the engine died), and the
 //! request to stop at once.
+//!
+//! One that answers at once is let run before anything is waited for ([`HandOver`]), and then there is no poll.
+//!
+//! The calls of this file go to the kernel by rustix, without the C library's bookkeeping for threads that
+//! are cancelled.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::{Errno, read, write};
+use rustix::thread::sched_yield;
 
-use super::stop::Stop;
+use super::hand_over::HandOver;
+use super::stop::{Level, Stop};
 use crate::sandbox::plan::Pipes;
 
 /// The longest line that is looked at; what is longer is passed over up to its end.
@@ -46,7 +53,10 @@ pub(super) struct Wire {
     end: usize,
     /// Inside a line that is too long.
     skipping: bool,
+    /// When the last question was written.
+    asked: Option<Instant>,
     read_at: Instant,
+    hand_over: HandOver,
     stderr_tail: Vec<u8>,
 }
 
@@ -54,8 +64,7 @@ impl Wire {
     /// Takes over the pipes.
     pub(super) fn new(pipes: Pipes, stop: Stop) -> std::io::Result<Wire> {
         for fd in [&pipes.stdin, &pipes.stdout, &pipes.stderr] {
-            let flags = OFlag::from_bits_retain(fcntl(fd, FcntlArg::F_GETFL)?);
-            fcntl(fd, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
+            fcntl_setfl(fd, fcntl_getfl(fd)? | OFlags::NONBLOCK)?;
         }
         Ok(Wire {
             stdin: pipes.stdin,
@@ -68,7 +77,9 @@ impl Wire {
             looked: 0,
             end: 0,
             skipping: false,
+            asked: None,
             read_at: Instant::now(),
+            hand_over: HandOver::here(),
             stderr_tail: Vec::new(),
         })
     }
@@ -82,13 +93,16 @@ impl Wire {
         patience: Duration,
     ) -> (Instant, Result<(), Silence>) {
         (self.start, self.looked, self.end) = (0, 0, 0);
+        let last = self.asked.and_then(|asked| self.read_at.checked_duration_since(asked));
+        self.hand_over.ask(last);
         let began = Instant::now();
+        self.asked = Some(began);
         let mut rest = text;
         while !rest.is_empty() {
-            match nix::unistd::write(&self.stdin, rest) {
+            match write(&self.stdin, rest) {
                 Ok(written) => rest = rest.get(written..).unwrap_or_default(),
-                Err(Errno::EINTR) => {}
-                Err(Errno::EAGAIN) => {
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
                     // It reads no more while its input is full of our text.
                     if let Err(silence) = self.wait(began + patience, true) {
                         return (began, Err(silence));
@@ -143,9 +157,20 @@ impl Wire {
                 self.start = 0;
             }
         }
+        if self.hand_over.take() && self.stop.level() != Level::Now {
+            sched_yield();
+            if self.read(deadline)? {
+                return Ok(());
+            }
+        }
         self.wait(deadline, false)?;
+        self.read(deadline).map(|_| ())
+    }
+
+    /// Reads once, and says whether there was anything.
+    fn read(&mut self, deadline: Instant) -> Result<bool, Silence> {
         let room = self.buffer.get_mut(self.end..).unwrap_or_default();
-        match nix::unistd::read(&self.stdout, room) {
+        match read(&self.stdout, room) {
             Ok(0) => Err(Silence::Gone),
             Ok(length) => {
                 self.read_at = Instant::now();
@@ -154,9 +179,9 @@ impl Wire {
                 if self.read_at > deadline {
                     return Err(Silence::Timeout);
                 }
-                Ok(())
+                Ok(true)
             }
-            Err(Errno::EINTR | Errno::EAGAIN) => Ok(()),
+            Err(Errno::INTR | Errno::AGAIN) => Ok(false),
             Err(_) => Err(Silence::Gone),
         }
     }
@@ -165,26 +190,23 @@ impl Wire {
     fn wait(&mut self, deadline: Instant, to_write: bool) -> Result<(), Silence> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            // Rounded up, or the last millisecond would be spent spinning.
-            let millis = left.as_micros().div_ceil(1000).min(3_600_000);
-            let timeout = PollTimeout::try_from(millis).unwrap_or(PollTimeout::MAX);
             let main = if to_write {
-                PollFd::new(self.stdin.as_fd(), PollFlags::POLLOUT)
+                PollFd::new(&self.stdin, PollFlags::OUT)
             } else {
-                PollFd::new(self.stdout.as_fd(), PollFlags::POLLIN)
+                PollFd::new(&self.stdout, PollFlags::IN)
             };
             let errors = self.stderr.as_ref().unwrap_or(&self.stdout);
             let mut fds = [
                 main,
-                PollFd::new(self.ended.as_fd(), PollFlags::POLLIN),
-                PollFd::new(self.stop.fd(), PollFlags::POLLIN),
-                PollFd::new(errors.as_fd(), PollFlags::POLLIN),
+                PollFd::new(&self.ended, PollFlags::IN),
+                PollFd::from_borrowed_fd(self.stop.fd(), PollFlags::IN),
+                PollFd::new(errors, PollFlags::IN),
             ];
             let watched = if self.stderr.is_some() { 4 } else { 3 };
-            let ready = poll(fds.get_mut(..watched).unwrap_or_default(), timeout);
-            let [main, ended, stop, errors] = fds.map(|fd| fd.any().unwrap_or(false));
+            let ready = poll(fds.get_mut(..watched).unwrap_or_default(), Some(&timeout(left)));
+            let [main, ended, stop, errors] = fds.map(|fd| !fd.revents().is_empty());
             match ready {
-                Err(Errno::EINTR) => continue,
+                Err(Errno::INTR) => continue,
                 Err(_) => return Err(Silence::Gone),
                 Ok(0) if left.is_zero() => return Err(Silence::Timeout),
                 Ok(_) => {}
@@ -211,14 +233,14 @@ impl Wire {
     fn drain_stderr(&mut self) {
         let Some(fd) = &self.stderr else { return };
         let mut chunk = [0; 4096];
-        match nix::unistd::read(fd, &mut chunk) {
+        match read(fd, &mut chunk) {
             Ok(0) => self.stderr = None,
             Ok(length) => {
                 self.stderr_tail.extend_from_slice(chunk.get(..length).unwrap_or_default());
                 let excess = self.stderr_tail.len().saturating_sub(STDERR_KEPT);
                 self.stderr_tail.drain(..excess);
             }
-            Err(Errno::EINTR | Errno::EAGAIN) => {}
+            Err(Errno::INTR | Errno::AGAIN) => {}
             Err(_) => self.stderr = None,
         }
     }
@@ -235,15 +257,14 @@ impl Wire {
             match self.wait(deadline, false) {
                 Err(Silence::Gone) => return true,
                 Err(_) => return false,
-                Ok(()) => match nix::unistd::read(&self.stdout, &mut self.buffer) {
+                Ok(()) => match read(&self.stdout, &mut *self.buffer) {
                     // Closed, which is not yet ended.
                     Ok(0) => {
                         let left = deadline.saturating_duration_since(Instant::now());
-                        let timeout = PollTimeout::try_from(left.as_millis() + 1);
-                        let mut fd = [PollFd::new(self.ended.as_fd(), PollFlags::POLLIN)];
-                        return poll(&mut fd, timeout.unwrap_or(PollTimeout::ZERO)) == Ok(1);
+                        let mut fd = [PollFd::new(&self.ended, PollFlags::IN)];
+                        return poll(&mut fd, Some(&timeout(left))) == Ok(1);
                     }
-                    Ok(_) | Err(Errno::EINTR | Errno::EAGAIN) => {
+                    Ok(_) | Err(Errno::INTR | Errno::AGAIN) => {
                         if Instant::now() > deadline {
                             return false;
                         }
@@ -255,8 +276,15 @@ impl Wire {
     }
 }
 
+/// For a poll; what is too long for the kernel is an hour, after which is asked anew.
+fn timeout(left: Duration) -> Timespec {
+    const LONGEST_POLL: Duration = Duration::from_secs(3600);
+    Timespec::try_from(left.min(LONGEST_POLL)).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::affinity;
     use super::*;
     use nix::unistd::{pipe, write};
 
@@ -344,5 +372,47 @@ mod tests {
         stop.raise(super::super::stop::Level::Now);
         let long = Instant::now() + Duration::from_secs(60);
         assert_eq!(wire.line(long).map(|_| ()), Err(Silence::Stopped));
+    }
+
+    /// On one processor with an engine that answers at once, then one question late, then not at all.
+    #[test]
+    fn one_that_is_yielded_to_is_heard_and_waited_for_as_any_other() {
+        let seen = std::thread::spawn(|| {
+            affinity::Cores::here().pin(0);
+            let stop = Stop::new().unwrap();
+            let (mut wire, far) = wire(&stop);
+            let engine = std::thread::spawn(move || {
+                let mut text = [0; 64];
+                while let Ok(length @ 1..) = nix::unistd::read(&far.stdin, &mut text) {
+                    match &text[..length] {
+                        b"late\n" => std::thread::sleep(Duration::from_millis(5)),
+                        b"never\n" => continue,
+                        _ => {}
+                    }
+                    write(&far.stdout, &text[..length]).unwrap();
+                }
+            });
+            let mut ask = |text: &str| {
+                let patience = Duration::from_millis(if text == "never\n" { 20 } else { 10_000 });
+                let (asked, sent) = wire.send(text.as_bytes(), patience);
+                sent.unwrap();
+                let answer = wire.line(asked + patience);
+                answer.map(|(_, line)| String::from_utf8_lossy(line).into_owned())
+            };
+            let at_once = (0..200).filter(|_| ask("now\n").as_deref() == Ok("now")).count();
+            let late = ask("late\n");
+            let again = ask("now\n");
+            let never = ask("never\n");
+            stop.raise(Level::Now);
+            let stopped = ask("never\n");
+            drop(wire);
+            engine.join().unwrap();
+            (at_once, late, again, never, stopped)
+        })
+        .join()
+        .unwrap();
+        let word = |word: &str| Ok(word.to_owned());
+        let silent = (Err(Silence::Timeout), Err(Silence::Stopped));
+        assert_eq!(seen, (200, word("late"), word("now"), silent.0, silent.1));
     }
 }
