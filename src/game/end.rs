@@ -260,9 +260,12 @@ impl Referee {
     /// The legal move that UCI writes like this. Castling is the king's move of two squares.
     #[must_use]
     pub fn find(&self, said: UciMove) -> Option<Move> {
-        let UciMove::Normal { from, .. } = said else { return None };
-        let mut starting = self.legal.iter().copied().filter(|one| one.from() == Some(from));
-        starting.find(|one| one.to_uci(CastlingMode::Standard) == said)
+        self.legal.iter().copied().find(|one| match *one {
+            Move::Normal { from, to, promotion, .. } => {
+                said == UciMove::Normal { from, to, promotion }
+            }
+            other => other.to_uci(CastlingMode::Standard) == said,
+        })
     }
 
     /// Plays one of the legal moves here and says whether the game is over.

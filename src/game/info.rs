@@ -1,7 +1,7 @@
 //! What an `info` line says of a search, as far as a game's record asks.
 //!
-//! Engines print many of these for each move and only the last that counts is read, so the choice
-//! ([`counts`]) is cheap and the reading ([`Info::read`]) happens once a move.
+//! Engines print many of these for each move and only the last that counts is kept, so a line is read once,
+//! and no further than its `pv` or its `string`: those are as long as an engine likes.
 
 use serde::Serialize;
 
@@ -26,35 +26,15 @@ pub struct Info {
     pub eval: Option<Eval>,
 }
 
-/// Whether a line is an `info` with an evaluation that counts: exact, and of the first line of play.
-///
-/// It is looked at up to its `pv` or its `string`: those are as long as an engine likes, and what stands in
-/// free text says nothing.
-#[must_use]
-pub fn counts(line: &[u8]) -> bool {
-    let Some(rest) = line.strip_prefix(b"info ") else {
-        return false;
-    };
-    let mut has_score = false;
-    let mut words = words(rest);
-    while let Some(word) = words.next() {
-        match word {
-            b"score" => has_score = matches!(words.next(), Some(b"cp" | b"mate")),
-            b"lowerbound" | b"upperbound" => return false,
-            b"multipv" if words.next() != Some(b"1") => return false,
-            b"pv" | b"string" => break,
-            _ => {}
-        }
-    }
-    has_score
-}
-
 impl Info {
-    /// Reads a line; the second value is the text of its `pv`, empty if there is none.
+    /// Reads a line that counts: an `info` with an evaluation that is exact, and of the first line of play.
+    /// The second value is the text of its `pv`, empty if there is none.
     #[must_use]
-    pub fn read(line: &[u8]) -> (Info, &[u8]) {
+    pub fn read(line: &[u8]) -> Option<(Info, &[u8])> {
+        let rest = line.strip_prefix(b"info ")?;
         let mut info = Info::default();
-        let mut words = words(line);
+        let mut pv: &[u8] = b"";
+        let mut words = words(rest);
         while let Some(word) = words.next() {
             let mut number = || words.next().and_then(number);
             match word {
@@ -66,19 +46,24 @@ impl Info {
                 b"tbhits" => info.table_hits = number().and_then(|n| u64::try_from(n).ok()),
                 b"cp" => info.eval = number().map(Eval::centipawns),
                 b"mate" => info.eval = number().map(Eval::mate),
-                b"pv" => return (info, rest_after(line, word)),
+                b"lowerbound" | b"upperbound" => return None,
+                b"multipv" if words.next() != Some(b"1") => return None,
+                b"pv" => {
+                    pv = rest_after(line, word);
+                    break;
+                }
                 // Free text may look like anything.
                 b"string" => break,
                 _ => {}
             }
         }
-        (info, b"")
+        info.eval.map(|_| (info, pv))
     }
 }
 
 /// The words of a line.
 fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
+    line.split(|byte| *byte <= b' ').filter(|word| !word.is_empty())
 }
 
 /// What stands behind a word that is part of the line's own memory.
@@ -123,11 +108,12 @@ mod tests {
             ("info  depth 3\tscore cp 5", true),
             ("info string the score cp 3 counts not", false),
             ("info depth 3 score", false),
+            ("info depth 3 score cp", false),
             ("information score cp 3", false),
             ("bestmove e2e4 score cp 3", false),
             ("", false),
         ] {
-            assert_eq!(counts(line.as_bytes()), expected, "{line}");
+            assert_eq!(Info::read(line.as_bytes()).is_some(), expected, "{line}");
         }
     }
 
@@ -136,7 +122,7 @@ mod tests {
         let line =
             b"info depth 9 seldepth 14 score cp +0031 nodes 123 nps 4.5 hashfull 12 tbhits 0 pv \
                      e2e4 e7e5 ";
-        let (info, pv) = Info::read(line);
+        let (info, pv) = Info::read(line).unwrap();
         assert_eq!(
             info,
             Info {
@@ -150,7 +136,8 @@ mod tests {
             }
         );
         assert_eq!(pv, b"e2e4 e7e5");
-        let (info, pv) = Info::read(b"info score mate -2 depth x string depth 7 pv e2e4");
+        let line = b"info score mate -2 depth x string depth 7 pv e2e4";
+        let (info, pv) = Info::read(line).unwrap();
         assert_eq!((info.eval, info.depth), (Some(Eval::mate(-2)), None));
         assert_eq!(pv, b"");
     }
@@ -179,7 +166,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_will_do(line in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = (counts(&line), Info::read(&line));
+            let _ = Info::read(&line);
+            let _ = Info::read(&[b"info ", line.as_slice()].concat());
         }
     }
 }

@@ -12,7 +12,7 @@ use super::stop::Stop;
 use super::wire::{Silence, Wire};
 use crate::evidence::{ExitHow, Refusal, escape};
 use crate::game::clock::{Monotonic, Stamp, TimeControl};
-use crate::game::info::{self, Info};
+use crate::game::info::Info;
 use crate::game::play::{Lost, Player, Said, Thought};
 
 /// After so many starts in a row that failed, an engine is not tried again in this match.
@@ -120,8 +120,9 @@ pub(super) struct Seat {
     epoch: Monotonic,
     bounds: Bounds,
     stop: Stop,
-    /// The last `info` line that counts.
-    info_line: Vec<u8>,
+    /// What the last `info` line said that counts, and its line of play.
+    info: Info,
+    pv: Vec<u8>,
     /// How long the last start took; taken by whoever tells of it.
     pub(super) started_in: Option<Duration>,
     pub(super) remains: Option<Remains>,
@@ -140,7 +141,8 @@ impl Seat {
             epoch,
             bounds,
             stop,
-            info_line: Vec::with_capacity(512),
+            info: Info::default(),
+            pv: Vec::with_capacity(512),
             started_in: None,
             remains: None,
         }
@@ -352,7 +354,8 @@ impl Player for Seat {
     }
 
     fn think(&mut self, text: &[u8], wait: Duration) -> Thought {
-        self.info_line.clear();
+        self.info = Info::default();
+        self.pv.clear();
         let Some(live) = &mut self.live else {
             let now = self.epoch.stamp(Instant::now());
             return Thought { sent: now, heard: now, said: Said::Lost(Lost::Gone(None)) };
@@ -371,9 +374,10 @@ impl Player for Seat {
                                 said,
                             };
                         }
-                        if info::counts(line) {
-                            self.info_line.clear();
-                            self.info_line.extend_from_slice(line);
+                        if let Some((info, pv)) = Info::read(line) {
+                            self.info = info;
+                            self.pv.clear();
+                            self.pv.extend_from_slice(pv);
                         }
                     }
                     Err(silence) => break silence,
@@ -386,11 +390,11 @@ impl Player for Seat {
     }
 
     fn info(&self) -> Info {
-        Info::read(&self.info_line).0
+        self.info
     }
 
     fn pv(&self) -> &[u8] {
-        Info::read(&self.info_line).1
+        &self.pv
     }
 }
 
