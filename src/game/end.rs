@@ -260,9 +260,10 @@ impl Referee {
     /// The legal move that UCI writes like this. Castling is the king's move of two squares.
     #[must_use]
     pub fn find(&self, said: UciMove) -> Option<Move> {
+        let UciMove::Normal { from, to, promotion } = said else { return None };
         self.legal.iter().copied().find(|one| match *one {
-            Move::Normal { from, to, promotion, .. } => {
-                said == UciMove::Normal { from, to, promotion }
+            Move::Normal { from: its, to: square, promotion: role, .. } => {
+                (its, square, role) == (from, to, promotion)
             }
             other => other.to_uci(CastlingMode::Standard) == said,
         })
@@ -274,7 +275,8 @@ impl Referee {
         // themselves tell them apart.
         let zeroing = one.is_capture() || one.role() == Role::Pawn;
         self.position.play_unchecked(one);
-        self.legal = self.position.legal_moves();
+        // The list has room for every position there can be: only the moves that are there are copied.
+        self.legal.clone_from(&self.position.legal_moves());
         self.plies = Ply(self.plies.0.saturating_add(1));
         if zeroing {
             self.since.clear();

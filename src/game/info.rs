@@ -34,7 +34,7 @@ impl Info {
         let rest = line.strip_prefix(b"info ")?;
         let mut info = Info::default();
         let mut pv: &[u8] = b"";
-        let mut words = words(rest);
+        let mut words = Words(rest);
         while let Some(word) = words.next() {
             let mut number = || words.next().and_then(number);
             match word {
@@ -49,7 +49,7 @@ impl Info {
                 b"lowerbound" | b"upperbound" => return None,
                 b"multipv" if words.next() != Some(b"1") => return None,
                 b"pv" => {
-                    pv = rest_after(line, word);
+                    pv = words.0.trim_ascii();
                     break;
                 }
                 // Free text may look like anything.
@@ -61,15 +61,24 @@ impl Info {
     }
 }
 
-/// The words of a line.
-fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(|byte| *byte <= b' ').filter(|word| !word.is_empty())
-}
+/// The words of a line; what is left of it is what stands behind the last that was taken.
+struct Words<'a>(&'a [u8]);
 
-/// What stands behind a word that is part of the line's own memory.
-fn rest_after<'a>(line: &'a [u8], word: &[u8]) -> &'a [u8] {
-    let end = (word.as_ptr() as usize + word.len()).saturating_sub(line.as_ptr() as usize);
-    line.get(end..).unwrap_or_default().trim_ascii()
+impl<'a> Iterator for Words<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        while let [b'\0'..=b' ', rest @ ..] = self.0 {
+            self.0 = rest;
+        }
+        let mut length = 0;
+        while self.0.get(length).is_some_and(|byte| *byte > b' ') {
+            length += 1;
+        }
+        let word;
+        (word, self.0) = self.0.split_at_checked(length)?;
+        (length > 0).then_some(word)
+    }
 }
 
 /// A whole number as sloppy engines print it: `+00031`, `-5`, `00112`, or a fraction, which is cut.
