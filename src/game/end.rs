@@ -1,211 +1,10 @@
-//! How games end: the rules on the board (rule 2 of the event) and every other end, as one typed value
-//! with the words that the event's PGN uses.
+//! When a game ends by the rules on the board (rule 2 of the event), and which moves are legal.
 
-use std::fmt;
-use std::time::Duration;
-
-use serde::{Deserialize, Serialize, Serializer};
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Chess, Color, Move, MoveList, Position, Role};
+use shakmaty::{Bitboard, CastlingMode, Chess, Move, MoveList, Position, Role, attacks};
 
-use crate::evidence::ExitHow;
+pub use super::ending::{Ending, GameResult, Reason};
 use crate::units::Ply;
-
-/// The result as PGN writes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum GameResult {
-    /// One side won.
-    Win(Color),
-    /// Half a point each.
-    Draw,
-    /// No result: the game was broken off from outside.
-    Unfinished,
-}
-
-impl GameResult {
-    /// `1-0`, `0-1`, `1/2-1/2`, `*`.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            GameResult::Win(Color::White) => "1-0",
-            GameResult::Win(Color::Black) => "0-1",
-            GameResult::Draw => "1/2-1/2",
-            GameResult::Unfinished => "*",
-        }
-    }
-
-    /// Reads the PGN word.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<GameResult> {
-        [
-            GameResult::Win(Color::White),
-            GameResult::Win(Color::Black),
-            GameResult::Draw,
-            GameResult::Unfinished,
-        ]
-        .into_iter()
-        .find(|result| result.word() == word)
-    }
-
-    /// Half points for a side; none for an unfinished game.
-    #[must_use]
-    pub fn half_points(self, side: Color) -> Option<u8> {
-        match self {
-            GameResult::Win(winner) if winner == side => Some(2),
-            GameResult::Win(_) => Some(0),
-            GameResult::Draw => Some(1),
-            GameResult::Unfinished => None,
-        }
-    }
-}
-
-impl fmt::Display for GameResult {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
-
-impl Serialize for GameResult {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.word())
-    }
-}
-
-/// Why a game ended. Ends that one side suffers name no side: [`Ending::loser`] does.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reason {
-    /// Mate on the board (rule 2.1).
-    Mate,
-    /// No legal move and no check (rule 2.2).
-    Stalemate,
-    /// The same position for the third time (rule 2.2).
-    Threefold,
-    /// A hundred plies without a pawn move or a capture (rule 2.2).
-    FiftyMoves,
-    /// Neither side can mate. Rule 2.2 does not list it, the real events played so: a setting.
-    InsufficientMaterial,
-    /// A `bestmove` that is no legal move (rule 2.1), with what it said.
-    IllegalMove(String),
-    /// Out of time (rules 1.2, 2.1).
-    Time {
-        /// How much later than the clock allowed the move came; none if it never came.
-        over: Option<Duration>,
-    },
-    /// `bestmove resign` (rule 2.1).
-    Resignation,
-    /// The process ended or closed its output in the middle of the game (rule 6.2).
-    Crash {
-        /// How it ended, where that is known.
-        exit: Option<ExitHow>,
-    },
-    /// Without a clock: no answer within the bound on every wait.
-    Stall {
-        /// How long it was waited for.
-        waited: Duration,
-    },
-    /// The engine could not be started, with the reason.
-    NoStart(String),
-    /// The draw rule on evaluations.
-    DrawByEval,
-    /// The win rule on evaluations.
-    WinByEval,
-    /// The result that the endgame tables give.
-    Tables,
-    /// The longest game that was asked for.
-    Length,
-    /// Broken off from outside: no fault of an engine.
-    Aborted(String),
-}
-
-/// The end of a game: result, reason, and the side that it is told of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Ending {
-    /// The result.
-    pub result: GameResult,
-    /// Why.
-    pub reason: Reason,
-}
-
-impl Ending {
-    /// A draw.
-    #[must_use]
-    pub fn draw(reason: Reason) -> Ending {
-        Ending { result: GameResult::Draw, reason }
-    }
-
-    /// A win.
-    #[must_use]
-    pub fn win(winner: Color, reason: Reason) -> Ending {
-        Ending { result: GameResult::Win(winner), reason }
-    }
-
-    /// No result.
-    #[must_use]
-    pub fn aborted(why: impl Into<String>) -> Ending {
-        Ending { result: GameResult::Unfinished, reason: Reason::Aborted(why.into()) }
-    }
-
-    /// The side that lost, where one did.
-    #[must_use]
-    pub fn loser(&self) -> Option<Color> {
-        match self.result {
-            GameResult::Win(winner) => Some(!winner),
-            _ => None,
-        }
-    }
-
-    /// The PGN tag `Termination`; none for a normal end, as the event writes it.
-    #[must_use]
-    pub fn termination(&self) -> Option<&'static str> {
-        Some(match self.reason {
-            Reason::Mate
-            | Reason::Stalemate
-            | Reason::Threefold
-            | Reason::FiftyMoves
-            | Reason::InsufficientMaterial
-            | Reason::Resignation => return None,
-            Reason::IllegalMove(_) => "illegal move",
-            Reason::Time { .. } => "time forfeit",
-            Reason::Crash { .. } | Reason::NoStart(_) => "abandoned",
-            Reason::Stall { .. } => "stalled connection",
-            Reason::DrawByEval | Reason::WinByEval | Reason::Tables | Reason::Length => {
-                "adjudication"
-            }
-            Reason::Aborted(_) => "unterminated",
-        })
-    }
-
-    /// The PGN tag `TerminationDetails`, in the event's words where the event has some.
-    #[must_use]
-    pub fn details(&self) -> String {
-        let name = |side: Option<Color>| match side {
-            Some(Color::White) => "White",
-            Some(Color::Black) => "Black",
-            None => "Nobody",
-        };
-        let loser = name(self.loser());
-        let winner = name(self.loser().map(|side| !side));
-        match &self.reason {
-            Reason::Mate => format!("{winner} mates"),
-            Reason::Stalemate => "Stalemate".into(),
-            Reason::Threefold => "3-Fold repetition".into(),
-            Reason::FiftyMoves => "Fifty moves rule".into(),
-            Reason::InsufficientMaterial => "Insufficient material".into(),
-            Reason::IllegalMove(said) => format!("{loser} makes an illegal move: {said}"),
-            Reason::Time { .. } => format!("{loser} loses on time"),
-            Reason::Resignation => format!("{loser} resigns"),
-            Reason::Crash { .. } => format!("{loser} disconnects"),
-            Reason::Stall { .. } => format!("{loser}'s connection stalls"),
-            Reason::NoStart(_) => format!("{loser} does not start"),
-            Reason::DrawByEval => "TCEC draw rule".into(),
-            Reason::WinByEval => "TCEC win rule".into(),
-            Reason::Tables => "Syzygy tables".into(),
-            Reason::Length => "Longest game reached".into(),
-            Reason::Aborted(why) => format!("Unfinished: {why}"),
-        }
-    }
-}
 
 /// What the referee looks for besides mate, stalemate, threefold and fifty moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,7 +22,6 @@ pub enum Material {
 #[derive(Clone, Debug)]
 pub struct Referee {
     position: Chess,
-    legal: MoveList,
     /// Every position since the last move that cannot be taken back, the present one last.
     since: Vec<Chess>,
     plies: Ply,
@@ -236,7 +34,7 @@ impl Referee {
     pub fn new(start: Chess, material: Material) -> Referee {
         let mut since = Vec::with_capacity(128);
         since.push(start.clone());
-        Referee { legal: start.legal_moves(), position: start, since, plies: Ply(0), material }
+        Referee { position: start, since, plies: Ply(0), material }
     }
 
     /// The position reached.
@@ -251,22 +49,22 @@ impl Referee {
         self.plies
     }
 
-    /// The legal moves here.
+    /// The legal moves here, each time anew.
     #[must_use]
-    pub fn legal(&self) -> &MoveList {
-        &self.legal
+    pub fn legal(&self) -> MoveList {
+        self.position.legal_moves()
     }
 
     /// The legal move that UCI writes like this. Castling is the king's move of two squares.
     #[must_use]
     pub fn find(&self, said: UciMove) -> Option<Move> {
-        let UciMove::Normal { from, to, promotion } = said else { return None };
-        self.legal.iter().copied().find(|one| match *one {
-            Move::Normal { from: its, to: square, promotion: role, .. } => {
-                (its, square, role) == (from, to, promotion)
-            }
-            other => other.to_uci(CastlingMode::Standard) == said,
-        })
+        let UciMove::Normal { from, to, .. } = said else { return None };
+        let is_said = |one: &Move| one.to_uci(CastlingMode::Standard) == said;
+        match self.position.board().role_at(from)? {
+            // A king may castle, which is a move to where its rook stands.
+            Role::King => self.position.legal_moves().into_iter().find(is_said),
+            role => self.position.san_candidates(role, to).into_iter().find(is_said),
+        }
     }
 
     /// Plays one of the legal moves here and says whether the game is over.
@@ -275,8 +73,6 @@ impl Referee {
         // themselves tell them apart.
         let zeroing = one.is_capture() || one.role() == Role::Pawn;
         self.position.play_unchecked(one);
-        // The list has room for every position there can be: only the moves that are there are copied.
-        self.legal.clone_from(&self.position.legal_moves());
         self.plies = Ply(self.plies.0.saturating_add(1));
         if zeroing {
             self.since.clear();
@@ -288,7 +84,7 @@ impl Referee {
     /// Whether the game is over here, by the rules on the board.
     #[must_use]
     pub fn ending(&self) -> Option<Ending> {
-        if self.legal.is_empty() {
+        if !can_move(&self.position) {
             return Some(if self.position.is_check() {
                 Ending::win(!self.position.turn(), Reason::Mate)
             } else {
@@ -313,9 +109,26 @@ impl Referee {
     }
 }
 
+/// Whether there is a legal move.
+fn can_move(position: &Chess) -> bool {
+    has_free_pawn(position) || !position.legal_moves().is_empty()
+}
+
+/// Whether a pawn can step forward that neither a check nor a pin can hold: it stands on no line of its king.
+/// That is so in most positions, and seen without making a list of all moves.
+fn has_free_pawn(position: &Chess) -> bool {
+    let (board, turn) = (position.board(), position.turn());
+    let Some(king) = board.king_of(turn) else { return false };
+    let pinnable = attacks::queen_attacks(king, Bitboard::EMPTY);
+    let free = position.our(Role::Pawn) & !pinnable;
+    let ahead = free.shift(turn.fold_wb(8, -8)) & !board.occupied();
+    ahead.any() && position.checkers().is_empty()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shakmaty::Square;
     use shakmaty::fen::Fen;
 
     fn start(fen: &str) -> Chess {
@@ -419,28 +232,74 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_events_words() {
-        let lost = |reason| Ending::win(Color::White, reason);
-        for (ending, word, details) in [
-            (lost(Reason::Time { over: None }), "time forfeit", "Black loses on time"),
-            (
-                lost(Reason::Stall { waited: Duration::from_secs(1) }),
-                "stalled connection",
-                "Black's connection stalls",
-            ),
-            (
-                lost(Reason::IllegalMove("a1a1".into())),
-                "illegal move",
-                "Black makes an illegal move: a1a1",
-            ),
-            (lost(Reason::Crash { exit: None }), "abandoned", "Black disconnects"),
-        ] {
-            assert_eq!(ending.termination(), Some(word));
-            assert_eq!(ending.details(), details);
-            assert_eq!(ending.loser(), Some(Color::Black));
+    /// Positions of games in which every move is drawn by lot, from the start and from where pieces are few.
+    fn drawn_by_lot(seed: u64) -> Vec<Chess> {
+        let starts = [
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            "8/P6k/8/2pP4/8/8/p6K/1R6 w - c6 0 1",
+            "4k3/8/8/8/8/8/8/4KQR1 w - - 0 1",
+        ];
+        let mut lot = seed;
+        let mut seen = Vec::new();
+        for fen in starts {
+            let mut position = start(fen);
+            for _ in 0..60 {
+                let legal = position.legal_moves();
+                seen.push(position.clone());
+                lot = lot.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let Some(one) = legal.get((lot >> 33) as usize % legal.len().max(1)) else { break };
+                position.play_unchecked(*one);
+            }
         }
-        assert_eq!(GameResult::from_word("1/2-1/2"), Some(GameResult::Draw));
-        assert_eq!(GameResult::Draw.half_points(Color::White), Some(1));
+        seen
+    }
+
+    #[test]
+    fn exactly_the_legal_moves_are_found() {
+        for position in drawn_by_lot(7) {
+            let legal = position.legal_moves();
+            let game = Referee::new(position, Material::Draws);
+            let mut found = Vec::new();
+            for (from, to) in
+                Square::ALL.into_iter().flat_map(|from| Square::ALL.map(|to| (from, to)))
+            {
+                for promotion in [None, Some(Role::Queen), Some(Role::Knight)] {
+                    found.extend(game.find(UciMove::Normal { from, to, promotion }));
+                }
+            }
+            let asked = |one: &&Move| !matches!(one.promotion(), Some(Role::Rook | Role::Bishop));
+            let expected = legal.iter().filter(asked).count();
+            assert_eq!(found.len(), expected, "{:?}", game.position());
+            assert!(found.iter().all(|one| legal.contains(one)), "{:?}", game.position());
+        }
+    }
+
+    #[test]
+    fn where_nothing_can_move_is_seen_wherever_it_is() {
+        let (mut stuck, mut free) = (0, 0);
+        for position in (0..250).flat_map(drawn_by_lot) {
+            let can = !position.legal_moves().is_empty();
+            assert_eq!(can_move(&position), can, "{position:?}");
+            assert!(can || !has_free_pawn(&position), "{position:?}");
+            stuck += usize::from(!can);
+            free += usize::from(has_free_pawn(&position));
+        }
+        assert!(stuck > 10 && free > 10_000, "{stuck} {free}");
+    }
+
+    #[test]
+    fn a_pawn_that_a_pin_or_a_check_holds_is_not_free() {
+        for (fen, free) in [
+            ("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", false),
+            ("4k3/8/8/8/8/8/3P4/4K3 w - - 0 1", false),
+            ("4k3/8/8/8/8/8/P7/4K3 w - - 0 1", true),
+            ("4k3/8/8/8/8/p7/P7/4K3 w - - 0 1", false),
+            ("4k3/8/8/8/4r3/8/P7/4K3 w - - 0 1", false),
+            ("4k3/p7/8/8/8/8/8/4K3 b - - 0 1", true),
+            ("4k3/7P/8/8/8/8/8/4K3 w - - 0 1", true),
+        ] {
+            assert_eq!(has_free_pawn(&start(fen)), free, "{fen}");
+        }
     }
 }

@@ -6,6 +6,7 @@
 pub mod adjudicate;
 pub mod clock;
 pub mod end;
+mod ending;
 pub mod eval;
 pub mod info;
 pub mod pgn;
