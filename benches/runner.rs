@@ -4,7 +4,9 @@
 //! so that nearly all the time is the runner's and the kernel's. Figures are of one run on one machine: ratios
 //! hold elsewhere, and the instructions that callgrind counts do not depend on the machine at all. What is not
 //! there (the shared folder, a C compiler, strace, valgrind, a sandbox) is skipped by name. `GATE4K=PATH` measures
-//! another build of gate4k than the one made for this.
+//! another build of gate4k than the one made for this; `C_CHESS_CLI=PATH` and `FASTCHESS=PATH` are other runners
+//! that take turns with it. One part alone: `cargo bench --bench runner -- speed` (memory, sandbox, calls,
+//! instructions, peers).
 #![expect(clippy::expect_used, reason = "a benchmark that cannot measure has nothing to say")]
 
 use std::path::{Path, PathBuf};
@@ -149,28 +151,37 @@ fn micros(time: Duration, plies: usize) -> f64 {
     time.as_secs_f64() * 1e6 / plies.max(1) as f64
 }
 
+/// A part of the benchmark by its name.
+type Part = (&'static str, fn(&Bench));
+/// The words for a program that is to play so many games at a time.
+type CommandLine<'a> = &'a dyn Fn(&str) -> Vec<String>;
+
+/// Turns taken one after the other: a machine is not equally fast for long.
+const TURNS: usize = 5;
+
 fn speed(bench: &Bench) {
     const GAMES: usize = 600;
-    let one = bench.plain(GAMES, &["--concurrency", "1"]);
-    let plies = bench.plies(&one);
+    let of = |count: &str| bench.plain(GAMES, &["--concurrency", count]);
+    let plies = bench.plies(&of("1"));
     println!(
-        "{GAMES} games of {:.0} plies between engines that answer at once",
+        "{GAMES} games of {:.0} plies between engines that answer at once, medians of {TURNS} turns",
         plies as f64 / GAMES as f64
     );
-    let mut rates = Vec::new();
-    for count in ["1", "2"] {
-        let cost = bench.play(&bench.plain(GAMES, &["--concurrency", count]));
-        let rate = GAMES as f64 / cost.wall.as_secs_f64();
-        rates.push(rate);
+    let turns: Vec<[Cost; 2]> =
+        (0..TURNS).map(|_| ["1", "2"].map(|count| bench.play(&of(count)))).collect();
+    for (number, count) in ["1", "2"].into_iter().enumerate() {
+        let of_these = |figure: fn(&Cost) -> Duration| {
+            median(turns.iter().map(|turn| micros(figure(&turn[number]), plies)))
+        };
+        let wall = of_these(|cost| cost.wall);
         println!(
-            "  {count} at a time        {rate:8.0} games/s  {:6.1} µs wall a ply  {:6.1} µs runner's CPU a ply",
-            micros(cost.wall, plies),
-            micros(cost.cpu, plies)
+            "  {count} at a time        {:8.0} games/s  {wall:6.1} µs wall a ply  {:6.1} µs runner's CPU a ply",
+            1e6 * GAMES as f64 / (wall * plies as f64),
+            of_these(|cost| cost.cpu)
         );
     }
-    if let [one, two] = rates[..] {
-        println!("  two at a time      {:8.2} x one at a time", two / one);
-    }
+    let gain = turns.iter().map(|[one, two]| one.wall.as_secs_f64() / two.wall.as_secs_f64());
+    println!("  two at a time      {:8.2} x one at a time", median(gain));
     let loud = |words: &str| {
         let engines = [bench.engine("A", words), bench.engine("B", &format!("seed=2 {words}"))];
         bench.words(engines, GAMES, &[])
@@ -180,6 +191,65 @@ fn speed(bench: &Bench) {
         "  50 info lines a move {:+6.1} µs runner's CPU a ply",
         micros(spam.cpu, plies) - micros(quiet.cpu, plies)
     );
+}
+
+/// The middle one.
+fn median(figures: impl Iterator<Item = f64>) -> f64 {
+    let mut figures: Vec<f64> = figures.collect();
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// Other runners with the same engines, openings and number of games, in turns with this one. Each writes its
+/// games as PGN, and games are counted: the engines choose by their moves since the opening, so that a runner
+/// that sends positions in place of them plays other games of about the same length.
+fn peers(bench: &Bench) {
+    const GAMES: usize = 600;
+    let tiny = bench.tiny.display();
+    let book = bench.book.display();
+    let pgn = bench.dir.path().join("games.pgn").display().to_string();
+    let (games, rounds) = (GAMES.to_string(), (GAMES / 2).to_string());
+    let split = |text: String| text.split('|').map(str::to_owned).collect::<Vec<String>>();
+    let c_chess_cli = |count: &str| {
+        split(format!(
+            "-each|tc=10+0.1|-engine|name=A|cmd={tiny} seed=1|-engine|name=B|cmd={tiny} seed=2|-openings|file={book}|\
+             -repeat|-games|{games}|-concurrency|{count}|-pgn|{pgn}|2"
+        ))
+    };
+    let fastchess = |count: &str| {
+        split(format!(
+            "-engine|cmd={tiny}|name=A|args=seed=1|-engine|cmd={tiny}|name=B|args=seed=2|-each|tc=10+0.1|-openings|\
+             file={book}|format=epd|order=sequential|-rounds|{rounds}|-repeat|-concurrency|{count}|-pgnout|file={pgn}"
+        ))
+    };
+    let named: [(&str, CommandLine<'_>); 2] =
+        [("C_CHESS_CLI", &c_chess_cli), ("FASTCHESS", &fastchess)];
+    for (name, words) in named {
+        let Some(program) = std::env::var_os(name) else {
+            println!("skipped: another runner: {name} names none");
+            continue;
+        };
+        for count in ["1", "2"] {
+            let ours = bench.plain(GAMES, &["--concurrency", count, "--pgn", &pgn]);
+            let turns: Vec<(f64, f64)> = (0..TURNS)
+                .map(|_| {
+                    let rate = |command: &mut Command| {
+                        let _ = std::fs::remove_file(&pgn);
+                        let wall = measured(command.current_dir(bench.dir.path())).wall;
+                        GAMES as f64 / wall.as_secs_f64()
+                    };
+                    let its = rate(Command::new(&program).args(words(count)));
+                    (rate(Command::new(&bench.gate4k).args(&ours)), its)
+                })
+                .collect();
+            println!(
+                "  {count} at a time        {:8.0} games/s against {:.0} of {name}, {:.2} x (medians of {TURNS} turns)",
+                median(turns.iter().map(|turn| turn.0)),
+                median(turns.iter().map(|turn| turn.1)),
+                median(turns.iter().map(|turn| turn.0 / turn.1))
+            );
+        }
+    }
 }
 
 fn memory(bench: &Bench) {
@@ -219,29 +289,33 @@ fn sandbox(bench: &Bench) {
         println!("skipped: the sandbox: {}", String::from_utf8_lossy(&probe.stderr).trim());
         return;
     }
-    let mut figures = Vec::new();
-    for engines in
-        [[bench.engine("A", ""), bench.engine("B", "")], [entry("inside-a"), entry("inside-b")]]
-    {
+    let pace = |engines: [String; 2]| {
         let games = bench.told(&words(engines));
-        // The first games start the engines.
-        let later = games.iter().skip(2);
-        let figures_of =
+        let figures =
             |game: &Value| Some((game["lasted"].as_u64()?, game["moves"].as_array()?.len()));
-        let (time, plies) = later
-            .filter_map(figures_of)
+        // The first games start the engines.
+        let (time, plies) = games
+            .iter()
+            .skip(2)
+            .filter_map(figures)
             .fold((0, 0), |(time, plies), (more, count)| (time + more, plies + count));
-        figures.push(time as f64 / plies.max(1) as f64);
-    }
-    if let [outside, inside] = figures[..] {
-        println!(
-            "in the sandbox       {inside:6.2} µs a ply against {outside:.2} outside, {:.3} x",
-            inside / outside
-        );
-    }
+        time as f64 / plies.max(1) as f64
+    };
+    let turns: Vec<(f64, f64)> = (0..2 * TURNS)
+        .map(|_| {
+            let outside = pace([bench.engine("A", ""), bench.engine("B", "")]);
+            (pace([entry("inside-a"), entry("inside-b")]), outside)
+        })
+        .collect();
+    println!(
+        "in the sandbox       {:6.2} µs a ply against {:.2} outside, {:.3} x (medians of {} turns)",
+        median(turns.iter().map(|turn| turn.0)),
+        median(turns.iter().map(|turn| turn.1)),
+        median(turns.iter().map(|turn| turn.0 / turn.1)),
+        turns.len()
+    );
 }
 
-/// System calls of the runner's own threads.
 fn calls(bench: &Bench) {
     const GAMES: usize = 20;
     let words = bench.plain(GAMES, &[]);
@@ -301,9 +375,19 @@ fn instructions(bench: &Bench) {
 
 fn main() {
     let Some(bench) = Bench::open() else { return };
-    speed(&bench);
-    memory(&bench);
-    sandbox(&bench);
-    calls(&bench);
-    instructions(&bench);
+    let asked: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let parts: [Part; 6] = [
+        ("speed", speed),
+        ("peers", peers),
+        ("memory", memory),
+        ("sandbox", sandbox),
+        ("calls", calls),
+        ("instructions", instructions),
+    ];
+    for (name, part) in parts {
+        if asked.is_empty() || asked.iter().any(|word| word == name) {
+            part(&bench);
+        }
+    }
 }

@@ -9,7 +9,11 @@
 //! One that yields goes to the end of the line, though: where others want the processor too, each yield
 //! costs a slice of theirs (4 ms was seen), which is time on an engine's clock; who is woken from a poll
 //! goes first there. So only engines that just answered at once are yielded to, and after a yield that took
-//! long nobody is for a while.
+//! long the engine is polled for a while, the longer the oftener that happens.
+//!
+//! A yield is within one's own scheduling group. An entry in the sandbox is a session, and so may be a group
+//! of its own (autogroup, see sched(7)): there we come back from the yield before it ran, find no answer,
+//! and poll as well. What keeps a greedy entry from starving its referee is worth more than these switches.
 
 use std::time::Duration;
 
@@ -17,8 +21,8 @@ use super::affinity;
 
 /// One that answered sooner than this is expected to do so again.
 const AT_ONCE: Duration = Duration::from_micros(200);
-/// So many questions are polled for after a yield that took longer.
-const WARY: u32 = 2048;
+/// So many questions are polled for after the first yield that did no good, and after the last of many.
+const WARY: std::ops::RangeInclusive<u32> = 64..=4096;
 
 /// The choice for each question to one engine.
 #[derive(Debug)]
@@ -28,6 +32,8 @@ pub(super) struct HandOver {
     choice: Choice,
     /// Questions to go before it is tried again.
     wary: u32,
+    /// What `wary` becomes next time.
+    next: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,16 +50,19 @@ impl HandOver {
     }
 
     fn new(one_core: bool) -> HandOver {
-        HandOver { one_core, choice: Choice::Poll, wary: 0 }
+        HandOver { one_core, choice: Choice::Poll, wary: 0, next: *WARY.start() }
     }
 
     /// Before a question is written: `last` is how long the answer to the one before took, if one came.
     pub(super) fn ask(&mut self, last: Option<Duration>) {
         let at_once = last.is_some_and(|last| last < AT_ONCE);
-        self.wary = match self.choice {
-            Choice::Yielded if !at_once => WARY,
-            _ => self.wary.saturating_sub(1),
-        };
+        match self.choice {
+            Choice::Yielded if at_once => {
+                self.next = self.next.saturating_sub(1).max(*WARY.start());
+            }
+            Choice::Yielded => self.missed(),
+            Choice::Poll | Choice::Yield => self.wary = self.wary.saturating_sub(1),
+        }
         let trust = self.one_core && at_once && self.wary == 0;
         self.choice = if trust { Choice::Yield } else { Choice::Poll };
     }
@@ -65,6 +74,13 @@ impl HandOver {
             self.choice = Choice::Yielded;
         }
         now
+    }
+
+    /// The yield did no good.
+    pub(super) fn missed(&mut self) {
+        self.choice = Choice::Poll;
+        self.wary = self.next;
+        self.next = self.next.saturating_mul(2).min(*WARY.end());
     }
 }
 
@@ -92,24 +108,41 @@ mod tests {
         assert!(!asked(&mut elsewhere, QUICK));
     }
 
+    /// Polled questions until it is yielded to again.
+    fn polled(one: &mut HandOver) -> usize {
+        (0..10_000).take_while(|_| !asked(one, QUICK)).count()
+    }
+
     #[test]
-    fn after_a_yield_that_took_long_it_is_polled_for_a_while() {
+    fn after_a_yield_that_took_long_it_is_polled_for_a_while_and_longer_each_time() {
         let mut one = HandOver::new(true);
         assert!(asked(&mut one, QUICK));
+        let waits: Vec<usize> = (0..9)
+            .map(|_| {
+                assert!(!asked(&mut one, SLOW));
+                polled(&mut one)
+            })
+            .collect();
+        assert_eq!(waits, [63, 127, 255, 511, 1023, 2047, 4095, 4095, 4095]);
+        // And shorter again when all was well for long.
+        assert!((0..5000).all(|_| asked(&mut one, QUICK)));
         assert!(!asked(&mut one, SLOW));
-        let polled = (0..10_000).take_while(|_| !asked(&mut one, QUICK)).count();
-        assert_eq!(polled, WARY as usize - 1);
-        assert!(asked(&mut one, QUICK));
-        // One that was slow while it was polled for is no reason to be wary.
+        assert_eq!(polled(&mut one), 63);
+    }
+
+    #[test]
+    fn one_that_is_slow_while_it_is_polled_makes_nobody_wary() {
         let mut one = HandOver::new(true);
         assert!(!asked(&mut one, SLOW));
         assert!(asked(&mut one, QUICK));
     }
 
     #[test]
-    fn no_answer_to_a_yield_is_a_long_one() {
+    fn a_yield_that_brings_nothing_counts_as_one_that_took_long() {
         let mut one = HandOver::new(true);
         assert!(asked(&mut one, QUICK));
+        one.missed();
+        assert_eq!(polled(&mut one), 63);
         assert!(!asked(&mut one, None));
         assert!(!asked(&mut one, QUICK));
     }

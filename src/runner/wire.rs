@@ -162,6 +162,7 @@ impl Wire {
             if self.read(deadline)? {
                 return Ok(());
             }
+            self.hand_over.missed();
         }
         self.wait(deadline, false)?;
         self.read(deadline).map(|_| ())
