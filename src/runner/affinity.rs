@@ -28,10 +28,8 @@ pub(super) struct Cores {
 impl Cores {
     pub(super) fn here() -> Cores {
         let all = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
-        let mut ranked: Vec<(usize, usize)> = (0..CpuSet::count())
-            .filter(|cpu| all.is_set(*cpu).unwrap_or(false))
-            .map(|cpu| (sibling_rank(cpu), cpu))
-            .collect();
+        let mut ranked: Vec<(usize, usize)> =
+            members(&all).map(|cpu| (sibling_rank(cpu), cpu)).collect();
         ranked.sort_unstable();
         Cores { all, order: ranked.into_iter().map(|(_, cpu)| cpu).collect() }
     }
@@ -62,7 +60,11 @@ impl Cores {
 /// Whether the calling thread, and what it starts from now on, has but one processor.
 pub(super) fn is_one_core() -> bool {
     let all = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
-    (0..CpuSet::count()).filter(|cpu| all.is_set(*cpu).unwrap_or(false)).count() == 1
+    members(&all).count() == 1
+}
+
+fn members(set: &CpuSet) -> impl Iterator<Item = usize> {
+    (0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap_or(false))
 }
 
 /// A processor's place among those that share its core; 0 where that is not told.

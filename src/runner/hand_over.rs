@@ -3,8 +3,8 @@
 //! On the one processor that a game has, an engine that answers at once needs nobody woken for its answer: if
 //! we stay ready to run and only yield, it runs until it waits for the next question, and we find the answer
 //! written. Waited for in a poll, its write wakes us instead, and in about half of the plies we take the
-//! processor from it before it has come to wait: two more switches between processes. With engines that
-//! answer in some ten microseconds this is a fifth of a game.
+//! processor from it before it has come to wait: one more switch between processes. With engines that answer
+//! in some ten microseconds this is about a tenth of a game.
 //!
 //! One that yields goes to the end of the line, though: where others want the processor too, each yield
 //! costs a slice of theirs (4 ms was seen), which is time on an engine's clock; who is woken from a poll
