@@ -12,8 +12,11 @@
 //! long the engine is polled for a while, the longer the oftener that happens.
 //!
 //! A yield is within one's own scheduling group. An entry in the sandbox is a session, and so may be a group
-//! of its own (autogroup, see sched(7)): there we come back from the yield before it ran, find no answer,
-//! and poll as well. What keeps a greedy entry from starving its referee is worth more than these switches.
+//! of its own (autogroup, see sched(7)): there we come back from the yield before it ran. What keeps a greedy
+//! entry from starving its referee is worth more than these switches. Its slice is shorter than ours, though
+//! (see `sandbox/spawn/child.rs`), so that it mostly runs as soon as the question is written, and who
+//! looks before waiting finds the answer. A look costs little and nobody's turn, so it is what is done wherever
+//! there is hope and a yield is not trusted.
 
 use std::time::Duration;
 
@@ -24,23 +27,29 @@ const AT_ONCE: Duration = Duration::from_micros(200);
 /// So many questions are polled for after the first yield that did no good, and after the last of many.
 const WARY: std::ops::RangeInclusive<u32> = 64..=4096;
 
+/// What to do for one answer before waiting for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// Nothing.
+    Wait,
+    /// See whether it is there.
+    Look,
+    /// Yield, and then see.
+    Yield,
+}
+
 /// The choice for each question to one engine.
 #[derive(Debug)]
 pub(super) struct HandOver {
     /// Whether the engine has the same one processor as we.
     one_core: bool,
     choice: Choice,
-    /// Questions to go before it is tried again.
+    /// Whether the present question was yielded for.
+    yielded: bool,
+    /// Questions to go before it is yielded to again.
     wary: u32,
     /// What `wary` becomes next time.
     next: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Choice {
-    Poll,
-    Yield,
-    Yielded,
 }
 
 impl HandOver {
@@ -50,37 +59,41 @@ impl HandOver {
     }
 
     fn new(one_core: bool) -> HandOver {
-        HandOver { one_core, choice: Choice::Poll, wary: 0, next: *WARY.start() }
+        let next = *WARY.start();
+        HandOver { one_core, choice: Choice::Wait, yielded: false, wary: 0, next }
     }
 
     /// Before a question is written: `last` is how long the answer to the one before took, if one came.
     pub(super) fn ask(&mut self, last: Option<Duration>) {
         let at_once = last.is_some_and(|last| last < AT_ONCE);
-        match self.choice {
-            Choice::Yielded if at_once => {
-                self.next = self.next.saturating_sub(1).max(*WARY.start());
-            }
-            Choice::Yielded => self.missed(),
-            Choice::Poll | Choice::Yield => self.wary = self.wary.saturating_sub(1),
+        if !self.yielded {
+            self.wary = self.wary.saturating_sub(1);
+        } else if at_once {
+            self.next = self.next.saturating_sub(1).max(*WARY.start());
+        } else {
+            self.missed();
         }
-        let trust = self.one_core && at_once && self.wary == 0;
-        self.choice = if trust { Choice::Yield } else { Choice::Poll };
+        self.yielded = false;
+        self.choice = match self.one_core && at_once {
+            false => Choice::Wait,
+            true if self.wary == 0 => Choice::Yield,
+            true => Choice::Look,
+        };
     }
 
-    /// Whether to yield before waiting; true once a question at most.
-    pub(super) fn take(&mut self) -> bool {
-        let now = self.choice == Choice::Yield;
-        if now {
-            self.choice = Choice::Yielded;
-        }
-        now
+    /// What to do before waiting; something once a question at most.
+    pub(super) fn take(&mut self) -> Choice {
+        let choice = std::mem::replace(&mut self.choice, Choice::Wait);
+        self.yielded |= choice == Choice::Yield;
+        choice
     }
 
-    /// The yield did no good.
+    /// Nothing was there; if it was yielded for, that did no good.
     pub(super) fn missed(&mut self) {
-        self.choice = Choice::Poll;
-        self.wary = self.next;
-        self.next = self.next.saturating_mul(2).min(*WARY.end());
+        if std::mem::take(&mut self.yielded) {
+            self.wary = self.next;
+            self.next = self.next.saturating_mul(2).min(*WARY.end());
+        }
     }
 }
 
@@ -94,9 +107,9 @@ mod tests {
     /// Asks once and says whether it was yielded.
     fn asked(hand_over: &mut HandOver, last: Option<Duration>) -> bool {
         hand_over.ask(last);
-        let yielded = hand_over.take();
-        assert!(!hand_over.take(), "twice for one question");
-        yielded
+        let choice = hand_over.take();
+        assert_eq!(hand_over.take(), Choice::Wait, "twice for one question");
+        choice == Choice::Yield
     }
 
     #[test]
@@ -145,5 +158,20 @@ mod tests {
         assert_eq!(polled(&mut one), 63);
         assert!(!asked(&mut one, None));
         assert!(!asked(&mut one, QUICK));
+    }
+
+    #[test]
+    fn one_that_is_not_yielded_to_any_more_is_looked_for_and_that_changes_nothing() {
+        let mut one = HandOver::new(true);
+        assert!(asked(&mut one, QUICK));
+        one.missed();
+        for _ in 0..63 {
+            one.ask(QUICK);
+            assert_eq!(one.take(), Choice::Look);
+            one.missed();
+        }
+        assert!(asked(&mut one, QUICK));
+        one.ask(SLOW);
+        assert_eq!(one.take(), Choice::Wait);
     }
 }

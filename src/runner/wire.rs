@@ -18,7 +18,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{Errno, read, write};
 use rustix::thread::sched_yield;
 
-use super::hand_over::HandOver;
+use super::hand_over::{Choice, HandOver};
 use super::stop::{Level, Stop};
 use crate::sandbox::plan::Pipes;
 
@@ -157,8 +157,11 @@ impl Wire {
                 self.start = 0;
             }
         }
-        if self.hand_over.take() && self.stop.level() != Level::Now {
-            sched_yield();
+        let choice = self.hand_over.take();
+        if choice != Choice::Wait && self.stop.level() != Level::Now {
+            if choice == Choice::Yield {
+                sched_yield();
+            }
             if self.read(deadline)? {
                 return Ok(());
             }

@@ -405,7 +405,28 @@ fn detach(_: &Script) -> Result<(), c_int> {
         check(libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut()).into())?;
         libc::umask(0o022);
     }
+    take_turns_quickly();
     Ok(())
+}
+
+/// Asks for the shortest slice there is of an ordinary process (0.1 ms, Linux 6.12 and later; before, nothing
+/// happens). The share of the processor stays the same, but whose slice is shorter than its referee's gets a
+/// shared processor as soon as it is asked, and keeps it until it waits for the next question: the slice
+/// is seen from outside the scheduling group that a session is, where a yield is not. It is about speed alone,
+/// so no failure of it matters.
+fn take_turns_quickly() {
+    const SHORTEST_NS: u64 = 100_000;
+    const SIZE: c_uint = size_of::<libc::sched_attr>() as c_uint;
+    // SAFETY: the kernel writes and reads `SIZE` bytes of a structure on our own stack, all of them integers.
+    unsafe {
+        let mut attr: libc::sched_attr = std::mem::zeroed();
+        let got = libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attr, SIZE, 0);
+        let ordinary = [libc::SCHED_OTHER, libc::SCHED_BATCH].map(|policy| policy as u32);
+        if got == 0 && ordinary.contains(&attr.sched_policy) {
+            attr.sched_runtime = SHORTEST_NS;
+            libc::syscall(libc::SYS_sched_setattr, 0, &raw const attr, 0);
+        }
+    }
 }
 
 fn limit(script: &Script) -> Result<(), c_int> {
