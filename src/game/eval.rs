@@ -57,6 +57,23 @@ impl Eval {
         self.0
     }
 
+    /// Appends it as it is displayed, without the formatting machinery: a game has hundreds.
+    pub(super) fn push(self, out: &mut String) {
+        let mut digits = itoa::Buffer::new();
+        if self.0 < 0 {
+            out.push('-');
+        }
+        if let Some(Ply(plies)) = self.mate_in() {
+            out.push('M');
+            out.push_str(digits.format(plies));
+            return;
+        }
+        let size = self.0.unsigned_abs();
+        out.push_str(digits.format(size / 100));
+        out.push_str(if size % 100 < 10 { ".0" } else { "." });
+        out.push_str(digits.format(size % 100));
+    }
+
     /// The plies to mate where it is one.
     #[must_use]
     pub fn mate_in(self) -> Option<Ply> {
@@ -71,14 +88,9 @@ impl Eval {
 /// As in the event's files, which count mates in plies: `0.25`, `-11.06`, `M7`, `-M4`.
 impl fmt::Display for Eval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = if self.0 < 0 { "-" } else { "" };
-        match self.mate_in() {
-            Some(Ply(plies)) => write!(f, "{sign}M{plies}"),
-            None => {
-                let size = self.0.unsigned_abs();
-                write!(f, "{sign}{}.{:02}", size / 100, size % 100)
-            }
-        }
+        let mut text = String::new();
+        self.push(&mut text);
+        f.write_str(&text)
     }
 }
 

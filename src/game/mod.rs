@@ -9,6 +9,10 @@ pub mod end;
 mod ending;
 pub mod eval;
 pub mod info;
+#[cfg(test)]
+mod lots;
+mod movetext;
 pub mod pgn;
 pub mod play;
+mod san;
 pub mod tables;

@@ -4,15 +4,13 @@
 use std::fmt::{self, Write};
 use std::time::{Duration, SystemTime};
 
-use shakmaty::san::SanPlus;
-use shakmaty::uci::UciMove;
-use shakmaty::{ByColor, Chess, Color, Position, Role};
+use shakmaty::{ByColor, Color};
 
 use crate::evidence::escape;
 use crate::game::clock::TimeControl;
 use crate::game::end::{Ending, GameResult};
-use crate::game::eval::Eval;
-use crate::game::play::{GameRecord, PlyRecord};
+use crate::game::movetext;
+use crate::game::play::GameRecord;
 
 /// How much stands beside each move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,18 +61,7 @@ pub fn write(out: &mut String, header: &Header, record: &GameRecord, style: Styl
             Comment(&header.options.black)
         )?;
     }
-    let start = record.opening.start();
-    let mut movetext = Movetext { position: start, first: true, style, column: 0, out };
-    for one in record.opening.moves() {
-        movetext.book(*one)?;
-    }
-    let last = record.plies.len().saturating_sub(1);
-    for (index, ply) in record.plies.iter().enumerate() {
-        let pv = record.pvs.get(ply.pv.clone()).unwrap_or_default();
-        let ending = (index == last).then_some(&record.ending);
-        movetext.ply(ply, pv, ending)?;
-    }
-    movetext.finish(&record.ending)?;
+    movetext::write(out, record, style);
     out.push_str("\n\n");
     Ok(())
 }
@@ -157,7 +144,7 @@ impl fmt::Display for Quoted<'_> {
 }
 
 /// Text inside a comment: one line, and no brace that would end it.
-struct Comment<'a>(&'a str);
+pub(super) struct Comment<'a>(pub(super) &'a str);
 
 impl fmt::Display for Comment<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -167,187 +154,6 @@ impl fmt::Display for Comment<'_> {
                 '}' => ')',
                 c => c,
             })?;
-        }
-        Ok(())
-    }
-}
-
-struct Movetext<'a> {
-    position: Chess,
-    first: bool,
-    style: Style,
-    column: usize,
-    out: &'a mut String,
-}
-
-impl Movetext<'_> {
-    /// A word, on a new line where the present one would grow beyond 80 columns.
-    fn word(&mut self, word: &str) {
-        let width = word.chars().count();
-        if self.column > 0 {
-            if self.style != Style::Event && self.column + 1 + width > 80 {
-                self.out.push('\n');
-                self.column = 0;
-            } else {
-                self.out.push(' ');
-                self.column += 1;
-            }
-        }
-        self.out.push_str(word);
-        self.column += width;
-    }
-
-    fn line_end(&mut self) {
-        if self.column > 0 {
-            self.out.push('\n');
-            self.column = 0;
-        }
-    }
-
-    /// The move with its number where one is due, and plays it.
-    fn san(&mut self, one: shakmaty::Move) {
-        let number = self.position.fullmoves();
-        match self.position.turn() {
-            Color::White => self.word(&format!("{number}.")),
-            Color::Black if self.first => self.word(&format!("{number}...")),
-            Color::Black => {}
-        }
-        self.first = false;
-        let san = SanPlus::from_move_and_play_unchecked(&mut self.position, one);
-        self.word(&san.to_string());
-    }
-
-    fn book(&mut self, one: shakmaty::Move) -> fmt::Result {
-        self.san(one);
-        if self.style == Style::Event {
-            let comment = format!("{{book, mb={},}}", Balance(&self.position));
-            self.word(&comment);
-            if self.position.turn() == Color::White {
-                self.line_end();
-            }
-        }
-        Ok(())
-    }
-
-    fn ply(&mut self, ply: &PlyRecord, pv: &[u8], ending: Option<&Ending>) -> fmt::Result {
-        if self.style == Style::Event && self.position.turn() == Color::White {
-            self.line_end();
-        }
-        let before = (self.style == Style::Event).then(|| self.position.clone());
-        let side = self.position.turn();
-        self.san(ply.played);
-        match self.style {
-            Style::Moves => {}
-            Style::Short => {
-                let eval = ply.info.eval.map(|eval| eval.for_white(side));
-                let seconds = ply.used().as_secs_f64();
-                let comment = match (eval, ply.info.depth) {
-                    (Some(eval), Some(depth)) => format!("{{{eval}/{depth} {seconds:.3}s}}"),
-                    (Some(eval), None) => format!("{{{eval} {seconds:.3}s}}"),
-                    (None, _) => format!("{{{seconds:.3}s}}"),
-                };
-                self.word(&comment);
-            }
-            Style::Event => {
-                let mut comment = String::with_capacity(200);
-                event_comment(&mut comment, ply, before.as_ref(), &self.position, pv)?;
-                if let Some(ending) = ending {
-                    write!(comment, " {}", Comment(&ending.details()))?;
-                }
-                comment.push('}');
-                self.word(&comment);
-                self.line_end();
-            }
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self, ending: &Ending) -> fmt::Result {
-        if self.style == Style::Event {
-            self.line_end();
-        } else {
-            let why = format!("{{{}}}", Comment(&ending.details()));
-            self.word(&why);
-        }
-        self.word(ending.result.word());
-        Ok(())
-    }
-}
-
-/// `{d=…, …, mb=…,` without the closing brace.
-fn event_comment(
-    out: &mut String,
-    ply: &PlyRecord,
-    before: Option<&Chess>,
-    after: &Chess,
-    pv: &[u8],
-) -> fmt::Result {
-    let info = &ply.info;
-    // As the event writes it: an engine that says nothing has searched one ply and thinks 0.00.
-    let depth = info.depth.unwrap_or(1);
-    let side = !after.turn();
-    let eval = info.eval.unwrap_or(Eval::centipawns(0)).for_white(side);
-    write!(
-        out,
-        "{{d={depth}, sd={}, mt={}, tl={}, s={}, n={}, pv=",
-        info.seldepth.unwrap_or(depth),
-        ply.used().as_millis(),
-        ply.left.as_millis(),
-        info.speed.unwrap_or(0),
-        info.nodes.unwrap_or(0),
-    )?;
-    if let Some(before) = before {
-        write_pv(out, before.clone(), pv)?;
-    }
-    match info.table_hits {
-        Some(hits) => write!(out, ", tb={hits}")?,
-        None => out.push_str(", tb=null"),
-    }
-    let full = info.hashfull.unwrap_or(0);
-    let (draw, win) = ply.rules_in;
-    write!(
-        out,
-        ", h={}.{}, ph=0.0, wv={eval}, R50={}, Rd={draw}, Rr={win}, mb={},",
-        full / 10,
-        full % 10,
-        100u32.saturating_sub(after.halfmoves()) / 2,
-        Balance(after),
-    )
-}
-
-/// The expected line in SAN, as far as it is legal.
-fn write_pv(out: &mut String, mut position: Chess, pv: &[u8]) -> fmt::Result {
-    let words = pv.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    for (index, word) in words.enumerate() {
-        let Ok(uci) = UciMove::from_ascii(word) else {
-            break;
-        };
-        let Ok(one) = uci.to_move(&position) else {
-            break;
-        };
-        if index > 0 {
-            out.push(' ');
-        }
-        write!(out, "{}", SanPlus::from_move_and_play_unchecked(&mut position, one))?;
-    }
-    Ok(())
-}
-
-/// White's pieces less Black's: pawns, knights, bishops, rooks, queens.
-struct Balance<'a>(&'a Chess);
-
-impl fmt::Display for Balance<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let board = self.0.board();
-        for role in [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
-            let pieces = board.by_role(role);
-            let count = |side| (pieces & board.by_color(side)).count();
-            let (white, black) = (count(Color::White), count(Color::Black));
-            if white >= black {
-                write!(f, "+{}", white - black)?;
-            } else {
-                write!(f, "-{}", black - white)?;
-            }
         }
         Ok(())
     }
@@ -365,9 +171,12 @@ mod tests {
     use super::*;
     use crate::game::clock::Stamp;
     use crate::game::end::Reason;
+    use crate::game::eval::Eval;
     use crate::game::info::Info;
+    use crate::game::play::PlyRecord;
     use crate::openings::{Book, Opening, Order, Wanted};
-    use shakmaty::CastlingMode;
+    use shakmaty::uci::UciMove;
+    use shakmaty::{CastlingMode, Position};
 
     fn header(white: &str) -> Header {
         let both = |text: &str| ByColor { white: text.to_owned(), black: text.to_owned() };

@@ -1,0 +1,250 @@
+//! The moves of a game in PGN, with what was measured beside each.
+//!
+//! Numbers go through itoa and words straight to the text: with the formatting machinery the PGN of a game
+//! between engines that answer at once cost a tenth of the game.
+
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess, Color, Move, Position, Role};
+
+use super::pgn::{Comment, Style};
+use super::play::{GameRecord, PlyRecord};
+use super::san;
+use crate::game::end::Ending;
+use crate::game::eval::Eval;
+
+/// No line but the event's grows beyond this many columns (PGN standard, 8.2.1).
+const COLUMNS: usize = 80;
+
+/// Appends the moves and the result.
+pub(super) fn write(out: &mut String, record: &GameRecord, style: Style) {
+    let position = record.opening.start();
+    let a_ply = if style == Style::Event { 160 } else { 24 };
+    out.reserve((record.plies.len() + 4) * a_ply + record.pvs.len());
+    let line = out.len();
+    let mut movetext = Movetext { position, first: true, san: String::new(), style, line, out };
+    for one in record.opening.moves() {
+        movetext.book(*one);
+    }
+    let last = record.plies.len().saturating_sub(1);
+    for (index, ply) in record.plies.iter().enumerate() {
+        let pv = record.pvs.get(ply.pv.clone()).unwrap_or_default();
+        let ending = (index == last).then_some(&record.ending);
+        movetext.ply(ply, pv, ending);
+    }
+    movetext.finish(&record.ending);
+}
+
+struct Movetext<'a> {
+    position: Chess,
+    first: bool,
+    /// The last move that was written.
+    san: String,
+    style: Style,
+    /// Where the present line begins in `out`.
+    line: usize,
+    out: &'a mut String,
+}
+
+impl Movetext<'_> {
+    /// A word, on a new line where the present one would grow too long.
+    fn word(&mut self, write: impl FnOnce(&mut String)) {
+        let space = self.out.len();
+        let follows = space > self.line;
+        if follows {
+            self.out.push(' ');
+        }
+        write(self.out);
+        let breaks = follows
+            && self.style != Style::Event
+            && self.out.len() - self.line > COLUMNS
+            && self.out.get(self.line..).is_some_and(|line| line.chars().count() > COLUMNS);
+        if breaks {
+            self.out.replace_range(space..=space, "\n");
+            self.line = space + 1;
+        }
+    }
+
+    fn line_end(&mut self) {
+        if self.out.len() > self.line {
+            self.out.push('\n');
+            self.line = self.out.len();
+        }
+    }
+
+    /// The move with its number where one is due, and plays it.
+    fn san(&mut self, one: Move) {
+        let number = self.position.fullmoves().get();
+        match self.position.turn() {
+            Color::White => self.numbered(number, "."),
+            Color::Black if self.first => self.numbered(number, "..."),
+            Color::Black => {}
+        }
+        self.first = false;
+        self.san.clear();
+        san::push_and_play(&mut self.san, &mut self.position, one);
+        let san = std::mem::take(&mut self.san);
+        self.word(|out| out.push_str(&san));
+        self.san = san;
+    }
+
+    fn numbered(&mut self, number: u32, dots: &str) {
+        self.word(|out| {
+            push_number(out, number);
+            out.push_str(dots);
+        });
+    }
+
+    fn book(&mut self, one: Move) {
+        self.san(one);
+        if self.style == Style::Event {
+            self.out.push_str(" {book, mb=");
+            Balance::of(&self.position).push(self.out);
+            self.out.push_str(",}");
+            if self.position.turn() == Color::White {
+                self.line_end();
+            }
+        }
+    }
+
+    fn ply(&mut self, ply: &PlyRecord, pv: &[u8], ending: Option<&Ending>) {
+        let side = self.position.turn();
+        match self.style {
+            Style::Moves => self.san(ply.played),
+            Style::Short => {
+                self.san(ply.played);
+                self.word(|out| push_short_comment(out, ply, side));
+            }
+            Style::Event => {
+                if side == Color::White {
+                    self.line_end();
+                }
+                let before = self.position.clone();
+                self.san(ply.played);
+                self.out.push(' ');
+                self.event_comment(ply, before, pv);
+                if let Some(ending) = ending {
+                    self.out.push_str(&format!(" {}", Comment(&ending.details())));
+                }
+                self.out.push('}');
+                self.line_end();
+            }
+        }
+    }
+
+    /// `{d=…, …, mb=…,` without the closing brace.
+    fn event_comment(&mut self, ply: &PlyRecord, before: Chess, pv: &[u8]) {
+        let (info, side) = (&ply.info, before.turn());
+        // As the event writes it: an engine that says nothing has searched one ply and thinks 0.00.
+        let depth = info.depth.unwrap_or(1);
+        let eval = info.eval.unwrap_or(Eval::centipawns(0)).for_white(side);
+        let full = info.hashfull.unwrap_or(0);
+        let (draw, win) = ply.rules_in;
+        self.number("{d=", depth);
+        self.number(", sd=", info.seldepth.unwrap_or(depth));
+        self.number(", mt=", ply.used().as_millis());
+        self.number(", tl=", ply.left.as_millis());
+        self.number(", s=", info.speed.unwrap_or(0));
+        self.number(", n=", info.nodes.unwrap_or(0));
+        self.out.push_str(", pv=");
+        self.pv(ply.played, before, pv);
+        match info.table_hits {
+            Some(hits) => self.number(", tb=", hits),
+            None => self.out.push_str(", tb=null"),
+        }
+        self.number(", h=", full / 10);
+        self.number(".", full % 10);
+        self.out.push_str(", ph=0.0, wv=");
+        eval.push(self.out);
+        self.number(", R50=", 100u32.saturating_sub(self.position.halfmoves()) / 2);
+        self.number(", Rd=", draw);
+        self.number(", Rr=", win);
+        self.out.push_str(", mb=");
+        Balance::of(&self.position).push(self.out);
+        self.out.push(',');
+    }
+
+    fn number(&mut self, name: &str, number: impl itoa::Integer) {
+        self.out.push_str(name);
+        push_number(self.out, number);
+    }
+
+    /// The expected line in SAN, as far as it is legal; `played` is the move that was just written.
+    fn pv(&mut self, played: Move, before: Chess, pv: &[u8]) {
+        let mut position = before;
+        let words = pv.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        for (index, word) in words.enumerate() {
+            let Ok(uci) = UciMove::from_ascii(word) else { break };
+            // Mostly it begins with what was played, which was found legal and written already.
+            if index == 0 && uci == played.to_uci(CastlingMode::Standard) {
+                self.out.push_str(&self.san);
+                position = self.position.clone();
+                continue;
+            }
+            let Ok(one) = uci.to_move(&position) else { break };
+            if index > 0 {
+                self.out.push(' ');
+            }
+            san::push_and_play(self.out, &mut position, one);
+        }
+    }
+
+    fn finish(&mut self, ending: &Ending) {
+        if self.style == Style::Event {
+            self.line_end();
+        } else {
+            let why = format!("{{{}}}", Comment(&ending.details()));
+            self.word(|out| out.push_str(&why));
+        }
+        self.word(|out| out.push_str(ending.result.word()));
+    }
+}
+
+/// `{+0.31/12 0.250s}` as far as it is known.
+fn push_short_comment(out: &mut String, ply: &PlyRecord, side: Color) {
+    out.push('{');
+    if let Some(eval) = ply.info.eval {
+        eval.for_white(side).push(out);
+        if let Some(depth) = ply.info.depth {
+            out.push('/');
+            push_number(out, depth);
+        }
+        out.push(' ');
+    }
+    let millis = (ply.used().as_micros() + 500) / 1000;
+    push_number(out, millis / 1000);
+    out.push('.');
+    for tenfold in [100, 10, 1] {
+        push_number(out, millis / tenfold % 10);
+    }
+    out.push_str("s}");
+}
+
+fn push_number(out: &mut String, number: impl itoa::Integer) {
+    out.push_str(itoa::Buffer::new().format(number));
+}
+
+/// White's pieces less Black's: pawns, knights, bishops, rooks, queens.
+struct Balance([i64; 5]);
+
+impl Balance {
+    fn of(position: &Chess) -> Balance {
+        let (board, mut white_more) = (position.board(), [0; 5]);
+        let roles = [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
+        for (more, role) in white_more.iter_mut().zip(roles) {
+            let pieces = board.by_role(role);
+            let count = |side| (pieces & board.by_color(side)).count() as i64;
+            *more = count(Color::White) - count(Color::Black);
+        }
+        Balance(white_more)
+    }
+
+    /// As `+1+0-1+0+0`.
+    fn push(&self, out: &mut String) {
+        for more in self.0 {
+            if more >= 0 {
+                out.push('+');
+            }
+            push_number(out, more);
+        }
+    }
+}
