@@ -1,7 +1,9 @@
 //! When a game ends by the rules on the board (rule 2 of the event), and which moves are legal.
 
 use shakmaty::uci::UciMove;
-use shakmaty::{Bitboard, CastlingMode, Chess, Move, MoveList, Position, Role, attacks};
+use shakmaty::{
+    Bitboard, CastlingMode, CastlingSide, Chess, Move, MoveList, Position, Role, Square, attacks,
+};
 
 pub use super::ending::{Ending, GameResult, Reason};
 use crate::units::Ply;
@@ -58,13 +60,29 @@ impl Referee {
     /// The legal move that UCI writes like this. Castling is the king's move of two squares.
     #[must_use]
     pub fn find(&self, said: UciMove) -> Option<Move> {
-        let UciMove::Normal { from, to, .. } = said else { return None };
+        let UciMove::Normal { from, to, promotion } = said else { return None };
+        let (position, board) = (&self.position, self.position.board());
+        let piece = board.piece_at(from).filter(|piece| piece.color == position.turn())?;
         let is_said = |one: &Move| one.to_uci(CastlingMode::Standard) == said;
-        match self.position.board().role_at(from)? {
-            // A king may castle, which is a move to where its rook stands.
-            Role::King => self.position.legal_moves().into_iter().find(is_said),
-            role => self.position.san_candidates(role, to).into_iter().find(is_said),
+        // A step of the king, and a move of a piece that nothing can hold, are judged by where they lead.
+        let simple = match piece.role {
+            Role::King => king_may_step(position, from, to),
+            Role::Pawn => false,
+            _ => {
+                is_free(position, from)
+                    && attacks::attacks(from, piece, board.occupied()).contains(to)
+            }
+        };
+        if simple && promotion.is_none() && !position.us().contains(to) {
+            let capture = board.role_at(to);
+            return Some(Move::Normal { role: piece.role, from, capture, to, promotion });
         }
+        if piece.role == Role::King {
+            let castling =
+                CastlingSide::ALL.into_iter().flat_map(|side| position.castling_moves(side));
+            return castling.into_iter().find(is_said);
+        }
+        position.san_candidates(piece.role, to).into_iter().find(is_said)
     }
 
     /// Plays one of the legal moves here and says whether the game is over.
@@ -105,31 +123,48 @@ impl Referee {
 
     /// How often this position has been on the board, now included.
     fn occurrences(&self) -> usize {
-        self.since.iter().rev().step_by(2).filter(|before| **before == self.position).count()
+        // Back to it takes both sides two moves at least.
+        1 + self.since.iter().rev().step_by(2).skip(2).filter(|one| **one == self.position).count()
     }
 }
 
-/// Whether there is a legal move.
+/// Whether there is a legal move. A list of all is made only where nothing simpler shows that there is one.
 fn can_move(position: &Chess) -> bool {
-    has_free_pawn(position) || !position.legal_moves().is_empty()
+    let king = position.board().king_of(position.turn());
+    let steps =
+        |king| attacks::king_attacks(king).into_iter().any(|to| king_may_step(position, king, to));
+    has_free_pawn(position) || king.is_some_and(steps) || !position.legal_moves().is_empty()
 }
 
-/// Whether a pawn can step forward that neither a check nor a pin can hold: it stands on no line of its king.
-/// That is so in most positions, and seen without making a list of all moves.
+/// Whether it is a step of the king to where nothing attacks it, itself no longer in the way.
+fn king_may_step(position: &Chess, king: Square, to: Square) -> bool {
+    let (board, them) = (position.board(), !position.turn());
+    (attacks::king_attacks(king) & !position.us()).contains(to)
+        && board.attacks_to(to, them, board.occupied().without(king)).is_empty()
+}
+
+/// Whether a pawn can step forward that neither a check nor a pin can hold.
 fn has_free_pawn(position: &Chess) -> bool {
-    let (board, turn) = (position.board(), position.turn());
-    let Some(king) = board.king_of(turn) else { return false };
-    let pinnable = attacks::queen_attacks(king, Bitboard::EMPTY);
-    let free = position.our(Role::Pawn) & !pinnable;
-    let ahead = free.shift(turn.fold_wb(8, -8)) & !board.occupied();
+    let free = position.our(Role::Pawn) & !holdable(position);
+    let ahead = free.shift(position.turn().fold_wb(8, -8)) & !position.board().occupied();
     ahead.any() && position.checkers().is_empty()
+}
+
+/// Whether the piece there may go wherever it can.
+fn is_free(position: &Chess, from: Square) -> bool {
+    !holdable(position).contains(from) && position.checkers().is_empty()
+}
+
+/// The squares on a line of the king: only there a piece can be pinned.
+fn holdable(position: &Chess) -> Bitboard {
+    let king = position.board().king_of(position.turn());
+    king.map_or(Bitboard::FULL, |king| attacks::queen_attacks(king, Bitboard::EMPTY))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::game::lots::drawn_by_lot;
-    use shakmaty::Square;
     use shakmaty::fen::Fen;
 
     fn start(fen: &str) -> Chess {
@@ -235,7 +270,7 @@ mod tests {
 
     #[test]
     fn exactly_the_legal_moves_are_found() {
-        for position in drawn_by_lot(7) {
+        for position in (7..12).flat_map(drawn_by_lot) {
             let legal = position.legal_moves();
             let game = Referee::new(position, Material::Draws);
             let mut found = Vec::new();
