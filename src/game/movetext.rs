@@ -3,11 +3,13 @@
 //! Numbers go through itoa and words straight to the text: with the formatting machinery the PGN of a game
 //! between engines that answer at once cost a tenth of the game.
 
+use std::time::Duration;
+
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Color, Move, Position, Role};
 
 use super::pgn::{Comment, Style};
-use super::play::{GameRecord, PlyRecord};
+use super::play::{GameRecord, PlyRecord, millis};
 use super::san;
 use crate::game::end::Ending;
 use crate::game::eval::Eval;
@@ -18,7 +20,7 @@ const COLUMNS: usize = 80;
 /// Appends the moves and the result.
 pub(super) fn write(out: &mut String, record: &GameRecord, style: Style) {
     let position = record.opening.start();
-    let a_ply = if style == Style::Event { 160 } else { 24 };
+    let a_ply = if style == Style::Event { 160 } else { 32 };
     out.reserve((record.plies.len() + 4) * a_ply + record.pvs.len());
     let line = out.len();
     let mut movetext = Movetext { position, first: true, san: String::new(), style, line, out };
@@ -141,8 +143,8 @@ impl Movetext<'_> {
         let (draw, win) = ply.rules_in;
         self.number("{d=", depth);
         self.number(", sd=", info.seldepth.unwrap_or(depth));
-        self.number(", mt=", ply.used().as_millis());
-        self.number(", tl=", ply.left.as_millis());
+        self.number(", mt=", millis(ply.used()));
+        self.number(", tl=", millis(ply.left));
         self.number(", s=", info.speed.unwrap_or(0));
         self.number(", n=", info.nodes.unwrap_or(0));
         self.out.push_str(", pv=");
@@ -210,11 +212,11 @@ fn push_short_comment(out: &mut String, ply: &PlyRecord, side: Color) {
         }
         out.push(' ');
     }
-    let millis = (ply.used().as_micros() + 500) / 1000;
-    push_number(out, millis / 1000);
+    let used = ply.used().saturating_add(Duration::from_micros(500));
+    push_number(out, used.as_secs());
     out.push('.');
     for tenfold in [100, 10, 1] {
-        push_number(out, millis / tenfold % 10);
+        push_number(out, used.subsec_millis() / tenfold % 10);
     }
     out.push_str("s}");
 }

@@ -40,6 +40,6 @@ fn word(text: &mut Vec<u8>, name: &str, number: u64) {
 }
 
 /// What no clock of a game reaches is the most that can be written.
-fn millis(time: Duration) -> u64 {
+pub(in crate::game) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

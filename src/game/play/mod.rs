@@ -19,6 +19,7 @@ use crate::game::end::{Ending, Material, Reason, Referee};
 use crate::game::tables::Tables;
 use crate::openings::Opening;
 
+pub(super) use go::millis;
 use go::write_go;
 pub use player::{Lost, Player, Said, Thought};
 pub use record::{GameRecord, Played, PlyRecord, Resume, Unanswered};
