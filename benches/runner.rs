@@ -266,7 +266,7 @@ fn memory(bench: &Bench) {
 
 /// In the sandbox against outside: how long games take once engines are up.
 fn sandbox(bench: &Bench) {
-    const GAMES: usize = 100;
+    const GAMES: usize = 300;
     let entry = |name: &str| {
         let path = bench.dir.path().join(name);
         std::fs::copy(&bench.tiny, &path).expect("a copy");
