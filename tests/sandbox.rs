@@ -410,6 +410,21 @@ fn a_thousand_threads_are_allowed() {
 }
 
 #[test]
+fn an_entry_takes_turns_in_the_shortest_slices() {
+    // The fourth of `struct sched_attr`'s numbers of 64 bits is the slice (sched_setattr(2), Linux 6.12).
+    let done = run(&format!(
+        "#!/bin/sh\nT=`mktemp`\necho 'long syscall(long,...);int printf(const char*,...);\
+         int main(){{unsigned long a[6]={{0}};long e=syscall({},0,a,48,0);printf(\"%ld %lu\",e,a[3]);}}'\
+         |cc -o $T -xc -\n$T;rm $T\n",
+        libc::SYS_sched_getattr
+    ));
+    match done.out.as_str() {
+        "0 0" => eprintln!("skipped: this kernel has no slices of a process's own (Linux 6.12)"),
+        told => assert_eq!(told, "0 100000", "{}", done.err),
+    }
+}
+
+#[test]
 fn strict_refuses_what_is_only_tolerated() {
     let sandbox = sandbox(Strictness::Strict, true);
     let done = run_in(&sandbox, "#!/bin/sh\nrm -f x\n", Shell::AsIs, Duration::from_secs(10));
