@@ -316,6 +316,7 @@ fn sandbox(bench: &Bench) {
     );
 }
 
+/// System calls of the runner's own threads.
 fn calls(bench: &Bench) {
     const GAMES: usize = 20;
     let words = bench.plain(GAMES, &[]);

@@ -194,7 +194,7 @@ mod tests {
         let mut adjudicator = Adjudicator::new(rules);
         for ply in 1..=most {
             // Any legal move that neither captures nor ends the game.
-            let quiet = game.legal().iter().copied().find(|one| {
+            let quiet = game.position().legal_moves().into_iter().find(|one| {
                 let mut next = game.clone();
                 !one.is_capture() && one.role() != Role::Pawn && next.play(*one).is_none()
             });

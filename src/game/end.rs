@@ -2,7 +2,7 @@
 
 use shakmaty::uci::UciMove;
 use shakmaty::{
-    Bitboard, CastlingMode, CastlingSide, Chess, Move, MoveList, Position, Role, Square, attacks,
+    Bitboard, CastlingMode, CastlingSide, Chess, Move, Position, Role, Square, attacks,
 };
 
 pub use super::ending::{Ending, GameResult, Reason};
@@ -49,12 +49,6 @@ impl Referee {
     #[must_use]
     pub fn plies(&self) -> Ply {
         self.plies
-    }
-
-    /// The legal moves here, each time anew.
-    #[must_use]
-    pub fn legal(&self) -> MoveList {
-        self.position.legal_moves()
     }
 
     /// The legal move that UCI writes like this. Castling is the king's move of two squares.

@@ -1,26 +1,24 @@
 //! Moves in SAN (PGN standard, 8.2.3), for those who write whole games: nothing is made that is not needed.
 
 use shakmaty::san::{San, SanPlus, Suffix};
-use shakmaty::{Chess, Move, MoveList, Piece, Position, Role, attacks};
+use shakmaty::{Bitboard, Chess, Move, MoveList, Piece, Position, Role, attacks};
 
 /// Appends a legal move of this position, and plays it.
 pub(super) fn push_and_play(out: &mut String, position: &mut Chess, one: Move) {
-    let san = match one {
+    // Others of its kind that see the square; whether they may go there is asked only where there are any. A
+    // pawn names its file where it takes, and a king has no rival.
+    let rivals = match one {
         Move::Normal { role, from, to, .. } if role != Role::Pawn => {
-            let board = position.board();
-            let piece = Piece { color: position.turn(), role };
+            let (board, piece) = (position.board(), Piece { color: position.turn(), role });
             let near = attacks::attacks(to, piece, board.occupied());
-            // Whether a second piece that sees the square may go there is asked only where there is one.
-            match (near & board.by_piece(piece)).without(from).any() {
-                true => San::from_move(&*position, one),
-                false => San::disambiguate(one, &MoveList::new()),
-            }
+            (near & board.by_piece(piece)).without(from)
         }
-        Move::Put { .. } => San::from_move(&*position, one),
-        // A pawn names its file where it takes, and a king's castling is one move.
-        Move::Normal { .. } | Move::EnPassant { .. } | Move::Castle { .. } => {
-            San::disambiguate(one, &MoveList::new())
-        }
+        _ => Bitboard::EMPTY,
+    };
+    let san = if rivals.any() {
+        San::from_move(&*position, one)
+    } else {
+        San::disambiguate(one, &MoveList::new())
     };
     position.play_unchecked(one);
     // No mate without a check, and most moves give none.

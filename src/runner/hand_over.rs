@@ -74,10 +74,12 @@ impl HandOver {
             self.missed();
         }
         self.yielded = false;
-        self.choice = match self.one_core && at_once {
-            false => Choice::Wait,
-            true if self.wary == 0 => Choice::Yield,
-            true => Choice::Look,
+        self.choice = if !self.one_core || !at_once {
+            Choice::Wait
+        } else if self.wary == 0 {
+            Choice::Yield
+        } else {
+            Choice::Look
         };
     }
 
