@@ -16,9 +16,9 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use gate4k::conformance::probe::Waits;
-use gate4k::evidence::Shell;
-use gate4k::gate::{Gate, Settings};
+use gate4k::judge::gate::{Gate, Settings};
+use gate4k::judge::probe::Waits;
+use gate4k::model::evidence::Shell;
 use gate4k::policy::allowlist::Allowlist;
 use gate4k::policy::decide::Strictness;
 use gate4k::policy::toolchain::Toolchain;

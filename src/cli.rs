@@ -12,10 +12,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::event::tiebreak::{CHAINS, Chain};
-use crate::gate::GamesWanted;
-use crate::rule::{RULES, RuleId, UnknownRule};
+use crate::judge::gate::GamesWanted;
+use crate::model::layer_status::LayerName;
+use crate::model::rule::{RULES, RuleId, UnknownRule};
 use crate::sandbox::devices::DeviceClass;
-use crate::sandbox::status::LayerName;
 pub use event::{
     DecideArgs, EventCommand, EventFile, EventRunArgs, ExportArgs, ExportWhat, FixArgs, NewArgs,
 };

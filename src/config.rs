@@ -12,15 +12,15 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::Spanned;
 
-use crate::error::shown;
-use crate::evidence::Limits;
-use crate::gate::waive::Waiver;
-use crate::gate::{GamesWanted, MATCH_LIMIT, NotGames};
+use crate::judge::gate::waive::Waiver;
+use crate::judge::gate::{GamesWanted, MATCH_LIMIT, NotGames};
+use crate::model::evidence::Limits;
+use crate::model::layer_status::LayerName;
+use crate::model::rule::{Kind, RULES, RuleId};
+use crate::model::source_place::{Misplaced, Place, nearest};
+use crate::model::text::shown;
 use crate::policy::allowlist::with_suggestion;
-use crate::policy::excerpt::{Misplaced, Place, nearest};
-use crate::rule::{Kind, RULES, RuleId};
 use crate::sandbox::devices::DeviceClass;
-use crate::sandbox::status::LayerName;
 
 /// The name that is looked for.
 pub const FILE_NAME: &str = "gate4k.toml";

@@ -10,8 +10,8 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-use crate::report::json::harmless;
-use crate::report::text::{clean, put};
+use crate::model::text::harmless;
+use crate::view::text::{clean, put};
 
 /// The name and version of the document of `gate4k doctor`.
 pub const SCHEMA: &str = "gate4k/doctor/1";

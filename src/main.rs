@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use gate4k::cli::Cli;
 use gate4k::cmd;
-use gate4k::error::Exit;
+use gate4k::model::exit::Exit;
 
 fn main() -> ExitCode {
     cmd::guard::install();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gate4k::rule::{Kind, RULES, Rule};
+use gate4k::model::rule::{Kind, RULES, Rule};
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -23,8 +23,8 @@ fn judging_file(rule: &Rule) -> String {
         "single-file" => "src/submission/entry.rs".to_owned(),
         "format" | "size" | "payload" => format!("src/submission/{}.rs", rule.name),
         // `match` is a word of the language.
-        "match" => "src/conformance/match_.rs".to_owned(),
-        name => format!("src/conformance/{}.rs", name.replace('-', "_")),
+        "match" => "src/judge/rules/match_.rs".to_owned(),
+        name => format!("src/judge/rules/{}.rs", name.replace('-', "_")),
     }
 }
 
@@ -49,7 +49,7 @@ fn every_rule_has_its_judging_file() {
 
 #[test]
 fn every_judging_file_in_conformance_is_a_rule_s() {
-    let folder = root().join("src/conformance");
+    let folder = root().join("src/judge/rules");
     let known: BTreeSet<String> = RULES.iter().map(judging_file).collect();
     let strays: Vec<String> = names(&folder)
         .into_iter()
@@ -57,7 +57,7 @@ fn every_judging_file_in_conformance_is_a_rule_s() {
         .filter(|name| {
             fs::read_to_string(folder.join(name)).unwrap().contains("\npub fn judge(evidence")
         })
-        .filter(|name| !known.contains(&format!("src/conformance/{name}")))
+        .filter(|name| !known.contains(&format!("src/judge/rules/{name}")))
         .collect();
     assert!(strays.is_empty(), "they judge for no rule: {strays:?}");
 }

@@ -218,8 +218,9 @@ fn an_ordinary_user_comes_to_the_same_verdicts() {
     if !every_one() {
         rejected.retain(|entry| {
             let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let of = |rule: &&gate4k::rule::Rule| name.starts_with(&format!("{}-", rule.name));
-            seen.insert(gate4k::rule::RULES.iter().find(of).map(|rule| rule.name))
+            let of =
+                |rule: &&gate4k::model::rule::Rule| name.starts_with(&format!("{}-", rule.name));
+            seen.insert(gate4k::model::rule::RULES.iter().find(of).map(|rule| rule.name))
         });
     }
     all(&rejected, 3, |entry| judge(entry, |entry, args| mode.check(entry, args)));

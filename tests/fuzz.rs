@@ -8,15 +8,16 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use gate4k::engine::message;
+use gate4k::engine::message::Reply;
+use gate4k::model::units::Bytes;
+use gate4k::model::verdict::Finding;
 use gate4k::policy::allowlist::Allowlist;
 use gate4k::submission::engines_json::{self, EnginesJson, SelectError};
 use gate4k::submission::format::{self, ThisHost};
 use gate4k::submission::payload::{self, Counting, PayloadReport};
 use gate4k::submission::size::{self, FileParts};
 use gate4k::submission::{Mode, elf, shebang};
-use gate4k::uci::message::{self, Reply};
-use gate4k::units::Bytes;
-use gate4k::verdict::Finding;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
@@ -381,7 +382,7 @@ fn lines_of_engines() {
                 // A move that was read can be written, read again, and be judged.
                 let text = line.best.to_string();
                 assert_eq!(message::read_move(&text), Ok(line.best));
-                let _ = gate4k::uci::legality::judge(&position, &text);
+                let _ = gate4k::engine::legality::judge(&position, &text);
             }
             Reply::Info(info) => {
                 let _ = info.string.as_deref().is_some_and(message::speaks_of_book);
@@ -389,8 +390,8 @@ fn lines_of_engines() {
             _ => {}
         }
         let text = String::from_utf8_lossy(bytes);
-        let _ = gate4k::uci::legality::judge(&position, &text);
-        let escaped = gate4k::evidence::escape(bytes, 300);
+        let _ = gate4k::engine::legality::judge(&position, &text);
+        let escaped = gate4k::model::text::escape(bytes, 300);
         assert!(!escaped.chars().any(char::is_control), "{escaped:?}");
     });
 }

@@ -9,24 +9,25 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use gate4k::evidence::{
+use gate4k::judge::gate::waive;
+use gate4k::judge::gate::waive::Waiver;
+use gate4k::model::entry_report::{
+    Circumstances, EntryReport, Leftover, RunSummary, StartTimes, Stray, Told,
+};
+use gate4k::model::evidence::{
     Capabilities, Colours, EndHow, Ending, Exec, ExecOutcome, ExitHow, GameEnd, GameFault,
     LeftFile, LeftProcess, PlayedPly, Product, ProgramClass, Purpose, Rival, Score, Shell,
 };
-use gate4k::gate::waive::{self, Waiver};
-use gate4k::policy::excerpt::Place;
-use gate4k::report::games::GameShown;
-use gate4k::report::human::{self, Look};
-use gate4k::report::place::Places;
-use gate4k::report::size::SizeFigures;
-use gate4k::report::{
-    Circumstances, EntryReport, Leftover, RunSummary, StartTimes, Stray, Told, github, html, json,
-    junit, markdown, sarif,
-};
-use gate4k::rule::{RULES, RuleId};
-use gate4k::sandbox::status::{Layer, LayerName, State};
-use gate4k::units::Bytes;
-use gate4k::verdict::{Finding, Verdict};
+use gate4k::model::game_shown::GameShown;
+use gate4k::model::layer_status::{Layer, LayerName, State};
+use gate4k::model::rule::{RULES, RuleId};
+use gate4k::model::size_figures::SizeFigures;
+use gate4k::model::source_place::Place;
+use gate4k::model::units::Bytes;
+use gate4k::model::verdict::{Finding, Verdict};
+use gate4k::view::human::Look;
+use gate4k::view::place::Places;
+use gate4k::view::{github, html, human, json, junit, markdown, sarif};
 use serde_json::Value;
 
 const fn ms(millis: u64) -> Duration {

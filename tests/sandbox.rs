@@ -11,7 +11,7 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gate4k::evidence::{Exec, ExecOutcome, ExitHow, ProgramClass, Resource, Shell};
+use gate4k::model::evidence::{Exec, ExecOutcome, ExitHow, ProgramClass, Resource, Shell};
 use gate4k::policy::allowlist::Allowlist;
 use gate4k::policy::decide::Strictness;
 use gate4k::policy::toolchain::Toolchain;

@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 
-use crate::report::EntryReport;
-use crate::verdict::Verdict;
+use crate::model::entry_report::EntryReport;
+use crate::model::verdict::Verdict;
 
 /// What nobody asked for in so long a time is removed.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -115,8 +115,8 @@ fn sha256(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::json;
-    use crate::report::tests::report;
+    use crate::model::entry_report::tests::report;
+    use crate::view::json;
     use std::path::Path;
 
     fn at(folder: &Path) -> Cache {

@@ -8,8 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use tracing::debug;
 
-use crate::error::shown;
-use crate::evidence::escape;
+use crate::model::text::{escape, shown};
 
 /// Why git could not tell.
 #[derive(Debug, thiserror::Error)]

@@ -14,10 +14,10 @@ use std::thread;
 
 use tracing::debug;
 
-use crate::error::CheckError;
-use crate::report::EntryReport;
-use crate::rule::{Kind, RuleId};
-use crate::verdict::{Status, Verdict};
+use crate::judge::error::CheckError;
+use crate::model::entry_report::EntryReport;
+use crate::model::rule::{Kind, RuleId};
+use crate::model::verdict::{Status, Verdict};
 
 /// What came of one entry.
 pub type Judged = Result<EntryReport, CheckError>;
@@ -241,9 +241,9 @@ impl InOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::StartTimes;
-    use crate::report::tests::report;
-    use crate::verdict::Finding;
+    use crate::model::entry_report::StartTimes;
+    use crate::model::entry_report::tests::report;
+    use crate::model::verdict::Finding;
     use std::convert::Infallible;
     use std::sync::Barrier;
     use std::time::Duration;
@@ -352,7 +352,7 @@ mod tests {
 
     #[test]
     fn what_broke_without_a_limit_running_out_breaks_alone_as_well() {
-        use crate::evidence::Purpose;
+        use crate::model::evidence::Purpose;
         let with = |rule, purpose, strained| {
             let mut report = judged(Path::new("x"), vec![Finding::fail(rule, "")]);
             report.circumstances.beside = 3;

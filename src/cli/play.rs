@@ -9,9 +9,9 @@ use clap::{Args, ValueEnum};
 use super::{Hypotheses, SprtScale};
 use crate::game::adjudicate::WinRule;
 use crate::game::clock::TimeControl;
+use crate::model::units::Bytes;
 use crate::runner::Affinity;
 use crate::runner::schedule::Format as Meetings;
-use crate::units::Bytes;
 
 /// `gate4k match`.
 #[derive(Clone, Debug, Args)]

@@ -17,12 +17,13 @@ use super::{log, note, tell};
 use crate::batch::cache::Cache;
 use crate::batch::pool::{self, Judge, Judged, Room};
 use crate::cli::{CheckArgs, ReportPath};
-use crate::error::{Exit, shown};
-use crate::gate::{Gate, Progress, waive};
+use crate::judge::gate::{Gate, Progress, waive};
+use crate::model::entry_report::{EntryReport, Told};
+use crate::model::exit::Exit;
+use crate::model::text::shown;
 use crate::receipt::document::Receipt;
 use crate::receipt::sign::{self, Signer};
-use crate::report::table::Row;
-use crate::report::{EntryReport, Told};
+use crate::view::table::Row;
 
 /// Judges and prints; the outcome is the worst of all entries. With `--watch`, again after each change.
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -224,9 +225,9 @@ fn judge_all(
 mod tests {
     use super::*;
     use crate::cli::{Cli, Command, ReportFormat};
-    use crate::error::CheckError;
-    use crate::report::tests::report;
-    use crate::verdict::Verdict;
+    use crate::judge::error::CheckError;
+    use crate::model::entry_report::tests::report;
+    use crate::model::verdict::Verdict;
     use clap::{Parser, ValueEnum};
 
     /// Judges by the name alone.

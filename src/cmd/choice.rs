@@ -9,9 +9,9 @@ use crate::batch::changed::Changes;
 use crate::batch::discover;
 use crate::cli::CheckArgs;
 use crate::config::{Config, FILE_NAME};
-use crate::error::shown;
-use crate::gate::{Settings, waive};
-use crate::report::Stray;
+use crate::judge::gate::{Settings, waive};
+use crate::model::entry_report::Stray;
+use crate::model::text::shown;
 
 /// What was chosen.
 pub(super) struct Choice {

@@ -8,13 +8,14 @@ use super::tell;
 use crate::cli::{DoctorArgs, Format};
 use crate::doctor::selftest::{self, Trial, Tried};
 use crate::doctor::{self, Line, State, host, tools};
-use crate::error::{CheckError, Exit};
+use crate::judge::error::CheckError;
+use crate::model::exit::Exit;
 use crate::policy::allowlist::Allowlist;
 use crate::policy::decide::Strictness;
 use crate::policy::toolchain::Toolchain;
-use crate::report::text;
 use crate::sandbox::Sandbox;
 use crate::sandbox::capability::Capability;
+use crate::view::text;
 
 /// Looks and prints; the outcome is [`Exit::Undecided`] where no entry could be accepted here.
 pub(crate) fn run(args: &DoctorArgs, out: &mut impl Write) -> anyhow::Result<Exit> {

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use crate::cli::ExplainArgs;
-use crate::error::Exit;
-use crate::report::rules;
+use crate::model::exit::Exit;
+use crate::view::rules;
 
 /// Prints a rule's text, or all rules with one line each.
 pub(crate) fn run(args: &ExplainArgs, out: &mut impl Write) -> anyhow::Result<Exit> {

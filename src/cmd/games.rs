@@ -5,14 +5,14 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::tell;
-use crate::error::{Exit, shown};
-use crate::event::config;
 use crate::event::journal::record::StageStarted;
 use crate::event::journal::{self, JournalError, Record};
-use crate::event::journal_games;
 use crate::event::pgn_source::{PgnError, PgnSource};
 use crate::event::record::GameRecord;
 use crate::event::stage::Format;
+use crate::event::{config, journal_games};
+use crate::model::exit::Exit;
+use crate::model::text::shown;
 
 /// Which stages of a journal are wanted.
 pub(super) enum Stages {

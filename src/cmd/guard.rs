@@ -4,7 +4,7 @@ use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::error::Exit;
+use crate::model::exit::Exit;
 
 /// A panic in any thread, also in one whose result nobody waits for.
 static PANICKED: AtomicBool = AtomicBool::new(false);

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use crate::evidence::escape;
+use crate::model::text::escape;
 
 /// The lines; they are taken away when this is dropped.
 #[derive(Debug)]

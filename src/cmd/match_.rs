@@ -8,12 +8,14 @@ use anyhow::Context;
 use super::match_out::Sinks;
 use super::tell;
 use crate::cli::{DrawChoice, MatchArgs, PgnStyle};
-use crate::error::{CheckError, Exit};
 use crate::game::adjudicate::{DrawRule, Rules};
 use crate::game::clock::Patience;
 use crate::game::end::Material;
+use crate::game::openings::{Book, Order, Sequence, Wanted};
 use crate::game::tables::Tables;
-use crate::openings::{Book, Order, Sequence, Wanted};
+use crate::judge::error::CheckError;
+use crate::model::exit::Exit;
+use crate::model::units::Ply;
 use crate::policy::decide::Strictness;
 use crate::runner::entries::Cage;
 use crate::runner::events::Event;
@@ -22,7 +24,6 @@ use crate::runner::score::Score;
 use crate::runner::spec::{self, Asked, Source, Speaks};
 use crate::runner::stop::{Level, Stop};
 use crate::runner::{self, Bounds, Engine, Games, Match, Restart, Start};
-use crate::units::Ply;
 
 /// Plays and prints; a match that was stopped early, but not by its test, is [`Exit::Undecided`].
 pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit> {

@@ -10,16 +10,15 @@ use anyhow::Context;
 use super::live::Live;
 use super::match_table::{self, Progress, half, sample};
 use crate::cli::{MatchArgs, PgnStyle, SprtScale};
-use crate::error::shown;
-use crate::evidence::escape;
 use crate::game::pgn::{self, Header, Style};
+use crate::model::text::{escape, shown};
 use crate::ratings::sprt::{Decision, Scale, Sprt};
-use crate::report::text;
 use crate::runner::Match;
 use crate::runner::events::{Event, Finished};
 use crate::runner::in_order::InOrder;
 use crate::runner::score::{Score, Tally};
 use crate::runner::stop::{Level, Stop};
+use crate::view::text;
 
 /// How often either error of a test may happen; the customary figure.
 const ERRORS: f64 = 0.05;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use crate::model::words::counted;
 use crate::ratings::elo::{Pentanomial, Sample, Trinomial};
 use crate::runner::score::{Score, Tally};
-use crate::words::counted;
 
 /// Pairs of games where the match has them, single games otherwise.
 pub(super) fn sample(tally: &Tally, paired: bool) -> Sample {

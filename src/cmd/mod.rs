@@ -31,8 +31,8 @@ use std::io::Write;
 use anstream::ColorChoice;
 
 use crate::cli::{Cli, Color, Command, ConfineArgs, EntryArgs};
-use crate::error::Exit;
-use crate::gate::Settings;
+use crate::judge::gate::Settings;
+use crate::model::exit::Exit;
 use output::Output;
 
 /// Carries out a command line; errors are told on standard error.

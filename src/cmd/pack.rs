@@ -12,13 +12,15 @@ use super::reports::cannot;
 use super::tell;
 use super::watch::PART;
 use crate::cli::PackArgs;
-use crate::error::{Exit, shown};
-use crate::gate::{Gate, Settings};
+use crate::judge::gate::{Gate, Settings};
+use crate::model::entry_report::EntryReport;
+use crate::model::exit::Exit;
+use crate::model::text::shown;
+use crate::model::units::Bytes;
+use crate::model::verdict::Verdict;
 use crate::pack::candidate::{self, Candidate, Language, Recipe};
-use crate::report::human::{self, Look};
-use crate::report::{EntryReport, text};
-use crate::units::Bytes;
-use crate::verdict::Verdict;
+use crate::view::human::Look;
+use crate::view::{human, text};
 
 /// How many candidates are sent through the gate before it is the source that must be at fault.
 const TRIALS: usize = 4;

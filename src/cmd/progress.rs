@@ -3,8 +3,8 @@
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::evidence::escape;
-use crate::report::text;
+use crate::model::text::escape;
+use crate::view::text;
 
 /// The line; it is taken away when this is dropped.
 #[derive(Debug)]

@@ -5,13 +5,13 @@ use std::io::Write;
 use super::games::{self, Told};
 use super::tell;
 use crate::cli::{Format, RatingsArgs, SprtScale};
-use crate::error::Exit;
 use crate::event::field::FieldBuilder;
+use crate::model::exit::Exit;
 use crate::ratings::bayes::{Model, Results};
 use crate::ratings::duel::Duel;
 use crate::ratings::names::without_version;
 use crate::ratings::sprt::{Scale, Sprt};
-use crate::report::ratings as report;
+use crate::view::ratings as report;
 
 /// Rates and prints.
 pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Exit> {

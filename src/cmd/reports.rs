@@ -11,10 +11,11 @@ use tempfile::NamedTempFile;
 use super::surroundings::Surroundings;
 use super::watch::PART;
 use crate::cli::{CheckArgs, Format, ReportFormat, ReportPath};
-use crate::error::shown;
-use crate::report::human::{self, Look};
-use crate::report::table::{self, Row};
-use crate::report::{EntryReport, Told, github, html, json, junit, markdown, sarif, text};
+use crate::model::entry_report::{EntryReport, Told};
+use crate::model::text::shown;
+use crate::view::human::Look;
+use crate::view::table::Row;
+use crate::view::{github, html, human, json, junit, markdown, sarif, table, text};
 
 /// All that was asked for.
 pub(super) struct Reports {
@@ -214,7 +215,7 @@ impl Sink {
 mod tests {
     use super::*;
     use crate::cli::{Cli, Command};
-    use crate::report::tests::{report, stray};
+    use crate::model::entry_report::tests::{report, stray};
     use clap::Parser;
 
     fn written(words: &[&str], surroundings: Surroundings) -> anyhow::Result<String> {

@@ -14,9 +14,11 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 
 use super::{confinement, tell};
 use crate::cli::RunArgs;
-use crate::error::Exit;
-use crate::evidence::{ExitHow, LaunchFailure, escape};
-use crate::gate::{self, Attached, Gate, Settings};
+use crate::judge::gate;
+use crate::judge::gate::{Attached, Gate, Settings};
+use crate::model::evidence::{ExitHow, LaunchFailure};
+use crate::model::exit::Exit;
+use crate::model::text::escape;
 use crate::sandbox::plan::Streams;
 
 /// The signals that whoever plays the engine may send to it.
@@ -104,7 +106,7 @@ fn signals() -> anyhow::Result<SignalFd> {
 }
 
 /// Our own standard streams, as descriptors of their own.
-fn streams() -> Result<Streams, crate::error::CheckError> {
+fn streams() -> Result<Streams, crate::judge::error::CheckError> {
     let copy = |fd: std::os::fd::BorrowedFd<'_>| -> io::Result<OwnedFd> { fd.try_clone_to_owned() };
     let all = || {
         Ok(Streams {
@@ -114,7 +116,7 @@ fn streams() -> Result<Streams, crate::error::CheckError> {
         })
     };
     all().map_err(|error: io::Error| {
-        crate::error::CheckError::Configuration(
+        crate::judge::error::CheckError::Configuration(
             format!("standard input, output and error cannot be handed on: {error}").into(),
         )
     })

@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::CommandFactory;
 
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
-use crate::error::Exit;
+use crate::model::exit::Exit;
 
 /// The completions of a shell on standard output.
 pub(crate) fn completions(args: &CompletionsArgs, out: &mut impl Write) -> anyhow::Result<Exit> {

@@ -7,10 +7,10 @@ use super::watch::Watched;
 use super::{NO_ENTRY, settings, tell};
 use crate::batch::discover;
 use crate::cli::{Format, SizeArgs};
-use crate::error::Exit;
-use crate::gate::Gate;
-use crate::report::size::EntrySize;
-use crate::report::{json, size, text};
+use crate::judge::gate::Gate;
+use crate::model::exit::Exit;
+use crate::model::size_figures::EntrySize;
+use crate::view::{json, size, text};
 
 /// How many sizes of an entry are shown.
 const REMEMBERED: usize = 8;
@@ -135,9 +135,9 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::size::SizeFigures;
-    use crate::units::Bytes;
-    use crate::verdict::Verdict;
+    use crate::model::size_figures::SizeFigures;
+    use crate::model::units::Bytes;
+    use crate::model::verdict::Verdict;
 
     #[test]
     fn the_last_sizes_are_told_with_what_each_saved() {

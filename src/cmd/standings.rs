@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::games::{self, Stages, Told};
 use crate::cli::{StandingsArgs, StandingsFormat};
-use crate::error::Exit;
 use crate::event::field::FieldBuilder;
 use crate::event::stage::Format;
 use crate::event::standings::{Standings, TieOfTwo};
-use crate::report::{standings, text};
+use crate::model::exit::Exit;
+use crate::view::{standings, text};
 
 /// Counts and prints.
 pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<Exit> {

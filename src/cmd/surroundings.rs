@@ -5,7 +5,7 @@ use std::env;
 use std::hash::{BuildHasher, Hasher};
 use std::path::{Path, PathBuf};
 
-use crate::report::place::Places;
+use crate::view::place::Places;
 
 /// What the environment says of where reports go.
 #[derive(Clone, Debug)]

@@ -4,11 +4,13 @@ use std::io::Write;
 
 use super::tell;
 use crate::cli::VerifyArgs;
-use crate::error::{CheckError, Exit, shown};
-use crate::gate::{Gate, Settings};
+use crate::judge::error::CheckError;
+use crate::judge::gate::{Gate, Settings};
+use crate::model::exit::Exit;
+use crate::model::text::shown;
+use crate::model::verdict::Verdict;
 use crate::receipt::sign;
 use crate::receipt::verify::{self, ReceiptError};
-use crate::verdict::Verdict;
 
 /// Compares and prints. What holds gives the outcome of its verdict; what does not is [`Exit::Rejected`].
 pub(crate) fn run(args: &VerifyArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -50,18 +52,18 @@ fn compare(args: &VerifyArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
             out,
             "holds          {entry}: {} on {} by gate4k {}, Linux {}",
             verdict.word(),
-            crate::evidence::escape(receipt.written.as_bytes(), 40),
-            crate::evidence::escape(receipt.gate4k.version.as_bytes(), 40),
-            crate::evidence::escape(receipt.host.kernel.as_bytes(), 80),
+            crate::model::text::escape(receipt.written.as_bytes(), 40),
+            crate::model::text::escape(receipt.gate4k.version.as_bytes(), 40),
+            crate::model::text::escape(receipt.host.kernel.as_bytes(), 80),
         )?;
     } else {
         writeln!(out, "does not hold  {entry}")?;
     }
     for line in &found.broken {
-        writeln!(out, "  {}", crate::evidence::escape(line.as_bytes(), 600))?;
+        writeln!(out, "  {}", crate::model::text::escape(line.as_bytes(), 600))?;
     }
     for line in &found.notes {
-        writeln!(out, "  note: {}", crate::evidence::escape(line.as_bytes(), 600))?;
+        writeln!(out, "  note: {}", crate::model::text::escape(line.as_bytes(), 600))?;
     }
     Ok(if holds { verdict.into() } else { Exit::Rejected })
 }

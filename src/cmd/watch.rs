@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::batch::discover;
-use crate::error::shown;
+use crate::model::text::shown;
 
 /// Editors write a file in several steps; what comes within this time is one change.
 const SETTLES: Duration = Duration::from_millis(150);

@@ -7,8 +7,7 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::batch::pool::{Judged, Watch};
-use crate::error::shown;
-use crate::evidence::escape;
+use crate::model::text::{escape, shown};
 
 /// How the entries are told of.
 pub(crate) enum WorkerLines {

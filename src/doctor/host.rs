@@ -1,7 +1,8 @@
 //! The kernel and the layers of the sandbox as lines.
 
 use super::{Line, State};
-use crate::sandbox::status::{self, Layer, LayerName};
+use crate::model::layer_status as status;
+use crate::model::layer_status::{Layer, LayerName};
 
 /// What Landlock's interface gained, version by version.
 const RIGHTS: [(i32, &str); 6] = [

@@ -7,7 +7,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::evidence::{Shell, escape};
+use crate::model::evidence::Shell;
+use crate::model::text::escape;
 use crate::sandbox::Sandbox;
 use crate::sandbox::plan::{Audit, Plan, SandboxError, Staging, Streams};
 

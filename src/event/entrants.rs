@@ -6,14 +6,15 @@ use std::time::SystemTime;
 
 use super::config::{Config, Entry, GateKind, sha256};
 use super::journal::record::{Frozen, Receipt};
-use crate::error::{CheckError, shown};
-use crate::gate::{Gate, Progress, Seated, Settings};
+use crate::judge::error::CheckError;
+use crate::judge::gate::{Gate, Progress, Seated, Settings};
+use crate::model::entry_report::EntryReport;
+use crate::model::text::shown;
+use crate::model::verdict::Verdict;
 use crate::policy::allowlist::BUILT_IN;
-use crate::report::EntryReport;
 use crate::runner::spec::Speaks;
 use crate::runner::{Engine, Start};
 use crate::submission::json::{Json, Node};
-use crate::verdict::Verdict;
 
 /// An entry as it is on the disk now.
 pub struct Entrant {

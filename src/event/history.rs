@@ -12,8 +12,8 @@ use super::journal::record::{History, HistoryFile, Meeting, Record};
 use super::journal::{self, JournalError};
 use super::pgn_source::{PgnError, PgnSource};
 use super::record::GameResult;
-use crate::error::shown;
 use crate::game::end;
+use crate::model::text::shown;
 
 /// Why a history cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -10,7 +10,7 @@ use shakmaty::{ByColor, Chess, Color, Position};
 
 use crate::game::end::{Ending, GameResult, Reason};
 use crate::game::eval::Eval;
-use crate::words::counted;
+use crate::model::words::counted;
 
 /// More than this for both engines is a win (rule 6.1.2), in hundredths of a pawn.
 pub const WON: i32 = 1000;

@@ -16,9 +16,8 @@ use super::pgn_comment::annotate;
 use super::pgn_lines::{LineCount, Lines, unpacked};
 use super::record::{Engine, GameRecord, GameResult, PlyRecord, Termination};
 use super::termination;
-use crate::error::shown;
-use crate::evidence::escape;
-use crate::words::counted;
+use crate::model::text::{escape, shown};
+use crate::model::words::counted;
 
 /// The longest name of an engine or event that is kept, in characters.
 const NAME_CHARS: usize = 200;

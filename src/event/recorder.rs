@@ -16,8 +16,8 @@ use crate::game::clock::Stamp;
 use crate::game::end::{Ending, Referee};
 use crate::game::eval::Eval;
 use crate::game::info::Info;
+use crate::game::openings::Opening;
 use crate::game::play::{PlyRecord, Resume};
-use crate::openings::Opening;
 use crate::runner::events::{Finished, MovePlayed};
 
 /// Whole microseconds.
@@ -62,7 +62,7 @@ pub fn ply(id: &str, told: &MovePlayed) -> Ply {
         speed: info.speed,
         hashfull: info.hashfull,
         table_hits: info.table_hits,
-        pv: crate::evidence::escape(pv, 400),
+        pv: crate::model::text::escape(pv, 400),
         rules_in: ply.rules_in,
     }
 }

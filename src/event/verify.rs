@@ -14,7 +14,7 @@ use super::ratings::EventRatings;
 use super::stage::Stage;
 use crate::game::clock::TimeControl;
 use crate::game::end::{Reason, Referee};
-use crate::words::counted;
+use crate::model::words::counted;
 
 /// What was found.
 #[derive(Clone, Debug, Default)]

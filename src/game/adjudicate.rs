@@ -9,7 +9,7 @@ use shakmaty::{Bitboard, Color, Position, Role};
 
 use crate::game::end::{Ending, Reason, Referee};
 use crate::game::eval::Eval;
-use crate::units::Ply;
+use crate::model::units::Ply;
 
 /// Which draw rule on evaluations holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

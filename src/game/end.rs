@@ -6,7 +6,7 @@ use shakmaty::{
 };
 
 pub use super::ending::{Ending, GameResult, Reason};
-use crate::units::Ply;
+use crate::model::units::Ply;
 
 /// What the referee looks for besides mate, stalemate, threefold and fifty moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize, Serializer};
 use shakmaty::Color;
 
-use crate::evidence::ExitHow;
+use crate::model::evidence::ExitHow;
 
 /// The result as PGN writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

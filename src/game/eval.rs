@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use shakmaty::Color;
 
-use crate::units::Ply;
+use crate::model::units::Ply;
 
 /// Hundredths of a pawn; a mate in n plies is a number far above every one of them, less n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

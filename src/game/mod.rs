@@ -12,6 +12,7 @@ pub mod info;
 #[cfg(test)]
 mod lots;
 mod movetext;
+pub mod openings;
 pub mod pgn;
 pub mod play;
 mod san;

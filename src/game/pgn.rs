@@ -6,11 +6,11 @@ use std::time::{Duration, SystemTime};
 
 use shakmaty::{ByColor, Color};
 
-use crate::evidence::escape;
 use crate::game::clock::TimeControl;
 use crate::game::end::{Ending, GameResult};
 use crate::game::movetext;
 use crate::game::play::GameRecord;
+use crate::model::text::escape;
 
 /// How much stands beside each move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,8 +173,8 @@ mod tests {
     use crate::game::end::Reason;
     use crate::game::eval::Eval;
     use crate::game::info::Info;
+    use crate::game::openings::{Book, Opening, Order, Wanted};
     use crate::game::play::PlyRecord;
-    use crate::openings::{Book, Opening, Order, Wanted};
     use shakmaty::uci::UciMove;
     use shakmaty::{CastlingMode, Position};
 

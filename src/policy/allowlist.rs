@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use crate::policy::excerpt::Misplaced;
+use crate::model::source_place::Misplaced;
 use crate::policy::pattern;
 
 mod verify;

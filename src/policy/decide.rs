@@ -1,9 +1,9 @@
 //! May this program run (rules 7.5 and 7.8)? Pure: what the kernel says ran, in what chain, in;
 //! a class with its reason out.
 
-use crate::evidence::ProgramClass;
+use crate::model::evidence::ProgramClass;
+use crate::model::source_place::nearest;
 use crate::policy::allowlist::{Allowlist, CommandClass};
-use crate::policy::excerpt::nearest;
 
 /// Whether tolerated commands are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

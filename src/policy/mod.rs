@@ -6,7 +6,6 @@
 pub mod allowlist;
 pub mod decide;
 mod elf_needs;
-pub mod excerpt;
 pub mod libraries;
 mod multi_call;
 pub mod options;

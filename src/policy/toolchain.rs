@@ -12,7 +12,7 @@ use super::allowlist::{Allowlist, Command, CommandClass, HostAccess};
 use super::decide::{self, Above, Form, Origin, Program, Strictness};
 use super::places::{Expander, children};
 use super::{elf_needs, multi_call, pattern};
-use crate::evidence::ProgramClass;
+use crate::model::evidence::ProgramClass;
 use crate::sandbox::plan::{Programs, Seen};
 use crate::sandbox::{Grants, Host, capability, devices, limits};
 

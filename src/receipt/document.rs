@@ -7,14 +7,14 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::error::shown;
-use crate::evidence::Limits;
-use crate::gate::{Gate, Settings, file_sha256, program_sha256};
-use crate::report::EntryReport;
+use crate::judge::gate::{Gate, Settings, file_sha256, program_sha256};
+use crate::model::entry_report::EntryReport;
+use crate::model::evidence::Limits;
+use crate::model::layer_status::Layer;
+use crate::model::text::shown;
+use crate::model::units::Bytes;
+use crate::model::verdict::{Status, Verdict};
 use crate::sandbox::capability::{self, Capability};
-use crate::sandbox::status::Layer;
-use crate::units::Bytes;
-use crate::verdict::{Status, Verdict};
 
 /// The name and version of the document. It changes when a reader of the old one could be misled.
 pub const RECEIPT_SCHEMA: &str = "gate4k/receipt/1";
@@ -173,7 +173,7 @@ impl Receipt {
     pub fn text(&self) -> serde_json::Result<String> {
         let mut text = serde_json::to_string_pretty(self)?;
         text.push('\n');
-        Ok(crate::report::json::harmless(&text))
+        Ok(crate::model::text::harmless(&text))
     }
 }
 
@@ -234,7 +234,7 @@ fn whole_millis(time: Duration) -> u64 {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::report::tests::report;
+    use crate::model::entry_report::tests::report;
 
     pub(crate) fn receipt() -> Receipt {
         let settings = Settings::default();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use ct_codecs::{Base64, Decoder};
 use minisign::{PublicKey, PublicKeyBox, SecretKey, SecretKeyBox, SignatureBox};
 
-use crate::error::shown;
+use crate::model::text::shown;
 
 /// Where the password of a key is taken from.
 pub const PASSWORD: &str = "GATE4K_KEY_PASSWORD";

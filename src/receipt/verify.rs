@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::document::{EntryRecord, RECEIPT_SCHEMA, Receipt};
-use crate::error::shown;
-use crate::gate::{Held, file_sha256};
-use crate::verdict::{Status, Verdict};
+use crate::judge::gate::{Held, file_sha256};
+use crate::model::text::shown;
+use crate::model::verdict::{Status, Verdict};
 
 /// Why a receipt cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -137,9 +137,9 @@ fn notes(receipt: &Receipt, entry: &EntryRecord) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::rule::RuleId;
+    use crate::model::verdict::Finding;
     use crate::receipt::document::tests::receipt;
-    use crate::rule::RuleId;
-    use crate::verdict::Finding;
 
     fn held() -> Held {
         Held {

@@ -15,10 +15,10 @@ use nix::unistd::Pid;
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use super::memory::Limit;
-use crate::evidence::{ExitHow, Refusal, Resource};
 use crate::game::play::Lost;
+use crate::model::evidence::{ExitHow, Refusal, Resource};
+use crate::model::units::Bytes;
 use crate::sandbox::plan::{Confined, Launcher, Pipes, Plan};
-use crate::units::Bytes;
 
 /// How an engine is started.
 #[derive(Clone)]
@@ -95,7 +95,7 @@ impl Process {
             command.current_dir(directory);
         }
         let failed = |why: &dyn std::fmt::Display| {
-            let shown = crate::error::shown(&program.command);
+            let shown = crate::model::text::shown(&program.command);
             format!("cannot run {shown}: {why}; check the command and that it may be executed")
         };
         let mut child = command.spawn().map_err(|why| failed(&why))?;

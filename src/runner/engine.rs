@@ -10,10 +10,11 @@ use super::body::{self, Body, Start};
 use super::spec::Speaks;
 use super::stop::Stop;
 use super::wire::{Silence, Wire};
-use crate::evidence::{ExitHow, Refusal, escape};
 use crate::game::clock::{Monotonic, Stamp, TimeControl};
 use crate::game::info::Info;
 use crate::game::play::{Lost, Player, Said, Thought};
+use crate::model::evidence::{ExitHow, Refusal};
+use crate::model::text::escape;
 
 /// After so many starts in a row that failed, an engine is not tried again in this match.
 const HOPELESS: u32 = 3;

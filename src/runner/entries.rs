@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::body::Start;
-use crate::error::CheckError;
-use crate::evidence::Shell;
+use crate::judge::error::CheckError;
+use crate::model::evidence::Shell;
+use crate::model::units::Bytes;
 use crate::policy::allowlist::Allowlist;
 use crate::policy::decide::Strictness;
 use crate::policy::toolchain::Toolchain;
@@ -15,7 +16,6 @@ use crate::sandbox::plan::{Audit, Launcher, Plan, SandboxError, Staging};
 use crate::submission::Submission;
 use crate::submission::entry::{self, LoadError, LoadOptions};
 use crate::submission::json::Json;
-use crate::units::Bytes;
 
 /// The sandbox of this host, for all entries of a match.
 pub struct Cage {

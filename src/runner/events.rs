@@ -8,10 +8,10 @@ use shakmaty::{ByColor, CastlingMode, Color};
 
 use super::engine::Remains;
 use super::schedule::Pairing;
-use crate::evidence::ExitHow;
 use crate::game::end::GameResult;
 use crate::game::eval::Eval;
 use crate::game::play::{GameRecord, PlyRecord, Unanswered};
+use crate::model::evidence::ExitHow;
 
 /// The version of the stream's form; it changes when a reader of an older one would read wrongly.
 pub const VERSION: u32 = 1;

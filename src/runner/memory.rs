@@ -13,7 +13,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use crate::units::Bytes;
+use crate::model::units::Bytes;
 
 /// Between two looks.
 const PERIOD: Duration = Duration::from_millis(100);

@@ -17,9 +17,8 @@ mod wire;
 mod worker;
 
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 pub use affinity::Affinity;
@@ -29,9 +28,9 @@ pub use engine::{Bounds, Engine, Remains};
 use crate::game::adjudicate::Rules;
 use crate::game::clock::{Monotonic, Patience};
 use crate::game::end::Material;
+use crate::game::openings::{Book, Opening, Sequence};
 use crate::game::play::Resume;
 use crate::game::tables::Tables;
-use crate::openings::{Book, Opening, Sequence};
 use affinity::Cores;
 use events::Event;
 use schedule::{Pairing, Schedule};

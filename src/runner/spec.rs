@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::body::Program;
-use crate::error::shown;
 use crate::game::clock::TimeControl;
-use crate::units::{BadSize, Bytes};
+use crate::model::text::shown;
+use crate::model::units::{BadSize, Bytes};
 
 /// What an engine may be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

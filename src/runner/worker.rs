@@ -13,9 +13,9 @@ use super::events::{Event, Finished, MovePlayed};
 use super::schedule::Pairing;
 use super::stop::Level;
 use super::{Given, Restart, Shared};
-use crate::evidence::{Refusal, Resource};
 use crate::game::end::{Ending, Reason};
 use crate::game::play::{GameRecord, Played, Terms, play_watched};
+use crate::model::evidence::{Refusal, Resource};
 
 /// Games after which it is looked how many threads engines run: some start theirs with the first search.
 const LOOKS: usize = 3;

@@ -10,8 +10,8 @@ use std::path::{Component, Path, PathBuf};
 use super::namespaces::WORKSPACE;
 use super::stop::{Call, Stop};
 use super::tracee;
-use crate::evidence::FileAccess;
-use crate::units::Bytes;
+use crate::model::evidence::FileAccess;
+use crate::model::units::Bytes;
 
 /// A call that was seen at its start and whose end is awaited.
 pub(super) enum Pending {

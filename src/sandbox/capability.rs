@@ -4,14 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::arch;
 use super::cgroup::{self, Groups};
 use super::landlock::LEAST_ABI;
-use super::launch;
-use super::limits;
-use super::spawn;
-use super::status::{Layer, LayerName, State};
-use crate::units::Bytes;
+use super::{arch, launch, limits, spawn};
+use crate::model::layer_status::{Layer, LayerName, State};
+use crate::model::units::Bytes;
 
 /// The host's powers.
 #[derive(Clone, Debug)]

@@ -6,19 +6,17 @@
 //!
 //! Best effort: an entry is never judged by it. What is there is reported.
 
-use std::fs;
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
-use super::capability;
 use super::guardian::{Guardian, Kind};
-use super::limits;
 use super::nest::own_name;
-use super::status::{Layer, LayerName, State};
-use crate::units::Bytes;
+use super::{capability, limits};
+use crate::model::layer_status::{Layer, LayerName, State};
+use crate::model::units::Bytes;
 
 /// Where we ourselves go in a group that was delegated: a group that hands limits on may hold no process.
 const SELF: &str = "gate4k-self";

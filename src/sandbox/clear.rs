@@ -1,10 +1,9 @@
 //! Removes a directory in which a stranger could do as it liked: directories that nobody may enter, and trees
 //! deeper than the stack, the descriptors or the longest path of whoever removes them.
 
-use std::fs;
-use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// So deep is a directory emptied where it is; what lies deeper is moved up first.
 const DEPTH: u32 = 60;

@@ -22,10 +22,11 @@ use super::script::{Host, HostReady};
 use super::shared::Shared;
 use super::supervise::Outcome;
 use super::workspace::{Workspace, setup};
-use crate::evidence::{
-    Exec, ExitHow, FileOpen, LeftProcess, Product, ProgramClass, Refusal, Resource, escape,
+use crate::model::evidence::{
+    Exec, ExitHow, FileOpen, LeftProcess, Product, ProgramClass, Refusal, Resource,
 };
-use crate::units::Bytes;
+use crate::model::text::escape;
+use crate::model::units::Bytes;
 
 /// Starts entries confined on this host.
 pub struct Sandbox {

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use super::landlock::Grants;
-use super::status::{Layer, LayerName, State};
+use crate::model::layer_status::{Layer, LayerName, State};
 
 /// The Landlock interface that can limit ioctl to the devices that are granted.
 const IOCTL_ABI: i32 = 5;

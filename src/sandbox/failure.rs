@@ -1,6 +1,7 @@
 //! Says in words why an entry could not be executed.
 
-use crate::evidence::{LaunchFailure, escape};
+use crate::model::evidence::LaunchFailure;
+use crate::model::text::escape;
 
 /// The failure of exec with `errno`, explained from the entry's first line.
 pub(super) fn launch_failure(errno: i32, bytes: &[u8]) -> LaunchFailure {

@@ -6,12 +6,10 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::calls::{self, Pending};
-use super::meta;
 use super::names::call_name;
 use super::plan::Audit;
-use super::seccomp;
 use super::stop::{Call, Stop};
-use super::tracee;
+use super::{meta, seccomp, tracee};
 
 const X86_64: u32 = 0xc000_003e;
 const I386: u32 = 0x4000_0003;

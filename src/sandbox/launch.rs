@@ -1,27 +1,24 @@
 //! Starts of entries: what is prepared by a thread of its own, and the word that lets it run.
 
-use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, mpsc};
-use std::thread;
 use std::time::Instant;
+use std::{io, thread};
 
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socketpair, sockopt};
 
-use super::capability;
 use super::cgroup::Group;
 use super::landlock::Grants;
-use super::memory;
 use super::networks::Networks;
 use super::plan::{Audit, Plan, SandboxError, Staging, Streams};
 use super::script::{self, Host, HostReady};
 use super::shared::Shared;
 use super::spawn::{self, Begin, Heard};
 use super::supervise::{Outcome, Start};
-use super::users;
 use super::workspace::{Workspace, setup};
-use crate::evidence::Shell;
-use crate::units::Bytes;
+use super::{capability, memory, users};
+use crate::model::evidence::Shell;
+use crate::model::units::Bytes;
 
 /// An entry in its sandbox with everything done but its exec.
 pub(super) struct Prepared {

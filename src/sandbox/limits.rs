@@ -6,7 +6,7 @@
 use libc::{c_int, rlimit};
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 
-use crate::units::Bytes;
+use crate::model::units::Bytes;
 
 /// The largest file an entry may write.
 const FILE_SIZE: u64 = 1 << 30;

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::shared::Shared;
-use crate::units::Bytes;
+use crate::model::units::Bytes;
 
 /// Between two looks. A tree that takes memory as fast as it can gets some gigabytes beyond its limit.
 const PERIOD: Duration = Duration::from_millis(100);

@@ -31,7 +31,6 @@ mod script;
 mod seccomp;
 mod shared;
 mod spawn;
-pub mod status;
 mod stop;
 mod supervise;
 mod tracee;

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::cpu::CpuTimes;
-use crate::evidence::{
+use crate::model::evidence::{
     Crash, Denial, Exec, ExitHow, FileOpen, LaunchFailure, LeftFile, LeftProcess, ProgramClass,
     Refusal, Shell,
 };
-use crate::units::Bytes;
+use crate::model::units::Bytes;
 
 /// The name and place under which the entry is staged (design decision 2).
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::plan::Seen;
-use crate::evidence::{Crash, Denial, ExecOutcome, ExitHow, FileAccess, Refusal};
-use crate::units::Bytes;
+use crate::model::evidence::{Crash, Denial, ExecOutcome, ExitHow, FileAccess, Refusal};
+use crate::model::units::Bytes;
 
 /// How much is kept of one run. What an entry repeats only loses detail; room that one kind of event fills
 /// takes none from another, so that nothing can be hidden behind a flood of something else.

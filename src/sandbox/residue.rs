@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use crate::evidence::{LeftFile, escape};
-use crate::units::Bytes;
+use crate::model::evidence::LeftFile;
+use crate::model::text::escape;
+use crate::model::units::Bytes;
 
 /// At most so many are listed; an entry that leaves more has failed by the first.
 const MOST: usize = 500;

@@ -10,15 +10,14 @@ use nix::unistd::Uid;
 
 use super::cgroup::{Group, Groups, Top};
 use super::landlock::{self, Grants, Rules};
-use super::limits;
 use super::namespaces::{self, HOME, WORK, WORKSPACE, c};
 use super::nest::Nest;
 use super::plan::{Audit, Plan, SandboxError};
-use super::seccomp;
 use super::spawn::{Attempt, Ids, InnerRule, Root, Script, Step};
 use super::workspace::{DIRS, Dirs, setup};
-use crate::evidence::Shell;
-use crate::units::Bytes;
+use super::{limits, seccomp};
+use crate::model::evidence::Shell;
+use crate::model::units::Bytes;
 
 /// What every run on this host has in common.
 #[derive(Debug)]

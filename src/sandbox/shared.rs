@@ -10,8 +10,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::spawn;
-use crate::evidence::ExitHow;
-use crate::units::Bytes;
+use crate::model::evidence::ExitHow;
+use crate::model::units::Bytes;
 
 /// The state of one confined tree.
 #[derive(Debug)]

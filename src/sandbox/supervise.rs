@@ -13,7 +13,6 @@ use nix::unistd::Pid;
 use super::calls::OwnPlace;
 use super::cgroup::Group;
 use super::exec_audit::Tracer;
-use super::failure;
 use super::last_word::LastWord;
 use super::nest::Nest;
 use super::networks::Networks;
@@ -22,9 +21,9 @@ use super::record::Raw;
 use super::script::{self, HostReady};
 use super::shared::Shared;
 use super::spawn::{self, Begin, Heard, Network, Script};
-use super::users;
 use super::workspace::{Dirs, STAGING, Workspace, setup, stage_on_host, staged};
-use crate::evidence::LaunchFailure;
+use super::{failure, users};
+use crate::model::evidence::LaunchFailure;
 
 /// What the thread is given.
 pub(super) struct Start {

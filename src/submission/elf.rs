@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use crate::evidence::escape;
+use crate::model::text::escape;
 
 /// 32 or 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]

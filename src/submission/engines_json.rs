@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::evidence::escape;
-use crate::policy::excerpt::{Place, excerpt};
+use crate::model::source_place::{Place, excerpt};
+use crate::model::text::escape;
 use crate::submission::json::{self, Json, Mistake, Node};
 
 /// A configuration file with the engine chosen from it.

@@ -12,14 +12,14 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use crate::evidence::escape;
-use crate::rule::RuleId;
+use crate::model::rule::RuleId;
+use crate::model::text::escape;
+use crate::model::units::Bytes;
+use crate::model::verdict::Finding;
 use crate::submission::engines_json::{
     ConfigProblem, EnginesJson, SelectError, commands, select, starts,
 };
 use crate::submission::{Mode, Submission};
-use crate::units::Bytes;
-use crate::verdict::Finding;
 
 /// How much of a file is kept: enough to name the format of something far too large.
 pub const READ_AT_MOST: Bytes = Bytes(16 << 20);

@@ -6,16 +6,16 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::evidence::escape;
+use crate::model::rule::RuleId;
+use crate::model::text::escape;
+use crate::model::units::Bytes;
+use crate::model::verdict::{Finding, Status};
 use crate::policy::allowlist::Allowlist;
 use crate::policy::libraries;
-use crate::rule::RuleId;
 use crate::submission::Mode;
 use crate::submission::elf::{self, Class, Elf, ElfFault, Linkage};
 use crate::submission::shebang::{self, FirstLine, Shebang};
 use crate::submission::stub::{self, Packing};
-use crate::units::Bytes;
-use crate::verdict::{Finding, Status};
 
 /// What kind of file it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]

@@ -16,8 +16,8 @@ pub mod stub;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::model::units::Bytes;
 use crate::submission::engines_json::EnginesJson;
-use crate::units::Bytes;
 
 /// What an ENTRY argument resolved to.
 #[derive(Clone, Debug)]

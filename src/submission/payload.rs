@@ -8,15 +8,15 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use crate::evidence::escape;
+use crate::model::rule::RuleId;
+use crate::model::source_place::Place;
+use crate::model::text::escape;
+use crate::model::units::Bytes;
+use crate::model::verdict::Finding;
 use crate::policy::allowlist::Allowlist;
-use crate::policy::excerpt::Place;
 use crate::policy::options::{self, Judgement, NameMatch};
-use crate::rule::RuleId;
 use crate::submission::engines_json::{EnginesJson, base_name, split_command};
 use crate::submission::json::{Json, Member, Node, quoted};
-use crate::units::Bytes;
-use crate::verdict::Finding;
 
 /// Keys whose strings reach the engine one by one.
 pub const LISTS: [&str; 3] = ["initStrings", "arguments", "args"];

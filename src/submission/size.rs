@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::rule::RuleId;
+use crate::model::rule::RuleId;
+use crate::model::units::Bytes;
+use crate::model::verdict::Finding;
 use crate::submission::format::Format;
 use crate::submission::payload::{Counting, PayloadReport};
-use crate::units::Bytes;
-use crate::verdict::Finding;
 
 /// The sum and its parts, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -157,8 +157,8 @@ fn breakdown(report: &SizeReport) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::verdict::Status;
     use crate::submission::payload::Counts;
-    use crate::verdict::Status;
     use proptest::prelude::*;
 
     fn payload(canonical: u64, bare: u64) -> PayloadReport {

@@ -2,7 +2,7 @@
 //! (rule 7.10). It decides nothing, so a guess is enough; but what it says is exact where a stub cuts
 //! itself with `tail`, as nearly all do.
 
-use crate::units::Bytes;
+use crate::model::units::Bytes;
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What an attack is: how it is made, what shows that it works, and what a report must say of it.
 
-use gate4k::rule::RuleId;
-use gate4k::verdict::Status;
+use gate4k::model::rule::RuleId;
+use gate4k::model::verdict::Status;
 
 /// How it is carried out.
 #[derive(Clone, Copy, Debug)]

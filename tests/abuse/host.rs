@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use gate4k::evidence::{ExecOutcome, ProgramClass};
+use gate4k::model::evidence::{ExecOutcome, ProgramClass};
+use gate4k::model::layer_status::{LayerName, State};
 use gate4k::policy::allowlist::Allowlist;
 use gate4k::policy::decide::Strictness;
 use gate4k::policy::toolchain::Toolchain;
 use gate4k::sandbox::Sandbox;
 use gate4k::sandbox::capability::Capability;
 use gate4k::sandbox::plan::{Audit, Launcher, Plan, Staging};
-use gate4k::sandbox::status::{LayerName, State};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 
@@ -211,7 +211,7 @@ fn the_rules_examples_leave_nothing_and_are_named() {
         let plan = Plan {
             bytes: example("0.3").into(),
             staging: Staging::Neutral,
-            shell: gate4k::evidence::Shell::AsIs,
+            shell: gate4k::model::evidence::Shell::AsIs,
             audit: Audit::Full,
         };
         let (confined, pipes) = sandbox.launch(&plan).unwrap();

@@ -5,13 +5,13 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gate4k::evidence::{ExecOutcome, ExitHow, LeftProcess, ProgramClass, Shell};
+use gate4k::model::evidence::{ExecOutcome, ExitHow, LeftProcess, ProgramClass, Shell};
+use gate4k::model::units::Bytes;
 use gate4k::policy::allowlist::Allowlist;
 use gate4k::policy::decide::Strictness;
 use gate4k::policy::toolchain::Toolchain;
 use gate4k::sandbox::Sandbox;
 use gate4k::sandbox::plan::{Audit, Launcher, Plan, Staging, Traces};
-use gate4k::units::Bytes;
 
 use crate::attack::{Attack, Named, Place};
 use crate::program::Program;

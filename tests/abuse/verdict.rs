@@ -7,17 +7,18 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use gate4k::conformance::probe::{self, ProbePlan, Waits};
-use gate4k::conformance::{self, words::Words};
-use gate4k::evidence::{
+use gate4k::judge::probe::{ProbePlan, Waits};
+use gate4k::judge::support::words::Words;
+use gate4k::judge::{probe, rules as conformance};
+use gate4k::model::evidence::{
     Answer, Ask, Capabilities, EndHow, Evidence, ExitHow, Games, HostFacts, Limits, Purpose,
     Question, Run,
 };
+use gate4k::model::rule::RuleId;
+use gate4k::model::verdict::{Finding, Status, Verdict};
 use gate4k::policy::toolchain::Toolchain;
-use gate4k::rule::RuleId;
 use gate4k::sandbox::capability::{self, Capability};
 use gate4k::sandbox::plan::Launcher;
-use gate4k::verdict::{Finding, Status, Verdict};
 
 use crate::attack::Told;
 use crate::inside::Done;

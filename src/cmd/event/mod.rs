@@ -8,9 +8,9 @@ use std::io::Write;
 
 use super::tell;
 use crate::cli::EventCommand;
-use crate::error::Exit;
 use crate::event::conduct::EventError;
 use crate::event::config::{Config, ConfigError};
+use crate::model::exit::Exit;
 
 /// Carries out one of its commands.
 pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Result<Exit> {

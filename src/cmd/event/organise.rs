@@ -5,18 +5,20 @@ use std::io::Write;
 
 use anyhow::Context;
 
-use super::super::tell;
 use super::failed;
 use crate::cli::{DecideArgs, FixArgs, NewArgs};
-use crate::error::{Exit, shown};
+use crate::cmd::tell;
 use crate::event::conduct::{Audience, Conductor};
 use crate::event::config::{Config, template};
 use crate::event::ratings::EventRatings;
 use crate::event::standings::Standings;
 use crate::event::{config, journal};
-use crate::report::EntryReport;
-use crate::report::human::{self, Look};
+use crate::model::entry_report::EntryReport;
+use crate::model::exit::Exit;
+use crate::model::text::shown;
 use crate::runner::stop::Stop;
+use crate::view::human;
+use crate::view::human::Look;
 
 /// Writes an event's file; one that is there is left alone.
 pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -114,7 +116,7 @@ impl Audience for Words {
     }
 
     fn refused(&mut self, report: &EntryReport) {
-        let look = Look { width: crate::report::text::width(), verbose: false };
+        let look = Look { width: crate::view::text::width(), verbose: false };
         self.0 += &human::entry(report, look);
     }
 

@@ -4,18 +4,19 @@ use std::io::Write;
 
 use anyhow::Context;
 
-use super::super::progress::ProgressLine;
 use super::failed;
 use crate::cli::EventRunArgs;
-use crate::error::Exit;
+use crate::cmd::progress::ProgressLine;
 use crate::event::conduct::{self, Audience, Outcome};
 use crate::event::config::Config;
 use crate::event::ratings::EventRatings;
 use crate::event::standings::Standings;
-use crate::report::human::{self, Look};
-use crate::report::{EntryReport, event_ratings, standings, text};
+use crate::model::entry_report::EntryReport;
+use crate::model::exit::Exit;
+use crate::model::words::all;
 use crate::runner::stop::Stop;
-use crate::words::all;
+use crate::view::human::Look;
+use crate::view::{event_ratings, human, standings, text};
 
 /// Runs, or goes on.
 pub(super) fn run(
@@ -32,7 +33,7 @@ pub(super) fn run(
         // The event goes on without somebody who listens; the outcome alone cannot be told.
         let _ = writeln!(std::io::stderr(), "the output was lost: {error}");
     }
-    let file = crate::error::shown(&config.path);
+    let file = crate::model::text::shown(&config.path);
     let (words, exit) = match outcome {
         Ok(Outcome::Over { winner }) => {
             (format!("{} is over: {winner} wins", config.event), Exit::Success)
@@ -44,7 +45,7 @@ pub(super) fn run(
             let words = format!(
                 "not every entry passed the gate: the event does not begin; mend the entry and run again, or \
                  take it out of {file} and remove {}, since nothing has been played",
-                crate::error::shown(&config.journal)
+                crate::model::text::shown(&config.journal)
             );
             (words, Exit::Rejected)
         }
@@ -87,7 +88,7 @@ impl<W: Write> Page<'_, W> {
 impl<W: Write> Audience for Page<'_, W> {
     fn say(&mut self, line: &str) {
         self.line.clear();
-        let line = crate::evidence::escape(line.as_bytes(), usize::MAX);
+        let line = crate::model::text::escape(line.as_bytes(), usize::MAX);
         self.put(&format!("{line}\n"));
     }
 

@@ -2,18 +2,19 @@
 
 use std::io::Write;
 
-use super::super::tell;
 use crate::cli::ExportWhat;
-use crate::error::{Exit, shown};
+use crate::cmd::tell;
 use crate::event::config::Config;
 use crate::event::journal::{self, JournalError};
 use crate::event::ledger::{Ledger, StageState};
 use crate::event::ratings::EventRatings;
+use crate::event::stage::Stage;
 use crate::event::standings::{Place, Standings};
-use crate::event::verify;
-use crate::event::{export, stage::Stage};
-use crate::report::{event_ratings, standings, text};
-use crate::words::{all, counted};
+use crate::event::{export, verify};
+use crate::model::exit::Exit;
+use crate::model::text::shown;
+use crate::model::words::{all, counted};
+use crate::view::{event_ratings, standings, text};
 
 /// The event's state by its journal, with a note where its end is torn.
 fn ledger(config: &Config) -> Result<(Ledger, Option<journal::Torn>), JournalError> {

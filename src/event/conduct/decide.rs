@@ -1,9 +1,9 @@
 //! What only the organisers can do: decide a tie, and take a fix of a crash.
 
-use super::super::entrants::{Admission, Entrant, Gates, now};
-use super::super::journal::record::{Decision, Fix, Record};
 use super::{Conductor, EventError};
-use crate::words::all;
+use crate::event::entrants::{Admission, Entrant, Gates, now};
+use crate::event::journal::record::{Decision, Fix, Record};
+use crate::model::words::all;
 
 impl Conductor<'_> {
     /// Takes the organisers' order of engines that every tie-break left tied (rule 3.1.7).

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use crate::error::{CheckError, shown};
 use crate::event::history::HistoryError;
 use crate::event::journal::JournalError;
+use crate::game::openings::BookError;
 use crate::game::tables::TablesError;
-use crate::openings::BookError;
-use crate::words::counted;
+use crate::judge::error::CheckError;
+use crate::model::text::shown;
+use crate::model::words::counted;
 
 /// Why an event cannot go on.
 #[derive(Debug, thiserror::Error)]

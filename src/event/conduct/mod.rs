@@ -20,16 +20,16 @@ use super::recorder::Broken;
 use super::schedule::{Pairing, Schedule};
 use super::stage::{Draw, Format, Stage};
 use super::standings::Standings;
-use crate::error::shown;
+use crate::game::openings::{Book, Order, Wanted};
 use crate::game::pgn;
 use crate::game::tables::Tables;
-use crate::gate::Progress;
-use crate::openings::{Book, Order, Wanted};
-use crate::report::EntryReport;
+use crate::judge::gate::Progress;
+use crate::model::entry_report::EntryReport;
+use crate::model::text::shown;
+use crate::model::units::Bytes;
+use crate::model::words::{all, counted};
 use crate::runner::Engine;
 use crate::runner::stop::{Level, Stop};
-use crate::units::Bytes;
-use crate::words::{all, counted};
 pub use error::EventError;
 use play::{Batch, GoingOn};
 
@@ -214,7 +214,8 @@ impl<'a> Conductor<'a> {
                         }
                         Admission::Refused(report) => {
                             self.audience.refused(&report);
-                            let undecided = report.verdict == crate::verdict::Verdict::Undecided;
+                            let undecided =
+                                report.verdict == crate::model::verdict::Verdict::Undecided;
                             // One that is rejected outweighs any that is undecided.
                             refused = Some(refused.unwrap_or(true) && undecided);
                         }

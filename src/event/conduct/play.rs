@@ -4,23 +4,23 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::entrants::now;
-use super::super::journal::record::{EngineKilled, GameStarted, Record};
-use super::super::ratings::EventRatings;
-use super::super::recorder::{clocks, finished, micros, ply, uci};
-use super::super::schedule::Pairing;
-use super::super::stage::Stage;
 use super::{Conductor, EventError};
+use crate::event::entrants::now;
+use crate::event::journal::record::{EngineKilled, GameStarted, Record};
+use crate::event::ratings::EventRatings;
+use crate::event::recorder::{clocks, finished, micros, ply, uci};
+use crate::event::schedule::Pairing;
+use crate::event::stage::Stage;
 use crate::game::adjudicate::Rules;
 use crate::game::clock::{Patience, TimeControl};
 use crate::game::end::{GameResult, Reason};
+use crate::game::openings::{Book, Opening};
 use crate::game::pgn;
 use crate::game::play::Resume;
-use crate::openings::{Book, Opening};
+use crate::model::words::counted;
 use crate::runner::events::{Event, Finished, MovePlayed};
 use crate::runner::stop::{Level, Stop};
 use crate::runner::{self, Affinity, Bounds, Engine, Games, Given, Match, Restart, schedule};
-use crate::words::counted;
 
 /// What games that are played together share.
 pub(super) struct Batch<'a> {

@@ -14,12 +14,12 @@ use toml::Spanned;
 use super::schedule::BookPolicy;
 use super::stage::{Draw, Format, Stage};
 use super::tiebreak::{CHAINS, Chain};
-use crate::error::shown;
 use crate::game::adjudicate::DrawRule;
 use crate::game::clock::TimeControl;
 use crate::game::end::Material;
-use crate::policy::excerpt::{Misplaced, nearest};
-use crate::words::counted;
+use crate::model::source_place::{Misplaced, nearest};
+use crate::model::text::shown;
+use crate::model::words::counted;
 pub use template::{NoEntries, template};
 
 /// The most games of a stage: far beyond any event, and few enough to be laid out.

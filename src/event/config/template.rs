@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::batch::discover;
-use crate::error::shown;
+use crate::model::text::shown;
 
 /// Why no event can be written.
 #[derive(Debug, thiserror::Error)]

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
-use crate::error::shown;
+use crate::model::text::shown;
 pub use record::Record;
 
 /// The version of the journal's form.

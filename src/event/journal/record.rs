@@ -8,8 +8,8 @@ use shakmaty::Color;
 
 use crate::event::record::RoundGame;
 use crate::game::end::{Ending, GameResult, Reason};
-use crate::openings::OpeningNames;
-use crate::words::all;
+use crate::game::openings::OpeningNames;
+use crate::model::words::all;
 
 /// One record.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]

@@ -16,8 +16,8 @@ use shakmaty::{ByColor, CastlingMode, Color, Move, Position};
 use crate::game::adjudicate::{Adjudicator, Rules};
 use crate::game::clock::{Flag, GameClock, Patience, TimeControl};
 use crate::game::end::{Ending, Material, Reason, Referee};
+use crate::game::openings::Opening;
 use crate::game::tables::Tables;
-use crate::openings::Opening;
 
 pub(super) use go::millis;
 use go::write_go;

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use shakmaty::uci::UciMove;
 
-use crate::evidence::ExitHow;
 use crate::game::clock::Stamp;
 use crate::game::info::Info;
+use crate::model::evidence::ExitHow;
 
 /// One who can be asked for moves.
 pub trait Player {

@@ -9,7 +9,7 @@ use shakmaty::{ByColor, Color, Move};
 use crate::game::clock::Stamp;
 use crate::game::end::Ending;
 use crate::game::info::Info;
-use crate::openings::Opening;
+use crate::game::openings::Opening;
 
 /// A game that goes on after an interruption (rule 6.1.5).
 #[derive(Clone, Debug, Default)]

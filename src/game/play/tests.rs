@@ -1,10 +1,10 @@
 //! Games whose players say what their script says, on a clock that nobody waits for.
 
 use super::*;
-use crate::evidence::ExitHow;
 use crate::game::clock::{Clock, Manual, Stamp};
 use crate::game::eval::Eval;
 use crate::game::info::Info;
+use crate::model::evidence::ExitHow;
 use std::rc::Rc;
 
 /// Says what its script says; each answer takes the given time on a clock that nobody waits for.
@@ -206,9 +206,12 @@ fn an_opening_is_played_and_told() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.txt");
     std::fs::write(&path, "f3 e5 g4\nf3 e5 g4 Qh4").unwrap();
-    let wanted =
-        crate::openings::Wanted { plies: None, most: 9, order: crate::openings::Order::Sequential };
-    let book = crate::openings::Book::read(&path, wanted).unwrap();
+    let wanted = crate::game::openings::Wanted {
+        plies: None,
+        most: 9,
+        order: crate::game::openings::Order::Sequential,
+    };
+    let book = crate::game::openings::Book::read(&path, wanted).unwrap();
     let mut stage = Stage::new("1+0", vec![], moves("d8h4"));
     stage.opening = book.openings()[0].clone();
     let record = stage.run();

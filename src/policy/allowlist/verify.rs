@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
+use crate::model::source_place::nearest;
 use crate::policy::allowlist::{Allowlist, Text, VERSION, ValueKind};
-use crate::policy::excerpt::nearest;
 
 /// A mistake and the bytes it is about.
 pub(super) struct Mistake {

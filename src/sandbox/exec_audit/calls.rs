@@ -3,16 +3,16 @@
 use std::os::unix::ffi::OsStrExt;
 use std::time::Instant;
 
-use super::super::calls::{Pending, exec, file, is_shared_object, other_process};
-use super::super::meta;
-use super::super::names::call_name;
-use super::super::record::{MOST_DENIED_OPENS, MOST_MADE, MOST_OPENS, MOST_OWN_OPENS, RawOpen};
-use super::super::spawn::Resume;
-use super::super::stop::Stop;
-use super::super::tracee;
 use super::{Tracer, message};
-use crate::evidence::{Resource, escape};
-use crate::units::Bytes;
+use crate::model::evidence::Resource;
+use crate::model::text::escape;
+use crate::model::units::Bytes;
+use crate::sandbox::calls::{Pending, exec, file, is_shared_object, other_process};
+use crate::sandbox::names::call_name;
+use crate::sandbox::record::{MOST_DENIED_OPENS, MOST_MADE, MOST_OPENS, MOST_OWN_OPENS, RawOpen};
+use crate::sandbox::spawn::Resume;
+use crate::sandbox::stop::Stop;
+use crate::sandbox::{meta, tracee};
 
 impl Tracer<'_> {
     /// A call that the filter makes stop; says how the process goes on.

@@ -15,8 +15,8 @@ use super::record::{MOST_CRASHES, MOST_DENIALS, MOST_REFUSALS, Raw, Told, found_
 use super::shared::Shared;
 use super::spawn::{self, Resume, Waited};
 use super::tracee;
-use crate::evidence::{Crash, Denial, ExitHow, FileAccess, Refusal, Resource};
-use crate::units::Bytes;
+use crate::model::evidence::{Crash, Denial, ExitHow, FileAccess, Refusal, Resource};
+use crate::model::units::Bytes;
 
 struct Tracee {
     /// The process that the thread belongs to.

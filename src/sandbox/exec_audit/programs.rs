@@ -5,12 +5,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::super::calls::{Pending, hides};
-use super::super::plan::Seen;
-use super::super::record::{MOST_DENIALS, MOST_EXECS, MOST_TOLD_APART, RawExec};
-use super::super::tracee;
 use super::{Tracer, message};
-use crate::evidence::{Denial, ExecOutcome, escape};
+use crate::model::evidence::{Denial, ExecOutcome};
+use crate::model::text::escape;
+use crate::sandbox::calls::{Pending, hides};
+use crate::sandbox::plan::Seen;
+use crate::sandbox::record::{MOST_DENIALS, MOST_EXECS, MOST_TOLD_APART, RawExec};
+use crate::sandbox::tracee;
 
 impl Tracer<'_> {
     /// A shell or execvp asked whether a command is in one directory of PATH.

@@ -12,10 +12,9 @@
 )]
 
 use std::ffi::CString;
-use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
-use std::ptr;
 use std::sync::Arc;
+use std::{io, ptr};
 
 use libc::{c_int, c_long, c_uint, c_void};
 

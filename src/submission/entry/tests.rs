@@ -1,5 +1,5 @@
 use super::*;
-use crate::verdict::Status;
+use crate::model::verdict::Status;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::{Duration, Instant};

@@ -1,6 +1,6 @@
 use super::*;
+use crate::model::verdict::Status;
 use crate::submission::engines_json::{SelectError, select};
-use crate::verdict::Status;
 use proptest::prelude::*;
 use std::path::PathBuf;
 

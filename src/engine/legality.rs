@@ -1,0 +1,200 @@
+//! Whether a move may be played, and in words why not; shakmaty decides, this only explains.
+
+use shakmaty::uci::UciMove;
+use shakmaty::{Bitboard, CastlingMode, Chess, Color, Move, Position, Rank, Role, Square, attacks};
+
+use crate::engine::message::read_move;
+
+/// The legal move that a word is, or why it is none.
+///
+/// # Errors
+/// `not written as in UCI: …`, or `illegal: …` with the reason.
+pub fn judge(position: &Chess, word: &str) -> Result<Move, String> {
+    let one = read_move(word).map_err(|fault| fault.to_string())?;
+    find(position, one).ok_or_else(|| format!("illegal: {}", explain(position, one)))
+}
+
+/// The legal move that is written so in standard chess; castling is the king's two steps only.
+#[must_use]
+pub fn find(position: &Chess, one: UciMove) -> Option<Move> {
+    let found = one.to_move(position).ok()?;
+    // shakmaty also takes a king that captures its rook; no runner of standard chess does.
+    (found.to_uci(CastlingMode::Standard) == one).then_some(found)
+}
+
+/// Why a move that is no legal move is none.
+fn explain(position: &Chess, one: UciMove) -> String {
+    let UciMove::Normal { from, to, promotion } = one else {
+        return "not a move of standard chess".into();
+    };
+    let board = position.board();
+    let us = position.turn();
+    let Some(piece) = board.piece_at(from) else {
+        return format!("no piece stands on {from}");
+    };
+    if piece.color != us {
+        return format!("the {} on {from} is not {}'s", name(piece.role), side(us));
+    }
+    if from == to {
+        return "the piece stays where it is".into();
+    }
+    if piece.role == Role::King && is_castling(position, from, to) {
+        return castling(position, from, to);
+    }
+    if board.color_at(to) == Some(us) {
+        return format!("a piece of its own stands on {to}");
+    }
+    if piece.role == Role::Pawn {
+        let last = to.rank() == us.fold_wb(Rank::Eighth, Rank::First);
+        match promotion {
+            None if last => return "a pawn on the last rank needs a promotion letter".into(),
+            Some(_) if !last => return "a promotion letter without a promotion".into(),
+            _ => {}
+        }
+        if let Some(why) = pawn(position, us, from, to) {
+            return why;
+        }
+    } else if promotion.is_some() {
+        return format!("a promotion letter on a {}'s move", name(piece.role));
+    } else if !attacks::attacks(from, piece, board.occupied()).contains(to) {
+        let open = attacks::attacks(from, piece, Bitboard::EMPTY).contains(to);
+        return if open {
+            format!("a piece stands between {from} and {to}")
+        } else {
+            format!("a {} does not move from {from} to {to}", name(piece.role))
+        };
+    }
+    if position.is_check() && piece.role != Role::King {
+        "the king stays in check".into()
+    } else {
+        "the king would be in check".into()
+    }
+}
+
+fn is_castling(position: &Chess, from: Square, to: Square) -> bool {
+    let home = position.turn().fold_wb(Square::E1, Square::E8);
+    let own_rook = (position.our(Role::Rook)).contains(to);
+    from == home && from.rank() == to.rank() && (from.distance(to) == 2 || own_rook)
+}
+
+fn castling(position: &Chess, from: Square, to: Square) -> String {
+    if position.our(Role::Rook).contains(to) {
+        return "castling is written as the king's own move, e1g1 or e1c1".into();
+    }
+    let rook = Square::from_coords(
+        if to.file() > from.file() { shakmaty::File::H } else { shakmaty::File::A },
+        from.rank(),
+    );
+    if !position.castles().castling_rights().contains(rook) {
+        "castling there, but the king or that rook has moved or is gone".into()
+    } else if position.is_check() {
+        "castling out of check".into()
+    } else if attacks::between(from, rook).intersects(position.board().occupied()) {
+        "castling with a piece between king and rook".into()
+    } else {
+        "castling through or into check".into()
+    }
+}
+
+fn pawn(position: &Chess, us: Color, from: Square, to: Square) -> Option<String> {
+    let board = position.board();
+    if attacks::pawn_attacks(us, from).contains(to) {
+        let taken = board.piece_at(to).is_some() || position.pseudo_legal_ep_square() == Some(to);
+        return (!taken).then(|| format!("nothing to capture on {to}, en passant neither"));
+    }
+    let step = us.fold_wb(8, -8);
+    let one = from.offset(step);
+    let from_home = from.rank() == us.fold_wb(Rank::Second, Rank::Seventh);
+    let two = one.and_then(|square| square.offset(step)).filter(|_| from_home);
+    let blocked =
+        |square: Option<Square>| square.is_some_and(|square| board.occupied().contains(square));
+    if one == Some(to) {
+        blocked(one).then(|| format!("a piece stands on {to}"))
+    } else if two == Some(to) {
+        (blocked(one) || blocked(two)).then(|| "a piece stands before the pawn".into())
+    } else {
+        Some(format!("a pawn does not move from {from} to {to}"))
+    }
+}
+
+fn name(role: Role) -> &'static str {
+    match role {
+        Role::Pawn => "pawn",
+        Role::Knight => "knight",
+        Role::Bishop => "bishop",
+        Role::Rook => "rook",
+        Role::Queen => "queen",
+        Role::King => "king",
+    }
+}
+
+fn side(color: Color) -> &'static str {
+    color.fold_wb("White", "Black")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::moves::Moves;
+    use proptest::prelude::*;
+
+    fn why(list: &str, word: &str) -> String {
+        let moves = Moves::read(list).unwrap();
+        judge(moves.position(), word).expect_err(word)
+    }
+
+    #[test]
+    fn each_reason_in_words() {
+        let open = "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5";
+        for (list, word, expected) in [
+            ("", "e3e4", "no piece stands on e3"),
+            ("", "e7e5", "the pawn on e7 is not White's"),
+            ("", "e2e5", "a pawn does not move from e2 to e5"),
+            ("", "g1g3", "a knight does not move from g1 to g3"),
+            ("", "a1a3", "a piece stands between a1 and a3"),
+            ("", "d1d2", "a piece of its own stands on d2"),
+            ("", "e2e2", "the piece stays where it is"),
+            ("", "e2d3", "nothing to capture on d3, en passant neither"),
+            ("", "e2e4q", "a promotion letter without a promotion"),
+            ("", "g1f3q", "a promotion letter on a knight's move"),
+            ("", "e1c1", "castling with a piece between king and rook"),
+            (open, "e1h1", "castling is written as the king's own move"),
+            ("e2e4 e7e5 e1e2 a7a6 e2e1 a6a5", "e1g1", "castling there, but the king"),
+            ("e2e4 d7d5 f2f3 d8d6 f1a6 d6g3", "e1f2", "the king would be in check"),
+            ("e2e4 e7e5 f2f3 d8h4", "a2a3", "the king stays in check"),
+            (
+                "a2a4 a7a5 b2b4 a5b4 a4a5 b4b3 a5a6 b3c2 a6b7 c2d1q e1d1 h7h6",
+                "b7a8",
+                "needs a promotion letter",
+            ),
+            ("e2e4 e7e5", "e4e5", "a piece stands on e5"),
+        ] {
+            let text = why(list, word);
+            assert!(text.starts_with("illegal: "), "{word}: {text}");
+            assert!(text.contains(expected), "{word}: {text}");
+        }
+        assert!(why("", "E2E4").starts_with("not written as in UCI"));
+        assert!(judge(Moves::read(open).unwrap().position(), "e1g1").is_ok());
+    }
+
+    proptest! {
+        /// A reason is found for any two squares in any position of a random game, without a panic.
+        #[test]
+        fn anything_is_explained(
+            steps in proptest::collection::vec(any::<prop::sample::Index>(), 0..60),
+            from in 0u32..64, to in 0u32..64, letter in 0usize..5,
+        ) {
+            let mut moves = Moves::start();
+            for step in steps {
+                let legal = moves.position().legal_moves();
+                if legal.is_empty() { break }
+                moves.play(*step.get(&legal));
+            }
+            let letter = ["", "q", "r", "b", "n"][letter];
+            let word = format!("{}{}{letter}", Square::new(from), Square::new(to));
+            let written = moves.position().legal_moves().iter()
+                .any(|one| one.to_uci(CastlingMode::Standard).to_string() == word);
+            prop_assert_eq!(judge(moves.position(), &word).is_ok(), written);
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! The engine side of the wire: messages, sessions, transcripts.
+
+#[cfg(test)]
+pub(crate) mod double;
+pub mod engine;
+pub mod legality;
+pub mod message;
+pub mod moves;
+pub mod wire;

@@ -1,0 +1,370 @@
+//! Openings: where games begin.
+//!
+//! For an engine of which only rule 7.9 is asked, an opening is a list of moves from the start position;
+//! one that begins elsewhere needs an engine that takes FEN, and [`Book::require_move_lists`] says so
+//! before the first game.
+
+mod lines;
+mod pgn;
+mod polyglot;
+mod positions;
+mod sequence;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use shakmaty::fen::Fen;
+use shakmaty::{Chess, EnPassantMode, Move, Position};
+
+pub use sequence::{Order, Sequence};
+
+use crate::model::units::Ply;
+
+/// Where a game begins: a position and moves from there. Every move is legal.
+#[derive(Clone, Debug, Default)]
+pub struct Opening {
+    /// The position before the moves; none for the start position.
+    start: Option<Box<Chess>>,
+    moves: Vec<Move>,
+    names: Option<Box<OpeningNames>>,
+}
+
+/// What a book calls an opening: its PGN's tags `ECO`, `Opening` and `Variation`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct OpeningNames {
+    /// The code of the Encyclopaedia of Chess Openings, such as `B90`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eco: Option<String>,
+    /// The opening.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opening: Option<String>,
+    /// The variation of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variation: Option<String>,
+}
+
+impl Opening {
+    /// The start position, without a move.
+    #[must_use]
+    pub fn none() -> Opening {
+        Opening::default()
+    }
+
+    /// Moves from a position that the caller has found legal.
+    #[must_use]
+    fn new(start: Chess, moves: Vec<Move>) -> Opening {
+        let start =
+            (start != Chess::default() || start.fullmoves().get() != 1).then(|| Box::new(start));
+        Opening { start, moves, names: None }
+    }
+
+    /// Moves from the start position, which the caller has found legal.
+    #[must_use]
+    pub fn of_moves(moves: Vec<Move>) -> Opening {
+        Opening { start: None, moves, names: None }
+    }
+
+    /// The same with these names.
+    #[must_use]
+    pub fn named(self, names: Option<OpeningNames>) -> Opening {
+        let names = names.filter(|names| *names != OpeningNames::default()).map(Box::new);
+        Opening { names, ..self }
+    }
+
+    /// What the book calls it.
+    #[must_use]
+    pub fn names(&self) -> Option<&OpeningNames> {
+        self.names.as_deref()
+    }
+
+    /// The position before the moves.
+    #[must_use]
+    pub fn start(&self) -> Chess {
+        self.start.as_deref().cloned().unwrap_or_default()
+    }
+
+    /// The position before the moves as FEN, where it is not the start position.
+    #[must_use]
+    pub fn fen(&self) -> Option<String> {
+        let start = self.start.as_deref()?;
+        Some(Fen::from_position(start, EnPassantMode::Legal).to_string())
+    }
+
+    /// The moves.
+    #[must_use]
+    pub fn moves(&self) -> &[Move] {
+        &self.moves
+    }
+
+    /// Whether it can be told as moves from the start position.
+    #[must_use]
+    pub fn is_move_list(&self) -> bool {
+        self.start.is_none()
+    }
+}
+
+/// How a book is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Games; comments and variations are passed over.
+    Pgn,
+    /// One position a line, EPD or FEN.
+    Positions,
+    /// One line of moves a line, UCI or SAN.
+    Moves,
+    /// Polyglot's table of positions and weighted moves.
+    Polyglot,
+}
+
+impl Format {
+    /// By the file's ending.
+    fn of(path: &Path) -> Option<Format> {
+        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+        Some(match ending.as_str() {
+            "pgn" => Format::Pgn,
+            "epd" | "fen" => Format::Positions,
+            "bin" => Format::Polyglot,
+            "txt" | "uci" | "san" | "moves" => Format::Moves,
+            _ => return None,
+        })
+    }
+}
+
+/// Which part of a book is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Openings longer than this are cut.
+    pub plies: Option<Ply>,
+    /// As many as this are enough: a table of moves has more lines than anybody plays.
+    pub most: usize,
+    /// For a table of moves: lines by weight from the heaviest, or drawn by this seed.
+    pub order: Order,
+}
+
+/// Openings read from a file.
+#[derive(Clone, Debug)]
+pub struct Book {
+    path: PathBuf,
+    openings: Vec<Opening>,
+}
+
+/// A book that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum BookError {
+    /// The file cannot be read.
+    #[error("cannot read the openings in {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The ending tells no format.
+    #[error(
+        "cannot tell how the openings in {} are written; name the file *.pgn, *.epd, *.bin or *.txt (one \
+         line of moves a line)",
+        path.display()
+    )]
+    Unknown {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A place in the file is wrong.
+    #[error("{}, {place}: {what}", path.display())]
+    Wrong {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        place: Place,
+        /// Why it cannot be played.
+        what: String,
+    },
+    /// Nothing to play is in the file.
+    #[error("there is no opening in {}", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Positions for engines that are told moves only.
+    #[error(
+        "{}, {place} is a position and no list of moves, but {engine} may be told moves only (rule 7.9); \
+         use a book of moves (PGN, *.txt, polyglot), or engines with fen=yes",
+        path.display()
+    )]
+    NeedsFen {
+        /// The file.
+        path: PathBuf,
+        /// The first such opening.
+        place: Place,
+        /// The engine that knows no FEN.
+        engine: String,
+    },
+}
+
+/// Where in a book.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A line, from 1.
+    Line(usize),
+    /// A game, from 1.
+    Game(usize),
+    /// An opening of those read, from 1.
+    Opening(usize),
+    /// The file as a whole.
+    File,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Line(number) => write!(f, "line {number}"),
+            Place::Game(number) => write!(f, "game {number}"),
+            Place::Opening(number) => write!(f, "opening {number}"),
+            Place::File => f.write_str("the file"),
+        }
+    }
+}
+
+/// What is wrong inside a book, before its path is known.
+type Wrong = (Place, String);
+
+impl Book {
+    /// Reads a file, its format told by its ending.
+    ///
+    /// # Errors
+    /// Where it cannot be read, is no book, or holds a move that is not legal.
+    pub fn read(path: &Path, wanted: Wanted) -> Result<Book, BookError> {
+        let format = Format::of(path).ok_or_else(|| BookError::Unknown { path: path.into() })?;
+        let bytes =
+            std::fs::read(path).map_err(|source| BookError::Read { path: path.into(), source })?;
+        let openings = parse(&bytes, format, wanted).map_err(|(place, what)| BookError::Wrong {
+            path: path.into(),
+            place,
+            what,
+        })?;
+        if openings.is_empty() {
+            return Err(BookError::Empty { path: path.into() });
+        }
+        Ok(Book { path: path.into(), openings })
+    }
+
+    /// The openings, in the file's order.
+    #[must_use]
+    pub fn openings(&self) -> &[Opening] {
+        &self.openings
+    }
+
+    /// Refuses the book if an opening cannot be told to `engine` as moves from the start position.
+    ///
+    /// # Errors
+    /// Names the first such opening.
+    pub fn require_move_lists(&self, engine: &str) -> Result<(), BookError> {
+        match self.openings.iter().position(|one| !one.is_move_list()) {
+            Some(index) => Err(BookError::NeedsFen {
+                path: self.path.clone(),
+                place: Place::Opening(index + 1),
+                engine: engine.to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+fn parse(bytes: &[u8], format: Format, wanted: Wanted) -> Result<Vec<Opening>, Wrong> {
+    let mut openings = match format {
+        Format::Pgn => pgn::read(bytes, wanted)?,
+        Format::Positions => positions::read(bytes, wanted)?,
+        Format::Moves => lines::read(bytes, wanted)?,
+        Format::Polyglot => polyglot::read(bytes, wanted)?,
+    };
+    if let Some(Ply(plies)) = wanted.plies {
+        let plies = usize::try_from(plies).unwrap_or(usize::MAX);
+        for opening in &mut openings {
+            if opening.moves.len() > plies {
+                opening.moves.truncate(plies);
+                // They told of more than is played.
+                opening.names = None;
+            }
+        }
+    }
+    Ok(openings)
+}
+
+/// The text of a file's lines with their numbers, without comments (`#`) and empty lines.
+fn text_lines(bytes: &[u8]) -> impl Iterator<Item = (Place, String)> {
+    bytes.split(|byte| *byte == b'\n').enumerate().filter_map(|(index, line)| {
+        let line = String::from_utf8_lossy(line);
+        let text = line.split('#').next().unwrap_or_default().trim();
+        (!text.is_empty()).then(|| (Place::Line(index + 1), text.to_owned()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    pub(super) fn all() -> Wanted {
+        Wanted { plies: None, most: usize::MAX, order: Order::Sequential }
+    }
+
+    /// The moves as UCI, a line an opening.
+    pub(super) fn told(openings: &[Opening]) -> Vec<String> {
+        openings
+            .iter()
+            .map(|opening| {
+                let words = opening
+                    .moves()
+                    .iter()
+                    .map(|one| one.to_uci(shakmaty::CastlingMode::Standard).to_string());
+                words.collect::<Vec<_>>().join(" ")
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_ending_tells_the_format() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            fs::write(&path, text).unwrap();
+            path
+        };
+        let book = Book::read(&write("a.txt", "e2e4 e7e5\n"), all()).unwrap();
+        assert_eq!(told(book.openings()), ["e2e4 e7e5"]);
+        let book = Book::read(&write("a.pgn", "1. e4 (1. d4) e5 *\n"), all()).unwrap();
+        assert_eq!(told(book.openings()), ["e2e4 e7e5"]);
+        let error = Book::read(&write("a.doc", ""), all()).unwrap_err();
+        assert!(error.to_string().contains("*.pgn"), "{error}");
+        let error = Book::read(&write("b.txt", "# nothing\n"), all()).unwrap_err();
+        assert!(error.to_string().contains("no opening"), "{error}");
+        let error = Book::read(&dir.path().join("none.epd"), all()).unwrap_err();
+        assert!(error.to_string().contains("none.epd"), "{error}");
+        let error = Book::read(&write("c.txt", "e2e4\ne2e5\n"), all()).unwrap_err();
+        assert!(error.to_string().contains("c.txt, line 2: "), "{error}");
+    }
+
+    #[test]
+    fn a_book_of_positions_is_refused_for_engines_without_fen() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.epd");
+        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+        fs::write(&path, format!("{start}\n")).unwrap();
+        let book = Book::read(&path, all()).unwrap();
+        assert!(book.require_move_lists("x").is_ok());
+        fs::write(&path, format!("{start}\n4k3/8/8/8/8/8/4P3/4K3 b - -\n")).unwrap();
+        let book = Book::read(&path, all()).unwrap();
+        let error = book.require_move_lists("tiny").unwrap_err().to_string();
+        assert!(error.contains("opening 2 is a position"), "{error}");
+        assert!(error.contains("tiny may be told moves only"), "{error}");
+    }
+
+    #[test]
+    fn openings_are_cut() {
+        let wanted = Wanted { plies: Some(Ply(3)), ..all() };
+        let openings = parse(b"e4 e5 Nf3 Nc6\nd4", Format::Moves, wanted).unwrap();
+        assert_eq!(told(&openings), ["e2e4 e7e5 g1f3", "d2d4"]);
+    }
+}

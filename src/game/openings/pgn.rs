@@ -1,0 +1,170 @@
+//! Books of games: the moves of each main line, until `plies` or the end.
+
+use std::io::Cursor;
+use std::ops::ControlFlow;
+
+use pgn_reader::{RawTag, Reader, SanPlus, Visitor};
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, Chess, Move, Position};
+
+use super::{Opening, OpeningNames, Place, Wanted, Wrong};
+use crate::model::text::escape;
+use crate::model::units::Ply;
+
+pub(super) fn read(bytes: &[u8], wanted: Wanted) -> Result<Vec<Opening>, Wrong> {
+    let most =
+        wanted.plies.map_or(usize::MAX, |Ply(plies)| usize::try_from(plies).unwrap_or(usize::MAX));
+    let mut reader = Reader::new(Cursor::new(bytes));
+    let mut visitor = MainLine { most };
+    let mut openings = Vec::new();
+    while openings.len() < wanted.most {
+        let place = Place::Game(openings.len() + 1);
+        match reader.read_game(&mut visitor) {
+            Ok(Some(game)) => openings.push(game.map_err(|what| (place, what))?),
+            Ok(None) => break,
+            Err(error) => return Err((place, error.to_string())),
+        }
+    }
+    Ok(openings)
+}
+
+struct MainLine {
+    most: usize,
+}
+
+/// The longest name of an opening that is kept, in characters.
+const NAME_CHARS: usize = 200;
+
+#[derive(Default)]
+struct Tags {
+    start: Chess,
+    names: OpeningNames,
+}
+
+struct Line {
+    names: OpeningNames,
+    start: Chess,
+    position: Chess,
+    moves: Vec<Move>,
+}
+
+impl Visitor for MainLine {
+    type Tags = Tags;
+    type Movetext = Line;
+    type Output = Result<Opening, String>;
+
+    fn begin_tags(&mut self) -> ControlFlow<Self::Output, Tags> {
+        ControlFlow::Continue(Tags::default())
+    }
+
+    fn tag(
+        &mut self,
+        tags: &mut Tags,
+        name: &[u8],
+        value: RawTag<'_>,
+    ) -> ControlFlow<Self::Output> {
+        if name == b"FEN" {
+            let fen = match Fen::from_ascii(value.as_bytes()) {
+                Ok(fen) => fen,
+                Err(why) => {
+                    return ControlFlow::Break(Err(format!("its FEN cannot be read: {why}")));
+                }
+            };
+            tags.start = match fen.into_position(CastlingMode::Standard) {
+                Ok(position) => position,
+                Err(why) => {
+                    return ControlFlow::Break(Err(format!("its FEN is no position: {why}")));
+                }
+            };
+        }
+        let slot = match name {
+            b"ECO" => &mut tags.names.eco,
+            b"Opening" => &mut tags.names.opening,
+            b"Variation" => &mut tags.names.variation,
+            _ => return ControlFlow::Continue(()),
+        };
+        let value = escape(value.decode().trim_ascii(), NAME_CHARS);
+        *slot = (!value.is_empty() && value != "?").then_some(value);
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Self::Output, Line> {
+        let Tags { start, names } = tags;
+        ControlFlow::Continue(Line { names, position: start.clone(), start, moves: Vec::new() })
+    }
+
+    fn san(&mut self, line: &mut Line, san: SanPlus) -> ControlFlow<Self::Output> {
+        if line.moves.len() >= self.most {
+            // They tell of more than is played.
+            line.names = OpeningNames::default();
+            return ControlFlow::Break(Ok(finish(line)));
+        }
+        match san.san.to_move(&line.position) {
+            Ok(one) => {
+                line.position.play_unchecked(one);
+                line.moves.push(one);
+                ControlFlow::Continue(())
+            }
+            Err(why) => ControlFlow::Break(Err(format!(
+                "{san} is no legal move after {} plies: {why}",
+                line.moves.len()
+            ))),
+        }
+    }
+
+    fn end_game(&mut self, mut line: Line) -> Self::Output {
+        Ok(finish(&mut line))
+    }
+}
+
+fn finish(line: &mut Line) -> Opening {
+    let names = std::mem::take(&mut line.names);
+    Opening::new(line.start.clone(), std::mem::take(&mut line.moves)).named(Some(names))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{all, told};
+    use super::*;
+
+    const BOOK: &[u8] = b"[Event \"x\"]\n\n1. e4 {best by test} e5 (1... c5 2. Nf3 (2. c3) d6) \
+                          2. Nf3 $1 Nc6 1/2-1/2\n\n[Event \"y\"]\n\n1. d4 d5 *\n";
+
+    #[test]
+    fn main_lines_only() {
+        let openings = read(BOOK, all()).unwrap();
+        assert_eq!(told(&openings), ["e2e4 e7e5 g1f3 b8c6", "d2d4 d7d5"]);
+        let two = Wanted { plies: Some(Ply(2)), ..all() };
+        assert_eq!(told(&read(BOOK, two).unwrap()), ["e2e4 e7e5", "d2d4 d7d5"]);
+    }
+
+    #[test]
+    fn a_game_from_a_position_is_no_move_list() {
+        let book = b"[FEN \"4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\"]\n\n1. e4 Kd7 *\n";
+        let openings = read(book, all()).unwrap();
+        assert_eq!(told(&openings), ["e2e4 e8d7"]);
+        assert!(!openings[0].is_move_list());
+    }
+
+    #[test]
+    fn a_book_names_its_openings_unless_they_are_cut() {
+        let book =
+            b"[ECO \"B90\"]\n[Opening \"Sicilian\"]\n[Variation \"?\"]\n\n1. e4 c5 *\n\n1. d4 *\n";
+        let openings = read(book, all()).unwrap();
+        let names = openings[0].names().unwrap();
+        assert_eq!(
+            (names.eco.as_deref(), names.opening.as_deref()),
+            (Some("B90"), Some("Sicilian"))
+        );
+        assert_eq!((&names.variation, openings[1].names()), (&None, None));
+        let one = Wanted { plies: Some(Ply(1)), ..all() };
+        assert_eq!(read(book, one).unwrap()[0].names(), None);
+    }
+
+    #[test]
+    fn an_illegal_move_is_told_with_its_game() {
+        let (place, what) = read(b"1. e4 e5 *\n\n1. e4 Ke7 *\n", all()).unwrap_err();
+        assert_eq!(place.to_string(), "game 2");
+        assert!(what.starts_with("Ke7 is no legal move after 1 plies"), "{what}");
+    }
+}

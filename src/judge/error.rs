@@ -1,0 +1,75 @@
+//! What can go wrong above a single rule, and the exit code for each outcome.
+//!
+//! An entry that breaks a rule is no error: it is a finding. Errors are what kept us from judging.
+
+use crate::model::exit::Exit;
+use crate::model::text::shown;
+use std::error::Error;
+use std::path::PathBuf;
+
+use crate::sandbox::plan::SandboxError;
+
+/// Why an entry could not be judged at all.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    /// The path leads to nothing that could be an entry.
+    #[error("nothing to check at {}: {what}", shown(path))]
+    Nothing {
+        /// The path as given.
+        path: PathBuf,
+        /// What was found instead (`no such file`, `the directory is empty`).
+        what: String,
+    },
+    /// A file that belongs to the entry or to the settings cannot be read.
+    #[error("cannot read {}: {source}", shown(path))]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// An allow-list, an engines.json or a setting is wrong; the message points at the place.
+    #[error("{0}")]
+    Configuration(Box<dyn Error + Send + Sync>),
+    /// The host cannot confine an entry: nobody's fault, and nothing is run without it.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+    /// Something that must not happen.
+    #[error("gate4k's own fault: {0}")]
+    Internal(String),
+}
+
+impl CheckError {
+    /// The exit code.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        match self {
+            CheckError::Nothing { .. } => Exit::Nothing,
+            CheckError::Read { .. } | CheckError::Configuration(_) => Exit::Usage,
+            CheckError::Sandbox(_) => Exit::Undecided,
+            CheckError::Internal(_) => Exit::Bug,
+        }
+    }
+
+    /// Whether the next entry would meet the same error, so that going on is of no use.
+    #[must_use]
+    pub fn ends_all(&self) -> bool {
+        matches!(
+            self,
+            CheckError::Configuration(_) | CheckError::Internal(_) | CheckError::Sandbox(_)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_in_a_message_is_harmless() {
+        let error =
+            CheckError::Nothing { path: PathBuf::from("a\x1b[2J\nb"), what: "no such file".into() };
+        assert_eq!(error.to_string(), "nothing to check at a\\u{1b}[2J\\nb: no such file");
+        assert_eq!(error.exit(), Exit::Nothing);
+    }
+}

@@ -1,0 +1,137 @@
+//! An entry on the caller's own streams (`gate4k run`): the same host and sandbox as for a check, and no
+//! judge.
+
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Gate;
+use crate::judge::error::CheckError;
+use crate::model::evidence::{Exec, ExecOutcome, ProgramClass, Shell};
+use crate::model::layer_status as status;
+use crate::model::verdict::Status;
+use crate::sandbox::plan::{Audit, Confined, Plan, SandboxError, Staging, Streams, Traces};
+
+/// A started entry.
+pub struct Attached {
+    /// It, with all that it started.
+    pub confined: Box<dyn Confined>,
+    /// Becomes readable when its first process has ended.
+    pub ended: OwnedFd,
+    /// What the caller should know, a line each.
+    pub notes: Vec<String>,
+}
+
+impl Gate {
+    /// Starts an entry on `streams`.
+    ///
+    /// # Errors
+    /// When there is no entry of the right shape at `path`, or this host cannot confine it.
+    pub fn attach(&self, path: &Path, streams: Streams) -> Result<Attached, CheckError> {
+        let (read, single) = self.read(path)?;
+        let whole = read.filter(|read| read.submission.is_whole());
+        let (Some(read), true) = (whole, single.status == Status::Pass) else {
+            let what = if single.status == Status::Pass {
+                "it is far larger than an entry can be".to_owned()
+            } else {
+                single.summary
+            };
+            return Err(CheckError::Configuration(
+                format!("{}: not an entry: {what}", crate::model::text::shown(path)).into(),
+            ));
+        };
+        let host = self.host();
+        let missing = |what: String| {
+            let next = "run `gate4k doctor` for what this host lacks and how to get it".to_owned();
+            CheckError::Sandbox(SandboxError::Missing { what, next })
+        };
+        if !host.landlock {
+            return Err(missing("this host has no Landlock that could confine an entry".into()));
+        }
+        let unmet = status::unmet(&self.settings.required, &host.facts.layers);
+        if !unmet.is_empty() {
+            return Err(missing(format!("--require: {}", unmet.join("; "))));
+        }
+        let plan = Plan {
+            bytes: Arc::clone(&read.submission.bytes),
+            staging: Staging::Neutral,
+            shell: Shell::AsIs,
+            audit: Audit::ProgramsOnly,
+        };
+        let (confined, ended) = host.sandbox.attach(&plan, streams)?;
+        let mut notes = Vec::new();
+        if !read.payload.fields.is_empty() {
+            notes.push(
+                "of engines.json nothing is sent: options and initStrings are for whoever speaks to \
+                 the engine"
+                    .to_owned(),
+            );
+        }
+        Ok(Attached { confined, ended, notes })
+    }
+}
+
+/// What the sandbox kept a run from doing, a line each.
+#[must_use]
+pub fn refused(traces: &Traces) -> Vec<String> {
+    let by = |by: Option<usize>| match by.and_then(|index| traces.execs.get(index)) {
+        Some(exec) => format!(" (by {})", exec.name),
+        None => String::new(),
+    };
+    let program = |exec: &Exec| match exec.outcome {
+        // What is refused by class ran only where the kernel could not tell it from an allowed program.
+        ExecOutcome::Ran if exec.class == ProgramClass::Refused => Some("ran, and is not allowed"),
+        ExecOutcome::Denied if exec.class == ProgramClass::Refused => Some("refused"),
+        _ => None,
+    };
+    let mut lines = Vec::new();
+    for exec in &traces.execs {
+        if let Some(word) = program(exec) {
+            let line = format!("program {word}: {}{}", exec.asked, by(exec.by));
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    lines.extend(
+        traces.denials.iter().map(|denial| format!("refused: {}{}", denial.what, by(denial.by))),
+    );
+    lines.extend(
+        traces.lazy_maps.iter().map(|size| {
+            format!("--lazy-memory: {} were mapped without being reserved", size.human())
+        }),
+    );
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing::exec;
+    use crate::model::evidence::Denial;
+    use crate::model::units::Bytes;
+
+    #[test]
+    fn each_refusal_is_told_once_with_who_asked() {
+        let mut traces = Traces {
+            execs: vec![
+                exec(None, "sh", ProgramClass::Entry),
+                exec(Some(0), "sed", ProgramClass::Refused),
+                exec(Some(0), "sed", ProgramClass::Refused),
+                exec(Some(0), "cat", ProgramClass::Refused),
+            ],
+            denials: vec![Denial { by: Some(0), what: "mount".into(), count: 9 }],
+            lazy_maps: vec![Bytes(256 << 30)],
+            ..Traces::default()
+        };
+        for exec in &mut traces.execs[1..3] {
+            exec.outcome = ExecOutcome::Denied;
+        }
+        traces.execs[3].outcome = ExecOutcome::NotFound;
+        let lines = refused(&traces);
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert!(lines[0].starts_with("program refused: ") && lines[0].ends_with(" (by sh)"));
+        assert_eq!(lines[1], "refused: mount (by sh)");
+        assert!(lines[2].contains("256"), "{lines:?}");
+    }
+}

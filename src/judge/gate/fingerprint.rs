@@ -1,0 +1,163 @@
+//! All that decides on an entry, as one sum: while it stays the same, so would the result.
+
+use std::fmt::Debug;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use sha2::{Digest, Sha256};
+
+use super::Gate;
+use crate::judge::error::CheckError;
+
+/// Changes whenever a package is installed, removed or brought up to date, or a library is.
+const REGISTERS: [&str; 3] = ["/var/lib/dpkg/status", "/var/lib/rpm", "/etc/ld.so.cache"];
+
+impl Gate {
+    /// The fingerprint of an entry on this host: its file, engines.json and neighbours, the allow-list, the
+    /// settings, this program, the kernel, the sandbox's layers, and every tool by its path, size and
+    /// time of change. None where there is no entry that could be judged as a whole.
+    ///
+    /// # Errors
+    /// As [`Gate::check`].
+    pub fn fingerprint(&self, path: &Path) -> Result<Option<String>, CheckError> {
+        let (Some(read), single) = self.read(path)? else { return Ok(None) };
+        let submission = &read.submission;
+        let (true, Some(sha256)) = (submission.is_whole(), &submission.sha256) else {
+            return Ok(None);
+        };
+        let settings = &self.settings;
+        let mut sum = Sum::default();
+        sum.add("program", program());
+        sum.add("path", path);
+        sum.add("entry", (&submission.path, sha256, submission.mode, &submission.extra));
+        sum.add("single", (single.status, &single.summary));
+        sum.add("engines.json", &submission.engines_json);
+        sum.add("allow-list", &self.list_sha256);
+        sum.add("limits", settings.limits);
+        sum.add("settings", (&settings.name, settings.strict, settings.quick));
+        sum.add("games", (settings.games, settings.games_limit));
+        sum.add("sandbox", (&settings.required, settings.lazy_memory, &settings.devices));
+        let host = self.host();
+        sum.add("host", &host.facts);
+        for name in REGISTERS {
+            sum.file(Path::new(name));
+        }
+        for granted in host.tools.grants.execute.iter().chain(&host.tools.grants.read) {
+            sum.file(granted);
+        }
+        for (command, real) in host.tools.commands() {
+            sum.add("command", (&*command.name, real));
+        }
+        Ok(Some(sum.hex()))
+    }
+}
+
+/// Sums up what is told, each with its name and length, so that no two things can run together.
+#[derive(Default)]
+struct Sum(Sha256);
+
+impl Sum {
+    fn add(&mut self, name: &str, value: impl Debug) {
+        let text = format!("{value:?}");
+        self.0.update(format!("{name} {}\n", text.len()));
+        self.0.update(text);
+    }
+
+    /// A file or directory, by what changes whenever it does.
+    fn file(&mut self, path: &Path) {
+        self.0.update(path.as_os_str().as_bytes());
+        let seen = fs::metadata(path)
+            .map(|m| (m.dev(), m.ino(), m.len(), m.mtime(), m.mtime_nsec(), m.ctime()))
+            .ok();
+        self.add("file", seen);
+    }
+
+    fn hex(self) -> String {
+        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// The SHA-256 of this very program, so that a changed one judges anew whatever its version says.
+pub(crate) fn program() -> &'static str {
+    static SUM: OnceLock<String> = OnceLock::new();
+    SUM.get_or_init(|| {
+        file_sha256(Path::new("/proc/self/exe")).unwrap_or_else(|_| "unknown".to_owned())
+    })
+}
+
+/// The SHA-256 of a file in hex.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn file_sha256(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut sum = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match io::Read::read(&mut file, &mut buffer)? {
+            0 => break,
+            count => sum.update(&buffer[..count]),
+        }
+    }
+    Ok(sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::gate::{GamesWanted, Settings};
+    use std::os::unix::fs::PermissionsExt;
+
+    fn entry(text: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = folder.path().join("engine");
+        fs::write(&engine, text).unwrap();
+        fs::set_permissions(&engine, fs::Permissions::from_mode(0o755)).unwrap();
+        folder
+    }
+
+    #[test]
+    fn whatever_could_decide_otherwise_changes_it() {
+        let of = |settings: Settings, folder: &Path| {
+            Gate::open(settings).unwrap().fingerprint(folder).unwrap()
+        };
+        let folder = entry("#!/bin/sh\n");
+        let top = folder.path();
+        let first = of(Settings::default(), top).unwrap();
+        assert_eq!(of(Settings::default(), top), Some(first.clone()));
+        let mut seen = vec![first];
+        let mut differs = |settings: Settings| {
+            let sum = of(settings, top).unwrap();
+            assert!(!seen.contains(&sum));
+            seen.push(sum);
+        };
+        differs(Settings { strict: true, ..Settings::default() });
+        differs(Settings { quick: true, ..Settings::default() });
+        differs(Settings { games: GamesWanted::Off, ..Settings::default() });
+        let list = top.with_extension("toml");
+        fs::write(&list, format!("{}\n", crate::policy::allowlist::BUILT_IN)).unwrap();
+        differs(Settings { allowlist: Some(list.clone()), ..Settings::default() });
+        fs::remove_file(list).unwrap();
+        fs::write(top.join("engines.json"), "{}").unwrap();
+        differs(Settings::default());
+        fs::write(top.join("engine"), "#!/bin/sh\n\n").unwrap();
+        differs(Settings::default());
+        fs::write(top.join("second"), "").unwrap();
+        differs(Settings::default());
+    }
+
+    #[test]
+    fn a_directory_without_an_entry_has_none() {
+        let gate = Gate::open(Settings::default()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["one", "other"] {
+            fs::write(folder.path().join(name), "x").unwrap();
+        }
+        assert_eq!(gate.fingerprint(folder.path()).unwrap(), None);
+        assert!(gate.fingerprint(&folder.path().join("missing")).is_err());
+    }
+}

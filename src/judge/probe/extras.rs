@@ -1,0 +1,320 @@
+//! What can only add advice, each in a fresh process where it may hang: bare `go`, FEN and the other forms
+//! of `go`, the end of input, a kill in the middle, a path with a blank, another shell.
+
+use std::time::Duration;
+
+use super::{Bench, EVENT_CLOCK, Outcome};
+use crate::engine::engine::{Over, Place, Ready, Search, Session, Waited};
+use crate::engine::message::Go;
+use crate::engine::moves::Moves;
+use crate::judge::support::positions;
+use crate::model::evidence::{Capabilities, DeclaredOption, Limits, Purpose, Shell};
+use crate::sandbox::plan::{SandboxError, Staging};
+
+type Found = Result<Outcome, SandboxError>;
+
+/// How long a search runs before it is disturbed.
+const UNDER_WAY: Duration = Duration::from_millis(100);
+
+/// The same bench with shorter limits: these probes only advise, and many engines hang at them.
+fn hasty<'a>(bench: &Bench<'a>) -> Bench<'a> {
+    let advice = bench.plan.waits.advice;
+    let limits = Limits {
+        answer: bench.limits.answer.min(advice),
+        quit: bench.limits.quit.min(advice),
+        ..bench.limits
+    };
+    Bench { limits, ..*bench }
+}
+
+/// Bare `go`, then `stop` and `quit` in the middle of the search. Where the rule's `go` works, the answer is
+/// waited for a little only, because most engines then search without end.
+pub(super) fn bare_go(bench: &Bench<'_>, patience: Duration) -> Found {
+    (bench.progress)("bare go");
+    let bench = hasty(bench);
+    let waits = bench.plan.waits;
+    let mut outcome = Outcome::default();
+    let moves = Moves::start();
+    let place = Place::Moves(&moves);
+    let started = bench.start(Purpose::BareGo)?.shake_hands();
+    let thinking =
+        started.and_then(|ready| ready.think(Search { name: "bare-go", place, go: Go::Bare }));
+    let shown = &mut outcome.shown;
+    let over = match thinking.map(|thinking| thinking.wait(patience)) {
+        Ok(Waited::Moved(ready, played)) => {
+            shown.go_bare = Some(played.is_some());
+            ready.quit()
+        }
+        Ok(Waited::Still(mut thinking)) => {
+            thinking.stop();
+            match thinking.wait(patience + waits.advice) {
+                Waited::Moved(ready, played) => {
+                    // It moves only when it is told to stop, which rule 7.9 does not know.
+                    shown.go_bare = Some(false);
+                    shown.stop = Some(played.is_some());
+                    ready.quit()
+                }
+                Waited::Still(thinking) => {
+                    shown.go_bare = Some(false);
+                    shown.stop = Some(false);
+                    let over = thinking.quit_now();
+                    shown.quit_while_thinking = Some(over.exit().is_some());
+                    over
+                }
+                Waited::Over(over) => {
+                    shown.go_bare = Some(false);
+                    shown.stop = Some(false);
+                    over
+                }
+            }
+        }
+        Ok(Waited::Over(over)) => {
+            shown.go_bare = Some(false);
+            over
+        }
+        Err(over) => over,
+    };
+    outcome.runs.push(over.finish());
+    if outcome.shown.stop.is_none() || outcome.shown.quit_while_thinking.is_none() {
+        disturb(&bench, &mut outcome)?;
+    }
+    Ok(outcome)
+}
+
+/// `quit` (and `stop`, where that is not known yet) while it thinks on the event's clock.
+fn disturb(bench: &Bench<'_>, outcome: &mut Outcome) -> Result<(), SandboxError> {
+    let moves = positions::middlegame();
+    let search = |name| Search { name, place: Place::Moves(&moves), go: EVENT_CLOCK };
+    let shown = &mut outcome.shown;
+    let over = match bench.start(Purpose::QuitWhileThinking)?.shake_hands() {
+        Ok(ready) => {
+            let ready = if shown.stop.is_none() {
+                stop(bench, ready, search("stop"), shown)
+            } else {
+                Ok(ready)
+            };
+            ready.map(|ready| quit(ready, search("quit"), &mut shown.quit_while_thinking))
+        }
+        Err(over) => Err(over),
+    };
+    let over = over.unwrap_or_else(|over| over);
+    outcome.runs.push(over.finish());
+    Ok(())
+}
+
+fn stop(
+    bench: &Bench<'_>,
+    ready: Session<Ready>,
+    search: Search<'_>,
+    shown: &mut Capabilities,
+) -> Result<Session<Ready>, Session<Over>> {
+    match ready.think(search)?.wait(UNDER_WAY) {
+        // It moves at once, so nothing is there to be stopped.
+        Waited::Moved(ready, _) => Ok(ready),
+        Waited::Still(mut thinking) => {
+            thinking.stop();
+            match thinking.wait(UNDER_WAY + bench.plan.waits.advice) {
+                Waited::Moved(ready, played) => {
+                    shown.stop = Some(played.is_some());
+                    Ok(ready)
+                }
+                Waited::Still(thinking) => {
+                    shown.stop = Some(false);
+                    let over = thinking.quit_now();
+                    shown.quit_while_thinking = Some(over.exit().is_some());
+                    Err(over)
+                }
+                Waited::Over(over) => {
+                    shown.stop = Some(false);
+                    Err(over)
+                }
+            }
+        }
+        Waited::Over(over) => Err(over),
+    }
+}
+
+fn quit(ready: Session<Ready>, search: Search<'_>, shown: &mut Option<bool>) -> Session<Over> {
+    let thinking = match ready.think(search) {
+        Ok(thinking) => thinking,
+        Err(over) => return over,
+    };
+    match thinking.wait(UNDER_WAY) {
+        Waited::Moved(ready, _) => ready.quit(),
+        Waited::Still(thinking) => {
+            let over = thinking.quit_now();
+            *shown = Some(over.exit().is_some());
+            over
+        }
+        Waited::Over(over) => over,
+    }
+}
+
+/// `setoption` of an announced option, then `position fen`.
+pub(super) fn set_and_fen(bench: &Bench<'_>, go: Go) -> Found {
+    (bench.progress)("setoption and FEN");
+    let mut outcome = Outcome::default();
+    let mut over = None;
+    let mut session = None;
+    match bench.start(Purpose::Capabilities)?.shake_hands() {
+        Ok(ready) => session = Some(ready),
+        Err(failed) => over = Some(failed),
+    }
+    if let Some(ready) = session.take() {
+        let harmless = ready.options().iter().find_map(harmless_value);
+        session = match harmless {
+            Some((name, value)) => match ready.set_option(&name, Some(&value)) {
+                Ok(ready) => {
+                    outcome.shown.setoption = Some(true);
+                    Some(ready)
+                }
+                Err(failed) => {
+                    outcome.shown.setoption = Some(false);
+                    outcome.runs.push(failed.finish());
+                    bench.start(Purpose::Capabilities)?.shake_hands().ok()
+                }
+            },
+            None => Some(ready),
+        };
+    }
+    if let Some(ready) = session {
+        let moves = positions::endgame();
+        let search = Search { name: "fen", place: Place::Fen(&moves), go };
+        let patience = bench.limits.answer.min(bench.plan.waits.advice * 3);
+        let asked = ready.new_game().and_then(|ready| ready.go_within(search, patience));
+        over = Some(match asked {
+            Ok((ready, played)) => {
+                outcome.shown.fen = Some(played.is_some());
+                ready.quit()
+            }
+            Err(over) => {
+                outcome.shown.fen = Some(false);
+                over
+            }
+        });
+    }
+    outcome.runs.extend(over.map(|over| over.finish()));
+    Ok(outcome)
+}
+
+/// An option that can be set to what it is already.
+fn harmless_value(option: &DeclaredOption) -> Option<(String, String)> {
+    let default = option.default.clone().filter(|text| !text.is_empty())?;
+    matches!(option.kind.as_str(), "spin" | "check" | "combo")
+        .then(|| (option.name.clone(), default))
+}
+
+/// `go depth`, `go nodes` and `go movetime`; after one that hangs, the next goes to a fresh process.
+pub(super) fn bounded_searches(bench: &Bench<'_>) -> Found {
+    (bench.progress)("go depth, nodes, movetime");
+    let bench = hasty(bench);
+    let mut outcome = Outcome::default();
+    let moves = positions::middlegame();
+    let mut session = None;
+    let forms =
+        [("depth", Go::Depth(1)), ("nodes", Go::Nodes(100)), ("movetime", Go::MoveTime(UNDER_WAY))];
+    for (name, go) in forms {
+        let ready = match session.take() {
+            Some(ready) => ready,
+            None => match bench.start(Purpose::Capabilities)?.shake_hands() {
+                Ok(ready) => ready,
+                Err(over) => {
+                    outcome.runs.push(over.finish());
+                    break;
+                }
+            },
+        };
+        let search = Search { name, place: Place::Moves(&moves), go };
+        let works = match ready.go_within(search, bench.plan.waits.advice) {
+            Ok((ready, played)) => {
+                session = Some(ready);
+                played.is_some()
+            }
+            Err(over) => {
+                outcome.runs.push(over.finish());
+                false
+            }
+        };
+        let shown = &mut outcome.shown;
+        match go {
+            Go::Depth(_) => shown.depth = Some(works),
+            Go::Nodes(_) => shown.nodes = Some(works),
+            _ => shown.movetime = Some(works),
+        }
+    }
+    outcome.runs.extend(session.map(|ready| ready.quit().finish()));
+    Ok(outcome)
+}
+
+/// The end of input in place of `quit`.
+pub(super) fn end_of_input(bench: &Bench<'_>) -> Found {
+    (bench.progress)("end of input");
+    let mut outcome = Outcome::default();
+    let over = match hasty(bench).start(Purpose::EndOfInput)?.shake_hands() {
+        Ok(ready) => {
+            let over = ready.end_of_input();
+            outcome.shown.end_of_input = Some(over.exit().is_some());
+            over
+        }
+        Err(over) => over,
+    };
+    outcome.runs.push(over.finish());
+    Ok(outcome)
+}
+
+/// Killed while it thinks, with all that it started: what lies around then?
+pub(super) fn killed_midway(bench: &Bench<'_>) -> Found {
+    (bench.progress)("a kill in the middle");
+    let mut outcome = Outcome::default();
+    let moves = Moves::start();
+    let search = Search { name: "killed-midway", place: Place::Moves(&moves), go: EVENT_CLOCK };
+    let started = bench.start(Purpose::KilledMidway)?.shake_hands();
+    let (over, killed) = match started.and_then(|ready| ready.think(search)) {
+        Ok(thinking) => match thinking.wait(UNDER_WAY) {
+            Waited::Moved(ready, _) => (ready.kill(), true),
+            Waited::Still(thinking) => (thinking.kill(), true),
+            Waited::Over(over) => (over, false),
+        },
+        Err(over) => (over, false),
+    };
+    let run = over.finish();
+    if killed {
+        let clean = run.left_files.iter().all(|file| file.exempt.is_some());
+        outcome.shown.clean_when_killed = Some(clean);
+    }
+    outcome.runs.push(run);
+    Ok(outcome)
+}
+
+/// Staged at a path with a blank.
+pub(super) fn blank_path(bench: &Bench<'_>) -> Found {
+    (bench.progress)("a path with a blank");
+    let run = hasty(bench).only_start(Purpose::BlankPath, Staging::Blank)?;
+    let mut outcome = Outcome::default();
+    outcome.shown.blank_path = Some(run.readyok.is_some());
+    outcome.runs.push(run);
+    Ok(outcome)
+}
+
+/// Started by another shell.
+pub(super) fn other_shell(bench: &Bench<'_>, shell: Shell) -> Found {
+    (bench.progress)("another shell");
+    let bench = Bench { shell, ..hasty(bench) };
+    let run = bench.only_start(Purpose::OtherShell, Staging::Neutral)?;
+    let mut outcome = Outcome::default();
+    let starts = Some(run.readyok.is_some());
+    match shell {
+        Shell::Dash => outcome.shown.dash = starts,
+        Shell::Bash => outcome.shown.bash = starts,
+        Shell::AsIs => {}
+    }
+    outcome.runs.push(run);
+    Ok(outcome)
+}
+
+/// Started under its own file name, where it does not start under a neutral one.
+pub(super) fn own_name(bench: &Bench<'_>) -> Found {
+    let staging = Staging::OwnName(bench.plan.own_name.clone());
+    let run = hasty(bench).only_start(Purpose::OwnName, staging)?;
+    Ok(vec![run].into())
+}

@@ -1,0 +1,403 @@
+//! Rule `match`: a few fast games, through the same runner and referee as `gate4k match`.
+//!
+//! At most as many games at a time as there are pairs, and one process of the entry for all that a worker
+//! plays where it lives so long: what a process remembers from one game to the next is what single positions
+//! cannot show. A fallen flag does not end a game here (the margin is as long as an answer may take anyway),
+//! since real entries think 2 to 3 seconds at least; the wall bound does.
+
+mod line;
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use shakmaty::fen::Fen;
+use shakmaty::{ByColor, Color, EnPassantMode, Position};
+
+use super::Progress;
+use crate::engine::legality;
+use crate::engine::moves::Moves;
+use crate::game::adjudicate::Rules;
+use crate::game::clock::{Patience, TimeControl};
+use crate::game::end::{Material, Reason};
+use crate::game::openings::Opening;
+use crate::game::play::GameRecord;
+use crate::model::evidence::{
+    Colours, GameEnd, GameFault, Games, LateMove, Limits, Played, PlayedGame, Rival, Shell,
+};
+use crate::model::units::Ply;
+use crate::runner::events::{Event, Finished};
+use crate::runner::schedule::Pairing;
+use crate::runner::spec::Speaks;
+use crate::runner::stop::{Level, Stop};
+use crate::runner::{self, Affinity, Bounds, Engine, Given, Match, Remains, Restart, Start};
+use crate::sandbox::plan::{Audit, Launcher, Plan, Staging};
+
+/// The reference engine: a fixture that is a static program without a library, so that it runs wherever gate4k
+/// itself does, and starts in a millisecond. It lives in the same sandbox.
+const REFERENCE: &[u8] = include_bytes!("../../../fixtures/entries/accept/elf/engine");
+
+/// The entry's clock: 0.3 s and 10 ms a move, so that four games take a few seconds.
+const CONTROL: TimeControl = TimeControl::Clock {
+    base: Duration::from_millis(300),
+    increment: Duration::from_millis(10),
+    moves: None,
+};
+
+/// The reference engine's clock, a third of it and less increment: it need not play well.
+const REFERENCE_CONTROL: TimeControl = TimeControl::Clock {
+    base: Duration::from_millis(100),
+    increment: Duration::from_millis(2),
+    moves: None,
+};
+
+/// Games that go nowhere end here; few are as long.
+const LONGEST: Ply = Ply(300);
+
+/// Where games begin, so that an engine without chance in it plays different ones.
+const OPENINGS: [&str; 8] = [
+    "e2e4 e7e5 g1f3 b8c6",
+    "d2d4 d7d5 c2c4 e7e6",
+    "e2e4 c7c5 g1f3 d7d6",
+    "d2d4 g8f6 c2c4 g7g6",
+    "e2e4 e7e6 d2d4 d7d5",
+    "c2c4 e7e5 b1c3 g8f6",
+    "e2e4 c7c6 d2d4 d7d5",
+    "g1f3 d7d5 g2g3 c7c5",
+];
+
+/// What is to be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GamesPlan {
+    /// Pairs of games: the first of every two against itself, the second against the reference engine.
+    pub pairs: NonZeroU32,
+    /// How long all of them may take.
+    pub limit: Duration,
+    /// How many games may be played beside each other; never more than pairs, so that each process of the
+    /// entry plays several games.
+    pub beside: NonZeroUsize,
+}
+
+/// The entry as it starts.
+#[derive(Clone)]
+pub struct Contender {
+    /// What starts it, and the reference engine.
+    pub launcher: Arc<dyn Launcher + Send + Sync>,
+    /// Its bytes.
+    pub bytes: Arc<[u8]>,
+    /// The shell by which it starts.
+    pub shell: Shell,
+    /// The options of its configuration.
+    pub options: Vec<(String, String)>,
+}
+
+/// The engines' places in the match.
+const ENTRY: usize = 0;
+const TWIN: usize = 1;
+const RIVAL: usize = 2;
+
+/// Plays the games.
+#[must_use]
+pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progress<'_>) -> Games {
+    let given = given(plan.pairs.get() as usize);
+    let wanted = given.len();
+    let stop = match Stop::new() {
+        Ok(stop) => stop,
+        Err(why) => return Games::Impossible(why.to_string()),
+    };
+    let game = Match {
+        engines: engines(entry).map(Arc::new).into(),
+        games: runner::Games::Given(given),
+        patience: Patience {
+            margin: limits.answer,
+            after_flag: Duration::ZERO,
+            ..Patience::default()
+        },
+        bounds: Bounds {
+            // Beside others a start takes longer than alone, and is not what is judged.
+            startup: limits.startup * 2,
+            ready: limits.startup,
+            quit: limits.quit,
+        },
+        material: Material::Draws,
+        rules: Rules { length: Some(LONGEST), ..Rules::default() },
+        tables: None,
+        concurrency: plan
+            .beside
+            .min(NonZeroUsize::try_from(plan.pairs).unwrap_or(NonZeroUsize::MIN)),
+        affinity: Affinity::Off,
+        restart: Restart::Needed,
+        keep_pv: false,
+        tell_moves: false,
+    };
+    let began = Instant::now();
+    let mut games = Vec::new();
+    let mut impossible = None;
+    let (done, over) = mpsc::channel::<()>();
+    let run = std::thread::scope(|scope| {
+        let (stop, limit) = (&stop, plan.limit);
+        scope.spawn(move || {
+            if over.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
+                stop.raise(Level::Now);
+            }
+        });
+        let run = runner::run(&game, stop, |event| match event {
+            Event::GameStarted { pairing } => {
+                progress(&format!("game {} of {wanted}", pairing.game + 1));
+            }
+            Event::GameFinished(finished) => {
+                if let Reason::Aborted(why) = &finished.record.ending.reason
+                    && stop.level() == Level::GoOn
+                {
+                    impossible.get_or_insert_with(|| why.clone());
+                }
+                games.push(seen(&finished));
+            }
+            _ => {}
+        });
+        drop(done);
+        run
+    });
+    if let Err(why) = run {
+        return Games::Impossible(why.to_string());
+    }
+    let told = games.iter().any(|game: &PlayedGame| matches!(game.end, GameEnd::Fault(_)));
+    if let (Some(why), false) = (impossible, told) {
+        return Games::Impossible(why);
+    }
+    games.sort_by_key(|game| game.number);
+    Games::Played(Played {
+        control: CONTROL.to_string(),
+        limit: plan.limit,
+        took: began.elapsed(),
+        wanted,
+        games,
+    })
+}
+
+fn engines(entry: &Contender) -> [Engine; 3] {
+    let plan = |bytes: Arc<[u8]>, shell| Plan {
+        bytes,
+        staging: Staging::Neutral,
+        shell,
+        audit: Audit::ProgramsOnly,
+    };
+    let launcher = || Arc::clone(&entry.launcher);
+    let own = |name: &str| {
+        let start = Start::Entry(launcher(), plan(Arc::clone(&entry.bytes), entry.shell));
+        Engine::new(name.into(), start, entry.options.clone(), CONTROL, Speaks::Rule79)
+    };
+    let start = Start::Entry(launcher(), plan(REFERENCE.into(), Shell::AsIs));
+    let reference =
+        Engine::new("reference".into(), start, Vec::new(), REFERENCE_CONTROL, Speaks::Rule79);
+    [own("entry"), own("entry again"), reference]
+}
+
+/// The games in their order: those against itself first, each from an opening of its own; those against the
+/// reference engine in pairs, colours reversed on one opening.
+fn given(pairs: usize) -> Vec<Given> {
+    let itself = 2 * pairs.div_ceil(2);
+    (0..2 * pairs)
+        .map(|game| {
+            let swapped = game % 2 == 1;
+            let (other, couple) = if game < itself { (TWIN, 0) } else { (RIVAL, 1) };
+            let number = if game < itself { game } else { itself + (game - itself) / 2 };
+            let (white, black) = if swapped { (other, ENTRY) } else { (ENTRY, other) };
+            Given {
+                pairing: Pairing {
+                    game,
+                    round: game / 2 + 1,
+                    in_round: game % 2 + 1,
+                    white,
+                    black,
+                    couple,
+                    encounter: number,
+                    paired: couple == 1,
+                },
+                opening: opening(number),
+                resume: None,
+            }
+        })
+        .collect()
+}
+
+fn opening(number: usize) -> Opening {
+    let mut position = shakmaty::Chess::default();
+    let mut moves = Vec::new();
+    let words = OPENINGS.get(number % OPENINGS.len()).copied().unwrap_or_default();
+    for word in words.split_whitespace() {
+        // invariant: a test reads them all
+        let Ok(one) = legality::judge(&position, word) else { break };
+        position.play_unchecked(one);
+        moves.push(one);
+    }
+    Opening::of_moves(moves)
+}
+
+/// What was seen in a game.
+fn seen(finished: &Finished) -> PlayedGame {
+    let Finished { pairing, record, remains, .. } = finished;
+    let itself = pairing.white != RIVAL && pairing.black != RIVAL;
+    let own = |side: Color| itself || *seats(pairing).get(side) != RIVAL;
+    let moves = line(record);
+    let end = end(record, &moves, own);
+    let loser = record.ending.loser().filter(|side| own(*side));
+    let Remains { exit, stderr, refusals } =
+        loser.and_then(|side| remains.get(side).clone()).unwrap_or_default();
+    let exit = match &record.ending.reason {
+        Reason::Crash { exit: how } => how.or(exit),
+        _ => exit,
+    };
+    let first = record.opening.moves().len();
+    let own_plies = || {
+        let plies = record.plies.iter().enumerate();
+        plies.map(move |(at, ply)| (first + at, ply)).filter(|(at, _)| own(mover(*at)))
+    };
+    PlayedGame {
+        number: pairing.game + 1,
+        rival: if itself { Rival::Itself } else { Rival::Reference },
+        colours: match (itself, pairing.white == RIVAL) {
+            (true, _) => Colours::Both,
+            (false, true) => Colours::Black,
+            (false, false) => Colours::White,
+        },
+        plies: moves.plies(),
+        answered: own_plies().count(),
+        slowest: own_plies().map(|(_, ply)| ply.used()).max(),
+        command: moves.command(),
+        fen: Fen::from_position(moves.position(), EnPassantMode::Legal).to_string(),
+        line: line::plies(record),
+        result: record.ending.result.word(),
+        end,
+        late: late(record, first, own),
+        exit,
+        stderr,
+        refusals,
+    }
+}
+
+fn seats(pairing: &Pairing) -> ByColor<usize> {
+    ByColor { white: pairing.white, black: pairing.black }
+}
+
+/// Whose move comes after so many from the start position.
+fn mover(plies: usize) -> Color {
+    if plies.is_multiple_of(2) { Color::White } else { Color::Black }
+}
+
+/// The whole game as a list.
+fn line(record: &GameRecord) -> Moves {
+    let mut moves = Moves::start();
+    for one in record.opening.moves() {
+        moves.play(*one);
+    }
+    for ply in &record.plies {
+        moves.play(ply.played);
+    }
+    moves
+}
+
+fn end(record: &GameRecord, moves: &Moves, own: impl Fn(Color) -> bool) -> GameEnd {
+    let ending = &record.ending;
+    if let Reason::Aborted(why) = &ending.reason {
+        return GameEnd::Cut(why.clone());
+    }
+    let waited = record.unanswered.map(|asked| (asked.left, asked.heard.since(asked.sent)));
+    let (left, waited) = waited.unwrap_or_default();
+    let fault = match &ending.reason {
+        Reason::IllegalMove(said) => illegal(moves, said),
+        Reason::Crash { .. } => GameFault::Gone,
+        Reason::Time { over: None } => GameFault::Silent { left, waited },
+        // An answer on the very edge of what is waited for: slow, and no more.
+        Reason::Time { over: Some(_) } if ending.loser().is_some_and(&own) => {
+            return GameEnd::Cut("a move took longer than is waited for".into());
+        }
+        Reason::Stall { waited } => GameFault::NoStart(format!(
+            "`isready` after `ucinewgame` was not answered within {} s",
+            waited.as_secs()
+        )),
+        Reason::NoStart(why) => GameFault::NoStart(why.clone()),
+        _ => return GameEnd::Whole(ending.details()),
+    };
+    if ending.loser().is_some_and(own) {
+        GameEnd::Fault(fault)
+    } else {
+        GameEnd::Rival(ending.details())
+    }
+}
+
+/// A `bestmove` that is no move: one that is illegal, or none where there are some.
+fn illegal(moves: &Moves, said: &str) -> GameFault {
+    let position = moves.position();
+    let none = ["0000", "(none)", "none", "null", "NULL", "no move after bestmove"];
+    if none.contains(&said) {
+        return GameFault::NoMove { said: said.to_owned(), legal: position.legal_moves().len() };
+    }
+    let why = match legality::judge(position, said) {
+        Ok(_) => "it is not written as in UCI".to_owned(),
+        Err(why) => why,
+    };
+    GameFault::Illegal { said: said.to_owned(), why }
+}
+
+/// The entry's moves that took longer than its clock showed.
+fn late(record: &GameRecord, first: usize, own: impl Fn(Color) -> bool) -> Vec<LateMove> {
+    let TimeControl::Clock { base, .. } = CONTROL else {
+        return Vec::new();
+    };
+    let mut clocks = ByColor { white: base, black: base };
+    let mut late = Vec::new();
+    for (at, ply) in record.plies.iter().enumerate() {
+        let side = mover(first + at);
+        let left = std::mem::replace(clocks.get_mut(side), ply.left);
+        if own(side) && ply.used() > left {
+            let ply_number = Ply(u32::try_from(first + at).unwrap_or(u32::MAX));
+            late.push(LateMove { ply: ply_number, left, took: ply.used() });
+        }
+    }
+    late
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shakmaty::CastlingMode;
+
+    #[test]
+    fn every_opening_is_legal_and_they_differ() {
+        let lines: std::collections::HashSet<String> = (0..OPENINGS.len())
+            .map(|number| {
+                let moves = opening(number);
+                assert_eq!(moves.moves().len(), 4, "{number}");
+                let words = moves.moves().iter();
+                words.map(|one| one.to_uci(CastlingMode::Standard).to_string()).collect()
+            })
+            .collect();
+        assert_eq!(lines.len(), OPENINGS.len());
+    }
+
+    #[test]
+    fn half_the_pairs_are_against_itself_and_colours_are_fair() {
+        let games = given(3);
+        let rivals: Vec<usize> =
+            games.iter().map(|g| g.pairing.white.max(g.pairing.black)).collect();
+        assert_eq!(rivals, [TWIN, TWIN, TWIN, TWIN, RIVAL, RIVAL]);
+        let white = games.iter().filter(|game| game.pairing.white == ENTRY).count();
+        assert_eq!(white, 3);
+        let line = |game: usize| games[game].opening.moves().to_vec();
+        assert_ne!(line(0), line(1));
+        assert_eq!(line(4), line(5));
+        assert_eq!(given(1).len(), 2);
+    }
+
+    #[test]
+    fn what_is_no_move_is_told_from_what_is_illegal() {
+        let start = Moves::start();
+        let none = GameFault::NoMove { said: "(none)".into(), legal: 20 };
+        assert_eq!(illegal(&start, "(none)"), none);
+        let GameFault::Illegal { why, .. } = illegal(&start, "a1a1") else {
+            panic!("a move");
+        };
+        assert!(why.starts_with("illegal: "), "{why}");
+    }
+}

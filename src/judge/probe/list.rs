@@ -1,0 +1,82 @@
+//! A list of positions, asked one after the other; when the engine fails, what is left of the list goes
+//! on in a fresh process, so that one bad position does not hide what it does in the others. One that hangs has failed
+//! by that alone, and is not waited for again.
+
+use std::time::Duration;
+
+use super::Bench;
+use crate::engine::engine::{Place, Search};
+use crate::engine::message::Go;
+use crate::engine::moves::Moves;
+use crate::model::evidence::{Answer, Purpose, Run};
+use crate::sandbox::plan::SandboxError;
+
+/// Fresh processes for one list after its first.
+const RESTARTS: usize = 2;
+
+/// One question of a list.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    /// The name for reports.
+    pub(super) name: String,
+    /// Where.
+    pub(super) moves: Moves,
+    /// How.
+    pub(super) go: Go,
+    /// How long to wait, if not for what the clock and the limit allow.
+    pub(super) patience: Option<Duration>,
+}
+
+impl Item {
+    pub(super) fn new(name: &str, moves: &Moves, go: Go) -> Item {
+        Item { name: name.to_owned(), moves: moves.clone(), go, patience: None }
+    }
+}
+
+/// Asks all items, each as a new game.
+pub(super) fn ask_all(
+    bench: &Bench<'_>,
+    purpose: Purpose,
+    items: &[Item],
+) -> Result<Vec<Run>, SandboxError> {
+    let mut runs = Vec::new();
+    let mut rest = items;
+    for _ in 0..=RESTARTS {
+        let session = bench.start(purpose)?;
+        let mut over = None;
+        let mut session = match session.shake_hands() {
+            Ok(ready) => Some(ready),
+            Err(failed) => {
+                over = Some(failed);
+                None
+            }
+        };
+        let could_start = session.is_some();
+        while let (Some(ready), Some((item, others))) = (session.take(), rest.split_first()) {
+            // Asked or not, an item that the engine failed at is not asked again.
+            rest = others;
+            let search = Search { name: &item.name, place: Place::Moves(&item.moves), go: item.go };
+            let asked = ready.new_game().and_then(|ready| match item.patience {
+                Some(patience) => ready.go_within(search, patience),
+                None => ready.go(search),
+            });
+            match asked {
+                Ok((ready, _)) if rest.is_empty() => over = Some(ready.quit()),
+                Ok((ready, _)) => session = Some(ready),
+                Err(failed) => over = Some(failed),
+            }
+        }
+        let run = over.map(|over| over.finish());
+        let hung = run.as_ref().is_some_and(hung);
+        runs.extend(run);
+        if rest.is_empty() || !could_start || hung {
+            break;
+        }
+    }
+    Ok(runs)
+}
+
+/// Whether an answer did not come for as long as it is waited for one.
+pub(super) fn hung(run: &Run) -> bool {
+    run.asks.iter().any(|ask| ask.answer == Answer::Timeout && !ask.was_cut())
+}

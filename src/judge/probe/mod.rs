@@ -1,0 +1,381 @@
+//! The probes: they start the entry, talk to it, and leave evidence; none of them judges.
+//!
+//! First the main run, alone on the machine, then the clock, alone too; everything else runs beside each
+//! other, each probe in a fresh process, because an engine that one question has hung must not spoil
+//! the next. Where the start itself fails, the other shells and the entry's own name are tried, and
+//! nothing else is.
+
+mod clock;
+mod extras;
+pub mod games;
+mod idle;
+mod list;
+mod long_game;
+mod main_run;
+mod positions;
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::engine::engine::{Session, Started};
+use crate::engine::message::{Clocks, Go};
+use crate::model::evidence::{Ask, Capabilities, Limits, Purpose, Question, Run, Shell};
+use crate::sandbox::plan::{Audit, Launcher, Plan, SandboxError, Staging};
+
+/// Takes one line on what is being done now; called from any thread.
+pub type Progress<'a> = &'a (dyn Fn(&str) + Sync);
+
+/// The clock of every question that is not about clocks: real entries have floors of 2–3 s a move, so an
+/// answer is missed only after this and [`Limits::answer`].
+pub(crate) const SMALL_CLOCK: Go = Go::Clock(Clocks::even(600, 60));
+
+/// The clock of the event: 30 minutes and 3 seconds a move.
+pub(crate) const EVENT_CLOCK: Go = Go::Clock(Clocks::even(1_800_000, 3000));
+
+/// What is to be probed, and how.
+#[derive(Clone, Debug)]
+pub struct ProbePlan {
+    /// The entry.
+    pub bytes: Arc<[u8]>,
+    /// Its own file name, tried where it does not start under a neutral one.
+    pub own_name: String,
+    /// It is a script that `/bin/sh` reads (`#!/bin/sh`, or no `#!` at all).
+    pub script_with_sh: bool,
+    /// The shells among dash and bash that the host has.
+    pub shells_available: Vec<Shell>,
+    /// Which of them `/bin/sh` is here, if it is one of them.
+    pub host_sh: Option<Shell>,
+    /// Only what can reject.
+    pub quick: bool,
+    /// How many engines may compute beside each other: the number of processors.
+    pub jobs: usize,
+    /// The limits in force.
+    pub limits: Limits,
+    /// How long the probes wait.
+    pub waits: Waits,
+}
+
+/// How long probes wait that do not wait for an answer that is due.
+#[derive(Clone, Copy, Debug)]
+pub struct Waits {
+    /// For a move on the event's clock; then the wait is cut.
+    pub clock: Duration,
+    /// For a move after a bare `go`.
+    pub bare_go: Duration,
+    /// For an answer to a question outside rule 7.9.
+    pub advice: Duration,
+    /// For each measure of the processor time of a waiting engine.
+    pub idle: Duration,
+}
+
+impl Default for Waits {
+    fn default() -> Waits {
+        Waits {
+            clock: Duration::from_secs(3),
+            bare_go: Duration::from_secs(2),
+            advice: Duration::from_millis(1500),
+            idle: Duration::from_millis(150),
+        }
+    }
+}
+
+/// What every probe needs.
+#[derive(Clone, Copy)]
+pub(crate) struct Bench<'a> {
+    launcher: &'a dyn Launcher,
+    plan: &'a ProbePlan,
+    progress: Progress<'a>,
+    shell: Shell,
+    limits: Limits,
+}
+
+impl Bench<'_> {
+    /// Starts a fresh process under a neutral name.
+    fn start(&self, purpose: Purpose) -> Result<Session<Started>, SandboxError> {
+        self.start_as(purpose, Staging::Neutral)
+    }
+
+    fn start_as(
+        &self,
+        purpose: Purpose,
+        staging: Staging,
+    ) -> Result<Session<Started>, SandboxError> {
+        let plan = Plan {
+            bytes: Arc::clone(&self.plan.bytes),
+            staging,
+            shell: self.shell,
+            audit: if purpose == Purpose::Main { Audit::Full } else { Audit::ProgramsOnly },
+        };
+        Session::start(self.launcher, &plan, purpose, self.limits)
+    }
+
+    /// Starts, shakes hands, quits.
+    fn only_start(&self, purpose: Purpose, staging: Staging) -> Result<Run, SandboxError> {
+        let over = match self.start_as(purpose, staging)?.shake_hands() {
+            Ok(ready) => ready.quit(),
+            Err(over) => over,
+        };
+        Ok(over.finish())
+    }
+}
+
+/// What a probe brings.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    runs: Vec<Run>,
+    shown: Capabilities,
+}
+
+impl From<Vec<Run>> for Outcome {
+    fn from(runs: Vec<Run>) -> Outcome {
+        Outcome { runs, shown: Capabilities::default() }
+    }
+}
+
+type Task = Box<dyn FnOnce(&Bench<'_>) -> Result<Outcome, SandboxError> + Send>;
+
+/// Runs all probes.
+///
+/// # Errors
+/// When the sandbox could not be built; whatever the entry does is evidence and no error.
+pub fn gather(
+    launcher: &dyn Launcher,
+    plan: &ProbePlan,
+    progress: Progress<'_>,
+) -> Result<(Vec<Run>, Capabilities), SandboxError> {
+    let mut bench = Bench { launcher, plan, progress, shell: Shell::AsIs, limits: plan.limits };
+    let mut shown = Capabilities::default();
+
+    progress("start, handshake, first moves");
+    let mut others = Vec::new();
+    let mut main = main_run::run(&bench)?;
+    if !main.facts.started {
+        let mut failed = main.finish();
+        note_shell(&mut shown, plan, Shell::AsIs, false);
+        let (works, tried) = other_ways(&bench, &mut shown)?;
+        let Some(shell) = works else {
+            return Ok((std::iter::once(failed).chain(tried).collect(), shown));
+        };
+        bench.shell = shell;
+        failed.purpose = Purpose::OtherShell;
+        others.push(failed);
+        others.extend(tried);
+        progress("start, handshake, first moves, by the other shell");
+        main = main_run::run(&bench)?;
+    }
+    let facts = main.facts;
+    note_shell(&mut shown, plan, bench.shell, facts.started);
+
+    // What cleans up after an engine that has gone only sleeps, so the others may run meanwhile; but
+    // one that has not gone may compute.
+    let (main, rest) = std::thread::scope(|scope| {
+        if facts.gone {
+            let main = scope.spawn(move || main.finish());
+            let rest = after_main(bench, facts);
+            (join(main), rest)
+        } else {
+            (main.finish(), after_main(bench, facts))
+        }
+    });
+    shown.go_clock = Some(facts.plays);
+    shown.id = Some(main.id_name.is_some());
+    shown.info = Some(main.asks.iter().any(|ask| ask.last_info.is_some()));
+    shown.pv = Some(facts.pv);
+    let mut runs = vec![main];
+    runs.extend(others);
+    for outcome in rest? {
+        runs.extend(outcome.runs);
+        merge(&mut shown, outcome.shown);
+    }
+    let first_trouble = runs.first().and_then(|run| run.asks.iter().find(|a| !a.answer.is_good()));
+    let only_the_clock =
+        first_trouble.is_some_and(|ask| matches!(ask.question, Question::Go(_))) && !facts.plays;
+    if only_the_clock && shown.go_bare == Some(true) {
+        // The rule asks for one of the two forms of `go`. What came of the other is no failure, and the
+        // start and end of this run were seen again without it.
+        if let Some(main) = runs.first_mut() {
+            main.purpose = Purpose::Capabilities;
+        }
+    }
+    Ok((runs, shown))
+}
+
+/// The clock, alone; then everything else, beside each other.
+fn after_main(mut bench: Bench<'_>, facts: main_run::Facts) -> Result<Vec<Outcome>, SandboxError> {
+    let mut outcomes = Vec::new();
+    if !facts.started {
+        return Ok(outcomes);
+    }
+    if facts.plays && !bench.plan.quick {
+        (bench.progress)("clock");
+        outcomes.push(clock::run(&bench)?.into());
+    }
+    // Beside each other a start takes longer than alone, and is not what is judged.
+    bench.limits.startup *= 2;
+    let mut form = Some(SMALL_CLOCK);
+    if !facts.plays {
+        // One of the two forms must work; the positions are asked in the one that does. One that fails
+        // at the start position may still know the clock where there are moves.
+        let ways: Vec<Task> = vec![
+            Box::new(|bench| extras::bare_go(bench, bench.plan.limits.answer)),
+            Box::new(positions::after_moves),
+        ];
+        let mut ways = beside_each_other(&bench, ways)?;
+        let bare = ways.iter().any(|way| way.shown.go_bare == Some(true));
+        let moved = ways
+            .iter()
+            .flat_map(|way| &way.runs)
+            .any(|run| run.purpose == Purpose::Positions && run.asks.iter().any(searched_well));
+        form = match (bare, moved) {
+            (true, _) => Some(Go::Bare),
+            (false, true) => Some(SMALL_CLOCK),
+            (false, false) => None,
+        };
+        if form != Some(SMALL_CLOCK) {
+            // What the clock brought then is told by the main run already, and is no word on positions.
+            for run in ways.iter_mut().flat_map(|way| &mut way.runs) {
+                if run.purpose == Purpose::Positions {
+                    run.purpose = Purpose::Capabilities;
+                }
+            }
+        }
+        outcomes.extend(ways);
+    }
+    let tasks = tasks(bench.plan, facts, form, bench.shell);
+    outcomes.extend(beside_each_other(&bench, tasks)?);
+    Ok(outcomes)
+}
+
+fn searched_well(ask: &Ask) -> bool {
+    matches!(ask.question, Question::Go(_)) && ask.answer.is_good()
+}
+
+/// What runs beside each other, the longest first.
+fn tasks(plan: &ProbePlan, facts: main_run::Facts, form: Option<Go>, shell: Shell) -> Vec<Task> {
+    let mut tasks: Vec<Task> = Vec::new();
+    let advice = !plan.quick;
+    if !facts.asked_to_quit {
+        tasks.push(Box::new(main_run::only_quit));
+    }
+    if advice && form == Some(SMALL_CLOCK) {
+        tasks.push(Box::new(|bench| extras::bare_go(bench, bench.plan.waits.bare_go)));
+    }
+    if let Some(go) = form {
+        tasks.push(Box::new(move |bench| long_game::run(bench, go, advice)));
+        let shares = plan.jobs.clamp(1, 4);
+        for share in 0..shares {
+            tasks.push(Box::new(move |bench| positions::run(bench, share, shares, go)));
+        }
+        if facts.look_idle {
+            tasks.push(Box::new(move |bench| idle::run(bench, go)));
+        }
+    }
+    if advice {
+        if let Some(go) = form {
+            tasks.push(Box::new(move |bench| extras::set_and_fen(bench, go)));
+            tasks.push(Box::new(extras::bounded_searches));
+        }
+        tasks.push(Box::new(extras::end_of_input));
+        tasks.push(Box::new(extras::killed_midway));
+        tasks.push(Box::new(extras::blank_path));
+        for other in untried_shells(plan, shell) {
+            tasks.push(Box::new(move |bench| extras::other_shell(bench, other)));
+        }
+    }
+    tasks
+}
+
+/// The shells that a script was not started by yet.
+fn untried_shells(plan: &ProbePlan, used: Shell) -> Vec<Shell> {
+    if !plan.script_with_sh {
+        return Vec::new();
+    }
+    plan.shells_available
+        .iter()
+        .copied()
+        .filter(|shell| *shell != used && *shell != Shell::AsIs && Some(*shell) != plan.host_sh)
+        .collect()
+}
+
+/// The start failed: the other shells, and the entry's own name, all at once. Which shell works, and the
+/// runs.
+fn other_ways(
+    bench: &Bench<'_>,
+    shown: &mut Capabilities,
+) -> Result<(Option<Shell>, Vec<Run>), SandboxError> {
+    (bench.progress)("start under its own name, and by other shells");
+    let mut tasks: Vec<Task> = vec![Box::new(extras::own_name)];
+    let shells = untried_shells(bench.plan, bench.shell);
+    for &shell in &shells {
+        tasks.push(Box::new(move |bench| extras::other_shell(bench, shell)));
+    }
+    let mut runs = Vec::new();
+    for outcome in beside_each_other(bench, tasks)? {
+        runs.extend(outcome.runs);
+        merge(shown, outcome.shown);
+    }
+    let works = runs
+        .iter()
+        .find(|run| run.purpose == Purpose::OtherShell && run.readyok.is_some())
+        .map(|run| run.shell);
+    Ok((works, runs))
+}
+
+/// Does all tasks with as many threads as there are processors, and one more for what merely waits.
+fn beside_each_other(bench: &Bench<'_>, tasks: Vec<Task>) -> Result<Vec<Outcome>, SandboxError> {
+    let threads = tasks.len().min(bench.plan.jobs.max(1) + 1);
+    let queue = Mutex::new(tasks.into_iter().enumerate());
+    let done = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let next = lock(&queue).next();
+                    let Some((index, task)) = next else { break };
+                    let outcome = task(bench);
+                    lock(&done).push((index, outcome));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn join<T>(handle: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Writes down that a script starts, or does not, by the shell that was used.
+fn note_shell(shown: &mut Capabilities, plan: &ProbePlan, used: Shell, starts: bool) {
+    if !plan.script_with_sh {
+        return;
+    }
+    let used = match used {
+        Shell::AsIs => plan.host_sh,
+        shell => Some(shell),
+    };
+    match used {
+        Some(Shell::Dash) => shown.dash = Some(starts),
+        Some(Shell::Bash) => shown.bash = Some(starts),
+        _ => {}
+    }
+}
+
+/// Each probe fills its own fields; the first to fill one wins.
+fn merge(into: &mut Capabilities, from: Capabilities) {
+    macro_rules! each {
+        ($($field:ident)*) => {
+            $(into.$field = into.$field.or(from.$field);)*
+        };
+    }
+    each!(go_clock go_bare fen stop movetime depth nodes setoption id info pv end_of_input
+        quit_while_thinking blank_path clean_when_killed thousand_plies dash bash);
+}

@@ -1,0 +1,318 @@
+//! The whole plan, against puppets.
+
+use super::*;
+use crate::engine::double::{Act, Plain, Puppets, Scene, limits};
+use crate::model::evidence::{Answer, Ask, EndHow, Question};
+use crate::model::units::Ply;
+use crate::sandbox::plan::Staging;
+
+fn plan(quick: bool) -> ProbePlan {
+    ProbePlan {
+        bytes: Arc::from(&b""[..]),
+        own_name: "engine".into(),
+        script_with_sh: false,
+        shells_available: Vec::new(),
+        host_sh: None,
+        quick,
+        jobs: 4,
+        limits: limits(),
+        waits: Waits {
+            clock: Duration::from_millis(200),
+            bare_go: Duration::from_millis(200),
+            advice: Duration::from_millis(500),
+            idle: Duration::from_millis(20),
+        },
+    }
+}
+
+fn short_answers() -> ProbePlan {
+    let mut plan = plan(true);
+    plan.limits.answer = Duration::from_millis(400);
+    plan.limits.quit = Duration::from_millis(500);
+    plan.limits.grace = Duration::from_millis(600);
+    plan
+}
+
+fn probe(launcher: &dyn Launcher, plan: &ProbePlan) -> (Vec<Run>, Capabilities) {
+    gather(launcher, plan, &|_| {}).unwrap()
+}
+
+fn of(runs: &[Run], purpose: Purpose) -> Vec<&Run> {
+    runs.iter().filter(|run| run.purpose == purpose).collect()
+}
+
+fn searches<'a>(runs: &[&'a Run]) -> Vec<&'a Ask> {
+    runs.iter()
+        .flat_map(|run| &run.asks)
+        .filter(|ask| matches!(ask.question, Question::Go(_)))
+        .collect()
+}
+
+fn name(ask: &Ask) -> &str {
+    match &ask.question {
+        Question::Go(go) => &go.position,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_good_engine_shows_all_it_can() {
+    let puppets = Puppets::new(|scene: Scene<'_>| match scene.go {
+        "go" => Act::Hang,
+        _ => Act::Move,
+    });
+    let (runs, shown) = probe(&puppets, &plan(false));
+    let main = &runs[0];
+    assert_eq!(main.purpose, Purpose::Main);
+    assert!(main.asks.iter().all(|ask| ask.answer.is_good()));
+    // startpos, after e2e4, eleven plies more.
+    assert_eq!(searches(&[main]).len(), 13);
+    assert!(main.idle_before_go.is_some() && main.idle_after_move.is_some());
+    assert!(main.ending.emptied_after.is_some());
+
+    let positions = of(&runs, Purpose::Positions);
+    assert_eq!(positions.len(), 4);
+    let asked = searches(&positions);
+    assert_eq!(asked.len(), crate::judge::support::positions::all().len());
+    assert!(asked.iter().all(|ask| ask.answer.is_good()), "{asked:?}");
+    for plies in [450, 1000] {
+        let game = of(&runs, Purpose::LongGame(Ply(plies)));
+        assert!(searches(&game)[0].answer.is_good());
+    }
+    let clock = searches(&of(&runs, Purpose::Clock)).len();
+    assert_eq!(clock, 3);
+    for (field, value) in [
+        (shown.go_clock, true),
+        (shown.go_bare, false),
+        (shown.stop, false),
+        (shown.quit_while_thinking, false),
+        (shown.depth, true),
+        (shown.nodes, true),
+        (shown.movetime, true),
+        (shown.id, true),
+        (shown.info, true),
+        (shown.pv, true),
+        (shown.end_of_input, true),
+        (shown.blank_path, true),
+        (shown.clean_when_killed, true),
+        (shown.thousand_plies, true),
+        // The puppet does not know FEN and plays its last list's move.
+        (shown.fen, false),
+    ] {
+        assert_eq!(field, Some(value), "{shown:?}");
+    }
+    assert_eq!(shown.setoption, None);
+    assert_eq!(shown.dash, None);
+}
+
+#[test]
+fn quick_asks_only_what_can_reject() {
+    let puppets = Puppets::new(|_| Act::Move);
+    let (runs, shown) = probe(&puppets, &plan(true));
+    assert!(runs.iter().all(|run| matches!(
+        run.purpose,
+        Purpose::Main | Purpose::Positions | Purpose::LongGame(Ply(450))
+    )));
+    assert_eq!(shown.go_clock, Some(true));
+    assert_eq!(shown.go_bare, None);
+}
+
+#[test]
+fn a_wait_on_the_events_clock_is_cut_and_no_fault() {
+    let puppets =
+        Puppets::new(
+            |scene: Scene<'_>| {
+                if scene.go.contains("wtime 1800000") { Act::Hang } else { Act::Move }
+            },
+        );
+    let (runs, shown) = probe(&puppets, &plan(false));
+    let clock = of(&runs, Purpose::Clock);
+    let asked = searches(&clock);
+    let names: Vec<_> = asked.iter().map(|ask| name(ask)).collect();
+    assert_eq!(names, ["clock-floor", "clock-little-left", "clock-event"]);
+    assert!(asked[2].was_cut());
+    assert!(!asked[0].was_cut());
+    // A bare go is answered, so the rest is asked while it thinks on the event's clock.
+    assert_eq!(shown.go_bare, Some(true));
+    assert_eq!(shown.stop, Some(false));
+    assert_eq!(shown.quit_while_thinking, Some(false));
+    assert_eq!(of(&runs, Purpose::QuitWhileThinking).len(), 1);
+}
+
+#[test]
+fn dies_at_ply_six_and_the_rest_is_still_asked() {
+    let puppets = Puppets::new(|scene: Scene<'_>| match scene.moves.plies().0 {
+        6 => Act::Die,
+        _ => Act::Move,
+    });
+    let (runs, _) = probe(&puppets, &plan(true));
+    let last = searches(&[&runs[0]]).pop().unwrap();
+    assert_eq!(name(last), "game-ply-6");
+    assert!(matches!(last.answer, Answer::Ended(Some(_))));
+    assert_eq!(runs[0].ending.how, EndHow::ByItself);
+    // The end is seen in a second run.
+    let again = of(&runs, Purpose::Main);
+    assert_eq!(again.len(), 2);
+    assert_eq!(again[1].ending.how, EndHow::Quit);
+    // Each position of six plies ends a process; the others are asked in fresh ones.
+    let positions = of(&runs, Purpose::Positions);
+    let asked = searches(&positions);
+    let all = crate::judge::support::positions::all();
+    assert_eq!(asked.len(), all.len());
+    let sixes = all.iter().filter(|(_, moves)| moves.plies().0 == 6).count();
+    let bad = asked.iter().filter(|ask| !ask.answer.is_good()).count();
+    assert_eq!(bad, sixes);
+}
+
+#[test]
+fn a_hang_ends_its_list() {
+    let puppets = Puppets::new(|scene: Scene<'_>| match scene.moves.plies().0 {
+        0 | 450 => Act::Move,
+        _ => Act::Hang,
+    });
+    let mut plan = short_answers();
+    plan.jobs = 2;
+    let (runs, _) = probe(&puppets, &plan);
+    let positions = of(&runs, Purpose::Positions);
+    assert_eq!(positions.len(), 2);
+    assert!(searches(&positions).iter().all(|ask| ask.answer == Answer::Timeout && !ask.was_cut()));
+}
+
+#[test]
+fn bare_go_takes_over_where_the_rules_go_does_not_work() {
+    let puppets = Puppets::new(|scene: Scene<'_>| match scene.go {
+        "go" => Act::Move,
+        _ => Act::Hang,
+    });
+    let (runs, shown) = probe(&puppets, &short_answers());
+    assert_eq!(shown.go_clock, Some(false));
+    assert_eq!(shown.go_bare, Some(true));
+    let positions = of(&runs, Purpose::Positions);
+    let asked = searches(&positions);
+    assert!(!asked.is_empty());
+    assert!(asked.iter().all(|ask| ask.answer.is_good()));
+}
+
+#[test]
+fn neither_go_works_and_no_position_is_asked() {
+    let puppets = Puppets::new(|_| Act::Hang);
+    let (runs, shown) = probe(&puppets, &short_answers());
+    assert_eq!(shown.go_bare, Some(false));
+    assert!(of(&runs, Purpose::Positions).is_empty());
+}
+
+#[test]
+fn illegal_moves_are_seen_everywhere() {
+    let puppets = Puppets::new(|_| Act::Say("bestmove e1e8".into()));
+    let (runs, shown) = probe(&puppets, &plan(true));
+    assert_eq!(shown.go_clock, Some(true));
+    let positions = of(&runs, Purpose::Positions);
+    assert!(searches(&positions).iter().all(|ask| matches!(ask.answer, Answer::Illegal { .. })));
+    assert_eq!(runs[0].ending.how, EndHow::Quit);
+}
+
+#[test]
+fn book_and_ponder_are_switched_off() {
+    let puppets = Puppets::new(|_| Act::Say("info string Book\nbestmove e2e4".into()))
+        .greeting(
+            "option name OwnBook type check default true\n\
+             option name Ponder type check default true",
+        )
+        .busy(1.0);
+    let (runs, _) = probe(&puppets, &plan(true));
+    let idle = of(&runs, Purpose::Idle);
+    let [idle] = idle[..] else { panic!() };
+    assert!(idle.book.by_default.is_some() && idle.book.when_off.is_some());
+    assert!(idle.idle_after_move.unwrap() > 0.5);
+    assert!(idle.idle_ponder_off.unwrap() > 0.5);
+    assert_eq!(idle.ending.how, EndHow::Quit);
+}
+
+#[test]
+fn what_does_not_start_is_tried_by_the_other_shell_and_its_own_name() {
+    let mut plan = plan(true);
+    plan.script_with_sh = true;
+    plan.shells_available = vec![Shell::Dash, Shell::Bash];
+    plan.host_sh = Some(Shell::Dash);
+
+    let only_bash = Puppets::new(|_| Act::Move).starts(|plan| plan.shell == Shell::Bash);
+    let (runs, shown) = probe(&only_bash, &plan);
+    assert_eq!(runs[0].purpose, Purpose::Main);
+    assert_eq!(runs[0].shell, Shell::Bash);
+    assert!(runs[0].readyok.is_some());
+    assert_eq!((shown.dash, shown.bash), (Some(false), Some(true)));
+    let failed = of(&runs, Purpose::OtherShell);
+    assert_eq!(failed[0].shell, Shell::AsIs);
+    assert!(failed[0].readyok.is_none());
+    assert!(of(&runs, Purpose::Positions).iter().all(|run| run.shell == Shell::Bash));
+
+    let by_name = Puppets::new(|_| Act::Move).starts(|plan| plan.staging != Staging::Neutral);
+    let (runs, shown) = probe(&by_name, &plan);
+    let purposes: Vec<_> = runs.iter().map(|run| run.purpose).collect();
+    assert_eq!(purposes, [Purpose::Main, Purpose::OwnName, Purpose::OtherShell]);
+    assert!(runs[0].readyok.is_none() && runs[1].readyok.is_some());
+    assert_eq!((shown.dash, shown.bash), (Some(false), Some(false)));
+    let started = by_name.started.lock().unwrap();
+    assert!(started.contains(&(Staging::OwnName("engine".into()), Shell::AsIs)));
+}
+
+#[test]
+fn the_other_shell_is_tried_for_advice() {
+    let mut plan = plan(false);
+    plan.script_with_sh = true;
+    plan.shells_available = vec![Shell::Dash, Shell::Bash];
+    plan.host_sh = Some(Shell::Dash);
+    let puppets = Puppets::new(|_| Act::Move);
+    let (runs, shown) = probe(&puppets, &plan);
+    assert_eq!((shown.dash, shown.bash), (Some(true), Some(true)));
+    assert_eq!(of(&runs, Purpose::OtherShell).len(), 1);
+}
+
+#[test]
+fn one_that_ignores_quit_is_left_behind() {
+    let puppets = Puppets::new(|_| Act::Move).deaf_to_quit();
+    let (runs, _) = probe(&puppets, &short_answers());
+    let main = &runs[0];
+    assert_eq!(main.asks.last().unwrap().answer, Answer::Timeout);
+    assert_eq!(main.ending.how, EndHow::Quit);
+    assert_eq!(main.left_processes.len(), 1);
+}
+
+#[test]
+fn real_processes_that_flood_or_stop_end_every_probe() {
+    let engine = |on_go: &str| {
+        format!(
+            "while read -r w rest; do case $w in uci) echo uciok;; isready) echo readyok;; \
+             go) {on_go};; quit) exit;; esac; done"
+        )
+    };
+    for (on_go, wanted) in [
+        ("yes | tr -d '\\n'", None),
+        ("kill -STOP $$", Some(Answer::Timeout)),
+        ("exec >&-; sleep 1000", Some(Answer::Ended(None))),
+    ] {
+        let mut plan = short_answers();
+        plan.bytes = Arc::from(engine(on_go).as_bytes());
+        let (runs, shown) = probe(&Plain::new(), &plan);
+        let first = &searches(&[&runs[0]])[0].answer;
+        match wanted {
+            Some(wanted) => assert_eq!(first, &wanted),
+            None => assert!(matches!(first, Answer::Flood(_)), "{first:?}"),
+        }
+        assert_eq!(shown.go_clock, Some(false));
+        assert_eq!(of(&runs, Purpose::Main).len(), 2);
+    }
+}
+
+#[test]
+fn progress_is_told_and_nothing_runs_twice_at_the_start() {
+    let lines = Mutex::new(Vec::new());
+    let puppets = Puppets::new(|_| Act::Move);
+    gather(&puppets, &plan(true), &|line| {
+        lock(&lines).push(line.to_owned());
+    })
+    .unwrap();
+    let lines = lock(&lines);
+    assert_eq!(lines[0], "start, handshake, first moves");
+    assert!(lines.iter().any(|line| line.starts_with("positions 1 of")));
+}

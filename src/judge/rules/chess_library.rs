@@ -1,0 +1,132 @@
+//! Rule 7.7: a chess library must be inside the file and count. None of the host's can be reached, so an
+//! entry that needs one does not start here.
+
+use super::libraries::{below_packages, missing_modules};
+use crate::judge::support::{host, seen};
+use crate::model::evidence::{Evidence, FileOpen};
+use crate::model::layer_status::LayerName;
+use crate::model::rule::RuleId;
+use crate::model::verdict::Finding;
+
+const RULE: RuleId = RuleId::ChessLibrary;
+
+/// Names of Python modules that know chess. (A Perl module that does is a library like any other: rule 7.6.)
+const MODULES: [&str; 6] =
+    ["chess", "python_chess", "python-chess", "pyffish", "stockfish", "shogi"];
+
+/// Judges whether the entry asked for a chess library of the host, and whether it needs one.
+pub fn judge(evidence: &Evidence) -> Finding {
+    if evidence.runs.is_empty() {
+        return Finding::skipped(RULE, RuleId::Startup);
+    }
+    let mut reached: Vec<String> = Vec::new();
+    let mut wanted: Vec<String> = Vec::new();
+    let mut works = true;
+    for run in &evidence.runs {
+        let before = wanted.len();
+        for open in run.opens.iter().filter(|open| is_hosts(evidence, open)) {
+            let by = seen::lineage(run, open.by);
+            if open.denied {
+                wanted.push(format!("{by} wanted {}; it was refused", open.path));
+            } else if !open.missing {
+                reached.push(format!("{by} read {}", open.path));
+            }
+        }
+        wanted.extend(
+            missing_modules(&run.stderr_tail).into_iter().filter(|name| is_chess_module(name)).map(
+                |name| format!("it wanted the module {name}, which is not to be found inside"),
+            ),
+        );
+        works &= wanted.len() == before || seen::went_well(run);
+    }
+    reached.dedup();
+    wanted.dedup();
+    let help = "carry the library inside the file, where it counts towards the 4096 bytes (rule 7.7), or \
+                write the moves yourself: smaller in any case";
+    let finding = match (reached.first(), wanted.first()) {
+        (Some(what), _) => {
+            Finding::fail(RULE, format!("a chess library of the host was used: {what}")).help(help)
+        }
+        (None, Some(what)) if !works => Finding::fail(
+            RULE,
+            format!("it needs a chess library of the host and does not run without: {what}"),
+        )
+        .help(help),
+        (None, Some(what)) => Finding::advice(
+            RULE,
+            format!("it works without, but asked for a chess library: {what}"),
+        )
+        .help("take the import out: it only costs bytes"),
+        (None, None) => Finding::pass(RULE, "no chess library was asked for"),
+    };
+    let finding = finding
+        .details(reached.iter().chain(&wanted).skip(1).take(9).cloned())
+        .with("reached", reached)
+        .with("wanted", wanted)
+        .with("hidden", &evidence.host.chess_libraries);
+    host::leaning_on(finding, &evidence.host, &[LayerName::Landlock])
+}
+
+/// Whether a module's name is that of a chess library, or of something inside one.
+pub(crate) fn is_chess_module(name: &str) -> bool {
+    let first = name.split(['.', '/', ':']).next().unwrap_or(name);
+    MODULES.contains(&first)
+}
+
+/// Whether a path leads into a chess library among installed packages.
+pub(crate) fn is_chess_path(path: &str) -> bool {
+    below_packages(path).is_some_and(is_chess_module)
+}
+
+/// Whether an opening went for a chess library of the host.
+fn is_hosts(evidence: &Evidence, open: &FileOpen) -> bool {
+    is_chess_path(&open.path)
+        || evidence
+            .host
+            .chess_libraries
+            .iter()
+            .any(|root| std::path::Path::new(&open.path).starts_with(root))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing;
+    use crate::judge::support::testing::Build;
+    use crate::model::evidence::{ExitHow, Purpose};
+    use crate::model::verdict::Status;
+
+    const SAID: &str = "ModuleNotFoundError: No module named 'chess'";
+
+    #[test]
+    fn an_entry_that_needs_it_fails_and_is_told_why() {
+        let run = testing::run(Purpose::Main).died(ExitHow::Status(1)).stderr(SAID);
+        let finding = judge(&testing::evidence_of([run]));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("the module chess"));
+    }
+
+    #[test]
+    fn asking_and_doing_without_is_advice() {
+        let run = testing::run(Purpose::Main).stderr(SAID);
+        assert_eq!(judge(&testing::evidence_of([run])).status, Status::Advice);
+        assert_eq!(judge(&testing::evidence()).status, Status::Pass);
+    }
+
+    #[test]
+    fn reading_one_is_a_failure_wherever_the_host_keeps_it() {
+        let path = "/usr/lib/python3/dist-packages/chess/__init__.py";
+        let run = testing::run(Purpose::Main).opened(path, false);
+        assert_eq!(judge(&testing::evidence_of([run])).status, Status::Fail);
+        let mut own =
+            testing::evidence_of([testing::run(Purpose::Main).opened("/opt/c/a.py", false)]);
+        own.host.chess_libraries = vec!["/opt/c".into()];
+        assert_eq!(judge(&own).status, Status::Fail);
+    }
+
+    #[test]
+    fn a_library_inside_the_file_is_the_entrys_own() {
+        let run = testing::run(Purpose::Main).opened("/tmp/x/chess/__init__.py", false);
+        assert_eq!(judge(&testing::evidence_of([run])).status, Status::Pass);
+    }
+}

@@ -1,0 +1,225 @@
+//! Rule 1: 30 minutes and 3 seconds a move. Advice only: to lose on time is a loss, and no reason to reject.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::judge::support::seen;
+use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, Purpose, Run};
+use crate::model::rule::RuleId;
+use crate::model::verdict::{Finding, Status};
+
+const RULE: RuleId = RuleId::Clock;
+
+/// The event's clock.
+const BASE: Duration = Duration::from_secs(1800);
+/// The event's increment.
+const INCREMENT: Duration = Duration::from_secs(3);
+/// A long game, in moves of one side.
+const GAME: u32 = 200;
+/// A clock below this is little.
+const LITTLE: Duration = Duration::from_secs(60);
+
+/// A search with a clock: what was left, what it took, whether it was cut there.
+#[derive(Clone, Copy)]
+struct Sample {
+    left: Duration,
+    took: Duration,
+    cut: bool,
+}
+
+/// Tells what the engine does with its time.
+pub fn judge(evidence: &Evidence) -> Finding {
+    if seen::engine(evidence).is_none() {
+        return Finding::skipped(RULE, RuleId::Startup);
+    }
+    let samples = samples(evidence);
+    if samples.is_empty() {
+        let why = if evidence.quick { "left out by --quick" } else { "not measured" };
+        return Finding::new(RULE, Status::Skipped, why);
+    }
+    let full = longest(samples.iter().filter(|s| s.left >= BASE / 2));
+    let floor = samples.iter().filter(|s| !s.cut).map(|s| s.took).min();
+    let late: Vec<&Sample> =
+        samples.iter().filter(|s| s.left < LITTLE && s.took > s.left).collect();
+    let lost = lost_at(&samples);
+    let mut words = Vec::new();
+    if let Some(full) = full {
+        words.push(format!(
+            "{}{} of {} s + 3 s",
+            if full.cut { "at least " } else { "" },
+            seen::secs(full.took),
+            BASE.as_secs()
+        ));
+    }
+    if let Some(little) = samples.iter().filter(|s| s.left < LITTLE).min_by_key(|s| s.left) {
+        words.push(format!(
+            "{}{} with {} left",
+            if little.cut { "more than " } else { "" },
+            seen::secs(little.took),
+            seen::secs(little.left)
+        ));
+    }
+    if let Some(floor) = floor {
+        words.push(format!("never under {}", seen::secs(floor)));
+    }
+    words.push(match lost {
+        Some(at) => format!("a game would be lost on time at move {at}"),
+        None => format!("a game of {GAME} moves is not lost on time"),
+    });
+    let mut finding = Finding::pass(RULE, words.join("; "));
+    if lost.is_some() || !late.is_empty() {
+        finding.status = Status::Advice;
+        finding.help =
+            "spend a share of the clock, such as time / 30 + increment / 2, and stop the search \
+                        within an iteration when it is used up"
+                .into();
+    }
+    finding
+        .details(samples.iter().map(|s| {
+            format!(
+                "{} left: {}{}{}",
+                seen::secs(s.left),
+                if s.cut { "no answer after " } else { "took " },
+                seen::secs(s.took),
+                if s.took > s.left { ", lost on time" } else { "" }
+            )
+        }))
+        .with("floor_ms", floor.map(|time| time.as_secs_f64() * 1e3))
+        .with("lost_at_move", lost)
+        .with(
+            "samples",
+            samples
+                .iter()
+                .map(|s| {
+                    json!({
+                        "left_ms": s.left.as_secs_f64() * 1e3,
+                        "took_ms": s.took.as_secs_f64() * 1e3,
+                        "cut": s.cut,
+                    })
+                })
+                .collect::<Vec<_>>(),
+        )
+}
+
+/// The searches of the clock's run; where there is none, those of the measured run.
+fn samples(evidence: &Evidence) -> Vec<Sample> {
+    let of = |run: &Run| -> Vec<Sample> {
+        seen::searches(run).filter_map(|(_, ask, go)| sample(ask, go)).collect()
+    };
+    let mut samples: Vec<Sample> = evidence.of(Purpose::Clock).flat_map(of).collect();
+    if samples.is_empty() && !evidence.quick {
+        samples = seen::engine(evidence).map(of).unwrap_or_default();
+    }
+    samples.sort_by_key(|s| std::cmp::Reverse(s.left));
+    samples
+}
+
+fn sample(ask: &Ask, go: &GoQuestion) -> Option<Sample> {
+    let cut = match ask.answer {
+        Answer::Legal(_) | Answer::Illegal { .. } => false,
+        Answer::Timeout => true,
+        // A death or a flood says nothing of the clock.
+        _ => return None,
+    };
+    Some(Sample { left: go.left?, took: ask.took, cut })
+}
+
+fn longest<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Sample> {
+    samples.max_by_key(|s| s.took).copied()
+}
+
+/// Plays a game on the clock alone, the time of each move read off the samples; the move at which the flag
+/// falls. Where a search was cut, at least that time is counted: the real game ends no later.
+fn lost_at(samples: &[Sample]) -> Option<u32> {
+    let mut left = BASE;
+    for number in 1..=GAME {
+        let takes = time_at(samples, left)?;
+        if takes > left {
+            return Some(number);
+        }
+        left = left - takes + INCREMENT;
+    }
+    None
+}
+
+/// The time of a move with so much left, between the two nearest samples in a straight line, flat beyond.
+fn time_at(samples: &[Sample], left: Duration) -> Option<Duration> {
+    let above = samples
+        .iter()
+        .filter(|s| s.left >= left)
+        .min_by_key(|s| (s.left, std::cmp::Reverse(s.took)));
+    let below = samples.iter().filter(|s| s.left <= left).max_by_key(|s| (s.left, s.took));
+    match (below, above) {
+        (Some(below), Some(above)) if above.left > below.left => {
+            let share = (left - below.left).as_secs_f64() / (above.left - below.left).as_secs_f64();
+            let took = below.took.as_secs_f64()
+                + share * (above.took.as_secs_f64() - below.took.as_secs_f64());
+            Duration::try_from_secs_f64(took).ok()
+        }
+        (Some(one), _) | (_, Some(one)) => Some(one.took),
+        (None, None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing;
+    use crate::judge::support::testing::{ask, go, legal, ms};
+    use crate::model::evidence::Question;
+
+    fn of(samples: &[(u64, u64, bool)]) -> Finding {
+        let mut clock = testing::run(Purpose::Clock);
+        clock.asks = samples
+            .iter()
+            .map(|&(left, took, cut)| {
+                let question =
+                    GoQuestion { left: Some(ms(left)), ..go("clock", testing::LISTED, 1) };
+                let answer = if cut { Answer::Timeout } else { legal("e7e5") };
+                ask(Question::Go(question), 0, took, answer)
+            })
+            .collect();
+        judge(&testing::evidence_of([testing::run(Purpose::Main), clock]))
+    }
+
+    #[test]
+    fn a_sensible_engine_passes_with_its_figures() {
+        let finding =
+            of(&[(1_800_000, 45_000, false), (60_000, 3_000, false), (1_000, 100, false)]);
+        assert_eq!(finding.status, Status::Pass, "{}", finding.summary);
+        assert!(finding.summary.contains("45.0 s of 1800 s + 3 s"));
+        assert!(finding.summary.contains("never under 0.10 s"));
+        assert!(finding.summary.contains("0.10 s with 1.00 s left"));
+    }
+
+    #[test]
+    fn a_fixed_time_above_the_increment_loses_at_a_known_move() {
+        // 10 s a move: 7 s lost a move; after n moves 1800 - 7 n is left, and 10 s no longer at n = 256.
+        assert_eq!(of(&[(1_800_000, 10_000, false)]).evidence["lost_at_move"], json!(null));
+        // 20 s a move: 17 s lost a move: 1800 - 17 (n - 1) < 20 first at n = 106.
+        let finding = of(&[(1_800_000, 20_000, false)]);
+        assert_eq!(finding.status, Status::Advice);
+        assert_eq!(finding.evidence["lost_at_move"], 106);
+    }
+
+    #[test]
+    fn a_floor_above_what_is_left_is_told() {
+        let finding = of(&[(1_800_000, 3_000, false), (1_000, 2_500, false)]);
+        assert_eq!(finding.status, Status::Advice);
+        assert!(finding.details.iter().any(|line| line.contains("lost on time")));
+    }
+
+    #[test]
+    fn a_cut_search_is_a_lower_bound() {
+        let finding = of(&[(1_800_000, 20_000, true)]);
+        assert!(finding.summary.starts_with("at least 20.0 s"));
+    }
+
+    #[test]
+    fn quick_leaves_it_out() {
+        let mut evidence = testing::evidence_of([testing::run(Purpose::Main)]);
+        evidence.quick = true;
+        assert_eq!(judge(&evidence).status, Status::Skipped);
+    }
+}

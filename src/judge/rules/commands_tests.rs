@@ -1,0 +1,123 @@
+use super::*;
+use crate::judge::support::testing;
+use crate::judge::support::testing::{Build, TestPolicy};
+use crate::model::evidence::{Denial, ExitHow, Purpose};
+
+fn of(run: Run) -> Finding {
+    judge(&testing::evidence_of([run]), &TestPolicy)
+}
+
+#[test]
+fn classes_are_counted_and_lineages_told() {
+    let run = testing::run(Purpose::Main).exec(Some(0), "cc", ProgramClass::Listed).exec(
+        Some(1),
+        "cc1",
+        ProgramClass::Helper,
+    );
+    let finding = of(run);
+    assert_eq!(finding.status, Status::Pass);
+    assert_eq!(finding.summary, "cc (listed); cc1 (helpers)");
+    assert!(finding.details.contains(&"entry > cc > cc1 (helpers)".to_owned()));
+}
+
+#[test]
+fn a_refused_program_is_named_with_its_real_path_and_asker() {
+    let mut run = testing::run(Purpose::Main)
+        .exec(Some(0), "cat", ProgramClass::Refused)
+        .outcome(ExecOutcome::Denied);
+    run.execs[1].asked = "/tmp/xz".into();
+    run.execs[1].real = Some("/usr/bin/cat".into());
+    let finding = of(run);
+    assert_eq!(finding.status, Status::Fail);
+    assert_eq!(
+        finding.summary,
+        "entry started /tmp/xz (really /usr/bin/cat), which is not in rule 7.5; it was refused"
+    );
+}
+
+#[test]
+fn tolerated_is_advice_and_under_strict_a_failure() {
+    let run = testing::run(Purpose::Main).exec(Some(0), "rm", ProgramClass::Tolerated);
+    let mut evidence = testing::evidence_of([run]);
+    let finding = judge(&evidence, &TestPolicy);
+    assert_eq!(finding.status, Status::Advice);
+    assert!(finding.details[0].contains("the rules' own example"));
+    evidence.strict = true;
+    let finding = judge(&evidence, &TestPolicy);
+    assert_eq!(finding.status, Status::Fail);
+    assert!(finding.summary.contains("--strict refuses it"));
+}
+
+#[test]
+fn a_search_along_path_accuses_nobody() {
+    let run = testing::run(Purpose::Main)
+        .exec(Some(0), "xz", ProgramClass::Listed)
+        .outcome(ExecOutcome::NotFound)
+        .exec(Some(0), "xz", ProgramClass::Listed);
+    assert_eq!(of(run).status, Status::Pass);
+}
+
+#[test]
+fn an_absent_forbidden_command_is_advice_unless_attempted_or_fatal() {
+    let works = testing::run(Purpose::Main).looked_for("curl");
+    let finding = of(works.clone());
+    assert_eq!(finding.status, Status::Advice);
+    assert!(finding.summary.contains("it looked for curl"));
+    let attempted = works.clone().stderr("e: 2: curl: not found");
+    assert_eq!(of(attempted).status, Status::Fail);
+    let tried = works.exec(Some(0), "curl", ProgramClass::Refused).outcome(ExecOutcome::NotFound);
+    assert_eq!(of(tried).status, Status::Fail);
+    let failed = testing::run(Purpose::Main).died(ExitHow::Status(127)).looked_for("curl");
+    assert_eq!(of(failed).status, Status::Fail);
+}
+
+#[test]
+fn a_payload_run_as_commands_after_the_end_is_noise() {
+    let run = testing::run(Purpose::Main).stderr("e: 6: qZ: not found");
+    assert_eq!(of(run).status, Status::Pass);
+}
+
+#[test]
+fn a_listed_command_that_is_missing_here_is_no_accusation() {
+    let run = testing::run(Purpose::Main).looked_for("pypy3");
+    assert_eq!(of(run).status, Status::Pass);
+}
+
+#[test]
+fn a_forbidden_interpreter_is_named() {
+    let mut run = testing::run(Purpose::Main).died(ExitHow::Status(126));
+    run.execs = vec![testing::exec(None, "awk", ProgramClass::Refused)];
+    run.execs[0].outcome = ExecOutcome::Denied;
+    let finding = of(run);
+    assert_eq!(finding.status, Status::Fail);
+    assert!(finding.summary.starts_with("the entry is to be run by /usr/bin/awk"));
+}
+
+#[test]
+fn a_socket_is_advice() {
+    let mut run = testing::run(Purpose::Main);
+    run.denials.push(Denial { by: Some(0), what: "socket(AF_INET, SOCK_STREAM)".into(), count: 1 });
+    let finding = of(run);
+    assert_eq!(finding.status, Status::Advice);
+    assert!(finding.summary.contains("AF_INET"));
+}
+
+#[test]
+fn reading_a_forbidden_program_is_told() {
+    let run = testing::run(Purpose::Main).opened("/usr/bin/sed", true);
+    let finding = of(run);
+    assert_eq!(finding.status, Status::Fail);
+    assert!(finding.summary.contains("wanted to read /usr/bin/sed"));
+}
+
+#[test]
+fn an_own_file_without_its_execute_bit_is_no_accusation_and_memory_is() {
+    let mut run = testing::run(Purpose::Main)
+        .exec(Some(0), "tmp.a", ProgramClass::OwnProduct)
+        .outcome(ExecOutcome::Denied);
+    run.execs[1].asked = "/tmp/tmp.a".into();
+    run.execs[1].real = None;
+    assert_eq!(of(run.clone()).status, Status::Pass);
+    run.execs[1].asked = "/proc/self/fd/3".into();
+    assert_eq!(of(run).status, Status::Fail);
+}

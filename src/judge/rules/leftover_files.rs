@@ -1,0 +1,207 @@
+//! Rule 7.4: no files of its own are left lying around, not counting what system programs might cache.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::judge::support::{host, seen};
+use crate::model::evidence::{Evidence, LeftFile, Purpose, Run};
+use crate::model::layer_status::LayerName;
+use crate::model::rule::RuleId;
+use crate::model::verdict::Finding;
+
+const RULE: RuleId = RuleId::LeftoverFiles;
+
+/// Judges what remained after `quit`; what remained after a kill, or after a probe that asks more than
+/// the rules demand, is advice.
+pub fn judge(evidence: &Evidence) -> Finding {
+    if evidence.runs.iter().all(|run| run.launch_failure.is_some()) {
+        return Finding::skipped(RULE, RuleId::Startup);
+    }
+    let counted: Vec<&Run> = seen::gate_runs(evidence)
+        .filter(|run| seen::was_told_to_quit(run) && is_final(run))
+        .collect();
+    let left: Vec<(&Run, &LeftFile)> = counted.iter().flat_map(|run| own(run)).collect();
+    let other: Vec<(&Run, &LeftFile)> = evidence
+        .runs
+        .iter()
+        .filter(|run| is_final(run) || run.purpose == Purpose::KilledMidway)
+        .filter(|run| !counted.iter().any(|one| std::ptr::eq(*one, *run)))
+        .flat_map(own)
+        .collect();
+    let finding = match (left.first(), other.first()) {
+        (Some(first), _) => failed(evidence, &counted, &left, first.0),
+        (None, Some((run, file))) => Finding::advice(
+            RULE,
+            format!(
+                "nothing remains after quit; {} remained of {} ({})",
+                seen::count(other.len(), "file", "files"),
+                seen::purpose(run),
+                describe(file)
+            ),
+        )
+        .details(other.iter().take(10).map(|(run, file)| line(run, file)))
+        .help(
+            "optional: open the file, remove it, then run it by /proc/self/fd, or set a shell's `trap` \
+             before the engine starts; a kill gives no other chance",
+        ),
+        (None, None) if counted.is_empty() => {
+            Finding::skipped(RULE, seen::needs_good_end(evidence))
+        }
+        (None, None) => Finding::pass(RULE, "no file remains after quit"),
+    };
+    let exempt = caches(evidence);
+    let finding = finding
+        .details(exempt.iter().map(|(path, pattern)| {
+            format!("not counted: {path}, a cache of a system program ({pattern})")
+        }))
+        .with("left", json_of(&left))
+        .with("left_otherwise", json_of(&other))
+        .with("caches", exempt);
+    host::leaning_on(finding, &evidence.host, &[LayerName::Workspace])
+}
+
+/// Whether what lies there would have stayed: everything had ended by itself, or the grace was over. Runs
+/// that were cut short right after their last answer say nothing, since a `sleep 3;rm` may have been on
+/// its way.
+fn is_final(run: &Run) -> bool {
+    run.ending.emptied_after.is_some() || !run.left_processes.is_empty()
+}
+
+/// Files of the entry's own, caches of system programs left out.
+fn own(run: &Run) -> impl Iterator<Item = (&Run, &LeftFile)> {
+    run.left_files.iter().filter(|file| file.exempt.is_none()).map(move |file| (run, file))
+}
+
+fn failed(
+    evidence: &Evidence,
+    counted: &[&Run],
+    left: &[(&Run, &LeftFile)],
+    first: &Run,
+) -> Finding {
+    let here: Vec<&LeftFile> = own(first).map(|(_, file)| file).collect();
+    let told: Vec<String> = here.iter().map(|file| describe(file)).collect();
+    let runs = counted.iter().filter(|run| own(run).next().is_some()).count();
+    let mut finding = Finding::fail(
+        RULE,
+        format!(
+            "{} after quit: {}",
+            if here.len() == 1 {
+                "a file remains".to_owned()
+            } else {
+                format!("{} files remain", here.len())
+            },
+            seen::list(&told, 3)
+        ),
+    )
+    .details(left.iter().take(10).map(|(run, file)| line(run, file)))
+    .help(
+        "remove each file the engine or its stub makes: `T=`mktemp`; …; (sleep 3;rm $T)&exec $T`",
+    );
+    if left.len() > 10 {
+        finding = finding.detail(format!("and {} more", left.len() - 10));
+    }
+    if counted.len() > 1 {
+        finding =
+            finding.detail(format!("seen in {runs} of {} runs that ended by quit", counted.len()));
+    }
+    if !first.left_processes.is_empty() {
+        finding = finding.detail(format!(
+            "its processes still ran {} after quit and had not removed it",
+            seen::secs(evidence.limits.grace)
+        ));
+        finding.help = format!(
+            "remove the file as soon as the engine has started: what is not gone {} after quit counts",
+            seen::secs(evidence.limits.grace)
+        );
+    }
+    finding
+}
+
+/// `/tmp/tmp.x (1234 bytes, made by mktemp)`.
+fn describe(file: &LeftFile) -> String {
+    let kind = if file.kind == "file" { String::new() } else { format!("{}, ", file.kind) };
+    match &file.made_by {
+        Some(program) => format!("{} ({kind}{}, made by {program})", file.path, file.size),
+        None => format!("{} ({kind}{})", file.path, file.size),
+    }
+}
+
+fn line(run: &Run, file: &LeftFile) -> String {
+    format!("{}: {}", seen::purpose(run), describe(file))
+}
+
+/// Caches of system programs over all runs, each path once with the pattern that exempts it.
+fn caches(evidence: &Evidence) -> BTreeMap<&str, &str> {
+    evidence
+        .runs
+        .iter()
+        .flat_map(|run| &run.left_files)
+        .filter_map(|file| Some((file.path.as_str(), file.exempt.as_deref()?)))
+        .take(20)
+        .collect()
+}
+
+fn json_of(left: &[(&Run, &LeftFile)]) -> Value {
+    left.iter()
+        .take(50)
+        .map(|(run, file)| {
+            let killed = run.purpose == Purpose::KilledMidway;
+            json!({"run": run.purpose, "file": file, "after_a_kill": killed})
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing;
+    use crate::judge::support::testing::Build;
+    use crate::model::evidence::{EndHow, ExitHow};
+    use crate::model::verdict::Status;
+
+    #[test]
+    fn after_quit_it_counts_with_path_size_and_maker() {
+        let run = testing::run(Purpose::Main).left("/tmp/tmp.a", None);
+        let finding = judge(&testing::evidence_of([run]));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("/tmp/tmp.a (1234 bytes, made by mktemp)"));
+    }
+
+    #[test]
+    fn after_a_kill_it_is_advice() {
+        let mut run = testing::run(Purpose::KilledMidway).left("/tmp/tmp.a", None);
+        run.ending.how = EndHow::Killed;
+        run.asks.pop();
+        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
+        assert_eq!(finding.status, Status::Advice);
+        assert!(finding.summary.contains("killed in the middle"));
+    }
+
+    #[test]
+    fn caches_are_told_apart() {
+        let run = testing::run(Purpose::Main).left("/home/.cache/x", Some("~/.cache/*"));
+        let finding = judge(&testing::evidence_of([run]));
+        assert_eq!(finding.status, Status::Pass);
+        assert!(finding.details[0].starts_with("not counted: /home/.cache/x"));
+    }
+
+    #[test]
+    fn what_still_runs_at_the_grace_limit_had_its_chance() {
+        let run = testing::run(Purpose::Main).left("/tmp/tmp.a", None).still_runs("sleep 60", 'S');
+        let finding = judge(&testing::evidence_of([run]));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.help.contains("10.0 s after quit"));
+    }
+
+    #[test]
+    fn nothing_can_be_said_where_nothing_ended_by_quit() {
+        let run = testing::run(Purpose::Main).died(ExitHow::Status(1));
+        let finding = judge(&testing::evidence_of([run.clone()]));
+        assert_eq!(finding.status, Status::Skipped);
+        let mut run = run.left("/tmp/a", None);
+        run.purpose = Purpose::KilledMidway;
+        let finding = judge(&testing::evidence_of([run]));
+        assert_eq!(finding.status, Status::Advice);
+    }
+}

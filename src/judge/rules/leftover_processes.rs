@@ -1,0 +1,114 @@
+//! Rule 7.4: what an entry started is gone a short while after `quit`.
+
+use crate::judge::support::{host, seen};
+use crate::model::evidence::{EndHow, Evidence, Run};
+use crate::model::layer_status::LayerName;
+use crate::model::rule::RuleId;
+use crate::model::verdict::Finding;
+
+const RULE: RuleId = RuleId::LeftoverProcesses;
+
+/// Judges what still ran at the grace limit; gate4k has killed it since.
+pub fn judge(evidence: &Evidence) -> Finding {
+    // After a kill by gate4k nothing can be told (it killed the whole tree), nor after a hang or a crash.
+    let ended: Vec<&Run> =
+        seen::gate_runs(evidence).filter(|run| seen::was_told_to_quit(run)).collect();
+    let Some(first) = ended.first() else {
+        return Finding::skipped(RULE, seen::needs_good_end(evidence));
+    };
+    let grace = seen::secs(evidence.limits.grace);
+    let finding = if let Some(run) = ended.iter().find(|run| !run.left_processes.is_empty()) {
+        let commands: Vec<&str> =
+            run.left_processes.iter().map(|process| process.command.as_str()).collect();
+        let finding = Finding::fail(
+            RULE,
+            format!(
+                "{} still ran {grace} after quit: {}",
+                seen::count(commands.len(), "process", "processes"),
+                seen::list(&commands, 3)
+            ),
+        )
+        .details(run.left_processes.iter().take(10).map(|process| {
+            format!(
+                "process {} (state {}): {}",
+                process.pid, process.state, process.command
+            )
+        }))
+        .with("left", &run.left_processes)
+        .with("run", run.purpose)
+        .help(
+            "let every process that the entry starts end by itself within seconds of quit: no daemon, \
+             no helper that waits for input that never comes",
+        );
+        // An engine that hangs because it was refused memory cannot obey.
+        host::excused(finding, host::refusal(run, &evidence.host))
+    } else if let Some((run, words)) = other_ends(evidence) {
+        Finding::advice(RULE, format!("nothing remains after quit; {words}"))
+            .with("left", &run.left_processes)
+            .help("end when a read of the input says that there is no more (read returns 0, fgets NULL)")
+    } else {
+        let longest = ended.iter().filter_map(|run| run.ending.emptied_after).max();
+        Finding::pass(
+            RULE,
+            match longest.or(first.ending.emptied_after) {
+                Some(time) => format!("every process had ended {} after quit", seen::secs(time)),
+                None => "no process remains".to_owned(),
+            },
+        )
+        .with("emptied_after_ms", longest.map(|time| time.as_secs_f64() * 1e3))
+    };
+    host::leaning_on(finding, &evidence.host, &[LayerName::ExecReporter])
+}
+
+/// What remained in a run that ended otherwise: advice.
+fn other_ends(evidence: &Evidence) -> Option<(&Run, String)> {
+    let run = evidence.runs.iter().find(|run| {
+        matches!(run.ending.how, EndHow::EndOfInput | EndHow::ByItself)
+            && !run.left_processes.is_empty()
+    })?;
+    let words = format!(
+        "{} still ran in {}",
+        seen::count(run.left_processes.len(), "process", "processes"),
+        seen::purpose(run)
+    );
+    Some((run, words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing;
+    use crate::judge::support::testing::Build;
+    use crate::model::evidence::{Purpose, Resource};
+    use crate::model::units::Bytes;
+    use crate::model::verdict::Status;
+
+    #[test]
+    fn a_daemon_is_named() {
+        let run = testing::run(Purpose::Main).still_runs("sleep 1000", 'S');
+        let finding = judge(&testing::evidence_of([run]));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("1 process still ran 10.0 s after quit: sleep 1000"));
+    }
+
+    #[test]
+    fn the_time_until_all_had_ended_is_told() {
+        let finding = judge(&testing::evidence());
+        assert_eq!(finding.status, Status::Pass);
+        assert!(finding.summary.contains("3.01 s after quit"));
+    }
+
+    #[test]
+    fn end_of_input_is_advice_and_a_refusal_opens() {
+        let mut eof = testing::run(Purpose::EndOfInput).still_runs("/w/e", 'R');
+        eof.ending.how = EndHow::EndOfInput;
+        eof.asks.pop();
+        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), eof]));
+        assert_eq!(finding.status, Status::Advice);
+        let hung = testing::run(Purpose::Main)
+            .still_runs("/w/e", 'R')
+            .refused(Resource::Memory(Bytes(1 << 40)));
+        let finding = judge(&testing::evidence_of([hung]));
+        assert_eq!(finding.status, Status::Undecided);
+    }
+}

@@ -1,0 +1,255 @@
+//! Rule 2.1: an illegal move loses. Every `bestmove` in every position tried is legal and well formed, and
+//! the engine lives through all of them.
+
+use serde_json::{Value, json};
+
+use crate::judge::support::{host, seen, simple};
+use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, Purpose, Run};
+use crate::model::rule::RuleId;
+use crate::model::verdict::Finding;
+
+const RULE: RuleId = RuleId::LegalMoves;
+
+/// How many offences are written out.
+const SHOWN: usize = 5;
+
+/// A search and where it stands in its run.
+#[derive(Clone, Copy)]
+struct Search<'a> {
+    run: &'a Run,
+    index: usize,
+    ask: &'a Ask,
+    go: &'a GoQuestion,
+}
+
+/// Judges every search of the runs that count, and names deaths in the middle of a game.
+pub fn judge(evidence: &Evidence) -> Finding {
+    let searches: Vec<Search> = seen::gate_runs(evidence)
+        .flat_map(|run| {
+            seen::searches(run).map(move |(index, ask, go)| Search { run, index, ask, go })
+        })
+        .collect();
+    if searches.is_empty() {
+        return simple::not_asked(RULE, evidence, "go");
+    }
+    let illegal: Vec<Search> = pick(&searches, |s| matches!(s.ask.answer, Answer::Illegal { .. }));
+    let legal = pick(&searches, |s| matches!(s.ask.answer, Answer::Legal(_))).len();
+    // A death or silence under a short clock or in the long game is told by the rule that asked for it.
+    let dead: Vec<Search> = pick(&searches, |s| {
+        !answered(s.ask)
+            && !matches!(s.run.purpose, Purpose::LongGame(_) | Purpose::Clock | Purpose::Idle)
+    });
+    if legal + illegal.len() == 0 {
+        return Finding::skipped(RULE, RuleId::UciGo);
+    }
+    let figures = |finding: Finding| {
+        finding
+            .with("searches", searches.len())
+            .with("legal", legal)
+            .with("illegal", illegal.iter().take(50).map(json_of).collect::<Vec<_>>())
+            .with("died", dead.iter().take(50).map(json_of).collect::<Vec<_>>())
+    };
+    // Each accusation is excused by its own run only: one honest failure elsewhere stands.
+    let first_illegal = guilty(&illegal).map(|s| (s, broken(&searches, &illegal, s)));
+    let first_dead = guilty(&dead).map(|s| (s, died(&dead, s)));
+    let mut accusations: Vec<(Search, Finding)> =
+        first_illegal.into_iter().chain(first_dead).collect();
+    accusations.sort_by_key(|(s, _)| !s.run.refusals.is_empty());
+    let mut accusations = accusations.into_iter();
+    if let Some((search, mut finding)) = accusations.next() {
+        for (_, other) in accusations {
+            finding.details.push(other.summary);
+            finding.details.extend(other.details);
+        }
+        return figures(host::excused(finding, host::refusal(search.run, &evidence.host)));
+    }
+    // A search on the event's clock is not waited for to its end.
+    let cut = searches.iter().filter(|search| search.ask.was_cut()).count();
+    figures(Finding::pass(
+        RULE,
+        format!("{legal} of {} searches answered with a legal move", searches.len() - cut),
+    ))
+}
+
+/// The accusation to lead with: one from a run to which the kernel refused nothing, if there is one.
+fn guilty<'a>(all: &[Search<'a>]) -> Option<Search<'a>> {
+    all.iter().find(|s| s.run.refusals.is_empty()).or(all.first()).copied()
+}
+
+/// Whether a move came, legal or not.
+fn answered(ask: &Ask) -> bool {
+    matches!(ask.answer, Answer::Legal(_) | Answer::Illegal { .. })
+}
+
+fn pick<'a>(all: &[Search<'a>], keep: impl Fn(&Search) -> bool) -> Vec<Search<'a>> {
+    all.iter().filter(|s| keep(s)).copied().collect()
+}
+
+/// The finding on moves that are not legal.
+fn broken(all: &[Search], illegal: &[Search], first: Search) -> Finding {
+    let mut finding = Finding::fail(
+        RULE,
+        format!(
+            "{} of {} answers {} no legal move; in {} (after {}): {}",
+            illegal.len(),
+            all.len(),
+            if illegal.len() == 1 { "is" } else { "are" },
+            first.go.position,
+            first.go.plies,
+            seen::answer_words(first.ask, first.run)
+        ),
+    );
+    for search in illegal.iter().take(SHOWN) {
+        finding = finding
+            .details(place(search))
+            .detail(format!("  {}", seen::answer_words(search.ask, search.run)));
+    }
+    if illegal.len() > SHOWN {
+        finding = finding.detail(format!("and {} more", illegal.len() - SHOWN));
+    }
+    finding.help(
+        "set up the position by its moves and see why this one is taken for legal; write moves as \
+         `e2e4`, `e1g1` for castling and `e7e8q` for promotion, all in lower case",
+    )
+}
+
+/// The finding on an engine that ended or hung instead of answering.
+fn died(dead: &[Search], first: Search) -> Finding {
+    let (verb, help) = match first.ask.answer {
+        Answer::Ended(_) => (
+            "dies",
+            "set up the position by its moves, run the engine under a debugger, and mend the crash: it \
+             loses the game",
+        ),
+        Answer::Flood(_) => {
+            ("floods its output", "write few lines a second, and end with the bestmove")
+        }
+        _ => (
+            "hangs",
+            "set up the position by its moves, send the same go, and see what never ends: it loses the game",
+        ),
+    };
+    Finding::fail(
+        RULE,
+        format!(
+            "it {verb} {}, in {}: {}",
+            at_ply(first.go),
+            first.go.position,
+            seen::answer_words(first.ask, first.run)
+        ),
+    )
+    .detail(format!(
+        "no answer in {}, though it answered others",
+        seen::count(dead.len(), "search", "searches")
+    ))
+    .details(place(&first))
+    .details(seen::crashes(first.run))
+    .details(seen::stderr(first.run))
+    .details(seen::conversation(first.run, first.index))
+    .help(help)
+}
+
+/// `at the first move`, `at ply 6`.
+fn at_ply(go: &GoQuestion) -> String {
+    if go.plies.0 == 0 { "at its first move".to_owned() } else { format!("at ply {}", go.plies.0) }
+}
+
+/// The position for people, so that it can be set up by hand.
+fn place(search: &Search) -> Vec<String> {
+    vec![
+        format!("{}, after {}:", search.go.position, search.go.plies),
+        format!("  {}", seen::shorten(&search.go.command, 400)),
+        format!("  FEN {}", search.go.fen),
+    ]
+}
+
+fn json_of(search: &Search) -> Value {
+    json!({
+        "run": search.run.purpose,
+        "position": search.go.position,
+        "plies": search.go.plies,
+        "fen": search.go.fen,
+        "command": search.go.command,
+        "go": search.go.go,
+        "answer": search.ask.answer,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing;
+    use crate::judge::support::testing::{Build, illegal, ms};
+    use crate::model::evidence::{Crash, ExitHow, Question, Resource};
+    use crate::model::units::Bytes;
+    use crate::model::verdict::Status;
+
+    fn castle(answer: Answer) -> Run {
+        testing::run(Purpose::Positions).asked(
+            Question::Go(testing::go("castling-short-white", "position startpos moves …", 6)),
+            answer,
+        )
+    }
+
+    #[test]
+    fn an_illegal_move_is_told_with_all_that_is_needed_to_set_it_up() {
+        let run =
+            castle(illegal("bestmove e1g1", "illegal: the king passes f1, which is attacked"));
+        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(
+            finding.summary.starts_with("1 of 5 answers is no legal move; in castling-short-white")
+        );
+        assert!(finding.summary.contains("`bestmove e1g1`: illegal: the king passes f1"));
+        assert!(finding.details.iter().any(|line| line.contains("FEN rnbq")));
+        assert!(finding.details.iter().any(|line| line.contains("position startpos moves")));
+        assert_eq!(finding.evidence["illegal"][0]["plies"], 6);
+    }
+
+    #[test]
+    fn a_death_names_ply_signal_and_stderr() {
+        let mut run = castle(Answer::Ended(Some(ExitHow::Signal(11)))).stderr("ouch");
+        run.crashes.push(Crash { at: ms(2_660), by: Some(0), signal: 11 });
+        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("it dies at ply 6"));
+        assert!(finding.summary.contains("SIGSEGV"));
+        assert!(finding.details.iter().any(|line| line == "stderr: ouch"));
+    }
+
+    #[test]
+    fn silence_in_one_position_is_named_and_everywhere_is_left_to_uci_go() {
+        let run = castle(Answer::Timeout);
+        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("it hangs at ply 6"));
+        let mut mute = testing::run(Purpose::Main);
+        mute.asks[3].answer = Answer::Timeout;
+        let finding = judge(&testing::evidence_of([mute]));
+        assert_eq!(finding.status, Status::Skipped);
+        assert_eq!(finding.evidence["because_of"], "uci-go");
+    }
+
+    #[test]
+    fn a_refusal_opens_only_its_own_run() {
+        let refused = castle(Answer::Ended(Some(ExitHow::Signal(11))))
+            .refused(Resource::Memory(Bytes(256 << 30)));
+        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), refused.clone()]));
+        assert_eq!(finding.status, Status::Undecided);
+        let honest = castle(illegal("bestmove e1g1", "illegal"));
+        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), refused, honest]));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("e1g1"));
+        assert!(finding.details.iter().any(|line| line.contains("it dies at ply 6")));
+    }
+
+    #[test]
+    fn what_no_rule_asks_for_is_not_held_against_it() {
+        let fen = testing::run(Purpose::Capabilities).asked(
+            Question::Go(testing::go("fen", "position fen …", 0)),
+            illegal("bestmove a1a1", "illegal"),
+        );
+        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), fen]));
+        assert_eq!(finding.status, Status::Pass);
+    }
+}

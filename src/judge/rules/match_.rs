@@ -1,0 +1,331 @@
+//! Rules 2.1 and 6.2: an illegal move, a crash and silence lose games. What single positions did not show, a
+//! few fast games may: memory of the moves before, the hundredth search of a process, the second game.
+//!
+//! To lose on time is a loss and no reason to reject (rule 1.2): games go on after a fallen flag, and late
+//! moves are told. Only silence long beyond the clock is a fault, and only of an engine that is not slow.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::judge::support::{host, seen};
+use crate::model::evidence::{
+    Evidence, GameEnd, GameFault, Games, LateMove, Played, PlayedGame, Purpose, Rival,
+};
+use crate::model::rule::RuleId;
+use crate::model::verdict::{Finding, Status};
+
+const RULE: RuleId = RuleId::Match;
+
+/// Silence counts where it lasted so many times longer than every move that came.
+const SLOW: u32 = 4;
+/// How far beyond its floor a late move is still the floor's doing.
+const FLOOR: u32 = 2;
+
+/// Judges the games.
+pub fn judge(evidence: &Evidence) -> Finding {
+    if seen::engine(evidence).is_none() {
+        return Finding::skipped(RULE, RuleId::Startup);
+    }
+    let played = match &evidence.games {
+        Games::Played(played) => played,
+        Games::LeftOut(why) => {
+            return Finding::advice(RULE, format!("no games were played: {why}"))
+                .help("check it once with games: `gate4k check --match 2`");
+        }
+        Games::NotYet => return Finding::new(RULE, Status::Skipped, "no games were played yet"),
+        Games::Impossible(why) => {
+            return Finding::undecided(RULE, format!("games could not be played here: {why}"))
+                .help("run `gate4k doctor`, mend what it names, and check again");
+        }
+    };
+    let figures = |finding: Finding| {
+        finding
+            .with("control", &played.control)
+            .with("wanted", played.wanted)
+            .with("limit_ms", played.limit.as_secs_f64() * 1e3)
+            .with("took_ms", played.took.as_secs_f64() * 1e3)
+            .with("games", played.games.iter().map(json_of).collect::<Vec<_>>())
+    };
+    let faults: Vec<(&PlayedGame, &GameFault)> =
+        played.games.iter().filter_map(|game| Some((game, fault(played, game)?))).collect();
+    // One honest failure stands, whatever was refused elsewhere.
+    let guilty = faults.iter().find(|(game, _)| game.refusals.is_empty()).or(faults.first());
+    let Some((game, fault)) = guilty else {
+        return figures(sound(evidence, played));
+    };
+    let mut finding = accuse(game, fault);
+    for (other, fault) in faults.iter().filter(|(other, _)| other.number != game.number) {
+        finding = finding.detail(format!("also: {}", words(other, fault)));
+    }
+    figures(host::excused(finding, host::refused(&game.refusals, &evidence.host)))
+}
+
+/// What the entry did wrong in a game; silence of a slow engine is nothing that can be told.
+fn fault<'a>(played: &Played, game: &'a PlayedGame) -> Option<&'a GameFault> {
+    let GameEnd::Fault(fault) = &game.end else {
+        return None;
+    };
+    match fault {
+        GameFault::Silent { waited, .. } if slowest(played) * SLOW > *waited => None,
+        fault => Some(fault),
+    }
+}
+
+fn slowest(played: &Played) -> Duration {
+    played.games.iter().filter_map(|game| game.slowest).max().unwrap_or_default()
+}
+
+fn accuse(game: &PlayedGame, fault: &GameFault) -> Finding {
+    let help = match fault {
+        GameFault::Illegal { .. } => {
+            "send it the whole game, search by search, and see from which move on its board differs from \
+             the one that `position` tells"
+        }
+        GameFault::NoMove { .. } => {
+            "answer with a legal move as long as there is one: the runner alone declares games over"
+        }
+        GameFault::Gone => {
+            "play the game again under a debugger (`gate4k match` with the same moves) and mend the crash: \
+             it loses the game"
+        }
+        GameFault::Silent { .. } => {
+            "play the game again (`gate4k match`) and see what never ends there: it loses the game"
+        }
+        GameFault::NoStart(_) => "start it several times in a row, and mend what fails then",
+    };
+    Finding::fail(RULE, words(game, fault))
+        .detail(format!(
+            "game {}, against {}, after {} and {} of its own answers:",
+            game.number,
+            rival(game.rival),
+            game.plies,
+            game.answered
+        ))
+        .detail(format!("  {}", seen::shorten(&game.command, 400)))
+        .detail(format!("  FEN {}", game.fen))
+        .details(game.stderr.iter().map(|line| format!("stderr: {line}")))
+        .help(help)
+}
+
+fn words(game: &PlayedGame, fault: &GameFault) -> String {
+    let place = format!("at ply {} of a game against {}", game.plies.0, rival(game.rival));
+    match fault {
+        GameFault::Illegal { said, why } => format!("`bestmove {said}` {place} is no move: {why}"),
+        GameFault::NoMove { said, legal } => format!(
+            "it takes the game for over {place}: `bestmove {said}`, where {} legal",
+            seen::count(*legal, "move was", "moves were")
+        ),
+        GameFault::Gone => match game.exit {
+            Some(exit) => format!("it ends {place}: {}", seen::exit_words(exit)),
+            None => format!("it closes its output {place}"),
+        },
+        GameFault::Silent { left, waited } => format!(
+            "it gives no answer {place}: none within {}, with {} on its clock",
+            seen::secs(*waited),
+            seen::secs(*left)
+        ),
+        GameFault::NoStart(why) => format!("it did not start for game {}: {why}", game.number),
+    }
+}
+
+fn rival(rival: Rival) -> &'static str {
+    match rival {
+        Rival::Itself => "itself",
+        Rival::Reference => "the reference engine",
+    }
+}
+
+/// The finding on games without a fault.
+fn sound(evidence: &Evidence, played: &Played) -> Finding {
+    let whole = played.games.iter().filter(|game| matches!(game.end, GameEnd::Whole(_))).count();
+    let moves: usize = played.games.iter().map(|game| game.answered).sum();
+    let cut = played.wanted - whole;
+    let mut summary = if cut == 0 {
+        format!("{} played to the end", seen::count(whole, "game", "games"))
+    } else {
+        format!("{whole} of {} games played to the end, {}", played.wanted, why_cut(played))
+    };
+    summary += &format!("; {moves} moves at {}, all legal", played.control);
+    if moves > 0 {
+        summary += &format!(", the slowest {}", seen::secs(slowest(played)));
+    }
+    let details = played.games.iter().map(|game| {
+        let how = match &game.end {
+            GameEnd::Whole(how) => how.clone(),
+            GameEnd::Cut(why) => format!("cut: {why}"),
+            GameEnd::Rival(how) => format!("{how} (the reference engine, no fault of the entry)"),
+            GameEnd::Fault(_) => "no answer yet".to_owned(),
+        };
+        let (number, plies) = (game.number, game.plies);
+        format!("game {number} against {}: {plies}, {} {how}", rival(game.rival), game.result)
+    });
+    let late: Vec<&LateMove> = played.games.iter().flat_map(|game| &game.late).collect();
+    let finding = match late.iter().max_by_key(|late| late.took) {
+        None => Finding::pass(RULE, summary),
+        Some(worst) => {
+            let slow = floor(evidence).is_some_and(|floor| worst.took <= floor * FLOOR);
+            summary += &format!(
+                "; {} came after the clock ({} with {} left)",
+                seen::count(late.len(), "move", "moves"),
+                seen::secs(worst.took),
+                seen::secs(worst.left)
+            );
+            if slow {
+                // Its floor is told by the rule `clock`, and is no loss with the event's increment.
+                Finding::pass(RULE, summary)
+            } else {
+                Finding::advice(RULE, summary).help(
+                    "look at the clock inside the search: a late move loses the game (rule 1.2), though it \
+                     is no reason to reject",
+                )
+            }
+        }
+    };
+    finding.details(details).with("late", late)
+}
+
+/// Why not all games were played to their end.
+fn why_cut(played: &Played) -> String {
+    if played.took >= played.limit {
+        return format!("the others cut after {} (no failure)", seen::secs(played.limit));
+    }
+    let other = |game: &PlayedGame| match &game.end {
+        GameEnd::Cut(why) => Some(format!("the others cut: {why}")),
+        GameEnd::Rival(how) => Some(format!("the reference engine failed: {how}")),
+        _ => None,
+    };
+    played.games.iter().find_map(other).unwrap_or_else(|| "the others not begun".to_owned())
+}
+
+/// The shortest time that it took for any move of the clock's run.
+fn floor(evidence: &Evidence) -> Option<Duration> {
+    let runs = evidence.of(Purpose::Clock);
+    runs.flat_map(seen::searches)
+        .filter(|(_, ask, _)| ask.answer.is_good())
+        .map(|(_, ask, _)| ask.took)
+        .min()
+}
+
+fn json_of(game: &PlayedGame) -> Value {
+    json!({
+        "number": game.number,
+        "rival": game.rival,
+        "colours": game.colours,
+        "plies": game.plies.0,
+        "answered": game.answered,
+        "result": game.result,
+        "end": game.end,
+        "late": game.late.len(),
+        "command": game.command,
+        "exit": game.exit,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing;
+    use crate::judge::support::testing::ms;
+    use crate::model::evidence::{ExitHow, Refusal, Resource};
+    use crate::model::units::Bytes;
+
+    fn of(games: Vec<PlayedGame>) -> Finding {
+        let mut evidence = testing::evidence();
+        evidence.games = testing::games(games);
+        judge(&evidence)
+    }
+
+    fn with(end: GameEnd) -> PlayedGame {
+        PlayedGame { end, ..testing::game(1, Rival::Itself) }
+    }
+
+    fn gone() -> PlayedGame {
+        PlayedGame { exit: Some(ExitHow::Signal(11)), ..with(GameEnd::Fault(GameFault::Gone)) }
+    }
+
+    #[test]
+    fn games_without_a_fault_pass_and_cut_ones_say_so() {
+        let finding = judge(&testing::evidence());
+        assert_eq!(finding.status, Status::Pass);
+        assert!(finding.summary.starts_with("4 games played to the end"), "{}", finding.summary);
+        let cut = with(GameEnd::Cut("the match was stopped".into()));
+        let finding = of(vec![testing::game(1, Rival::Itself), cut]);
+        assert_eq!(finding.status, Status::Pass);
+        assert!(finding.summary.starts_with("1 of 4 games"), "{}", finding.summary);
+        let rival = with(GameEnd::Rival("Black disconnects".into()));
+        let finding = of(vec![rival]);
+        assert_eq!(finding.status, Status::Pass);
+        assert!(finding.summary.contains("the reference engine failed"), "{}", finding.summary);
+    }
+
+    #[test]
+    fn each_fault_fails_in_its_own_words() {
+        for (fault, part) in [
+            (
+                GameFault::Illegal { said: "a1a1".into(), why: "illegal: no".into() },
+                "`bestmove a1a1` at ply 40 of a game against itself is no move: illegal: no",
+            ),
+            (
+                GameFault::NoMove { said: "(none)".into(), legal: 20 },
+                "takes the game for over at ply 40 of a game against itself: `bestmove (none)`, where 20 moves",
+            ),
+            (GameFault::Gone, "it closes its output at ply 40"),
+            (
+                GameFault::Silent { left: ms(900), waited: ms(20_900) },
+                "none within 20.9 s, with 0.90 s on its clock",
+            ),
+            (GameFault::NoStart("no uciok".into()), "did not start for game 1: no uciok"),
+        ] {
+            let finding = of(vec![with(GameEnd::Fault(fault))]);
+            assert_eq!(finding.status, Status::Fail, "{}", finding.summary);
+            assert!(finding.summary.contains(part), "{}", finding.summary);
+            assert!(!finding.help.is_empty());
+        }
+        assert!(of(vec![gone()]).summary.ends_with("SIGSEGV"));
+    }
+
+    #[test]
+    fn what_was_refused_excuses_only_its_own_game() {
+        let refused = PlayedGame {
+            refusals: vec![Refusal { by: None, what: Resource::Memory(Bytes(256 << 30)) }],
+            ..gone()
+        };
+        assert_eq!(of(vec![refused.clone()]).status, Status::Undecided);
+        let honest = PlayedGame { number: 2, ..gone() };
+        let finding = of(vec![refused, honest]);
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.details.iter().any(|line| line.starts_with("also: ")));
+    }
+
+    #[test]
+    fn the_silence_of_a_slow_engine_is_no_fault() {
+        let silent = with(GameEnd::Fault(GameFault::Silent { left: ms(900), waited: ms(20_900) }));
+        let slow = PlayedGame { slowest: Some(ms(6_000)), ..silent };
+        assert_eq!(of(vec![slow]).status, Status::Pass);
+    }
+
+    #[test]
+    fn late_moves_advise_unless_they_are_its_floor() {
+        // The healthy entry's floor is 200 ms.
+        let late = |took| PlayedGame {
+            late: vec![LateMove { ply: crate::model::units::Ply(9), left: ms(20), took: ms(took) }],
+            ..testing::game(1, Rival::Itself)
+        };
+        assert_eq!(of(vec![late(390)]).status, Status::Pass);
+        let finding = of(vec![late(900)]);
+        assert_eq!(finding.status, Status::Advice);
+        assert!(finding.summary.contains("1 move came after the clock (0.90 s with 20 ms left)"));
+    }
+
+    #[test]
+    fn games_that_were_not_played_never_reject() {
+        let mut evidence = testing::evidence();
+        evidence.games = Games::LeftOut("--match off".into());
+        assert_eq!(judge(&evidence).status, Status::Advice);
+        evidence.games = Games::Impossible("no pipe".into());
+        assert_eq!(judge(&evidence).status, Status::Undecided);
+        evidence.games = Games::NotYet;
+        assert_eq!(judge(&evidence).status, Status::Skipped);
+    }
+}

@@ -1,0 +1,158 @@
+//! Rule 0.1: pondering that is on by default can be switched off. An engine that ponders unasked uses the
+//! processor after its `bestmove`, and did not before its first `go`.
+
+use crate::judge::support::{seen, simple};
+use crate::model::evidence::Evidence;
+use crate::model::rule::RuleId;
+use crate::model::verdict::Finding;
+
+const RULE: RuleId = RuleId::Ponder;
+
+/// Below this share of one processor an engine is at rest.
+const REST: f64 = 0.2;
+/// Above this share it works.
+const WORK: f64 = 0.5;
+
+/// Judges the processor time that was used while the engine waited.
+pub fn judge(evidence: &Evidence) -> Finding {
+    if seen::engine(evidence).is_none() {
+        return Finding::skipped(RULE, RuleId::Startup);
+    }
+    let measured =
+        evidence.runs.iter().filter_map(|run| run.idle_after_move).max_by(f64::total_cmp);
+    let Some(after) = measured else {
+        if evidence.runs.iter().any(|run| run.idle_before_go.is_some() && run.strained) {
+            return Finding::undecided(
+                RULE,
+                "it got so little of a processor that whether it rests after its bestmove could not be told".to_owned(),
+            )
+            .help("check it again on a quieter host");
+        }
+        return simple::not_asked(RULE, evidence, "waiting after a bestmove");
+    };
+    let off = evidence.runs.iter().filter_map(|run| run.idle_ponder_off).max_by(f64::total_cmp);
+    let before = evidence.runs.iter().filter_map(|run| run.idle_before_go).max_by(f64::total_cmp);
+    decide(before, after, off, has_option(evidence))
+        .with("before_go", before)
+        .with("after_move", after)
+        .with("after_move_ponder_off", off)
+        .with("option", has_option(evidence))
+}
+
+fn decide(before: Option<f64>, after: f64, off: Option<f64>, option: bool) -> Finding {
+    let figure = format!("{} of a processor after its bestmove", percent(after));
+    if after <= WORK {
+        return Finding::pass(RULE, format!("it rests while it waits: {figure}"));
+    }
+    let Some(before) = before else {
+        return Finding::undecided(
+            RULE,
+            format!("it uses {figure}; whether it did before its first go was not measured"),
+        )
+        .help("check it again on a quieter host");
+    };
+    if before >= REST {
+        return Finding::advice(
+            RULE,
+            format!(
+                "it uses {figure} and {} before its first go: it waits in a loop, which is no pondering",
+                percent(before)
+            ),
+        )
+        .help("wait for input in a blocking read: a loop takes the processor from the opponent");
+    }
+    match (option, off) {
+        (false, _) => Finding::fail(
+            RULE,
+            format!(
+                "it uses {figure} and {} before its first go: it ponders, and no option switches it off",
+                percent(before)
+            ),
+        )
+        .help("stop searching at the bestmove; or announce `option name Ponder type check default false`, and obey it"),
+        (true, Some(off)) if off > WORK => Finding::fail(
+            RULE,
+            format!("with Ponder set to false it still uses {} of a processor after its bestmove", percent(off)),
+        )
+        .help("let `setoption name Ponder value false` end the search at the bestmove"),
+        (true, Some(off)) => Finding::pass(
+            RULE,
+            format!("it ponders by default ({figure}), and Ponder switches it off ({})", percent(off)),
+        ),
+        (true, None) => Finding::undecided(
+            RULE,
+            format!("it ponders by default ({figure}); whether Ponder switches it off was not measured"),
+        )
+        .help("check it again; `setoption name Ponder value false` must end it"),
+    }
+}
+
+/// Whether the engine announced the option.
+fn has_option(evidence: &Evidence) -> bool {
+    evidence
+        .runs
+        .iter()
+        .flat_map(|run| &run.options)
+        .any(|option| option.name.eq_ignore_ascii_case("ponder"))
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0}%", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing;
+    use crate::model::evidence::{DeclaredOption, Purpose};
+    use crate::model::verdict::Status;
+
+    fn of(before: Option<f64>, after: f64, off: Option<f64>, option: bool) -> Finding {
+        let mut idle = testing::run(Purpose::Idle);
+        idle.idle_before_go = before;
+        idle.idle_after_move = Some(after);
+        idle.idle_ponder_off = off;
+        if option {
+            idle.options.push(DeclaredOption {
+                name: "Ponder".into(),
+                kind: "check".into(),
+                default: Some("true".into()),
+            });
+        }
+        judge(&testing::evidence_of([testing::run(Purpose::Main), idle]))
+    }
+
+    #[test]
+    fn work_after_the_move_is_pondering_only_if_it_rested_before() {
+        assert_eq!(of(Some(0.0), 0.05, None, false).status, Status::Pass);
+        let finding = of(Some(0.0), 0.98, None, false);
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("98% of a processor after its bestmove"));
+        let spins = of(Some(1.0), 1.0, None, false);
+        assert_eq!(spins.status, Status::Advice);
+        assert!(spins.summary.contains("waits in a loop"));
+    }
+
+    #[test]
+    fn an_option_must_work() {
+        assert_eq!(of(Some(0.0), 0.9, Some(0.0), true).status, Status::Pass);
+        assert_eq!(of(Some(0.0), 0.9, Some(0.9), true).status, Status::Fail);
+        assert_eq!(of(Some(0.0), 0.9, None, true).status, Status::Undecided);
+        assert_eq!(of(None, 0.9, None, false).status, Status::Undecided);
+    }
+
+    #[test]
+    fn a_host_too_crowded_to_tell_is_named() {
+        let mut main = testing::run(Purpose::Main);
+        (main.idle_before_go, main.strained) = (Some(0.0), true);
+        let finding = judge(&testing::evidence_of([main]));
+        assert_eq!(finding.status, Status::Undecided);
+        assert!(finding.summary.contains("little of a processor"), "{}", finding.summary);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_guessed() {
+        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main)]));
+        assert_eq!(finding.status, Status::Undecided);
+    }
+}

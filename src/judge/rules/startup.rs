@@ -1,0 +1,332 @@
+//! Rule 7.4: from exec to `uciok` and on to the first `readyok` within 60 seconds.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::Policy;
+use crate::judge::support::{cause, host, seen};
+use crate::model::evidence::{Evidence, ExecOutcome, Purpose, Run, Shell};
+use crate::model::layer_status::LayerName;
+use crate::model::rule::RuleId;
+use crate::model::verdict::Finding;
+
+const RULE: RuleId = RuleId::Startup;
+
+/// Judges the start of the measured run, and whether other starts came up as well.
+pub fn judge(evidence: &Evidence, policy: &dyn Policy) -> Finding {
+    let Some(run) = seen::measured(evidence) else {
+        return Finding::undecided(RULE, "the entry was not started")
+            .help("run `gate4k doctor`: a sandbox that cannot be built is no fault of the entry");
+    };
+    let limit = evidence.limits.startup;
+    let finding = match (run.uciok, run.readyok) {
+        (Some(uciok), Some(readyok)) if readyok <= limit => up(evidence, run, uciok, readyok),
+        (Some(uciok), Some(readyok)) => late(run, uciok, readyok, limit),
+        _ => down(evidence, run, policy),
+    };
+    let finding = finding
+        .with("uciok_ms", run.uciok.map(in_ms))
+        .with("readyok_ms", run.readyok.map(in_ms))
+        .with("limit_ms", in_ms(limit))
+        .with("programs", programs(run));
+    let finding = lazy(finding, run);
+    host::leaning_on(finding, &evidence.host, &[LayerName::Rlimits])
+}
+
+fn in_ms(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// Says where the run was helped by `--lazy-memory`, and what was asked for.
+fn lazy(mut finding: Finding, run: &Run) -> Finding {
+    if run.lazy_maps.is_empty() {
+        return finding;
+    }
+    let sizes: Vec<String> = run.lazy_maps.iter().map(|size| size.human()).collect();
+    finding.details.push(format!(
+        "--lazy-memory: mappings of {} were made without reserving memory for them",
+        seen::list(&sizes, 4)
+    ));
+    finding.with("lazy_maps", &run.lazy_maps)
+}
+
+/// It came up in time; what may go wrong elsewhere is advice.
+fn up(evidence: &Evidence, run: &Run, uciok: Duration, readyok: Duration) -> Finding {
+    let base = format!(
+        "uciok after {}, readyok after {} (limit {})",
+        seen::secs(uciok),
+        seen::secs(readyok),
+        seen::secs(evidence.limits.startup)
+    );
+    let remarks = remarks(evidence, run);
+    let mut finding = match remarks.first() {
+        None => Finding::pass(RULE, base),
+        Some((first, help)) => Finding::advice(RULE, format!("{base}; {first}")).help(help),
+    };
+    finding.details.extend(remarks.into_iter().skip(1).map(|(what, _)| what));
+    finding.details(where_time_went(run))
+}
+
+/// What an author should know of a start that was good: each remark with its next step.
+fn remarks(evidence: &Evidence, run: &Run) -> Vec<(String, String)> {
+    let mut remarks = Vec::new();
+    let can = &evidence.capabilities;
+    let made_up = evidence.main().is_some_and(|main| !std::ptr::eq(main, run));
+    if made_up || can.dash == Some(false) || can.bash == Some(false) {
+        let (works, fails) = match (run.shell, can.dash, can.bash) {
+            (Shell::Bash, ..) | (_, Some(false), _) => ("bash", "dash"),
+            (Shell::Dash, ..) | (_, _, Some(false)) => ("dash", "bash"),
+            _ => ("one shell", "this host's own"),
+        };
+        let help = if works == "bash" {
+            "write #!/bin/bash in the first line, or keep to what POSIX sh knows: no <(…), no $'…', no [[ ]]"
+        } else {
+            "keep to what POSIX sh knows, so that it starts wherever /bin/sh leads"
+        };
+        remarks.push((
+            format!("it starts where /bin/sh is {works} and not where it is {fails}"),
+            help.to_owned(),
+        ));
+    }
+    if can.blank_path == Some(false) {
+        remarks.push((
+            "it does not start at a path with a blank".to_owned(),
+            "write \"$0\" with its quotes".to_owned(),
+        ));
+    }
+    if let Some(refusal) = host::refusal(run, &evidence.host) {
+        remarks.push((format!("{}, and it did without", refusal.why), refusal.help));
+    }
+    let again: Vec<&Run> = seen::gate_runs(evidence)
+        .filter(|other| !std::ptr::eq(*other, run) && !seen::is_up(other))
+        .collect();
+    if let Some(other) = again.first() {
+        remarks.push((
+            format!(
+                "{} of its later starts did not come up ({}: {})",
+                again.len(),
+                seen::purpose(other),
+                seen::how_it_ended(other).unwrap_or_else(|| "no answer".to_owned())
+            ),
+            "start it several times at once: does it depend on a fixed path such as /tmp/a.out?"
+                .to_owned(),
+        ));
+    }
+    remarks
+}
+
+/// It came up, too late.
+fn late(run: &Run, uciok: Duration, readyok: Duration, limit: Duration) -> Finding {
+    Finding::fail(
+        RULE,
+        format!(
+            "uciok after {}, readyok after {}: {} over the limit of {}",
+            seen::secs(uciok),
+            seen::secs(readyok),
+            seen::secs(readyok.saturating_sub(limit)),
+            seen::secs(limit)
+        ),
+    )
+    .details(where_time_went(run))
+    .help("make the start cheaper: fewer optimisations (-O1), a faster packer, tables filled on demand")
+}
+
+/// It did not come up.
+fn down(evidence: &Evidence, run: &Run, policy: &dyn Policy) -> Finding {
+    let cause = cause::of(run, &evidence.limits, policy);
+    if let Some(own) = evidence.of(Purpose::OwnName).find(|own| seen::is_up(own)) {
+        return Finding::fail(
+            RULE,
+            format!("under a neutral file name it did not start: {}", cause.what),
+        )
+        .details(cause.details)
+        .with("own_name_works", own.readyok.map(in_ms))
+        .help("let it start under any file name (see file-name)");
+    }
+    let finding = Finding::fail(RULE, format!("it did not start: {}", cause.what))
+        .details(cause.details)
+        .details(where_time_went(run))
+        .with("launch_failure", &run.launch_failure)
+        .with("exit", run.ending.exit)
+        .with("stderr", &run.stderr_tail)
+        .help(cause.help);
+    // A command or file that the sandbox refused is the entry's own doing, whatever the host lacks.
+    let guilty = run.execs.iter().any(super::commands::is_denied);
+    host::excused(finding, (!guilty).then(|| host::not_up(run, &evidence.host, policy)).flatten())
+}
+
+/// The programs that ran longest before `readyok`, the longest first.
+fn longest(run: &Run) -> Vec<(usize, Option<Duration>)> {
+    let end = run.readyok.unwrap_or(Duration::MAX);
+    let mut ran: Vec<(usize, Option<Duration>)> = run
+        .execs
+        .iter()
+        .enumerate()
+        .filter(|(_, exec)| exec.outcome == ExecOutcome::Ran && exec.at <= end)
+        .map(|(index, exec)| (index, exec.lasted))
+        .collect();
+    // What still ran at the end (the engine itself, a waiting `sleep`) comes last: it cost no start.
+    ran.sort_by_key(|(index, lasted)| (lasted.is_none(), std::cmp::Reverse(*lasted), *index));
+    ran
+}
+
+/// Where the time went, for people.
+fn where_time_went(run: &Run) -> Vec<String> {
+    longest(run)
+        .into_iter()
+        .take(8)
+        .filter_map(|(index, lasted)| {
+            let exec = run.execs.get(index)?;
+            let how_long = match lasted {
+                Some(lasted) => format!("ran {}", seen::secs(lasted)),
+                None => "ran on".to_owned(),
+            };
+            Some(format!(
+                "{} {how_long}, from {}",
+                seen::lineage(run, Some(index)),
+                seen::secs(exec.at)
+            ))
+        })
+        .collect()
+}
+
+/// Where the time went, for programs.
+fn programs(run: &Run) -> serde_json::Value {
+    longest(run)
+        .into_iter()
+        .take(16)
+        .filter_map(|(index, lasted)| {
+            let exec = run.execs.get(index)?;
+            Some(json!({
+                "name": exec.name,
+                "at_ms": in_ms(exec.at),
+                "lasted_ms": lasted.map(in_ms),
+            }))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing;
+    use crate::judge::support::testing::{Build, TestPolicy, ms};
+    use crate::model::evidence::{Answer, ExitHow, LaunchFailure, ProgramClass, Resource};
+    use crate::model::units::Bytes;
+    use crate::model::verdict::Status;
+
+    fn of(run: Run) -> Finding {
+        judge(&testing::evidence_of([run]), &TestPolicy)
+    }
+
+    #[test]
+    fn both_times_and_the_programs_are_told() {
+        let run = testing::run(Purpose::Main).exec(Some(0), "cc", ProgramClass::Listed);
+        let finding = of(run);
+        assert_eq!(finding.status, Status::Pass);
+        assert!(finding.summary.contains("uciok after 0.50 s, readyok after 0.51 s"));
+        assert!(finding.details.iter().any(|line| line.contains("cc ran 20 ms")));
+        assert_eq!(finding.evidence["readyok_ms"], 510.0);
+    }
+
+    #[test]
+    fn late_is_a_failure_with_the_overrun() {
+        let mut run = testing::run(Purpose::Main);
+        run.readyok = Some(ms(61_500));
+        let finding = of(run);
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("1.50 s over the limit of 60.0 s"));
+    }
+
+    #[test]
+    fn a_carriage_return_is_named() {
+        let mut run = testing::run(Purpose::Main).not_up();
+        run.launch_failure = Some(LaunchFailure {
+            errno: 2,
+            what: "its interpreter is `/usr/bin/python3\\r`".into(),
+        });
+        let finding = of(run);
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("ENOENT"));
+        assert!(finding.help.contains("LF alone"));
+    }
+
+    #[test]
+    fn a_death_names_status_and_stderr() {
+        let run =
+            testing::run(Purpose::Main).died(ExitHow::Status(127)).stderr("e: 2: curl: not found");
+        let finding = of(run);
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("exit status 127"));
+        assert!(finding.summary.contains("looked for curl"));
+        assert!(finding.details.iter().any(|line| line.contains("curl: not found")));
+    }
+
+    #[test]
+    fn each_kind_of_silence_has_its_words() {
+        for (answer, words) in [
+            (Answer::Timeout, "no `uciok` within 60.0 s"),
+            (Answer::Ended(None), "closed its standard output"),
+            (Answer::Flood(Bytes(1 << 20)), "wrote 1048576 bytes"),
+            (Answer::NotTaken, "did not read its input"),
+        ] {
+            let mut run = testing::run(Purpose::Main).not_up();
+            run.asks[0].answer = answer;
+            let finding = of(run);
+            assert_eq!(finding.status, Status::Fail);
+            assert!(finding.summary.contains(words), "{}", finding.summary);
+        }
+        let stopped = testing::run(Purpose::Main).not_up().still_runs("/w/e", 'T');
+        assert!(of(stopped).summary.contains("stopped itself"));
+    }
+
+    #[test]
+    fn what_the_host_lacks_leaves_it_open() {
+        let small = testing::run(Purpose::Main)
+            .died(ExitHow::Signal(11))
+            .refused(Resource::Memory(Bytes(256 << 30)));
+        let finding = of(small);
+        assert_eq!(finding.status, Status::Undecided);
+        assert!(finding.summary.contains("SIGSEGV"));
+        let pypy = testing::run(Purpose::Main).died(ExitHow::Status(127)).looked_for("pypy3");
+        assert_eq!(of(pypy).status, Status::Undecided);
+        let numpy = testing::run(Purpose::Main)
+            .died(ExitHow::Status(1))
+            .stderr("ModuleNotFoundError: No module named 'numpy'");
+        assert_eq!(of(numpy).status, Status::Undecided);
+    }
+
+    #[test]
+    fn lazy_memory_is_told_with_what_was_asked_for() {
+        let mut run = testing::run(Purpose::Main);
+        run.lazy_maps = vec![Bytes(256 << 30)];
+        let finding = of(run);
+        assert_eq!(finding.status, Status::Pass);
+        assert_eq!(finding.evidence["lazy_maps"], serde_json::json!([256u64 << 30]));
+        assert!(finding.details.iter().any(|line| line.contains("256 GiB")), "{finding:?}");
+    }
+
+    #[test]
+    fn a_forgotten_chmod_is_named() {
+        let mut run = testing::run(Purpose::Main)
+            .died(ExitHow::Status(126))
+            .exec(Some(0), "tmp.a", ProgramClass::OwnProduct)
+            .outcome(ExecOutcome::Denied);
+        run.execs[1].asked = "/tmp/tmp.a".into();
+        run.execs[1].real = None;
+        let finding = of(run);
+        assert!(finding.summary.contains("/tmp/tmp.a was not executable"));
+        assert!(finding.help.contains("chmod +x"));
+    }
+
+    #[test]
+    fn the_other_shell_makes_it_advice() {
+        let failed = testing::run(Purpose::Main).died(ExitHow::Status(2));
+        let mut bash = testing::run(Purpose::OtherShell);
+        bash.shell = Shell::Bash;
+        let finding = judge(&testing::evidence_of([failed, bash]), &TestPolicy);
+        assert_eq!(finding.status, Status::Advice);
+        assert!(finding.summary.contains("where /bin/sh is bash and not where it is dash"));
+    }
+}

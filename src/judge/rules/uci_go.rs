@@ -1,0 +1,186 @@
+//! Rule 7.9: `go` or `go wtime A btime B winc C binc D`: one of the two must work.
+
+use crate::judge::support::{host, seen, simple};
+use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, Purpose, Run};
+use crate::model::rule::RuleId;
+use crate::model::verdict::Finding;
+
+const RULE: RuleId = RuleId::UciGo;
+
+/// Judges whether searches end with a `bestmove`; whether the move is legal is `legal-moves`'s matter.
+pub fn judge(evidence: &Evidence) -> Finding {
+    let searches: Vec<(&Run, usize, &Ask, &GoQuestion)> = seen::gate_runs(evidence)
+        .filter(|run| !matches!(run.purpose, Purpose::LongGame(_) | Purpose::Clock | Purpose::Idle))
+        .flat_map(|run| seen::searches(run).map(move |(i, ask, go)| (run, i, ask, go)))
+        .filter(|(_, _, _, go)| seen::is_rule_form(go))
+        .collect();
+    let bare = bare_works(evidence);
+    if searches.is_empty() && bare != Some(true) {
+        return simple::not_asked(RULE, evidence, "go wtime A btime B winc C binc D");
+    }
+    let good = searches.iter().filter(|s| has_moved(s.2)).count();
+    // Where some searches ended with a move, the command is understood, and the position is at fault.
+    let silent = searches.iter().find(|s| good == 0 && !has_moved(s.2));
+    let figures = |finding: Finding| {
+        finding.with("asked", searches.len()).with("answered", good).with("go_bare", bare)
+    };
+    let Some((run, index, ask, go)) = silent else {
+        return figures(passed(&searches, good, bare));
+    };
+    if bare == Some(true) {
+        return figures(
+            Finding::advice(
+                RULE,
+                format!(
+                    "`go` alone works; the form with a clock does not: {}",
+                    seen::answer_words(ask, run)
+                ),
+            )
+            .help(
+                "rule 7.9 accepts it, but an engine that does not read its clock will lose on time",
+            ),
+        );
+    }
+    let summary = format!(
+        "no bestmove to `{}`{}: {}",
+        go.go,
+        if bare == Some(false) { " nor to `go` alone" } else { "" },
+        seen::answer_words(ask, run)
+    );
+    let finding = Finding::fail(RULE, summary)
+        .detail(format!("position: {}", go.fen))
+        .details(seen::crashes(run))
+        .details(seen::stderr(run))
+        .details(seen::conversation(run, *index))
+        .with("ask", ask)
+        .help(
+            "after `go wtime A btime B winc C binc D` (in this order, milliseconds) search, and print \
+             `bestmove` with the move, flushed, well before the clock has run out",
+        );
+    figures(host::excused(finding, host::refusal(run, &evidence.host)))
+}
+
+fn passed(
+    searches: &[(&Run, usize, &Ask, &GoQuestion)],
+    good: usize,
+    bare: Option<bool>,
+) -> Finding {
+    if good == 0 {
+        return Finding::advice(RULE, "`go` alone works; the form with a clock was not tried")
+            .help(
+                "let the engine read `go wtime A btime B winc C binc D`, or it will lose on time",
+            );
+    }
+    let slowest = searches.iter().map(|s| s.2.took).max().unwrap_or_default();
+    let alone = match bare {
+        Some(true) => "; `go` alone works, too",
+        Some(false) => "; `go` alone gives no move, which rule 7.9 leaves open",
+        None => "",
+    };
+    let missing = searches.len() - good;
+    let base = format!(
+        "{} of `go wtime A btime B winc C binc D` answered, the slowest in {}{alone}",
+        seen::count(good, "search", "searches"),
+        seen::secs(slowest)
+    );
+    if missing > 0 {
+        return Finding::advice(RULE, format!("{base}; {missing} not (see legal-moves)"))
+            .help("mend what legal-moves tells");
+    }
+    Finding::pass(RULE, base)
+}
+
+/// Whether a move came; `bestmove` with nothing after it is none.
+fn has_moved(ask: &Ask) -> bool {
+    match &ask.answer {
+        Answer::Legal(_) => true,
+        Answer::Illegal { line, .. } => line.split_whitespace().count() > 1,
+        _ => false,
+    }
+}
+
+/// Whether bare `go` gave a move; none where it was not tried.
+///
+/// The probe's own word goes first: a move that came only after `stop` is none, since rule 7.9 knows no `stop`.
+fn bare_works(evidence: &Evidence) -> Option<bool> {
+    if evidence.capabilities.go_bare.is_some() {
+        return evidence.capabilities.go_bare;
+    }
+    let mut tried = evidence
+        .of(Purpose::BareGo)
+        .flat_map(seen::searches)
+        .filter(|(_, _, go)| go.go.trim() == "go")
+        .map(|(_, ask, _)| has_moved(ask))
+        .peekable();
+    tried.peek()?;
+    Some(tried.any(|good| good))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing;
+    use crate::judge::support::testing::{Build, illegal};
+    use crate::model::evidence::{Question, Resource};
+    use crate::model::units::Bytes;
+    use crate::model::verdict::Status;
+
+    fn mute() -> Run {
+        let mut run = testing::run(Purpose::Main);
+        run.asks[3].answer = Answer::Timeout;
+        run.asks[4].answer = Answer::Timeout;
+        run
+    }
+
+    #[test]
+    fn either_form_will_do() {
+        let finding = judge(&testing::evidence());
+        assert_eq!(finding.status, Status::Pass);
+        assert!(finding.summary.contains("4 searches"));
+        let mut evidence = testing::evidence_of([mute()]);
+        evidence.capabilities.go_bare = Some(true);
+        assert_eq!(judge(&evidence).status, Status::Advice);
+        evidence.capabilities.go_bare = Some(false);
+        let finding = judge(&evidence);
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("nor to `go` alone"));
+    }
+
+    #[test]
+    fn one_silent_position_is_the_matter_of_legal_moves() {
+        let run = testing::run(Purpose::Positions).asked(
+            Question::Go(testing::go("one-move", "position startpos moves …", 30)),
+            Answer::Timeout,
+        );
+        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
+        assert_eq!(finding.status, Status::Advice);
+        assert!(finding.summary.contains("1 not (see legal-moves)"));
+    }
+
+    #[test]
+    fn a_bestmove_without_a_move_is_no_answer() {
+        let mut run = testing::run(Purpose::Main);
+        for at in [3, 4] {
+            run.asks[at].answer = illegal("bestmove", "not written as in UCI: no move");
+        }
+        assert_eq!(judge(&testing::evidence_of([run])).status, Status::Fail);
+    }
+
+    #[test]
+    fn an_illegal_move_is_not_its_matter() {
+        let run = testing::run(Purpose::Positions).asked(
+            Question::Go(testing::go("a", "position startpos moves …", 6)),
+            illegal("bestmove E2E4", "not written as in UCI: upper case"),
+        );
+        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
+        assert_eq!(finding.status, Status::Pass);
+    }
+
+    #[test]
+    fn a_refused_hash_opens_it() {
+        let run = mute().refused(Resource::Memory(Bytes(256 << 30)));
+        let finding = judge(&testing::evidence_of([run]));
+        assert_eq!(finding.status, Status::Undecided);
+        assert!(finding.summary.contains("256 GiB"));
+    }
+}

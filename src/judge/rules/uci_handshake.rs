@@ -1,0 +1,122 @@
+//! Rule 7.9: `uci` is answered with `uciok`. `startup` covers the start and its time; this covers an engine
+//! that runs and talks, and does not say the word.
+
+use crate::judge::support::{host, seen};
+use crate::model::evidence::{Answer, Evidence, Question, Run};
+use crate::model::rule::RuleId;
+use crate::model::verdict::Finding;
+
+const RULE: RuleId = RuleId::UciHandshake;
+
+/// Judges the answer to the first line that every run is sent.
+pub fn judge(evidence: &Evidence) -> Finding {
+    let Some(run) = seen::measured(evidence) else {
+        return Finding::skipped(RULE, RuleId::Startup);
+    };
+    let Some(uciok) = run.uciok else {
+        return unanswered(evidence, run);
+    };
+    let id = match &run.id_name {
+        Some(name) => format!("id name {name}"),
+        None => "no id name, which rule 7.9 does not ask for".to_owned(),
+    };
+    let took =
+        run.asks.iter().find(|ask| ask.question == Question::Uci).map_or(uciok, |ask| ask.took);
+    Finding::pass(
+        RULE,
+        format!(
+            "`uci` answered with `uciok` in {}; {id}; {}",
+            seen::secs(took),
+            seen::count(run.options.len(), "option", "options")
+        ),
+    )
+    .details(run.options.iter().take(20).map(|option| {
+        let default = option
+            .default
+            .as_ref()
+            .map_or_else(String::new, |default| format!(", default {default}"));
+        format!("option {} (type {}{default})", option.name, option.kind)
+    }))
+    .with("id_name", &run.id_name)
+    .with("id_author", &run.id_author)
+    .with("options", &run.options)
+}
+
+/// No `uciok`: the engine's fault if it ran on or talked; one that ended in silence never was an engine.
+fn unanswered(evidence: &Evidence, run: &Run) -> Finding {
+    let said = said(run);
+    let ended = run.launch_failure.is_some() || seen::how_it_ended(run).is_some();
+    let asked = run.asks.iter().position(|ask| ask.question == Question::Uci);
+    let (Some(index), false) = (asked, ended && said.is_none()) else {
+        return Finding::skipped(RULE, RuleId::Startup);
+    };
+    let answer = run.asks.get(index).map_or_else(String::new, |ask| seen::answer_words(ask, run));
+    let summary = match &said {
+        Some(said) => format!("it talks ({said}) but never says `uciok`: {answer}"),
+        None => format!("`uci` was not answered with `uciok`: {answer}"),
+    };
+    let finding = Finding::fail(RULE, summary)
+        .details(seen::stderr(run))
+        .details(seen::conversation(run, index))
+        .with("said", said)
+        .help("answer the line `uci` with the line `uciok`: lower case, alone on its line, ended by LF, flushed");
+    host::excused(finding, host::refusal(run, &evidence.host))
+}
+
+/// A sign that the engine talked before the limit.
+fn said(run: &Run) -> Option<String> {
+    if let Some(name) = &run.id_name {
+        return Some(format!("id name {name}"));
+    }
+    if let Some(author) = &run.id_author {
+        return Some(format!("id author {author}"));
+    }
+    if let Some(option) = run.options.first() {
+        return Some(format!("option name {}", option.name));
+    }
+    run.asks.iter().filter(|ask| ask.question == Question::Uci).find_map(|ask| match &ask.answer {
+        Answer::Illegal { line, .. } => Some(line.clone()),
+        Answer::Flood(bytes) => Some(bytes.to_string()),
+        _ if ask.infos > 0 => Some(
+            ask.last_info
+                .clone()
+                .unwrap_or_else(|| seen::count(ask.infos as usize, "info line", "info lines")),
+        ),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing;
+    use crate::judge::support::testing::Build;
+    use crate::model::evidence::{ExitHow, Purpose};
+    use crate::model::units::Bytes;
+    use crate::model::verdict::Status;
+
+    #[test]
+    fn an_end_in_silence_is_the_start_s_matter_and_all_else_its_own() {
+        let died = testing::run(Purpose::Main).died(ExitHow::Status(1));
+        assert_eq!(judge(&testing::evidence_of([died.clone()])).status, Status::Skipped);
+        let mut talks = died;
+        talks.id_name = Some("x".into());
+        let finding = judge(&testing::evidence_of([talks]));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("id name x"));
+        let silent = testing::run(Purpose::Main).not_up();
+        let finding = judge(&testing::evidence_of([silent.clone()]));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("no answer within 60.0 s"));
+        let mut flood = silent;
+        flood.asks[0].answer = Answer::Flood(Bytes(1 << 30));
+        assert_eq!(judge(&testing::evidence_of([flood])).status, Status::Fail);
+    }
+
+    #[test]
+    fn id_and_options_are_told_and_not_demanded() {
+        let finding = judge(&testing::evidence());
+        assert_eq!(finding.status, Status::Pass);
+        assert!(finding.summary.contains("no id name"));
+    }
+}

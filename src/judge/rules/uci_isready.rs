@@ -1,0 +1,59 @@
+//! Rule 7.9: `isready` is answered with `readyok`.
+
+use crate::judge::support::simple;
+use crate::judge::support::simple::Words;
+use crate::model::evidence::{Evidence, Question};
+use crate::model::rule::RuleId;
+use crate::model::verdict::Finding;
+
+/// Judges every `isready` that was sent to a run that counts.
+pub fn judge(evidence: &Evidence) -> Finding {
+    simple::judge(
+        RuleId::UciIsready,
+        evidence,
+        &Question::IsReady,
+        &Words {
+            sent: "isready",
+            answer: "readyok",
+            help: "answer each line `isready` with the line `readyok`, lower case, flushed at once; it \
+                   comes after `uciok` and after `ucinewgame`, more than once",
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing;
+    use crate::judge::support::testing::Build;
+    use crate::model::evidence::{Answer, Purpose, Resource};
+    use crate::model::units::Bytes;
+    use crate::model::verdict::Status;
+
+    #[test]
+    fn an_unanswered_isready_fails_even_where_the_start_failed_by_it() {
+        let mut run = testing::run(Purpose::Main);
+        run.readyok = None;
+        run.asks.truncate(2);
+        run.asks[1].answer = Answer::Timeout;
+        let finding = judge(&testing::evidence_of([run]));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("in the measured run: no answer within"));
+    }
+
+    #[test]
+    fn a_refusal_opens_it() {
+        let run = testing::run(Purpose::Main)
+            .asked(Question::IsReady, Answer::Timeout)
+            .refused(Resource::Memory(Bytes(1 << 40)));
+        let finding = judge(&testing::evidence_of([run]));
+        assert_eq!(finding.status, Status::Undecided);
+    }
+
+    #[test]
+    fn good_answers_are_counted() {
+        let finding = judge(&testing::evidence());
+        assert_eq!(finding.status, Status::Pass);
+        assert!(finding.summary.contains("4 times"));
+    }
+}

@@ -1,0 +1,47 @@
+//! Rule 7.9: `ucinewgame` is survived. It has no answer of its own, so `isready` is sent after it.
+
+use crate::judge::support::simple;
+use crate::judge::support::simple::Words;
+use crate::model::evidence::{Evidence, Question};
+use crate::model::rule::RuleId;
+use crate::model::verdict::Finding;
+
+/// Judges every `ucinewgame` that was sent to a run that counts.
+pub fn judge(evidence: &Evidence) -> Finding {
+    simple::judge(
+        RuleId::UciNewgame,
+        evidence,
+        &Question::NewGame,
+        &Words {
+            sent: "ucinewgame, isready",
+            answer: "readyok",
+            help: "read the line `ucinewgame` and go on (forgetting the last game is enough); the \
+                   `isready` after it wants its `readyok`",
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing;
+    use crate::judge::support::testing::Build;
+    use crate::model::evidence::{Answer, ExitHow, Purpose};
+    use crate::model::verdict::Status;
+
+    #[test]
+    fn an_engine_that_dies_of_it_fails_with_its_signal() {
+        let run = testing::run(Purpose::Main)
+            .asked(Question::NewGame, Answer::Ended(Some(ExitHow::Signal(11))));
+        let finding = judge(&testing::evidence_of([run]));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("SIGSEGV"));
+    }
+
+    #[test]
+    fn what_was_not_asked_is_not_guessed() {
+        let mut run = testing::run(Purpose::Main);
+        run.asks.retain(|ask| ask.question != Question::NewGame);
+        assert_eq!(judge(&testing::evidence_of([run])).status, Status::Undecided);
+    }
+}

@@ -1,0 +1,264 @@
+//! Rule 7.9: `position startpos` and `position startpos moves …` are understood. There is no answer to
+//! `position`; what follows `go` shows which position the engine has.
+
+use crate::judge::support::{host, seen, simple};
+use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, Purpose, Run};
+use crate::model::rule::RuleId;
+use crate::model::units::Ply;
+use crate::model::verdict::Finding;
+
+const RULE: RuleId = RuleId::UciPosition;
+
+/// White's twenty moves in the start position: what an engine plays that has not read the list.
+const FIRST_MOVES: [&str; 20] = [
+    "a2a3", "a2a4", "b2b3", "b2b4", "c2c3", "c2c4", "d2d3", "d2d4", "e2e3", "e2e4", "f2f3", "f2f4",
+    "g2g3", "g2g4", "h2h3", "h2h4", "b1a3", "b1c3", "g1f3", "g1h3",
+];
+
+type Search<'a> = (&'a Run, usize, &'a Ask, &'a GoQuestion);
+
+/// Judges the answers from the start position and after lists of moves.
+pub fn judge(evidence: &Evidence) -> Finding {
+    let searches: Vec<Search> = seen::gate_runs(evidence)
+        .filter(|run| !matches!(run.purpose, Purpose::LongGame(_) | Purpose::Clock))
+        .flat_map(|run| seen::searches(run).map(move |(i, ask, go)| (run, i, ask, go)))
+        .collect();
+    if searches.is_empty() {
+        return simple::not_asked(RULE, evidence, "position startpos");
+    }
+    let (bare, listed): (Vec<Search>, Vec<Search>) =
+        searches.iter().partition(|(_, _, _, go)| go.plies == Ply(0));
+    let answered = |all: &[Search]| all.iter().filter(|s| moved(s.2).is_some()).count();
+    let legal = |all: &[Search]| {
+        all.iter().filter(|(_, _, ask, _)| matches!(ask.answer, Answer::Legal(_))).count()
+    };
+    if answered(&searches) == 0 {
+        return Finding::skipped(RULE, RuleId::UciGo);
+    }
+    let figures = |finding: Finding| {
+        finding
+            .with("startpos_asked", bare.len())
+            .with("startpos_legal", legal(&bare))
+            .with("lists_asked", listed.len())
+            .with("lists_legal", legal(&listed))
+    };
+    if let Some((run, index, ask, go)) = ignores_the_list(&listed) {
+        let finding = accuse(
+            format!(
+                "it does not read the list of moves: after {} it answers {}, a move of the start position",
+                go.plies,
+                moved(ask).unwrap_or("nothing")
+            ),
+            run,
+            *index,
+        )
+        .help("after `position startpos moves e2e4 …` play every move of the list from the start position");
+        return figures(host::excused(finding, host::refusal(run, &evidence.host)));
+    }
+    if let Some((run, index, ask, go)) =
+        never_right(&listed).filter(|_| legal(&bare) > 0 || legal(&listed) > 0)
+    {
+        let side = if go.plies.0 % 2 == 0 { "White" } else { "Black" };
+        let which = if legal(&listed) == 0 {
+            "after any list of moves".to_owned()
+        } else {
+            format!("where {side} is to move")
+        };
+        let finding = accuse(
+            format!(
+                "it never has the right position {which}: after {}: {}",
+                go.plies,
+                seen::answer_words(ask, run)
+            ),
+            run,
+            *index,
+        )
+        .help(
+            "read `position startpos moves` and every move on the same line, first to last, changing sides \
+             after each",
+        );
+        return figures(host::excused(finding, host::refusal(run, &evidence.host)));
+    }
+    if legal(&bare) == 0 && legal(&listed) > 0 {
+        let dead = bare.iter().find(|s| moved(s.2).is_none());
+        if let Some((run, index, ask, _)) = dead {
+            let finding = accuse(
+                format!("it does not know `position startpos` without moves: {}", seen::answer_words(ask, run)),
+                run,
+                *index,
+            )
+            .help("let `moves` and what follows it be missing: the first move of the game is asked so");
+            return figures(host::excused(finding, host::refusal(run, &evidence.host)));
+        }
+    }
+    let wrong_start =
+        bare.iter().find(|s| matches!(&s.2.answer, Answer::Illegal { why, .. } if !is_form(why)));
+    if let Some((run, index, ask, _)) =
+        wrong_start.filter(|_| legal(&bare) == 0 || legal(&listed) > 0)
+    {
+        let finding = accuse(
+            format!(
+                "after `position startpos` it does not play from the start position: {}",
+                seen::answer_words(ask, run)
+            ),
+            run,
+            *index,
+        )
+        .help("`position startpos` without moves means the start position, whatever was played before");
+        return figures(host::excused(finding, host::refusal(run, &evidence.host)));
+    }
+    if listed.is_empty() || bare.is_empty() {
+        let missing = if bare.is_empty() { "position startpos" } else { "position startpos moves" };
+        return figures(simple::not_asked(RULE, evidence, missing));
+    }
+    figures(Finding::pass(
+        RULE,
+        format!(
+            "`position startpos` and {} of moves understood, the longest of {}",
+            seen::count(answered(&listed), "list", "lists"),
+            listed.iter().map(|s| s.3.plies).max().unwrap_or_default()
+        ),
+    ))
+}
+
+fn accuse(summary: String, run: &Run, index: usize) -> Finding {
+    Finding::fail(RULE, summary)
+        .details(seen::crashes(run))
+        .details(seen::stderr(run))
+        .details(seen::conversation(run, index))
+}
+
+/// The move that was answered, legal or not.
+fn moved(ask: &Ask) -> Option<&str> {
+    match &ask.answer {
+        Answer::Legal(uci) => Some(uci),
+        Answer::Illegal { line, .. } => Some(line.split_whitespace().nth(1).unwrap_or(line)),
+        _ => None,
+    }
+}
+
+/// A move in upper case and the like is a matter of `legal-moves`, not of the position.
+fn is_form(why: &str) -> bool {
+    why.starts_with("not written")
+}
+
+/// An illegal answer, where every answer after a list is one of White's first moves: a legal one among
+/// them (g1f3 after 1.e4 e5) is then luck.
+fn ignores_the_list<'a, 'b>(listed: &'b [Search<'a>]) -> Option<&'b Search<'a>> {
+    let mut moves = listed.iter().filter_map(|s| moved(s.2)).peekable();
+    moves.peek()?;
+    if !moves.all(|uci| FIRST_MOVES.contains(&uci)) {
+        return None;
+    }
+    listed.iter().find(|s| matches!(s.2.answer, Answer::Illegal { .. }))
+}
+
+/// A search after a list that went wrong, where none went right for that side: the position is wrong, not
+/// one move. A move written wrongly says nothing of the position.
+fn never_right<'a, 'b>(listed: &'b [Search<'a>]) -> Option<&'b Search<'a>> {
+    [0, 1].into_iter().find_map(|side| {
+        let mut of_side = listed.iter().filter(|s| s.3.plies.0 % 2 == side);
+        let right = of_side.clone().any(|s| match &s.2.answer {
+            Answer::Legal(_) => true,
+            Answer::Illegal { why, .. } => is_form(why),
+            _ => false,
+        });
+        // A side of which only one position was tried proves nothing, unless there was no other list.
+        let tried = of_side.clone().count();
+        of_side.next().filter(|_| !right && (tried > 1 || tried == listed.len()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing;
+    use crate::judge::support::testing::{Build, illegal, legal};
+    use crate::model::evidence::{ExitHow, Question};
+    use crate::model::verdict::Status;
+
+    fn with(second: Answer) -> Finding {
+        let mut run = testing::run(Purpose::Main);
+        run.asks[4].answer = second;
+        judge(&testing::evidence_of([run]))
+    }
+
+    #[test]
+    fn an_ignored_list_shows_by_the_moves_of_the_start() {
+        let finding = with(illegal("bestmove e2e4", "illegal: no piece there"));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(
+            finding.summary.contains("after 1 ply it answers e2e4, a move of the start position")
+        );
+    }
+
+    #[test]
+    fn luck_does_not_hide_it() {
+        let run = testing::run(Purpose::Main).asked(
+            Question::Go(testing::go("two", "position startpos moves e2e4 e7e5", 2)),
+            legal("g1f3"),
+        );
+        let mut run = run;
+        run.asks[4].answer = illegal("bestmove g1f3", "illegal");
+        assert_eq!(judge(&testing::evidence_of([run])).status, Status::Fail);
+    }
+
+    #[test]
+    fn one_illegal_move_among_good_ones_is_not_its_matter() {
+        let run = testing::run(Purpose::Main).asked(
+            Question::Go(testing::go("castle", "position startpos moves …", 9)),
+            illegal("bestmove e8g8", "illegal: the king passes an attacked square"),
+        );
+        assert_eq!(judge(&testing::evidence_of([run])).status, Status::Pass);
+    }
+
+    #[test]
+    fn dying_of_every_list_is() {
+        let finding = with(Answer::Ended(Some(ExitHow::Signal(11))));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("after any list of moves"));
+    }
+
+    #[test]
+    fn a_start_that_does_not_set_the_board_back_is_told() {
+        let mut run = testing::run(Purpose::Main);
+        run.asks[3].answer = illegal("bestmove e7e5", "illegal");
+        let finding = judge(&testing::evidence_of([run]));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("after `position startpos`"));
+    }
+
+    #[test]
+    fn a_side_that_is_always_wrong_shows() {
+        let go = |plies| Question::Go(testing::go("p", "position startpos moves …", plies));
+        let run = testing::run(Purpose::Positions)
+            .asked(go(3), illegal("bestmove d1h5", "illegal"))
+            .asked(go(4), legal("d1h5"));
+        let mut run = run;
+        run.asks[4].answer = illegal("bestmove f1c4", "illegal");
+        let finding = judge(&testing::evidence_of([run]));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("where Black is to move"));
+    }
+
+    #[test]
+    fn without_moves_it_must_work_too() {
+        let mut main = testing::run(Purpose::Main);
+        main.asks[3].answer = Answer::Ended(Some(ExitHow::Signal(11)));
+        let mut run = testing::run(Purpose::Positions);
+        run.asks.remove(3);
+        let finding = judge(&testing::evidence_of([main, run]));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("without moves"));
+    }
+
+    #[test]
+    fn without_any_move_it_is_skipped_on_go() {
+        let mut run = testing::run(Purpose::Main);
+        run.asks[3].answer = Answer::Timeout;
+        run.asks[4].answer = Answer::Timeout;
+        let finding = judge(&testing::evidence_of([run]));
+        assert_eq!(finding.status, Status::Skipped);
+        assert_eq!(finding.evidence["because_of"], "uci-go");
+    }
+}

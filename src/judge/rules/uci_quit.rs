@@ -1,0 +1,166 @@
+//! Rule 7.9: `quit` ends the engine. So should the end of input, and `quit` while it thinks; these are advice.
+
+use crate::judge::support::{host, seen, simple};
+use crate::model::evidence::{Answer, Ask, Evidence, ExitHow, Question, Run};
+use crate::model::rule::RuleId;
+use crate::model::verdict::{Finding, Status};
+
+const RULE: RuleId = RuleId::UciQuit;
+
+/// Judges every `quit` that was sent to a run that counts.
+pub fn judge(evidence: &Evidence) -> Finding {
+    let limit = evidence.limits.quit;
+    let asked: Vec<(&Run, usize, &Ask)> = seen::gate_runs(evidence)
+        .filter(|run| run.uciok.is_some())
+        .flat_map(|run| {
+            run.asks
+                .iter()
+                .enumerate()
+                // An engine that hung before is the matter of the rule under which it hung.
+                .take(seen::first_trouble(run).map_or(usize::MAX, |trouble| trouble + 1))
+                .filter(|(_, ask)| ask.question == Question::Quit)
+                .map(move |(index, ask)| (run, index, ask))
+        })
+        .collect();
+    if asked.is_empty() {
+        return never_asked(evidence);
+    }
+    let time = |run: &Run, ask: &Ask| run.ending.exit_after.unwrap_or(ask.took);
+    let obeyed = |run: &Run, ask: &Ask| {
+        matches!(ask.answer, Answer::Done | Answer::Ended(Some(_))) && time(run, ask) <= limit
+    };
+    // An engine that had died before could not obey; that is the matter of the rule under which it died.
+    let alive: Vec<_> = asked.iter().filter(|(_, _, ask)| ask.answer != Answer::NotTaken).collect();
+    let deaf: Vec<_> = alive.iter().filter(|(run, _, ask)| !obeyed(run, ask)).collect();
+    if let Some((run, index, ask)) = deaf.first() {
+        let finding = Finding::fail(
+            RULE,
+            format!(
+                "it does not end at `quit` ({} of {} runs): in {} it still ran after {} (limit {})",
+                deaf.len(),
+                alive.len(),
+                seen::purpose(run),
+                seen::secs(time(run, ask)),
+                seen::secs(limit)
+            ),
+        )
+        .details(seen::conversation(run, *index))
+        .with("asked", alive.len())
+        .with("ignored", deaf.len())
+        .help("read the line `quit` and exit; 4 bytes of code (exit) are enough");
+        return host::excused(finding, host::refusal(run, &evidence.host));
+    }
+    let slowest = alive.iter().map(|(run, _, ask)| time(run, ask)).max();
+    let Some(slowest) = slowest else {
+        return Finding::skipped(RULE, RuleId::LegalMoves);
+    };
+    let base =
+        format!("`quit` ends it within {} ({})", seen::secs(slowest), simple::times(alive.len()));
+    let mut finding = Finding::pass(RULE, base)
+        .with("asked", alive.len())
+        .with("slowest_ms", slowest.as_secs_f64() * 1e3)
+        .with("end_of_input", evidence.capabilities.end_of_input)
+        .with("quit_while_thinking", evidence.capabilities.quit_while_thinking);
+    for (what, help) in remarks(evidence, &alive) {
+        if finding.status == Status::Pass {
+            finding.status = Status::Advice;
+            finding.summary = format!("{}; {what}", finding.summary);
+            finding.help = help.to_owned();
+        } else {
+            finding.details.push(what);
+        }
+    }
+    finding
+}
+
+/// What an author should know of an engine that obeys.
+fn remarks(evidence: &Evidence, alive: &[&(&Run, usize, &Ask)]) -> Vec<(String, &'static str)> {
+    let mut remarks = Vec::new();
+    if let Some(signal) = alive.iter().find_map(|(run, ..)| match run.ending.exit {
+        Some(exit @ ExitHow::Signal(_)) => Some(exit),
+        _ => None,
+    }) {
+        remarks.push((
+            format!("it ends by a crash ({signal})"),
+            "optional: leave by exit rather than by a crash",
+        ));
+    }
+    if evidence.capabilities.end_of_input == Some(false) {
+        remarks.push((
+            "it does not end when its input is closed".to_owned(),
+            "optional: take the end of input (read returns 0) for quit, or a runner that died leaves it spinning",
+        ));
+    }
+    if evidence.capabilities.quit_while_thinking == Some(false) {
+        remarks.push((
+            "it does not read `quit` while it thinks".to_owned(),
+            "nothing: no rule asks for it, and runners wait for the bestmove",
+        ));
+    }
+    remarks
+}
+
+/// `quit` was sent to no run: the engine did not start, or had ended before.
+fn never_asked(evidence: &Evidence) -> Finding {
+    if let Some(run) = seen::engine(evidence) {
+        let dead = seen::how_it_ended(run).is_some();
+        if dead || seen::first_trouble(run).is_some() {
+            let never_moved = seen::searches(run).all(|(_, ask, _)| !ask.answer.is_good());
+            let on = if never_moved { RuleId::UciGo } else { RuleId::LegalMoves };
+            return Finding::skipped(RULE, on);
+        }
+    }
+    simple::not_asked(RULE, evidence, "quit")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing;
+    use crate::judge::support::testing::ms;
+    use crate::model::evidence::{EndHow, Ending, Purpose};
+
+    fn deaf() -> Run {
+        let mut run = testing::run(Purpose::Main);
+        run.asks[5].answer = Answer::Timeout;
+        run.asks[5].took = ms(5_000);
+        run.ending =
+            Ending { how: EndHow::Quit, exit: None, exit_after: None, emptied_after: None };
+        run
+    }
+
+    #[test]
+    fn an_engine_that_ignores_quit_fails() {
+        let finding = judge(&testing::evidence_of([deaf()]));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("still ran after 5.00 s"));
+    }
+
+    #[test]
+    fn its_exit_status_is_its_own_affair() {
+        let mut run = testing::run(Purpose::Main);
+        run.ending.exit = Some(ExitHow::Status(2));
+        assert_eq!(judge(&testing::evidence_of([run.clone()])).status, Status::Pass);
+        run.ending.exit = Some(ExitHow::Signal(11));
+        let finding = judge(&testing::evidence_of([run]));
+        assert_eq!(finding.status, Status::Advice);
+        assert!(finding.summary.contains("SIGSEGV"));
+    }
+
+    #[test]
+    fn end_of_input_and_quit_in_thought_are_advice() {
+        let mut evidence = testing::evidence();
+        evidence.capabilities.end_of_input = Some(false);
+        let finding = judge(&evidence);
+        assert_eq!(finding.status, Status::Advice);
+        assert!(finding.summary.contains("input is closed"));
+    }
+
+    #[test]
+    fn one_that_had_died_before_is_skipped() {
+        let mut run = testing::run(Purpose::Main);
+        run.asks.pop();
+        run.ending.how = EndHow::ByItself;
+        assert_eq!(judge(&testing::evidence_of([run])).status, Status::Skipped);
+    }
+}

@@ -1,0 +1,151 @@
+//! Why a run did not come up: the launch, the end, the silence, each named with what to do about it.
+
+use nix::errno::Errno;
+
+use super::seen;
+use crate::judge::rules::commands;
+use crate::judge::rules::commands::CommandPolicy;
+use crate::judge::rules::libraries::missing_modules;
+use crate::model::evidence::{Answer, ExecOutcome, LaunchFailure, Limits, Question, Run};
+
+/// A cause in words.
+pub(crate) struct Cause {
+    /// To stand after `it did not start:`.
+    pub(crate) what: String,
+    /// More lines.
+    pub(crate) details: Vec<String>,
+    /// The next step.
+    pub(crate) help: String,
+}
+
+impl Cause {
+    fn new(what: impl Into<String>, help: impl Into<String>) -> Cause {
+        Cause { what: what.into(), details: Vec::new(), help: help.into() }
+    }
+}
+
+/// Why the run did not get to `readyok` within the limit.
+pub(crate) fn of(run: &Run, limits: &Limits, policy: &dyn CommandPolicy) -> Cause {
+    if let Some(failure) = &run.launch_failure {
+        return launch(failure);
+    }
+    let mut cause = silence(run, limits);
+    if let Some((what, help)) = wanted(run, policy) {
+        cause.what = format!("{}, {what}", cause.what);
+        cause.help = help;
+    }
+    cause.details.extend(seen::crashes(run));
+    cause.details.extend(seen::stderr(run));
+    if let Some(last) = run.asks.len().checked_sub(1) {
+        cause.details.extend(seen::conversation(run, last));
+    }
+    cause
+}
+
+/// Exec itself failed.
+fn launch(failure: &LaunchFailure) -> Cause {
+    let errno = Errno::from_raw(failure.errno);
+    let what = format!("exec failed with {errno:?} ({}): {}", errno.desc(), failure.what);
+    // A reader of the bytes wrote `\r` as text, so that it can be seen.
+    let help = if failure.what.contains("\\r") || failure.what.contains("CR") {
+        "end the first line with LF alone: with CR LF the kernel looks for an interpreter whose name \
+         ends in a carriage return (`sed -i 's/\\r$//' FILE`, but never on a binary payload)"
+    } else {
+        match errno {
+            Errno::ENOENT => {
+                "name an interpreter in the first line that is there and in rule 7.5, as `#!/bin/sh`"
+            }
+            Errno::EACCES | Errno::EPERM => {
+                "use an interpreter of rule 7.5 (sh, bash, python3, pypy3, perl); others are refused"
+            }
+            Errno::ENOEXEC => {
+                "make it an ELF executable for this machine, or begin it with `#!/bin/sh`"
+            }
+            _ => "make it a file that the kernel can execute: an ELF executable or a script",
+        }
+    };
+    Cause::new(what, help)
+}
+
+/// It ran, and an answer did not come.
+fn silence(run: &Run, limits: &Limits) -> Cause {
+    let limit = seen::secs(limits.startup);
+    if let Some(stopped) = run.left_processes.iter().find(|p| "Tt".contains(p.state)) {
+        return Cause::new(
+            format!("it stopped itself (process in state {}: {})", stopped.state, stopped.command),
+            "do not send SIGSTOP or read from a terminal: the engine must wait in a read of its input",
+        );
+    }
+    let (word, asked) =
+        if run.uciok.is_none() { ("uciok", Question::Uci) } else { ("readyok", Question::IsReady) };
+    let ask = run.asks.iter().find(|ask| ask.question == asked);
+    let end = seen::how_it_ended(run);
+    match (ask.map(|ask| &ask.answer), end) {
+        (Some(Answer::Ended(Some(exit))), _) => Cause::new(
+            format!("it ended before `{word}`: {}", seen::exit_words(*exit)),
+            format!(
+                "start it by hand, type `uci` and `isready`, and mend what ends it before `{word}`"
+            ),
+        ),
+        (_, Some(end)) => Cause::new(
+            format!("it ended before `{word}`: {end}"),
+            format!(
+                "start it by hand, type `uci` and `isready`, and mend what ends it before `{word}`"
+            ),
+        ),
+        (Some(Answer::Ended(None)), None) => Cause::new(
+            format!("it closed its standard output before `{word}`"),
+            "keep file descriptor 1 open and write the answers there",
+        ),
+        (Some(Answer::Flood(bytes)), None) => Cause::new(
+            format!("it wrote {bytes} without `{word}` on a line of its own"),
+            format!("answer with the line `{word}` and a newline, and flush"),
+        ),
+        (Some(Answer::NotTaken), None) => Cause::new(
+            format!("it did not read its input, and `{word}` did not come"),
+            "read standard input line by line from the start",
+        ),
+        _ => Cause::new(
+            format!("no `{word}` within {limit}"),
+            if run.uciok.is_none() {
+                format!(
+                    "answer `uci` with the line `uciok`, flushed, within {limit}; if it is unpacking or \
+                     compiling that takes so long, make that cheaper (-O1, a faster packer)"
+                )
+            } else {
+                format!("answer `isready` with the line `readyok`, flushed, within {limit}")
+            },
+        ),
+    }
+}
+
+/// What it wanted and did not get, where that is likely to be why.
+fn wanted(run: &Run, policy: &dyn CommandPolicy) -> Option<(String, String)> {
+    if let Some(exec) = run.execs.iter().find(|exec| commands::is_denied(exec)) {
+        return Some((
+            format!("after {} was refused to {}", exec.asked, seen::lineage(run, exec.by)),
+            format!("do without {}: rule 7.5 does not list it", exec.name),
+        ));
+    }
+    let unrunnable = run
+        .execs
+        .iter()
+        .find(|exec| exec.outcome == ExecOutcome::Denied && commands::is_own_file(exec));
+    if let Some(exec) = unrunnable {
+        return Some((
+            format!("after {} was not executable to {}", exec.asked, seen::lineage(run, exec.by)),
+            "set the execute bit before you start what you unpacked: `chmod +x $T`".to_owned(),
+        ));
+    }
+    if let Some(name) = commands::wanted_and_absent(run, policy).into_iter().next() {
+        return Some((
+            format!("after it had looked for {name}, which is not installed here"),
+            format!("do without {name}: rule 7.5 does not list it, and it would be refused"),
+        ));
+    }
+    let module = missing_modules(&run.stderr_tail).into_iter().next()?;
+    Some((
+        format!("after it did not find {module}"),
+        format!("do without {module}, or carry it inside the file (and its 4096 bytes)"),
+    ))
+}

@@ -1,0 +1,142 @@
+//! What the sandbox refused beside programs and libraries, in words: calls, and files of the host.
+//!
+//! No rule forbids to try, and what was refused was of no use; but an author should know, and so should an
+//! organiser who reads of another engine's net or of somebody's home.
+
+use std::path::Path;
+
+use crate::judge::rules::chess_library::is_chess_path;
+use crate::judge::rules::commands::program_of;
+use crate::judge::rules::libraries::{below_packages, is_library};
+use crate::model::evidence::{Evidence, FileAccess, FileOpen, ProgramClass, Run};
+
+/// Each thing once, in order.
+pub(crate) fn words(evidence: &Evidence) -> Vec<String> {
+    let calls = evidence
+        .runs
+        .iter()
+        .flat_map(|run| &run.denials)
+        // Local sockets: the C library asks for them to look up a user's name.
+        .filter(|denial| !denial.what.contains("AF_UNIX") && !denial.what.contains("AF_LOCAL"))
+        .map(|denial| denial.what.clone());
+    let files = evidence.runs.iter().flat_map(|run| {
+        let told = run.opens.iter().filter(|open| is_told(run, open));
+        told.map(|open| match open.access {
+            FileAccess::Read => format!("to read {}", open.path),
+            FileAccess::Write => format!("to write {}", open.path),
+        })
+    });
+    let mut words: Vec<String> = calls.chain(files).collect();
+    words.sort();
+    words.dedup();
+    words
+}
+
+/// What run-times and the C library look into by themselves, below /etc and /dev.
+const PROBED: [&str; 22] = [
+    "/etc/bash.bashrc",
+    "/etc/gai.conf",
+    "/etc/host.conf",
+    "/etc/hosts",
+    "/etc/inputrc",
+    "/etc/locale.conf",
+    "/etc/nsswitch.conf",
+    "/etc/pki",
+    "/etc/profile",
+    "/etc/protocols",
+    "/etc/resolv.conf",
+    "/etc/services",
+    "/etc/ssl",
+    "/etc/terminfo",
+    "/dev/console",
+    "/dev/dri",
+    "/dev/fd",
+    "/dev/kfd",
+    "/dev/log",
+    "/dev/ptmx",
+    "/dev/pts",
+    "/dev/tty",
+];
+
+/// Where programs of the system look for parts of their own.
+const PARTS: [&str; 8] = ["/usr", "/opt", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin"];
+
+/// Whether an opening is worth a word: it was refused, no other rule speaks of it, and it is none of those that
+/// every program makes.
+fn is_told(run: &Run, open: &FileOpen) -> bool {
+    let path = Path::new(&open.path);
+    let below = |roots: &[&str]| roots.iter().any(|root| path.starts_with(root));
+    if !open.denied || program_of(&open.path).is_some() || is_chess_path(&open.path) {
+        return false;
+    }
+    if below(&PROBED) || below(&["/proc", "/sys"]) || open.path.starts_with("/dev/nvidia") {
+        return false;
+    }
+    if !below(&PARTS) {
+        return true;
+    }
+    if is_library(&open.path) {
+        return false;
+    }
+    match open.access {
+        // Python keeps compiled modules beside their sources where it may.
+        FileAccess::Write => !open.path.contains("/__pycache__"),
+        FileAccess::Read => {
+            let by = open.by.and_then(|index| run.execs.get(index)).map(|exec| exec.class);
+            let itself = matches!(by, None | Some(ProgramClass::Entry | ProgramClass::OwnProduct));
+            itself && below_packages(&open.path).is_none() && !is_packages(path)
+        }
+    }
+}
+
+/// The directory of installed modules itself, which interpreters list.
+fn is_packages(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "dist-packages" || name == "site-packages")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing;
+    use crate::judge::support::testing::Build;
+    use crate::model::evidence::Purpose;
+
+    fn told(path: &str, class: ProgramClass, access: FileAccess) -> bool {
+        let mut run =
+            testing::run(Purpose::Main).exec(Some(0), "python3", class).opened(path, true);
+        run.opens[0].by = Some(1);
+        run.opens[0].access = access;
+        !words(&testing::evidence_of([run])).is_empty()
+    }
+
+    #[test]
+    fn files_of_others_are_told_whoever_asked_for_them() {
+        use FileAccess::{Read, Write};
+        for class in [ProgramClass::Entry, ProgramClass::Listed, ProgramClass::Helper] {
+            assert!(told("/home/somebody/net.nnue", class, Read));
+            assert!(told("/etc/shadow", class, Read));
+            assert!(told("/usr/lib/new", class, Write));
+            assert!(told("/dev/sda", class, Read));
+        }
+        assert!(told("/usr/share/stockfish/a.nnue", ProgramClass::OwnProduct, Read));
+    }
+
+    #[test]
+    fn what_programs_do_by_themselves_is_not() {
+        use FileAccess::{Read, Write};
+        assert!(!told("/usr/share/gdb/auto-load", ProgramClass::Listed, Read));
+        assert!(!told("/usr/lib/python3.13/__pycache__/x.pyc", ProgramClass::Listed, Write));
+        for path in ["/etc/nsswitch.conf", "/etc/ssl/openssl.cnf", "/dev/tty", "/proc/1/maps"] {
+            assert!(!told(path, ProgramClass::Entry, Read), "{path}");
+        }
+        // These have rules of their own.
+        assert!(!told("/usr/bin/sed", ProgramClass::Entry, Read));
+        assert!(!told("/usr/lib/libfoo.so.1", ProgramClass::Entry, Read));
+    }
+
+    #[test]
+    fn what_was_not_refused_is_not() {
+        let run = testing::run(Purpose::Main).opened("/etc/shadow", false);
+        assert_eq!(words(&testing::evidence_of([run])), [""; 0]);
+    }
+}

@@ -1,0 +1,318 @@
+//! What this host could not give or enforce: where it may be the reason of a failure, nothing is decided.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::judge::rules::libraries::{LibraryPolicy, LibraryWord, missing_modules};
+use crate::model::evidence::{FileAccess, HostFacts, Refusal, Run};
+use crate::model::layer_status::{Layer, LayerName, State};
+use crate::model::verdict::{Finding, Status};
+
+/// Why a failure may be this host's and not the entry's.
+pub(crate) struct Excuse {
+    /// In words, to stand after the failure's summary.
+    pub(crate) why: String,
+    /// The next step.
+    pub(crate) help: String,
+    /// The same for programs.
+    pub(crate) evidence: Value,
+}
+
+/// Turns a failure into `undecided` where the host may be its reason; leaves everything else.
+pub(crate) fn excused(mut finding: Finding, excuse: Option<Excuse>) -> Finding {
+    let Some(excuse) = excuse.filter(|_| finding.status == Status::Fail) else {
+        return finding;
+    };
+    finding.status = Status::Undecided;
+    finding.summary = format!("{}; {}", finding.summary, excuse.why);
+    finding.help = excuse.help;
+    finding.with("host", excuse.evidence)
+}
+
+/// Turns `pass` and `advice` into `undecided` where one of `layers`, on which the rule leans, has a gap.
+pub(crate) fn leaning_on(mut finding: Finding, host: &HostFacts, layers: &[LayerName]) -> Finding {
+    let gaps: Vec<String> =
+        gaps(host).filter(|(name, _)| layers.contains(name)).map(|(_, words)| words).collect();
+    if gaps.is_empty() || !matches!(finding.status, Status::Pass | Status::Advice) {
+        return finding;
+    }
+    finding.status = Status::Undecided;
+    finding.summary = format!(
+        "nothing wrong was seen, but this host could not watch it whole: {}",
+        gaps.join("; ")
+    );
+    finding.help = "run `gate4k doctor` for what this host lacks and how to get it, or judge the \
+                    entry on another host"
+        .into();
+    finding.with("layers", gaps)
+}
+
+/// The mandatory layers that are not whole, each in words. One that is not even reported is a gap, too.
+fn gaps(host: &HostFacts) -> impl Iterator<Item = (LayerName, String)> {
+    const MANDATORY: [LayerName; 6] = [
+        LayerName::Landlock,
+        LayerName::Seccomp,
+        LayerName::Privileges,
+        LayerName::Rlimits,
+        LayerName::ExecReporter,
+        LayerName::Workspace,
+    ];
+    MANDATORY.into_iter().filter_map(|name| {
+        let words = |layer: &Layer| match layer.state {
+            State::Enforced => None,
+            state => Some(format!("{} is {}: {}", name.word(), state.word(), layer.reason)),
+        };
+        match host.layers.iter().find(|layer| layer.name == name) {
+            Some(layer) => words(layer).map(|words| (name, words)),
+            None => Some((name, format!("{} was not reported", name.word()))),
+        }
+    })
+}
+
+/// The kernel refused the run memory, threads or an instruction (design decision 11).
+pub(crate) fn refusal(run: &Run, host: &HostFacts) -> Option<Excuse> {
+    refused(&run.refusals, host)
+}
+
+/// As [`refusal`], wherever the refusals were seen.
+pub(crate) fn refused(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> {
+    let mut asked: Vec<String> = Vec::new();
+    for refusal in refusals {
+        let words = refusal.what.to_string();
+        if !asked.contains(&words) {
+            asked.push(words);
+        }
+    }
+    if asked.is_empty() {
+        return None;
+    }
+    let has = format!("{} of memory and {} processors", host.memory.human(), host.cpus);
+    Some(Excuse {
+        why: format!(
+            "before, the kernel refused it {}; this host has {has}",
+            super::seen::list(&asked, 3)
+        ),
+        help: "judge it on a host as big as the event's machine; or let the engine do with less: take \
+               smaller hash tables and fewer threads until the kernel grants them"
+            .into(),
+        evidence: json!({"refused": asked, "host": has}),
+    })
+}
+
+/// The run asked for a command of rule 7.5 that this host lacks.
+pub(crate) fn missing_command(run: &Run, host: &HostFacts) -> Option<Excuse> {
+    let named = not_found_names(&run.stderr_tail);
+    let launch = run.launch_failure.as_ref().map(|failure| {
+        failure
+            .what
+            .split(|c: char| c.is_whitespace() || "`'\"():,;".contains(c))
+            .filter_map(|word| word.rsplit('/').next())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    });
+    let name = host.missing_commands.iter().find(|name| {
+        run.not_installed.contains(name)
+            || named.contains(name)
+            || launch.as_ref().is_some_and(|words| words.contains(name))
+    })?;
+    Some(Excuse {
+        why: format!("it asked for {name}, which rule 7.5 allows and this host does not have"),
+        help: format!("install {name} (`gate4k doctor` names the package) and check again"),
+        evidence: json!({"missing_command": name}),
+    })
+}
+
+/// The run asked for a library that is allowed, and this host does not have it (for this interpreter).
+pub(crate) fn missing_library(run: &Run, policy: &dyn LibraryPolicy) -> Option<Excuse> {
+    let name = missing_modules(&run.stderr_tail)
+        .into_iter()
+        .find(|name| matches!(policy.library(name), LibraryWord::Allowed(_)))?;
+    Some(Excuse {
+        why: format!(
+            "it asked for {name}, which is allowed and which it did not find on this host"
+        ),
+        help: format!(
+            "install {name} for the interpreter that the entry uses (`gate4k doctor` names the \
+             package) and check again"
+        ),
+        evidence: json!({"missing_library": name}),
+    })
+}
+
+/// A layer's gap that may itself have broken the entry: any mandatory one; limits that are too low;
+/// and without a mount namespace a fixed path below /tmp cannot be made private, so that writing
+/// there is refused.
+pub(crate) fn broken_by_layer(run: &Run, host: &HostFacts) -> Option<Excuse> {
+    if let Some((_, words)) = gaps(host).next() {
+        return Some(Excuse {
+            why: format!("but on this host {words}"),
+            help: "run `gate4k doctor` for the fix, and check again".into(),
+            evidence: json!({"layer": words}),
+        });
+    }
+    if !host.lowered_limits.is_empty() {
+        let lowered = host.lowered_limits.join(", ");
+        return Some(Excuse {
+            why: format!("but its limits are lower here than they should be: {lowered}"),
+            help: "raise them where gate4k is started (`ulimit`; LimitNOFILE= and its like in a systemd \
+                   unit), and check again"
+                .into(),
+            evidence: json!({"lowered_limits": host.lowered_limits}),
+        });
+    }
+    let mount = host.layers.iter().find(|layer| layer.name == LayerName::Mount);
+    let path = run.opens.iter().find(|open| {
+        open.denied
+            && open.access == FileAccess::Write
+            && ["/tmp", "/var/tmp", "/dev/shm"]
+                .iter()
+                .any(|root| Path::new(&open.path).starts_with(root))
+    })?;
+    (mount.is_none_or(|layer| layer.state != State::Enforced)).then(|| Excuse {
+        why: format!(
+            "it wrote to {}, which this host cannot make private without a mount namespace",
+            path.path
+        ),
+        help: "allow unprivileged user namespaces (`gate4k doctor` says how) and check again"
+            .into(),
+        evidence: json!({"denied_write": path.path}),
+    })
+}
+
+/// Everything of the host that may be why the run did not come up.
+pub(crate) fn not_up(run: &Run, host: &HostFacts, policy: &dyn LibraryPolicy) -> Option<Excuse> {
+    refusal(run, host)
+        .or_else(|| missing_command(run, host))
+        .or_else(|| missing_library(run, policy))
+        .or_else(|| broken_by_layer(run, host))
+}
+
+/// The commands that shells (and env) said they did not find.
+pub(crate) fn not_found_names(stderr: &[String]) -> Vec<String> {
+    let mut names = Vec::new();
+    for line in stderr {
+        let line = line.trim_end();
+        let name = if let Some(rest) =
+            line.strip_suffix(": command not found").or_else(|| line.strip_suffix(": not found"))
+        {
+            rest.rsplit(": ").next()
+        } else if line.contains("env: ") {
+            line.strip_suffix(": No such file or directory")
+                .and_then(|rest| rest.rsplit("env: ").next())
+        } else {
+            None
+        };
+        let name = name.and_then(|name| {
+            let bare = name.trim_matches(['\'', '`', '"', '‘', '’']);
+            match bare.rsplit_once('/') {
+                None => Some(bare.to_owned()),
+                Some((dir, name)) if dir.ends_with("bin") => Some(name.to_owned()),
+                // Its own file, which it has not made: no command.
+                Some(_) => None,
+            }
+        });
+        // A stub may run its own packed payload as commands; such names are noise, not commands.
+        if let Some(name) = name.filter(|name| is_command_name(name) && !names.contains(name)) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Whether a word could be a command that somebody meant.
+pub(crate) fn is_command_name(word: &str) -> bool {
+    (2..=32).contains(&word.len())
+        && word.starts_with(|c: char| c.is_ascii_alphabetic())
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || "._+-".contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing;
+    use crate::judge::support::testing::Build;
+    use crate::model::evidence::{LaunchFailure, Purpose, Resource};
+    use crate::model::rule::RuleId;
+    use crate::model::units::Bytes;
+
+    fn lines(text: &[&str]) -> Vec<String> {
+        text.iter().map(|line| (*line).to_owned()).collect()
+    }
+
+    #[test]
+    fn names_are_read_from_what_shells_say() {
+        let said = lines(&[
+            "/w/e: 3: curl: not found",
+            "/w/e: line 3: wget: command not found",
+            "x: 1: exec: nproc: not found",
+            "/usr/bin/env: ‘pypy3’: No such file or directory",
+            "/w/e: 5: \\xfd7zXZ: not found",
+            "x: 9: a: not found",
+            "x: 4: exec: /tmp/tmp.AbCdEf: not found",
+            "x: 4: /usr/bin/awk: not found",
+        ]);
+        assert_eq!(not_found_names(&said), ["curl", "wget", "nproc", "pypy3", "awk"]);
+    }
+
+    #[test]
+    fn a_refused_mapping_is_told_with_its_figures() {
+        let run = testing::run(Purpose::Main).refused(Resource::Memory(Bytes(256 << 30)));
+        let finding =
+            excused(Finding::fail(RuleId::UciGo, "no bestmove"), refusal(&run, &testing::host()));
+        assert_eq!(finding.status, Status::Undecided);
+        assert!(finding.summary.contains("a mapping of 256 GiB"));
+        assert!(finding.summary.contains("8 GiB of memory and 2 processors"));
+    }
+
+    #[test]
+    fn a_listed_command_that_is_missing_excuses() {
+        let host = testing::host();
+        let run = testing::run(Purpose::Main).stderr("e: 2: pypy3: not found");
+        assert!(missing_command(&run, &host).is_some());
+        let mut run = testing::run(Purpose::Main);
+        run.launch_failure = Some(LaunchFailure {
+            errno: 2,
+            what: "its interpreter `/usr/bin/pypy3` does not exist".into(),
+        });
+        assert!(missing_command(&run, &host).is_some());
+        assert!(missing_command(&testing::run(Purpose::Main), &host).is_none());
+    }
+
+    #[test]
+    fn a_gap_opens_what_would_have_passed_and_nothing_else() {
+        let mut host = testing::host();
+        host.layers[0].state = State::Absent;
+        host.layers[0].reason = "the kernel has no Landlock".into();
+        let lean = |finding| leaning_on(finding, &host, &[LayerName::Landlock]).status;
+        assert_eq!(lean(Finding::pass(RuleId::Commands, "")), Status::Undecided);
+        assert_eq!(lean(Finding::fail(RuleId::Commands, "")), Status::Fail);
+        let other = leaning_on(Finding::pass(RuleId::Commands, ""), &host, &[LayerName::Seccomp]);
+        assert_eq!(other.status, Status::Pass);
+        host.layers.clear();
+        assert_eq!(gaps(&host).count(), 6);
+    }
+
+    #[test]
+    fn limits_that_are_too_low_may_be_why_an_entry_does_not_come_up() {
+        let mut host = testing::host();
+        let run = testing::run(Purpose::Main);
+        assert!(broken_by_layer(&run, &host).is_none());
+        host.lowered_limits.push("open files 8 in place of 4096".into());
+        let excuse = broken_by_layer(&run, &host).unwrap();
+        assert!(excuse.why.ends_with("open files 8 in place of 4096"), "{}", excuse.why);
+        // Who comes up all the same is accepted.
+        let pass = excused(Finding::pass(RuleId::Startup, ""), Some(excuse));
+        assert_eq!(pass.status, Status::Pass);
+    }
+
+    #[test]
+    fn a_refused_write_below_tmp_is_the_hosts_only_without_a_mount_namespace() {
+        let mut host = testing::host();
+        let mut run = testing::run(Purpose::Main).opened("/tmp/x", true);
+        run.opens[0].access = FileAccess::Write;
+        assert!(broken_by_layer(&run, &host).is_none());
+        host.layers.pop();
+        assert!(broken_by_layer(&run, &host).is_some());
+    }
+}

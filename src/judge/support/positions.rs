@@ -1,0 +1,416 @@
+//! The positions of rules `legal-moves` and `long-game`, as move lists from the start position.
+//!
+//! Every list is legal and has the property that its name says; the tests prove it. The odd ones (a
+//! double check, one legal move) come from games that nobody would play, because an engine must know
+//! the rules and not the openings.
+//!
+//! The long games are made so that nobody passes them by luck: in their last position White must answer a
+//! check with a move of a king far from home, and not one of its legal moves was legal in any position
+//! of the game up to 60 plies before. An engine that ignores the list, or knows only its beginning (100
+//! moves, 256 plies, 1,024 or 2,048 characters), has no way to answer legally.
+
+use crate::engine::moves::Moves;
+
+/// A name and a list.
+type Listed = (&'static str, &'static str);
+
+const MIDDLEGAME: &str = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 c2c3 g8f6 d2d3 d7d6 e1g1 e8g8 f1e1 a7a6 \
+    a2a4 c5a7 h2h3 h7h6 b1d2 f8e8 d2f1 c8e6";
+
+const ENDGAME: &str = "b2b4 f7f5 d2d4 e7e5 d4e5 f8b4 b1c3 b4c3 d1d2 c3d2 e1d2 e8f8 c1a3 d8e7 a3e7 g8e7 \
+    e2e3 h7h5 f1d3 f5f4 e3f4 h5h4 d3f1 h4h3 g2h3 b7b6 c2c4 c7c5 a1b1 a7a6 b1b6 e7d5 c4d5 d7d6 e5d6 h8h4 \
+    f1b5 a6b5 b6b5 h4f4 b5c5 f4f2 d2e1 f2a2 c5c8 f8f7 c8e8 f7e8 g1e2 e8d7 e2g3 d7d6 g3e2 d6d5 h1f1 d5e4 \
+    e2c3 e4d3 c3a2 a8a2 f1f8 a2h2";
+
+const POSITIONS: &[Listed] = &[
+    // Castling allowed.
+    (
+        "castling-both-wings-white",
+        "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 d2d3 d7d6 b1c3 b8c6 c1e3 c8e6 d1d2 d8d7",
+    ),
+    (
+        "castling-both-wings-black",
+        "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 d2d3 d7d6 b1c3 b8c6 c1e3 c8e6 d1d2 d8d7 h2h3",
+    ),
+    (
+        "castling-long-past-attacked-b1",
+        "d2d4 c7c5 d4c5 h7h6 e2e4 g7g6 d1h5 e7e6 c1e3 d8a5 b1d2 a5a2",
+    ),
+    // Castling denied.
+    ("castling-through-check-white", "g1f3 f7f6 e2e4 b7b6 f1a6 c8a6"),
+    ("castling-through-check-black", "d2d3 g7g6 b2b3 g8f6 h2h4 f8h6 c1h6"),
+    ("castling-into-check-white", "g2g3 b7b6 f2f4 f7f6 g1f3 e7e6 f1g2 f8c5"),
+    ("castling-long-into-check-white", "d2d3 e7e5 c1h6 g8h6 d1d2 f8a3 b1c3 a3b2"),
+    (
+        "castling-long-through-check-black",
+        "d2d3 e7e5 g2g3 d8g5 c1g5 b7b6 g3g4 d7d6 d3d4 c8a6 c2c3 b8c6 d1b3",
+    ),
+    ("castling-out-of-check-white", "e2e4 e7e6 g1h3 d8f6 f1d3 f6f2"),
+    ("castling-out-of-check-black", "e2e4 e7e6 g2g3 b7b5 f1b5 f8a3 b1c3 g8h6 b5d7"),
+    ("castling-after-king-moved", "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 e1e2 d7d6 e2e1 a7a6"),
+    ("castling-after-rook-moved", "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 h1g1 d7d6 g1h1 a7a6"),
+    ("castling-after-rook-captured", "g2g4 b7b6 f1h3 c8b7 d2d3 b7h1 g1f3 h7h6"),
+    ("kings-face-to-face", "f2f4 f7f5 e1f2 e8f7 f2g3 f7g6 g3h4"),
+    // En passant.
+    ("en-passant-white", "e2e4 a7a6 e4e5 d7d5"),
+    ("en-passant-black", "a2a3 e7e5 a3a4 e5e4 d2d4"),
+    ("en-passant-two-ways-black", "g1h3 a7a5 c2c3 b7b5 c3c4 b5c4 e2e4 a5a4 b2b4"),
+    (
+        "en-passant-answers-check",
+        "h2h3 f7f6 a2a4 a7a5 c2c4 e8f7 d2d3 f6f5 f2f3 f5f4 b2b3 f7f6 e1f2 f6f5 b1c3 e7e6 e2e4",
+    ),
+    ("en-passant-a-move-too-late", "e2e4 a7a6 e4e5 d7d5 h2h3 h7h6"),
+    ("en-passant-after-a-single-step", "e2e4 d7d6 a2a3 a7a6 e4e5 d6d5"),
+    (
+        "en-passant-pinned-on-the-rank",
+        "g2g4 a7a5 g4g5 a5a4 e2e3 a8a5 e1e2 b7b6 e2f3 b8c6 f3g4 c6b8 g4h5 f7f5",
+    ),
+    ("en-passant-pinned-on-the-diagonal", "e2e4 c7c6 e4e5 d8c7 e1e2 a7a6 e2f3 a6a5 f3g3 f7f5"),
+    (
+        "en-passant-pinned-black",
+        "e2e4 f7f5 g1f3 e7e5 f3e5 g7g6 g2g4 d8g5 e5d3 g5e3 f1e2 e3e2 d1e2 f5e4 e1f1 a7a5 f2f4",
+    ),
+    // Promotions, all four at once.
+    ("promotion-by-push-white", "f2f4 g7g5 f4g5 g8h6 g5g6 a7a6 e2e4 h8g8 g6h7 g8g5"),
+    ("promotion-by-capture-white", "f2f4 g8h6 f4f5 a7a5 f5f6 d7d6 f6g7 c7c5"),
+    ("promotion-by-push-black", "b2b4 f7f5 c1b2 d7d5 b2g7 d5d4 e2e3 f5f4 c2c4 d4e3 d1c2 e3d2 e1e2"),
+    ("promotion-by-capture-black", "d2d4 f7f5 g2g3 f5f4 f1g2 f4g3 d1d2 g3f2 e1f1"),
+    (
+        "promotion-or-hardly-anything",
+        "b2b3 b8c6 c1b2 a8b8 b2g7 f7f5 g1h3 h7h5 b3b4 c6b4 h3g1 b4a2 e2e4 e7e6 e4f5 h5h4 f5e6 b7b6 d1h5 \
+         e8e7 a1a2 b6b5 h5e8 d8e8 e6d7 c7c6 g7f8 e7f8",
+    ),
+    // Checks and pins.
+    ("check-white", "d2d4 e7e6 c2c4 f8b4"),
+    ("check-black", "e2e4 c7c6 d2d4 d7d5 e4d5 c6d5 f1b5"),
+    ("double-check-black", "c2c3 e7e6 e2e4 d8h4 d1f3 f7f5 f3e2 g7g6 e4f5 d7d6 f5e6 c8d7 e6d7"),
+    (
+        "double-check-white",
+        "h2h4 g8h6 d2d3 f7f6 e1d2 g7g6 a2a4 f8g7 g1h3 b7b5 a4b5 h6f5 a1a7 g7h6 e2e3 f5e3 a7a8 e3c4",
+    ),
+    ("pin-white", "e2e4 e7e5 d2d3 f8b4 b1c3 d7d6"),
+    ("pin-black", "e2e4 e7e5 g1f3 d7d6 d2d4 b8c6 f1b5"),
+    // One legal move.
+    ("one-move-white", "b1a3 e7e5 f2f3 d8h4"),
+    ("one-move-black", "e2e4 f7f6 d1h5"),
+    ("one-move-king-takes", "e2e4 b8a6 f1c4 f7f6 c4f7"),
+    // Draws near.
+    ("threefold-possible", "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1"),
+    ("fifty-moves-98", FIFTY_98),
+    ("fifty-moves-99", FIFTY_99),
+    // Plain, and not so plain.
+    ("opening", "d2d4 g8f6 c2c4 g7g6 b1c3 d7d5 c4d5 f6d5 e2e4 d5c3 b2c3 f8g7"),
+    ("middlegame", MIDDLEGAME),
+    ("endgame", ENDGAME),
+    (
+        "many-queens",
+        "a2a4 f7f6 d2d4 d7d5 h2h4 g7g5 h4g5 h7h5 c2c4 d5c4 g5g6 h5h4 g2g4 h4h3 b2b4 h3h2 f2f4 h2g1q b4b5 \
+         c4c3 d4d5 b7b6 a4a5 b6a5 f4f5 a5a4 g6g7 e7e6 g7h8q a7a6 d5d6 e6f5 b5a6 a4a3 d6c7 f5g4 c7b8q c3c2 \
+         h8f6 c2b1q",
+    ),
+];
+
+// One move short of the limit and one ply short, without a position seen twice.
+const FIFTY_98: &str = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 c2c3 g8f6 d2d3 d7d6 e1g1 e8g8 f1e1 a7a6 a2a4 c5a7 h2h3 h7h6 b1d2 \
+    f8e8 d2f1 c8e6 c4a2 c6a5 a2d5 g8h8 e1e2 e8e7 c1d2 e7d7 d1c2 a7e3 f3h2 d8e7 d2e1 a5b3 c2b1 e3d2 \
+    b1c1 a8g8 c1d1 b3a5 h2f3 a5b3 d1c2 f6g4 f3g5 g8a8 c2d1 g4e3 f1g3 e3c2 e2e3 c2b4 d1b1 e7f6 g1h2 \
+    d2c1 g5h7 e6g4 g3h5 f6f3 d5c6 d7e7 b1c2 b3a5 a1a2 h8g8 c2b3 g4f5 e1d2 f5c8 h2h1 c8d7 c6b5 b4c2 \
+    h7f6 g8h8 a2a1 d7c8 b3d5 c2a3 d5c6 f3f4 a1b1 a3c4 b1a1 f4h4 d2e1 c4b6 a1b1 h4f4 c6d7 a5b3 d7c6 \
+    b3c5 c6d5 f4g3 b5d7 c1d2 b1a1 e7e6 h5f4 d2c1 d5a2 a8b8 f6h5 b6c4 a2b3 c1d2 b3b4 e6g6 b4b3 d2c1 \
+    d7e8 b8a8";
+
+const FIFTY_99: &str = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 c2c3 g8f6 d2d3 d7d6 e1g1 e8g8 f1e1 a7a6 a2a4 c5a7 h2h3 h7h6 b1d2 \
+    f8e8 d2f1 c8e6 c4a2 c6a5 a2d5 g8h8 e1e2 e8e7 c1d2 e7d7 d1c2 a7e3 f3h2 d8e7 d2e1 a5b3 c2b1 e3d2 \
+    b1c1 a8g8 c1d1 b3a5 h2f3 a5b3 d1c2 f6g4 f3g5 g8a8 c2d1 g4e3 f1g3 e3c2 e2e3 c2b4 d1b1 e7f6 g1h2 \
+    d2c1 g5h7 e6g4 g3h5 f6f3 d5c6 d7e7 b1c2 b3a5 a1a2 h8g8 c2b3 g4f5 e1d2 f5c8 h2h1 c8d7 c6b5 b4c2 \
+    h7f6 g8h8 a2a1 d7c8 b3d5 c2a3 d5c6 f3f4 a1b1 a3c4 b1a1 f4h4 d2e1 c4b6 a1b1 h4f4 c6d7 a5b3 d7c6 \
+    b3c5 c6d5 f4g3 b5d7 c1d2 b1a1 e7e6 h5f4 d2c1 d5a2 a8b8 f6h5 b6c4 a2b3 c1d2 b3b4 e6g6 b4b3 d2c1 \
+    d7e8 b8a8 f4e6";
+
+/// 450 plies; the longest game of a real 4k event has 422.
+const LONG_450: &str = include_str!("long-450.txt");
+
+/// 1,000 plies.
+const LONG_1000: &str = include_str!("long-1000.txt");
+
+/// All positions of rule `legal-moves`.
+#[must_use]
+pub fn all() -> Vec<(&'static str, Moves)> {
+    POSITIONS.iter().map(|(name, list)| (*name, known(list))).collect()
+}
+
+/// A quiet position with much to think about, for questions about the clock.
+#[must_use]
+pub fn middlegame() -> Moves {
+    known(MIDDLEGAME)
+}
+
+/// A position that shares no legal move with the start position, for questions about FEN.
+#[must_use]
+pub fn endgame() -> Moves {
+    known(ENDGAME)
+}
+
+/// The long game of 450 or 1,000 plies.
+#[must_use]
+pub fn long_game(plies: u32) -> Option<Moves> {
+    match plies {
+        450 => Some(known(LONG_450)),
+        1000 => Some(known(LONG_1000)),
+        _ => None,
+    }
+}
+
+/// Reads one of the lists above.
+fn known(list: &str) -> Moves {
+    // invariant: `every_list_is_legal` reads them all, so the default is never taken
+    Moves::read(list).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::legality::judge;
+    use shakmaty::uci::UciMove;
+    use shakmaty::zobrist::Zobrist64;
+    use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Position, Role, Square, attacks};
+    use std::collections::{HashMap, HashSet};
+
+    fn at(name: &str) -> Moves {
+        let (_, list) = POSITIONS.iter().find(|(known, _)| *known == name).unwrap();
+        Moves::read(list).unwrap()
+    }
+
+    fn legal(name: &str, word: &str) -> bool {
+        judge(at(name).position(), word).is_ok()
+    }
+
+    fn why(name: &str, word: &str) -> String {
+        judge(at(name).position(), word).unwrap_err()
+    }
+
+    fn written(position: &Chess) -> HashSet<String> {
+        position
+            .legal_moves()
+            .iter()
+            .map(|one| one.to_uci(CastlingMode::Standard).to_string())
+            .collect()
+    }
+
+    fn attacked(position: &Chess, square: Square) -> bool {
+        let board = position.board();
+        board.attacks_to(square, !position.turn(), board.occupied()).any()
+    }
+
+    #[test]
+    fn every_list_is_legal_and_leaves_something_to_do() {
+        let mut names = HashSet::new();
+        for (name, list) in POSITIONS {
+            let moves = Moves::read(list).unwrap_or_else(|bad| panic!("{name}: {bad}"));
+            assert!(names.insert(name), "{name} twice");
+            assert!(!moves.is_over(), "{name}");
+            assert!(!moves.position().is_insufficient_material(), "{name}");
+            assert_eq!(list.split_ascii_whitespace().count(), moves.list().len());
+        }
+        assert!(all().len() >= 30);
+        for color in [Color::White, Color::Black] {
+            assert!(all().iter().any(|(_, moves)| moves.position().turn() == color));
+        }
+    }
+
+    #[test]
+    fn castling_is_allowed_where_the_name_says_so() {
+        for (name, word) in [
+            ("castling-both-wings-white", "e1g1"),
+            ("castling-both-wings-white", "e1c1"),
+            ("castling-both-wings-black", "e8g8"),
+            ("castling-both-wings-black", "e8c8"),
+            ("castling-long-past-attacked-b1", "e1c1"),
+        ] {
+            assert!(legal(name, word), "{name} {word}");
+        }
+        let past = at("castling-long-past-attacked-b1");
+        assert!(attacked(past.position(), Square::B1));
+    }
+
+    #[test]
+    fn castling_is_denied_where_the_name_says_so() {
+        for (name, word, reason) in [
+            ("castling-through-check-white", "e1g1", "through or into"),
+            ("castling-through-check-black", "e8g8", "through or into"),
+            ("castling-into-check-white", "e1g1", "through or into"),
+            ("castling-long-into-check-white", "e1c1", "through or into"),
+            ("castling-long-through-check-black", "e8c8", "through or into"),
+            ("castling-out-of-check-white", "e1g1", "out of check"),
+            ("castling-out-of-check-black", "e8g8", "out of check"),
+            ("castling-after-king-moved", "e1g1", "has moved"),
+            ("castling-after-rook-moved", "e1g1", "has moved"),
+            ("castling-after-rook-captured", "e1g1", "is gone"),
+        ] {
+            assert!(why(name, word).contains(reason), "{name}: {}", why(name, word));
+        }
+        let attacks = |name: &str, square| attacked(at(name).position(), square);
+        assert!(attacks("castling-through-check-white", Square::F1));
+        assert!(!attacks("castling-through-check-white", Square::G1));
+        assert!(attacks("castling-through-check-black", Square::F8));
+        assert!(!attacks("castling-through-check-black", Square::G8));
+        assert!(attacks("castling-into-check-white", Square::G1));
+        assert!(!attacks("castling-into-check-white", Square::F1));
+        assert!(attacks("castling-long-into-check-white", Square::C1));
+        assert!(!attacks("castling-long-into-check-white", Square::D1));
+        assert!(attacks("castling-long-through-check-black", Square::D8));
+        assert!(!attacks("castling-long-through-check-black", Square::C8));
+        for name in [
+            "castling-after-king-moved",
+            "castling-after-rook-moved",
+            "castling-after-rook-captured",
+        ] {
+            let board = at(name);
+            let board = board.position().board();
+            assert_eq!(board.king_of(Color::White), Some(Square::E1));
+            assert!(board.piece_at(Square::F1).is_none() && board.piece_at(Square::G1).is_none());
+            assert!(!attacks(name, Square::F1) && !attacks(name, Square::G1));
+        }
+    }
+
+    #[test]
+    fn en_passant_is_possible_or_not() {
+        assert!(legal("en-passant-white", "e5d6"));
+        assert!(legal("en-passant-black", "e4d3"));
+        assert!(legal("en-passant-two-ways-black", "a4b3"));
+        assert!(legal("en-passant-two-ways-black", "c4b3"));
+        let check = at("en-passant-answers-check");
+        assert!(check.position().is_check());
+        assert!(legal("en-passant-answers-check", "f4e3"));
+        assert!(why("en-passant-a-move-too-late", "e5d6").contains("en passant"));
+        assert!(why("en-passant-after-a-single-step", "e5d6").contains("en passant"));
+        for name in [
+            "en-passant-pinned-on-the-rank",
+            "en-passant-pinned-on-the-diagonal",
+            "en-passant-pinned-black",
+        ] {
+            let moves = at(name);
+            let square = moves.position().pseudo_legal_ep_square().expect(name);
+            assert_eq!(moves.position().legal_ep_square(), None, "{name}");
+            assert!(!moves.position().is_check(), "{name}");
+            let side = moves.position().turn();
+            let pawns = attacks::pawn_attacks(!side, square) & moves.position().our(Role::Pawn);
+            for pawn in pawns {
+                let text = why(name, &format!("{pawn}{square}"));
+                assert!(text.contains("would be in check"), "{name}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn all_four_promotions_are_possible() {
+        for (name, start, side) in [
+            ("promotion-by-push-white", "h7h8", Color::White),
+            ("promotion-by-capture-white", "g7h8", Color::White),
+            ("promotion-by-push-black", "d2d1", Color::Black),
+            ("promotion-by-capture-black", "f2g1", Color::Black),
+        ] {
+            assert_eq!(at(name).position().turn(), side);
+            for letter in ["q", "r", "b", "n"] {
+                assert!(legal(name, &format!("{start}{letter}")), "{name} {letter}");
+            }
+            assert!(why(name, start).contains("promotion letter"));
+        }
+        let mostly = at("promotion-or-hardly-anything");
+        let promotions = mostly.position().promotion_moves().len();
+        assert!(promotions >= 4);
+        assert!(mostly.position().legal_moves().len() <= promotions + 3);
+    }
+
+    #[test]
+    fn checks_pins_and_single_moves() {
+        for (name, checkers) in [
+            ("check-white", 1),
+            ("check-black", 1),
+            ("double-check-black", 2),
+            ("double-check-white", 2),
+        ] {
+            assert_eq!(at(name).position().checkers().count(), checkers, "{name}");
+        }
+        for (name, word) in [("pin-white", "c3d5"), ("pin-black", "c6d4")] {
+            assert!(!at(name).position().is_check());
+            assert!(why(name, word).contains("would be in check"), "{name}");
+        }
+        for (name, word) in [
+            ("one-move-white", "g2g3"),
+            ("one-move-black", "g7g6"),
+            ("one-move-king-takes", "e8f7"),
+        ] {
+            assert_eq!(at(name).position().legal_moves().len(), 1, "{name}");
+            assert!(legal(name, word), "{name}");
+        }
+    }
+
+    /// How often each position of a list has stood on the board, the last one by its key.
+    fn repetitions(list: &[UciMove]) -> (HashMap<u64, u32>, u64) {
+        let mut position = Chess::default();
+        let mut seen = HashMap::new();
+        let key = |position: &Chess| position.zobrist_hash::<Zobrist64>(EnPassantMode::Legal).0;
+        *seen.entry(key(&position)).or_default() += 1;
+        for one in list {
+            position.play_unchecked(one.to_move(&position).unwrap());
+            *seen.entry(key(&position)).or_default() += 1;
+        }
+        (seen, key(&position))
+    }
+
+    #[test]
+    fn draws_are_near_and_not_there() {
+        for (name, plies) in [("fifty-moves-98", 98), ("fifty-moves-99", 99)] {
+            let moves = at(name);
+            assert_eq!(moves.position().halfmoves(), plies);
+            let (seen, _) = repetitions(moves.list());
+            assert!(seen.values().all(|count| *count < 3), "{name}");
+        }
+        let moves = at("threefold-possible");
+        let (seen, now) = repetitions(moves.list());
+        assert!(seen[&now] < 3);
+        let mut next = moves.clone();
+        next.play(judge(moves.position(), "f6g8").unwrap());
+        let (seen, now) = repetitions(next.list());
+        assert_eq!(seen[&now], 3);
+    }
+
+    #[test]
+    fn queens_and_plain_positions() {
+        let queens = at("many-queens");
+        for color in [Color::White, Color::Black] {
+            let board = queens.position().board();
+            assert!((board.queens() & board.by_color(color)).count() >= 3);
+        }
+        assert!(at("endgame").position().board().occupied().count() <= 7);
+        assert!(at("middlegame").position().board().occupied().count() >= 30);
+        let start = written(&Chess::default());
+        assert!(written(endgame().position()).is_disjoint(&start));
+    }
+
+    #[test]
+    fn long_games_are_playable_and_not_to_be_guessed() {
+        for (plies, characters) in [(450, 2200), (1000, 4900)] {
+            let moves = long_game(plies).unwrap();
+            assert_eq!(moves.plies().0, plies);
+            assert!(moves.command().len() > characters);
+            let end = written(moves.position());
+            assert!(end.len() >= 5, "{plies}: {end:?}");
+            assert!(moves.position().is_check());
+            let mut position = Chess::default();
+            for (ply, one) in moves.list().iter().enumerate() {
+                assert!(!position.is_game_over(), "{plies}: over at {ply}");
+                assert!(position.halfmoves() < 100, "{plies}: fifty moves at {ply}");
+                if ply + 60 <= plies as usize {
+                    let shared = written(&position).intersection(&end).count();
+                    assert_eq!(shared, 0, "{plies}: guessable after {ply}");
+                }
+                position.play_unchecked(one.to_move(&position).unwrap());
+            }
+            let (seen, _) = repetitions(moves.list());
+            assert!(seen.values().all(|count| *count < 3));
+        }
+        assert!(long_game(451).is_none());
+    }
+}

@@ -1,0 +1,327 @@
+//! What several rules need to know of a run: which one is measured, who started what, how it went, in words.
+
+use std::time::Duration;
+
+use crate::model::evidence::{
+    Answer, Ask, EndHow, Evidence, Exec, ExitHow, GoQuestion, Purpose, Question, Run, Shell,
+};
+
+/// A time as authors read it: `35 ms`, `0.53 s`, `61.2 s`.
+pub(crate) fn secs(time: Duration) -> String {
+    let s = time.as_secs_f64();
+    if s < 0.1 {
+        format!("{:.0} ms", s * 1e3)
+    } else if s < 10.0 {
+        format!("{s:.2} s")
+    } else {
+        format!("{s:.1} s")
+    }
+}
+
+/// `1 file`, `3 files`.
+pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// The first `max` of several words, joined; what was cut is counted, never dropped in silence.
+pub(crate) fn list<S: AsRef<str>>(words: &[S], max: usize) -> String {
+    let mut out = words.iter().take(max).map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    if words.len() > max {
+        out.push_str(&format!(" and {} more", words.len() - max));
+    }
+    out
+}
+
+/// Whether the run got as far as its first `readyok`.
+pub(crate) fn is_up(run: &Run) -> bool {
+    run.uciok.is_some() && run.readyok.is_some()
+}
+
+/// Whether the run came up and did not end before it was asked to: what it wanted in vain it did not need.
+pub(crate) fn went_well(run: &Run) -> bool {
+    is_up(run) && run.ending.how != EndHow::ByItself
+}
+
+/// Whether the engine can be judged in this run as the event would run it: a start under the neutral
+/// name by whichever shell is the better one.
+fn is_main(run: &Run) -> bool {
+    matches!(run.purpose, Purpose::Main | Purpose::OtherShell)
+}
+
+/// The run whose start counts: the first main run that came up; else the other shell's; else the first
+/// main run, however it failed.
+pub(crate) fn measured(evidence: &Evidence) -> Option<&Run> {
+    evidence
+        .of(Purpose::Main)
+        .find(|run| is_up(run))
+        .or_else(|| evidence.runs.iter().find(|run| is_main(run) && is_up(run)))
+        .or_else(|| evidence.main())
+}
+
+/// As [`measured`], where an engine answered to `uci` and `isready`, so that the rest can be judged.
+pub(crate) fn engine(evidence: &Evidence) -> Option<&Run> {
+    measured(evidence).filter(|run| is_up(run))
+}
+
+/// The runs that count for the entry: those that ask no more than the rules demand. What happens in the
+/// others (bare `go`, FEN, a kill in the middle, a path with a blank …) can only add advice.
+pub(crate) fn gate_runs(evidence: &Evidence) -> impl Iterator<Item = &Run> {
+    let measured = measured(evidence);
+    evidence.runs.iter().filter(move |run| match run.purpose {
+        // A main run that another shell made up for is no longer what the event would start.
+        Purpose::Main | Purpose::OtherShell => measured.is_some_and(|chosen| {
+            std::ptr::eq(chosen, *run)
+                || (chosen.purpose, chosen.shell) == (Purpose::Main, run.shell)
+                    && run.purpose == Purpose::Main
+        }),
+        purpose => purpose.can_reject(),
+    })
+}
+
+/// The searches of a run with their index among its questions, up to the first that was not answered.
+pub(crate) fn searches(run: &Run) -> impl Iterator<Item = (usize, &Ask, &GoQuestion)> {
+    let upto = first_trouble(run).map_or(usize::MAX, |trouble| trouble + 1);
+    run.asks.iter().enumerate().take(upto).filter_map(|(index, ask)| match &ask.question {
+        Question::Go(go) => Some((index, ask, go)),
+        _ => None,
+    })
+}
+
+/// True for the form that rule 7.9 names: `go wtime A btime B winc C binc D`.
+pub(crate) fn is_rule_form(go: &GoQuestion) -> bool {
+    let words: Vec<&str> = go.go.split_whitespace().collect();
+    let keys: Vec<&str> = words.iter().skip(1).step_by(2).copied().collect();
+    words.first() == Some(&"go") && keys == ["wtime", "btime", "winc", "binc"] && words.len() == 9
+}
+
+/// The first question of the run that was not answered at all (an illegal move is an answer). What comes
+/// after it is its consequence and is held against nobody.
+pub(crate) fn first_trouble(run: &Run) -> Option<usize> {
+    run.asks
+        .iter()
+        .position(|ask| !ask.answer.is_good() && !matches!(ask.answer, Answer::Illegal { .. }))
+}
+
+/// Whether `quit` was sent to an engine that had answered everything before, so that what remains
+/// counts (rule 7.4). An engine that hung or died before could not tidy up.
+pub(crate) fn was_told_to_quit(run: &Run) -> bool {
+    let quit = run.asks.iter().position(|ask| ask.question == Question::Quit);
+    match (first_trouble(run), quit) {
+        (Some(trouble), Some(quit)) => trouble >= quit,
+        (Some(_), None) => false,
+        (None, Some(_)) => true,
+        (None, None) => run.ending.how == EndHow::Quit,
+    }
+}
+
+/// The rule behind which everything stands that needs a run which ended in good order.
+pub(crate) fn needs_good_end(evidence: &Evidence) -> crate::model::rule::RuleId {
+    if engine(evidence).is_none() {
+        crate::model::rule::RuleId::Startup
+    } else {
+        crate::model::rule::RuleId::UciGo
+    }
+}
+
+/// The run in a few words, for sentences.
+pub(crate) fn purpose(run: &Run) -> String {
+    let what = match run.purpose {
+        Purpose::Main => "the measured run".to_owned(),
+        Purpose::Positions => "a run through positions".to_owned(),
+        Purpose::LongGame(plies) => format!("the game of {plies}"),
+        Purpose::Clock => "the clock's run".to_owned(),
+        Purpose::Idle => "the run that waits".to_owned(),
+        Purpose::BareGo => "the run with bare `go`".to_owned(),
+        Purpose::Capabilities => "the run that tries more of UCI".to_owned(),
+        Purpose::EndOfInput => "the run whose input was closed".to_owned(),
+        Purpose::QuitWhileThinking => "the run that was told to quit while it thought".to_owned(),
+        Purpose::KilledMidway => "the run that was killed in the middle".to_owned(),
+        Purpose::BlankPath => "the run at a path with a blank".to_owned(),
+        Purpose::OtherShell => "the run by the other shell".to_owned(),
+        Purpose::OwnName => "the run under its own name".to_owned(),
+    };
+    match run.shell {
+        Shell::AsIs => what,
+        Shell::Dash => format!("{what} (dash as /bin/sh)"),
+        Shell::Bash => format!("{what} (bash as /bin/sh)"),
+    }
+}
+
+/// Who started a program: `entry > sh > cc > cc1`.
+pub(crate) fn lineage(run: &Run, index: Option<usize>) -> String {
+    let mut names = Vec::new();
+    let mut at = index;
+    // A chain is never longer than the list; a bound keeps a damaged record from looping.
+    for _ in 0..run.execs.len() {
+        let Some(exec) = at.and_then(|i| run.execs.get(i)) else {
+            break;
+        };
+        names.push(title(exec));
+        at = exec.by;
+    }
+    if names.is_empty() {
+        return "entry".to_owned();
+    }
+    names.reverse();
+    names.join(" > ")
+}
+
+/// A program's name in a lineage; the entry's own neutral name says nothing.
+fn title(exec: &Exec) -> &str {
+    if exec.class == crate::model::evidence::ProgramClass::Entry { "entry" } else { &exec.name }
+}
+
+/// How the run's first process ended before it was asked to, with the signals of its other processes.
+pub(crate) fn how_it_ended(run: &Run) -> Option<String> {
+    if run.ending.how != EndHow::ByItself {
+        return None;
+    }
+    Some(match run.ending.exit {
+        Some(exit) => exit_words(exit),
+        None => "its output ended".to_owned(),
+    })
+}
+
+/// An exit in words, with what shells mean by theirs.
+pub(crate) fn exit_words(exit: ExitHow) -> String {
+    match exit {
+        ExitHow::Status(126) => "exit status 126 (a shell's: could not be executed)".to_owned(),
+        ExitHow::Status(127) => "exit status 127 (a shell's: command not found)".to_owned(),
+        ExitHow::Status(code @ 129..=159) => {
+            format!("exit status {code} (a shell's: {})", ExitHow::Signal(code - 128))
+        }
+        exit => exit.to_string(),
+    }
+}
+
+/// What came in place of a good answer.
+pub(crate) fn answer_words(ask: &Ask, run: &Run) -> String {
+    match &ask.answer {
+        Answer::Done => "answered".to_owned(),
+        Answer::Legal(uci) => format!("bestmove {uci}"),
+        Answer::Illegal { line, why } => format!("`{line}`: {why}"),
+        Answer::Timeout => format!("no answer within {}", secs(ask.took)),
+        Answer::Ended(exit) => match exit.or(run.ending.exit.filter(|_| {
+            // Only an exit that the engine chose itself explains the end of its output.
+            run.ending.how == EndHow::ByItself
+        })) {
+            Some(exit) => format!("it ended after {}: {}", secs(ask.took), exit_words(exit)),
+            None => format!("it closed its output after {}", secs(ask.took)),
+        },
+        Answer::Flood(bytes) => format!("it wrote {bytes} without the answer"),
+        Answer::NotTaken => "it no longer read its input".to_owned(),
+    }
+}
+
+/// Fatal signals in the run, each with the program that got it.
+pub(crate) fn crashes(run: &Run) -> Vec<String> {
+    run.crashes
+        .iter()
+        .take(5)
+        .map(|crash| {
+            format!(
+                "{} at {}: {}",
+                lineage(run, crash.by),
+                secs(crash.at),
+                ExitHow::Signal(crash.signal)
+            )
+        })
+        .collect()
+}
+
+/// The end of its standard error.
+pub(crate) fn stderr(run: &Run) -> Vec<String> {
+    let skip = run.stderr_tail.len().saturating_sub(8);
+    run.stderr_tail.iter().skip(skip).map(|line| format!("stderr: {line}")).collect()
+}
+
+/// What was said around a question, with times: `>` to the engine, `<` from it.
+pub(crate) fn conversation(run: &Run, upto: usize) -> Vec<String> {
+    let from = (upto + 1).saturating_sub(3);
+    let mut lines = Vec::new();
+    for ask in run.asks.iter().take(upto + 1).skip(from) {
+        let at = secs(ask.at);
+        match &ask.question {
+            Question::Uci => lines.push(format!("{at} > uci")),
+            Question::IsReady => lines.push(format!("{at} > isready")),
+            Question::NewGame => lines.push(format!("{at} > ucinewgame, isready")),
+            Question::Go(go) => {
+                lines.push(format!("{at} > {}", shorten(&go.command, 160)));
+                lines.push(format!("{at} > {}", go.go));
+            }
+            Question::Quit => lines.push(format!("{at} > quit")),
+            Question::EndOfInput => lines.push(format!("{at} > (end of input)")),
+        }
+        if let Some(info) = &ask.last_info {
+            lines.push(format!("{} < {info}", secs(ask.at + ask.took)));
+        }
+        let said = match (&ask.question, &ask.answer) {
+            (Question::Uci, Answer::Done) => "uciok".to_owned(),
+            (Question::IsReady | Question::NewGame, Answer::Done) => "readyok".to_owned(),
+            (Question::Quit | Question::EndOfInput, Answer::Done) => "(ended)".to_owned(),
+            (_, Answer::Illegal { line, .. }) => line.clone(),
+            _ => format!("({})", answer_words(ask, run)),
+        };
+        lines.push(format!("{} < {said}", secs(ask.at + ask.took)));
+    }
+    lines
+}
+
+/// A long command cut in the middle: its beginning says what it is, its end where it stands.
+pub(crate) fn shorten(text: &str, max: usize) -> String {
+    let length = text.chars().count();
+    if length <= max {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(max / 2).collect();
+    let tail: String = text.chars().skip(length - max / 2).collect();
+    format!("{head} … {tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing;
+    use crate::judge::support::testing::Build;
+    use crate::model::evidence::ProgramClass;
+
+    #[test]
+    fn times_and_lists_read_well() {
+        assert_eq!(secs(Duration::from_millis(35)), "35 ms");
+        assert_eq!(secs(Duration::from_millis(530)), "0.53 s");
+        assert_eq!(secs(Duration::from_millis(61_200)), "61.2 s");
+        assert_eq!(list(&["a", "b", "c"], 2), "a, b and 1 more");
+        assert_eq!(shorten("0123456789", 4), "01 … 89");
+    }
+
+    #[test]
+    fn lineage_goes_down_to_the_entry() {
+        let run = testing::run(Purpose::Main).exec(Some(0), "cc", ProgramClass::Listed).exec(
+            Some(1),
+            "cc1",
+            ProgramClass::Helper,
+        );
+        assert_eq!(lineage(&run, Some(2)), "entry > cc > cc1");
+        assert_eq!(lineage(&run, None), "entry");
+    }
+
+    #[test]
+    fn the_other_shell_is_measured_where_the_first_failed() {
+        let failed = testing::run(Purpose::Main).not_up();
+        let mut other = testing::run(Purpose::OtherShell);
+        other.shell = Shell::Bash;
+        let evidence = testing::evidence_of([failed, other]);
+        assert_eq!(engine(&evidence).unwrap().purpose, Purpose::OtherShell);
+        assert_eq!(gate_runs(&evidence).count(), 1);
+    }
+
+    #[test]
+    fn only_the_words_and_order_of_the_rule_are_its_form() {
+        let mut go = testing::go("startpos", "position startpos", 0);
+        assert!(is_rule_form(&go));
+        go.go = "go btime 1 wtime 1 winc 1 binc 1".into();
+        assert!(!is_rule_form(&go));
+        go.go = "go".into();
+        assert!(!is_rule_form(&go));
+    }
+}

@@ -1,0 +1,317 @@
+//! Hand-built evidence for the tests of the rules: a healthy entry, and the ways to spoil it.
+
+use std::time::Duration;
+
+use crate::judge::rules::commands::{CommandPolicy, CommandWord};
+use crate::judge::rules::libraries::{LibraryPolicy, LibraryWord};
+use crate::model::evidence::{
+    Answer, Ask, BookSeen, Capabilities, Colours, EndHow, Ending, Evidence, Exec, ExecOutcome,
+    ExitHow, FileAccess, FileOpen, GameEnd, Games, GoQuestion, HostFacts, LeftFile, LeftProcess,
+    Limits, Played, PlayedGame, ProgramClass, Purpose, Question, Refusal, Resource, Rival, Run,
+    Shell,
+};
+use crate::model::layer_status::{Layer, LayerName, State};
+use crate::model::transcript::Transcript;
+use crate::model::units::{Bytes, Ply};
+
+/// The list after which every healthy test engine is asked.
+pub(crate) const LISTED: &str = "position startpos moves e2e4";
+
+pub(crate) fn ms(time: u64) -> Duration {
+    Duration::from_millis(time)
+}
+
+/// A search in the rule's form.
+pub(crate) fn go(position: &str, command: &str, plies: u32) -> GoQuestion {
+    GoQuestion {
+        position: position.into(),
+        command: command.into(),
+        plies: Ply(plies),
+        fen: "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1".into(),
+        go: "go wtime 1800000 btime 1800000 winc 3000 binc 3000".into(),
+        left: Some(ms(1_800_000)),
+    }
+}
+
+pub(crate) fn ask(question: Question, at: u64, took: u64, answer: Answer) -> Ask {
+    Ask { question, at: ms(at), took: ms(took), answer, infos: 0, last_info: None }
+}
+
+pub(crate) fn legal(uci: &str) -> Answer {
+    Answer::Legal(uci.into())
+}
+
+pub(crate) fn illegal(line: &str, why: &str) -> Answer {
+    Answer::Illegal { line: line.into(), why: why.into() }
+}
+
+/// One program of a run.
+pub(crate) fn exec(by: Option<usize>, name: &str, class: ProgramClass) -> Exec {
+    Exec {
+        at: ms(1),
+        pid: 10,
+        parent: 9,
+        by,
+        asked: format!("/usr/bin/{name}"),
+        real: Some(format!("/usr/bin/{name}")),
+        argv: vec![name.into()],
+        outcome: ExecOutcome::Ran,
+        class,
+        name: name.into(),
+        lasted: Some(ms(20)),
+        exit: Some(ExitHow::Status(0)),
+        product: None,
+    }
+}
+
+/// A run of a healthy engine: shakes hands, plays from both forms of `position`, quits at once.
+pub(crate) fn run(purpose: Purpose) -> Run {
+    Run {
+        purpose,
+        shell: Shell::AsIs,
+        launch_failure: None,
+        uciok: Some(ms(500)),
+        readyok: Some(ms(510)),
+        asks: vec![
+            ask(Question::Uci, 0, 500, Answer::Done),
+            ask(Question::IsReady, 500, 10, Answer::Done),
+            ask(Question::NewGame, 510, 5, Answer::Done),
+            ask(Question::Go(go("startpos", "position startpos", 0)), 520, 1_000, legal("e2e4")),
+            ask(Question::Go(go("listed", LISTED, 1)), 1_600, 1_000, legal("e7e5")),
+            ask(Question::Quit, 2_700, 10, Answer::Done),
+        ],
+        id_name: None,
+        id_author: None,
+        options: Vec::new(),
+        ending: Ending {
+            how: EndHow::Quit,
+            exit: Some(ExitHow::Status(0)),
+            exit_after: Some(ms(10)),
+            emptied_after: Some(ms(3_010)),
+        },
+        execs: vec![exec(None, "sh", ProgramClass::Entry)],
+        opens: Vec::new(),
+        not_installed: Vec::new(),
+        denials: Vec::new(),
+        refusals: Vec::new(),
+        lazy_maps: Vec::new(),
+        crashes: Vec::new(),
+        left_files: Vec::new(),
+        left_processes: Vec::new(),
+        stderr_tail: Vec::new(),
+        idle_before_go: None,
+        idle_after_move: None,
+        idle_ponder_off: None,
+        strained: false,
+        book: BookSeen::default(),
+        transcript: Transcript::default(),
+    }
+}
+
+/// A host with every mandatory layer, 8 GiB and two processors.
+pub(crate) fn host() -> HostFacts {
+    let layer = |name| Layer { name, state: State::Enforced, reason: String::new() };
+    HostFacts {
+        kernel: "6.18".into(),
+        cpus: 2,
+        memory: Bytes(8 << 30),
+        layers: [
+            LayerName::Landlock,
+            LayerName::Seccomp,
+            LayerName::Privileges,
+            LayerName::Rlimits,
+            LayerName::ExecReporter,
+            LayerName::Workspace,
+            LayerName::Mount,
+        ]
+        .map(layer)
+        .into(),
+        lowered_limits: Vec::new(),
+        missing_commands: vec!["pypy3".into()],
+        chess_libraries: vec!["/usr/lib/python3/dist-packages/chess".into()],
+    }
+}
+
+pub(crate) fn evidence_of(runs: impl IntoIterator<Item = Run>) -> Evidence {
+    Evidence {
+        runs: runs.into_iter().collect(),
+        capabilities: Capabilities::default(),
+        games: Games::NotYet,
+        host: host(),
+        limits: Limits::default(),
+        strict: false,
+        quick: false,
+    }
+}
+
+/// A healthy entry, every purpose that a gate needs.
+pub(crate) fn evidence() -> Evidence {
+    let mut long = run(Purpose::LongGame(Ply(450)));
+    long.asks = vec![ask(
+        Question::Go(go("long-450", "position startpos moves g1f3 g8f6", 450)),
+        520,
+        1_000,
+        legal("f3g1"),
+    )];
+    let mut idle = run(Purpose::Idle);
+    idle.idle_before_go = Some(0.0);
+    idle.idle_after_move = Some(0.0);
+    let mut clock = run(Purpose::Clock);
+    let little = GoQuestion { left: Some(ms(5_000)), ..go("little", LISTED, 1) };
+    clock.asks.push(ask(Question::Go(little), 9_000, 200, legal("e7e5")));
+    let mut evidence =
+        evidence_of([run(Purpose::Main), run(Purpose::Positions), long, idle, clock]);
+    let rivals = [Rival::Itself, Rival::Itself, Rival::Reference, Rival::Reference];
+    evidence.games = games(rivals.iter().zip(1..).map(|(rival, n)| game(n, *rival)).collect());
+    evidence
+}
+
+/// A game that ended as games do.
+pub(crate) fn game(number: usize, rival: Rival) -> PlayedGame {
+    PlayedGame {
+        number,
+        rival,
+        colours: Colours::Both,
+        plies: Ply(40),
+        answered: 36,
+        slowest: Some(ms(30)),
+        command: "position startpos moves e2e4".into(),
+        fen: "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1".into(),
+        line: Vec::new(),
+        result: "1-0",
+        end: GameEnd::Whole("White mates".into()),
+        late: Vec::new(),
+        exit: None,
+        stderr: Vec::new(),
+        refusals: Vec::new(),
+    }
+}
+
+/// Of four games that were wanted, these.
+pub(crate) fn games(games: Vec<PlayedGame>) -> Games {
+    Games::Played(Played {
+        control: "0.3+0.01".into(),
+        limit: ms(30_000),
+        took: ms(4_000),
+        wanted: 4,
+        games,
+    })
+}
+
+/// Changes to a run, in a chain.
+pub(crate) trait Build: Sized {
+    fn exec(self, by: Option<usize>, name: &str, class: ProgramClass) -> Self;
+    fn outcome(self, outcome: ExecOutcome) -> Self;
+    fn not_up(self) -> Self;
+    fn died(self, exit: ExitHow) -> Self;
+    fn asked(self, question: Question, answer: Answer) -> Self;
+    fn stderr(self, line: &str) -> Self;
+    fn refused(self, what: Resource) -> Self;
+    fn looked_for(self, name: &str) -> Self;
+    fn opened(self, path: &str, denied: bool) -> Self;
+    fn left(self, path: &str, exempt: Option<&str>) -> Self;
+    fn still_runs(self, command: &str, state: char) -> Self;
+}
+
+impl Build for Run {
+    fn exec(mut self, by: Option<usize>, name: &str, class: ProgramClass) -> Run {
+        self.execs.push(exec(by, name, class));
+        self
+    }
+    /// Sets the last program's outcome.
+    fn outcome(mut self, outcome: ExecOutcome) -> Run {
+        if let Some(exec) = self.execs.last_mut() {
+            exec.outcome = outcome;
+        }
+        self
+    }
+    /// It never said `uciok`.
+    fn not_up(mut self) -> Run {
+        self.uciok = None;
+        self.readyok = None;
+        self.asks = vec![ask(Question::Uci, 0, 60_000, Answer::Timeout)];
+        self.ending =
+            Ending { how: EndHow::Killed, exit: None, exit_after: None, emptied_after: None };
+        self
+    }
+    /// It ended before `uciok`.
+    fn died(mut self, exit: ExitHow) -> Run {
+        self = self.not_up();
+        self.asks = vec![ask(Question::Uci, 0, 30, Answer::Ended(Some(exit)))];
+        self.ending.how = EndHow::ByItself;
+        self.ending.exit = Some(exit);
+        self
+    }
+    /// One more question before `quit`.
+    fn asked(mut self, question: Question, answer: Answer) -> Run {
+        let at = self.asks.len().saturating_sub(1);
+        self.asks.insert(at, ask(question, 2_650, 20, answer));
+        self
+    }
+    fn stderr(mut self, line: &str) -> Run {
+        self.stderr_tail.push(line.into());
+        self
+    }
+    fn refused(mut self, what: Resource) -> Run {
+        self.refusals.push(Refusal { by: Some(0), what });
+        self
+    }
+    fn looked_for(mut self, name: &str) -> Run {
+        self.not_installed.push(name.into());
+        self
+    }
+    fn opened(mut self, path: &str, denied: bool) -> Run {
+        self.opens.push(FileOpen {
+            at: ms(5),
+            by: Some(0),
+            path: path.into(),
+            access: FileAccess::Read,
+            denied,
+            missing: false,
+        });
+        self
+    }
+    fn left(mut self, path: &str, exempt: Option<&str>) -> Run {
+        self.left_files.push(LeftFile {
+            path: path.into(),
+            size: Bytes(1_234),
+            kind: "file".into(),
+            made_by: Some("mktemp".into()),
+            exempt: exempt.map(Into::into),
+        });
+        self
+    }
+    fn still_runs(mut self, command: &str, state: char) -> Run {
+        self.left_processes.push(LeftProcess { pid: 77, state, command: command.into() });
+        self.ending.emptied_after = None;
+        self
+    }
+}
+
+/// The rules' list in small: enough for the tests.
+pub(crate) struct TestPolicy;
+
+impl CommandPolicy for TestPolicy {
+    fn command(&self, name: &str) -> CommandWord {
+        let class = match name {
+            "sh" | "cc" | "xz" | "python3" | "pypy3" => ProgramClass::Listed,
+            "cc1" => ProgramClass::Helper,
+            "rm" => ProgramClass::Tolerated,
+            _ => ProgramClass::Refused,
+        };
+        CommandWord { class, reason: "the rules' own example calls it".into() }
+    }
+}
+
+impl LibraryPolicy for TestPolicy {
+    fn library(&self, name_or_path: &str) -> LibraryWord {
+        if ["libc.so.6", "numpy", "json", "libm.so.6"]
+            .iter()
+            .any(|word| name_or_path.contains(word))
+        {
+            LibraryWord::Allowed("rule 7.6".into())
+        } else {
+            LibraryWord::Refused("not in allowlist.toml".into())
+        }
+    }
+}

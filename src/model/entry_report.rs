@@ -1,0 +1,289 @@
+//! All that is told of one entry: what every view reads, and the judge writes.
+
+use super::game_shown::GameShown;
+use super::size_figures::SizeFigures;
+use crate::model::evidence::{
+    Capabilities, Ending, Exec, LeftFile, LeftProcess, Purpose, Run, Shell,
+};
+use crate::model::layer_status::Layer;
+use crate::model::source_place::Place;
+use crate::model::verdict::{Finding, Verdict};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// All that is told of one entry.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct EntryReport {
+    /// The path as it was given.
+    pub path: PathBuf,
+    /// The entry's file below it, or the same path where no single file was found.
+    pub file: PathBuf,
+    /// The SHA-256 of the file in hex; none where no single file was found.
+    pub sha256: Option<String>,
+    /// The bytes; none where no single file was found.
+    pub size: Option<SizeFigures>,
+    /// The decision.
+    pub verdict: Verdict,
+    /// What was found, in the order of the registry of rules.
+    pub findings: Vec<Finding>,
+    /// How long the main run took to start.
+    pub startup: StartTimes,
+    /// The programs that the main run started.
+    pub execs: Vec<Exec>,
+    /// What the main run left behind.
+    pub leftovers: Vec<Leftover>,
+    /// What the sandbox enforced; empty where the entry was never started.
+    pub layers: Vec<Layer>,
+    /// What the engine understands; none where it was never started.
+    pub capabilities: Option<Capabilities>,
+    /// The conversation of the main run, one escaped line each with its time.
+    pub transcript: Vec<String>,
+    /// Every run in a line.
+    pub runs: Vec<RunSummary>,
+    /// The games of rule `match`, as far as they began.
+    pub games: Vec<GameShown>,
+    /// What else was going on, and where this report comes from.
+    pub circumstances: Circumstances,
+}
+
+/// What a reader must know of how a report came about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Circumstances {
+    /// How many other entries were judged on this host at the same time, at most. Times are upper bounds
+    /// then: other entries can make one slower, never faster.
+    pub beside: usize,
+    /// When it was judged, in RFC 3339, where that was earlier and nothing has changed since.
+    pub judged: Option<String>,
+    /// The SHA-256 of the entry's engines.json in hex, where it has one.
+    pub engines_json_sha256: Option<String>,
+}
+
+/// A finding that is of no entry, but on a line of the configuration.
+#[derive(Clone, Debug)]
+pub struct Stray {
+    /// The configuration.
+    pub file: PathBuf,
+    /// Where in it.
+    pub at: Place,
+    /// What was found.
+    pub finding: Finding,
+}
+
+/// All that a report tells.
+#[derive(Clone, Copy, Debug)]
+pub struct Told<'a> {
+    /// The entries, in their order.
+    pub entries: &'a [EntryReport],
+    /// What is of no entry.
+    pub strays: &'a [Stray],
+}
+
+impl<'a> From<&'a [EntryReport]> for Told<'a> {
+    fn from(entries: &'a [EntryReport]) -> Told<'a> {
+        Told { entries, strays: &[] }
+    }
+}
+
+impl<'a, const N: usize> From<&'a [EntryReport; N]> for Told<'a> {
+    fn from(entries: &'a [EntryReport; N]) -> Told<'a> {
+        Told { entries, strays: &[] }
+    }
+}
+
+impl<'a> From<&'a Vec<EntryReport>> for Told<'a> {
+    fn from(entries: &'a Vec<EntryReport>) -> Told<'a> {
+        Told { entries, strays: &[] }
+    }
+}
+
+/// From exec to the first answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct StartTimes {
+    /// To `uciok`.
+    pub uciok: Option<Duration>,
+    /// To the first `readyok`.
+    pub readyok: Option<Duration>,
+}
+
+/// Something that remained after the end.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(tag = "what", rename_all = "kebab-case")]
+pub enum Leftover {
+    /// A file, or something else with a path.
+    File(LeftFile),
+    /// A process.
+    Process(LeftProcess),
+}
+
+/// One run in a line of the report.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct RunSummary {
+    /// Why it was started.
+    pub purpose: Purpose,
+    /// Which shell stood for `/bin/sh`.
+    pub shell: Shell,
+    /// How long it took to start.
+    pub startup: StartTimes,
+    /// Questions asked, and those among them that were answered well.
+    pub asked: usize,
+    /// See [`RunSummary::asked`].
+    pub answered: usize,
+    /// How it ended.
+    pub ending: Ending,
+    /// See [`Run::strained`].
+    pub strained: bool,
+}
+
+impl From<&Run> for RunSummary {
+    fn from(run: &Run) -> RunSummary {
+        RunSummary {
+            purpose: run.purpose,
+            shell: run.shell,
+            startup: StartTimes { uciok: run.uciok, readyok: run.readyok },
+            asked: run.asks.len(),
+            answered: run.asks.iter().filter(|ask| ask.answer.is_good()).count(),
+            ending: run.ending.clone(),
+            strained: run.strained,
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::model::evidence::{
+        Colours, EndHow, ExecOutcome, ExitHow, GameEnd, PlayedPly, ProgramClass, Rival, Score,
+    };
+    use crate::model::layer_status::{LayerName, State};
+    use crate::model::rule::RuleId;
+    use crate::model::units::Bytes;
+
+    fn layer(name: LayerName, state: State, reason: &str) -> Layer {
+        Layer { name, state, reason: reason.into() }
+    }
+
+    /// A report with one finding of each status.
+    pub(crate) fn report() -> EntryReport {
+        EntryReport {
+            path: "entries/tiny".into(),
+            file: "entries/tiny/x".into(),
+            sha256: Some("ab".repeat(32)),
+            size: Some(SizeFigures {
+                file: Bytes(4097),
+                stub: Some(Bytes(69)),
+                payload: Bytes(20),
+                payload_bare: Bytes(12),
+                total: Bytes(4117),
+                limit: Bytes::LIMIT_4K,
+            }),
+            verdict: Verdict::Rejected,
+            findings: vec![
+                Finding::pass(RuleId::SingleFile, "one regular file").detail("not shown"),
+                Finding::fail(RuleId::Size, "4117 bytes, 21 over")
+                    .detail("file 4097, engines.json 20")
+                    .with("over", 21)
+                    .help("save 21 bytes"),
+                Finding::undecided(RuleId::Commands, "pypy3 is not installed here")
+                    .detail("asked for by sh after 3 ms")
+                    .help("install pypy3"),
+                Finding::advice(RuleId::LongGame, "a list of 1000 plies is cut")
+                    .detail("also not shown")
+                    .help("make the buffer longer"),
+                Finding::skipped(RuleId::UciGo, RuleId::Commands),
+            ],
+            startup: StartTimes {
+                uciok: Some(Duration::from_millis(412)),
+                readyok: Some(Duration::from_micros(413_500)),
+            },
+            execs: vec![Exec {
+                at: Duration::ZERO,
+                pid: 7,
+                parent: 6,
+                by: None,
+                asked: "/entry/x".into(),
+                real: Some("/usr/bin/dash".into()),
+                argv: vec!["/entry/x".into()],
+                outcome: ExecOutcome::Ran,
+                class: ProgramClass::Entry,
+                name: "sh".into(),
+                lasted: None,
+                exit: Some(ExitHow::Status(0)),
+                product: None,
+            }],
+            leftovers: vec![
+                Leftover::File(LeftFile {
+                    path: "/tmp/x".into(),
+                    size: Bytes(3),
+                    kind: "file".into(),
+                    made_by: Some("sh".into()),
+                    exempt: None,
+                }),
+                Leftover::Process(LeftProcess { pid: 9, state: 'S', command: "sleep 60".into() }),
+            ],
+            layers: vec![
+                layer(LayerName::Landlock, State::Enforced, "ABI 7"),
+                layer(LayerName::Seccomp, State::Enforced, ""),
+                layer(LayerName::Net, State::Partial, "loopback is up"),
+                layer(LayerName::User, State::Absent, "refused by the host"),
+            ],
+            capabilities: Some(Capabilities {
+                go_clock: Some(true),
+                stop: Some(true),
+                fen: Some(false),
+                ..Capabilities::default()
+            }),
+            transcript: vec!["   0.000 > uci".into(), "   0.412 < uciok".into()],
+            runs: vec![RunSummary {
+                purpose: Purpose::LongGame(crate::model::units::Ply(450)),
+                shell: Shell::Dash,
+                startup: StartTimes::default(),
+                asked: 4,
+                answered: 3,
+                ending: Ending {
+                    how: EndHow::Killed,
+                    exit: Some(ExitHow::Signal(9)),
+                    exit_after: None,
+                    emptied_after: None,
+                },
+                strained: false,
+            }],
+            games: vec![game()],
+            circumstances: Circumstances::default(),
+        }
+    }
+
+    /// A finding on the third line of a configuration.
+    pub(crate) fn stray() -> Stray {
+        Stray {
+            file: "gate4k.toml".into(),
+            at: Place { line: 3, column: 9 },
+            finding: Finding::advice(RuleId::Size, "the waiver matches nothing")
+                .detail("its reason was: x")
+                .help("remove it"),
+        }
+    }
+
+    /// A short game that White wins.
+    pub(crate) fn game() -> GameShown {
+        let ply = |(number, word): (i32, &str)| PlayedPly {
+            uci: word.into(),
+            took: (number > 1)
+                .then(|| Duration::from_millis(20 + 3 * number.unsigned_abs() as u64)),
+            score: (number > 1).then_some(match number {
+                6 => Score::Mate(1),
+                _ => Score::Centipawns(15 * number),
+            }),
+        };
+        let words = ["e2e4", "e7e5", "d1h5", "b8c6", "f1c4", "g8f6", "h5f7"];
+        GameShown {
+            number: 1,
+            rival: Rival::Reference,
+            colours: Colours::White,
+            result: "1-0".into(),
+            end: GameEnd::Whole("White mates".into()),
+            fen: "r1bqkb1r/pppp1Qpp/2n2n2/4p3/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 0 4".into(),
+            moves: (0..).zip(words).map(ply).collect(),
+        }
+    }
+}

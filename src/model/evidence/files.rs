@@ -1,0 +1,62 @@
+//! Files: what was opened, what remained; and the processes that did.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::text::millis;
+use crate::model::units::Bytes;
+
+/// What a program wanted of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileAccess {
+    /// To read it.
+    Read,
+    /// To write, create, rename or remove it.
+    Write,
+}
+
+/// One opening of a file, seen until the last `readyok` of the start.
+#[derive(Clone, Debug, Serialize)]
+pub struct FileOpen {
+    /// When.
+    #[serde(rename = "at_ms", serialize_with = "millis")]
+    pub at: Duration,
+    /// Index in the run's list of execs of the program that did it.
+    pub by: Option<usize>,
+    /// The path as given, made absolute, escaped.
+    pub path: String,
+    /// Read or write.
+    pub access: FileAccess,
+    /// True where the sandbox refused it (EACCES, EPERM, EROFS).
+    pub denied: bool,
+    /// True where there is no such file.
+    pub missing: bool,
+}
+
+/// A file that remained.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct LeftFile {
+    /// Where, as the entry sees it (`/tmp/tmp.x`), escaped.
+    pub path: String,
+    /// Its size.
+    pub size: Bytes,
+    /// What it is: `file`, `directory`, `symlink`, `fifo`, `socket`, `shared memory`.
+    pub kind: String,
+    /// The allow-list name of the program that made it, where that was seen.
+    pub made_by: Option<String>,
+    /// The pattern of allowlist.toml that exempts it as a cache of a system program, if one does.
+    pub exempt: Option<String>,
+}
+
+/// A process that was still there.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct LeftProcess {
+    /// As numbered by the host.
+    pub pid: i32,
+    /// Its state letter from /proc (R, S, T …).
+    pub state: char,
+    /// Its command line, escaped.
+    pub command: String,
+}

@@ -1,0 +1,58 @@
+//! The host and the limits, as far as verdicts depend on them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::model::layer_status::Layer;
+use crate::model::text::millis;
+use crate::model::units::Bytes;
+
+/// The host, as far as verdicts depend on it.
+#[derive(Clone, Debug, Serialize)]
+pub struct HostFacts {
+    /// Kernel release.
+    pub kernel: String,
+    /// Processors that may be used.
+    pub cpus: usize,
+    /// Physical memory.
+    pub memory: Bytes,
+    /// What was enforced, layer by layer.
+    pub layers: Vec<Layer>,
+    /// Limits that are so low here that an entry may fail for it, each in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lowered_limits: Vec<String>,
+    /// Names of rule 7.5 that this host lacks.
+    pub missing_commands: Vec<String>,
+    /// Where the host's own chess libraries are, hidden from the entry.
+    pub chess_libraries: Vec<PathBuf>,
+}
+
+/// The limits in force (settings; the defaults are the event's).
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Limits {
+    /// Rule 7.4: 60 s from exec to `readyok`.
+    #[serde(rename = "startup_ms", serialize_with = "millis")]
+    pub startup: Duration,
+    /// How long a move may take beyond the clock it was given before it counts as no answer.
+    #[serde(rename = "answer_ms", serialize_with = "millis")]
+    pub answer: Duration,
+    /// How long after `quit` the engine's own process may take to end.
+    #[serde(rename = "quit_ms", serialize_with = "millis")]
+    pub quit: Duration,
+    /// How long after `quit` processes that clean up may still run.
+    #[serde(rename = "grace_ms", serialize_with = "millis")]
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            startup: Duration::from_secs(60),
+            answer: Duration::from_secs(20),
+            quit: Duration::from_secs(5),
+            grace: Duration::from_secs(10),
+        }
+    }
+}

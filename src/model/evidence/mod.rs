@@ -1,0 +1,69 @@
+//! What was seen of an entry: the typed record that every rule judges.
+//!
+//! Probes fill it, rules read it, reports show it. Nothing here decides anything. Times are since the
+//! exec of the entry in the run they belong to, unless said otherwise. Text that came from an entry is
+//! kept as bytes turned into escaped strings ([`escape`]), so that no report can be forged by a name.
+
+mod capabilities;
+mod files;
+mod games;
+mod host;
+mod programs;
+mod questions;
+mod refusals;
+mod run;
+
+pub use capabilities::Capabilities;
+pub use files::{FileAccess, FileOpen, LeftFile, LeftProcess};
+pub use games::{
+    Colours, GameEnd, GameFault, Games, LateMove, Played, PlayedGame, PlayedPly, Rival, Score,
+};
+pub use host::{HostFacts, Limits};
+pub use programs::{Exec, ExecOutcome, ExitHow, Product, ProgramClass};
+pub use questions::{Answer, Ask, GoQuestion, Question};
+pub use refusals::{Crash, Denial, Refusal, Resource};
+pub use run::{
+    BookSeen, DeclaredOption, EndHow, Ending, LONG_GAME, LaunchFailure, Purpose, Run, Shell,
+};
+
+/// Everything the running rules judge.
+#[derive(Clone, Debug)]
+pub struct Evidence {
+    /// All runs; the first of purpose [`Purpose::Main`] is the measured one.
+    pub runs: Vec<Run>,
+    /// What it understands.
+    pub capabilities: Capabilities,
+    /// The games it played.
+    pub games: Games,
+    /// The host.
+    pub host: HostFacts,
+    /// The limits.
+    pub limits: Limits,
+    /// `--strict`: tolerated commands count as refused.
+    pub strict: bool,
+    /// `--quick`: probes that can only add advice were left out.
+    pub quick: bool,
+}
+
+impl Evidence {
+    /// The measured run.
+    #[must_use]
+    pub fn main(&self) -> Option<&Run> {
+        self.of(Purpose::Main).next()
+    }
+
+    /// The runs of one purpose.
+    pub fn of(&self, purpose: Purpose) -> impl Iterator<Item = &Run> {
+        self.runs.iter().filter(move |run| run.purpose == purpose)
+    }
+
+    /// Every `go` that was judged, over all runs, with its run.
+    pub fn searches(&self) -> impl Iterator<Item = (&Run, &Ask, &GoQuestion)> {
+        self.runs.iter().flat_map(|run| {
+            run.asks.iter().filter_map(move |ask| match &ask.question {
+                Question::Go(go) => Some((run, ask, go)),
+                _ => None,
+            })
+        })
+    }
+}

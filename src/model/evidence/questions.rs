@@ -1,0 +1,111 @@
+//! Questions to an engine, and its answers.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::programs::ExitHow;
+use crate::model::text::{millis, millis_opt};
+use crate::model::units::{Bytes, Ply};
+
+/// What an engine was asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Question {
+    /// `uci`, until `uciok`.
+    Uci,
+    /// `isready`, until `readyok`.
+    IsReady,
+    /// `ucinewgame`, then `isready`, until `readyok`.
+    NewGame,
+    /// A position and `go`, until `bestmove`.
+    Go(GoQuestion),
+    /// `quit`, until the engine has ended.
+    Quit,
+    /// Input closed, until the engine has ended.
+    EndOfInput,
+}
+
+/// A search that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GoQuestion {
+    /// The name of the position (`castling-short-white`), or of the probe.
+    pub position: String,
+    /// The `position` command, escaped and cut.
+    pub command: String,
+    /// Plies in its move list.
+    pub plies: Ply,
+    /// The position as FEN, for the report.
+    pub fen: String,
+    /// The `go` command.
+    pub go: String,
+    /// What the rule's clock had left for the engine; none for forms without a clock.
+    #[serde(rename = "left_ms", serialize_with = "millis_opt")]
+    pub left: Option<Duration>,
+}
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// `uciok`, `readyok`, or the end after `quit`.
+    Done,
+    /// A move that is legal there, as written.
+    Legal(String),
+    /// A `bestmove` that is not a legal move there: the line, escaped, and why.
+    Illegal {
+        /// The line as it came, escaped.
+        line: String,
+        /// `illegal: the king would be in check`, `not written as in UCI: upper case` …
+        why: String,
+    },
+    /// Nothing within the limit.
+    Timeout,
+    /// Output ended (closed by the engine, or it ended by itself).
+    Ended(Option<ExitHow>),
+    /// More than the allowed number of bytes came without the answer: a flood.
+    Flood(Bytes),
+    /// The engine no longer took input.
+    NotTaken,
+}
+
+impl Answer {
+    /// Whether the question was answered as it should be.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        matches!(self, Answer::Done | Answer::Legal(_))
+    }
+}
+
+/// A question, its answer, and the time between.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ask {
+    /// What was asked.
+    pub question: Question,
+    /// When it was sent.
+    #[serde(rename = "at_ms", serialize_with = "millis")]
+    pub at: Duration,
+    /// From the write of the question to the read of the answer (or to giving up).
+    #[serde(rename = "took_ms", serialize_with = "millis")]
+    pub took: Duration,
+    /// What came.
+    pub answer: Answer,
+    /// `info` lines seen meanwhile.
+    pub infos: u32,
+    /// The last `info` line with a score, escaped.
+    pub last_info: Option<String>,
+}
+
+impl Ask {
+    /// True where a search was not waited for as long as its clock allowed: the missing answer is then no
+    /// fault of the engine's.
+    #[must_use]
+    pub fn was_cut(&self) -> bool {
+        match &self.question {
+            Question::Go(go) => {
+                self.answer == Answer::Timeout && go.left.is_some_and(|left| self.took < left)
+            }
+            _ => false,
+        }
+    }
+}

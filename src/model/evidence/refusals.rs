@@ -1,0 +1,73 @@
+//! What the sandbox or the kernel refused, and the signals that followed.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::model::text::millis;
+use crate::model::units::Bytes;
+
+/// Something else that the sandbox refused: a socket, a system call, a privilege.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Denial {
+    /// Index in the run's list of execs of the program that tried.
+    pub by: Option<usize>,
+    /// What it was, for people: `socket(AF_INET, SOCK_STREAM)`, `ptrace`, `mount`.
+    pub what: String,
+    /// How often it was seen.
+    pub count: u32,
+}
+
+/// A resource that the kernel refused: the sign of an entry made for a bigger machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// Index in the run's list of execs of the program that asked.
+    pub by: Option<usize>,
+    /// What was asked for.
+    pub what: Resource,
+}
+
+/// What can be refused for want of machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resource {
+    /// A mapping of this size (mmap, ENOMEM).
+    Memory(Bytes),
+    /// Another thread or process (clone, EAGAIN), when so many were there.
+    Threads(u32),
+    /// An instruction that this processor does not have (SIGILL).
+    Instruction,
+    /// Memory that all its processes used together, beyond what an entry gets here; it was killed.
+    Used(Bytes),
+    /// So many processes and threads at once, more than an entry gets here; it was killed.
+    Tasks(u32),
+}
+
+impl fmt::Display for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Resource::Memory(size) => write!(f, "a mapping of {}", size.human()),
+            Resource::Threads(count) => write!(f, "one more thread beside {count}"),
+            Resource::Used(size) => {
+                write!(f, "{} of memory in use at once (it was killed)", size.human())
+            }
+            Resource::Tasks(count) => {
+                write!(f, "{count} processes and threads at once (it was killed)")
+            }
+            Resource::Instruction => write!(f, "an instruction that this processor lacks (SIGILL)"),
+        }
+    }
+}
+
+/// A fatal signal that a process of the entry got.
+#[derive(Clone, Debug, Serialize)]
+pub struct Crash {
+    /// When.
+    #[serde(rename = "at_ms", serialize_with = "millis")]
+    pub at: Duration,
+    /// Index in the run's list of execs of the program that died.
+    pub by: Option<usize>,
+    /// The signal's number.
+    pub signal: i32,
+}

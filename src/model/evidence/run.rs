@@ -1,0 +1,215 @@
+//! One fresh process of the entry from start to end.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::files::{FileOpen, LeftFile, LeftProcess};
+use super::programs::{Exec, ExitHow};
+use super::questions::Ask;
+use super::refusals::{Crash, Denial, Refusal};
+use crate::model::text::{from_millis_opt, millis_opt};
+use crate::model::transcript::Transcript;
+use crate::model::units::{Bytes, Ply};
+
+/// Why a fresh process was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// The run that is measured: start, handshake, first moves, quit, leftovers.
+    Main,
+    /// A share of the positions of rule `legal-moves`.
+    Positions,
+    /// A game of this many plies on one line.
+    LongGame(Ply),
+    /// How the clock is used.
+    Clock,
+    /// `OwnBook` and `Ponder`, and what it does while it waits.
+    Idle,
+    /// Bare `go`.
+    BareGo,
+    /// FEN, stop, movetime, depth, nodes, setoption.
+    Capabilities,
+    /// End of input in place of `quit`.
+    EndOfInput,
+    /// `quit` while it thinks.
+    QuitWhileThinking,
+    /// Killed in the middle.
+    KilledMidway,
+    /// Staged at a path with a blank.
+    BlankPath,
+    /// Started by the other shell.
+    OtherShell,
+    /// Started under its own file name.
+    OwnName,
+}
+
+/// The list of moves that rule `long-game` asks of every engine.
+pub const LONG_GAME: Ply = Ply(450);
+
+impl Purpose {
+    /// Whether no more is asked than the rules demand, so that what goes wrong can reject the entry; all else can only
+    /// add advice.
+    #[must_use]
+    pub fn can_reject(self) -> bool {
+        match self {
+            Purpose::Main
+            | Purpose::OtherShell
+            | Purpose::Positions
+            | Purpose::Clock
+            | Purpose::Idle => true,
+            Purpose::LongGame(plies) => plies <= LONG_GAME,
+            Purpose::BareGo
+            | Purpose::Capabilities
+            | Purpose::EndOfInput
+            | Purpose::QuitWhileThinking
+            | Purpose::KilledMidway
+            | Purpose::BlankPath
+            | Purpose::OwnName => false,
+        }
+    }
+}
+
+/// The shell that read a script without an interpreter of its own, or with `#!/bin/sh`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shell {
+    /// The kernel decides; `/bin/sh` is what the host has.
+    AsIs,
+    /// dash, as `/bin/sh`.
+    Dash,
+    /// bash, as `/bin/sh`.
+    Bash,
+}
+
+/// One `option` line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DeclaredOption {
+    /// Its name.
+    pub name: String,
+    /// `check`, `spin`, `combo`, `button`, `string`.
+    pub kind: String,
+    /// Its default as written.
+    pub default: Option<String>,
+}
+
+/// How the run was brought to its end, and what was seen then.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Ending {
+    /// How.
+    pub how: EndHow,
+    /// How the engine's first process ended; none where it did not.
+    pub exit: Option<ExitHow>,
+    /// From `quit` (or the kill) to the end of the first process.
+    #[serde(
+        rename = "exit_after_ms",
+        serialize_with = "millis_opt",
+        deserialize_with = "from_millis_opt"
+    )]
+    pub exit_after: Option<Duration>,
+    /// From `quit` to the end of every process; none where some were left at the grace limit.
+    #[serde(
+        rename = "emptied_after_ms",
+        serialize_with = "millis_opt",
+        deserialize_with = "from_millis_opt"
+    )]
+    pub emptied_after: Option<Duration>,
+}
+
+/// What ended a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndHow {
+    /// `quit` was sent.
+    Quit,
+    /// Input was closed.
+    EndOfInput,
+    /// gate4k killed it.
+    Killed,
+    /// It ended before it was asked to.
+    ByItself,
+    /// It never started.
+    NotStarted,
+}
+
+/// Why an entry could not even be started.
+#[derive(Clone, Debug, Serialize)]
+pub struct LaunchFailure {
+    /// The errno of exec.
+    pub errno: i32,
+    /// In words, with the path or interpreter at fault.
+    pub what: String,
+}
+
+/// One fresh process of the entry from start to end.
+#[derive(Clone, Debug, Serialize)]
+pub struct Run {
+    /// Why it was started.
+    pub purpose: Purpose,
+    /// Which shell read it.
+    pub shell: Shell,
+    /// Set where exec itself failed.
+    pub launch_failure: Option<LaunchFailure>,
+    /// From exec to `uciok`.
+    #[serde(rename = "uciok_ms", serialize_with = "millis_opt")]
+    pub uciok: Option<Duration>,
+    /// From exec to the first `readyok`.
+    #[serde(rename = "readyok_ms", serialize_with = "millis_opt")]
+    pub readyok: Option<Duration>,
+    /// Questions and answers in order.
+    pub asks: Vec<Ask>,
+    /// `id name`, escaped.
+    pub id_name: Option<String>,
+    /// `id author`, escaped.
+    pub id_author: Option<String>,
+    /// The options it announced.
+    pub options: Vec<DeclaredOption>,
+    /// How it ended.
+    pub ending: Ending,
+    /// Every attempt to start a program, in order; the first is the entry.
+    pub execs: Vec<Exec>,
+    /// Files opened (deduplicated, capped).
+    pub opens: Vec<FileOpen>,
+    /// Names looked for along PATH and found nowhere.
+    pub not_installed: Vec<String>,
+    /// Other things that the sandbox refused.
+    pub denials: Vec<Denial>,
+    /// Resources that the kernel refused.
+    pub refusals: Vec<Refusal>,
+    /// Large mappings that were made without reserving memory for them (`--lazy-memory`).
+    pub lazy_maps: Vec<Bytes>,
+    /// Fatal signals.
+    pub crashes: Vec<Crash>,
+    /// Files that remained.
+    pub left_files: Vec<LeftFile>,
+    /// Processes that remained at the grace limit.
+    pub left_processes: Vec<LeftProcess>,
+    /// The last bytes of its standard error, escaped line by line.
+    pub stderr_tail: Vec<String>,
+    /// CPU time that all its processes used or wanted while it waited for us before the first `go`, per second of
+    /// waiting, once it rested or was seen not to; none where that was not measured, or could not be told.
+    pub idle_before_go: Option<f64>,
+    /// The same after a `bestmove`.
+    pub idle_after_move: Option<f64>,
+    /// The same after a `bestmove` once `Ponder` was switched off, where the engine announced it.
+    pub idle_ponder_off: Option<f64>,
+    /// On a faster host it might have gone otherwise: a limit ran out while something of it wanted a processor or a
+    /// disk, or it ended before its first `readyok`.
+    pub strained: bool,
+    /// What was seen of an opening book.
+    pub book: BookSeen,
+    /// Both directions with times.
+    #[serde(skip)]
+    pub transcript: Transcript,
+}
+
+/// What an engine said of a book of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct BookSeen {
+    /// A line that speaks of a book while the option (if any) was at its default.
+    pub by_default: Option<String>,
+    /// Such a line after the option was set to false.
+    pub when_off: Option<String>,
+    /// The option that switches it, if one was announced.
+    pub option: Option<String>,
+}

@@ -1,0 +1,100 @@
+//! The exit code for each outcome.
+
+use std::process::ExitCode;
+
+use super::verdict::Verdict;
+
+/// The exit codes of the program; the format of a report never changes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Exit {
+    /// Every entry is accepted, or what was asked for is done.
+    Success,
+    /// At least one entry is rejected.
+    Rejected,
+    /// The command line, a setting or a file of settings is wrong.
+    Usage,
+    /// There is nothing at the path that was given.
+    Nothing,
+    /// No entry is rejected, but at least one could not be decided here.
+    Undecided,
+    /// A bug in gate4k itself.
+    Bug,
+    /// What the entry itself ended with: its own status, or 128 and the number of its signal (`run`).
+    Entry(u8),
+}
+
+impl Exit {
+    /// The number that the shell sees.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Success => 0,
+            Exit::Rejected => 1,
+            Exit::Usage => 2,
+            Exit::Nothing => 3,
+            Exit::Undecided => 4,
+            Exit::Bug => 70,
+            Exit::Entry(code) => code,
+        }
+    }
+
+    /// How strongly an outcome of one entry speaks for the whole command: our own faults first, since
+    /// they make every other word doubtful, then the definite "no", then what was not there to judge.
+    fn weight(self) -> u8 {
+        match self {
+            Exit::Success | Exit::Entry(_) => 0,
+            Exit::Undecided => 1,
+            Exit::Nothing => 2,
+            Exit::Rejected => 3,
+            Exit::Usage => 4,
+            Exit::Bug => 5,
+        }
+    }
+
+    /// The outcome of several entries: rejected beats undecided beats accepted.
+    #[must_use]
+    pub fn worst(outcomes: impl IntoIterator<Item = Exit>) -> Exit {
+        outcomes.into_iter().max_by_key(|outcome| outcome.weight()).unwrap_or(Exit::Success)
+    }
+}
+
+impl From<Verdict> for Exit {
+    fn from(verdict: Verdict) -> Exit {
+        match verdict {
+            Verdict::Accepted => Exit::Success,
+            Verdict::Undecided => Exit::Undecided,
+            Verdict::Rejected => Exit::Rejected,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_codes_are_the_documented_ones() {
+        let codes =
+            [Exit::Success, Exit::Rejected, Exit::Usage, Exit::Nothing, Exit::Undecided, Exit::Bug]
+                .map(Exit::code);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 70]);
+    }
+
+    #[test]
+    fn rejected_beats_undecided_beats_accepted() {
+        use Exit::{Bug, Nothing, Rejected, Success, Undecided};
+        assert_eq!(Exit::worst([Success, Undecided, Success]), Undecided);
+        assert_eq!(Exit::worst([Undecided, Rejected, Success]), Rejected);
+        assert_eq!(Exit::worst([Nothing, Undecided]), Nothing);
+        assert_eq!(Exit::worst([Nothing, Rejected]), Rejected);
+        assert_eq!(Exit::worst([Rejected, Bug]), Bug);
+        assert_eq!(Exit::worst([]), Success);
+        assert_eq!(Exit::worst([Verdict::Accepted.into()]), Success);
+    }
+}

@@ -1,0 +1,170 @@
+//! Where in a text a mistake is, shown as people want it: line, column, the line and a caret.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use crate::model::text::escape;
+
+/// A place in a text: both counted from 1, the column in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub struct Place {
+    /// The line.
+    pub line: usize,
+    /// The character within it.
+    pub column: usize,
+}
+
+impl Place {
+    /// The place of a byte offset; an offset beyond the end is the end.
+    #[must_use]
+    pub fn of(text: &str, offset: usize) -> Place {
+        let before = &text[..floor(text, offset)];
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Place {
+            line: before.matches('\n').count() + 1,
+            column: before[start..].chars().count() + 1,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// A mistake at some place of a file.
+#[derive(Debug, thiserror::Error)]
+#[error("{}:{place}: {what}\n{excerpt}", escape(path.as_os_str().as_encoded_bytes(), 4096))]
+pub struct Misplaced {
+    /// The file.
+    pub path: PathBuf,
+    /// Where.
+    pub place: Place,
+    /// What is wrong, and what to write instead.
+    pub what: String,
+    /// The line with a caret.
+    pub excerpt: String,
+}
+
+impl Misplaced {
+    /// What is wrong with this part of a text that lies, or lay, at `path`.
+    #[must_use]
+    pub fn new(path: &Path, text: &str, span: Range<usize>, what: &str) -> Misplaced {
+        Misplaced {
+            path: path.to_owned(),
+            place: Place::of(text, span.start),
+            // It repeats what is written there, and a string may hold anything.
+            what: escape(what.as_bytes(), 1000),
+            excerpt: excerpt(text, span),
+        }
+    }
+}
+
+/// The nearest character boundary at or before `offset`.
+fn floor(text: &str, offset: usize) -> usize {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    offset
+}
+
+/// How many characters of a line are shown; a payload can be one line of four thousand.
+const WIDTH: usize = 76;
+
+/// The line that `span` begins on, with carets below the span. Long lines are cut around it, and
+/// what would disturb a terminal is shown as `·`.
+#[must_use]
+pub fn excerpt(text: &str, span: Range<usize>) -> String {
+    let begin = floor(text, span.start);
+    let place = Place::of(text, begin);
+    let start = text[..begin].rfind('\n').map_or(0, |newline| newline + 1);
+    let end = text[begin..].find('\n').map_or(text.len(), |newline| begin + newline);
+    let line: Vec<char> =
+        text[start..end].chars().map(|c| if c.is_control() { '·' } else { c }).collect();
+    let until = floor(text, span.end.clamp(begin, end));
+    let marked = text[begin..until].chars().count().max(1);
+    let column = place.column - 1;
+    let from = if line.len() <= WIDTH {
+        0
+    } else {
+        column.saturating_sub(WIDTH / 2).min(line.len() - WIDTH)
+    };
+    let shown: String = line.iter().skip(from).take(WIDTH).collect();
+    let carets = marked.min(WIDTH.saturating_sub(column - from)).max(1);
+    let number = place.line.to_string();
+    format!(
+        "{number} | {}\n{} | {}{}",
+        shown.trim_end(),
+        " ".repeat(number.len()),
+        " ".repeat(column - from),
+        "^".repeat(carets)
+    )
+}
+
+/// The candidate that `word` was most likely meant to be, if one is near enough to be worth saying.
+#[must_use]
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let allowed = (word.chars().count() / 3).max(1);
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(word, candidate), candidate))
+        .filter(|(steps, _)| *steps <= allowed)
+        .min_by_key(|(steps, _)| *steps)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Insertions, removals and replacements (Levenshtein), letters compared without case.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.to_lowercase().chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.to_lowercase().chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in right.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn places_count_from_one_and_in_characters() {
+        assert_eq!(Place::of("ab\ncd", 0).to_string(), "1:1");
+        assert_eq!(Place::of("ab\ncd", 4).to_string(), "2:2");
+        assert_eq!(Place::of("é=x", 2).to_string(), "1:2");
+        assert_eq!(Place::of("ab\n", 99).to_string(), "2:1");
+    }
+
+    #[test]
+    fn an_excerpt_points_at_the_span() {
+        assert_eq!(excerpt("one\nhelprs = 1\n", 4..10), "2 | helprs = 1\n  | ^^^^^^");
+        let long = format!("{}X{}", "a".repeat(500), "b".repeat(500));
+        let shown = excerpt(&long, 500..501);
+        let (line, carets) = shown.split_once('\n').unwrap();
+        assert_eq!(line.find('X'), carets.find('^'));
+        assert!(line.len() < 90);
+    }
+
+    #[test]
+    fn a_near_word_is_suggested_and_a_far_one_is_not() {
+        assert_eq!(nearest("helprs", ["name", "helpers"]), Some("helpers"));
+        assert_eq!(nearest("zzz", ["name", "helpers"]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_span_of_any_text_is_shown(text in "\\PC*\n?\\PC*", a in 0usize..80, b in 0usize..80) {
+            let _ = excerpt(&text, a..b);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Times and strangers' text as reports may show them.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serializer};
+
+/// Writes a duration as whole and decimal milliseconds in JSON.
+pub fn millis<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64((time.as_secs_f64() * 1e6).round() / 1e3)
+}
+
+/// As [`millis`], for a time that may be missing.
+pub fn millis_opt<S: Serializer>(time: &Option<Duration>, s: S) -> Result<S::Ok, S::Error> {
+    match time {
+        Some(time) => millis(time, s),
+        None => s.serialize_none(),
+    }
+}
+
+/// Reads what [`millis`] wrote.
+pub(super) fn from_millis<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+    let time = f64::deserialize(from)?;
+    Duration::try_from_secs_f64(time / 1e3).map_err(serde::de::Error::custom)
+}
+
+/// Reads what [`millis_opt`] wrote.
+pub(super) fn from_millis_opt<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Duration>, D::Error> {
+    let time: Option<f64> = Option::deserialize(from)?;
+    time.map(|time| Duration::try_from_secs_f64(time / 1e3).map_err(serde::de::Error::custom))
+        .transpose()
+}
+
+/// Bytes of a stranger as one harmless line: UTF-8 kept, control characters, newlines and broken
+/// sequences written as `\n`, `\x1b` …, and cut after `max` characters with an ellipsis.
+#[must_use]
+pub fn escape(bytes: &[u8], max: usize) -> String {
+    let mut out = String::new();
+    let mut count = 0usize;
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if count >= max {
+                out.push('…');
+                return out;
+            }
+            count += 1;
+            match c {
+                '\n' => out.push_str("\\n"),
+                '\r' => out.push_str("\\r"),
+                '\t' => out.push_str("\\t"),
+                c if c.is_control()
+                    || ('\u{200b}'..='\u{200f}').contains(&c)
+                    || ('\u{202a}'..='\u{202e}').contains(&c)
+                    || ('\u{2066}'..='\u{2069}').contains(&c) =>
+                {
+                    out.push_str(&c.escape_default().to_string());
+                }
+                c => out.push(c),
+            }
+        }
+        for byte in chunk.invalid() {
+            if count >= max {
+                out.push('…');
+                return out;
+            }
+            count += 1;
+            out.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    out
+}
+
+/// A path as one harmless line.
+pub(crate) fn shown(path: &std::path::Path) -> String {
+    escape(path.as_os_str().as_encoded_bytes(), usize::MAX)
+}
+
+/// JSON leaves characters alone that move a terminal's cursor or turn the order of writing (a file's
+/// name may hold them). The document itself has none of them, so they can only stand in strings, where
+/// `\u` says the same.
+pub(crate) fn harmless(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        let steers = c == '\u{7f}'
+            || ('\u{80}'..='\u{9f}').contains(&c)
+            || ('\u{200b}'..='\u{200f}').contains(&c)
+            || ('\u{2028}'..='\u{202e}').contains(&c)
+            || ('\u{2066}'..='\u{2069}').contains(&c);
+        if steers {
+            out.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hostile_name_is_one_harmless_line() {
+        assert_eq!(escape(b"a\nb\x1b[31m\xff", 100), "a\\nb\\u{1b}[31m\\xff");
+        assert_eq!(escape("abc\u{202e}".as_bytes(), 100), "abc\\u{202e}");
+        assert_eq!(escape(b"abcdef", 3), "abc…");
+    }
+}

@@ -1,0 +1,199 @@
+//! Both directions of a conversation, interleaved, with times.
+//!
+//! Bounded, whatever the engine floods: a long line keeps its beginning and the number of bytes that
+//! are missing, and when there are too many lines the middle goes, with a count in its place. The
+//! beginning holds the handshake and the end holds what went wrong, so both stay.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use crate::model::text::escape;
+
+/// Lines kept from the beginning.
+const HEAD: usize = 120;
+/// Lines kept from the end.
+const TAIL: usize = 280;
+/// Bytes kept of one line.
+const LINE: usize = 240;
+
+/// Who said it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Voice {
+    /// We, on its standard input.
+    Sent,
+    /// The engine, on its standard output.
+    Received,
+    /// The engine, on its standard error.
+    Stderr,
+    /// A remark of ours that was not sent.
+    Note,
+}
+
+impl Voice {
+    fn sign(self) -> char {
+        match self {
+            Voice::Sent => '>',
+            Voice::Received => '<',
+            Voice::Stderr => '!',
+            Voice::Note => '#',
+        }
+    }
+}
+
+/// One line of the record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// When, since the exec of the entry.
+    pub at: Duration,
+    /// Who.
+    pub voice: Voice,
+    /// The beginning of the line, as it came.
+    pub text: Vec<u8>,
+    /// How many bytes of the line are not kept.
+    pub more: usize,
+}
+
+impl Entry {
+    fn new(at: Duration, voice: Voice, text: &[u8]) -> Entry {
+        let kept = text.len().min(LINE);
+        Entry { at, voice, text: text[..kept].to_vec(), more: text.len() - kept }
+    }
+
+    /// One harmless line for a report: `  1.234 < bestmove e2e4`.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let text = escape(&self.text, LINE);
+        let mut line = format!("{:8.3} {} {text}", self.at.as_secs_f64(), self.voice.sign());
+        if self.more > 0 {
+            line.push_str(&format!(" … {} more bytes", self.more));
+        }
+        line
+    }
+}
+
+/// A record of what was said; bounded, whatever the engine floods.
+#[derive(Clone, Debug, Default)]
+pub struct Transcript {
+    head: Vec<Entry>,
+    tail: VecDeque<Entry>,
+    dropped: u64,
+}
+
+impl Transcript {
+    /// We sent a line (given without its end).
+    pub fn sent(&mut self, at: Duration, line: &[u8]) {
+        self.push(Entry::new(at, Voice::Sent, line));
+    }
+
+    /// The engine wrote a line (given without its end).
+    pub fn received(&mut self, at: Duration, line: &[u8]) {
+        self.push(Entry::new(at, Voice::Received, line));
+    }
+
+    /// The engine wrote to its standard error; the chunk may hold several lines.
+    pub fn stderr(&mut self, at: Duration, chunk: &[u8]) {
+        let chunk = chunk.strip_suffix(b"\n").unwrap_or(chunk);
+        for line in chunk.split(|byte| *byte == b'\n') {
+            self.push(Entry::new(at, Voice::Stderr, line));
+        }
+    }
+
+    /// Something that a reader should know at this point.
+    pub fn note(&mut self, at: Duration, text: &str) {
+        self.push(Entry::new(at, Voice::Note, text.as_bytes()));
+    }
+
+    fn push(&mut self, entry: Entry) {
+        if self.head.len() < HEAD {
+            self.head.push(entry);
+            return;
+        }
+        if self.tail.len() == TAIL {
+            self.tail.pop_front();
+            self.dropped += 1;
+        }
+        self.tail.push_back(entry);
+    }
+
+    /// What was kept, in order; the gap, if there is one, lies after the first lines.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.head.iter().chain(&self.tail)
+    }
+
+    /// How many lines were dropped from the middle.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// The record for a report, harmless line by line.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.head.iter().map(Entry::line).collect();
+        if self.dropped > 0 {
+            lines.push(format!("         … {} lines left out …", self.dropped));
+        }
+        lines.extend(self.tail.iter().map(Entry::line));
+        lines
+    }
+
+    /// The last lines of the record, for a report that has little room.
+    #[must_use]
+    pub fn last(&self, count: usize) -> Vec<String> {
+        let mut lines = self.lines();
+        lines.split_off(lines.len().saturating_sub(count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AT: Duration = Duration::from_millis(1234);
+
+    #[test]
+    fn a_conversation_reads_in_order() {
+        let mut record = Transcript::default();
+        record.sent(Duration::ZERO, b"uci");
+        record.received(AT, b"uciok\r");
+        record.stderr(AT, b"warning: x\nnote\n");
+        record.note(AT, "idle");
+        assert_eq!(
+            record.lines(),
+            [
+                "   0.000 > uci",
+                "   1.234 < uciok\\r",
+                "   1.234 ! warning: x",
+                "   1.234 ! note",
+                "   1.234 # idle",
+            ]
+        );
+        assert_eq!(record.last(1), ["   1.234 # idle"]);
+        assert_eq!(record.last(9).len(), 5);
+    }
+
+    #[test]
+    fn long_lines_are_cut_and_hostile_ones_harmless() {
+        let mut record = Transcript::default();
+        record.received(AT, &vec![b'a'; LINE + 17]);
+        record.received(AT, b"\x1b[31m\xff\0");
+        let lines = record.lines();
+        assert!(lines[0].ends_with("a … 17 more bytes"), "{}", lines[0]);
+        assert_eq!(lines[1], "   1.234 < \\u{1b}[31m\\xff\\u{0}");
+    }
+
+    #[test]
+    fn a_flood_keeps_both_ends() {
+        let mut record = Transcript::default();
+        for number in 0..100_000 {
+            record.received(AT, number.to_string().as_bytes());
+        }
+        let lines = record.lines();
+        assert_eq!(lines.len(), HEAD + 1 + TAIL);
+        assert!(lines[0].ends_with("< 0"));
+        assert!(lines[HEAD].contains("99600 lines left out"), "{}", lines[HEAD]);
+        assert!(lines[HEAD + TAIL].ends_with("< 99999"));
+        assert_eq!(record.dropped(), 99_600);
+        assert_eq!(record.entries().count(), HEAD + TAIL);
+    }
+}

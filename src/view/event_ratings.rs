@@ -1,0 +1,169 @@
+//! An event's rating list (rule 5): the entries as text and HTML, everybody as JSON.
+
+use serde_json::{Value, json};
+
+use super::markup::html as escaped;
+use super::ratings::{HEADS, cells, document, grid};
+use crate::event::ratings::{EntryRating, EventRatings, Known};
+use crate::model::words::counted;
+
+/// The entries with BayesElo's columns; empty while nothing is known of any.
+#[must_use]
+pub fn text(ratings: &EventRatings) -> String {
+    if is_empty(ratings) {
+        return String::new();
+    }
+    let rows: Vec<_> = ratings.entries.iter().map(line).collect();
+    format!("{}\n\n{}{}", headline(ratings), grid(&rows), note(ratings))
+}
+
+/// A section of a page; empty while nothing is known of any entry.
+#[must_use]
+pub fn html(ratings: &EventRatings) -> String {
+    if is_empty(ratings) {
+        return String::new();
+    }
+    let row = |tag: &str, cells: &[String]| -> String {
+        let cells = cells.iter().enumerate().map(|(column, cell)| {
+            let class = if column == 1 { "" } else { " class=\"r\"" };
+            format!("<{tag}{class}>{}</{tag}>", escaped(cell))
+        });
+        format!("<tr>{}</tr>", cells.collect::<String>())
+    };
+    let rows = ratings.entries.iter().map(|entry| row("td", &line(entry)) + "\n");
+    format!(
+        "<h1>{}</h1>\n<div class=\"wide\"><table>\n<thead>{}</thead>\n<tbody>\n{}</tbody></table></div>\n\
+         <p>{}</p>\n",
+        escaped(&headline(ratings)),
+        row("th", &HEADS.map(str::to_owned)),
+        rows.collect::<String>(),
+        escaped(note(ratings).trim())
+    )
+}
+
+/// The whole list as `gate4k ratings` has it, with what is said of the entries.
+#[must_use]
+pub fn json(ratings: &EventRatings) -> Value {
+    let mut value = document(&ratings.list, None, None);
+    let entries: Vec<Value> = ratings
+        .entries
+        .iter()
+        .map(|entry| {
+            json!({
+                "entry": entry.name,
+                "elo": entry.known.elo(),
+                "temporary": matches!(entry.known, Known::Temporary(_)),
+            })
+        })
+        .collect();
+    value["entries"] = entries.into();
+    value["games"] = json!({"history": ratings.history, "event": ratings.games});
+    value["anchored"] = ratings.is_anchored.into();
+    value
+}
+
+fn is_empty(ratings: &EventRatings) -> bool {
+    ratings.entries.iter().all(|entry| entry.known == Known::Unknown)
+}
+
+fn line(entry: &EntryRating) -> [String; 9] {
+    let blank = |elo: &str, games: &str| {
+        let mut cells: [String; 9] = std::array::from_fn(|_| String::new());
+        cells[1].clone_from(&entry.name);
+        cells[2] = elo.to_owned();
+        cells[5] = games.to_owned();
+        cells
+    };
+    match &entry.known {
+        Known::Rated { rank, rated } => cells(*rank, rated),
+        Known::Temporary(elo) => blank(&elo.to_string(), "0"),
+        Known::Unknown => blank("–", "0"),
+    }
+}
+
+fn headline(ratings: &EventRatings) -> String {
+    match (ratings.history, ratings.games) {
+        (0, games) => format!("Ratings by {}", counted(games, "game")),
+        (before, games) => {
+            format!(
+                "Ratings by {} before the event and {games} of its own",
+                counted(before, "game")
+            )
+        }
+    }
+}
+
+fn note(ratings: &EventRatings) -> String {
+    let mut note = String::new();
+    if ratings.entries.iter().any(|entry| matches!(entry.known, Known::Temporary(_))) {
+        note += "Without a game: a temporary rating (rule 5.5). ";
+    }
+    if !ratings.is_anchored {
+        note += "The list's mean is 0: only differences count. ";
+    }
+    if ratings.list.groups > 1 {
+        note += "Engines that never met, directly or through others, cannot be compared. ";
+    }
+    if note.is_empty() { note } else { format!("\n{}\n", note.trim_end()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ratings::bayes::{Model, Results};
+
+    fn ratings() -> EventRatings {
+        let mut results = Results::default();
+        results.add_many("a", "b<", [3, 1, 0]);
+        results.add_many("b<", "other", [0, 2, 0]);
+        let list = results.rate(&Model { offset: 2500.0, ..Model::default() });
+        let known = |name: &str| {
+            let place = list.rated.iter().position(|rated| rated.name == name).unwrap();
+            Known::Rated { rank: place + 1, rated: list.rated[place].clone() }
+        };
+        let entry = |name: &str, known| EntryRating { name: name.into(), known };
+        EventRatings {
+            entries: vec![
+                entry("new", Known::Temporary(2900)),
+                entry("a", known("a")),
+                entry("b<", known("b<")),
+                entry("c", Known::Unknown),
+            ],
+            list,
+            history: 2,
+            games: 4,
+            is_anchored: true,
+        }
+    }
+
+    #[test]
+    fn entries_have_their_place_in_the_whole_list() {
+        let page = text(&ratings());
+        let lines: Vec<&str> = page.lines().collect();
+        assert_eq!(lines[0], "Ratings by 2 games before the event and 4 of its own");
+        assert_eq!(lines[2], "Rank Name   Elo    +    - games score oppo. draws");
+        assert!(lines[3].starts_with("     new   2900") && lines[3].ends_with(" 0"), "{page}");
+        assert!(lines[4].starts_with("   1 a "), "{page}");
+        assert!(lines[5].starts_with("   2 b<") || lines[5].starts_with("   3 b<"), "{page}");
+        assert!(lines[6].contains("c        –"), "{page}");
+        assert!(!page.contains("other") && page.contains("rule 5.5"), "{page}");
+        assert!(page.lines().all(|line| line.trim_end() == line));
+    }
+
+    #[test]
+    fn a_page_has_names_as_text_and_a_document_has_everybody() {
+        let page = html(&ratings());
+        assert!(page.contains("<td>b&lt;</td>") && !page.contains("b<"), "{page}");
+        let value = json(&ratings());
+        assert_eq!(value["engines"].as_array().unwrap().len(), 3);
+        assert_eq!(value["entries"][0], json!({"entry": "new", "elo": 2900.0, "temporary": true}));
+        assert_eq!(value["games"]["event"], 4);
+    }
+
+    #[test]
+    fn nothing_known_is_nothing_shown() {
+        let mut nothing = ratings();
+        nothing.entries.retain(|entry| entry.known == Known::Unknown);
+        assert_eq!(text(&nothing) + &html(&nothing), "");
+    }
+}

@@ -1,0 +1,129 @@
+//! What the page for people tells below the findings: start-up, sandbox, capabilities, runs.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::text::clean;
+use crate::model::entry_report::{EntryReport, RunSummary, StartTimes};
+use crate::model::evidence::Capabilities;
+use crate::model::layer_status::{Layer, State};
+
+fn seconds(time: Duration) -> String {
+    format!("{:.3} s", time.as_secs_f64())
+}
+
+/// How long the start took, in words.
+pub(crate) fn start(times: StartTimes) -> String {
+    match (times.uciok, times.readyok) {
+        (None, _) => "never answered".to_owned(),
+        (Some(uciok), None) => format!("uciok after {}, no readyok", seconds(uciok)),
+        (Some(uciok), Some(readyok)) => {
+            format!("uciok after {}, readyok after {}", seconds(uciok), seconds(readyok))
+        }
+    }
+}
+
+/// What else was going on, where a reader must know of it.
+pub(crate) fn circumstances(report: &EntryReport) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    if let Some(judged) = &report.circumstances.judged {
+        lines.push(("from cache", format!("judged {}; nothing has changed since", clean(judged))));
+    }
+    match report.circumstances.beside {
+        0 => {}
+        1 => lines.push(("judged", "beside 1 other entry, so times are upper bounds".to_owned())),
+        others => lines.push((
+            "judged",
+            format!("beside up to {others} other entries, so times are upper bounds"),
+        )),
+    }
+    lines
+}
+
+/// What was enforced in one line, and each gap in a line of its own.
+pub(crate) fn sandbox(layers: &[Layer]) -> Vec<(&'static str, String)> {
+    if layers.is_empty() {
+        return vec![("sandbox", "not used: the entry was not started".to_owned())];
+    }
+    let enforced: Vec<&str> = layers
+        .iter()
+        .filter(|layer| layer.state == State::Enforced)
+        .map(|layer| layer.name.word())
+        .collect();
+    let mut lines = vec![(
+        "sandbox",
+        if enforced.is_empty() {
+            "nothing enforced".to_owned()
+        } else {
+            format!("enforced: {}", enforced.join(", "))
+        },
+    )];
+    for layer in layers.iter().filter(|layer| layer.state != State::Enforced) {
+        let mandatory = if layer.name.is_mandatory() { " (needed for a verdict)" } else { "" };
+        lines.push((
+            "",
+            format!(
+                "{}: {}{mandatory}: {}",
+                layer.state.word(),
+                layer.name.word(),
+                clean(&layer.reason)
+            ),
+        ));
+    }
+    lines
+}
+
+/// What the engine understands in one line; read from the serialised form, so that a capability added there is shown here.
+pub(crate) fn understands(capabilities: &Capabilities) -> String {
+    let fields = match serde_json::to_value(capabilities) {
+        Ok(Value::Object(fields)) => fields,
+        _ => return String::new(),
+    };
+    let named = |wanted: &Value| {
+        fields
+            .iter()
+            .filter(|(_, seen)| *seen == wanted)
+            .map(|(name, _)| name.replace('_', "-"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    [("yes", Value::Bool(true)), ("no", Value::Bool(false)), ("not told", Value::Null)]
+        .iter()
+        .map(|(word, wanted)| (word, named(wanted)))
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(word, names)| format!("{word}: {names}"))
+        .collect::<Vec<_>>()
+        .join(" · ")
+}
+
+/// The name of a unit variant, or `name value` of one with a value.
+fn word(value: impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        Ok(Value::Object(fields)) => fields
+            .iter()
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect::<Vec<_>>()
+            .join(" "),
+        _ => String::new(),
+    }
+}
+
+/// A run in a line.
+pub(crate) fn summary(run: &RunSummary) -> String {
+    let exit = run.ending.exit.map_or_else(|| "no exit seen".to_owned(), |exit| exit.to_string());
+    let after = run
+        .ending
+        .exit_after
+        .map_or_else(String::new, |after| format!(" after {}", seconds(after)));
+    format!(
+        "{} ({}): {}; {} of {} questions answered; {}, {exit}{after}",
+        word(run.purpose),
+        word(run.shell),
+        start(run.startup),
+        run.answered,
+        run.asked,
+        word(run.ending.how),
+    )
+}

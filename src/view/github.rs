@@ -1,0 +1,209 @@
+//! Annotations of GitHub Actions: commands on standard output that its runner picks out.
+//!
+//! A step may make ten of each level, and the runner drops the rest without a word; so the tenth says how
+//! many there are more. The first of each entry come before the second of any.
+
+use std::path::Path;
+
+use super::place::Places;
+use super::text::clean;
+use super::weight::Weight;
+use crate::model::entry_report::Told;
+use crate::model::verdict::Finding;
+
+/// Annotations of one level that a step may make.
+const MOST: usize = 10;
+/// Characters of a message; what is cut off stands in the summary.
+const LONGEST: usize = 2000;
+/// Characters of a title.
+const LONGEST_TITLE: usize = 200;
+
+/// The commands, a line each.
+#[must_use]
+pub fn annotations<'a>(told: impl Into<Told<'a>>, places: &Places) -> String {
+    let told = told.into();
+    let mut out = String::new();
+    for (weight, level, what) in [
+        (Weight::Breaks, "error", "broken rules"),
+        (Weight::Open, "warning", "open questions"),
+        (Weight::Remark, "notice", "remarks"),
+    ] {
+        let found = in_turns(told, weight);
+        let shown = if found.len() > MOST { MOST - 1 } else { found.len() };
+        for found in &found[..shown] {
+            out.push_str(&one(level, found, places));
+        }
+        let more = found.len() - shown;
+        if more > 0 {
+            out.push_str(&format!(
+                "::{level} title=gate4k::and {more} more {what}; the summary of the step has them all\n"
+            ));
+        }
+    }
+    out
+}
+
+/// A finding and where it is shown.
+struct Placed<'a> {
+    /// What is named in the title.
+    path: &'a Path,
+    file: &'a Path,
+    line: usize,
+    found: &'a Finding,
+}
+
+/// Findings of one weight: the first of every entry, then the second of every entry, and so on; at the end
+/// what is of none.
+fn in_turns(told: Told<'_>, weight: Weight) -> Vec<Placed<'_>> {
+    let wanted = move |found: &&Finding| Weight::of(found) == weight;
+    let mut found: Vec<(usize, Placed<'_>)> = told
+        .entries
+        .iter()
+        .flat_map(|report| {
+            let placed =
+                move |found| Placed { path: &report.path, file: &report.file, line: 1, found };
+            report.findings.iter().filter(wanted).map(placed).enumerate()
+        })
+        .collect();
+    found.sort_by_key(|(turn, _)| *turn);
+    let strays = told.strays.iter().filter(|stray| wanted(&&stray.finding)).map(|stray| Placed {
+        path: &stray.file,
+        file: &stray.file,
+        line: stray.at.line,
+        found: &stray.finding,
+    });
+    found.into_iter().map(|(_, placed)| placed).chain(strays).collect()
+}
+
+fn one(level: &str, placed: &Placed<'_>, places: &Places) -> String {
+    let Placed { path, file, line, found } = placed;
+    let file = places.relative(file);
+    // The runner opens no file by this name; it must only be the one that the repository has.
+    let file = property(&file.to_string_lossy());
+    let rule = found.rule.rule();
+    let title = format!("{} ({}): {}", rule.name, rule.section, places.line(path));
+    let mut lines = vec![clean(&found.summary)];
+    lines.extend(found.details.iter().map(|line| clean(line)));
+    if !found.help.is_empty() {
+        lines.push(format!("→ {}", clean(&found.help)));
+    }
+    format!(
+        "::{level} file={file},line={line},title={}::{}\n",
+        property(&cut(&title, LONGEST_TITLE)),
+        data(&cut(&lines.join("\n"), LONGEST))
+    )
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Text after the second `::`.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// The value of a property, which a comma or a colon would end.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+/// Lets the runner take `text` as text: without it, a line of a stranger that starts with `::` would be a
+/// command. `token` must be one that no stranger can guess.
+#[must_use]
+pub fn quoted(text: &str, token: &str) -> String {
+    format!("::stop-commands::{token}\n{text}::{token}::\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::entry_report::EntryReport;
+    use crate::model::entry_report::tests::{report, stray};
+    use crate::model::rule::RuleId;
+
+    fn places() -> Places {
+        Places { base: "/repo".into(), root: "/repo".into() }
+    }
+
+    #[test]
+    fn each_level_has_its_command() {
+        assert_eq!(
+            annotations(&[report()], &places()),
+            "::error file=entries/tiny/x,line=1,title=size (7.1%2C 7.3)%3A entries/tiny::4117 bytes, 21 over%0A\
+             file 4097, engines.json 20%0A→ save 21 bytes\n\
+             ::warning file=entries/tiny/x,line=1,title=commands (7.5%2C 7.8)%3A entries/tiny::pypy3 is not \
+             installed here%0Aasked for by sh after 3 ms%0A→ install pypy3\n\
+             ::notice file=entries/tiny/x,line=1,title=long-game (7.9)%3A entries/tiny::a list of 1000 plies \
+             is cut%0Aalso not shown%0A→ make the buffer longer\n"
+        );
+    }
+
+    #[test]
+    fn what_is_of_no_entry_is_a_notice_on_its_line() {
+        let strays = [stray()];
+        let text = annotations(Told { entries: &[], strays: &strays }, &places());
+        assert_eq!(
+            text,
+            "::notice file=gate4k.toml,line=3,title=size (7.1%2C 7.3)%3A gate4k.toml::the waiver matches \
+             nothing%0Aits reason was: x%0A→ remove it\n"
+        );
+    }
+
+    #[test]
+    fn more_than_ten_are_nine_and_a_word_on_the_rest() {
+        let two = |name: &str| EntryReport {
+            path: name.into(),
+            file: name.into(),
+            findings: vec![
+                Finding::fail(RuleId::Size, format!("first of {name}")),
+                Finding::fail(RuleId::Format, format!("second of {name}")),
+            ],
+            ..report()
+        };
+        let reports: Vec<_> = ["a", "b", "c", "d", "e", "f"].map(two).into();
+        let text = annotations(&reports, &places());
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 10);
+        assert!(lines[5].ends_with("::first of f"), "{text}");
+        assert!(lines[6].ends_with("::second of a"), "{text}");
+        assert!(lines[9].contains("::and 3 more broken rules"), "{text}");
+        assert_eq!(annotations(&reports[..5], &places()).lines().count(), 10);
+    }
+
+    #[test]
+    fn a_hostile_name_makes_no_command() {
+        let name = "x,line=9::error::y\n::set-env name=PATH::%0Az\r";
+        let hostile = EntryReport {
+            path: name.into(),
+            file: name.into(),
+            findings: vec![Finding::fail(RuleId::Size, name).detail(name)],
+            ..report()
+        };
+        let text = annotations(&[hostile], &places());
+        assert_eq!(text.lines().count(), 1, "{text}");
+        let (_, rest) = text.trim_end().split_once("::error file=").unwrap();
+        let (properties, _) = rest.split_once("::").unwrap();
+        assert_eq!(properties.split(',').count(), 3, "{properties}");
+        assert!(properties.starts_with("x%2Cline=9%3A%3Aerror%3A%3Ay%0A%3A%3Aset-env"), "{text}");
+        assert!(!text.contains('\r'));
+    }
+
+    #[test]
+    fn messages_are_cut_to_what_is_shown() {
+        let long = EntryReport {
+            findings: vec![Finding::fail(RuleId::Size, "é".repeat(100_000))],
+            ..report()
+        };
+        let text = annotations(&[long], &places());
+        assert!(text.ends_with("é…\n") && text.len() < 5000, "{}", text.len());
+    }
+
+    #[test]
+    fn what_is_quoted_is_no_command() {
+        assert_eq!(quoted("::error::x\n", "k7"), "::stop-commands::k7\n::error::x\n::k7::\n");
+    }
+}

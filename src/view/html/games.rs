@@ -1,0 +1,143 @@
+//! The games that the entry played: each with its last position, what both sides thought, and its moves.
+
+use std::fmt::Write;
+
+use shakmaty::Chess;
+use shakmaty::san::SanPlus;
+use shakmaty::uci::UciMove;
+
+use super::board::board;
+use super::graph::graph;
+use crate::model::entry_report::EntryReport;
+use crate::model::evidence::{PlayedPly, Rival};
+use crate::model::game_shown::GameShown;
+use crate::view::markup::html;
+use crate::view::text::clean;
+
+/// Games in pictures; more are a match.
+const MOST: usize = 12;
+
+/// The pictures; nothing where none was played.
+pub(super) fn pictures(report: &EntryReport) -> String {
+    let begun: Vec<&GameShown> =
+        report.games.iter().filter(|game| !game.moves.is_empty()).collect();
+    if begun.is_empty() {
+        return String::new();
+    }
+    // A fault is what people look for, wherever it comes.
+    let mut chosen = begun.clone();
+    chosen.sort_by_key(|game| !game.is_fault());
+    chosen.truncate(MOST);
+    chosen.sort_by_key(|game| game.number);
+    let mut out = String::from("<h3>Games</h3>\n<div class=\"games\">\n");
+    chosen.iter().for_each(|game| picture(&mut out, game));
+    out.push_str("</div>\n");
+    let hidden = begun.len() - chosen.len();
+    if hidden > 0 {
+        let noun = if hidden == 1 { "game is" } else { "games are" };
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(out, "<p>{hidden} more {noun} not shown.</p>");
+    }
+    out
+}
+
+fn picture(out: &mut String, game: &GameShown) {
+    let rival = match game.rival {
+        Rival::Itself => "itself",
+        Rival::Reference => "the reference engine",
+    };
+    let class = if game.is_fault() { " class=\"fail\"" } else { "" };
+    let plies = game.moves.len();
+    let _ = writeln!(
+        out,
+        "<figure>\n<figcaption><strong>Game {}</strong> against {rival}: {} after {plies} {}, \
+         <span{class}>{}</span></figcaption>",
+        game.number,
+        html(&game.result),
+        if plies == 1 { "ply" } else { "plies" },
+        html(&clean(&game.how()))
+    );
+    out.push_str(&board(&game.fen, game.moves.last().map(|ply| &*ply.uci)));
+    let graph = graph(&game.moves);
+    if !graph.is_empty() {
+        let (white, black) = game.sides();
+        let told = game.moves.iter().any(|ply| ply.score.is_some());
+        let meaning = if told {
+            "above, scores in pawns for White; below, the time of each move"
+        } else {
+            "the time of each move; scores were not told"
+        };
+        let _ = write!(
+            out,
+            "<div>\n{graph}<p class=\"legend\"><span><i class=\"white\"></i>White: {white}</span> \
+             <span><i class=\"black\"></i>Black: {black}</span> \
+             <span>{meaning}</span></p>\n</div>\n"
+        );
+    }
+    if let Some(text) = san(&game.moves) {
+        let _ =
+            writeln!(out, "<details><summary>Moves</summary>\n<p>{}</p>\n</details>", html(&text));
+    }
+    out.push_str("</figure>\n");
+}
+
+/// The moves as people write them; none where they are no game.
+fn san(plies: &[PlayedPly]) -> Option<String> {
+    let mut position = Chess::default();
+    let mut text = String::new();
+    for (index, ply) in plies.iter().enumerate() {
+        let one = ply.uci.parse::<UciMove>().ok()?.to_move(&position).ok()?;
+        if index % 2 == 0 {
+            let _ = write!(text, "{}. ", index / 2 + 1);
+        }
+        let _ = write!(text, "{} ", SanPlus::from_move_and_play_unchecked(&mut position, one));
+    }
+    Some(text.trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::entry_report::tests::{game, report};
+    use crate::model::evidence::{GameEnd, GameFault};
+
+    #[test]
+    fn a_game_has_its_board_its_graph_and_its_moves() {
+        let page = pictures(&EntryReport { games: vec![game()], ..report() });
+        for part in [
+            "<strong>Game 1</strong> against the reference engine: 1-0 after 7 plies",
+            "<svg class=\"board\"",
+            "<svg class=\"graph\"",
+            "White: the entry",
+            "<p>1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7#</p>",
+        ] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+        assert_eq!(pictures(&EntryReport { games: Vec::new(), ..report() }), "");
+    }
+
+    #[test]
+    fn of_many_games_those_at_fault_are_shown() {
+        let mut games: Vec<GameShown> =
+            (1..=MOST + 2).map(|number| GameShown { number, ..game() }).collect();
+        games[MOST + 1].end = GameEnd::Fault(GameFault::Gone);
+        let page = pictures(&EntryReport { games, ..report() });
+        assert_eq!(page.matches("<figure>").count(), MOST);
+        assert!(
+            page.contains(&format!("Game {}<", MOST + 2))
+                && !page.contains(&format!("Game {MOST}<"))
+        );
+        assert!(page.contains("<span class=\"fail\">the entry ended</span>"), "{page}");
+        assert!(page.contains("2 more games are not shown."), "{page}");
+    }
+
+    #[test]
+    fn what_an_entry_said_is_text() {
+        let said = "<script>alert(1)</script>";
+        let fault = GameFault::Illegal { said: said.into(), why: said.into() };
+        let game = GameShown { end: GameEnd::Fault(fault), fen: said.into(), ..game() };
+        let page = pictures(&EntryReport { games: vec![game], ..report() });
+        assert!(!page.contains("<script"), "{page}");
+        assert!(!page.contains("class=\"board\""), "{page}");
+    }
+}

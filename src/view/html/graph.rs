@@ -1,0 +1,169 @@
+//! What both sides thought of a game, and how long they thought, ply by ply.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use crate::model::evidence::{PlayedPly, Score};
+
+/// The drawing's edges; what is left of `LEFT` are the figures of the scale.
+const LEFT: f64 = 40.0;
+const RIGHT: f64 = 297.0;
+/// The middle of the evaluations, and their height on either side of it.
+const LEVEL: f64 = 50.0;
+const REACH: f64 = 44.0;
+/// Where the bars of time stand, and how high the longest is.
+const FLOOR: f64 = 160.0;
+const HIGH: f64 = 44.0;
+
+/// One point or bar.
+struct At {
+    x: f64,
+    black: bool,
+}
+
+/// The graph; nothing where nobody thought.
+pub(super) fn graph(plies: &[PlayedPly]) -> String {
+    let longest = plies.iter().filter_map(|ply| ply.took).max();
+    let Some(longest) = longest else { return String::new() };
+    let step = (RIGHT - LEFT) / plies.len() as f64;
+    let place = |index: usize| At { x: LEFT + (index as f64 + 0.5) * step, black: index % 2 == 1 };
+    let mut lines = [String::new(), String::new()];
+    let mut bars = [String::new(), String::new()];
+    for (index, ply) in plies.iter().enumerate() {
+        let At { x, black } = place(index);
+        let side = usize::from(black);
+        // Writing to a string cannot fail, here and below.
+        if let Some(score) = ply.score {
+            let y = LEVEL - REACH * share(score);
+            let _ = write!(lines[side], "{x:.1},{y:.1} ");
+        }
+        if let Some(took) = ply.took {
+            let height = HIGH * took.as_secs_f64() / longest.as_secs_f64().max(1e-9);
+            let _ = write!(bars[side], "M{x:.1} {FLOOR}v-{:.1}", height.max(0.6));
+        }
+    }
+    let silent = lines.iter().all(String::is_empty);
+    // Without scores there is only the lower half.
+    let (top, height, seen) =
+        if silent { (106, 70, "times") } else { (0, 176, "evaluations and times") };
+    let mut out = format!(
+        "<svg class=\"graph\" viewBox=\"0 {top} 300 {height}\" role=\"img\" aria-label=\"{seen} of {} \
+         plies\">\n",
+        plies.len()
+    );
+    for pawns in [5, 2, 0, -2, -5].into_iter().filter(|_| !silent) {
+        let y = LEVEL - REACH * share(Score::Centipawns(pawns * 100));
+        let sign = match pawns {
+            0 => String::from("0"),
+            1.. => format!("+{pawns}"),
+            _ => format!("−{}", -pawns),
+        };
+        let class = if pawns == 0 { "axis" } else { "grid" };
+        let _ = write!(
+            out,
+            "<path class=\"{class}\" d=\"M{LEFT} {y:.1}H{RIGHT}\"/><text class=\"end\" x=\"{}\" y=\"{:.1}\">\
+             {sign}</text>",
+            LEFT - 4.0,
+            y + 3.0
+        );
+    }
+    let _ = write!(
+        out,
+        "\n<path class=\"axis\" d=\"M{LEFT} {FLOOR}H{RIGHT}\"/>\
+         <text class=\"end\" x=\"{}\" y=\"{:.1}\">{}</text>\
+         <text x=\"{LEFT}\" y=\"172\">ply 1</text><text class=\"end\" x=\"{RIGHT}\" y=\"172\">{}</text>\n",
+        LEFT - 4.0,
+        FLOOR - HIGH + 6.0,
+        brief(longest),
+        plies.len()
+    );
+    let width = (step * 0.7).clamp(0.5, 6.0);
+    for (side, class) in ["white", "black"].into_iter().enumerate() {
+        if !bars[side].is_empty() {
+            let _ = writeln!(
+                out,
+                "<path class=\"bars {class}\" stroke-width=\"{width:.2}\" d=\"{}\"/>",
+                bars[side]
+            );
+        }
+        // A single point has no length, and round ends draw it all the same.
+        let points = lines[side].trim_end();
+        if !points.is_empty() {
+            let again = if points.contains(' ') { "" } else { points };
+            let _ = writeln!(
+                out,
+                "<polyline class=\"{class}\" points=\"{}\"/>",
+                format!("{points} {again}").trim_end()
+            );
+        }
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// Where a score lies between Black's win (-1) and White's (1): a pawn counts for more near level.
+fn share(score: Score) -> f64 {
+    match score {
+        Score::Mate(plies) => f64::from(plies.signum()),
+        Score::Centipawns(value) => (f64::from(value) / 500.0).tanh(),
+    }
+}
+
+fn brief(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    match seconds {
+        ..0.9995 => format!("{:.0} ms", seconds * 1e3),
+        ..9.95 => format!("{seconds:.1} s"),
+        _ => format!("{seconds:.0} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ply(took: Option<u64>, score: Option<Score>) -> PlayedPly {
+        PlayedPly { uci: "e2e4".into(), took: took.map(Duration::from_millis), score }
+    }
+
+    #[test]
+    fn each_side_has_its_line_and_its_bars() {
+        let svg = graph(&[
+            ply(None, None),
+            ply(None, None),
+            ply(Some(100), Some(Score::Centipawns(0))),
+            ply(Some(50), Some(Score::Mate(-3))),
+            ply(Some(0), Some(Score::Mate(2))),
+        ]);
+        assert!(
+            svg.contains("<polyline class=\"white\" points=\"168.5,50.0 271.3,6.0\"/>"),
+            "{svg}"
+        );
+        assert!(
+            svg.contains("<polyline class=\"black\" points=\"219.9,94.0 219.9,94.0\"/>"),
+            "{svg}"
+        );
+        assert!(svg.contains("d=\"M168.5 160v-44.0M271.3 160v-0.6\""), "{svg}");
+        assert!(svg.contains("d=\"M219.9 160v-22.0\""), "{svg}");
+        assert!(svg.contains(">100 ms</text>"), "{svg}");
+    }
+
+    #[test]
+    fn an_engine_that_tells_no_scores_has_times_and_a_game_that_never_began_no_graph() {
+        let svg = graph(&[ply(Some(2_000), None)]);
+        assert!(svg.contains("viewBox=\"0 106 300 70\"") && !svg.contains("<polyline"), "{svg}");
+        assert!(svg.contains(">2.0 s</text>"), "{svg}");
+        assert_eq!(graph(&[ply(None, None)]), "");
+        assert_eq!(graph(&[]), "");
+    }
+
+    #[test]
+    fn no_score_leaves_the_picture() {
+        for score in
+            [Score::Centipawns(i32::MAX), Score::Centipawns(i32::MIN), Score::Mate(i32::MIN)]
+        {
+            assert!(share(score).abs() <= 1.0);
+        }
+        assert!(share(Score::Centipawns(100)) > 0.0);
+    }
+}

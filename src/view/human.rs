@@ -1,0 +1,309 @@
+//! Reports for people: verdict first, then the bytes, one line a finding, and what to do next.
+
+use std::fmt::Write;
+
+use anstyle::{AnsiColor, Style};
+
+use super::facts::{circumstances, sandbox, start, summary, understands};
+use super::size;
+use super::text::{clean, put};
+use crate::model::entry_report::{EntryReport, Stray};
+use crate::model::rule::Kind;
+use crate::model::text::shown;
+use crate::model::verdict::{Finding, Status, Verdict};
+
+/// How a report is laid out.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    /// Columns.
+    pub width: usize,
+    /// Show evidence of what passed too, every run, and the transcript.
+    pub verbose: bool,
+}
+
+/// Columns of a finding before its summary: status, rule and section with two blanks around each.
+const COLUMNS: usize = 2 + 9 + 2 + 18 + 2 + 8 + 2;
+/// Columns of a label below the findings.
+const LABEL: usize = 15;
+
+pub(super) fn verdict_style(verdict: Verdict) -> Style {
+    match verdict {
+        Verdict::Accepted => AnsiColor::Green,
+        Verdict::Undecided => AnsiColor::Yellow,
+        Verdict::Rejected => AnsiColor::Red,
+    }
+    .on_default()
+    .bold()
+}
+
+fn status_style(status: Status) -> Style {
+    match status {
+        Status::Pass => AnsiColor::Green.on_default(),
+        Status::Fail => AnsiColor::Red.on_default().bold(),
+        Status::Undecided => AnsiColor::Yellow.on_default().bold(),
+        Status::Advice => AnsiColor::Cyan.on_default(),
+        Status::Skipped => Style::new().dimmed(),
+    }
+}
+
+/// The page of one entry.
+#[must_use]
+pub fn entry(report: &EntryReport, look: Look) -> String {
+    let mut page = String::new();
+    header(&mut page, report, look);
+    if let Some(figures) = &report.size {
+        page.push_str(&size::lines(figures, look.width));
+    }
+    page.push('\n');
+    for found in &report.findings {
+        finding(&mut page, found, look);
+    }
+    page.push('\n');
+    let mut fact = |label: &str, text: &str| {
+        put(&mut page, &format!("  {label:<13}"), LABEL, text, look.width);
+    };
+    fact("start-up", &start(report.startup));
+    for (label, text) in circumstances(report) {
+        fact(label, &text);
+    }
+    for (label, text) in sandbox(&report.layers) {
+        fact(label, &text);
+    }
+    if let Some(capabilities) = &report.capabilities {
+        fact("understands", &understands(capabilities));
+    }
+    if let Some(sha256) = &report.sha256 {
+        fact("sha256", sha256);
+    }
+    if look.verbose {
+        for (number, run) in report.runs.iter().enumerate() {
+            fact(if number == 0 { "runs" } else { "" }, &summary(run));
+        }
+        if !report.transcript.is_empty() {
+            page.push_str("\n  transcript of the main run\n");
+            for line in &report.transcript {
+                // Never wrapped: these are somebody's exact words.
+                let _ = writeln!(page, "    {}", clean(line));
+            }
+        }
+    }
+    page.push('\n');
+    page
+}
+
+/// Findings that are of no entry, below the name of the file that they are on.
+#[must_use]
+pub fn strays(strays: &[Stray], look: Look) -> String {
+    let mut page = String::new();
+    for stray in strays {
+        // Writing to a string cannot fail.
+        let _ = writeln!(page, "{}:{}", shown(&stray.file), stray.at);
+        finding(&mut page, &stray.finding, look);
+        page.push('\n');
+    }
+    page
+}
+
+/// The verdict word, the path, and below them the rules that made it so.
+fn header(page: &mut String, report: &EntryReport, look: Look) {
+    let style = verdict_style(report.verdict);
+    let word = report.verdict.word();
+    // Writing to a string cannot fail, here and below.
+    let _ = writeln!(page, "{style}{word:<9}{style:#}  {}", shown(&report.path));
+    let named = |statuses: &[Status]| {
+        report
+            .findings
+            .iter()
+            .filter(|found| found.rule.rule().kind == Kind::Gate)
+            .filter(|found| statuses.contains(&found.status))
+            .map(|found| found.rule.name())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let (word, names) = match report.verdict {
+        Verdict::Accepted => return,
+        Verdict::Rejected => ("breaks", named(&[Status::Fail])),
+        Verdict::Undecided => ("open:", named(&[Status::Undecided, Status::Skipped])),
+    };
+    if !names.is_empty() {
+        put(page, "  ", 2, &format!("{word} {names}"), look.width);
+    }
+}
+
+fn finding(page: &mut String, found: &Finding, look: Look) {
+    let style = status_style(found.status);
+    let lead = format!(
+        "  {style}{:<9}{style:#}  {:<18}  {:<8}  ",
+        found.status.word(),
+        found.rule.name(),
+        found.rule.rule().section
+    );
+    let text = clean(&found.summary);
+    if look.width >= COLUMNS + 30 {
+        put(page, &lead, COLUMNS, &text, look.width);
+    } else {
+        put(page, &lead, COLUMNS, "", look.width);
+        put(page, "      ", 6, &text, look.width);
+    }
+    let evidence = match found.status {
+        Status::Fail | Status::Undecided => true,
+        Status::Pass | Status::Advice | Status::Skipped => look.verbose,
+    };
+    if evidence {
+        for line in &found.details {
+            put(page, "      ", 6, &clean(line), look.width);
+        }
+    }
+    if !found.help.is_empty() && found.status != Status::Pass {
+        put(page, "      → ", 8, &clean(&found.help), look.width);
+    }
+}
+
+/// The last line when several entries were asked for; none stands for one that was not judged.
+#[must_use]
+pub fn tally(verdicts: impl IntoIterator<Item = Option<Verdict>>) -> String {
+    let verdicts: Vec<Option<Verdict>> = verdicts.into_iter().collect();
+    let words = [
+        (Some(Verdict::Accepted), "accepted"),
+        (Some(Verdict::Undecided), "undecided"),
+        (Some(Verdict::Rejected), "rejected"),
+        (None, "not judged"),
+    ];
+    let parts: Vec<String> = words
+        .iter()
+        .map(|(wanted, word)| (verdicts.iter().filter(|v| *v == wanted).count(), word))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    format!("{} entries: {}\n", verdicts.len(), parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::entry_report::StartTimes;
+    use crate::model::entry_report::tests::{report, stray};
+    use crate::model::rule::RULES;
+
+    fn plain(report: &EntryReport, width: usize, verbose: bool) -> String {
+        let page = entry(report, Look { width, verbose });
+        anstream::adapter::strip_str(&page).to_string()
+    }
+
+    #[test]
+    fn the_columns_fit_every_rule() {
+        for rule in RULES {
+            assert!(rule.name.len() <= 18 && rule.section.len() <= 8);
+        }
+    }
+
+    #[test]
+    fn a_whole_page() {
+        let expected = "\
+rejected   entries/tiny
+  breaks size
+  █▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓│▒  4117 of 4096 bytes, 21 over
+  █ stub 69   ▓ payload 4028   ▒ engines.json 20
+  (by its bare values, engines.json counts 12)
+
+  pass       single-file         7.2       one regular file
+  fail       size                7.1, 7.3  4117 bytes, 21 over
+      file 4097, engines.json 20
+      → save 21 bytes
+  undecided  commands            7.5, 7.8  pypy3 is not installed here
+      asked for by sh after 3 ms
+      → install pypy3
+  advice     long-game           7.9       a list of 1000 plies is cut
+      → make the buffer longer
+  skipped    uci-go              7.9       not tried, because of commands
+
+  start-up     uciok after 0.412 s, readyok after 0.413 s
+  sandbox      enforced: landlock, seccomp
+               partial: net: loopback is up
+               absent: user: refused by the host
+  understands  yes: go-clock, stop · no: fen · not told: go-bare, movetime, depth, nodes, setoption,
+               id, info, pv, end-of-input, quit-while-thinking, blank-path, clean-when-killed,
+               thousand-plies, dash, bash
+  sha256       abababababababababababababababababababababababababababababababab
+
+";
+        assert_eq!(plain(&report(), 100, false), expected);
+    }
+
+    #[test]
+    fn a_narrow_page_puts_summaries_below() {
+        let page = plain(&report(), 60, false);
+        assert!(
+            page.contains(
+                "\n  fail       size                7.1, 7.3\n      4117 bytes, 21 over\n"
+            ),
+            "{page}"
+        );
+        for line in page.lines().filter(|line| !line.contains("abab")) {
+            assert!(line.chars().count() <= 60, "{line}");
+        }
+    }
+
+    #[test]
+    fn verbose_adds_evidence_runs_and_transcript() {
+        let page = plain(&report(), 140, true);
+        for part in [
+            "      not shown\n",
+            "      also not shown\n",
+            "  runs         long-game 450 (dash): never answered; 3 of 4 questions answered; killed, \
+             killed by SIGKILL\n",
+            "\n  transcript of the main run\n       0.000 > uci\n       0.412 < uciok\n",
+        ] {
+            assert!(page.contains(part), "{part:?} is not in {page}");
+        }
+    }
+
+    #[test]
+    fn what_is_of_no_entry_stands_below_its_place() {
+        let page = strays(&[stray()], Look { width: 100, verbose: false });
+        assert_eq!(
+            anstream::adapter::strip_str(&page).to_string(),
+            "gate4k.toml:3:9\n  advice     size                7.1, 7.3  the waiver matches nothing\n      \
+             → remove it\n\n"
+        );
+    }
+
+    #[test]
+    fn an_entry_that_never_ran_says_so() {
+        let never = EntryReport {
+            sha256: None,
+            size: None,
+            startup: StartTimes::default(),
+            layers: Vec::new(),
+            capabilities: None,
+            verdict: Verdict::Undecided,
+            ..report()
+        };
+        let page = plain(&never, 100, false);
+        assert!(
+            page.starts_with("undecided  entries/tiny\n  open: commands, uci-go\n\n"),
+            "{page}"
+        );
+        assert!(page.contains("start-up     never answered\n  sandbox      not used"), "{page}");
+    }
+
+    #[test]
+    fn a_hostile_name_cannot_forge_a_line() {
+        let mut forged = report();
+        forged.path = "x\naccepted  y".into();
+        forged.findings =
+            vec![Finding::fail(crate::model::rule::RuleId::Size, "a\naccepted \x1b[2J")];
+        let page = plain(&forged, 100, false);
+        assert!(!page.lines().any(|line| line.starts_with("accepted")), "{page}");
+        assert!(!entry(&forged, Look { width: 100, verbose: true }).contains("\x1b[2J"));
+    }
+
+    #[test]
+    fn the_tally_counts_what_was_not_judged() {
+        let accepted = EntryReport { verdict: Verdict::Accepted, ..report() };
+        assert_eq!(
+            tally([Some(report().verdict), Some(accepted.verdict), None, None]),
+            "4 entries: 1 accepted, 1 rejected, 2 not judged\n"
+        );
+    }
+}

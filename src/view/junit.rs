@@ -1,0 +1,134 @@
+//! Reports as test results: a suite an entry, a case a rule.
+//!
+//! A broken rule is a failure. What could not be decided is an error, as it is with tests: nothing is
+//! wrong with the entry for all we know, and yet nobody may take it as passed.
+
+use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
+
+use super::facts::circumstances;
+use super::text::clean;
+use super::weight::Weight;
+use crate::model::entry_report::{EntryReport, Told};
+use crate::model::text::shown;
+use crate::model::verdict::Finding;
+
+/// The document.
+///
+/// # Errors
+/// None that can be met: characters that XML cannot hold are left out by the writer.
+pub fn check<'a>(told: impl Into<Told<'a>>) -> Result<String, quick_junit::SerializeError> {
+    let Told { entries, strays } = told.into();
+    let mut document = Report::new("gate4k check");
+    for report in entries {
+        document.add_test_suite(suite(report));
+    }
+    for stray in strays {
+        let name = format!("{}:{}", shown(&stray.file), stray.at);
+        let mut suite = TestSuite::new(name.as_str());
+        suite.add_test_case(case(&name, &stray.finding));
+        document.add_test_suite(suite);
+    }
+    document.to_string()
+}
+
+fn suite(report: &EntryReport) -> TestSuite {
+    let name = shown(&report.path);
+    let mut suite = TestSuite::new(name.as_str());
+    suite.add_property(Property::new("verdict", report.verdict.word()));
+    if let Some(sha256) = &report.sha256 {
+        suite.add_property(Property::new("sha256", sha256.as_str()));
+    }
+    if let Some(size) = &report.size {
+        suite.add_property(Property::new("bytes", size.total.0.to_string()));
+    }
+    for (label, text) in circumstances(report) {
+        suite.add_property(Property::new(label, text));
+    }
+    for found in &report.findings {
+        suite.add_test_case(case(&name, found));
+    }
+    if !report.transcript.is_empty() {
+        let lines: Vec<String> = report.transcript.iter().map(|line| clean(line)).collect();
+        suite.set_system_out(lines.join("\n"));
+    }
+    suite
+}
+
+fn case(name: &str, found: &Finding) -> TestCase {
+    let mut case = TestCase::new(found.rule.name(), status(found));
+    case.set_classname(name);
+    let weight = Weight::of(found);
+    if weight == Weight::Kept || weight == Weight::Remark {
+        case.set_system_out(told(found));
+    }
+    case
+}
+
+fn status(found: &Finding) -> TestCaseStatus {
+    let (mut status, kind) = match Weight::of(found) {
+        Weight::Kept | Weight::Remark => return TestCaseStatus::success(),
+        Weight::NotTried => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(clean(&found.summary));
+            return status;
+        }
+        Weight::Breaks => (TestCaseStatus::non_success(NonSuccessKind::Failure), "rule"),
+        Weight::Open => (TestCaseStatus::non_success(NonSuccessKind::Error), "undecided"),
+    };
+    status.set_message(clean(&found.summary));
+    status.set_type(format!("{kind} {}", found.rule.rule().section));
+    status.set_description(told(found));
+    status
+}
+
+/// All that was found, a line each.
+fn told(found: &Finding) -> String {
+    let mut lines = vec![format!("{}: {}", found.status.word(), clean(&found.summary))];
+    lines.extend(found.details.iter().map(|line| clean(line)));
+    if !found.help.is_empty() {
+        lines.push(format!("→ {}", clean(&found.help)));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::entry_report::tests::{report, stray};
+    use crate::model::rule::RuleId;
+
+    #[test]
+    fn what_is_written_can_be_read_again() {
+        let text = check(&[report()]).unwrap();
+        let read = Report::deserialize_from_str(&text).unwrap();
+        assert_eq!((read.tests, read.failures, read.errors), (5, 1, 1));
+        let suite = &read.test_suites[0];
+        assert_eq!(suite.name.as_str(), "entries/tiny");
+        assert_eq!(suite.skipped, 1);
+        assert!(suite.test_cases[1].status.clone() != TestCaseStatus::success());
+    }
+
+    #[test]
+    fn what_is_of_no_entry_is_a_suite_of_its_own() {
+        let strays = [stray()];
+        let text = check(Told { entries: &[report()], strays: &strays }).unwrap();
+        let read = Report::deserialize_from_str(&text).unwrap();
+        assert_eq!(read.test_suites[1].name.as_str(), "gate4k.toml:3:9");
+        let out = read.test_suites[1].test_cases[0].system_out.clone().unwrap();
+        assert!(out.as_str().starts_with("advice: the waiver matches nothing"), "{out:?}");
+    }
+
+    #[test]
+    fn a_hostile_name_is_only_a_name() {
+        let name = "]]>\"/><testcase name='x'>\u{1b}[2J\0&amp;";
+        let mut hostile = report();
+        hostile.path = name.replace('\0', "").into();
+        hostile.findings = vec![Finding::fail(RuleId::Size, name).detail(name).help(name)];
+        hostile.transcript = vec![name.to_owned()];
+        let text = check(&[hostile]).unwrap();
+        assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
+        let read = Report::deserialize_from_str(&text).unwrap();
+        assert_eq!((read.tests, read.failures), (1, 1));
+        assert_eq!(read.test_suites[0].name.as_str(), "]]>\"/><testcase name='x'>\\u{1b}[2J&amp;");
+    }
+}

@@ -1,0 +1,20 @@
+//! Views of a verdict: each reads an entry's report, none decides anything.
+
+pub mod event_ratings;
+mod facts;
+pub mod github;
+pub mod html;
+pub mod human;
+pub mod json;
+pub mod junit;
+pub mod markdown;
+pub mod markup;
+pub mod place;
+pub mod ratings;
+pub mod rules;
+pub mod sarif;
+pub mod size;
+pub mod standings;
+pub mod table;
+pub mod text;
+mod weight;

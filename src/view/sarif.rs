@@ -1,0 +1,275 @@
+//! Reports as SARIF 2.1.0, in the part of it that GitHub's code scanning reads.
+//!
+//! A result is something to do: a broken rule is an error, what could not be decided a warning, a remark
+//! a note. What passed or was not tried is no result, since GitHub would show an alert for it.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::place::Places;
+use super::text::clean;
+use super::weight::Weight;
+use crate::model::entry_report::{EntryReport, Told};
+use crate::model::rule::{Kind, RULES, Rule};
+use crate::model::source_place::Place;
+use crate::model::verdict::Finding;
+
+/// Where the format is described.
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+/// GitHub shows this many results of a run; the heaviest come first.
+const MOST_RESULTS: usize = 5000;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Outcome {
+    rule_id: &'static str,
+    rule_index: usize,
+    level: &'static str,
+    message: Value,
+    locations: [Value; 1],
+    partial_fingerprints: Value,
+    properties: Value,
+}
+
+/// The document.
+///
+/// # Errors
+/// None that can be met: all that a report holds has a JSON form.
+pub fn check<'a>(told: impl Into<Told<'a>>, places: &Places) -> serde_json::Result<String> {
+    let Told { entries, strays } = told.into();
+    let of_entries = entries
+        .iter()
+        .flat_map(|report| report.findings.iter().map(move |found| (&*report.file, None, found)));
+    let of_none = strays.iter().map(|stray| (&*stray.file, Some(stray.at), &stray.finding));
+    let mut found: Vec<(Weight, &Path, Option<Place>, &Finding)> = of_entries
+        .chain(of_none)
+        .map(|(file, at, found)| (Weight::of(found), file, at, found))
+        .filter(|(weight, ..)| level(*weight).is_some())
+        .collect();
+    found.sort_by_key(|(weight, ..)| *weight);
+    found.truncate(MOST_RESULTS);
+    let results: Vec<Outcome> = found
+        .into_iter()
+        .map(|(weight, file, at, found)| outcome(file, at, found, weight, places))
+        .collect();
+    let document = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "gate4k",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "shortDescription": {"text": env!("CARGO_PKG_DESCRIPTION")},
+                "rules": RULES.iter().map(rule).collect::<Vec<_>>(),
+            }},
+            "automationDetails": {"id": "gate4k/check/"},
+            "columnKind": "unicodeCodePoints",
+            "originalUriBaseIds": {
+                "%SRCROOT%": {"description": {"text": "The top of the repository."}},
+            },
+            "artifacts": entries.iter().map(|r| artifact(r, places)).collect::<Vec<_>>(),
+            "invocations": [{"executionSuccessful": true}],
+            "results": results,
+        }],
+    });
+    let mut text = serde_json::to_string_pretty(&document)?;
+    text.push('\n');
+    Ok(crate::model::text::harmless(&text))
+}
+
+/// The level of a result; none where a finding is no result.
+fn level(weight: Weight) -> Option<&'static str> {
+    match weight {
+        Weight::Breaks => Some("error"),
+        Weight::Open => Some("warning"),
+        Weight::Remark => Some("note"),
+        Weight::NotTried | Weight::Kept => None,
+    }
+}
+
+fn rule(rule: &Rule) -> Value {
+    let default = match rule.kind {
+        Kind::Gate => "error",
+        Kind::Advice => "note",
+    };
+    json!({
+        "id": rule.name,
+        "name": camel(rule.name),
+        "shortDescription": {"text": message(rule.title)},
+        "fullDescription": {"text": message(&format!(
+            "{} (TCEC 4k rules, {})", rule.title, rule.section
+        ))},
+        "help": {"text": message(rule.explain.trim()), "markdown": rule.explain.trim()},
+        "defaultConfiguration": {"level": default},
+        "properties": {
+            "tags": ["tcec-4k", format!("section-{}", rule.section.replace(", ", "-"))],
+            "precision": "very-high",
+            "problem.severity": if default == "error" { "error" } else { "recommendation" },
+        },
+    })
+}
+
+/// SARIF wants names in words without signs: `LeftoverFiles`.
+fn camel(name: &str) -> String {
+    name.split('-')
+        .flat_map(|word| {
+            let mut chars = word.chars();
+            chars.next().map(|c| c.to_ascii_uppercase()).into_iter().chain(chars)
+        })
+        .collect()
+}
+
+fn location(file: &Path, places: &Places) -> Value {
+    let uri = places.uri(file);
+    if uri.starts_with("file:") {
+        json!({"uri": uri})
+    } else {
+        json!({"uri": uri, "uriBaseId": "%SRCROOT%"})
+    }
+}
+
+fn artifact(report: &EntryReport, places: &Places) -> Value {
+    let mut artifact = json!({
+        "location": location(&report.file, places),
+        "roles": ["analysisTarget"],
+        "properties": {"verdict": report.verdict.word()},
+    });
+    if report.circumstances.beside > 0 {
+        artifact["properties"]["judgedBeside"] = report.circumstances.beside.into();
+    }
+    if let Some(size) = &report.size {
+        artifact["length"] = size.file.0.into();
+    }
+    if let Some(sha256) = &report.sha256 {
+        artifact["hashes"] = json!({"sha-256": sha256});
+    }
+    artifact
+}
+
+fn outcome(
+    file: &Path,
+    at: Option<Place>,
+    found: &Finding,
+    weight: Weight,
+    places: &Places,
+) -> Outcome {
+    let mut lines = vec![clean(&found.summary)];
+    lines.extend(found.details.iter().map(|line| clean(line)));
+    if !found.help.is_empty() {
+        lines.push(format!("To mend it: {}", clean(&found.help)));
+    }
+    // Neither the figures of the finding nor the bytes of the file: it stays the same alert as long as the
+    // same entry breaks the same rule.
+    let mut same = format!("{} {}", found.rule.name(), places.uri(file));
+    if let Some(at) = at {
+        same.push_str(&format!(" {}", at.line));
+    }
+    let same = Sha256::digest(same);
+    let same: String = same.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    Outcome {
+        rule_id: found.rule.name(),
+        rule_index: found.rule as usize,
+        level: level(weight).unwrap_or("none"),
+        message: json!({"text": message(&lines.join("\n"))}),
+        locations: [json!({"physicalLocation": {
+            "artifactLocation": location(file, places),
+            "region": match at {
+                Some(Place { line, column }) => json!({"startLine": line, "startColumn": column}),
+                // An entry is bytes, not lines; but an alert without a line is not shown.
+                None => json!({"startLine": 1}),
+            },
+        }})],
+        partial_fingerprints: json!({"primaryLocationLineHash": format!("{same}:1")}),
+        properties: json!({
+            "status": found.status.word(),
+            "section": found.rule.rule().section,
+            "evidence": found.evidence,
+        }),
+    }
+}
+
+/// Text of a message: braces would be places to fill in, and `[text](target)` a link.
+fn message(text: &str) -> String {
+    text.replace('{', "{{").replace('}', "}}").replace("](", "] (")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::entry_report::tests::{report, stray};
+    use crate::model::rule::RuleId;
+
+    fn places() -> Places {
+        Places { base: "/repo".into(), root: "/repo".into() }
+    }
+
+    fn document(report: EntryReport) -> Value {
+        serde_json::from_str(&check(&[report], &places()).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn only_what_there_is_to_do_is_a_result() {
+        let document = document(report());
+        let results = document["runs"][0]["results"].as_array().unwrap();
+        let told: Vec<_> = results
+            .iter()
+            .map(|r| (r["ruleId"].as_str().unwrap(), r["level"].as_str().unwrap()))
+            .collect();
+        assert_eq!(told, [("size", "error"), ("commands", "warning"), ("long-game", "note")]);
+    }
+
+    #[test]
+    fn an_index_points_at_its_rule_and_every_rule_has_help() {
+        let document = document(report());
+        let run = &document["runs"][0];
+        let rules = &run["tool"]["driver"]["rules"];
+        for result in run["results"].as_array().unwrap() {
+            let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+            assert_eq!(rules[index]["id"], result["ruleId"]);
+        }
+        for rule in rules.as_array().unwrap() {
+            assert!(rule["help"]["markdown"].as_str().unwrap().len() > 100);
+        }
+        assert_eq!(rules[6]["name"], "LeftoverFiles");
+    }
+
+    #[test]
+    fn an_alert_stays_the_same_when_its_figures_change() {
+        let print = |summary: &str, path: &str| {
+            let findings = vec![Finding::fail(RuleId::Size, summary)];
+            let document = document(EntryReport { findings, file: path.into(), ..report() });
+            document["runs"][0]["results"][0]["partialFingerprints"].clone()
+        };
+        assert_eq!(print("1 over", "a"), print("2 over", "./a"));
+        assert_ne!(print("1 over", "a"), print("1 over", "b"));
+    }
+
+    #[test]
+    fn what_is_of_no_entry_is_a_note_on_its_line() {
+        let strays = [stray()];
+        let told = Told { entries: &[report()], strays: &strays };
+        let document: Value = serde_json::from_str(&check(told, &places()).unwrap()).unwrap();
+        let result = &document["runs"][0]["results"][3];
+        assert_eq!((&result["ruleId"], &result["level"]), (&"size".into(), &"note".into()));
+        let place = &result["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "gate4k.toml");
+        assert_eq!(place["region"].to_string(), r#"{"startLine":3,"startColumn":9}"#);
+    }
+
+    #[test]
+    fn a_hostile_name_makes_no_link() {
+        let name = "{0} [click](https://x.y) \u{202e}";
+        let findings = vec![Finding::fail(RuleId::Size, name)];
+        let hostile = EntryReport { file: name.into(), findings, ..report() };
+        let text = check(std::slice::from_ref(&hostile), &places()).unwrap();
+        assert!(!text.contains('\u{202e}'));
+        let result = &document(hostile)["runs"][0]["results"][0];
+        assert_eq!(result["message"]["text"], "{{0}} [click] (https://x.y) \\u{{202e}}");
+        let place = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+        assert_eq!(place, "%7B0%7D%20%5Bclick%5D%28https%3A/x.y%29%20%E2%80%AE");
+    }
+}

@@ -1,0 +1,223 @@
+//! Standings for people and programs: each view reads [`Standings`], none counts anything.
+
+mod crosstable;
+mod html;
+mod json;
+mod markdown;
+mod text;
+
+pub use crosstable::crosstable;
+pub use html::{html, html_of_event};
+pub use json::{STANDINGS_SCHEMA, json};
+pub use markdown::markdown;
+pub use text::text;
+
+use shakmaty::Color;
+
+use crate::event::points::HalfPoints;
+use crate::event::standings::{Cell, Place, Row, Standings, Tally};
+use crate::model::words::{all, counted};
+
+/// The table that text, Markdown and HTML share, as strings.
+struct Sheet {
+    columns: Vec<Column>,
+    rows: Vec<Vec<String>>,
+}
+
+/// A column's head.
+struct Column {
+    title: &'static str,
+    /// What the title stands for, where it is short for something.
+    long: &'static str,
+    side: Side,
+}
+
+/// Where a column's cells stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Left,
+    Right,
+}
+
+impl Sheet {
+    fn of(standings: &Standings) -> Sheet {
+        let column = |title, long, side| Column { title, long, side };
+        let mut columns = vec![
+            column("#", "rank", Side::Right),
+            column("Engine", "", Side::Left),
+            column("Points", "", Side::Right),
+            column("Games", "", Side::Right),
+            column("White", "won, drawn, lost with White", Side::Left),
+            column("Black", "won, drawn, lost with Black", Side::Left),
+        ];
+        for criterion in standings.chain.criteria {
+            columns.push(column(criterion.short(), criterion.title(), Side::Right));
+        }
+        // The chain of season 17 has a column of them already.
+        let crashes = !columns.iter().any(|column| column.title == "Crashes");
+        if crashes {
+            columns.push(column("Crashes", "counted as losses", Side::Right));
+        }
+        let rows = standings.rows.iter().map(|row| {
+            let mut cells = vec![
+                rank(row),
+                row.engine.name.clone(),
+                row.points.to_string(),
+                row.games().to_string(),
+                tally(row.white),
+                tally(row.black),
+            ];
+            cells.extend(row.figures.iter().map(|figure| match figure {
+                Some(figure) => figure.to_string(),
+                None => "–".to_owned(),
+            }));
+            if crashes {
+                cells.push(row.crashes.to_string());
+            }
+            cells
+        });
+        Sheet { rows: rows.collect(), columns }
+    }
+}
+
+/// `1`, `1=` where others have the same, `dq`.
+fn rank(row: &Row) -> String {
+    match row.place {
+        Place::Ranked { rank, tied, .. } => format!("{rank}{}", if tied { "=" } else { "" }),
+        Place::Disqualified => "dq".to_owned(),
+    }
+}
+
+fn tally(tally: Tally) -> String {
+    format!("+{} ={} -{}", tally.wins, tally.draws, tally.losses)
+}
+
+/// The results of a cell of the crosstable, `1==0`.
+fn symbols(cells: &[Cell]) -> String {
+    cells.iter().map(|cell| cell.symbol()).collect()
+}
+
+/// The points of a cell of the crosstable.
+fn total(cells: &[Cell]) -> HalfPoints {
+    cells.iter().map(|cell| cell.points()).sum()
+}
+
+/// The colour's word.
+fn color(color: Color) -> &'static str {
+    color.fold_wb("white", "black")
+}
+
+/// What the event is and how far it has come, in a line.
+fn headline(standings: &Standings) -> String {
+    let name = if standings.event.is_empty() { "Standings" } else { &standings.event };
+    let mut line = format!("{name}: {}", counted(standings.games, "game"));
+    if let Some(progress) = &standings.progress {
+        let unit = if progress.seats.len() == 2 { "pair" } else { "double round robin" };
+        line += &match (progress.complete as usize, progress.further) {
+            (complete, 0) => format!(", {}", counted(complete, unit)),
+            (0, _) => format!(", in the first {unit}"),
+            (complete, further) => {
+                let further = counted(further, "game");
+                format!(", {} and {further} of the next", counted(complete, unit))
+            }
+        };
+        if progress.seats.len() > 2 {
+            line += " in Berger order";
+        }
+    }
+    line
+}
+
+/// What has to be said besides the figures: what broke each tie, what is still tied, what is missing.
+fn notes(standings: &Standings) -> Vec<String> {
+    let mut notes = Vec::new();
+    for rows in standings.rows.windows(2) {
+        if let Place::Ranked { by: Some(by), .. } = rows[1].place {
+            notes.push(format!(
+                "{} before {}, both {}: {}",
+                rows[0].engine.name,
+                rows[1].engine.name,
+                rows[1].points,
+                by.title()
+            ));
+        }
+    }
+    for rows in standings.ties() {
+        let names: Vec<&str> = rows.iter().map(|row| row.engine.name.as_str()).collect();
+        notes.push(format!(
+            "{} are tied on place {}{}: {}",
+            all(&names),
+            rank(&rows[0]).trim_end_matches('='),
+            if standings.is_played_on { "" } else { ", level in every tie-break" },
+            standings.tie_goes_to()
+        ));
+    }
+    for row in &standings.rows {
+        if row.place == Place::Disqualified {
+            notes.push(format!(
+                "{} is disqualified after {}: all its games are annulled",
+                row.engine.name,
+                counted(row.crashes, "crash")
+            ));
+        }
+    }
+    if standings.unfinished > 0 {
+        notes.push(format!(
+            "{} without a result: not counted",
+            counted(standings.unfinished, "game")
+        ));
+    }
+    if let Some(progress) = &standings.progress
+        && !progress.missing.is_empty()
+    {
+        let mut places: Vec<String> = progress.missing.iter().map(|at| at.to_string()).collect();
+        let more = places.len().saturating_sub(10);
+        places.truncate(10);
+        if more > 0 {
+            places.push(format!("{more} more"));
+        }
+        notes.push(format!("passed over so far: {}", places.join(", ")));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::standings::tests::standings;
+
+    #[test]
+    fn the_headline_tells_how_far_the_event_has_come() {
+        let told = |games| headline(&standings(games, "4k"));
+        assert_eq!(told("a-b 1, b-a 1, a-b 1"), "Test: 3 games, 1 pair and 1 game of the next");
+        assert_eq!(told("a-b 1"), "Test: 1 game, in the first pair");
+        assert_eq!(
+            told("b-c 1, a-b 1, c-a 0, c-b 1, b-a 0, a-c 1"),
+            "Test: 6 games, 1 double round robin in Berger order"
+        );
+        assert_eq!(told("a-b 1, a-c 1, b-c 1"), "Test: 3 games");
+    }
+
+    #[test]
+    fn notes_tell_what_decided_and_what_did_not() {
+        // Three in a circle on 3 points each, with everything below them equal too.
+        let notes = notes(&standings("a-b 1, b-a 0, b-c 1, c-b 0, c-a 1, a-c 0, x-a *", "swiss"));
+        assert_eq!(
+            notes,
+            [
+                "a, b and c are tied on place 1, level in every tie-break: they share the place",
+                "1 game without a result: not counted"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_column_of_crashes_is_there_once() {
+        for chain in ["4k", "s17"] {
+            let sheet = Sheet::of(&standings("a-b 1!, b-a =", chain));
+            let crashes = sheet.columns.iter().filter(|c| c.title == "Crashes");
+            assert_eq!(crashes.count(), 1);
+            assert!(sheet.rows.iter().all(|row| row.len() == sheet.columns.len()));
+        }
+    }
+}

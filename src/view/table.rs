@@ -1,0 +1,138 @@
+//! The table at the end of many entries: a line each, as narrow as its texts allow.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use super::human;
+use super::text::{clean, put};
+use super::weight::Weight;
+use crate::model::entry_report::EntryReport;
+use crate::model::text::shown;
+use crate::model::verdict::Verdict;
+
+/// A line of the table.
+#[derive(Clone, Debug)]
+pub struct Row {
+    path: String,
+    verdict: Option<Verdict>,
+    bytes: String,
+    start: String,
+    because: String,
+}
+
+impl Row {
+    /// Of an entry that was judged.
+    #[must_use]
+    pub fn judged(report: &EntryReport) -> Row {
+        let named = |weight: Weight| {
+            let found = report.findings.iter().filter(move |found| Weight::of(found) == weight);
+            found.map(|found| found.rule.name()).collect::<Vec<_>>().join(", ")
+        };
+        Row {
+            path: shown(&report.path),
+            verdict: Some(report.verdict),
+            bytes: report.size.as_ref().map_or_else(|| "–".into(), |size| size.total.0.to_string()),
+            start: (report.startup.readyok)
+                .map_or_else(|| "–".into(), |time| format!("{:.2} s", time.as_secs_f64())),
+            because: match report.verdict {
+                Verdict::Accepted => String::new(),
+                Verdict::Undecided => named(Weight::Open),
+                Verdict::Rejected => named(Weight::Breaks),
+            },
+        }
+    }
+
+    /// Of one that was not, and why.
+    #[must_use]
+    pub fn not_judged(path: &Path, why: &str) -> Row {
+        Row {
+            path: shown(path),
+            verdict: None,
+            bytes: "–".into(),
+            start: "–".into(),
+            // The first line says it; what follows points into a file.
+            because: clean(why.lines().next().unwrap_or_default()),
+        }
+    }
+}
+
+/// The table with the tally below.
+#[must_use]
+pub fn table(rows: &[Row], width: usize) -> String {
+    let widest = |text: fn(&Row) -> &str| {
+        rows.iter().map(|row| text(row).chars().count()).max().unwrap_or_default()
+    };
+    let (path, bytes, start) =
+        (widest(|row| &row.path).max(5), widest(|row| &row.bytes).max(5), widest(|r| &r.start));
+    let start = start.max(8);
+    let mut page = format!(
+        "{:<10}  {:<path$}  {:>bytes$}  {:>start$}  because of\n",
+        "verdict", "entry", "bytes", "start-up"
+    );
+    let indent = 10 + 2 + path + 2 + bytes + 2 + start + 2;
+    for row in rows {
+        let mut lead = String::new();
+        let (word, style) = match row.verdict {
+            Some(verdict) => (verdict.word(), human::verdict_style(verdict)),
+            None => ("not judged", anstyle::Style::new().bold()),
+        };
+        // Writing to a string cannot fail.
+        let _ = write!(
+            lead,
+            "{style}{word:<10}{style:#}  {:<path$}  {:>bytes$}  {:>start$}  ",
+            row.path, row.bytes, row.start
+        );
+        if width >= indent + 20 {
+            put(&mut page, &lead, indent, &row.because, width);
+        } else {
+            put(&mut page, &lead, indent, "", width);
+            if !row.because.is_empty() {
+                put(&mut page, "            ", 12, &row.because, width);
+            }
+        }
+    }
+    page.push('\n');
+    page.push_str(&human::tally(rows.iter().map(|row| row.verdict)));
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::entry_report::tests::report;
+
+    fn plain(rows: &[Row], width: usize) -> String {
+        anstream::adapter::strip_str(&table(rows, width)).to_string()
+    }
+
+    #[test]
+    fn a_line_an_entry_and_the_tally() {
+        let good = EntryReport { path: "e/x".into(), verdict: Verdict::Accepted, ..report() };
+        let rows = [
+            Row::judged(&good),
+            Row::judged(&report()),
+            Row::not_judged(Path::new("gone"), "nothing there\n3 | x"),
+        ];
+        assert_eq!(
+            plain(&rows, 100),
+            "\
+verdict     entry         bytes  start-up  because of
+accepted    e/x            4117    0.41 s
+rejected    entries/tiny   4117    0.41 s  size
+not judged  gone              –         –  nothing there
+
+3 entries: 1 accepted, 1 rejected, 1 not judged
+"
+        );
+        let narrow = plain(&rows, 60);
+        assert!(narrow.contains("    0.41 s\n            size\n"), "{narrow}");
+    }
+
+    #[test]
+    fn a_hostile_name_cannot_forge_a_line() {
+        let rows = [Row::not_judged(Path::new("x\naccepted  y"), "a\rb\u{1b}[2J")];
+        let page = table(&rows, 100);
+        assert!(!page.contains("\u{1b}[2J") && !page.contains('\r'), "{page}");
+        assert_eq!(page.lines().count(), 4, "{page}");
+    }
+}
