@@ -25,8 +25,11 @@ fn confined(test: &str, played: &Played) -> bool {
 #[test]
 fn a_trusted_engine_that_uses_too_much_memory_is_killed_and_loses() {
     let table = Table::set("memory");
-    let engines = [table.wrapped("A", HUNGRY), table.engine("B", "")];
-    let played = table.play(&engines, &["--games", "1", "--memory", "32M"]);
+    // It thinks so long that nothing else can end its game.
+    let slow = HUNGRY.replace("ENGINE", "ENGINE late@0:600000");
+    let engines = [table.wrapped("A", &slow), table.engine("B", "")];
+    let more = ["--games", "1", "--memory", "32M", "--startup-limit", "60s", "--tc", "600+0"];
+    let played = table.play(&engines, &more);
     assert_eq!((played.code, played.games().len()), (0, 1), "{}", played.err);
     assert_eq!(played.games()[0]["result"], "0-1", "{}", played.out);
     assert!(played.err.contains("of memory in use at once (it was killed)"), "{}", played.err);
@@ -35,7 +38,7 @@ fn a_trusted_engine_that_uses_too_much_memory_is_killed_and_loses() {
     let _ = fs::remove_file(table.path("pgn"));
     // A limit of its own comes before that of the match.
     let engines = [format!("{} memory=4G", table.wrapped("A", HUNGRY)), table.engine("B", "")];
-    let played = table.play(&engines, &["--games", "1", "--memory", "32M"]);
+    let played = table.play(&engines, &more);
     assert_eq!((played.code, played.games().len()), (0, 1), "{}", played.err);
     assert_eq!(played.of_kind("engine-killed").len(), 0, "{}", played.err);
     played.pgn_is_clean(1);
@@ -47,10 +50,10 @@ fn an_entry_gets_the_memory_that_is_named() {
     let path = table.path("hungry");
     // It takes its memory and shakes no hand before.
     let script = "#!/usr/bin/python3\nx = bytes(range(256)) * 600000\ninput()\nprint('uciok', flush=True)\n\
-                  input()\nprint('readyok', flush=True)\nimport time\ntime.sleep(20)\n";
+                  input()\nprint('readyok', flush=True)\nimport time\ntime.sleep(900)\n";
     fs::write(&path, script).unwrap();
     let engines = [path.to_str().unwrap().to_owned(), table.engine("B", "")];
-    let more = ["--games", "1", "--memory", "48M", "--startup-limit", "10s", "--tc", "0.5+0"];
+    let more = ["--games", "1", "--memory", "48M", "--startup-limit", "60s", "--tc", "600+0"];
     let played = table.play(&engines, &more);
     if !Path::new("/usr/bin/python3").exists() || !confined("entry-memory", &played) {
         return;
@@ -67,7 +70,7 @@ fn strict_refuses_entries_what_is_only_tolerated() {
         return;
     }
     let engines = [fixture("gunzip-tolerated"), table.engine("B", "")];
-    let more = ["--games", "1", "--max-plies", "4", "--tc", "5+0.1"];
+    let more = ["--games", "1", "--max-plies", "4", "--tc", "20+0.1"];
     let played = table.play(&engines, &more);
     if !confined("strict", &played) {
         return;
