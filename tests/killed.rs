@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
+use std::hash::BuildHasher;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -124,6 +124,10 @@ fn a_check_that_is_killed_at_any_moment_leaves_nothing() {
     }
     let home = tempfile::tempdir().unwrap();
     let entry = entry(home.path());
+    // Each RandomState is seeded by the operating system.
+    let mut random: u64 = std::env::var("GATE4K_SEED")
+        .map_or_else(|_| RandomState::new().hash_one(0), |text| text.parse().unwrap());
+    println!("kill moments: GATE4K_SEED={random} draws them again");
     let mut reached = 0;
     for round in 0..kills {
         let through: &[&str] = if bare && round % 2 == 1 { &NO_USER_NAMESPACES } else { &[] };
@@ -131,9 +135,8 @@ fn a_check_that_is_killed_at_any_moment_leaves_nothing() {
         let others = groups();
         let words: Vec<&str> =
             through.iter().copied().chain([env!("CARGO_BIN_EXE_gate4k")]).collect();
-        // Each RandomState is seeded by the operating system.
-        let random = RandomState::new().build_hasher().finish();
-        let moment = LONGEST.mul_f64((random % 10_000) as f64 / 10_000.0);
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let moment = LONGEST.mul_f64(((random >> 33) % 10_000) as f64 / 10_000.0);
         let mut child = Command::new(words[0])
             .args(&words[1..])
             .args(["check", "--format", "json"])

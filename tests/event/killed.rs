@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,14 @@ use super::whole::{check, plays_six, six};
 struct Moments(u64);
 
 impl Moments {
+    /// Others each time, unless `GATE4K_SEED` names those of a run before.
+    fn draw() -> Moments {
+        let seed = std::env::var("GATE4K_SEED")
+            .map_or_else(|_| RandomState::new().hash_one(0), |text| text.parse().unwrap());
+        println!("kill moments: GATE4K_SEED={seed} draws them again");
+        Moments(seed)
+    }
+
     fn next(&mut self, most: u64) -> Duration {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         Duration::from_millis(40 + (self.0 >> 33) % most)
@@ -24,7 +33,7 @@ impl Moments {
 /// Runs an event with its runner killed at random moments, the first of them while the gate is at work; then
 /// plays it to its end.
 fn play_killed(event: &Event, kills: u32) -> String {
-    let mut moments = Moments(u64::from(kills));
+    let mut moments = Moments::draw();
     let mut before = BTreeMap::new();
     let (mut killed, mut in_gate) = (0, 0);
     for kill in 0..kills {

@@ -81,8 +81,8 @@ fn mates(number: usize) -> Vec<String> {
     found
 }
 
-/// What must hold of such an event when it is over.
-pub(crate) fn check(event: &Event, doubles: u32, pairs: usize) {
+/// Asserts what must hold of such an event when it is over; says whether its MiniFinal was tied.
+pub(crate) fn check(event: &Event, doubles: u32, pairs: usize) -> bool {
     let games = event.finished();
     let of_stage = |stage: u64| games.values().filter(move |game| game["stage"] == stage);
     let pool = 30 * doubles as usize;
@@ -97,7 +97,6 @@ pub(crate) fn check(event: &Event, doubles: u32, pairs: usize) {
         let black = if round % 2 == 1 { first } else { second };
         assert_eq!(game["black"], black, "round {round}");
     }
-    // The tie happened, and was played on until one engine won a pair.
     let lead = |rounds: std::ops::RangeInclusive<u64>| -> i32 {
         let games = final_games.range(rounds).map(|(_, game)| game);
         games
@@ -108,9 +107,14 @@ pub(crate) fn check(event: &Event, doubles: u32, pairs: usize) {
             })
             .sum()
     };
+    // Its games are tied by force, but for clocks that run out on a host that is too busy. A tie is played on until one
+    // engine wins a pair.
     let (planned, played) = (2 * pairs as u64, final_games.len() as u64);
-    assert_eq!(lead(1..=planned), 0, "the MiniFinal was not tied");
-    assert!(played > planned && played.is_multiple_of(2), "{played} games");
+    let flagged =
+        final_games.range(1..=planned).any(|(_, game)| game["termination"] == "time forfeit");
+    let tied = lead(1..=planned) == 0;
+    assert!(tied || flagged, "the MiniFinal was not tied");
+    assert!(played.is_multiple_of(2) && (played > planned) == tied, "{played} games");
     for last in (planned + 2..=played).step_by(2) {
         assert_eq!(lead(last - 1..=last) != 0, last == played, "pair to {last} of {played}");
     }
@@ -120,6 +124,7 @@ pub(crate) fn check(event: &Event, doubles: u32, pairs: usize) {
     assert!(code == 0 && status.contains(&format!("over: {winner} wins")), "{status}");
     let (code, pgn) = event.ask(&["event", "export", "pgn"]);
     assert_eq!((code, pgn.matches("[Event ").count()), (0, games.len()));
+    tied
 }
 
 /// `GATE4K_FULL=1` plays the whole shape of the rules: 120 games, and 50 in the MiniFinal.
@@ -140,6 +145,6 @@ fn six_entries_play_a_pool_and_a_minifinal_that_is_tied() {
     let (code, verified) = event.ask(&["event", "verify"]);
     assert_eq!(code, 0, "{verified}");
     println!("{} games in {:.0?}", event.finished().len(), begun.elapsed());
-    assert!(text.contains("more pair"), "{text}");
-    check(&event, doubles, pairs);
+    let tied = check(&event, doubles, pairs);
+    assert_eq!(text.contains("more pair"), tied, "{text}");
 }

@@ -1,11 +1,12 @@
 //! Matches through the real program, with an engine that misbehaves on request: right result, right reason,
 //! the match goes on, and nothing is left running.
 //!
-//! The engine's source (shared/bench/tiny.c) lies beside a checkout and is compiled here; without it, or
-//! without a C compiler, the tests say that they were skipped.
+//! The engine is `tests/engine/instant.c`.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
+#[path = "../engine/mod.rs"]
+mod engine;
 mod limits;
 mod screen;
 mod syzygy;
@@ -21,9 +22,7 @@ use table::{Played, Table};
 
 #[test]
 fn a_crash_is_a_loss_and_the_engine_comes_back() {
-    let Some(table) = Table::set("crash") else {
-        return;
-    };
+    let table = Table::set("crash");
     let engines = [table.engine("A", "crash@10"), table.engine("B", "seed=2")];
     let played = table.play(&engines, &["--rounds", "2"]);
     played.lost_by_first(4, " disconnects");
@@ -41,10 +40,8 @@ fn a_crash_is_a_loss_and_the_engine_comes_back() {
 
 #[test]
 fn the_last_words_of_a_crashed_engine_are_kept() {
-    let Some(table) = Table::set("stderr") else {
-        return;
-    };
-    let script = "echo before >&2\nTINY exit@6\necho out of luck >&2\nexit 9\n";
+    let table = Table::set("stderr");
+    let script = "echo before >&2\nENGINE exit@6\necho out of luck >&2\nexit 9\n";
     let engines = [table.wrapped("A", script), table.engine("B", "")];
     let played = table.play(&engines, &["--games", "1"]);
     played.lost_by_first(1, " disconnects");
@@ -55,17 +52,15 @@ fn the_last_words_of_a_crashed_engine_are_kept() {
 
 #[test]
 fn lines_to_begin_with_come_before_uci() {
-    let Some(table) = Table::set("init") else {
-        return;
-    };
+    let table = Table::set("init");
     let log = table.path("log");
-    let heard = |name: &str| format!("tee {}.{name} | TINY\n", log.display());
+    let heard = |name: &str| format!("tee {}.{name} | ENGINE\n", log.display());
     // On the command line, and as cutechess has them.
     let config = table.path("engines.json");
     let script = table.path("B.sh");
     fs::write(
         &script,
-        heard("B").replace("TINY", &format!("{} {}", table.tiny.display(), table.mark)),
+        heard("B").replace("ENGINE", &format!("{} {}", table.engine.display(), table.mark)),
     )
     .unwrap();
     let command = format!("sh {}", script.display());
@@ -87,25 +82,21 @@ fn lines_to_begin_with_come_before_uci() {
 
 #[test]
 fn a_hang_with_a_clock_is_a_loss_on_time() {
-    let Some(table) = Table::set("hang-clock") else {
-        return;
-    };
-    let engines = [table.engine("A", "hang@8"), table.engine("B", "")];
-    let began = Instant::now();
-    let played = table.play(&engines, &["--tc", "0.3+0.01"]);
+    let table = Table::set("hang-clock");
+    // Only the clock of the one that hangs can run out, on a host however busy.
+    let short = format!("{} tc=1+0.01", table.engine("A", "hang@8"));
+    let played = table.play(&[short, table.engine("B", "")], &["--tc", "600+0"]);
     played.lost_by_first(2, " loses on time");
     assert!(played.pgn.contains("[Termination \"time forfeit\"]"));
-    assert_eq!(played.of_kind("engine-killed").len(), 2);
-    assert!(began.elapsed() < Duration::from_secs(20));
+    let hung = played.games().iter().filter(|game| plies(game) >= 8).count();
+    assert_eq!(played.of_kind("engine-killed").len(), hung);
 }
 
 #[test]
 fn a_hang_without_a_clock_is_bounded_too() {
-    let Some(table) = Table::set("hang-nodes") else {
-        return;
-    };
+    let table = Table::set("hang-nodes");
     let engines = [table.engine("A", "hang@8"), table.engine("B", "")];
-    let more = ["--tc", "nodes=10", "--answer-limit", "300ms"];
+    let more = ["--tc", "nodes=10", "--answer-limit", "1s"];
     let played = table.play(&engines, &more);
     played.lost_by_first(2, "'s connection stalls");
     assert!(played.pgn.contains("[Termination \"stalled connection\"]"));
@@ -113,9 +104,7 @@ fn a_hang_without_a_clock_is_bounded_too() {
 
 #[test]
 fn illegal_and_null_moves_lose() {
-    let Some(table) = Table::set("illegal") else {
-        return;
-    };
+    let table = Table::set("illegal");
     for (words, said) in [("illegal@9", "a1a1"), ("null@9", "0000")] {
         let engines = [table.engine("A", words), table.engine("B", "")];
         let _ = fs::remove_file(table.path("events"));
@@ -130,33 +119,29 @@ fn illegal_and_null_moves_lose() {
 
 #[test]
 fn a_late_move_loses_by_both_stamps_and_the_engine_lives() {
-    let Some(table) = Table::set("late") else {
-        return;
-    };
-    let engines = [table.engine("A", "late@6:400"), table.engine("B", "")];
-    let played = table.play(&engines, &["--tc", "0.2+0"]);
+    let table = Table::set("late");
+    let late = format!("{} tc=0.2+0", table.engine("A", "late@6:400"));
+    let played = table.play(&[late, table.engine("B", "")], &["--tc", "600+0"]);
     played.lost_by_first(2, " loses on time");
     assert_eq!(played.of_kind("engine-killed").len(), 0);
     for game in played.games() {
         let time = |key: &str| game["unanswered"][key].as_u64().unwrap();
         let used = time("heard") - time("sent");
         assert!(used > time("left"), "{game}");
-        assert!((400_000..2_000_000).contains(&used), "{used}");
+        assert!(used >= 400_000 || plies(game) < 6, "{used}");
         assert!(game["reason"]["time"]["over"].is_object(), "{game}");
     }
     let _ = fs::remove_file(table.path("events"));
     let _ = fs::remove_file(table.path("pgn"));
     let engines = [table.engine("A", "late@6:100"), table.engine("B", "")];
-    let more = ["--tc", "0.05+0.05", "--margin", "5s", "--max-plies", "16", "--games", "1"];
+    let more = ["--tc", "0.05+0.05", "--margin", "60s", "--max-plies", "16", "--games", "1"];
     let played = table.play(&engines, &more);
     assert_eq!(played.games()[0]["reason"], "length", "{}", played.games()[0]);
 }
 
 #[test]
 fn many_lines_a_move_disturb_nothing() {
-    let Some(table) = Table::set("spam") else {
-        return;
-    };
+    let table = Table::set("spam");
     let engines = [table.engine("A", "spam:2000"), table.engine("B", "")];
     let played = table.play(&engines, &["--games", "1"]);
     assert_eq!((played.code, played.games().len()), (0, 1));
@@ -169,9 +154,7 @@ fn many_lines_a_move_disturb_nothing() {
 
 #[test]
 fn a_slow_start_is_waited_for_and_a_dead_one_loses_its_games() {
-    let Some(table) = Table::set("slow") else {
-        return;
-    };
+    let table = Table::set("slow");
     let engines = [table.engine("A", "slowinit:700"), table.engine("B", "")];
     let played = table.play(&engines, &[]);
     assert_eq!((played.code, played.games().len()), (0, 2));
@@ -180,14 +163,14 @@ fn a_slow_start_is_waited_for_and_a_dead_one_loses_its_games() {
     assert!(started.iter().any(|event| event["took"].as_u64().unwrap() > 700_000));
 
     for (engine, why) in [
-        (table.engine("A", "slowinit:60000"), "no uciok within 300ms"),
+        (table.engine("A", "slowinit:60000"), "no uciok within 2s"),
         ("name=A cmd=/nonexistent/engine".to_owned(), "cannot run /nonexistent/engine"),
         ("name=A cmd=false".to_owned(), "it ended before uciok (exit status 1)"),
     ] {
         let _ = fs::remove_file(table.path("events"));
         let _ = fs::remove_file(table.path("pgn"));
         let engines = [engine, table.engine("B", ""), table.engine("C", "")];
-        let more = ["--startup-limit", "300ms", "--rounds", "2"];
+        let more = ["--startup-limit", "2s", "--rounds", "2", "--concurrency", "4"];
         let played = table.play(&engines, &more);
         assert_eq!(played.code, 0);
         let games = played.games();
@@ -207,16 +190,14 @@ fn a_slow_start_is_waited_for_and_a_dead_one_loses_its_games() {
 
 #[test]
 fn an_ignored_quit_and_wrappers_leave_nothing_behind() {
-    let Some(table) = Table::set("quit") else {
-        return;
-    };
+    let table = Table::set("quit");
     let engines = [
         table.engine("A", "ignorequit"),
         table.wrapped(
             "B",
-            "exec 3<&0\nsh -c 'sleep 300; true' MARK &\nTINY ignorequit <&3 &\nexec sleep 301\n",
+            "exec 3<&0\nsh -c 'sleep 300; true' MARK &\nENGINE ignorequit <&3 &\nexec sleep 301\n",
         ),
-        table.wrapped("C", "TINY\ntrue\n"),
+        table.wrapped("C", "ENGINE\ntrue\n"),
     ];
     // B's shell gives its place to a sleep while the engine plays on its pipes.
     let more = ["--quit-limit", "200ms", "--restart"];
@@ -227,9 +208,7 @@ fn an_ignored_quit_and_wrappers_leave_nothing_behind() {
 
 #[test]
 fn games_run_beside_each_other_and_are_written_in_order() {
-    let Some(table) = Table::set("order") else {
-        return;
-    };
+    let table = Table::set("order");
     let engines = [
         table.engine("A", "seed=1"),
         table.engine("B", "seed=2"),
@@ -245,11 +224,9 @@ fn games_run_beside_each_other_and_are_written_in_order() {
 
 #[test]
 fn an_engine_is_sent_only_what_it_may_be_sent() {
-    let Some(table) = Table::set("wire") else {
-        return;
-    };
+    let table = Table::set("wire");
     let log = table.path("log");
-    let script = format!("tee {} | TINY\n", log.display());
+    let script = format!("tee {} | ENGINE\n", log.display());
     let book = table.path("book.txt");
     fs::write(&book, "e2e4 e7e5\n").unwrap();
     let engines = [
@@ -273,9 +250,7 @@ fn an_engine_is_sent_only_what_it_may_be_sent() {
 
 #[test]
 fn what_cannot_be_played_is_refused_before_the_first_game() {
-    let Some(table) = Table::set("refused") else {
-        return;
-    };
+    let table = Table::set("refused");
     let book = table.path("book.epd");
     fs::write(&book, "4k3/8/8/8/8/8/4P3/4K3 w - -\n").unwrap();
     let book = book.to_str().unwrap();
@@ -299,9 +274,9 @@ fn what_cannot_be_played_is_refused_before_the_first_game() {
 
 #[test]
 fn an_entry_plays_in_the_sandbox() {
-    let Some(table) = Table::set("entry") else { return };
+    let table = Table::set("entry");
     let entry = table.path("anything");
-    fs::copy(table.tiny, &entry).unwrap();
+    fs::copy(table.engine, &entry).unwrap();
     let book = table.path("book.txt");
     fs::write(&book, "e4 e5\nd4 d5\n").unwrap();
     let engines = [entry.to_str().unwrap().to_owned(), table.engine("B", "seed=2")];
@@ -323,7 +298,7 @@ fn an_entry_plays_in_the_sandbox() {
 
 #[test]
 fn a_test_ends_the_match_when_it_is_decided() {
-    let Some(table) = Table::set("sprt") else { return };
+    let table = Table::set("sprt");
     let engines = [table.engine("A", "illegal@30"), table.engine("B", "")];
     let more = ["--rounds", "500", "--sprt", "0,50", "--quiet"];
     let played = table.play(&engines, &more);
@@ -336,56 +311,64 @@ fn a_test_ends_the_match_when_it_is_decided() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// Starts a match of slow games and interrupts it so many times.
-fn interrupted(table: &Table, times: usize) -> (Played, Duration) {
-    let engines = [table.engine("A", "late@0:30"), table.engine("B", "late@0:30")];
-    let more = ["--rounds", "500", "--max-plies", "30", "--concurrency", "2"];
+/// How many moves a game has.
+fn plies(game: &Value) -> usize {
+    game["moves"].as_array().unwrap().len()
+}
+
+/// Starts a match that is mate at once in its first pair and slow in all others, each engine answering so late from the
+/// fourth ply on; interrupts it so many times after a first game.
+fn interrupted(table: &Table, times: usize, late: &str) -> Played {
+    let book = table.path("book.txt");
+    fs::write(&book, "f2f3 e7e5 g2g4\ne2e4 e7e5 g1f3 b8c6\n").unwrap();
+    let words = format!("late@4:{late}");
+    let engines = [table.engine("A", &words), table.engine("B", &words)];
+    let book = book.to_str().unwrap();
+    let mut more = vec!["--rounds", "500", "--max-plies", "30", "--concurrency", "2"];
+    more.extend(["--tc", "600+0", "--openings", book]);
     let child = table
         .command(&engines, &more)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let deadline = Instant::now() + Duration::from_secs(30);
-    let finished = |table: &Table| {
-        fs::read_to_string(table.path("events")).is_ok_and(|text| text.contains("game-finished"))
+    let deadline = Instant::now() + Duration::from_secs(60);
+    // Two at a time: both games of the second pair are under way, and those of the first are over.
+    let begun = |table: &Table| {
+        let events = fs::read_to_string(table.path("events")).unwrap_or_default();
+        events.matches("\"game-started\"").count()
     };
-    while !finished(table) {
+    while begun(table) < 4 {
         assert!(Instant::now() < deadline, "no game ends");
         std::thread::sleep(Duration::from_millis(20));
     }
-    let began = Instant::now();
     let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
     for _ in 0..times {
         nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
         std::thread::sleep(Duration::from_millis(100));
     }
     let output = child.wait_with_output().unwrap();
-    (table.played(&output), began.elapsed())
+    table.played(&output)
 }
 
 #[test]
 fn one_interrupt_finishes_the_games_under_way() {
-    let Some(table) = Table::set("once") else {
-        return;
-    };
-    let (played, _) = interrupted(&table, 1);
+    let table = Table::set("once");
+    let played = interrupted(&table, 1, "30");
     assert_eq!(played.code, 4);
     assert!(played.err.contains("finishing the games under way"), "{}", played.err);
     let games = played.games();
-    assert!(games.len() < 20 && games.iter().all(|game| game["result"] != "*"));
+    assert!(games.len() < 1000 && games.iter().all(|game| game["result"] != "*"));
     assert_eq!(played.of_kind("game-started").len(), games.len());
     played.pgn_is_clean(games.len());
 }
 
 #[test]
 fn two_interrupts_stop_at_once_and_keep_what_was_finished() {
-    let Some(table) = Table::set("twice") else {
-        return;
-    };
-    let (played, took) = interrupted(&table, 2);
+    let table = Table::set("twice");
+    // No slow game ends in less than ten minutes, its engines' clocks; what was not broken off is of the first pair.
+    let played = interrupted(&table, 2, "900000");
     assert_eq!(played.code, 4);
-    assert!(took < Duration::from_secs(5), "{took:?}");
     let (whole, broken): (Vec<_>, Vec<_>) =
         played.games().into_iter().partition(|game| game["result"] != "*");
     assert!(!whole.is_empty() && !broken.is_empty());
