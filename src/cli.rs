@@ -3,6 +3,7 @@
 mod event;
 mod play;
 mod report;
+mod value;
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
@@ -146,20 +147,20 @@ pub struct CheckArgs {
     #[arg(long)]
     pub quick: bool,
     /// From exec to the first readyok (rule 7.4); 60s if nothing says otherwise
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = value::duration)]
     pub startup_limit: Option<Duration>,
     /// How long a move may take beyond its clock before it counts as no answer; 20s if nothing says otherwise
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = value::duration)]
     pub answer_limit: Option<Duration>,
     /// How long after quit the engine itself may take to end; 5s if nothing says otherwise
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = value::duration)]
     pub quit_limit: Option<Duration>,
     /// How long after quit other processes may still clean up; 10s if nothing says otherwise
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = value::duration)]
     pub grace: Option<Duration>,
-    /// How many entries are judged beside each other (two for each processor if not given), and how many
+    /// How many entries are judged beside each other (three for each processor if not given), and how many
     /// probes of a single one (one for each)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = value::count)]
     pub jobs: Option<NonZeroUsize>,
     /// Pairs of fast games that end the check, half of them against itself, half against a reference
     /// engine, or off; 2 if not given, and off with --quick
@@ -167,7 +168,7 @@ pub struct CheckArgs {
     pub games: Option<GamesWanted>,
     /// How long these games may take together, 30s if nothing says otherwise; what is unfinished then is
     /// cut, and is no failure
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = value::duration)]
     pub match_limit: Option<Duration>,
     /// No progress line
     #[arg(long, short)]
@@ -214,6 +215,12 @@ pub struct PackArgs {
     /// Where the entry goes; written only when it is accepted
     #[arg(long, short, value_name = "ENTRY")]
     pub output: PathBuf,
+    /// Replace a file at ENTRY that `gate4k pack` did not write (never the source)
+    #[arg(long)]
+    pub force: bool,
+    /// Pack again whenever the source is saved, until it is interrupted
+    #[arg(long)]
+    pub watch: bool,
     /// What compiles or reads the source, in place of cc, c++, rustc, python3 or perl
     #[arg(long, value_name = "PROGRAM")]
     pub with: Option<String>,

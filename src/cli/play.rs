@@ -27,16 +27,16 @@ pub struct MatchArgs {
     #[arg(long, value_enum, default_value_t = Meetings::RoundRobin, value_name = "FORMAT")]
     pub schedule: Meetings,
     /// Encounters of each two engines
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = super::value::count)]
     pub rounds: NonZeroUsize,
     /// Games of an encounter: each two in a row on one opening, colours reversed
-    #[arg(long, value_name = "N", default_value = "2")]
+    #[arg(long, value_name = "N", default_value = "2", value_parser = super::value::count)]
     pub games: NonZeroUsize,
     /// A new opening each game, in place of reversed colours on the same
     #[arg(long)]
     pub no_reverse: bool,
     /// Games at a time
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = super::value::count)]
     pub concurrency: NonZeroUsize,
     /// One core a game
     #[arg(long, value_enum, default_value_t = Affinity::Auto, value_name = "WHEN")]
@@ -48,16 +48,16 @@ pub struct MatchArgs {
     #[arg(long, value_name = "TC", default_value = "10+0.1")]
     pub tc: TimeControl,
     /// How late a move may come without losing
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "0s")]
+    #[arg(long, value_name = "TIME", value_parser = super::value::duration, default_value = "0s")]
     pub margin: Duration,
     /// How long a move without a clock may take before it counts as no answer
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "60s")]
+    #[arg(long, value_name = "TIME", value_parser = super::value::duration, default_value = "60s")]
     pub answer_limit: Duration,
     /// From an engine's start to its first readyok (rule 7.4)
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "60s")]
+    #[arg(long, value_name = "TIME", value_parser = super::value::duration, default_value = "60s")]
     pub startup_limit: Duration,
     /// How long after quit an engine may take to end
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "2s")]
+    #[arg(long, value_name = "TIME", value_parser = super::value::duration, default_value = "2s")]
     pub quit_limit: Duration,
     /// How much memory an engine and all it starts may really use, where it has no memory= of its own:
     /// 512M, 2G; an engine that uses more is killed. Address space is never limited
@@ -76,7 +76,7 @@ pub struct MatchArgs {
     #[arg(long, value_name = "SEED")]
     pub shuffle: Option<u64>,
     /// The opening to begin with, from 1
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = super::value::count)]
     pub start: NonZeroUsize,
     /// Cut openings to so many plies
     #[arg(long, value_name = "N")]

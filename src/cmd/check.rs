@@ -13,7 +13,7 @@ use super::reports::{Reports, Sink, cannot};
 use super::surroundings::Surroundings;
 use super::watch::Watched;
 use super::worker_lines::WorkerLines;
-use super::{log, note, tell};
+use super::{log, note, tell, with_causes};
 use crate::batch::cache::Cache;
 use crate::batch::pool::{self, Judge, Judged, Room};
 use crate::cli::{CheckArgs, ReportPath};
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit
     let watched = match watched(args) {
         Ok(watched) => watched,
         Err(error) => {
-            tell(&format!("{error:#}"));
+            tell(&with_causes(&error));
             return Ok(Exit::Usage);
         }
     };
@@ -64,7 +64,7 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let choice = match Choice::of(args) {
         Ok(choice) => choice,
         Err(error) => {
-            tell(&format!("{error:#}"));
+            tell(&with_causes(&error));
             return Ok(Exit::Usage);
         }
     };
@@ -77,7 +77,7 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let receipt = match ReceiptTo::open(args) {
         Ok(receipt) => receipt,
         Err(error) => {
-            tell(&format!("{error:#}"));
+            tell(&with_causes(&error));
             return Ok(Exit::Usage);
         }
     };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::match_out::Sinks;
-use super::tell;
+use super::{tell, with_causes};
 use crate::cli::{DrawChoice, MatchArgs, PgnStyle};
 use crate::game::adjudicate::{DrawRule, Rules};
 use crate::game::clock::Patience;
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
     let mut sinks = match Sinks::open(args, score) {
         Ok(sinks) => sinks,
         Err(error) => {
-            tell(&format!("{error:#}"));
+            tell(&with_causes(&error));
             return Ok(Exit::Usage);
         }
     };

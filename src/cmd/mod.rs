@@ -68,7 +68,7 @@ pub fn run(cli: Cli) -> Exit {
     });
     // What comes here is no word on an entry: a disk that is full, an output that was closed.
     done.unwrap_or_else(|error| {
-        tell(&format!("the result could not be written: {error:#}"));
+        tell(&format!("the result could not be written: {}", with_causes(&error)));
         Exit::Usage
     })
 }
@@ -83,6 +83,20 @@ fn forced() -> bool {
 fn tell(message: &str) {
     let red = anstyle::AnsiColor::Red.on_default().bold();
     let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {message}");
+}
+
+/// An error with its causes on one line. Errors of this program tell their cause themselves; such a cause is not told twice.
+fn with_causes(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if line.is_empty() {
+            line = cause;
+        } else if !line.contains(&cause) {
+            line.push_str(": ");
+            line.push_str(&cause);
+        }
+    }
+    line
 }
 
 /// Something to know on standard error, which changes no outcome.

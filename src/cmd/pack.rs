@@ -2,7 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use anyhow::Context;
@@ -10,23 +10,62 @@ use anyhow::Context;
 use super::progress::ProgressLine;
 use super::reports::cannot;
 use super::tell;
-use super::watch::PART;
+use super::watch::{PART, Watched};
 use crate::cli::PackArgs;
 use crate::judge::gate::{Gate, Settings};
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
+use crate::model::rule::RuleId;
 use crate::model::text::shown;
 use crate::model::units::Bytes;
-use crate::model::verdict::Verdict;
+use crate::model::verdict::{Status, Verdict};
 use crate::pack::candidate::{self, Candidate, Language, Recipe};
+use crate::policy::allowlist::Allowlist;
 use crate::view::human::Look;
 use crate::view::{human, text};
 
 /// How many candidates are sent through the gate before it is the source that must be at fault.
 const TRIALS: usize = 4;
 
-/// Packs, proves, writes. Where nothing works, nothing is written.
+/// The rules that another stub or packer may keep where one breaks them; every other failure is the source's own.
+const ON_THE_PACKING: [RuleId; 8] = [
+    RuleId::Format,
+    RuleId::FileName,
+    RuleId::Startup,
+    RuleId::LeftoverFiles,
+    RuleId::LeftoverProcesses,
+    RuleId::Commands,
+    RuleId::Libraries,
+    RuleId::UciQuit,
+];
+
+/// Packs once, or with `--watch` again after each change of the source.
 pub(crate) fn run(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+    if !args.watch {
+        return once(args, out);
+    }
+    let watched = match Watched::new(std::slice::from_ref(&args.source), &[&args.output]) {
+        Ok(watched) => watched,
+        Err(error) => {
+            tell(&error.to_string());
+            return Ok(Exit::Usage);
+        }
+    };
+    loop {
+        let exit = once(args, out)?;
+        out.flush()?;
+        if exit == Exit::Usage || !watched.wait() {
+            return Ok(exit);
+        }
+    }
+}
+
+/// Packs, proves, writes. Where nothing works, nothing is written.
+fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+    if let Err(refused) = may_write(args) {
+        tell(&refused);
+        return Ok(Exit::Usage);
+    }
     let source = match fs::read(&args.source) {
         Ok(source) => source,
         Err(error) => {
@@ -41,6 +80,11 @@ pub(crate) fn run(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit>
         ));
         return Ok(Exit::Usage);
     };
+    let recipe = Recipe::new(language, args.with.as_deref(), args.flags.as_deref());
+    if let Err(refused) = may_build(&recipe.program) {
+        tell(&refused);
+        return Ok(Exit::Usage);
+    }
     let gate = match Gate::open(Settings {
         quick: args.quick,
         strict: args.strict,
@@ -52,7 +96,6 @@ pub(crate) fn run(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit>
             return Ok(error.exit());
         }
     };
-    let recipe = Recipe::new(language, args.with.as_deref(), args.flags.as_deref());
     let all = candidate::all(&source, &recipe);
     let fits = |candidate: &&Candidate| Bytes::of(&candidate.bytes) <= Bytes::LIMIT_4K;
     if let Some(smallest) = all.first().filter(|smallest| !fits(smallest)) {
@@ -65,32 +108,101 @@ pub(crate) fn run(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit>
     }
     let mut failed: Option<EntryReport> = None;
     for candidate in all.iter().filter(fits).take(TRIALS) {
-        let report = prove(&gate, candidate, args.quiet)?;
+        let report = prove(&gate, candidate, args)?;
         if report.verdict == Verdict::Accepted {
+            // What lay there may have changed while the candidate was judged.
+            if let Err(refused) = may_write(args) {
+                tell(&refused);
+                return Ok(Exit::Usage);
+            }
             write(&args.output, &candidate.bytes).with_context(|| cannot(&args.output))?;
             tell_of(candidate, &args.output, args.quick, out)?;
             return Ok(Exit::Success);
         }
+        let is_final = !could_be_the_packing(&report);
         failed.get_or_insert(report);
+        if is_final {
+            break;
+        }
     }
     let Some(failed) = failed else { return Ok(Exit::Nothing) };
     let look = Look { width: text::width(), verbose: false };
     out.write_all(human::entry(&failed, look).as_bytes())?;
-    tell(
-        "none of the smallest packings is accepted; above is what the first of them meets; nothing was written",
-    );
+    let whose = if could_be_the_packing(&failed) {
+        "none of the smallest packings is accepted; above is what the first of them meets"
+    } else {
+        "the engine itself is not accepted, however it is packed; above is why"
+    };
+    tell(&format!("{whose}; nothing was written"));
     Ok(failed.verdict.into())
 }
 
-/// Sends a candidate through the gate.
-fn prove(gate: &Gate, candidate: &Candidate, quiet: bool) -> anyhow::Result<EntryReport> {
+/// Whether an entry may be put at the output's path: never over the source, and over nothing that was written otherwise,
+/// unless that is asked for.
+fn may_write(args: &PackArgs) -> Result<(), String> {
+    let output = &args.output;
+    let there = match fs::symlink_metadata(output) {
+        Ok(there) => there,
+        Err(_) => return Ok(()),
+    };
+    let identity = |path: &Path| fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
+    if identity(output).is_some_and(|file| identity(&args.source) == Some(file)) {
+        return Err(format!(
+            "the output {} is the source itself, which is never overwritten; name another file with -o",
+            shown(output)
+        ));
+    }
+    if fs::metadata(output).is_ok_and(|target| target.is_dir()) {
+        return Err(format!("the output {} is a directory; name a file in it", shown(output)));
+    }
+    let ours = there.is_file() && fs::read(output).is_ok_and(|entry| candidate::is_packed(&entry));
+    if ours || args.force {
+        return Ok(());
+    }
+    Err(format!(
+        "the output {} is there already and was not written by `gate4k pack`; name another file with -o, or add \
+         --force to replace it",
+        shown(output)
+    ))
+}
+
+/// Whether the program that builds or reads the source is one of rule 7.5 and installed here.
+fn may_build(program: &str) -> Result<(), String> {
+    if program.is_empty() {
+        return Ok(());
+    }
+    if Allowlist::built_in().command(program).is_none() {
+        return Err(format!(
+            "an entry may not start {program:?}: rule 7.5 does not list it; `gate4k explain commands` names those it lists"
+        ));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders = std::env::split_paths(&path).chain(["/usr/bin".into(), "/bin".into()]);
+    if !folders.any(|folder| folder.join(program).is_file()) {
+        return Err(format!(
+            "{program} is not installed here, so no packing can be tried; install it (`gate4k doctor` names the package), or \
+             choose another program by --with"
+        ));
+    }
+    Ok(())
+}
+
+/// Whether a rule that was not kept may be kept by another stub or packer.
+fn could_be_the_packing(report: &EntryReport) -> bool {
+    let broken = |status| matches!(status, Status::Fail | Status::Undecided);
+    report.findings.iter().any(|found| broken(found.status) && ON_THE_PACKING.contains(&found.rule))
+}
+
+/// Sends a candidate through the gate. The report names the source, since the candidate's own path is of no use to anyone.
+fn prove(gate: &Gate, candidate: &Candidate, args: &PackArgs) -> anyhow::Result<EntryReport> {
     let folder = tempfile::tempdir().context("no room for a candidate")?;
     let path = folder.path().join("engine");
     fs::write(&path, &candidate.bytes)?;
     fs::set_permissions(&path, Permissions::from_mode(0o755))?;
-    let line = ProgressLine::new(quiet);
+    let line = ProgressLine::new(args.quiet);
     let name = format!("{} bytes ({})", candidate.bytes.len(), candidate.how);
-    Ok(gate.check(&path, &|step| line.step(&name, step))?)
+    let report = gate.check(&path, &|step| line.step(&name, step))?;
+    Ok(EntryReport { path: args.source.clone(), file: args.source.clone(), ..report })
 }
 
 /// Puts the entry into place as a whole.

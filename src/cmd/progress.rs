@@ -21,8 +21,8 @@ impl ProgressLine {
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         ProgressLine {
             shown: !quiet && !dumb && std::io::stderr().is_terminal(),
-            // A line that wraps could not be cleared, and most terminals have 80 columns at least.
-            width: text::width().min(79),
+            // A line that wraps could not be cleared.
+            width: text::width_of(std::io::stderr()) - 1,
             dirty: AtomicBool::new(false),
         }
     }

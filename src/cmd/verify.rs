@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::tell;
+use super::{tell, with_causes};
 use crate::cli::VerifyArgs;
 use crate::judge::error::CheckError;
 use crate::judge::gate::{Gate, Settings};
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &VerifyArgs, out: &mut impl Write) -> anyhow::Result<Exi
         Ok(exit) => Ok(exit),
         Err(error) => {
             let exit = error.downcast_ref().map_or(Exit::Usage, CheckError::exit);
-            tell(&format!("{error:#}"));
+            tell(&with_causes(&error));
             Ok(exit)
         }
     }

@@ -20,10 +20,13 @@ pub(super) const PART: &str = ".gate4k-";
 
 /// Why nothing can be watched.
 #[derive(Debug, thiserror::Error)]
-#[error("--watch: {} cannot be watched: {source}", shown(path))]
-pub(super) struct WatchError {
-    path: PathBuf,
-    source: notify::Error,
+pub(super) enum WatchError {
+    /// A path that was named leads nowhere: most likely it is misspelt, and waiting for it would take for ever.
+    #[error("--watch: there is nothing at {}; name a file or directory that is there", shown(_0))]
+    Missing(PathBuf),
+    /// The system watches no more.
+    #[error("--watch: {} cannot be watched: {source}", shown(path))]
+    Refused { path: PathBuf, source: notify::Error },
 }
 
 /// What is watched, until this is dropped.
@@ -44,11 +47,14 @@ impl Watched {
         let (send, events) = channel();
         let error = |path: &Path| {
             let path = path.to_owned();
-            move |source| WatchError { path, source }
+            move |source| WatchError::Refused { path, source }
         };
         let mut watcher = notify::recommended_watcher(send).map_err(error(Path::new(".")))?;
         let mut concern = Concern::default();
         for path in paths {
+            if path.symlink_metadata().is_err() {
+                return Err(WatchError::Missing(path.clone()));
+            }
             // As events name them.
             let path = &std::path::absolute(path).unwrap_or_else(|_| path.clone());
             if path.is_dir() {
@@ -183,6 +189,9 @@ mod tests {
     #[test]
     fn what_is_not_there_is_told() {
         let error = Watched::new(&["/no/such/engine".into()], &[]).err().unwrap();
-        assert!(error.to_string().starts_with("--watch: /no/such cannot be watched: "), "{error}");
+        assert!(
+            error.to_string().starts_with("--watch: there is nothing at /no/such/engine; "),
+            "{error}"
+        );
     }
 }

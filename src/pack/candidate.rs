@@ -49,7 +49,9 @@ impl Language {
         })
     }
 
-    fn program(self) -> &'static str {
+    /// The program that builds or reads it where none is chosen; empty where none is needed.
+    #[must_use]
+    pub fn program(self) -> &'static str {
         match self {
             Language::C => "cc",
             Language::Cpp => "c++",
@@ -147,9 +149,42 @@ pub fn all(source: &[u8], recipe: &Recipe) -> Vec<Candidate> {
     found
 }
 
+/// Whether a file begins with one of the stubs of [`all`], so that it may be replaced by a newer packing.
+#[must_use]
+pub fn is_packed(entry: &[u8]) -> bool {
+    let mut lines = entry.split(|byte| *byte == b'\n');
+    let (Some(first), Some(second)) = (lines.next(), lines.next()) else { return false };
+    let begins = |start: &str| second.starts_with(start.as_bytes());
+    let holds = |part: &str| second.windows(part.len()).any(|window| window == part.as_bytes());
+    match first {
+        b"#!/bin/sh" => {
+            begins("T=/tmp/$$;tail -n+3 $0|") || begins("exec ") && holds(" \"$(tail -n+3 $0|")
+        }
+        b"#!/bin/bash" => begins("exec ") && holds(" <(tail -n+3 $0|"),
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_our_own_stubs_are_known_as_ours() {
+        for language in
+            [Language::C, Language::Cpp, Language::Rust, Language::Python, Language::Perl]
+        {
+            for candidate in all(b"x = 1\n", &Recipe::new(language, None, None)) {
+                assert!(is_packed(&candidate.bytes), "{language:?}: {}", candidate.how);
+            }
+        }
+        for other in
+            ["", "int main(){}", "#!/bin/sh\n", "#!/bin/sh\nT=`mktemp`\ntail -n+3 $0|xz -d>$T\n"]
+        {
+            assert!(!is_packed(other.as_bytes()), "{other}");
+        }
+        assert!(!is_packed(b"\x7fELF"));
+    }
 
     #[test]
     fn the_language_is_told_by_the_name_or_the_first_bytes() {

@@ -1,5 +1,6 @@
 //! Bytes that an entry could save: each was found by doing it to this very entry.
 
+use super::candidate::{self, Language, Recipe};
 use super::packer::{self, Packed};
 
 /// One way to save bytes.
@@ -28,15 +29,36 @@ const SHORTER: [(&str, &str, &str); 8] = [
 pub fn all(entry: &[u8], stub: usize) -> Vec<Hint> {
     let Some((stub, packed)) = entry.split_at_checked(stub) else { return Vec::new() };
     let mut found: Vec<Hint> = repacked(stub, packed);
+    found.extend(another_stub(entry, packed));
     if let Ok(stub) = std::str::from_utf8(stub) {
         found.extend(SHORTER.iter().filter_map(|(long, short, cost)| {
             let saves = stub.matches(long).count() * (long.len() - short.len());
-            let what = format!("`{}` for `{}`{cost}", short.trim(), long.trim());
+            // Blanks at the ends are left out of the words, unless they are all that is saved.
+            let (short, long) = match (short.trim(), long.trim()) {
+                (short_word, long_word) if short_word == long_word => (*short, *long),
+                words => words,
+            };
+            let what = format!("`{short}` for `{long}`{cost}");
             (saves > 0).then_some(Hint { saves, what })
         }));
     }
     found.sort_by_key(|hint| std::cmp::Reverse(hint.saves));
     found
+}
+
+/// A packed executable behind the smallest stub that `gate4k pack` knows: what gzexe and the like could save.
+fn another_stub(entry: &[u8], packed: &[u8]) -> Option<Hint> {
+    let (_, data) = packer::unpacked(packed)?;
+    let executable = data.starts_with(b"\x7fELF");
+    let recipe = Recipe::new(Language::Executable, None, None);
+    let all = if executable { candidate::all(&data, &recipe) } else { Vec::new() };
+    let smallest = all.into_iter().find(|candidate| candidate.stub > 0)?;
+    let saves = entry.len().checked_sub(smallest.bytes.len()).filter(|saves| *saves > 0)?;
+    let what = format!(
+        "the executable packed anew by `gate4k pack`: a stub of {} bytes, {}",
+        smallest.stub, smallest.how
+    );
+    Some(Hint { saves, what })
 }
 
 /// The same payload packed in other ways: the best for each command that unpacks, and the one without a head.
@@ -117,6 +139,25 @@ mod tests {
         let lzma = by("packed as lzma");
         assert!(lzma.what.contains(" and `xz -d` in the stub"), "{lzma:?}");
         assert!(lzma.saves > zopfli.saves, "{hints:?}");
+    }
+
+    #[test]
+    fn a_blank_that_is_saved_is_shown() {
+        let stub = "#!/bin/sh\ntail -n+3 $0 | xz -d > $T\n";
+        let hints = all(stub.as_bytes(), stub.len());
+        let told: Vec<&str> = hints.iter().map(|hint| hint.what.as_str()).collect();
+        assert!(told.contains(&"`|` for ` | `") && told.contains(&"`>` for ` > `"), "{told:?}");
+    }
+
+    #[test]
+    fn a_long_stub_before_a_packed_executable_is_told() {
+        let program = [b"\x7fELF".as_slice(), &b"some code ".repeat(60)].concat();
+        let packed = &packer::all(&program)[0];
+        let stub = format!("#!/bin/sh\n#{}\n", "x".repeat(900));
+        let entry = [stub.as_bytes(), &packed.bytes].concat();
+        let hints = all(&entry, stub.len());
+        let anew = hints.iter().find(|hint| hint.what.contains("`gate4k pack`")).unwrap();
+        assert!(anew.saves > 800, "{anew:?}");
     }
 
     #[test]

@@ -1,4 +1,6 @@
-//! Reports for people: verdict first, then the bytes, one line a finding, and what to do next.
+//! Reports for people: the verdict first, then the bytes, then each finding that asks for something, the one that
+//! rejects before all others. Rules that were kept, remarks that ask for nothing and rules that were not tried are a line
+//! each; `-v` tells every rule by itself.
 
 use std::fmt::Write;
 
@@ -7,6 +9,7 @@ use anstyle::{AnsiColor, Style};
 use super::facts::{circumstances, sandbox, start, summary, understands};
 use super::size;
 use super::text::{clean, put};
+use super::weight::Weight;
 use crate::model::entry_report::{EntryReport, Stray};
 use crate::model::rule::Kind;
 use crate::model::text::shown;
@@ -55,8 +58,12 @@ pub fn entry(report: &EntryReport, look: Look) -> String {
         page.push_str(&size::lines(figures, look.width));
     }
     page.push('\n');
-    for found in &report.findings {
-        finding(&mut page, found, look);
+    if look.verbose {
+        for found in &report.findings {
+            finding(&mut page, found, look);
+        }
+    } else {
+        telling(&mut page, &report.findings, look);
     }
     page.push('\n');
     let mut fact = |label: &str, text: &str| {
@@ -69,7 +76,7 @@ pub fn entry(report: &EntryReport, look: Look) -> String {
     for (label, text) in sandbox(&report.layers) {
         fact(label, &text);
     }
-    if let Some(capabilities) = &report.capabilities {
+    if let Some(capabilities) = report.capabilities.as_ref().filter(|_| look.verbose) {
         fact("understands", &understands(capabilities));
     }
     if let Some(sha256) = &report.sha256 {
@@ -130,6 +137,51 @@ fn header(page: &mut String, report: &EntryReport, look: Look) {
     }
 }
 
+/// Whether somebody could do something about a finding.
+fn asks_for_something(found: &Finding) -> bool {
+    match Weight::of(found) {
+        Weight::Breaks | Weight::Open => true,
+        Weight::Remark => !found.help.is_empty() && !found.help.starts_with("nothing"),
+        Weight::NotTried | Weight::Kept => false,
+    }
+}
+
+/// The findings that ask for something, by weight, then the names of all others.
+fn telling(page: &mut String, findings: &[Finding], look: Look) {
+    let mut told: Vec<&Finding> = findings.iter().filter(|f| asks_for_something(f)).collect();
+    told.sort_by_key(|found| Weight::of(found));
+    for found in told {
+        finding(page, found, look);
+    }
+    let mut folded = |status: Status, text: String| {
+        let style = status_style(status);
+        put(page, &format!("  {style}{:<9}{style:#}  ", status.word()), 13, &text, look.width);
+    };
+    let names = |of: &dyn Fn(&Finding) -> bool| {
+        let named: Vec<&str> =
+            findings.iter().filter(|found| of(found)).map(|found| found.rule.name()).collect();
+        (!named.is_empty()).then(|| named.join(", "))
+    };
+    let noted = |found: &Finding| Weight::of(found) == Weight::Remark && !asks_for_something(found);
+    if let Some(noted) = names(&noted) {
+        folded(Status::Advice, format!("{noted} (nothing to do; -v tells)"));
+    }
+    if let Some(kept) = names(&|found| Weight::of(found) == Weight::Kept) {
+        folded(Status::Pass, kept);
+    }
+    let mut causes: Vec<&str> = Vec::new();
+    for found in findings.iter().filter(|found| found.status == Status::Skipped) {
+        if !causes.contains(&found.summary.as_str()) {
+            causes.push(&found.summary);
+        }
+    }
+    for cause in causes {
+        let same = |found: &Finding| found.status == Status::Skipped && found.summary == cause;
+        let skipped = names(&same).unwrap_or_default();
+        folded(Status::Skipped, format!("{}: {skipped}", clean(cause)));
+    }
+}
+
 fn finding(page: &mut String, found: &Finding, look: Look) {
     let style = status_style(found.status);
     let lead = format!(
@@ -183,7 +235,7 @@ mod tests {
     use super::*;
     use crate::model::entry_report::StartTimes;
     use crate::model::entry_report::tests::{report, stray};
-    use crate::model::rule::RULES;
+    use crate::model::rule::{RULES, RuleId};
 
     fn plain(report: &EntryReport, width: usize, verbose: bool) -> String {
         let page = entry(report, Look { width, verbose });
@@ -206,7 +258,6 @@ rejected   entries/tiny
   █ stub 69   ▓ payload 4028   ▒ engines.json 20
   (by its bare values, engines.json counts 12)
 
-  pass       single-file         7.2       one regular file
   fail       size                7.1, 7.3  4117 bytes, 21 over
       file 4097, engines.json 20
       → save 21 bytes
@@ -215,19 +266,33 @@ rejected   entries/tiny
       → install pypy3
   advice     long-game           7.9       a list of 1000 plies is cut
       → make the buffer longer
-  skipped    uci-go              7.9       not tried, because of commands
+  pass       single-file
+  skipped    not tried, because of commands: uci-go
 
   start-up     uciok after 0.412 s, readyok after 0.413 s
   sandbox      enforced: landlock, seccomp
                partial: net: loopback is up
                absent: user: refused by the host
-  understands  yes: go-clock, stop · no: fen · not told: go-bare, movetime, depth, nodes, setoption,
-               id, info, pv, end-of-input, quit-while-thinking, blank-path, clean-when-killed,
-               thousand-plies, dash, bash
   sha256       abababababababababababababababababababababababababababababababab
 
 ";
         assert_eq!(plain(&report(), 100, false), expected);
+    }
+
+    #[test]
+    fn a_remark_that_asks_for_nothing_is_a_name() {
+        let mut quiet = report();
+        quiet.findings = vec![
+            Finding::advice(RuleId::UciQuit, "it reads late").help("nothing: no rule asks for it"),
+            Finding::pass(RuleId::Size, "4000 bytes"),
+            Finding::advice(RuleId::LeftoverFiles, "one remains when killed").help("remove it"),
+        ];
+        let page = plain(&quiet, 100, false);
+        let at = |part: &str| page.find(part).unwrap_or_else(|| panic!("no {part:?} in {page}"));
+        assert!(at("leftover-files") < at("  advice     uci-quit (nothing to do; -v tells)\n"));
+        assert!(at("uci-quit (nothing") < at("  pass       size\n"));
+        assert!(!page.contains("it reads late"));
+        assert!(plain(&quiet, 100, true).contains("it reads late"));
     }
 
     #[test]
@@ -250,6 +315,7 @@ rejected   entries/tiny
         for part in [
             "      not shown\n",
             "      also not shown\n",
+            "  understands  yes: go-clock, stop · no: fen · not told: go-bare, movetime, depth, nodes, ",
             "  runs         long-game 450 (dash): never answered; 3 of 4 questions answered; killed, \
              killed by SIGKILL\n",
             "\n  transcript of the main run\n       0.000 > uci\n       0.412 < uciok\n",
@@ -291,8 +357,7 @@ rejected   entries/tiny
     fn a_hostile_name_cannot_forge_a_line() {
         let mut forged = report();
         forged.path = "x\naccepted  y".into();
-        forged.findings =
-            vec![Finding::fail(crate::model::rule::RuleId::Size, "a\naccepted \x1b[2J")];
+        forged.findings = vec![Finding::fail(RuleId::Size, "a\naccepted \x1b[2J")];
         let page = plain(&forged, 100, false);
         assert!(!page.lines().any(|line| line.starts_with("accepted")), "{page}");
         assert!(!entry(&forged, Look { width: 100, verbose: true }).contains("\x1b[2J"));

@@ -1,18 +1,27 @@
 //! Lines for people: how wide they may be, and how they are broken.
 
+use std::os::fd::AsFd;
+
 use crate::model::text::escape;
 
-/// The columns of the page: what `COLUMNS` says, or 100.
+/// The columns of a page on standard output: those that `COLUMNS` names, else those of the terminal, else 100.
 #[must_use]
 pub fn width() -> usize {
-    width_from(std::env::var("COLUMNS").ok().as_deref())
+    width_of(std::io::stdout())
 }
 
-/// Narrower than 40 no column layout makes sense, wider than 200 no line is read.
-fn width_from(columns: Option<&str>) -> usize {
-    columns
-        .and_then(|columns| columns.trim().parse().ok())
-        .map_or(100, |columns: usize| columns.clamp(40, 200))
+/// As [`width`], for another stream.
+#[must_use]
+pub fn width_of(stream: impl AsFd) -> usize {
+    let terminal = terminal_size::terminal_size_of(stream).map(|(width, _)| usize::from(width.0));
+    width_from(std::env::var("COLUMNS").ok().as_deref(), terminal)
+}
+
+/// Shells keep `COLUMNS` to themselves, so where it is set somebody wants it. Narrower than 40 no column layout makes
+/// sense, wider than 200 no line is read.
+fn width_from(columns: Option<&str>, terminal: Option<usize>) -> usize {
+    let wanted: Option<usize> = columns.and_then(|columns| columns.trim().parse().ok());
+    wanted.or(terminal.filter(|width| *width > 0)).map_or(100, |width| width.clamp(40, 200))
 }
 
 /// Breaks a line at blanks so that no part is longer than `width` characters. A line that fits keeps
@@ -73,11 +82,14 @@ mod tests {
 
     #[test]
     fn the_width_comes_from_the_environment_within_reason() {
-        assert_eq!(width_from(None), 100);
-        assert_eq!(width_from(Some("72")), 72);
-        assert_eq!(width_from(Some("3")), 40);
-        assert_eq!(width_from(Some("100000")), 200);
-        assert_eq!(width_from(Some("wide")), 100);
+        assert_eq!(width_from(None, None), 100);
+        assert_eq!(width_from(Some("72"), Some(80)), 72);
+        assert_eq!(width_from(Some("3"), None), 40);
+        assert_eq!(width_from(Some("100000"), None), 200);
+        assert_eq!(width_from(Some("wide"), None), 100);
+        assert_eq!(width_from(None, Some(60)), 60);
+        assert_eq!(width_from(None, Some(0)), 100);
+        assert_eq!(width_from(None, Some(300)), 200);
     }
 
     #[test]
