@@ -1,26 +1,34 @@
 //! What the match runner itself costs: `cargo bench --bench runner`.
 //!
-//! Two engines that answer at once (shared/bench/tiny.c, beside a checkout) play from shared/bench/openings.epd,
-//! so that nearly all the time is the runner's and the kernel's. Figures are of one run on one machine: ratios
+//! Two engines that answer at once (tests/engine/instant.c) play on from the first plies of real games
+//! (fixtures/games), so that nearly all the time is the runner's and the kernel's. Figures are of one run on one machine: ratios
 //! hold elsewhere, and the instructions that callgrind counts do not depend on the machine at all. What is not
-//! there (the shared folder, a C compiler, strace, valgrind, a sandbox) is skipped by name. `GATE4K=PATH` measures
+//! there (strace, valgrind, a sandbox) is skipped by name. `GATE4K=PATH` measures
 //! another build of gate4k than the one made for this; `C_CHESS_CLI=PATH` and `FASTCHESS=PATH` are other runners
 //! that take turns with it. One part alone: `cargo bench --bench runner -- speed` (memory, sandbox, calls,
 //! instructions, peers).
 #![expect(clippy::expect_used, reason = "a benchmark that cannot measure has nothing to say")]
 
+#[path = "../tests/engine/mod.rs"]
+mod engine;
+
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use engine::instant;
+use gate4k::event::pgn_source::PgnSource;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use serde_json::Value;
+use shakmaty::fen::Fen;
+use shakmaty::{Chess, EnPassantMode};
 use tempfile::TempDir;
 
 /// What is played with.
 struct Bench {
     dir: TempDir,
-    tiny: PathBuf,
+    engine: &'static Path,
     book: PathBuf,
     gate4k: PathBuf,
 }
@@ -36,33 +44,17 @@ struct Cost {
 }
 
 impl Bench {
-    fn open() -> Option<Bench> {
-        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let shared = ["..", "../.."].map(|up| here.join(up).join("shared/bench"));
-        let shared = shared.into_iter().find(|path| path.join("tiny.c").exists());
-        let Some(shared) = shared else {
-            println!("skipped: shared/bench/tiny.c is not beside this checkout");
-            return None;
-        };
+    fn open() -> Bench {
         let dir = tempfile::tempdir().expect("a directory");
-        let tiny = dir.path().join("tiny");
-        let compiled = Command::new("cc")
-            .args(["-O2", "-w", "-o"])
-            .arg(&tiny)
-            .arg(shared.join("tiny.c"))
-            .status();
-        if !compiled.is_ok_and(|status| status.success()) {
-            println!("skipped: no C compiler here");
-            return None;
-        }
+        let book = dir.path().join("openings.epd");
+        std::fs::write(&book, openings().join("\n")).expect("a book");
         let gate4k = std::env::var_os("GATE4K")
             .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_gate4k")), PathBuf::from);
-        let book = shared.join("openings.epd");
-        Some(Bench { dir, tiny, book, gate4k })
+        Bench { dir, engine: instant(), book, gate4k }
     }
 
     fn engine(&self, name: &str, words: &str) -> String {
-        format!("name={name} cmd={} args='{words}'", self.tiny.display())
+        format!("name={name} cmd={} args='{words}'", self.engine.display())
     }
 
     /// The words of a match of so many games.
@@ -103,6 +95,26 @@ impl Bench {
     fn plies(&self, words: &[String]) -> usize {
         self.told(words).iter().filter_map(|game| Some(game["moves"].as_array()?.len())).sum()
     }
+}
+
+/// The positions after eight plies of the real games that began with the usual array, each once.
+fn openings() -> Vec<String> {
+    const PLIES: usize = 8;
+    let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/games");
+    let mut found = BTreeSet::new();
+    for directory in ["4k", "others"] {
+        let files = std::fs::read_dir(games.join(directory)).expect("the games of the fixtures");
+        for file in files.map(|file| file.expect("a name").path()) {
+            let source = PgnSource::open(&file).expect("a file of games");
+            // One file has a game whose tags are wrong, and is read up to there.
+            for game in source.map_while(Result::ok).filter(|game| game.start == Chess::default()) {
+                if let Some((_, position)) = game.positions().nth(PLIES - 1) {
+                    found.insert(Fen::from_position(&position, EnPassantMode::Legal).to_string());
+                }
+            }
+        }
+    }
+    found.into_iter().collect()
 }
 
 /// Runs to the end. Processor time is read when the process has ended and was not yet waited for.
@@ -205,20 +217,20 @@ fn median(figures: impl Iterator<Item = f64>) -> f64 {
 /// that sends positions in place of them plays other games of about the same length.
 fn peers(bench: &Bench) {
     const GAMES: usize = 600;
-    let tiny = bench.tiny.display();
+    let engine = bench.engine.display();
     let book = bench.book.display();
     let pgn = bench.dir.path().join("games.pgn").display().to_string();
     let (games, rounds) = (GAMES.to_string(), (GAMES / 2).to_string());
     let split = |text: String| text.split('|').map(str::to_owned).collect::<Vec<String>>();
     let c_chess_cli = |count: &str| {
         split(format!(
-            "-each|tc=10+0.1|-engine|name=A|cmd={tiny} seed=1|-engine|name=B|cmd={tiny} seed=2|-openings|file={book}|\
+            "-each|tc=10+0.1|-engine|name=A|cmd={engine} seed=1|-engine|name=B|cmd={engine} seed=2|-openings|file={book}|\
              -repeat|-games|{games}|-concurrency|{count}|-pgn|{pgn}|2"
         ))
     };
     let fastchess = |count: &str| {
         split(format!(
-            "-engine|cmd={tiny}|name=A|args=seed=1|-engine|cmd={tiny}|name=B|args=seed=2|-each|tc=10+0.1|-openings|\
+            "-engine|cmd={engine}|name=A|args=seed=1|-engine|cmd={engine}|name=B|args=seed=2|-each|tc=10+0.1|-openings|\
              file={book}|format=epd|order=sequential|-rounds|{rounds}|-repeat|-concurrency|{count}|-pgnout|file={pgn}"
         ))
     };
@@ -269,7 +281,7 @@ fn sandbox(bench: &Bench) {
     const GAMES: usize = 300;
     let entry = |name: &str| {
         let path = bench.dir.path().join(name);
-        std::fs::copy(&bench.tiny, &path).expect("a copy");
+        std::fs::copy(bench.engine, &path).expect("a copy");
         path.display().to_string()
     };
     // Entries take no FEN.
@@ -335,7 +347,7 @@ fn calls(bench: &Bench) {
         println!("skipped: system calls a ply: no strace here, or it may not trace");
         return;
     }
-    let engine = format!("execve(\"{}\"", bench.tiny.display());
+    let engine = format!("execve(\"{}\"", bench.engine.display());
     let files = std::fs::read_dir(&traces).expect("traces").flatten();
     let own = files.map(|file| std::fs::read_to_string(file.path()).unwrap_or_default());
     let count: usize =
@@ -375,7 +387,7 @@ fn instructions(bench: &Bench) {
 }
 
 fn main() {
-    let Some(bench) = Bench::open() else { return };
+    let bench = Bench::open();
     let asked: Vec<String> =
         std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let parts: [Part; 6] = [

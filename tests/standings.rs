@@ -1,10 +1,9 @@
 //! Real events: what the program counts must be what was recorded.
-//!
-//! The games are not part of the tree. They are looked for in `$GATE4K_DATA`, then in `shared/data/tcec`
-//! beside the project or one level above; where they are not, each test says so by name and passes.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
+use std::fs::File;
+use std::io::Write as _;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -16,22 +15,12 @@ use gate4k::event::rmobility::{self, Goal, RMobility};
 use gate4k::event::schedule::{BookPolicy, Schedule};
 use gate4k::event::standings::{Place, Standings};
 use gate4k::event::tiebreak::{Chain, Criterion};
+use lzma_rust2::{XzOptions, XzWriter};
 use shakmaty::Color;
 
-/// The path of a real event's games; a word on standard error and none where they are not here.
-fn data(test: &str, file: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = [
-        std::env::var_os("GATE4K_DATA").map(PathBuf::from),
-        Some(root.join("../shared/data/tcec")),
-        Some(root.join("../../shared/data/tcec")),
-    ];
-    let found =
-        folders.into_iter().flatten().map(|folder| folder.join(file)).find(|path| path.is_file());
-    if found.is_none() {
-        eprintln!("skipped {test}: {file} is not here; GATE4K_DATA can name its folder");
-    }
-    found
+/// The path of a real event's games.
+fn data(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/games/4k").join(file)
 }
 
 fn games(path: &Path) -> Vec<GameRecord> {
@@ -109,9 +98,7 @@ fn doubles(number: u32) -> NonZeroU32 {
 
 #[test]
 fn season_26_pool() {
-    let Some(path) = data("season_26_pool", "s26-4k-iii.pgn.xz") else {
-        return;
-    };
+    let path = data("s26-4k-iii.pgn.xz");
     let games = games(&path);
     let standings = standings(&games, "4k");
     assert_eq!(standings.event, "TCEC Season 26 - 4k III");
@@ -156,9 +143,7 @@ fn season_26_pool() {
 
 #[test]
 fn season_26_pool_schedule() {
-    let Some(path) = data("season_26_pool_schedule", "s26-4k-iii.pgn.xz") else {
-        return;
-    };
+    let path = data("s26-4k-iii.pgn.xz");
     let games = games(&path);
     let seats =
         ["4ku 4.0", "M4sseur 1.0", "STRO4K 2.0", "ice4 4", "moonfish d7b5af5c", "pygone 1.5.5"];
@@ -175,9 +160,7 @@ fn season_26_pool_schedule() {
 
 #[test]
 fn season_26_minifinal() {
-    let Some(path) = data("season_26_minifinal", "s26-4k-iii-minifinal.pgn.xz") else {
-        return;
-    };
+    let path = data("s26-4k-iii-minifinal.pgn.xz");
     let games = games(&path);
     let standings = standings(&games, "4k");
     assert_eq!(table(&standings), ["4ku 4.0 28", "ice4 4 22"]);
@@ -193,9 +176,7 @@ fn season_26_minifinal() {
 
 #[test]
 fn season_24_pool() {
-    let Some(path) = data("season_24_pool", "s24-4k-2.pgn.xz") else {
-        return;
-    };
+    let path = data("s24-4k-2.pgn.xz");
     let games = games(&path);
     let standings = standings(&games, "4k");
     assert_eq!(
@@ -233,9 +214,7 @@ fn season_24_pool() {
 
 #[test]
 fn season_24_final() {
-    let Some(path) = data("season_24_final", "s24-4k-2-final.pgn.xz") else {
-        return;
-    };
+    let path = data("s24-4k-2-final.pgn.xz");
     let games = games(&path);
     let standings = standings(&games, "4k");
     assert_eq!(table(&standings), ["ice4 v3 12.5", "4ku 3.0 11.5"]);
@@ -248,9 +227,7 @@ fn season_24_final() {
 
 #[test]
 fn a_recorded_goal() {
-    let Some(path) = data("a_recorded_goal", "s26-4k-iii.pgn.xz") else {
-        return;
-    };
+    let path = data("s26-4k-iii.pgn.xz");
     let games = games(&path);
     let game =
         games.iter().find(|game| game.round.is_some_and(|at| at.to_string() == "40.2")).unwrap();
@@ -263,9 +240,7 @@ fn a_recorded_goal() {
 /// Stopped anywhere, the pool's table is that of the games so far, and only complete pairs count.
 #[test]
 fn a_pool_that_is_not_finished() {
-    let Some(path) = data("a_pool_that_is_not_finished", "s26-4k-iii.pgn.xz") else {
-        return;
-    };
+    let path = data("s26-4k-iii.pgn.xz");
     let games = games(&path);
     for stop in [0, 1, 14, 15, 16, 29, 30, 31, 67, 119] {
         let standings = standings(&games[..stop], "4k");
@@ -282,9 +257,7 @@ fn a_pool_that_is_not_finished() {
 /// Three games of this event ended otherwise than by the rules of chess.
 #[test]
 fn crashes_and_lost_clocks() {
-    let Some(path) = data("crashes_and_lost_clocks", "s28-4k-testing.pgn.xz") else {
-        return;
-    };
+    let path = data("s28-4k-testing.pgn.xz");
     let games = games(&path);
     assert_eq!(games.len(), 131);
     let crashed: Vec<&str> =
@@ -299,9 +272,7 @@ fn crashes_and_lost_clocks() {
 /// A real table without a schedule, with a two-way and a three-way tie that Sonneborn-Berger breaks.
 #[test]
 fn season_28_testing() {
-    let Some(path) = data("season_28_testing", "s28-4k-testing.pgn.xz") else {
-        return;
-    };
+    let path = data("s28-4k-testing.pgn.xz");
     let standings = standings(&games(&path), "swiss");
     let expected = [
         ("Stockfish_15_10k 17", "96.50"),
@@ -422,14 +393,11 @@ mod command {
     fn a_packed_file_is_read_as_the_plain_one() {
         let (_folder, path) = file(GAME);
         let plain = told(&run(&["standings"], &[&path]));
-        match Command::new("xz").arg("-k").arg(&path).status() {
-            Ok(status) if status.success() => {}
-            _ => {
-                eprintln!("skipped a_packed_file_is_read_as_the_plain_one: no xz here");
-                return;
-            }
-        }
         let packed = path.with_file_name("games.pgn.xz");
+        let mut writer =
+            XzWriter::new(File::create(&packed).unwrap(), XzOptions::with_preset(6)).unwrap();
+        writer.write_all(GAME.as_bytes()).unwrap();
+        writer.finish().unwrap();
         assert_eq!(told(&run(&["standings"], &[&packed])), plain);
         // A torn file is an error, not a shorter event.
         let mut torn = std::fs::read(&packed).unwrap();
@@ -442,9 +410,7 @@ mod command {
 
     #[test]
     fn the_real_pool_through_the_command() {
-        let Some(path) = data("the_real_pool_through_the_command", "s26-4k-iii.pgn.xz") else {
-            return;
-        };
+        let path = data("s26-4k-iii.pgn.xz");
         let (code, out, _) = told(&run(&["standings"], &[&path]));
         assert_eq!(code, 0);
         assert!(out.contains("519.75") && out.contains("34.500427"), "{out}");

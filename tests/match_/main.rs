@@ -1,11 +1,12 @@
 //! Matches through the real program, with an engine that misbehaves on request: right result, right reason,
 //! the match goes on, and nothing is left running.
 //!
-//! The engine's source (shared/bench/tiny.c) lies beside a checkout and is compiled here; without it, or
-//! without a C compiler, the tests say that they were skipped.
+//! The engine is `tests/engine/instant.c`.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
+#[path = "../engine/mod.rs"]
+mod engine;
 mod limits;
 mod screen;
 mod syzygy;
@@ -21,9 +22,7 @@ use table::{Played, Table};
 
 #[test]
 fn a_crash_is_a_loss_and_the_engine_comes_back() {
-    let Some(table) = Table::set("crash") else {
-        return;
-    };
+    let table = Table::set("crash");
     let engines = [table.engine("A", "crash@10"), table.engine("B", "seed=2")];
     let played = table.play(&engines, &["--rounds", "2"]);
     played.lost_by_first(4, " disconnects");
@@ -41,10 +40,8 @@ fn a_crash_is_a_loss_and_the_engine_comes_back() {
 
 #[test]
 fn the_last_words_of_a_crashed_engine_are_kept() {
-    let Some(table) = Table::set("stderr") else {
-        return;
-    };
-    let script = "echo before >&2\nTINY exit@6\necho out of luck >&2\nexit 9\n";
+    let table = Table::set("stderr");
+    let script = "echo before >&2\nENGINE exit@6\necho out of luck >&2\nexit 9\n";
     let engines = [table.wrapped("A", script), table.engine("B", "")];
     let played = table.play(&engines, &["--games", "1"]);
     played.lost_by_first(1, " disconnects");
@@ -55,17 +52,15 @@ fn the_last_words_of_a_crashed_engine_are_kept() {
 
 #[test]
 fn lines_to_begin_with_come_before_uci() {
-    let Some(table) = Table::set("init") else {
-        return;
-    };
+    let table = Table::set("init");
     let log = table.path("log");
-    let heard = |name: &str| format!("tee {}.{name} | TINY\n", log.display());
+    let heard = |name: &str| format!("tee {}.{name} | ENGINE\n", log.display());
     // On the command line, and as cutechess has them.
     let config = table.path("engines.json");
     let script = table.path("B.sh");
     fs::write(
         &script,
-        heard("B").replace("TINY", &format!("{} {}", table.tiny.display(), table.mark)),
+        heard("B").replace("ENGINE", &format!("{} {}", table.engine.display(), table.mark)),
     )
     .unwrap();
     let command = format!("sh {}", script.display());
@@ -87,9 +82,7 @@ fn lines_to_begin_with_come_before_uci() {
 
 #[test]
 fn a_hang_with_a_clock_is_a_loss_on_time() {
-    let Some(table) = Table::set("hang-clock") else {
-        return;
-    };
+    let table = Table::set("hang-clock");
     let engines = [table.engine("A", "hang@8"), table.engine("B", "")];
     let began = Instant::now();
     let played = table.play(&engines, &["--tc", "0.3+0.01"]);
@@ -101,9 +94,7 @@ fn a_hang_with_a_clock_is_a_loss_on_time() {
 
 #[test]
 fn a_hang_without_a_clock_is_bounded_too() {
-    let Some(table) = Table::set("hang-nodes") else {
-        return;
-    };
+    let table = Table::set("hang-nodes");
     let engines = [table.engine("A", "hang@8"), table.engine("B", "")];
     let more = ["--tc", "nodes=10", "--answer-limit", "300ms"];
     let played = table.play(&engines, &more);
@@ -113,9 +104,7 @@ fn a_hang_without_a_clock_is_bounded_too() {
 
 #[test]
 fn illegal_and_null_moves_lose() {
-    let Some(table) = Table::set("illegal") else {
-        return;
-    };
+    let table = Table::set("illegal");
     for (words, said) in [("illegal@9", "a1a1"), ("null@9", "0000")] {
         let engines = [table.engine("A", words), table.engine("B", "")];
         let _ = fs::remove_file(table.path("events"));
@@ -130,9 +119,7 @@ fn illegal_and_null_moves_lose() {
 
 #[test]
 fn a_late_move_loses_by_both_stamps_and_the_engine_lives() {
-    let Some(table) = Table::set("late") else {
-        return;
-    };
+    let table = Table::set("late");
     let engines = [table.engine("A", "late@6:400"), table.engine("B", "")];
     let played = table.play(&engines, &["--tc", "0.2+0"]);
     played.lost_by_first(2, " loses on time");
@@ -154,9 +141,7 @@ fn a_late_move_loses_by_both_stamps_and_the_engine_lives() {
 
 #[test]
 fn many_lines_a_move_disturb_nothing() {
-    let Some(table) = Table::set("spam") else {
-        return;
-    };
+    let table = Table::set("spam");
     let engines = [table.engine("A", "spam:2000"), table.engine("B", "")];
     let played = table.play(&engines, &["--games", "1"]);
     assert_eq!((played.code, played.games().len()), (0, 1));
@@ -169,9 +154,7 @@ fn many_lines_a_move_disturb_nothing() {
 
 #[test]
 fn a_slow_start_is_waited_for_and_a_dead_one_loses_its_games() {
-    let Some(table) = Table::set("slow") else {
-        return;
-    };
+    let table = Table::set("slow");
     let engines = [table.engine("A", "slowinit:700"), table.engine("B", "")];
     let played = table.play(&engines, &[]);
     assert_eq!((played.code, played.games().len()), (0, 2));
@@ -207,16 +190,14 @@ fn a_slow_start_is_waited_for_and_a_dead_one_loses_its_games() {
 
 #[test]
 fn an_ignored_quit_and_wrappers_leave_nothing_behind() {
-    let Some(table) = Table::set("quit") else {
-        return;
-    };
+    let table = Table::set("quit");
     let engines = [
         table.engine("A", "ignorequit"),
         table.wrapped(
             "B",
-            "exec 3<&0\nsh -c 'sleep 300; true' MARK &\nTINY ignorequit <&3 &\nexec sleep 301\n",
+            "exec 3<&0\nsh -c 'sleep 300; true' MARK &\nENGINE ignorequit <&3 &\nexec sleep 301\n",
         ),
-        table.wrapped("C", "TINY\ntrue\n"),
+        table.wrapped("C", "ENGINE\ntrue\n"),
     ];
     // B's shell gives its place to a sleep while the engine plays on its pipes.
     let more = ["--quit-limit", "200ms", "--restart"];
@@ -227,9 +208,7 @@ fn an_ignored_quit_and_wrappers_leave_nothing_behind() {
 
 #[test]
 fn games_run_beside_each_other_and_are_written_in_order() {
-    let Some(table) = Table::set("order") else {
-        return;
-    };
+    let table = Table::set("order");
     let engines = [
         table.engine("A", "seed=1"),
         table.engine("B", "seed=2"),
@@ -245,11 +224,9 @@ fn games_run_beside_each_other_and_are_written_in_order() {
 
 #[test]
 fn an_engine_is_sent_only_what_it_may_be_sent() {
-    let Some(table) = Table::set("wire") else {
-        return;
-    };
+    let table = Table::set("wire");
     let log = table.path("log");
-    let script = format!("tee {} | TINY\n", log.display());
+    let script = format!("tee {} | ENGINE\n", log.display());
     let book = table.path("book.txt");
     fs::write(&book, "e2e4 e7e5\n").unwrap();
     let engines = [
@@ -273,9 +250,7 @@ fn an_engine_is_sent_only_what_it_may_be_sent() {
 
 #[test]
 fn what_cannot_be_played_is_refused_before_the_first_game() {
-    let Some(table) = Table::set("refused") else {
-        return;
-    };
+    let table = Table::set("refused");
     let book = table.path("book.epd");
     fs::write(&book, "4k3/8/8/8/8/8/4P3/4K3 w - -\n").unwrap();
     let book = book.to_str().unwrap();
@@ -299,9 +274,9 @@ fn what_cannot_be_played_is_refused_before_the_first_game() {
 
 #[test]
 fn an_entry_plays_in_the_sandbox() {
-    let Some(table) = Table::set("entry") else { return };
+    let table = Table::set("entry");
     let entry = table.path("anything");
-    fs::copy(table.tiny, &entry).unwrap();
+    fs::copy(table.engine, &entry).unwrap();
     let book = table.path("book.txt");
     fs::write(&book, "e4 e5\nd4 d5\n").unwrap();
     let engines = [entry.to_str().unwrap().to_owned(), table.engine("B", "seed=2")];
@@ -323,7 +298,7 @@ fn an_entry_plays_in_the_sandbox() {
 
 #[test]
 fn a_test_ends_the_match_when_it_is_decided() {
-    let Some(table) = Table::set("sprt") else { return };
+    let table = Table::set("sprt");
     let engines = [table.engine("A", "illegal@30"), table.engine("B", "")];
     let more = ["--rounds", "500", "--sprt", "0,50", "--quiet"];
     let played = table.play(&engines, &more);
@@ -366,9 +341,7 @@ fn interrupted(table: &Table, times: usize) -> (Played, Duration) {
 
 #[test]
 fn one_interrupt_finishes_the_games_under_way() {
-    let Some(table) = Table::set("once") else {
-        return;
-    };
+    let table = Table::set("once");
     let (played, _) = interrupted(&table, 1);
     assert_eq!(played.code, 4);
     assert!(played.err.contains("finishing the games under way"), "{}", played.err);
@@ -380,9 +353,7 @@ fn one_interrupt_finishes_the_games_under_way() {
 
 #[test]
 fn two_interrupts_stop_at_once_and_keep_what_was_finished() {
-    let Some(table) = Table::set("twice") else {
-        return;
-    };
+    let table = Table::set("twice");
     let (played, took) = interrupted(&table, 2);
     assert_eq!(played.code, 4);
     assert!(took < Duration::from_secs(5), "{took:?}");

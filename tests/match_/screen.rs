@@ -6,7 +6,7 @@ use crate::table::Table;
 
 #[test]
 fn a_terminal_shows_a_table_and_a_pipe_gets_plain_lines() {
-    let Some(table) = Table::set("screen") else { return };
+    let table = Table::set("screen");
     let engines = [table.engine("A", "seed=1"), table.engine("B", "seed=2")];
     let plain = table.play(&engines, &["--rounds", "2", "--sprt", "0,5"]);
     assert!(!plain.err.contains('\u{1b}') && !plain.out.contains('\u{1b}'), "{}", plain.err);

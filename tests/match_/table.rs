@@ -3,49 +3,26 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The compiled engine; none where it cannot be had.
-pub(crate) fn tiny() -> Option<&'static Path> {
-    static TINY: OnceLock<Option<PathBuf>> = OnceLock::new();
-    TINY.get_or_init(|| {
-        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let source = ["..", "../.."]
-            .map(|up| here.join(up).join("shared/bench/tiny.c"))
-            .into_iter()
-            .find(|path| path.exists())?;
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tiny");
-        let compiled =
-            Command::new("cc").args(["-O2", "-w", "-o"]).arg(&target).arg(source).status();
-        compiled.is_ok_and(|status| status.success()).then_some(target)
-    })
-    .as_deref()
-}
+use super::engine::instant;
 
 /// One match with files of its own.
 pub(crate) struct Table {
     pub(crate) dir: TempDir,
     /// Stands in the command line of every engine, so that one left behind is found.
     pub(crate) mark: String,
-    pub(crate) tiny: &'static Path,
+    pub(crate) engine: &'static Path,
 }
 
 impl Table {
-    /// None, told by name, where there is no engine to play with.
-    pub(crate) fn set(test: &str) -> Option<Table> {
-        let Some(tiny) = tiny() else {
-            println!(
-                "skipped: {test}: shared/bench/tiny.c is not beside this checkout, or no cc here"
-            );
-            return None;
-        };
+    pub(crate) fn set(test: &str) -> Table {
         let dir = tempfile::tempdir().unwrap();
         let mark = format!("mark={}-{test}", std::process::id());
-        Some(Table { dir, mark, tiny })
+        Table { dir, mark, engine: instant() }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -53,12 +30,12 @@ impl Table {
     }
 
     pub(crate) fn engine(&self, name: &str, words: &str) -> String {
-        format!("name={name} cmd={} args='{} {words}'", self.tiny.display(), self.mark)
+        format!("name={name} cmd={} args='{} {words}'", self.engine.display(), self.mark)
     }
 
     /// The engine below a shell that stays there, with a word before it.
     pub(crate) fn wrapped(&self, name: &str, script: &str) -> String {
-        let script = script.replace("TINY", &format!("{} {}", self.tiny.display(), self.mark));
+        let script = script.replace("ENGINE", &format!("{} {}", self.engine.display(), self.mark));
         let script = script.replace("MARK", &self.mark);
         let path = self.path(&format!("{name}.sh"));
         fs::write(&path, script).unwrap();
