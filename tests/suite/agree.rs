@@ -115,6 +115,12 @@ fn every_fixture_expects_the_rule_that_its_name_begins_with() {
     }
 }
 
+/// A file of tests that no program compiles is one that nobody runs: all are modules of the suite.
+fn nothing_lies_beside_the_suite() {
+    let known = ["engine", "snapshots", "suite"].map(str::to_owned);
+    assert_eq!(names(&root().join("tests")), known.into());
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         quick every_rule_has_its_judging_file,
@@ -122,5 +128,6 @@ pub(crate) fn tests() -> Vec<Test> {
         quick every_rule_is_explained_and_nothing_else_is,
         quick every_gate_has_fixtures_that_it_rejects,
         quick every_fixture_expects_the_rule_that_its_name_begins_with,
+        quick nothing_lies_beside_the_suite,
     ]
 }

@@ -1,7 +1,6 @@
 //! Many entries at once, as organisers and the CI of a submissions repository have them: directories,
 //! changes by git, kept results, gate4k.toml, waivers and receipts.
 
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

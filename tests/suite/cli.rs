@@ -1,6 +1,5 @@
 //! The command line as people meet it: exit codes, messages, streams.
 
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

@@ -1,7 +1,6 @@
 //! Engines that Debian ships, as trusted opponents through the real program: a book of FEN, options, nodes,
 //! a test that stops.
 
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,7 +1,6 @@
 //! Every shipped entry through the real binary: the accepted ones are accepted, the others are rejected (or
 //! left undecided) for the rule that `expected.toml` names, and for no other.
 
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -74,7 +73,18 @@ fn expected(entry: &Path) -> Expected {
 /// What an entry that must be accepted needs beyond Debian's base and a C compiler.
 fn needs_to_be_accepted(entry: &Path) -> &'static [Need] {
     match name(entry).as_str() {
-        _ => &[],
+        "elf" | "elf32" | "exactly-4096" | "c-gzip" => &[],
+        "python3" => &[Need::Python3],
+        "python3-numpy" => &[Need::Xz, Need::Numpy],
+        "pypy3" => &[Need::Xz, Need::Pypy3],
+        "process-substitution" => &[Need::Xz, Need::Bash, Need::Python3],
+        "perl" => &[Need::Xz, Need::Perl],
+        "c-bzip2" => &[Need::Bzip2],
+        "clang-xz" => &[Need::Xz, Need::Clang],
+        "cpp-xz" => &[Need::Xz, Need::Cplusplus],
+        "gunzip-tolerated" => &[Need::Cplusplus],
+        "rust-xz" => &[Need::Xz, Need::Rustc],
+        _ => &[Need::Xz],
     }
 }
 

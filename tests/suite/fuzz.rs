@@ -19,9 +19,7 @@ use gate4k::verdict::Finding;
 use nix::time::{ClockId, clock_gettime};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::test_runner::{
-    Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner,
-};
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
 use crate::seed::Chance;
 use crate::trials::Test;

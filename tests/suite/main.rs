@@ -18,16 +18,20 @@ mod agree;
 mod batch;
 mod cli;
 mod debian_engines;
+mod event;
 mod fixtures;
 mod fuzz;
 mod killed;
+mod match_;
 mod multi_call;
 mod odd_files;
 mod pack;
+mod referee;
 mod replayed;
 mod reports;
 mod run;
 mod sandbox;
+mod standings;
 mod submissions;
 mod watch;
 
@@ -37,9 +41,11 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> Vec<Test> {
-    let modules: [fn() -> Vec<Test>; 17] = [
+    let modules: [fn() -> Vec<Test>; 21] = [
         abuse::tests,
         fixtures::tests,
+        event::tests,
+        match_::tests,
         killed::tests,
         run::tests,
         sandbox::tests,
@@ -51,6 +57,8 @@ fn all() -> Vec<Test> {
         pack::tests,
         watch::tests,
         fuzz::tests,
+        standings::tests,
+        referee::tests,
         cli::tests,
         odd_files::tests,
         reports::tests,

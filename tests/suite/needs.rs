@@ -31,12 +31,10 @@ pub(crate) enum Need {
     Unshare,
     Wget,
     Xz,
-    /// A C++ library with its headers.
     Bwrap,
     Landlock,
     /// A file system that can be mounted in a namespace of one's own.
     Mounts,
-    Multilib,
     Namespaces,
     Numpy,
     OpenCl,
@@ -125,7 +123,6 @@ impl Need {
             Need::Bwrap => "apt-get install bubblewrap, and let it make user namespaces",
             Need::Landlock => "a kernel of 6.2 or later with Landlock (lsm=…,landlock)",
             Need::Mounts => "sysctl user.max_user_namespaces=10000, and let unshare --mount work",
-            Need::Multilib => "apt-get install gcc-multilib",
             Need::Namespaces => "sysctl user.max_user_namespaces=10000",
             Need::Numpy => "apt-get install python3-numpy",
             Need::OpenCl => "apt-get install ocl-icd-opencl-dev opencl-headers pocl-opencl-icd",
@@ -157,7 +154,6 @@ impl Need {
                 &["unshare", "--user", "--map-root-user", "--mount"],
                 &["mount", "-t", "tmpfs", "none", "/tmp"],
             ),
-            Need::Multilib => compiles_for_32_bits(),
             Need::Namespaces => Capability::probe().namespaces.is_ok(),
             Need::Numpy => works(&["/usr/bin/python3", "-c"], &["import numpy"]),
             Need::OpenCl => ["/usr/include/CL/cl.h", "/etc/OpenCL/vendors/pocl.icd"]
@@ -182,7 +178,6 @@ impl fmt::Display for Need {
             Need::Bwrap => "bwrap is not installed, or may not make user namespaces",
             Need::Landlock => "the kernel cannot confine entries by Landlock",
             Need::Mounts => "no file system can be mounted in a namespace",
-            Need::Multilib => "the C compiler makes no 32-bit programs",
             Need::Namespaces => "no user namespaces can be made",
             Need::Numpy => "python3 has no numpy",
             Need::OpenCl => "there is no OpenCL",
@@ -220,12 +215,4 @@ fn works(program: &[&str], words: &[&str]) -> bool {
         .stdin(Stdio::null())
         .output()
         .is_ok_and(|out| out.status.success())
-}
-
-fn compiles_for_32_bits() -> bool {
-    let dir = tempfile::tempdir().unwrap();
-    let (source, out) = (dir.path().join("a.c"), dir.path().join("a"));
-    std::fs::write(&source, "#include <stdio.h>\nint main(void) { return 0; }\n").unwrap();
-    let words = [out.to_str().unwrap(), source.to_str().unwrap()];
-    works(&["cc", "-m32", "-o"], &words)
 }

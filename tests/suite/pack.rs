@@ -1,6 +1,5 @@
 //! `gate4k pack` and the other help for authors: the smallest entry that works, and hints.
 
-
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;

@@ -2,7 +2,6 @@
 //!
 //! `UPDATE_SNAPSHOTS=1 cargo test --test suite reports` writes the snapshots anew.
 
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,6 +1,5 @@
 //! `gate4k run` as a GUI or a match runner meets it: the real program, with and without namespaces.
 
-
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -270,15 +269,11 @@ fn the_streams_are_the_entrys_own() {
 }
 
 fn what_was_refused_is_told_at_the_end(host: Host) {
-    let script =
-        "#!/bin/sh\nsed --version\npython3 -c 'import socket\nsocket.socket()'\nexit 4\n";
+    let script = "#!/bin/sh\nsed --version\npython3 -c 'import socket\nsocket.socket()'\nexit 4\n";
     let (code, out, err) = Place::new(script).output(host, &[], "");
     assert_eq!((code, out.as_str()), (4, ""), "{err}");
     assert!(err.contains("gate4k: program refused: /usr/bin/sed (by entry)"), "{host:?} {err}");
-    assert!(
-        err.contains("gate4k: refused: socket(AF_INET, SOCK_STREAM) (by python3)"),
-        "{err}"
-    );
+    assert!(err.contains("gate4k: refused: socket(AF_INET, SOCK_STREAM) (by python3)"), "{err}");
 }
 
 fn strict_refuses_what_is_only_tolerated() {
@@ -383,9 +378,7 @@ fn nothing_is_left_when_the_supervisor_is_killed_at_any_moment(host: Host) {
         child.wait().unwrap();
         soon("a process was left", || processes(&mark).is_empty());
         soon("a supervisor was left", || processes(&entry).is_empty());
-        soon(&format!("{host:?}: files were left: {:?}", place.left()), || {
-            place.left().is_empty()
-        });
+        soon(&format!("{host:?}: files were left: {:?}", place.left()), || place.left().is_empty());
     }
 }
 
@@ -460,10 +453,7 @@ int main(void) {
     let words = ["--devices", "nvidia,dri"];
     let (code, out, err) = place.output(host, &words, "");
     assert_eq!((code, err.as_str()), (0, ""), "{host:?} {out}");
-    assert!(
-        out.contains("platform Portable Computing Language with a device"),
-        "{host:?} {out}"
-    );
+    assert!(out.contains("platform Portable Computing Language with a device"), "{host:?} {out}");
 }
 
 /// What a check of this entry says of a layer of the sandbox.

@@ -295,11 +295,7 @@ int main(){std::cout<<\"hello\"<<std::endl;}'|c++ -o $T -xc++ -;$T;rm $T"
             Some(Need::Numpy),
             "python3 -c 'import numpy;print(\"hello\" if numpy.arange(3).sum()==3 else 1)'".into(),
         ),
-        (
-            "pypy3",
-            Some(Need::Pypy3),
-            "pypy3 -c 'import json,random;print(\"hello\")'".into(),
-        ),
+        ("pypy3", Some(Need::Pypy3), "pypy3 -c 'import json,random;print(\"hello\")'".into()),
         (
             "perl",
             Some(Need::PerlModules),
@@ -408,7 +404,8 @@ fn an_entry_takes_turns_in_the_shortest_slices() {
 
 fn kernel_is_at_least(major: u32, minor: u32) -> bool {
     let release = gate4k::sandbox::capability::kernel_release();
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap());
+    let mut numbers =
+        release.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap());
     (numbers.next().unwrap(), numbers.next().unwrap()) >= (major, minor)
 }
 

@@ -20,9 +20,10 @@ pub(crate) struct Chance(u64);
 
 impl Chance {
     pub(crate) fn of(test: &str) -> Chance {
-        Chance(test.bytes().fold(seed(), |sum, byte| {
-            (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        }))
+        Chance(
+            test.bytes()
+                .fold(seed(), |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)),
+        )
     }
 
     pub(crate) fn next(&mut self) -> u64 {

@@ -1,6 +1,5 @@
 //! The example of a submissions repository, and three pull requests to it, as the action runs them.
 
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

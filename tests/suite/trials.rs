@@ -78,8 +78,7 @@ impl Test {
     fn run(self) {
         if self.apart {
             let us = std::env::current_exe().unwrap();
-            let output =
-                apart(Command::new(us), &self.name).stdin(Stdio::null()).output().unwrap();
+            let output = apart(Command::new(us), &self.name).stdin(Stdio::null()).output().unwrap();
             let text = [output.stdout, output.stderr].concat();
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&text));
         } else {
@@ -148,7 +147,11 @@ fn trial(test: Test, tally: &Arc<Tally>) -> Trial {
             tally.skipped.lock().unwrap().entry(need).or_default().push(name);
             tally.one_is_over();
             let must_not = std::env::var_os("GATE4K_NO_SKIPS").is_some_and(|value| value == "1");
-            return if must_not { Err(Failed::from(why)) } else { Ok(Completion::ignored_with(why)) };
+            return if must_not {
+                Err(Failed::from(why))
+            } else {
+                Ok(Completion::ignored_with(why))
+            };
         }
         let begun;
         let outcome = {

@@ -1,6 +1,5 @@
 //! `--watch`: an entry is measured and judged again whenever it is saved, until a signal ends that.
 
-
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;

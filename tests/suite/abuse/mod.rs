@@ -20,8 +20,8 @@ mod world;
 
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
-use std::sync::{Mutex, OnceLock};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use attack::{Attack, Control};
 use program::Program;
@@ -88,6 +88,11 @@ fn there_are_more_than_a_hundred_and_each_group_has_some() {
     assert_eq!(groups, (3..=25).collect());
     let names: BTreeSet<&str> = all.iter().map(|attack| attack.name).collect();
     assert!(names.len() > 100, "{}", names.len());
+    for attack in &all {
+        if let Control::Skipped(why) = attack.control {
+            assert!(why.contains(' '), "{} is not shown outside, for no reason", attack.name);
+        }
+    }
 }
 
 /// Each attack outside of the sandbox; those that cannot be shown there have no test there.

@@ -2,12 +2,6 @@
 //! torn or damaged, on a disk that fills, with engines that hang and clocks that jump, with two runners, and
 //! with entries that changed.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "all of this is a test, and a test that cannot go on has failed"
-)]
-
 mod killed;
 mod past;
 mod processes;
@@ -16,3 +10,10 @@ mod rules;
 mod table;
 mod trouble;
 mod whole;
+
+use crate::trials::Test;
+
+pub(crate) fn tests() -> Vec<Test> {
+    let modules = [killed::tests, whole::tests, trouble::tests, rules::tests, ratings::tests];
+    modules.into_iter().flat_map(|tests| tests()).collect()
+}

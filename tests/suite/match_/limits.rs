@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::table::{Played, Table};
+use super::table::Table;
+
+use crate::trials::Test;
 
 /// A shell that takes some 150 MB before the engine below it starts.
 const HUNGRY: &str = "x=$(head -c 150000000 /dev/zero | tr '\\000' x)\nENGINE\ntrue\n";
@@ -13,16 +15,6 @@ fn fixture(name: &str) -> String {
     top.join(name).join("engine").to_str().unwrap().to_owned()
 }
 
-/// Entries cannot be confined on every host; then that is said, and nothing more can be shown.
-fn confined(test: &str, played: &Played) -> bool {
-    let cannot = played.code == 4 && played.err.contains("sandbox");
-    if cannot {
-        println!("skipped: {test}: {}", played.err);
-    }
-    !cannot
-}
-
-#[test]
 fn a_trusted_engine_that_uses_too_much_memory_is_killed_and_loses() {
     let table = Table::set("memory");
     let engines = [table.wrapped("A", HUNGRY), table.engine("B", "")];
@@ -41,7 +33,6 @@ fn a_trusted_engine_that_uses_too_much_memory_is_killed_and_loses() {
     played.pgn_is_clean(1);
 }
 
-#[test]
 fn an_entry_gets_the_memory_that_is_named() {
     let table = Table::set("entry-memory");
     let path = table.path("hungry");
@@ -50,28 +41,17 @@ fn an_entry_gets_the_memory_that_is_named() {
                   input()\nprint('readyok', flush=True)\nimport time\ntime.sleep(20)\n";
     fs::write(&path, script).unwrap();
     let engines = [path.to_str().unwrap().to_owned(), table.engine("B", "")];
-    let more = ["--games", "1", "--memory", "48M", "--startup-limit", "10s", "--tc", "0.5+0"];
+    let more = ["--games", "1", "--memory", "48M", "--startup-limit", "60s", "--tc", "5+0"];
     let played = table.play(&engines, &more);
-    if !Path::new("/usr/bin/python3").exists() || !confined("entry-memory", &played) {
-        return;
-    }
     assert_eq!(played.games()[0]["result"], "0-1", "{}", played.out);
     assert!(played.err.contains("of memory in use at once (it was killed)"), "{}", played.err);
 }
 
-#[test]
 fn strict_refuses_entries_what_is_only_tolerated() {
     let table = Table::set("strict");
-    if !Path::new("/usr/bin/g++").exists() {
-        println!("skipped: strict: g++ is not installed here");
-        return;
-    }
     let engines = [fixture("gunzip-tolerated"), table.engine("B", "")];
-    let more = ["--games", "1", "--max-plies", "4", "--tc", "5+0.1"];
+    let more = ["--games", "1", "--max-plies", "4", "--tc", "60+1"];
     let played = table.play(&engines, &more);
-    if !confined("strict", &played) {
-        return;
-    }
     assert_eq!(played.games()[0]["reason"], "length", "{} {}", played.out, played.err);
     let _ = fs::remove_file(table.path("events"));
     let _ = fs::remove_file(table.path("pgn"));
@@ -79,7 +59,6 @@ fn strict_refuses_entries_what_is_only_tolerated() {
     assert!(played.out.contains("does not start"), "{} {}", played.out, played.err);
 }
 
-#[test]
 fn an_allow_list_that_cannot_be_read_is_refused_before_the_first_game() {
     let table = Table::set("allowlist");
     let engines = [fixture("elf"), table.engine("B", "")];
@@ -93,4 +72,13 @@ fn an_allow_list_that_cannot_be_read_is_refused_before_the_first_game() {
     let played = table.played(&output);
     assert_eq!(played.code, 2);
     assert!(played.err.contains("512M"), "{}", played.err);
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        slow a_trusted_engine_that_uses_too_much_memory_is_killed_and_loses,
+        slow an_entry_gets_the_memory_that_is_named [Landlock, Python3],
+        slow strict_refuses_entries_what_is_only_tolerated [Landlock, Cplusplus],
+        slow an_allow_list_that_cannot_be_read_is_refused_before_the_first_game,
+    ]
 }

@@ -3,7 +3,6 @@
 //! `import chess`.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 
 use gate4k::game::end::GameResult;
@@ -12,6 +11,9 @@ use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Color, Position, PositionError};
 
 use super::table::Table;
+
+use crate::needs::{python, tables};
+use crate::trials::Test;
 
 /// Positions of every material that there are tables for, with what the second reader of tables says of them.
 const ASK: &str = r"
@@ -35,32 +37,15 @@ with chess.syzygy.open_tablebase(sys.argv[1]) as tables:
                 done += 1
 ";
 
-fn tables(test: &str) -> Option<PathBuf> {
-    let named = std::env::var_os("GATE4K_SYZYGY").map(PathBuf::from);
-    if named.is_none() {
-        println!("skipped: {test}: GATE4K_SYZYGY names no directory with endgame tables");
-    }
-    named
-}
-
 fn position(fen: &str) -> Chess {
     let setup = fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard);
     setup.or_else(PositionError::ignore_impossible_check).unwrap()
 }
 
-#[test]
 fn a_second_reader_of_tables_agrees() {
-    let Some(directory) = tables("a second reader of tables") else {
-        return;
-    };
-    let python = std::env::var("GATE4K_PYTHON").unwrap_or_else(|_| "python3".into());
-    let asked = Command::new(python).args(["-c", ASK]).arg(&directory).output().unwrap();
-    if !asked.status.success() {
-        let why = String::from_utf8_lossy(&asked.stderr);
-        assert!(why.contains("No module named 'chess'"), "{why}");
-        println!("skipped: a second reader of tables: no python3 here can import chess");
-        return;
-    }
+    let directory = tables().unwrap();
+    let asked = Command::new(python()).args(["-c", ASK]).arg(&directory).output().unwrap();
+    assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
     let tables = Tables::open([&directory]).unwrap();
     let mut counts = [0; 3];
     for line in String::from_utf8(asked.stdout).unwrap().lines() {
@@ -81,7 +66,6 @@ fn a_second_reader_of_tables_agrees() {
         };
         counts[kind] += 1;
     }
-    println!("{} White wins, {} Black wins, {} draws", counts[0], counts[1], counts[2]);
     assert!(counts.iter().all(|count| *count > 100), "{counts:?}");
 
     // While castling is possible, with a piece too many, and without the table: nothing.
@@ -96,11 +80,8 @@ fn a_second_reader_of_tables_agrees() {
     assert!(tables.probe(&position("8/8/8/8/8/6k1/8/4K2Q w - - 0 1")).is_none());
 }
 
-#[test]
 fn games_end_by_the_tables() {
-    let Some(directory) = tables("games by tables") else {
-        return;
-    };
+    let directory = tables().unwrap();
     let table = Table::set("syzygy");
     // Whatever Black answers, a rook wins and two knights do not.
     for (fen, result) in
@@ -126,4 +107,11 @@ fn games_end_by_the_tables() {
     let played = table.play(&engines, &["--syzygy", empty.path().to_str().unwrap()]);
     assert_eq!(played.code, 2, "{}", played.err);
     assert!(played.err.contains("no endgame tables in"), "{}", played.err);
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        slow a_second_reader_of_tables_agrees [Tables, PythonChess],
+        slow games_end_by_the_tables [Tables],
+    ]
 }

@@ -2,8 +2,6 @@
 //! through `game::end` and `game::clock`, must end as recorded, at the ply recorded, with the clocks recorded. Those of
 //! other events, without clocks, must not be over on the board before they were, and must be where the board ended them.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
-
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::ControlFlow;
@@ -18,6 +16,8 @@ use gate4k::game::end::{Ending, Material, Referee};
 use lzma_rust2::XzReader;
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
 use shakmaty::{ByColor, Chess, Color, Position};
+
+use crate::trials::Test;
 
 /// The packed games of a directory of `fixtures/games`, by name.
 fn files(of: &str) -> Vec<PathBuf> {
@@ -187,7 +187,6 @@ impl Visitor for Replayer {
     }
 }
 
-#[test]
 fn every_real_game_ends_as_recorded() {
     let (mut games, mut same, mut clocks) = (0, 0, 0);
     let mut ends: BTreeMap<String, u32> = BTreeMap::new();
@@ -225,7 +224,6 @@ fn every_real_game_ends_as_recorded() {
 const MISCOUNTED: &str =
     "ntcec-stage-2a.pgn.xz:524: game 23: its PlyCount tag says 116, but 167 plies can be read";
 
-#[test]
 fn games_of_other_events_end_where_the_board_ends_them() {
     let (mut on_board, mut elsewhere) = (0, 0);
     let (mut faults, mut played_on) = (Vec::new(), Vec::new());
@@ -274,4 +272,11 @@ fn games_of_other_events_end_where_the_board_ends_them() {
     let superfinal = ["3.1", "4.1"].map(|round| format!("TCEC Season 4 - Superfinal: {round}"));
     assert_eq!(played_on, superfinal);
     assert_eq!((on_board, elsewhere), (511, 1126));
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        quick every_real_game_ends_as_recorded,
+        quick games_of_other_events_end_where_the_board_ends_them,
+    ]
 }

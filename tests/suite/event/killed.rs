@@ -8,34 +8,28 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::processes::{descendants, wait_for_end};
-use super::table::{Event, MINIFINAL, POOL, can_play, wanted};
-use super::whole::{check, plays_six, six};
+use super::table::{Event, MINIFINAL, POOL, wanted};
+use super::whole::{check, six};
 
-/// A small generator, so that the moments differ and can be had again.
-struct Moments(u64);
-
-impl Moments {
-    fn next(&mut self, most: u64) -> Duration {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        Duration::from_millis(40 + (self.0 >> 33) % most)
-    }
-}
+use crate::seed::Chance;
+use crate::trials::Test;
 
 /// Runs an event with its runner killed at random moments, the first of them while the gate is at work; then
 /// plays it to its end.
 fn play_killed(event: &Event, kills: u32) -> String {
-    let mut moments = Moments(u64::from(kills));
+    let mut chance = Chance::of("an event is killed");
+    let mut moment = |most| Duration::from_millis(40 + chance.below(most));
     let mut before = BTreeMap::new();
     let (mut killed, mut in_gate) = (0, 0);
     for kill in 0..kills {
         let mut child = event.start();
-        let mut end = Instant::now() + moments.next(1800);
+        let mut end = Instant::now() + moment(1800);
         if kill >= kills / 4 {
             // The first games come when the gate is through.
             while event.records("game-started").is_empty() && child.try_wait().unwrap().is_none() {
                 std::thread::sleep(Duration::from_millis(20));
             }
-            end = end.max(Instant::now() + moments.next(100));
+            end = end.max(Instant::now() + moment(100));
         }
         while Instant::now() < end && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_millis(2));
@@ -60,7 +54,7 @@ fn play_killed(event: &Event, kills: u32) -> String {
             }
         }
     }
-    println!("{killed} of {kills} kills found a runner, {in_gate} of them before the first game");
+    assert!(killed > 0, "no kill of {kills} found a runner; {in_gate} came before the first game");
     let text = event.finish();
     assert!(text.ends_with(" wins\n"), "{text}");
     let games = event.finished();
@@ -74,25 +68,13 @@ fn play_killed(event: &Event, kills: u32) -> String {
 }
 
 /// `GATE4K_KILLS=100` does it a hundred times to the event of six.
-#[test]
 fn an_event_of_six_survives_being_killed_a_hundred_times() {
-    let Some(kills) = wanted("GATE4K_KILLS") else {
-        println!("skipped: takes minutes; GATE4K_KILLS=100 runs it");
-        return;
-    };
-    if !plays_six() {
-        return;
-    }
     let event = six("1+0.01", 4, 25);
-    play_killed(&event, kills);
+    play_killed(&event, wanted("GATE4K_KILLS").unwrap());
     check(&event, 4, 25);
 }
 
-#[test]
 fn an_event_is_played_to_its_winner_and_survives_being_killed() {
-    if !can_play() {
-        return;
-    }
     let entries = [("A", "elf"), ("B", "elf32"), ("C", "rules-example-1")];
     let event = Event::new(&entries, "1+0.01", &format!("{POOL}{MINIFINAL}"));
     play_killed(&event, 12);
@@ -140,4 +122,17 @@ fn an_event_is_played_to_its_winner_and_survives_being_killed() {
         assert!(text.contains(&format!("is damaged at line {line} (byte ")), "{text}");
     }
     assert_eq!(fs::read(event.path("event.journal")).unwrap(), damaged);
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    let mut all =
+        tests![slow an_event_is_played_to_its_winner_and_survives_being_killed [Landlock, Xz]];
+    // It takes minutes, and is there only where it is asked for.
+    if wanted("GATE4K_KILLS").is_some() {
+        all.extend(tests![
+            slow an_event_of_six_survives_being_killed_a_hundred_times
+                [Landlock, Xz, Python3, PerlModules]
+        ]);
+    }
+    all
 }

@@ -2,9 +2,10 @@
 
 use std::process::{Command, Stdio};
 
-use crate::table::Table;
+use super::table::Table;
 
-#[test]
+use crate::trials::Test;
+
 fn a_terminal_shows_a_table_and_a_pipe_gets_plain_lines() {
     let table = Table::set("screen");
     let engines = [table.engine("A", "seed=1"), table.engine("B", "seed=2")];
@@ -24,14 +25,9 @@ fn a_terminal_shows_a_table_and_a_pipe_gets_plain_lines() {
         .env("TERM", "xterm")
         .env_remove("NO_COLOR")
         .stdin(Stdio::null())
-        .output();
-    let shown = match shown {
-        Ok(shown) if shown.status.success() => shown,
-        other => {
-            println!("skipped: screen: no script of util-linux here: {other:?}");
-            return;
-        }
-    };
+        .output()
+        .unwrap();
+    assert!(shown.status.success(), "{shown:?}");
     let text = String::from_utf8_lossy(&shown.stdout);
     table.nothing_is_left();
     assert_eq!(text.matches("Finished game ").count(), 4, "{text}");
@@ -40,4 +36,10 @@ fn a_terminal_shows_a_table_and_a_pipe_gets_plain_lines() {
     for part in ["1 of 4 games, ", "LOS", "LL  LD  WL  DD  WD  WW", "SPRT [0, 5]: LLR "] {
         assert!(text.contains(part), "{part}: {text:?}");
     }
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        slow a_terminal_shows_a_table_and_a_pipe_gets_plain_lines [Script],
+    ]
 }

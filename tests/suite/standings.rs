@@ -1,7 +1,5 @@
 //! Real events: what the program counts must be what was recorded.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
-
 use std::fs::File;
 use std::io::Write as _;
 use std::num::NonZeroU32;
@@ -17,6 +15,8 @@ use gate4k::event::standings::{Place, Standings};
 use gate4k::event::tiebreak::{Chain, Criterion};
 use lzma_rust2::{XzOptions, XzWriter};
 use shakmaty::Color;
+
+use crate::trials::Test;
 
 /// The path of a real event's games.
 fn data(file: &str) -> PathBuf {
@@ -96,7 +96,6 @@ fn doubles(number: u32) -> NonZeroU32 {
     NonZeroU32::new(number).unwrap()
 }
 
-#[test]
 fn season_26_pool() {
     let path = data("s26-4k-iii.pgn.xz");
     let games = games(&path);
@@ -141,7 +140,6 @@ fn season_26_pool() {
     assert_eq!((progress.complete, progress.further), (4, 0));
 }
 
-#[test]
 fn season_26_pool_schedule() {
     let path = data("s26-4k-iii.pgn.xz");
     let games = games(&path);
@@ -158,7 +156,6 @@ fn season_26_pool_schedule() {
     openings(&games, schedule);
 }
 
-#[test]
 fn season_26_minifinal() {
     let path = data("s26-4k-iii-minifinal.pgn.xz");
     let games = games(&path);
@@ -174,7 +171,6 @@ fn season_26_minifinal() {
     openings(&games, schedule);
 }
 
-#[test]
 fn season_24_pool() {
     let path = data("s24-4k-2.pgn.xz");
     let games = games(&path);
@@ -212,7 +208,6 @@ fn season_24_pool() {
     openings(&games, schedule);
 }
 
-#[test]
 fn season_24_final() {
     let path = data("s24-4k-2-final.pgn.xz");
     let games = games(&path);
@@ -225,7 +220,6 @@ fn season_24_final() {
     openings(&games, schedule);
 }
 
-#[test]
 fn a_recorded_goal() {
     let path = data("s26-4k-iii.pgn.xz");
     let games = games(&path);
@@ -238,7 +232,6 @@ fn a_recorded_goal() {
 }
 
 /// Stopped anywhere, the pool's table is that of the games so far, and only complete pairs count.
-#[test]
 fn a_pool_that_is_not_finished() {
     let path = data("s26-4k-iii.pgn.xz");
     let games = games(&path);
@@ -255,7 +248,6 @@ fn a_pool_that_is_not_finished() {
 }
 
 /// Three games of this event ended otherwise than by the rules of chess.
-#[test]
 fn crashes_and_lost_clocks() {
     let path = data("s28-4k-testing.pgn.xz");
     let games = games(&path);
@@ -270,7 +262,6 @@ fn crashes_and_lost_clocks() {
 }
 
 /// A real table without a schedule, with a two-way and a three-way tie that Sonneborn-Berger breaks.
-#[test]
 fn season_28_testing() {
     let path = data("s28-4k-testing.pgn.xz");
     let standings = standings(&games(&path), "swiss");
@@ -333,7 +324,6 @@ mod command {
         (folder, path)
     }
 
-    #[test]
     fn every_format_has_every_engine() {
         let (_folder, path) = file(GAME);
         for (format, names) in [
@@ -352,7 +342,6 @@ mod command {
         }
     }
 
-    #[test]
     fn errors_name_file_game_and_line() {
         let wrong = GAME.replace("g4", "g5");
         let cases = [
@@ -374,7 +363,6 @@ mod command {
         }
     }
 
-    #[test]
     fn no_file_and_no_game_are_nothing_to_count() {
         let (_folder, path) = file("");
         for command in ["standings", "ratings"] {
@@ -389,7 +377,6 @@ mod command {
         }
     }
 
-    #[test]
     fn a_packed_file_is_read_as_the_plain_one() {
         let (_folder, path) = file(GAME);
         let plain = told(&run(&["standings"], &[&path]));
@@ -408,7 +395,6 @@ mod command {
         assert!(err.contains("games.pgn.xz"), "{err}");
     }
 
-    #[test]
     fn the_real_pool_through_the_command() {
         let path = data("s26-4k-iii.pgn.xz");
         let (code, out, _) = told(&run(&["standings"], &[&path]));
@@ -433,6 +419,16 @@ mod command {
                     == &["1", "ice4", "4", "374", "123", "123", "40", "86%", "-75", "23%"]),
             "{out}"
         );
+    }
+
+    pub(crate) fn tests() -> Vec<Test> {
+        tests![
+            quick every_format_has_every_engine,
+            quick errors_name_file_game_and_line,
+            quick no_file_and_no_game_are_nothing_to_count,
+            quick a_packed_file_is_read_as_the_plain_one,
+            quick the_real_pool_through_the_command,
+        ]
     }
 }
 
@@ -523,7 +519,6 @@ mod memory {
         std::fs::write(path, text).unwrap();
     }
 
-    #[test]
     fn a_table_needs_no_more_of_a_game_than_its_figures() {
         let folder = folder();
         let [one, other] = ["long.journal", "long.pgn"].map(|name| folder.path().join(name));
@@ -551,4 +546,27 @@ mod memory {
         assert_eq!(tables[0], tables[2]);
         assert_eq!(tables[1], tables[3]);
     }
+
+    pub(crate) fn tests() -> Vec<Test> {
+        tests![
+            quick a_table_needs_no_more_of_a_game_than_its_figures,
+        ]
+    }
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    let mut all = tests![
+        quick season_26_pool,
+        quick season_26_pool_schedule,
+        quick season_26_minifinal,
+        quick season_24_pool,
+        quick season_24_final,
+        quick a_recorded_goal,
+        quick a_pool_that_is_not_finished,
+        quick crashes_and_lost_clocks,
+        quick season_28_testing,
+    ];
+    all.extend(command::tests());
+    all.extend(memory::tests());
+    all
 }

@@ -5,7 +5,9 @@ use std::fs;
 use serde_json::Value;
 
 use super::past::Past;
-use super::table::{Event, can_play};
+use super::table::Event;
+
+use crate::trials::Test;
 
 const HISTORY: &str = "[White \"A 1.0\"]\n[Black \"Other\"]\n[Result \"1-0\"]\n\n1. e4 1-0\n\n\
     [White \"Other\"]\n[Black \"B\"]\n[Result \"1/2-1/2\"]\n\n1. e4 1/2-1/2\n\n";
@@ -14,11 +16,7 @@ const BOOK: &str =
 const POOL: &str = "[[stage]]\nname = \"Pool\"\nformat = { double-round-robins = 1 }\n\
     book-policy = \"each\"\nbook = \"book.pgn\"\ndraw = \"seeds\"\ntie-breaks = \"4k\"\npromote = 2\n";
 
-#[test]
 fn ratings_follow_every_game_and_stand_in_every_view() {
-    if !can_play() {
-        return;
-    }
     let entries = [("A", "elf"), ("B", "elf32")];
     let more = "history = [\"before.pgn\"]\nrating-mean = 2500\n";
     let event = Event::with(&entries, "0.2+0.002", more, POOL);
@@ -89,4 +87,10 @@ fn ratings_follow_every_game_and_stand_in_every_view() {
     };
     let (by_journal, by_pgn) = (table("event.journal"), table("pool.pgn"));
     assert_eq!(by_journal, by_pgn);
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        slow ratings_follow_every_game_and_stand_in_every_view [Landlock],
+    ]
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -105,25 +104,6 @@ impl Event {
 /// A shipped entry's directory.
 pub(crate) fn shipped(entry: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/entries/accept").join(entry)
-}
-
-/// Whether this host can play entries at all, found out once.
-pub(crate) fn can_play() -> bool {
-    static CAN: OnceLock<bool> = OnceLock::new();
-    *CAN.get_or_init(|| accepts("elf"))
-}
-
-/// Whether this host plays a shipped entry.
-pub(crate) fn accepts(entry: &str) -> bool {
-    let check = Command::new(env!("CARGO_BIN_EXE_gate4k"))
-        .args(["check", "--quick", "--quiet"])
-        .arg(shipped(entry))
-        .output();
-    let can = check.is_ok_and(|output| output.status.code() == Some(0));
-    if !can {
-        println!("skipped: this host does not accept the shipped entry {entry}");
-    }
-    can
 }
 
 /// A number from the environment, for what takes too long for every day.

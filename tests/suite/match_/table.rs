@@ -21,7 +21,7 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn set(test: &str) -> Table {
         let dir = tempfile::tempdir().unwrap();
-        let mark = format!("mark={}-{test}", std::process::id());
+        let mark = format!("mark={}-{test}.", std::process::id());
         Table { dir, mark, engine: instant() }
     }
 
@@ -73,7 +73,7 @@ impl Table {
     }
 
     pub(crate) fn nothing_is_left(&self) {
-        let deadline = Instant::now() + Duration::from_secs(2);
+        let deadline = Instant::now() + Duration::from_secs(60);
         loop {
             let left = self.running();
             if left.is_empty() {
