@@ -43,8 +43,9 @@ fn hangs(event: &Event, name: &str) {
 
 fn an_engine_that_hangs_in_the_middle_loses_that_game_and_the_event_goes_on() {
     let pairs = MATCH.replace("pairs = 2", "pairs = 3");
-    let event = Event::new(&[("Good", "elf32"), ("Hangs", "elf")], "1+0.01", &pairs);
-    event.write("book.txt", "e4 e5\na3 h6\nd4 d5\n");
+    let event = Event::new(&[("Good", "elf32"), ("Hangs", "elf")], "0.5+0.005", &pairs);
+    // The hang is due at its first move of its own, which it comes to however busy the host is.
+    event.write("book.txt", "e4 e5\na3 h6 b3 g6 c3 f6 d3 e6 e3 d6\nd4 d5\n");
     hangs(&event, "Hangs");
     drop(Past::new(&event));
     let text = event.finish();
@@ -64,7 +65,7 @@ fn an_engine_that_hangs_in_the_middle_loses_that_game_and_the_event_goes_on() {
             assert!(waited > left, "{game}");
         }
     }
-    // A host that is very busy may end these two games otherwise, but hardly both.
+    // As White it is to move at once; as Black only if its opponent has moved in time.
     assert!(hung > 0, "{games:?}");
     // It was ended for it, and started anew for the next game.
     let killed = event.records("engine-killed");

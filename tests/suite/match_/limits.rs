@@ -17,8 +17,11 @@ fn fixture(name: &str) -> String {
 
 fn a_trusted_engine_that_uses_too_much_memory_is_killed_and_loses() {
     let table = Table::set("memory");
-    let engines = [table.wrapped("A", HUNGRY), table.engine("B", "")];
-    let played = table.play(&engines, &["--games", "1", "--memory", "32M"]);
+    // It thinks so long that nothing else can end its game.
+    let slow = HUNGRY.replace("ENGINE", "ENGINE late@0:600000");
+    let engines = [table.wrapped("A", &slow), table.engine("B", "")];
+    let more = ["--games", "1", "--memory", "32M", "--startup-limit", "60s", "--tc", "600+0"];
+    let played = table.play(&engines, &more);
     assert_eq!((played.code, played.games().len()), (0, 1), "{}", played.err);
     assert_eq!(played.games()[0]["result"], "0-1", "{}", played.out);
     assert!(played.err.contains("of memory in use at once (it was killed)"), "{}", played.err);
@@ -27,7 +30,7 @@ fn a_trusted_engine_that_uses_too_much_memory_is_killed_and_loses() {
     let _ = fs::remove_file(table.path("pgn"));
     // A limit of its own comes before that of the match.
     let engines = [format!("{} memory=4G", table.wrapped("A", HUNGRY)), table.engine("B", "")];
-    let played = table.play(&engines, &["--games", "1", "--memory", "32M"]);
+    let played = table.play(&engines, &more);
     assert_eq!((played.code, played.games().len()), (0, 1), "{}", played.err);
     assert_eq!(played.of_kind("engine-killed").len(), 0, "{}", played.err);
     played.pgn_is_clean(1);
@@ -38,10 +41,10 @@ fn an_entry_gets_the_memory_that_is_named() {
     let path = table.path("hungry");
     // It takes its memory and shakes no hand before.
     let script = "#!/usr/bin/python3\nx = bytes(range(256)) * 600000\ninput()\nprint('uciok', flush=True)\n\
-                  input()\nprint('readyok', flush=True)\nimport time\ntime.sleep(20)\n";
+                  input()\nprint('readyok', flush=True)\nimport time\ntime.sleep(900)\n";
     fs::write(&path, script).unwrap();
     let engines = [path.to_str().unwrap().to_owned(), table.engine("B", "")];
-    let more = ["--games", "1", "--memory", "48M", "--startup-limit", "60s", "--tc", "5+0"];
+    let more = ["--games", "1", "--memory", "48M", "--startup-limit", "60s", "--tc", "600+0"];
     let played = table.play(&engines, &more);
     assert_eq!(played.games()[0]["result"], "0-1", "{}", played.out);
     assert!(played.err.contains("of memory in use at once (it was killed)"), "{}", played.err);
@@ -50,7 +53,7 @@ fn an_entry_gets_the_memory_that_is_named() {
 fn strict_refuses_entries_what_is_only_tolerated() {
     let table = Table::set("strict");
     let engines = [fixture("gunzip-tolerated"), table.engine("B", "")];
-    let more = ["--games", "1", "--max-plies", "4", "--tc", "60+1"];
+    let more = ["--games", "1", "--max-plies", "4", "--tc", "20+0.1"];
     let played = table.play(&engines, &more);
     assert_eq!(played.games()[0]["reason"], "length", "{} {}", played.out, played.err);
     let _ = fs::remove_file(table.path("events"));

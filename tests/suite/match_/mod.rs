@@ -80,21 +80,19 @@ fn lines_to_begin_with_come_before_uci() {
 
 fn a_hang_with_a_clock_is_a_loss_on_time() {
     let table = Table::set("hang-clock");
-    // The other one has time enough on any machine.
-    let engines = [format!("{} tc=2+0.01", table.engine("A", "hang@8")), table.engine("B", "")];
-    let played = table.play(&engines, &[]);
+    // Only the clock of the one that hangs can run out, on a host however busy.
+    let short = format!("{} tc=1+0.01", table.engine("A", "hang@8"));
+    let played = table.play(&[short, table.engine("B", "")], &["--tc", "600+0"]);
     played.lost_by_first(2, " loses on time");
     assert!(played.pgn.contains("[Termination \"time forfeit\"]"));
-    assert_eq!(played.of_kind("engine-killed").len(), 2);
-    for game in played.games() {
-        assert!(game["reason"]["time"].is_object(), "{game}");
-    }
+    let hung = played.games().iter().filter(|game| plies(game) >= 8).count();
+    assert_eq!(played.of_kind("engine-killed").len(), hung);
 }
 
 fn a_hang_without_a_clock_is_bounded_too() {
     let table = Table::set("hang-nodes");
     let engines = [table.engine("A", "hang@8"), table.engine("B", "")];
-    let more = ["--tc", "nodes=10", "--answer-limit", "2s"];
+    let more = ["--tc", "nodes=10", "--answer-limit", "1s"];
     let played = table.play(&engines, &more);
     played.lost_by_first(2, "'s connection stalls");
     assert!(played.pgn.contains("[Termination \"stalled connection\"]"));
@@ -116,16 +114,15 @@ fn illegal_and_null_moves_lose() {
 
 fn a_late_move_loses_by_both_stamps_and_the_engine_lives() {
     let table = Table::set("late");
-    // Far more than it has; the other one has time enough on any machine.
-    let engines = [format!("{} tc=2+0", table.engine("A", "late@6:3000")), table.engine("B", "")];
-    let played = table.play(&engines, &[]);
+    let late = format!("{} tc=0.2+0", table.engine("A", "late@6:400"));
+    let played = table.play(&[late, table.engine("B", "")], &["--tc", "600+0"]);
     played.lost_by_first(2, " loses on time");
     assert_eq!(played.of_kind("engine-killed").len(), 0);
     for game in played.games() {
         let time = |key: &str| game["unanswered"][key].as_u64().unwrap();
         let used = time("heard") - time("sent");
         assert!(used > time("left"), "{game}");
-        assert!(used >= 3_000_000, "{used}");
+        assert!(used >= 400_000 || plies(game) < 6, "{used}");
         assert!(game["reason"]["time"]["over"].is_object(), "{game}");
     }
     let _ = fs::remove_file(table.path("events"));
@@ -165,7 +162,7 @@ fn a_slow_start_is_waited_for_and_a_dead_one_loses_its_games() {
         let _ = fs::remove_file(table.path("events"));
         let _ = fs::remove_file(table.path("pgn"));
         let engines = [engine, table.engine("B", ""), table.engine("C", "")];
-        let more = ["--startup-limit", "2s", "--rounds", "2"];
+        let more = ["--startup-limit", "2s", "--rounds", "2", "--concurrency", "4"];
         let played = table.play(&engines, &more);
         assert_eq!(played.code, 0);
         let games = played.games();
@@ -296,34 +293,44 @@ fn a_test_ends_the_match_when_it_is_decided() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// Starts a match of slow games and interrupts it so many times, once a game is over and others have begun.
-fn interrupted(table: &Table, times: usize) -> Played {
-    let engines = [table.engine("A", "late@0:30"), table.engine("B", "late@0:30")];
-    let more = ["--rounds", "500", "--max-plies", "60", "--concurrency", "2"];
+/// How many moves a game has.
+fn plies(game: &Value) -> usize {
+    game["moves"].as_array().unwrap().len()
+}
+
+/// Starts a match that is mate at once in its first pair and slow in all others, each engine answering so late from the
+/// fourth ply on; interrupts it so many times after a first game.
+fn interrupted(table: &Table, times: usize, late: &str) -> Played {
+    let book = table.path("book.txt");
+    fs::write(&book, "f2f3 e7e5 g2g4\ne2e4 e7e5 g1f3 b8c6\n").unwrap();
+    let words = format!("late@4:{late}");
+    let engines = [table.engine("A", &words), table.engine("B", &words)];
+    let book = book.to_str().unwrap();
+    let mut more = vec!["--rounds", "500", "--max-plies", "30", "--concurrency", "2"];
+    more.extend(["--tc", "600+0", "--openings", book]);
     let mut child = table
         .command(&engines, &more)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut err = BufReader::new(child.stderr.take().unwrap());
     let deadline = Instant::now() + Duration::from_secs(60);
-    let under_way = |table: &Table| {
-        fs::read_to_string(table.path("events")).is_ok_and(|text| {
-            let of_kind = |kind: &str| text.matches(&format!("\"{kind}\"")).count();
-            of_kind("game-finished") > 0 && of_kind("game-started") > of_kind("game-finished")
-        })
+    // Two at a time: both games of the second pair are under way, and those of the first are over.
+    let begun = |table: &Table| {
+        let events = fs::read_to_string(table.path("events")).unwrap_or_default();
+        events.matches("\"game-started\"").count()
     };
-    while !under_way(table) {
+    while begun(table) < 4 {
         assert!(Instant::now() < deadline, "no game ends");
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(20));
     }
     let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+    let mut err = BufReader::new(child.stderr.take().unwrap());
     let mut told = String::new();
-    for time in 0..times {
+    for _ in 0..times {
         nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
-        // The next one comes when this one has been heard.
-        while time == 0 && !told.contains("finishing the games under way") {
+        // The next one comes when the first has been heard.
+        while !told.contains("finishing the games under way") {
             assert_ne!(err.read_line(&mut told).unwrap(), 0, "{told}");
         }
     }
@@ -335,20 +342,20 @@ fn interrupted(table: &Table, times: usize) -> Played {
 
 fn one_interrupt_finishes_the_games_under_way() {
     let table = Table::set("once");
-    let played = interrupted(&table, 1);
+    let played = interrupted(&table, 1, "30");
     assert_eq!(played.code, 4);
     assert!(played.err.contains("finishing the games under way"), "{}", played.err);
     let games = played.games();
-    assert!(games.len() < 20 && games.iter().all(|game| game["result"] != "*"));
+    assert!(games.len() < 1000 && games.iter().all(|game| game["result"] != "*"));
     assert_eq!(played.of_kind("game-started").len(), games.len());
     played.pgn_is_clean(games.len());
 }
 
 fn two_interrupts_stop_at_once_and_keep_what_was_finished() {
     let table = Table::set("twice");
-    let played = interrupted(&table, 2);
+    // No slow game ends in less than ten minutes, its engines' clocks; what was not broken off is of the first pair.
+    let played = interrupted(&table, 2, "900000");
     assert_eq!(played.code, 4);
-    assert_eq!(played.of_kind("game-started").len(), played.games().len());
     let (whole, broken): (Vec<_>, Vec<_>) =
         played.games().into_iter().partition(|game| game["result"] != "*");
     assert!(!whole.is_empty() && !broken.is_empty());

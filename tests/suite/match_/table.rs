@@ -119,15 +119,13 @@ impl Played {
         assert_eq!(self.code, 0, "{}", self.err);
         assert_eq!(self.games().len(), games, "{}", self.out);
         for game in self.games() {
-            let white = game["white"].as_u64();
-            let (result, side) = match game["details"].as_str().unwrap().split(' ').next().unwrap()
-            {
-                first if first.starts_with("White") => ("0-1", "White"),
-                _ => ("1-0", "Black"),
-            };
+            let started = self.of_kind("game-started");
+            let own = started.iter().find(|one| one["game"] == game["game"]).unwrap();
+            let (result, side) =
+                if own["white"] == 0 { ("0-1", "White") } else { ("1-0", "Black") };
             assert_eq!(game["result"], result, "{game}");
             let details = game["details"].as_str().unwrap();
-            assert_eq!(details, format!("{side}{words}"), "{white:?}");
+            assert_eq!(details, format!("{side}{words}"), "{game}");
             let line = format!("{result} {{{side}{words}}}");
             assert!(self.out.contains(&line), "{}", self.out);
         }
