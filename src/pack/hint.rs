@@ -126,11 +126,8 @@ mod tests {
     fn an_entry_of_gzip_is_told_what_each_packer_saves() {
         let data = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/src/engine.c"));
         let data = data.unwrap();
-        let Some(packed) = packer::all(&data).into_iter().find(|packed| packed.how == "gzip -9")
-        else {
-            println!("skipped: there is no gzip here");
-            return;
-        };
+        let mut all_packed = packer::all(&data).into_iter();
+        let packed = all_packed.find(|packed| packed.how == "gzip -9").unwrap();
         let stub = "#!/bin/sh\ntail -n+3 $0|gzip -d\n";
         let hints = all(&[stub.as_bytes(), &packed.bytes].concat(), stub.len());
         let by = |part: &str| hints.iter().find(|hint| hint.what.contains(part)).unwrap();

@@ -229,17 +229,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_packed_is_unpacked_again_by_us_and_by_the_command() {
+    fn what_is_packed_is_unpacked_again() {
         let data = source();
         for packed in all(&data) {
             let (by, back) = unpacked(&packed.bytes).unwrap();
             assert_eq!(by, packed.by);
             assert!(back == data, "{}", packed.how);
-            let program = packed.by.command().split(' ').next().unwrap();
-            match through(program, &["-d", "-c"], &packed.bytes) {
-                Some(back) => assert!(back == data, "{}", packed.how),
-                None => println!("skipped: there is no {program} here"),
-            }
         }
     }
 
@@ -247,33 +242,8 @@ mod tests {
     fn the_slow_search_finds_more_than_gzip() {
         let data = source();
         let slow = zopfli(&data).unwrap();
-        match through("gzip", &["-9", "-n", "-c"], &data) {
-            Some(quick) => assert!(slow.bytes.len() < quick.len()),
-            None => println!("skipped: there is no gzip here"),
-        }
-    }
-
-    #[test]
-    fn what_has_no_head_is_read_by_the_command_that_it_names() {
-        let data = source();
-        match raw(&data) {
-            Some(raw) => {
-                let words: Vec<&str> = raw.command.split(' ').collect();
-                assert_eq!(written(words[0], &words[1..], &raw.bytes), Some(data));
-                assert!(unpacked(&raw.bytes).is_none());
-            }
-            None => println!("skipped: there is no xz here, or it is not that of the XZ Utils"),
-        }
-    }
-
-    #[test]
-    fn it_is_smaller_than_what_xz_makes_with_its_best_settings() {
-        let data = source();
-        let words = ["--format=lzma", "--lzma1=preset=9e,lc=4,lp=0,pb=0", "-c"];
-        match through("xz", &words, &data) {
-            Some(by_hand) => assert!(all(&data)[0].bytes.len() < by_hand.len()),
-            None => println!("skipped: there is no xz here"),
-        }
+        let quick = through("gzip", &["-9", "-n", "-c"], &data).unwrap();
+        assert!(slow.bytes.len() < quick.len());
     }
 
     #[test]

@@ -496,7 +496,7 @@ mod tests {
         assert!(wrong.contains(": hexadecimal digits are wanted here"), "{wrong}");
     }
 
-    /// Found by `tests/fuzz.rs`.
+    /// Found by `tests/suite/fuzz.rs`.
     #[test]
     fn a_mistake_that_is_repeated_moves_no_terminal() {
         let text =

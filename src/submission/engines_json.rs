@@ -275,7 +275,7 @@ fn check_shape(engine: &Json) -> Result<(), Mistake> {
 mod tests {
     use super::*;
 
-    /// Found by `tests/fuzz.rs`.
+    /// Found by `tests/suite/fuzz.rs`.
     #[test]
     fn a_key_of_control_characters_moves_no_terminal() {
         let text = "[{\"\u{7f}\":1,\"\u{7f}\":1}]";

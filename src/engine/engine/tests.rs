@@ -40,7 +40,7 @@ fn run_script(on_go: &str, limits: Limits) -> Run {
 }
 
 fn short_answer() -> Limits {
-    Limits { answer: Duration::from_millis(200), ..limits() }
+    Limits { answer: Duration::from_secs(1), ..limits() }
 }
 
 #[test]
@@ -179,8 +179,9 @@ fn an_engine_that_does_not_read_takes_no_more() {
 
 #[test]
 fn quit_ignored_and_sleepers_left() {
-    let limits =
-        Limits { quit: Duration::from_millis(100), grace: Duration::from_millis(300), ..limits() };
+    let short = Duration::from_millis(300);
+    let sleepy = Limits { grace: short, ..limits() };
+    let limits = Limits { quit: short, grace: short, ..limits() };
     let launcher = Plain::new();
     let deaf = "trap '' TERM; echo uciok; echo readyok; while :; do sleep 1; done";
     let mut over = start(&launcher, deaf, limits).shake_hands().unwrap().quit();
@@ -191,7 +192,7 @@ fn quit_ignored_and_sleepers_left() {
     assert!(!run.left_processes.is_empty());
 
     let sleeper = "sleep 1000 & read a; echo uciok; read a; echo readyok; read a";
-    let mut over = start(&launcher, sleeper, limits).shake_hands().unwrap().quit();
+    let mut over = start(&launcher, sleeper, sleepy).shake_hands().unwrap().quit();
     over.wait_for_leftovers();
     let run = over.finish();
     assert_eq!(last(&run), &Answer::Done);

@@ -27,9 +27,9 @@ fn plan(quick: bool) -> ProbePlan {
 
 fn short_answers() -> ProbePlan {
     let mut plan = plan(true);
-    plan.limits.answer = Duration::from_millis(400);
-    plan.limits.quit = Duration::from_millis(500);
-    plan.limits.grace = Duration::from_millis(600);
+    plan.limits.answer = Duration::from_millis(1500);
+    plan.limits.quit = Duration::from_millis(1500);
+    plan.limits.grace = Duration::from_millis(1500);
     plan
 }
 

@@ -200,7 +200,7 @@ proptest! {
     }
 }
 
-/// Found by `tests/fuzz.rs`.
+/// Found by `tests/suite/fuzz.rs`.
 #[test]
 fn an_interpreter_of_control_characters_moves_no_terminal() {
     let (_, finding) = judged(b"#!/usr/bin/\x01\x1b[2J\nimport sys\n");

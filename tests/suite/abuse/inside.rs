@@ -1,0 +1,187 @@
+//! Runs an attack in the sandbox and holds what came of it against what must be named.
+
+use std::fs::File;
+use std::io::Read;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gate4k::model::evidence::{ExecOutcome, ExitHow, LeftProcess, ProgramClass, Shell};
+use gate4k::model::units::Bytes;
+use gate4k::policy::allowlist::Allowlist;
+use gate4k::policy::decide::Strictness;
+use gate4k::policy::toolchain::Toolchain;
+use gate4k::sandbox::Sandbox;
+use gate4k::sandbox::plan::{Audit, Launcher, Plan, Staging, Traces};
+
+use super::attack::{Attack, Named, Place};
+use super::program::Program;
+use super::verdict::{self, Sound};
+use super::world::World;
+
+/// The sandbox as an event has it, and one with little room, so that little has to be filled.
+pub(crate) struct Sandboxes {
+    plain: Sandbox,
+    small: Sandbox,
+    tools: Arc<Toolchain>,
+}
+
+impl Sandboxes {
+    pub(crate) fn new(namespaces: bool) -> Sandboxes {
+        let list = Arc::new(Allowlist::built_in().clone());
+        let tools = Arc::new(Toolchain::discover(list, Strictness::Tolerant));
+        let mut host = tools.host(namespaces);
+        host.memory = Bytes(96 << 20);
+        host.tasks = 150;
+        let programs = || Arc::clone(&tools) as Arc<_>;
+        Sandboxes {
+            small: Sandbox::new(host, programs()),
+            plain: Sandbox::new(tools.host(namespaces), programs()),
+            tools,
+        }
+    }
+
+    pub(crate) fn sound(&self, namespaces: bool) -> Sound {
+        Sound::probe(&self.plain, &self.tools, namespaces)
+    }
+
+    pub(crate) fn plain(&self) -> &Sandbox {
+        &self.plain
+    }
+}
+
+pub(crate) struct Done {
+    pub(crate) out: String,
+    pub(crate) err: String,
+    pub(crate) exit: Option<ExitHow>,
+    pub(crate) left: Vec<LeftProcess>,
+    pub(crate) traces: Traces,
+}
+
+/// Runs one entry. Nothing of it is waited for longer than `patience`.
+pub(crate) fn run(sandbox: &Sandbox, bytes: Vec<u8>, audit: Audit, patience: Duration) -> Done {
+    let plan = Plan { bytes: bytes.into(), staging: Staging::Neutral, shell: Shell::AsIs, audit };
+    let (confined, pipes) = sandbox.launch(&plan).expect("the sandbox starts");
+    drop(pipes.stdin);
+    let reader = |fd| {
+        std::thread::spawn(move || {
+            let mut text = Vec::new();
+            let _ = File::from(fd).read_to_end(&mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        })
+    };
+    let (out, err) = (reader(pipes.stdout), reader(pipes.stderr));
+    let exit = confined.wait_first(Instant::now() + patience);
+    confined.wait_empty(Instant::now() + Duration::from_millis(300));
+    let left = confined.processes();
+    let traces = confined.close();
+    Done { out: out.join().unwrap(), err: err.join().unwrap(), exit, left, traces }
+}
+
+/// Everything that is wrong with how the sandbox held.
+pub(crate) fn judge(
+    attack: &Attack,
+    place: Place,
+    sandboxes: &Sandboxes,
+    program: &Program,
+    world: &World,
+    sound: &Sound,
+) -> Vec<String> {
+    let sandbox = if attack.is_about_limits() { &sandboxes.small } else { &sandboxes.plain };
+    // Filling directories takes long under the eyes of a tracer.
+    let audit = if attack.name == "inode_fill" { Audit::ProgramsOnly } else { Audit::Full };
+    let done = run(sandbox, program.entry(attack, world), audit, Duration::from_secs(40));
+    let mut wrong = Vec::new();
+    if done.out.contains("ESCAPED") && !attack.may_work {
+        wrong.push("it worked".to_owned());
+    }
+    for named in attack.must_name(place) {
+        if !is_named(*named, attack, &done, world) {
+            wrong.push(format!("{named:?} is not in the report"));
+        }
+    }
+    if attack.name == "mode_0111"
+        && !is_named(Named::Product, attack, &done, world)
+        && !is_named(Named::Denial("cannot be looked at"), attack, &done, world)
+    {
+        wrong.push("it was neither listed nor ended".into());
+    }
+    for LeftProcess { pid, .. } in &done.left {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let state = stat.rsplit_once(')').and_then(|(_, tail)| tail.trim_start().chars().next());
+        if state.is_some_and(|state| !"ZX".contains(state)) {
+            wrong.push(format!("process {pid} outlived the sandbox"));
+        }
+    }
+    if let Some(harm) = world.harm() {
+        wrong.push(harm);
+    }
+    if world.is_connected_to() {
+        wrong.push("it connected to a server outside".into());
+    }
+    for text in raw_text(&done.traces) {
+        if text.chars().any(char::is_control) {
+            wrong.push(format!("{text:?} is not escaped"));
+        }
+    }
+    let findings = sound.with(&done, &sandboxes.tools);
+    let killed = matches!(done.exit, Some(ExitHow::Signal(_)));
+    let left = !done.left.is_empty();
+    let told = attack.told(place, &world.tell(attack.param), killed, left);
+    wrong.extend(verdict::wrong(&findings, &told));
+    if !wrong.is_empty() {
+        let t = &done.traces;
+        let execs: Vec<_> = (t.execs.iter().rev().take(4))
+            .map(|e| (&e.name, &e.asked, &e.real, e.class, e.outcome))
+            .collect();
+        let opens: Vec<_> = t.opens.iter().filter(|o| o.denied).map(|o| &o.path).take(5).collect();
+        wrong.push(format!(
+            "out {:?} err {:?} execs {execs:?} denied {opens:?} denials {:?} refusals {:?} left {:?}",
+            done.out.chars().take(200).collect::<String>(),
+            done.err.chars().take(200).collect::<String>(),
+            t.denials.iter().take(4).map(|d| &d.what).collect::<Vec<_>>(),
+            t.refusals,
+            t.left_files.iter().take(4).map(|f| &f.path).collect::<Vec<_>>(),
+        ));
+    }
+    wrong
+}
+
+fn is_named(named: Named, attack: &Attack, done: &Done, world: &World) -> bool {
+    let traces = &done.traces;
+    match named {
+        Named::Denial(text) => traces.denials.iter().any(|denial| denial.what.contains(text)),
+        Named::Refused(name) => traces.execs.iter().any(|exec| {
+            exec.name == name
+                && exec.class == ProgramClass::Refused
+                && exec.outcome != ExecOutcome::NotFound
+        }),
+        Named::Open(end) => {
+            let param = world.tell(attack.param);
+            let end = if end.is_empty() { param.as_str() } else { end };
+            traces.opens.iter().any(|open| open.denied && open.path.ends_with(end))
+        }
+        Named::NotInstalled(name) => traces.not_installed.iter().any(|n| n == name),
+        Named::Product => traces.execs.iter().any(|exec| {
+            exec.class == ProgramClass::OwnProduct
+                && exec.product.as_ref().is_some_and(|p| p.sha256.len() == 64 && p.size.0 > 0)
+        }),
+        Named::Left(end) => {
+            traces.left_files.iter().any(|f| f.path.ends_with(end) && f.exempt.is_none())
+        }
+        Named::Process => !done.left.is_empty(),
+        Named::Resource(text) => {
+            traces.refusals.iter().any(|refusal| refusal.what.to_string().contains(text))
+        }
+    }
+}
+
+/// All text of the entry's making.
+fn raw_text(traces: &Traces) -> impl Iterator<Item = &String> {
+    let execs = traces.execs.iter();
+    execs
+        .flat_map(|exec| exec.argv.iter().chain([&exec.asked, &exec.name]).chain(&exec.real))
+        .chain(traces.opens.iter().map(|open| &open.path))
+        .chain(traces.denials.iter().map(|denial| &denial.what))
+        .chain(traces.left_files.iter().map(|file| &file.path))
+        .chain(&traces.not_installed)
+}

@@ -1,0 +1,133 @@
+//! Attacks on the sandbox: each is shown to work outside, and must fail inside, be named, and leave nothing,
+//! as root and as an ordinary user, with namespaces and without.
+
+mod attack;
+mod checked;
+mod control;
+mod events;
+mod files;
+mod host;
+mod inside;
+mod leftovers;
+mod network;
+mod privileges;
+mod processes;
+mod program;
+mod programs;
+mod resources;
+mod verdict;
+mod world;
+
+use std::collections::BTreeSet;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use attack::{Attack, Control};
+use program::Program;
+
+use crate::needs::Need;
+use crate::trials::Test;
+
+/// The attacks that alone are asked for.
+fn wanted() -> Option<String> {
+    std::env::var("GATE4K_ABUSE_ONLY").ok()
+}
+
+fn attacks() -> Vec<Attack> {
+    let mut all = programs::attacks();
+    all.extend(network::attacks());
+    all.extend(privileges::attacks());
+    all.extend(processes::attacks());
+    all.extend(resources::attacks());
+    all.extend(files::attacks());
+    all.extend(leftovers::attacks());
+    all.extend(events::attacks());
+    if let Some(only) = wanted() {
+        all.retain(|attack| only.split(',').any(|name| name == attack.name));
+    }
+    all
+}
+
+/// Does something with every attack, three at a time, since most of them wait.
+fn each(attacks: &[Attack], work: impl Fn(&Attack) -> Vec<String> + Sync) -> Vec<String> {
+    let next = AtomicUsize::new(0);
+    let wrong = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while let Some(attack) = attacks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let found = work(attack);
+                    if !found.is_empty() {
+                        let line =
+                            format!("{} {}: {}", attack.group, attack.name, found.join("; "));
+                        wrong.lock().unwrap().push(line);
+                    }
+                }
+            });
+        }
+    });
+    wrong.into_inner().unwrap()
+}
+
+/// Writes a file that can be executed at once.
+fn write_program(path: &std::path::Path, bytes: &[u8]) {
+    use std::io::Write;
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true).mode(0o755);
+    options.open(path).unwrap().write_all(bytes).unwrap();
+    // Whatever the mask is.
+    std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+/// A descriptor that was not meant for the entry and that nobody marked to be closed when a program starts.
+fn leave_open() -> OwnedFd {
+    nix::unistd::dup(std::fs::File::open("/dev/null").unwrap()).unwrap()
+}
+
+fn there_are_more_than_a_hundred_and_each_group_has_some() {
+    let all = attacks();
+    let groups: BTreeSet<u8> = all.iter().map(|attack| attack.group).collect();
+    // The first two groups, the rules' own examples, are in `host.rs`.
+    assert_eq!(groups, (3..=25).collect());
+    let names: BTreeSet<&str> = all.iter().map(|attack| attack.name).collect();
+    assert!(names.len() > 100, "{}", names.len());
+    for attack in &all {
+        if let Control::Skipped(why) = attack.control {
+            assert!(why.contains(' '), "{} is not shown outside, for no reason", attack.name);
+        }
+    }
+}
+
+/// Each attack outside of the sandbox; those that cannot be shown there have no test there.
+fn outside() -> Vec<Test> {
+    let mut all = Vec::new();
+    for attack in attacks() {
+        let root = match attack.control {
+            Control::Skipped(_) => continue,
+            Control::Root | Control::RootIfAble => Some(Need::Root),
+            Control::User | Control::IfAble => None,
+        };
+        let needs: Vec<Need> = root.into_iter().chain(attack.needs()).collect();
+        let module = concat!(module_path!(), "::outside");
+        let test = Test::new("slow", module, attack.name, move || {
+            // Of the whole process, and never closed.
+            static STRAY: OnceLock<OwnedFd> = OnceLock::new();
+            STRAY.get_or_init(leave_open);
+            control::show(&attack, Program::get());
+        });
+        all.push(test.needs(&needs));
+    }
+    all
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    let mut all = host::tests();
+    all.extend(checked::tests());
+    all.extend(outside());
+    if wanted().is_none() {
+        all.extend(tests![quick there_are_more_than_a_hundred_and_each_group_has_some]);
+    }
+    all
+}

@@ -1,0 +1,133 @@
+//! Counts that the registry, the judging files, the explain texts and the fixtures agree: a rule that is
+//! missing in one of them is no rule, and a file that no rule names decides nothing.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use gate4k::model::rule::{Kind, RULES, Rule};
+
+use crate::trials::Test;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Names in a folder, sorted; empty where there is no such folder.
+fn names(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Where a rule is judged.
+fn judging_file(rule: &Rule) -> String {
+    match rule.name {
+        "single-file" => "src/submission/entry.rs".to_owned(),
+        "format" | "size" | "payload" => format!("src/submission/{}.rs", rule.name),
+        // `match` is a word of the language.
+        "match" => "src/judge/rules/match_.rs".to_owned(),
+        name => format!("src/judge/rules/{}.rs", name.replace('-', "_")),
+    }
+}
+
+/// The rule that a fixture's folder belongs to: the longest id that begins its name.
+fn rule_of(folder: &str) -> Option<&'static Rule> {
+    RULES
+        .iter()
+        .filter(|rule| {
+            folder
+                .strip_prefix(rule.name)
+                .is_some_and(|rest| rest.starts_with('-') && rest.len() > 1)
+        })
+        .max_by_key(|rule| rule.name.len())
+}
+
+fn every_rule_has_its_judging_file() {
+    let missing: Vec<String> =
+        RULES.iter().map(judging_file).filter(|file| !root().join(file).is_file()).collect();
+    assert!(missing.is_empty(), "rules without a judging file: {missing:?}");
+}
+
+fn every_judging_file_in_conformance_is_a_rule_s() {
+    let folder = root().join("src/judge/rules");
+    let known: BTreeSet<String> = RULES.iter().map(judging_file).collect();
+    let strays: Vec<String> = names(&folder)
+        .into_iter()
+        .filter(|name| name.ends_with(".rs"))
+        .filter(|name| {
+            fs::read_to_string(folder.join(name)).unwrap().contains("\npub fn judge(evidence")
+        })
+        .filter(|name| !known.contains(&format!("src/judge/rules/{name}")))
+        .collect();
+    assert!(strays.is_empty(), "they judge for no rule: {strays:?}");
+}
+
+fn every_rule_is_explained_and_nothing_else_is() {
+    let wanted: BTreeSet<String> = RULES.iter().map(|rule| format!("{}.md", rule.name)).collect();
+    assert_eq!(names(&root().join("src/explain")), wanted);
+    for rule in RULES {
+        let lines = rule.explain.lines().count();
+        assert!((12..=30).contains(&lines), "{}: {lines} lines", rule.name);
+        let title = format!("# {} (rule {})", rule.name, rule.section);
+        assert_eq!(rule.explain.lines().next(), Some(title.as_str()));
+        for part in ["**Why.**", "**Passes:**", "**To mend it:**"] {
+            assert!(rule.explain.contains(part), "{}: no {part}", rule.name);
+        }
+        let fails = rule.explain.contains("**Fails:**");
+        assert_eq!(fails, rule.kind == Kind::Gate, "{}: **Fails:**", rule.name);
+    }
+}
+
+fn every_gate_has_fixtures_that_it_rejects() {
+    let rejected = names(&root().join("fixtures/entries/reject"));
+    for rule in RULES {
+        let count = rejected
+            .iter()
+            .filter(|folder| rule_of(folder).is_some_and(|owner| owner.id == rule.id))
+            .count();
+        match rule.kind {
+            Kind::Gate => assert!(count > 0, "no fixture is rejected for {}", rule.name),
+            Kind::Advice => assert_eq!(count, 0, "{} never rejects", rule.name),
+        }
+    }
+}
+
+fn every_fixture_expects_the_rule_that_its_name_begins_with() {
+    let folder = root().join("fixtures/entries/reject");
+    for name in names(&folder) {
+        let rule = rule_of(&name).unwrap_or_else(|| panic!("{name} begins with no rule's id"));
+        let file = folder.join(&name).join("expected.toml");
+        let text = fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        let expected: toml::Table = text.parse().unwrap_or_else(|e| panic!("{name}: {e}"));
+        let ids = |key: &str| -> Vec<String> {
+            let list = expected.get(key).and_then(toml::Value::as_array);
+            let words = list.into_iter().flatten();
+            words.map(|word| word.as_str().unwrap().to_owned()).collect()
+        };
+        assert!(
+            ids("fails").iter().any(|id| id == rule.name),
+            "{name} does not expect {}",
+            rule.name
+        );
+        for id in ids("fails").iter().chain(&ids("also")) {
+            assert!(RULES.iter().any(|rule| rule.name == id), "{name}: there is no rule {id}");
+        }
+    }
+}
+
+/// A file of tests that no program compiles is one that nobody runs: all are modules of the suite.
+fn nothing_lies_beside_the_suite() {
+    let known = ["engine", "snapshots", "suite"].map(str::to_owned);
+    assert_eq!(names(&root().join("tests")), known.into());
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        quick every_rule_has_its_judging_file,
+        quick every_judging_file_in_conformance_is_a_rule_s,
+        quick every_rule_is_explained_and_nothing_else_is,
+        quick every_gate_has_fixtures_that_it_rejects,
+        quick every_fixture_expects_the_rule_that_its_name_begins_with,
+        quick nothing_lies_beside_the_suite,
+    ]
+}

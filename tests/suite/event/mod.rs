@@ -1,0 +1,19 @@
+//! Events through the real program: from the gate to the winner, killed at any moment, with a journal that was
+//! torn or damaged, on a disk that fills, with engines that hang and clocks that jump, with two runners, and
+//! with entries that changed.
+
+mod killed;
+mod past;
+mod processes;
+mod ratings;
+mod rules;
+mod table;
+mod trouble;
+mod whole;
+
+use crate::trials::Test;
+
+pub(crate) fn tests() -> Vec<Test> {
+    let modules = [killed::tests, whole::tests, trouble::tests, rules::tests, ratings::tests];
+    modules.into_iter().flat_map(|tests| tests()).collect()
+}

@@ -1,0 +1,247 @@
+//! What an event that nobody watches must survive: an engine that hangs, a clock that jumps, a disk that fills.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use gate4k::event::journal::Record;
+use serde_json::Value;
+
+use super::past::{Past, REPEATED, WHITE_MATES};
+use super::table::{Event, MINIFINAL, POOL, shipped};
+
+use crate::trials::Test;
+
+/// Between two, and never left tied.
+const MATCH: &str = "[[stage]]\nname = \"Match\"\nformat = { pairs = 2 }\n\
+    book-policy = \"each\"\nbook = \"book.txt\"\ndraw = \"seeds\"\ntie-breaks = \"4k\"\n\
+    promote = 1\n";
+
+/// Makes an entry hang: a shell hands on what it is told to a packed copy of a shipped engine, until it is
+/// told ten moves or more of a game that begins with a3 h6.
+fn hangs(event: &Event, name: &str) {
+    let packed = Command::new("xz")
+        .args(["-9", "-e", "--format=lzma", "-c"])
+        .arg(shipped("elf").join("engine"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(packed.status.success());
+    let mut entry = format!(
+        "#!/bin/sh\nT=`mktemp`\ntail -n+10 $0|xz -d>$T\nchmod +x $T\n(while read -r l;do\n\
+         case $l in *a2a3?h7h6{}*)sleep 999;;esac\necho \"$l\";[ \"$l\" = quit ]&&break\ndone)|$T;rm $T\nexit\n",
+        "?????".repeat(8)
+    )
+    .into_bytes();
+    entry.extend(packed.stdout);
+    assert!(entry.len() <= 4096, "{} bytes", entry.len());
+    let path = event.path(name).join("engine");
+    fs::write(&path, entry).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn an_engine_that_hangs_in_the_middle_loses_that_game_and_the_event_goes_on() {
+    let pairs = MATCH.replace("pairs = 2", "pairs = 3");
+    let event = Event::new(&[("Good", "elf32"), ("Hangs", "elf")], "0.5+0.005", &pairs);
+    // The hang is due at its first move of its own, which it comes to however busy the host is.
+    event.write("book.txt", "e4 e5\na3 h6 b3 g6 c3 f6 d3 e6 e3 d6\nd4 d5\n");
+    hangs(&event, "Hangs");
+    drop(Past::new(&event));
+    let text = event.finish();
+    let games: Vec<Value> = event.finished().into_values().collect();
+    assert!(games.len() >= 6, "{text}");
+    let mut hung = 0;
+    for game in &games {
+        let moves = game["moves"].as_str().unwrap();
+        let plies = moves.split(' ').count();
+        let to_move = if plies.is_multiple_of(2) { "white" } else { "black" };
+        if moves.starts_with("a2a3 h7h6") && plies >= 10 && game[to_move] == "Hangs" {
+            hung += 1;
+            let winner = if game["white"] == "Good" { "1-0" } else { "0-1" };
+            assert_eq!(game["result"], winner, "{game}");
+            assert_eq!(game["termination"], "time forfeit", "{game}");
+            let [waited, left] = [0, 1].map(|at| game["unanswered"][at].as_u64().unwrap());
+            assert!(waited > left, "{game}");
+        }
+    }
+    // As White it is to move at once; as Black only if its opponent has moved in time.
+    assert!(hung > 0, "{games:?}");
+    // It was ended for it, and started anew for the next game.
+    let killed = event.records("engine-killed");
+    assert!(killed.iter().filter(|one| one["entry"] == "Hangs").count() >= hung, "{killed:?}");
+}
+
+/// A library that makes the wall clock jump an hour to and fro, by a day at most, with every look at it.
+const JUMPING: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <time.h>
+int clock_gettime(clockid_t id, struct timespec *at)
+{
+    static int (*real)(clockid_t, struct timespec *);
+    static unsigned looks;
+    if (!real)
+        real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+    int done = real(id, at);
+    if (id == CLOCK_REALTIME) {
+        unsigned look = __atomic_add_fetch(&looks, 1, __ATOMIC_RELAXED) % 24;
+        at->tv_sec += look % 2 ? 3600L * look : -3600L * look;
+    }
+    return done;
+}
+"#;
+
+fn jumping(dir: &Path) -> std::path::PathBuf {
+    let (source, library) = (dir.join("jumping.c"), dir.join("jumping.so"));
+    fs::write(&source, JUMPING).unwrap();
+    let made = Command::new("cc")
+        .args(["-shared", "-fPIC", "-O1", "-o"])
+        .args([&library, &source])
+        .arg("-ldl")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    library
+}
+
+/// Games are timed by the monotonic clock alone; a suspended host stops that, and an NTP step does not move it.
+fn a_wall_clock_that_jumps_changes_no_game() {
+    let tools = tempfile::tempdir().unwrap();
+    let library = jumping(tools.path());
+    let event = Event::new(&[("A", "elf"), ("B", "elf32")], "0.3+0.003", MATCH);
+    drop(Past::new(&event));
+    let run =
+        event.command(&["event", "run", "--quiet"]).env("LD_PRELOAD", &library).output().unwrap();
+    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+    let stamps: Vec<String> = ["game-started", "game-finished"]
+        .iter()
+        .flat_map(|kind| event.records(kind))
+        .map(|game| game["at"].as_str().unwrap().to_owned())
+        .collect();
+    // Where the program asks the kernel past the C library, nothing can be put in between.
+    if cfg!(target_env = "gnu") {
+        assert!(!stamps.is_sorted(), "the clock did not jump: {stamps:?}");
+    }
+    // Clocks, results and promotions follow from the times of the moves all the same.
+    let (code, verified) = event.ask(&["event", "verify"]);
+    assert_eq!(code, 0, "{verified}");
+}
+
+fn stamps_that_go_backwards_do_no_harm() {
+    let event =
+        Event::new(&[("A", "elf"), ("B", "elf32")], "0.2+0.002", &format!("{POOL}{MINIFINAL}"));
+    let mut past = Past::new(&event);
+    past.stage(&["A", "B"]);
+    past.at = "2026-07-01T12:00:00.000Z";
+    past.game(1, "A", "B", WHITE_MATES);
+    past.at = "1969-12-31T23:59:59.000Z";
+    past.game(2, "B", "A", REPEATED);
+    past.over(["A", "B"]);
+    past.stage(&["B", "A"]);
+    past.at = "9999-12-31T23:59:59.999Z";
+    past.game(1, "B", "A", WHITE_MATES);
+    past.at = "no time at all";
+    past.add(Record::Paused { why: "a test".into() });
+    drop(past);
+    let (code, status) = event.ask(&["event", "status"]);
+    assert!(code == 0 && status.contains("Pool: over, 2 games"), "{status}");
+    event.finish();
+    let games = event.finished();
+    assert!(games.len() >= 4);
+    let (code, pgn) = event.ask(&["event", "export", "pgn"]);
+    assert_eq!((code, pgn.matches("[GameStartTime ").count()), (0, games.len()));
+    event.write("all.pgn", &pgn);
+    let (code, text) = event.ask(&["standings", "all.pgn"]);
+    assert_eq!(code, 0, "{text}");
+}
+
+/// Runs with at most so many bytes in a file, as a disk that is full.
+fn run_with_room(event: &Event, bytes: u64) -> (i32, String) {
+    let script = format!("ulimit -S -f {}; trap '' 25; exec \"$0\" event run --quiet", bytes / 512);
+    let output = Command::new("sh")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_gate4k")])
+        .current_dir(event.dir.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    (output.status.code().unwrap_or(-1), text.concat())
+}
+
+fn a_journal_that_cannot_grow_stops_the_event_and_loses_nothing() {
+    let event = Event::new(&[("A", "elf"), ("B", "elf32")], "0.3+0.003", MATCH);
+    drop(Past::new(&event));
+    let journal = event.path("event.journal");
+    let mut room = fs::metadata(&journal).unwrap().len() + 9_000;
+    let mut before = event.finished();
+    let mut stopped = 0;
+    loop {
+        let (code, text) = run_with_room(&event, room);
+        let length = fs::metadata(&journal).unwrap().len();
+        assert!(length <= room, "{length} of {room} bytes");
+        let now = event.finished();
+        for (id, game) in &before {
+            assert_eq!(now.get(id), Some(game), "{id} changed");
+        }
+        before = now;
+        if code == 0 {
+            break;
+        }
+        stopped += 1;
+        assert_eq!(code, 2, "{text}");
+        for part in
+            ["cannot write to the journal", "event.journal", "nothing that it holds is lost"]
+        {
+            assert!(text.contains(part), "{part:?} is not in {text}");
+        }
+        // What could not be kept is not there, not even in part.
+        assert!(fs::read(&journal).unwrap().ends_with(b"\n"));
+        room += 60_000;
+        assert!(stopped < 100, "{text}");
+    }
+    assert!(stopped > 0, "there was room enough");
+    event.finish();
+}
+
+/// The same on a file system that is really full.
+fn a_full_disk_stops_the_event_and_loses_nothing() {
+    let event = Event::new(&[("A", "elf"), ("B", "elf32")], "0.3+0.003", MATCH);
+    drop(Past::new(&event));
+    fs::create_dir(event.path("disk")).unwrap();
+    // The mount is seen by this shell and what it starts, and gone with it.
+    let script = "mount -t tmpfs -o size=64k none disk || exit 50\n\
+        cp -r A B book.txt event.toml event.journal disk && cd disk || exit 51\n\
+        cat /dev/zero >filler 2>/dev/null; truncate -s -12288 filler || exit 53\n\
+        \"$0\" event run --quiet; echo \"first: $?\"\n\
+        cp event.journal ..\n\
+        rm filler; mount -o remount,size=8m . || exit 52\n\
+        \"$0\" event run --quiet; echo \"second: $?\"\n\
+        \"$0\" event verify; echo \"verified: $?\"\n\
+        cp event.journal ../whole.journal\n";
+    let output = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", script])
+        .arg(env!("CARGO_BIN_EXE_gate4k"))
+        .current_dir(event.dir.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    let text = text.concat();
+    for part in ["first: 2", "No space left on device", "second: 0", "verified: 0"] {
+        assert!(text.contains(part), "{part:?} is not in {text}");
+    }
+    let whole = fs::read(event.path("whole.journal")).unwrap();
+    assert!(whole.starts_with(&fs::read(event.path("event.journal")).unwrap()));
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        slow an_engine_that_hangs_in_the_middle_loses_that_game_and_the_event_goes_on [Landlock, Xz],
+        slow a_wall_clock_that_jumps_changes_no_game [Landlock],
+        slow stamps_that_go_backwards_do_no_harm [Landlock],
+        slow a_journal_that_cannot_grow_stops_the_event_and_loses_nothing [Landlock],
+        slow a_full_disk_stops_the_event_and_loses_nothing [Landlock, Mounts],
+    ]
+}

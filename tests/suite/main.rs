@@ -1,0 +1,76 @@
+//! The tests of gate4k as its users meet it: one program, whose trials run beside each other.
+//!
+//! Names begin with a tier: `quick::` (seconds, for the inner loop) or `slow::`. CONTRIBUTING.md says what to run when.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "all of this is a test, and a test that cannot go on has failed"
+)]
+
+#[macro_use]
+mod trials;
+mod needs;
+mod seed;
+
+mod abuse;
+mod agree;
+mod batch;
+mod cli;
+mod debian_engines;
+mod event;
+mod first_contact;
+mod fixtures;
+mod forged_repository;
+mod fuzz;
+mod killed;
+mod match_;
+mod multi_call;
+mod odd_files;
+mod pack;
+mod referee;
+mod replayed;
+mod reports;
+mod run;
+mod sandbox;
+mod standings;
+mod submissions;
+mod watch;
+
+use std::process::ExitCode;
+
+use trials::Test;
+
+/// Every test, those that take longest first, so that none of them is waited for alone at the end.
+fn all() -> Vec<Test> {
+    let modules: [fn() -> Vec<Test>; 23] = [
+        abuse::tests,
+        fixtures::tests,
+        event::tests,
+        match_::tests,
+        killed::tests,
+        run::tests,
+        sandbox::tests,
+        replayed::tests,
+        debian_engines::tests,
+        batch::tests,
+        submissions::tests,
+        forged_repository::tests,
+        multi_call::tests,
+        pack::tests,
+        watch::tests,
+        fuzz::tests,
+        standings::tests,
+        referee::tests,
+        cli::tests,
+        first_contact::tests,
+        odd_files::tests,
+        reports::tests,
+        agree::tests,
+    ];
+    modules.into_iter().flat_map(|tests| tests()).collect()
+}
+
+fn main() -> ExitCode {
+    trials::main(all())
+}

@@ -1,0 +1,509 @@
+//! The sandbox on the real kernel: what holds, what is named, what is left.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gate4k::model::evidence::{Exec, ExecOutcome, ExitHow, ProgramClass, Resource, Shell};
+use gate4k::policy::allowlist::Allowlist;
+use gate4k::policy::decide::Strictness;
+use gate4k::policy::toolchain::Toolchain;
+use gate4k::sandbox::capability::Capability;
+use gate4k::sandbox::plan::{Audit, Launcher, Plan, Staging, Traces};
+use gate4k::sandbox::{Ahead, Sandbox};
+
+use crate::needs::Need;
+use crate::trials::Test;
+
+fn sandbox(strictness: Strictness, namespaces: bool) -> Sandbox {
+    let list = Arc::new(Allowlist::built_in().clone());
+    let tools = Arc::new(Toolchain::discover(list, strictness));
+    Sandbox::new(tools.host(namespaces), tools)
+}
+
+struct Done {
+    out: String,
+    err: String,
+    exit: Option<ExitHow>,
+    emptied: bool,
+    left: Vec<String>,
+    traces: Traces,
+}
+
+impl Done {
+    fn exec(&self, name: &str) -> &Exec {
+        // What is not in the first directories of PATH was asked for there in vain.
+        let mut execs = self.traces.execs.iter();
+        let found = execs.find(|e| e.name == name && e.outcome != ExecOutcome::NotFound);
+        found.unwrap_or_else(|| panic!("no exec of {name}: {:#?}", self.traces.execs))
+    }
+
+    fn files(&self) -> Vec<&str> {
+        self.traces.left_files.iter().map(|file| file.path.as_str()).collect()
+    }
+}
+
+/// Runs a script with its input closed after `input`, and waits up to `patience` for all of it to end.
+fn run_in(sandbox: &dyn Launcher, script: &str, shell: Shell, patience: Duration) -> Done {
+    let plan = Plan {
+        bytes: script.as_bytes().into(),
+        staging: Staging::Neutral,
+        shell,
+        audit: Audit::Full,
+    };
+    run_plan(sandbox, &plan, patience)
+}
+
+fn run_plan(sandbox: &dyn Launcher, plan: &Plan, patience: Duration) -> Done {
+    let (confined, pipes) = sandbox.launch(plan).expect("the sandbox starts");
+    drop(pipes.stdin);
+    let deadline = Instant::now() + patience;
+    let reader = |fd| {
+        std::thread::spawn(move || {
+            let mut text = Vec::new();
+            let _ = File::from(fd).read_to_end(&mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        })
+    };
+    let (out, err) = (reader(pipes.stdout), reader(pipes.stderr));
+    let exit = confined.wait_first(deadline);
+    let emptied = confined.wait_empty(deadline);
+    let left = confined.processes().into_iter().map(|process| process.command).collect();
+    let traces = confined.close();
+    Done { out: out.join().unwrap(), err: err.join().unwrap(), exit, emptied, left, traces }
+}
+
+fn run(script: &str) -> Done {
+    run_in(&sandbox(Strictness::Tolerant, true), script, Shell::AsIs, Duration::from_secs(20))
+}
+
+/// Pid 1 of every sandbox that we have made and that is still there.
+fn first_processes() -> Vec<i32> {
+    let us = std::process::id();
+    let tasks = std::fs::read_dir(format!("/proc/{us}/task")).unwrap().flatten();
+    tasks
+        .filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok())
+        .flat_map(|text| text.split_whitespace().map(|w| w.parse().unwrap()).collect::<Vec<_>>())
+        .collect()
+}
+
+/// Waits until as many sandboxes are there, and a little longer, so that one more would be seen.
+fn until_there_are(count: usize) -> Vec<i32> {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        let there = first_processes();
+        if there.len() == count {
+            std::thread::sleep(Duration::from_millis(30));
+            return first_processes();
+        }
+        assert!(Instant::now() < deadline, "{there:?} in place of {count}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// In a process of its own, since it counts the children of this one.
+fn a_start_that_was_prepared_ahead_is_as_any_other() {
+    /// So many starts are prepared ahead.
+    const WAITING: usize = 2;
+    let ahead = Ahead::new(Arc::new(sandbox(Strictness::Tolerant, true)));
+    let script = "#!/bin/sh\nfor f in /tmp/* $HOME/* ./* /proc/$$/fd/*; do [ -e $f ] && echo $f; done\n\
+        : >/tmp/left\nwhile read x; do echo $x; done\necho err >&2\n";
+    let mut plan = Plan {
+        bytes: script.as_bytes().into(),
+        staging: Staging::Neutral,
+        shell: Shell::AsIs,
+        audit: Audit::ProgramsOnly,
+    };
+    assert!(first_processes().is_empty());
+    let patience = Duration::from_secs(20);
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        // The second finds its sandbox ready, with nothing in it of the first; it sees its input end, though other
+        // processes of ours wait that were made while that was open.
+        let done = run_plan(&ahead, &plan, patience);
+        assert!(done.emptied, "{:?}", done.left);
+        assert_eq!((done.exit, done.err.as_str()), (Some(ExitHow::Status(0)), "err\n"));
+        assert_eq!(done.files(), ["/tmp/left"]);
+        assert_eq!(done.traces.execs.first().unwrap().class, ProgramClass::Entry);
+        seen.push(done.out);
+        until_there_are(WAITING);
+    }
+    assert!(seen.iter().all(|out| *out == seen[0]), "{seen:?}");
+    // One that was killed while it waited is made anew.
+    let waiting = until_there_are(WAITING);
+    for &pid in &waiting {
+        let pid = nix::unistd::Pid::from_raw(pid);
+        nix::sys::signal::kill(pid, nix::sys::signal::SIGKILL).unwrap();
+        while std::fs::read_link(format!("/proc/{pid}/ns/pid")).is_ok() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+    assert_eq!(run_plan(&ahead, &plan, patience).out, seen[0]);
+    // Another entry gets what is its own, and nothing waits for the one before any more.
+    let waiting = until_there_are(WAITING);
+    plan.bytes = "#!/bin/sh\necho other\n".as_bytes().into();
+    assert_eq!(run_plan(&ahead, &plan, patience).out, "other\n");
+    assert!(until_there_are(WAITING).iter().all(|pid| !waiting.contains(pid)));
+    drop(ahead);
+    assert!(first_processes().is_empty());
+}
+
+/// A network namespace is dear to make, and nothing is in it: starts of one entry have the use of it one after the other.
+fn a_network_serves_one_start_at_a_time_and_is_never_the_hosts() {
+    let network = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/net")).unwrap();
+    let ahead = Ahead::new(Arc::new(sandbox(Strictness::Tolerant, true)));
+    let plan = Plan {
+        bytes: b"#!/bin/sh\nhead -q -n 99 /proc/net/dev /proc/net/unix\nread x\n".as_slice().into(),
+        staging: Staging::Neutral,
+        shell: Shell::AsIs,
+        audit: Audit::ProgramsOnly,
+    };
+    let soon = || Instant::now() + Duration::from_secs(20);
+    let mut seen = std::collections::BTreeSet::new();
+    const ROUNDS: usize = 8;
+    for _ in 0..ROUNDS {
+        let two = [ahead.launch(&plan).unwrap(), ahead.launch(&plan).unwrap()];
+        let their = |index: usize| {
+            let (confined, _) = &two[index];
+            network(&confined.processes().first().unwrap().pid.to_string())
+        };
+        assert_ne!(their(0), their(1), "two starts at once");
+        for index in [0, 1] {
+            assert_ne!(their(index), network("self"), "the host's own");
+            seen.insert(their(index));
+        }
+        for (confined, pipes) in two {
+            drop(pipes.stdin);
+            assert!(confined.wait_empty(soon()));
+            let mut out = String::new();
+            File::from(pipes.stdout).read_to_string(&mut out).unwrap();
+            // The loopback and nothing else, and no socket of anybody: each table has its heading alone.
+            let lines: Vec<&str> = out.lines().collect();
+            assert_eq!(lines.len(), 4, "{out}");
+            assert!(lines[2].trim_start().starts_with("lo:"), "{out}");
+            confined.close();
+        }
+    }
+    assert!(seen.len() < 2 * ROUNDS, "each start made its own: {seen:?}");
+}
+
+/// A check kills entries in the middle of anything; what is in the middle of its exec then must not be taken for
+/// another program.
+fn a_program_that_is_killed_as_it_starts_is_still_itself() {
+    let script = "#!/usr/bin/python3\n\
+        import os, time\n\
+        for i in range(400):\n\
+        \x20   child = os.fork()\n\
+        \x20   if child == 0:\n\
+        \x20       os.execv('/usr/bin/sleep', ['sleep', '9'])\n\
+        \x20   end = time.perf_counter() + i % 200 * 1e-5\n\
+        \x20   while time.perf_counter() < end:\n\
+        \x20       pass\n\
+        \x20   os.kill(child, 9)\n\
+        \x20   os.waitpid(child, 0)\n\
+        print('all', flush=True)\n";
+    // Half of such runs come upon it.
+    for _ in 0..6 {
+        let done = run(script);
+        assert_eq!(done.out, "all\n", "{}", done.err);
+        let refused: Vec<&Exec> =
+            done.traces.execs.iter().filter(|e| e.class == ProgramClass::Refused).collect();
+        assert!(refused.is_empty(), "{refused:#?}");
+        assert!(done.traces.execs.iter().any(|exec| exec.name == "sleep"));
+    }
+}
+
+fn a_start_has_the_namespaces_that_the_probe_promises() {
+    let capability = Capability::probe();
+    assert!(capability.landlock_abi >= 3, "{capability:?}");
+    // In a process namespace of its own it is one of the first.
+    let done = run("#!/bin/sh\necho $$\n");
+    let pid: u32 = done.out.trim().parse().unwrap();
+    assert_eq!(capability.namespaces.is_ok(), pid < 10, "{capability:?}: {pid}");
+}
+
+fn a_forbidden_program_is_refused_by_the_kernel_and_named() {
+    let done = run("#!/bin/sh\nsed --version\necho on\n");
+    assert_eq!(done.out, "on\n");
+    let sed = done.exec("sed");
+    assert_eq!((sed.outcome, sed.class), (ExecOutcome::Denied, ProgramClass::Refused));
+    assert!(sed.asked.ends_with("/sed"));
+}
+
+fn a_program_that_is_not_installed_is_reported_by_name() {
+    let done = run("#!/bin/sh\nno-such-command --version\necho on\n");
+    assert_eq!(done.out, "on\n");
+    assert_eq!(done.traces.not_installed, ["no-such-command"]);
+}
+
+fn the_rules_second_example_compiles_runs_and_cleans_up() {
+    let done = run(
+        "#!/bin/sh\nT=`mktemp`\necho 'int puts(const char*);int main(){puts(\"hello\");}'|cc -o $T -O3 -xc -\n(sleep 1;rm $T)&exec $T\n",
+    );
+    assert_eq!((done.out.as_str(), done.err.as_str()), ("hello\n", ""));
+    assert_eq!(done.exit, Some(ExitHow::Status(0)));
+    assert!(done.emptied);
+    assert_eq!(done.files(), [""; 0]);
+    for name in ["cc1", "as", "collect2", "ld"] {
+        assert_eq!(done.exec(name).class, ProgramClass::Helper, "{name}");
+    }
+    assert_eq!(done.exec("cc").class, ProgramClass::Listed);
+    assert_eq!(done.exec("rm").class, ProgramClass::Tolerated);
+    let product = done.traces.execs.iter().find(|e| e.class == ProgramClass::OwnProduct).unwrap();
+    assert!(product.product.as_ref().is_some_and(|p| p.size.0 > 1000 && p.sha256.len() == 64));
+    let refused: Vec<_> = done
+        .traces
+        .execs
+        .iter()
+        .filter(|e| e.class == ProgramClass::Refused && e.outcome != ExecOutcome::NotFound)
+        .collect();
+    assert!(refused.is_empty(), "{refused:#?}");
+}
+
+/// Every compiler, interpreter and packer that entries may use works inside, each in a test of its own.
+fn commands_inside() -> Vec<Test> {
+    const HELLO: &str = "int puts(const char*);int main(){puts(\"hello\");return 0;}";
+    let cases = [
+        ("cc", None, format!("T=`mktemp`;echo '{HELLO}'|cc -o $T -xc -;$T;rm $T")),
+        ("gcc", None, format!("T=`mktemp`;echo '{HELLO}'|gcc -flto -O2 -o $T -xc -;$T;rm $T")),
+        (
+            "clang",
+            Some(Need::Clang),
+            format!("T=`mktemp`;echo '{HELLO}'|clang -o $T -xc -;$T;rm $T"),
+        ),
+        (
+            "cplusplus",
+            Some(Need::Cplusplus),
+            "T=`mktemp`;echo '#include <iostream>
+int main(){std::cout<<\"hello\"<<std::endl;}'|c++ -o $T -xc++ -;$T;rm $T"
+                .into(),
+        ),
+        (
+            "rustc",
+            Some(Need::Rustc),
+            "T=`mktemp`;echo 'fn main(){println!(\"hello\");}'|rustc -o $T -;$T;rm $T".into(),
+        ),
+        ("cargo", Some(Need::Rustc), "cargo --version >/dev/null && echo hello".into()),
+        (
+            "python3",
+            Some(Need::Python3),
+            "python3 -c 'import json,random,ctypes,ssl;print(\"hello\")'".into(),
+        ),
+        (
+            "numpy",
+            Some(Need::Numpy),
+            "python3 -c 'import numpy;print(\"hello\" if numpy.arange(3).sum()==3 else 1)'".into(),
+        ),
+        ("pypy3", Some(Need::Pypy3), "pypy3 -c 'import json,random;print(\"hello\")'".into()),
+        (
+            "perl",
+            Some(Need::PerlModules),
+            "perl -MList::Util=sum -MPOSIX -MTime::HiRes -e 'print \"hello\\n\"'".into(),
+        ),
+        ("bash", Some(Need::Bash), "bash -c 'read -r x < <(echo hello);echo $x'".into()),
+        ("xz", Some(Need::Xz), "echo hello|xz -9|xz -d".into()),
+        ("lzma", Some(Need::Xz), "echo hello|lzma|lzma -d".into()),
+        ("bzip2", Some(Need::Bzip2), "echo hello|bzip2|bzip2 -d".into()),
+        ("gzip", None, "echo hello|gzip|gunzip".into()),
+        ("zcat", None, "echo hello|gzip|zcat".into()),
+        ("unxz", Some(Need::Xz), "echo hello|xz|unxz".into()),
+        ("tail", None, "echo hello|tail -n 1|head -n 1".into()),
+        ("env", None, "env echo hello >/dev/null;env sh -c 'echo hello'".into()),
+    ];
+    let test = |(name, need, script): (&str, Option<Need>, String)| {
+        let module = concat!(module_path!(), "::works_inside");
+        let needs: Vec<Need> = [Need::Landlock].into_iter().chain(need).collect();
+        Test::new("slow", module, name, move || says_hello(&script)).needs(&needs)
+    };
+    cases.map(test).into()
+}
+
+fn says_hello(script: &str) {
+    let sandbox = sandbox(Strictness::Tolerant, true);
+    let patience = Duration::from_secs(60);
+    let done = run_in(&sandbox, &format!("#!/bin/sh\n{script}\n"), Shell::AsIs, patience);
+    assert_eq!(done.out, "hello\n", "{}\n{:#?}", done.err, done.traces.execs);
+    assert_eq!(done.files(), [""; 0]);
+}
+
+fn what_is_left_is_found_with_its_maker_wherever_it_lies() {
+    let done = run(
+        "#!/bin/sh\n: >/tmp/.a\n: >/var/tmp/b\n: >/dev/shm/c\n: >$HOME/d\n: >e\nmktemp -d >/dev/null\n",
+    );
+    let files = done.files();
+    assert_eq!(files[..2], ["/work/e", "/home/entry/d"]);
+    assert_eq!(files[2], "/tmp/.a");
+    assert!(files[3].starts_with("/tmp/tmp."));
+    assert_eq!(files[4..], ["/var/tmp/b", "/dev/shm/c"]);
+    assert_eq!(done.traces.left_files[3].kind, "directory");
+    assert_eq!(done.traces.left_files[3].made_by.as_deref(), Some("mktemp"));
+}
+
+fn a_daemon_is_seen_and_killed() {
+    let sandbox = sandbox(Strictness::Tolerant, true);
+    let script = "#!/bin/sh\n(python3 -c 'import os,time\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\ntime.sleep(1000)' >/dev/null 2>&1 </dev/null)\necho away\n";
+    let done = run_in(&sandbox, script, Shell::AsIs, Duration::from_secs(2));
+    assert_eq!(done.out, "away\n");
+    assert!(!done.emptied);
+    assert!(done.left.iter().any(|line| line.starts_with("python3 -c")), "{:?}", done.left);
+}
+
+fn the_network_is_closed_and_the_attempt_is_named() {
+    let done = run("#!/bin/sh\npython3 -c 'import socket\nsocket.socket()'\n");
+    assert!(done.err.contains("Operation not permitted"), "{}", done.err);
+    let what: Vec<_> = done.traces.denials.iter().map(|denial| denial.what.as_str()).collect();
+    assert_eq!(what, ["socket(AF_INET, SOCK_STREAM)"]);
+}
+
+fn secrets_and_chess_libraries_of_the_host_cannot_be_read() {
+    let done = run(
+        "#!/bin/sh\nread x </etc/shadow && echo $x\nread x </root/.bashrc && echo $x\npython3 -c 'import yaml'\n",
+    );
+    assert_eq!(done.out, "");
+}
+
+fn a_program_in_a_copy_or_by_the_loader_cannot_be_read_in() {
+    let done = run(
+        "#!/bin/sh\nT=`mktemp`\ntail -c +1 /usr/bin/sed >$T\nchmod +x $T\n$T --version\nrm $T\n/lib64/ld-linux-x86-64.so.2 /usr/bin/sed --version\n",
+    );
+    assert_eq!(done.out, "", "{}", done.err);
+}
+
+fn a_refused_mapping_is_told_with_its_size() {
+    let done = run(
+        "#!/bin/sh\npython3 -c 'import mmap\nmmap.mmap(-1,1<<38,flags=mmap.MAP_PRIVATE|mmap.MAP_ANONYMOUS)'\n",
+    );
+    let what: Vec<_> = done.traces.refusals.iter().map(|refusal| refusal.what.clone()).collect();
+    assert!(
+        matches!(what.as_slice(), [Resource::Memory(size)] if size.0 == 1 << 38),
+        "{what:?} {}",
+        done.err
+    );
+}
+
+fn a_thousand_threads_are_allowed() {
+    let done = run(
+        "#!/bin/sh\npython3 -c 'import threading\nthreading.stack_size(65536)\ne=threading.Event()\nt=[threading.Thread(target=e.wait) for _ in range(1024)]\n[x.start() for x in t]\nprint(threading.active_count())\ne.set()'\n",
+    );
+    assert_eq!(done.out, "1025\n", "{}", done.err);
+}
+
+fn an_entry_takes_turns_in_the_shortest_slices() {
+    // The fourth of `struct sched_attr`'s numbers of 64 bits is the slice (sched_setattr(2), Linux 6.12).
+    let done = run(&format!(
+        "#!/bin/sh\nT=`mktemp`\necho 'long syscall(long,...);int printf(const char*,...);\
+         int main(){{unsigned long a[6]={{0}};long e=syscall({},0,a,48,0);printf(\"%ld %lu\",e,a[3]);}}'\
+         |cc -o $T -xc -\n$T;rm $T\n",
+        libc::SYS_sched_getattr
+    ));
+    // An older kernel has no slices of a process's own.
+    let told = if kernel_is_at_least(6, 12) { "0 100000" } else { "0 0" };
+    assert_eq!(done.out, told, "{}", done.err);
+}
+
+fn kernel_is_at_least(major: u32, minor: u32) -> bool {
+    let release = gate4k::sandbox::capability::kernel_release();
+    let mut numbers =
+        release.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap());
+    (numbers.next().unwrap(), numbers.next().unwrap()) >= (major, minor)
+}
+
+fn strict_refuses_what_is_only_tolerated() {
+    let sandbox = sandbox(Strictness::Strict, true);
+    let done = run_in(&sandbox, "#!/bin/sh\nrm -f x\n", Shell::AsIs, Duration::from_secs(10));
+    assert_eq!(done.exec("rm").outcome, ExecOutcome::Denied);
+    assert_eq!(done.exec("rm").class, ProgramClass::Refused);
+}
+
+fn both_shells_stand_for_sh() {
+    let sandbox = sandbox(Strictness::Tolerant, true);
+    let script =
+        "#!/bin/sh\necho $BASH_VERSION | { read x; test -n \"$x\" && echo bash || echo dash; }\n";
+    for (shell, expected) in [(Shell::Dash, "dash\n"), (Shell::Bash, "bash\n")] {
+        let done = run_in(&sandbox, script, shell, Duration::from_secs(10));
+        assert_eq!(done.out, expected, "{}", done.err);
+    }
+}
+
+fn a_script_without_a_shebang_is_read_by_the_shell() {
+    let done = run("\necho plain\n");
+    assert_eq!(done.out, "plain\n");
+    assert_eq!(done.traces.execs[0].outcome, ExecOutcome::Failed(8));
+    assert!(done.traces.launch_failure.is_none());
+}
+
+fn an_exec_that_fails_says_why() {
+    let done = run("#!/bin/sh\r\necho x\r\n");
+    let failure = done.traces.launch_failure.expect("no failure");
+    assert!(failure.what.contains("carriage return"), "{}", failure.what);
+    let done = run("#!/usr/bin/no-such-interpreter\n");
+    let failure = done.traces.launch_failure.expect("no failure");
+    assert!(failure.what.contains("/usr/bin/no-such-interpreter"), "{}", failure.what);
+    let done = run("#!/usr/bin/sed -f\n");
+    let failure = done.traces.launch_failure.expect("no failure");
+    assert!(failure.what.contains("not allowed"), "{}", failure.what);
+}
+
+fn an_entry_that_stops_itself_stays_stopped_until_it_is_killed() {
+    let sandbox = sandbox(Strictness::Tolerant, true);
+    let script = "#!/bin/sh\nkill -STOP $$\necho on\n";
+    let done = run_in(&sandbox, script, Shell::AsIs, Duration::from_millis(700));
+    assert_eq!((done.out.as_str(), done.exit), ("", None));
+    assert_eq!(done.left.len(), 1);
+}
+
+fn without_namespaces_everything_mandatory_still_holds() {
+    let sandbox = sandbox(Strictness::Tolerant, false);
+    let script = "#!/bin/sh\nsed --version\nT=`mktemp`\necho 'int puts(const char*);int main(){puts(\"hello\");return 0;}'|cc -o $T -xc -\n$T;rm $T\n: >left\n: >/tmp/gate4k-must-not-appear\n";
+    let done = run_in(&sandbox, script, Shell::AsIs, Duration::from_secs(20));
+    assert_eq!(done.out, "hello\n", "{}", done.err);
+    assert_eq!(done.exec("sed").outcome, ExecOutcome::Denied);
+    assert_eq!(done.files(), ["./left"]);
+    assert!(!std::path::Path::new("/tmp/gate4k-must-not-appear").exists());
+    assert!(done.traces.execs.iter().any(|exec| exec.class == ProgramClass::OwnProduct));
+}
+
+fn input_reaches_the_entry() {
+    let plan = Plan {
+        bytes: b"#!/bin/sh\nread a\necho \"got $a\"\n".as_slice().into(),
+        staging: Staging::Blank,
+        shell: Shell::AsIs,
+        audit: Audit::ProgramsOnly,
+    };
+    let (confined, pipes) = sandbox(Strictness::Tolerant, true).launch(&plan).unwrap();
+    File::from(pipes.stdin).write_all(b"uci\n").unwrap();
+    let mut out = String::new();
+    File::from(pipes.stdout).read_to_string(&mut out).unwrap();
+    assert_eq!(out, "got uci\n");
+    assert!(confined.wait_empty(Instant::now() + Duration::from_secs(10)));
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    let mut all = commands_inside();
+    all.extend(tests![
+        slow a_start_that_was_prepared_ahead_is_as_any_other [Landlock, Namespaces] apart,
+        slow a_network_serves_one_start_at_a_time_and_is_never_the_hosts [Landlock, Namespaces],
+        slow a_program_that_is_killed_as_it_starts_is_still_itself [Landlock, Python3],
+        quick a_start_has_the_namespaces_that_the_probe_promises [Landlock],
+        quick a_forbidden_program_is_refused_by_the_kernel_and_named [Landlock],
+        quick a_program_that_is_not_installed_is_reported_by_name [Landlock],
+        quick the_rules_second_example_compiles_runs_and_cleans_up [Landlock],
+        quick what_is_left_is_found_with_its_maker_wherever_it_lies [Landlock, Namespaces],
+        quick a_daemon_is_seen_and_killed [Landlock, Python3],
+        quick the_network_is_closed_and_the_attempt_is_named [Landlock, Python3],
+        quick secrets_and_chess_libraries_of_the_host_cannot_be_read [Landlock, Python3],
+        quick a_program_in_a_copy_or_by_the_loader_cannot_be_read_in [Landlock],
+        quick a_refused_mapping_is_told_with_its_size [Landlock, Python3],
+        quick a_thousand_threads_are_allowed [Landlock, Python3],
+        quick an_entry_takes_turns_in_the_shortest_slices [Landlock],
+        quick strict_refuses_what_is_only_tolerated [Landlock],
+        quick both_shells_stand_for_sh [Landlock, Bash],
+        quick a_script_without_a_shebang_is_read_by_the_shell [Landlock],
+        quick an_exec_that_fails_says_why [Landlock],
+        quick an_entry_that_stops_itself_stays_stopped_until_it_is_killed [Landlock],
+        quick without_namespaces_everything_mandatory_still_holds [Landlock],
+        quick input_reaches_the_entry [Landlock],
+    ]);
+    all
+}

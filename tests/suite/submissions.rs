@@ -1,0 +1,215 @@
+//! The example of a submissions repository, and three pull requests to it, as the action runs them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::trials::Test;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A checkout of the example, with the branch of a pull request.
+struct Repository {
+    top: tempfile::TempDir,
+    runner: tempfile::TempDir,
+}
+
+/// What the action brought.
+struct Told {
+    code: i32,
+    out: String,
+    err: String,
+    summary: String,
+    outputs: String,
+    sarif: Value,
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for item in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(item.file_name());
+        if item.file_type().unwrap().is_dir() {
+            copy(&item.path(), &target);
+        } else {
+            fs::copy(item.path(), target).unwrap();
+        }
+    }
+}
+
+impl Repository {
+    fn new() -> Repository {
+        let repository =
+            Repository { top: tempfile::tempdir().unwrap(), runner: tempfile::tempdir().unwrap() };
+        copy(&root().join("fixtures/submissions"), repository.top.path());
+        repository.git(&["init", "-q", "-b", "main"]);
+        repository.commit();
+        repository.git(&["switch", "-q", "-c", "pull"]);
+        repository
+    }
+
+    fn git(&self, words: &[&str]) {
+        let output = Command::new("git")
+            .args(["-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false"])
+            .args(words)
+            .current_dir(self.top.path())
+            .env_remove("GIT_DIR")
+            .env_remove("GIT_WORK_TREE")
+            .env_remove("GIT_INDEX_FILE")
+            .env("HOME", self.runner.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+
+    fn commit(&self) {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "-m", "x"]);
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.top.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn act(&self) -> Told {
+        self.commit();
+        let temp = |name: &str| -> PathBuf { self.runner.path().join(name) };
+        fs::write(temp("output"), "").unwrap();
+        let output = Command::new("bash")
+            .arg(root().join("ci/action.sh"))
+            .current_dir(self.top.path())
+            .env("GATE4K", env!("CARGO_BIN_EXE_gate4k"))
+            .env("GATE4K_SINCE", "main")
+            .env("GATE4K_ARGUMENTS", "--quick\n--jobs=2\n")
+            .env("GATE4K_ENTRIES", "")
+            .env("GATE4K_ALLOW_UNDECIDED", "false")
+            .env("GITHUB_WORKSPACE", self.top.path())
+            .env("GITHUB_STEP_SUMMARY", temp("summary.md"))
+            .env("GITHUB_OUTPUT", temp("output"))
+            .env("RUNNER_TEMP", self.runner.path())
+            .env("HOME", self.runner.path())
+            .env("XDG_CACHE_HOME", temp("cache"))
+            .env("COLUMNS", "120")
+            .env_remove("GITHUB_ACTIONS")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let out = String::from_utf8(output.stdout).unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        let read = |name: &str| {
+            fs::read_to_string(temp(name)).unwrap_or_else(|e| panic!("{name}: {e}\n{out}{err}"))
+        };
+        Told {
+            summary: read("summary.md"),
+            outputs: read("output"),
+            sarif: serde_json::from_str(&read("gate4k-reports/gate4k.sarif")).unwrap(),
+            code: output.status.code().unwrap(),
+            out,
+            err,
+        }
+    }
+}
+
+impl Told {
+    fn annotations(&self, level: &str) -> Vec<&str> {
+        self.out.lines().filter(|line| line.starts_with(&format!("::{level} "))).collect()
+    }
+
+    fn errors(&self) -> Vec<(&str, &str)> {
+        let results = self.sarif["runs"][0]["results"].as_array().unwrap().iter();
+        results
+            .filter(|result| result["level"] == "error")
+            .map(|result| {
+                let place = "/locations/0/physicalLocation/artifactLocation/uri";
+                (
+                    result["ruleId"].as_str().unwrap(),
+                    result.pointer(place).unwrap().as_str().unwrap(),
+                )
+            })
+            .collect()
+    }
+}
+
+fn first() -> Vec<u8> {
+    fs::read(root().join("fixtures/submissions/entries/first/engine")).unwrap()
+}
+
+fn a_good_entry_passes_and_only_it_is_judged() {
+    let repository = Repository::new();
+    repository.write("entries/second/engine", first());
+    let told = repository.act();
+    assert_eq!(told.code, 0, "{}{}", told.out, told.err);
+    assert_eq!(told.annotations("error"), [""; 0]);
+    assert!(told.summary.contains("## gate4k: accepted"), "{}", told.summary);
+    assert!(told.summary.contains("| entries/second | ✅ accepted | 4048 |"), "{}", told.summary);
+    assert!(!told.summary.contains("entries/first"), "{}", told.summary);
+    assert!(told.err.contains("1 of 2 entries changed since main"), "{}", told.err);
+    assert!(told.outputs.starts_with("exit-code=0\nsarif=/"), "{}", told.outputs);
+    assert_eq!(told.errors(), []);
+}
+
+fn one_byte_too_many_is_told_at_the_file() {
+    let repository = Repository::new();
+    let mut bytes = first();
+    bytes.resize(4097, 0);
+    repository.write("entries/first/engine", bytes);
+    let told = repository.act();
+    assert_eq!(told.code, 1, "{}{}", told.out, told.err);
+    let errors = told.annotations("error");
+    assert_eq!(errors.len(), 1, "{}", told.out);
+    assert!(
+        errors[0].starts_with("::error file=entries/first/engine,line=1,title=size "),
+        "{}",
+        errors[0]
+    );
+    assert!(errors[0].contains("4097 of 4096 bytes, 1 over"), "{}", errors[0]);
+    assert!(
+        told.summary.contains("| entries/first | ❌ rejected | 4097 | size |"),
+        "{}",
+        told.summary
+    );
+    assert_eq!(told.errors(), [("size", "entries/first/engine")]);
+    assert!(told.outputs.starts_with("exit-code=1\n"), "{}", told.outputs);
+}
+
+fn a_payload_beside_the_file_counts_and_no_setting_of_its_own_lets_it_in() {
+    let repository = Repository::new();
+    let engines = format!(
+        "[{{\"name\": \"Third\", \"command\": \"./engine\", \"protocol\": \"uci\", \"options\": \
+         [{{\"name\": \"Weights\", \"type\": \"text\", \"value\": \"{}\"}}]}}]",
+        "k7Qp".repeat(30)
+    );
+    repository.write("entries/third/engine", first());
+    repository.write("entries/third/engines.json", engines);
+    let toml = fs::read_to_string(repository.top.path().join("gate4k.toml")).unwrap();
+    let waiver = "\n[[waiver]]\nentry = \"entries/third\"\nrule = \"size\"\nreason = \"mine\"\ndate = 2026-11-21\n";
+    repository.write("gate4k.toml", toml + waiver);
+    let told = repository.act();
+    assert_eq!(told.code, 1, "{}{}", told.out, told.err);
+    let errors = told.annotations("error");
+    assert!(errors.iter().any(|line| line.contains("title=size ")), "{}", told.out);
+    assert!(errors.iter().any(|line| line.contains("option Weights (132)")), "{}", told.out);
+    assert!(told.summary.contains("| entries/third | ❌ rejected |"), "{}", told.summary);
+    assert!(
+        told.err.contains("gate4k.toml has changed; what it said before holds"),
+        "{}",
+        told.err
+    );
+    assert!(told.errors().contains(&("size", "entries/third/engine")), "{:?}", told.errors());
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        slow a_good_entry_passes_and_only_it_is_judged [Landlock, Git, Bash, Xz],
+        slow one_byte_too_many_is_told_at_the_file [Landlock, Git, Bash, Xz],
+        slow a_payload_beside_the_file_counts_and_no_setting_of_its_own_lets_it_in [Landlock, Git, Bash, Xz],
+    ]
+}

@@ -1,0 +1,202 @@
+//! How tests are listed and run: what they need is looked for first, and what was left out is told once, at the end.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+
+use crate::needs::Need;
+use crate::seed;
+
+/// Names a test that runs in a process of its own, to that process.
+const APART: &str = "GATE4K_APART";
+
+/// Tests that only others run, each in a process of its own.
+const INNER: &str = "inner";
+
+/// A test, before it is known whether it is wanted.
+pub(crate) struct Test {
+    name: String,
+    needs: Vec<Need>,
+    alone: bool,
+    apart: bool,
+    body: Box<dyn FnOnce() + Send>,
+}
+
+/// Lists functions of this module as tests: a tier, the name, what it needs in brackets, and how it runs (`alone`: when
+/// nothing else does; `apart`: in a process of its own). One that is forgotten is dead code, and no build passes.
+macro_rules! tests {
+    ($($tier:ident $name:ident $([$($need:ident),+])? $($manner:ident)*),+ $(,)?) => {
+        vec![$(
+            $crate::trials::Test::new(stringify!($tier), module_path!(), stringify!($name), $name)
+                $(.needs(&[$($crate::needs::Need::$need),+]))?
+                $(.$manner())*
+        ),+]
+    };
+}
+
+impl Test {
+    /// `module` is as `module_path!()` has it.
+    pub(crate) fn new(
+        tier: &str,
+        module: &str,
+        name: &str,
+        body: impl FnOnce() + Send + 'static,
+    ) -> Test {
+        let (_, module) = module.split_once("::").expect("tests are in modules of the suite");
+        Test {
+            name: format!("{tier}::{module}::{name}"),
+            needs: Vec::new(),
+            alone: false,
+            apart: false,
+            body: Box::new(body),
+        }
+    }
+
+    /// Without these it does not run, and that is told.
+    pub(crate) fn needs(mut self, needs: &[Need]) -> Test {
+        self.needs.extend(needs);
+        self
+    }
+
+    /// At the end, when nothing else runs.
+    pub(crate) fn alone(mut self) -> Test {
+        self.alone = true;
+        self
+    }
+
+    /// In a process of its own: it looks at, or changes, what all threads of a process share.
+    pub(crate) fn apart(mut self) -> Test {
+        self.apart = true;
+        self
+    }
+
+    fn run(self) {
+        if self.apart {
+            let us = std::env::current_exe().unwrap();
+            let output = apart(Command::new(us), &self.name).stdin(Stdio::null()).output().unwrap();
+            let text = [output.stdout, output.stderr].concat();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&text));
+        } else {
+            (self.body)();
+        }
+    }
+}
+
+/// Makes a command, which is to start this program, run a single test that is listed; its exit status tells how it went.
+pub(crate) fn apart(mut command: Command, name: &str) -> Command {
+    command.env(APART, name);
+    command
+}
+
+/// What came of a run beside its results.
+struct Tally {
+    left: AtomicUsize,
+    /// The tests that were left out, by the first thing that they lack.
+    skipped: Mutex<BTreeMap<Need, Vec<String>>>,
+    times: Mutex<Vec<(Duration, String)>>,
+}
+
+impl Tally {
+    fn one_is_over(&self) {
+        if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.tell();
+        }
+    }
+
+    /// The last test says it, so that only the results themselves follow.
+    fn tell(&self) {
+        let mut text = String::new();
+        let skipped = self.skipped.lock().unwrap();
+        if !skipped.is_empty() {
+            let all: usize = skipped.values().map(Vec::len).sum();
+            text += &format!("\n{all} tests were left out, for what this host lacks:\n");
+        }
+        for (need, names) in &*skipped {
+            text += &format!("  {need}; to mend it: {}\n    {}: ", need.mend(), names.len());
+            // Many of one kind need no name each.
+            let shown: Vec<&str> = names.iter().take(8).map(String::as_str).collect();
+            text += &shown.join(", ");
+            text += if names.len() > shown.len() { ", …\n" } else { "\n" };
+        }
+        if std::env::var_os("GATE4K_TIMES").is_some() {
+            let mut times = self.times.lock().unwrap();
+            times.sort();
+            let sum: Duration = times.iter().map(|(took, _)| *took).sum();
+            text += &format!("\nthe slowest of {} tests ({sum:.0?} in all):\n", times.len());
+            for (took, name) in times.iter().rev().take(20) {
+                text += &format!("  {:8.2} s  {name}\n", took.as_secs_f64());
+            }
+        }
+        let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    }
+}
+
+fn trial(test: Test, tally: &Arc<Tally>) -> Trial {
+    /// Held by every test that may run beside others, or by one that may not.
+    static QUIET: RwLock<()> = RwLock::new(());
+    let tally = Arc::clone(tally);
+    Trial::ignorable_test(test.name.clone(), move || {
+        let name = test.name.clone();
+        if let Some(need) = test.needs.iter().copied().find(|need| !need.is_met()) {
+            let why = format!("{need}; to mend it: {}", need.mend());
+            tally.skipped.lock().unwrap().entry(need).or_default().push(name);
+            tally.one_is_over();
+            let must_not = std::env::var_os("GATE4K_NO_SKIPS").is_some_and(|value| value == "1");
+            return if must_not {
+                Err(Failed::from(why))
+            } else {
+                Ok(Completion::ignored_with(why))
+            };
+        }
+        let begun;
+        let outcome = {
+            let (_beside, _alone);
+            if test.alone {
+                _alone = QUIET.write().unwrap_or_else(PoisonError::into_inner);
+            } else {
+                _beside = QUIET.read().unwrap_or_else(PoisonError::into_inner);
+            }
+            begun = Instant::now();
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test.run()))
+        };
+        tally.times.lock().unwrap().push((begun.elapsed(), name));
+        tally.one_is_over();
+        match outcome {
+            Ok(()) => Ok(Completion::Completed),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+pub(crate) fn main(mut all: Vec<Test>) -> ExitCode {
+    if let Ok(name) = std::env::var(APART) {
+        let test = all.into_iter().find(|test| test.name == name).expect("a test of this name");
+        (test.body)();
+        return ExitCode::SUCCESS;
+    }
+    let mut arguments = Arguments::from_args();
+    if arguments.test_threads.is_none() {
+        // Most of the time is waits for engines.
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        arguments.test_threads = Some(3 * cores);
+    }
+    all.retain(|test| !test.name.starts_with(INNER));
+    all.sort_by_key(|test| test.alone);
+    let tally = Arc::new(Tally {
+        left: AtomicUsize::new(0),
+        skipped: Mutex::default(),
+        times: Mutex::default(),
+    });
+    let trials: Vec<Trial> = all.into_iter().map(|test| trial(test, &tally)).collect();
+    let wanted = trials.iter().filter(|trial| !arguments.is_filtered_out(trial)).count();
+    tally.left.store(wanted, Ordering::Release);
+    if !arguments.list {
+        println!("GATE4K_SEED={} draws again what this run draws", seed::seed());
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
