@@ -25,12 +25,12 @@ use crate::program::Program;
 use crate::world::{NOBODY, World};
 
 /// A copy of this test that everybody may run, with the attacks compiled beside it.
-struct Copy {
+pub(crate) struct Copy {
     dir: tempfile::TempDir,
 }
 
 impl Copy {
-    fn new(user: Option<u32>) -> Copy {
+    pub(crate) fn new(user: Option<u32>) -> Copy {
         let dir = tempfile::Builder::new().prefix("gate4k-abuse-").tempdir().unwrap();
         let open = |path: &Path, mode| {
             std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
@@ -46,12 +46,23 @@ impl Copy {
         Copy { dir }
     }
 
+    /// A path beside the copy.
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
     fn tmp(&self) -> PathBuf {
         self.dir.path().join("tmp")
     }
 
     /// A run of one ignored test in another process.
-    fn command(&self, through: &[&str], test: &str, mode: &str, user: Option<u32>) -> Command {
+    pub(crate) fn command(
+        &self,
+        through: &[&str],
+        test: &str,
+        mode: &str,
+        user: Option<u32>,
+    ) -> Command {
         let exe = self.dir.path().join("test").to_string_lossy().into_owned();
         let words: Vec<&str> = through.iter().copied().chain([exe.as_str()]).collect();
         let mut command = Command::new(words[0]);
@@ -70,7 +81,7 @@ impl Copy {
     }
 
     /// Nothing of a run may stay on the host.
-    fn is_clean(&self) {
+    pub(crate) fn is_clean(&self) {
         let left: Vec<_> =
             std::fs::read_dir(self.tmp()).unwrap().map(|item| item.unwrap().file_name()).collect();
         assert!(left.is_empty(), "left on the host: {left:?}");
@@ -78,7 +89,7 @@ impl Copy {
 }
 
 /// Its output; it fails the test where it fails, and is killed where it takes minutes.
-fn wait(mut command: Command) -> String {
+pub(crate) fn wait(mut command: Command) -> String {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let read = |mut from: Box<dyn Read + Send>| {
         std::thread::spawn(move || {
@@ -142,6 +153,11 @@ fn a_user_without_namespaces() {
 #[test]
 #[ignore = "run by the tests above, in a process of its own"]
 fn inner() {
+    attack_here();
+}
+
+/// Every attack, in this process and on this host.
+pub(crate) fn attack_here() {
     let namespaces = std::env::var("GATE4K_ABUSE_MODE").as_deref() == Ok("namespaces");
     let place = if namespaces { Place::Namespaces } else { Place::Bare };
     let (program, sandboxes) = (Program::get(), Sandboxes::new(namespaces));
@@ -191,7 +207,7 @@ fn without_user_namespaces() {
             assert!(!layer.reason.is_empty(), "{layer:?}");
         }
     }
-    inner();
+    attack_here();
 }
 
 /// The rules' own first example, with a payload that says hello.
