@@ -29,12 +29,12 @@ use crate::needs::{NO_USER_NAMESPACES, Need};
 use crate::trials::{Test, apart};
 
 /// A copy of this test that everybody may run, with the attacks compiled beside it.
-struct Copy {
+pub(crate) struct Copy {
     dir: tempfile::TempDir,
 }
 
 impl Copy {
-    fn new(user: Option<u32>) -> Copy {
+    pub(crate) fn new(user: Option<u32>) -> Copy {
         let dir = tempfile::Builder::new().prefix("gate4k-abuse-").tempdir().unwrap();
         let open = |path: &Path, mode| {
             std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
@@ -50,17 +50,28 @@ impl Copy {
         Copy { dir }
     }
 
+    /// A path beside the copy.
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
     fn tmp(&self) -> PathBuf {
         self.dir.path().join("tmp")
     }
 
-    /// A run of one inner test in another process.
-    fn command(&self, through: &[&str], test: &str, mode: &str, user: Option<u32>) -> Command {
+    /// A run of one inner test of the attacks (`host::run_all`) in another process.
+    pub(crate) fn command(
+        &self,
+        through: &[&str],
+        test: &str,
+        mode: &str,
+        user: Option<u32>,
+    ) -> Command {
         let exe = self.dir.path().join("test").to_string_lossy().into_owned();
         let words: Vec<&str> = through.iter().copied().chain([exe.as_str()]).collect();
         let mut command = Command::new(words[0]);
         command.args(&words[1..]);
-        let mut command = apart(command, &format!("inner::abuse::host::{test}"));
+        let mut command = apart(command, &format!("inner::abuse::{test}"));
         command
             .env("GATE4K_ABUSE_MODE", mode)
             .env("GATE4K_ABUSE_PROGRAM", self.dir.path().join("attacks"))
@@ -74,7 +85,7 @@ impl Copy {
     }
 
     /// Nothing of a run may stay on the host.
-    fn is_clean(&self) {
+    pub(crate) fn is_clean(&self) {
         let left: Vec<_> =
             std::fs::read_dir(self.tmp()).unwrap().map(|item| item.unwrap().file_name()).collect();
         assert!(left.is_empty(), "left on the host: {left:?}");
@@ -82,7 +93,7 @@ impl Copy {
 }
 
 /// Its output; it fails the test where it fails, and is killed where it takes minutes.
-fn wait(mut command: Command) -> String {
+pub(crate) fn wait(mut command: Command) -> String {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let read = |mut from: Box<dyn Read + Send>| {
         std::thread::spawn(move || {
@@ -112,7 +123,7 @@ fn wait(mut command: Command) -> String {
 
 /// Which attacks a run has.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Part {
+pub(crate) enum Part {
     /// Those that need nothing but a C compiler and Debian's base.
     Base,
     /// Those of scripts whose interpreters or packers not every host has.
@@ -120,10 +131,10 @@ enum Part {
 }
 
 impl Part {
-    const ALL: [Part; 2] = [Part::Base, Part::Scripts];
+    pub(crate) const ALL: [Part; 2] = [Part::Base, Part::Scripts];
 
     /// The name of a test of this part.
-    fn of(self, test: &str) -> String {
+    pub(crate) fn of(self, test: &str) -> String {
         match self {
             Part::Base => test.to_owned(),
             Part::Scripts => format!("{test}_by_scripts"),
@@ -136,7 +147,7 @@ impl Part {
         all
     }
 
-    fn needs(self) -> Vec<Need> {
+    pub(crate) fn needs(self) -> Vec<Need> {
         let all: BTreeSet<Need> = self.attacks().iter().flat_map(Attack::needs).collect();
         all.into_iter().collect()
     }
@@ -146,11 +157,12 @@ impl Part {
 fn everything(part: Part, through: &[&str], inner: &str, mode: &str, user: Option<u32>) {
     let user = user.filter(|_| Uid::effective().is_root());
     let copy = Copy::new(user);
-    wait(copy.command(through, &part.of(inner), mode, user));
+    wait(copy.command(through, &format!("host::{}", part.of(inner)), mode, user));
     copy.is_clean();
 }
 
-fn run_all(part: Part) {
+/// Every attack of a part, in this process and on this host.
+pub(crate) fn run_all(part: Part) {
     let namespaces = std::env::var("GATE4K_ABUSE_MODE").as_deref() == Ok("namespaces");
     let place = if namespaces { Place::Namespaces } else { Place::Bare };
     let (program, sandboxes) = (Program::get(), Sandboxes::new(namespaces));
@@ -225,7 +237,7 @@ fn a_supervisor_that_is_killed_leaves_no_process() {
     let copy = Copy::new(None);
     for (round, mode) in ["namespaces", "bare"].into_iter().cycle().take(8).enumerate() {
         let sleep = format!("9{:03}{round}", std::process::id() % 1000);
-        let mut command = copy.command(&[], "supervisor", mode, None);
+        let mut command = copy.command(&[], "host::supervisor", mode, None);
         command.env("GATE4K_ABUSE_SLEEP", &sleep).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         std::thread::sleep(Duration::from_millis(40 * round as u64 * round as u64));

@@ -1,6 +1,7 @@
 //! Attacks on the sandbox: each is shown to work outside, and must fail inside, be named, and leave nothing,
 //! as root and as an ordinary user, with namespaces and without.
 
+mod abi;
 mod attack;
 mod checked;
 mod control;
@@ -124,6 +125,7 @@ fn outside() -> Vec<Test> {
 
 pub(crate) fn tests() -> Vec<Test> {
     let mut all = host::tests();
+    all.extend(abi::tests());
     all.extend(checked::tests());
     all.extend(outside());
     if wanted().is_none() {
