@@ -29,6 +29,7 @@ mod multi_call;
 mod odd_files;
 mod pack;
 mod referee;
+mod release;
 mod replayed;
 mod reports;
 mod run;
@@ -43,7 +44,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> Vec<Test> {
-    let modules: [fn() -> Vec<Test>; 23] = [
+    let modules: [fn() -> Vec<Test>; 24] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -63,6 +64,7 @@ fn all() -> Vec<Test> {
         standings::tests,
         referee::tests,
         cli::tests,
+        release::tests,
         first_contact::tests,
         odd_files::tests,
         reports::tests,

@@ -17,6 +17,7 @@ pub(crate) enum Need {
     Bzip2,
     Clang,
     Cplusplus,
+    Curl,
     FairyStockfish,
     Git,
     Gnuchess,
@@ -66,6 +67,7 @@ impl Need {
             Need::Bzip2 => ("bzip2", "bzip2"),
             Need::Clang => ("clang", "clang"),
             Need::Cplusplus => ("c++", "g++"),
+            Need::Curl => ("curl", "curl"),
             Need::FairyStockfish => ("fairy-stockfish", "fairy-stockfish"),
             Need::Git => ("git", "git"),
             Need::Gnuchess => ("gnuchess", "gnuchess"),
@@ -86,12 +88,13 @@ impl Need {
     /// What a fixture or a list of cases calls by the command's name; nothing for what Debian's base and a C compiler
     /// bring.
     pub(crate) fn of_command(name: &str) -> Option<Need> {
-        const ALL: [Need; 18] = [
+        const ALL: [Need; 19] = [
             Need::Bash,
             Need::Busybox,
             Need::Bzip2,
             Need::Clang,
             Need::Cplusplus,
+            Need::Curl,
             Need::FairyStockfish,
             Need::Git,
             Need::Gnuchess,
