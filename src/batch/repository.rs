@@ -13,8 +13,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::model::text::shown;
-use crate::model::text::escape;
+use crate::model::text::{escape, shown};
 
 /// The longest of the small files in a `.git` directory that are read here.
 const LONGEST: u64 = 1 << 16;

@@ -245,7 +245,8 @@ fn as_an_ordinary_user() -> Vec<Test> {
     if !every_one() {
         rejected.retain(|entry| {
             let name = name(entry);
-            let of = |rule: &&gate4k::model::rule::Rule| name.starts_with(&format!("{}-", rule.name));
+            let of =
+                |rule: &&gate4k::model::rule::Rule| name.starts_with(&format!("{}-", rule.name));
             seen.insert(gate4k::model::rule::RULES.iter().find(of).map(|rule| rule.name))
         });
     }

@@ -22,6 +22,7 @@ pub(crate) enum Need {
     Git,
     Gnuchess,
     Make,
+    Minisign,
     Nasm,
     Perl,
     Pypy3,
@@ -72,6 +73,7 @@ impl Need {
             Need::Git => ("git", "git"),
             Need::Gnuchess => ("gnuchess", "gnuchess"),
             Need::Make => ("make", "make"),
+            Need::Minisign => ("minisign", "minisign"),
             Need::Nasm => ("nasm", "nasm"),
             Need::Perl => ("perl", "perl"),
             Need::Pypy3 => ("pypy3", "pypy3"),
@@ -88,7 +90,7 @@ impl Need {
     /// What a fixture or a list of cases calls by the command's name; nothing for what Debian's base and a C compiler
     /// bring.
     pub(crate) fn of_command(name: &str) -> Option<Need> {
-        const ALL: [Need; 19] = [
+        const ALL: [Need; 20] = [
             Need::Bash,
             Need::Busybox,
             Need::Bzip2,
@@ -99,6 +101,7 @@ impl Need {
             Need::Git,
             Need::Gnuchess,
             Need::Make,
+            Need::Minisign,
             Need::Nasm,
             Need::Perl,
             Need::Pypy3,
