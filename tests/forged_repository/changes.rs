@@ -27,24 +27,20 @@ fn a_merge_of_its_own_hides_no_entry() {
 
 #[test]
 fn attributes_marks_and_ignore_files_hide_no_change() {
+    // A change that `eol=crlf` takes back when git compares,
+    let repository = Repository::new(&[
+        ("gate4k.toml", b"entries = [\"entries\"]\n"),
+        ("entries/text/engine", b"#!/bin/sh\nread x\n"),
+    ]);
+    repository.write(".gitattributes", "entries/** text eol=crlf ident -diff\n");
+    repository.commit();
+    repository.write("entries/text/engine", "#!/bin/sh\r\nread x\r\n");
+    refused(&repository.judged("", &[]), "startup", "entries/text/engine");
+
     let repository = usual();
-    let attributes = "entries/** text eol=crlf working-tree-encoding=UTF-16 ident -diff\n";
-    repository.write(".gitattributes", attributes);
     repository.write(".gitignore", "hidden\n*.bin\n");
     repository.commit();
     fs::write(repository.path(".git/info/exclude"), "entries/c\n").unwrap();
-    // A change that `eol=crlf` takes back when git compares,
-    let with_carriage: Vec<u8> = b"#!/bin/sh\r\nread x\r\n".to_vec();
-    repository.git(&["switch", "-q", "main"]);
-    repository.write("entries/text/engine", "#!/bin/sh\nread x\n");
-    repository.commit();
-    repository.git(&["switch", "-q", "pull"]);
-    repository.git(&["merge", "-q", "--no-edit", "main"]);
-    repository.write("entries/text/engine", with_carriage);
-    refused(&repository.judged("", &[]), "startup", "entries/text/engine");
-    repository.git(&["checkout", "-q", "-f", "main", "--", "entries", "gate4k.toml"]);
-    repository.git(&["reset", "-q", "--hard", "main"]);
-
     // one that the index is told not to look at,
     for mark in ["--assume-unchanged", "--skip-worktree"] {
         repository.git(&["update-index", mark, "entries/a/engine"]);
@@ -68,7 +64,7 @@ fn attributes_marks_and_ignore_files_hide_no_change() {
     fs::remove_file(repository.path("entries/a/hidden")).unwrap();
     let engine = repository.path("entries/a/engine");
     fs::set_permissions(&engine, fs::Permissions::from_mode(0o644)).unwrap();
-    said(&repository.judged("", &[]), 0, "1 of 3 entries changed since main");
+    said(&repository.judged("", &[]), 0, "1 of 2 entries changed since main");
 }
 
 #[test]
