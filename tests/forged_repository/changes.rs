@@ -45,14 +45,8 @@ fn attributes_marks_and_ignore_files_hide_no_change() {
         repository.git(&["update-index", mark, "entries/a/engine"]);
         repository.write("entries/a/engine", engine(BAD));
         refused(&repository.judged("", &[]), "format", "entries/a/engine");
-        repository.git(&[
-            "update-index",
-            "--no-assume-unchanged",
-            "--no-skip-worktree",
-            "entries/a/engine",
-        ]);
+        repository.write("entries/a/engine", engine(GOOD));
     }
-    repository.git(&["reset", "-q", "--hard", "main"]);
 
     // files that are ignored, and a bit of a mode.
     repository.write("entries/c/engine", engine(BAD));
