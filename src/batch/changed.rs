@@ -406,7 +406,7 @@ mod tests {
         symlink("../../far", path("e/far/lib")).unwrap();
         symlink("same", path("e/alias")).unwrap();
         symlink("../link", path("e/link/self")).unwrap();
-        symlink("..", path("e/round/up")).unwrap();
+        symlink(".", path("e/round/up")).unwrap();
         symlink("/nowhere", path("e/out")).unwrap();
         symlink("gone", path("e/dangling")).unwrap();
         commit(&top);
@@ -422,7 +422,7 @@ mod tests {
         symlink("../same/engine", path("e/kind/engine")).unwrap();
         fs::write(path("far"), "2").unwrap();
         fs::create_dir(path("e/extra/empty")).unwrap();
-        for name in ["mode", "kind", "far", "extra", "round"] {
+        for name in ["mode", "kind", "far", "extra"] {
             assert!(touched(name), "{name}");
         }
         assert!(!touched("alias") && !touched("link"));

@@ -197,7 +197,7 @@ impl Told {
 #[track_caller]
 pub(crate) fn refused(told: &[Told], rule: &str, file: &str) {
     for told in told {
-        assert_eq!(told.code, 1, "{told:#?}");
+        assert_eq!(told.code, 1, "{}: {told:#?}", told.way);
         assert!(told.refuses(rule, file), "{told:#?}");
     }
 }
