@@ -16,6 +16,7 @@ mod seed;
 mod abuse;
 mod agree;
 mod batch;
+mod changed;
 mod cli;
 mod debian_engines;
 mod event;
@@ -44,7 +45,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> Vec<Test> {
-    let modules: [fn() -> Vec<Test>; 24] = [
+    let modules: [fn() -> Vec<Test>; 25] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -63,6 +64,7 @@ fn all() -> Vec<Test> {
         fuzz::tests,
         standings::tests,
         referee::tests,
+        changed::tests,
         cli::tests,
         release::tests,
         first_contact::tests,

@@ -1,0 +1,143 @@
+//! Changes of a branch as git's objects tell them: the library's own answers, in repositories made for the purpose.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+
+use gate4k::batch::changed::{Before, ChangedError, Changes, is_missing};
+
+use crate::trials::Test;
+
+/// A repository with one commit.
+fn repository() -> tempfile::TempDir {
+    let top = tempfile::tempdir().unwrap();
+    git(top.path(), &["init", "-q", "-b", "main"]);
+    write(&top, &[("entries/a/engine", "1"), ("entries/b/engine", "1"), ("list.toml", "old")]);
+    commit(&top);
+    top
+}
+
+fn git(folder: &Path, words: &[&str]) {
+    let mut command = Command::new("git");
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+        command.env_remove(name);
+    }
+    let who = ["-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false"];
+    let output = command.args(who).args(words).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{words:?}: {output:?}");
+}
+
+fn write(top: &tempfile::TempDir, files: &[(&str, &str)]) {
+    for (name, text) in files {
+        let path = top.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+fn commit(top: &tempfile::TempDir) {
+    git(top.path(), &["add", "-A"]);
+    git(top.path(), &["commit", "-q", "-m", "x"]);
+}
+
+fn what_a_branch_touched_is_told_and_nothing_else() {
+    let top = repository();
+    git(top.path(), &["switch", "-q", "-c", "pull"]);
+    write(&top, &[("entries/c d\n/engine", "new"), ("list.toml", "new")]);
+    commit(&top);
+    // The other branch goes on meanwhile with what is no entry.
+    git(top.path(), &["switch", "-q", "main"]);
+    write(&top, &[("notes", "2")]);
+    commit(&top);
+    git(top.path(), &["switch", "-q", "pull"]);
+    fs::remove_dir_all(top.path().join("entries/a")).unwrap();
+    write(&top, &[("entries/e/engine", "not committed")]);
+
+    let changes = Changes::since("main", &top.path().join("entries")).unwrap();
+    let touched = |name: &str| changes.touches(&top.path().join(name)).unwrap();
+    assert!(touched("entries/c d\n") && touched("entries/e") && touched("entries/a"));
+    assert!(touched("entries") && touched("."));
+    assert!(!touched("entries/b") && !touched("entries/c") && !touched("entries/never"));
+    assert!(is_missing(&top.path().join("entries/a")));
+    let before = |name: &str| changes.before(&top.path().join(name)).unwrap();
+    assert_eq!(before("list.toml"), Before::Text(b"old".into()));
+    assert_eq!(before("entries/e/engine"), Before::Missing);
+    assert_eq!(before("entries"), Before::Missing);
+    assert_eq!(changes.before(Path::new("/etc/x")).unwrap(), Before::Outside);
+    let error = changes.before(&top.path().join("../x")).unwrap_err();
+    assert!(error.to_string().contains("leads out of the repository"), "{error}");
+}
+
+fn what_the_tip_changed_meanwhile_is_judged_with_the_branch() {
+    let top = repository();
+    git(top.path(), &["switch", "-q", "-c", "pull"]);
+    git(top.path(), &["switch", "-q", "main"]);
+    write(&top, &[("entries/b/engine", "2")]);
+    commit(&top);
+    git(top.path(), &["switch", "-q", "pull"]);
+    let changes = Changes::since("main", top.path()).unwrap();
+    assert!(changes.touches(&top.path().join("entries/b")).unwrap());
+    assert!(!changes.touches(&top.path().join("entries/a")).unwrap());
+}
+
+fn every_kind_of_change_is_one() {
+    let top = repository();
+    let path = |name: &str| top.path().join(name);
+    for name in ["kind", "link", "mode", "same", "far", "extra", "round"] {
+        write(&top, &[(&format!("e/{name}/engine"), "1")]);
+    }
+    write(&top, &[("far", "1")]);
+    symlink("../../far", path("e/far/lib")).unwrap();
+    symlink("same", path("e/alias")).unwrap();
+    symlink("../link", path("e/link/self")).unwrap();
+    symlink(".", path("e/round/up")).unwrap();
+    symlink("/nowhere", path("e/out")).unwrap();
+    symlink("gone", path("e/dangling")).unwrap();
+    commit(&top);
+    let changes = Changes::since("HEAD", top.path()).unwrap();
+    let touched = |name: &str| changes.touches(&path("e").join(name)).unwrap();
+    for name in ["kind", "link", "mode", "same", "far", "extra", "round", "alias", "dangling"] {
+        assert!(!touched(name), "{name}");
+    }
+    // Nobody can say what was there.
+    assert!(touched("out"));
+    fs::set_permissions(path("e/mode/engine"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::remove_file(path("e/kind/engine")).unwrap();
+    symlink("../same/engine", path("e/kind/engine")).unwrap();
+    fs::write(path("far"), "2").unwrap();
+    fs::create_dir(path("e/extra/empty")).unwrap();
+    for name in ["mode", "kind", "far", "extra"] {
+        assert!(touched(name), "{name}");
+    }
+    assert!(!touched("alias") && !touched("link"));
+    fs::write(path("e/same/engine"), "2").unwrap();
+    assert!(touched("alias") && touched("same"));
+    assert!(!changes.leads_elsewhere(&path("e/alias/engine")));
+    fs::remove_file(path("e/alias")).unwrap();
+    symlink("mode", path("e/alias")).unwrap();
+    assert!(changes.leads_elsewhere(&path("e/alias/engine")));
+}
+
+fn what_git_does_not_know_is_told() {
+    let top = repository();
+    // A word that looks like an option is none.
+    for rev in ["no-such", "--all", "", "main..main", "HEAD^{tree}"] {
+        let error = Changes::since(rev, top.path()).unwrap_err();
+        assert!(error.to_string().contains("knows no commit") || error.to_string().contains("revision"), "{error}");
+    }
+    let error = Changes::since("main", Path::new("/proc")).unwrap_err();
+    assert!(error.to_string().contains("repository"), "{error}");
+    let changes = Changes::since("main", top.path()).unwrap();
+    let error = changes.touches(Path::new("/proc")).unwrap_err();
+    assert!(matches!(error, ChangedError::Elsewhere { .. }), "{error}");
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        quick what_a_branch_touched_is_told_and_nothing_else [Git],
+        quick what_the_tip_changed_meanwhile_is_judged_with_the_branch [Git],
+        quick every_kind_of_change_is_one [Git],
+        quick what_git_does_not_know_is_told [Git],
+    ]
+}
