@@ -180,8 +180,8 @@ pub struct CheckArgs {
     /// PATH of - is standard output, which then holds this in place of what --format says
     #[arg(long, value_name = "FORMAT=PATH", value_parser = report::report_to)]
     pub report: Vec<ReportTo>,
-    /// Judge only the entries that differ from where this branch parted from REV (git). The configuration
-    /// and the allow-list are taken as they were there, so that nobody lets himself in
+    /// Judge only the entries that differ from REV, the branch that this one goes to (git). The configuration
+    /// and the allow-list are taken as they are there, so that nobody lets himself in
     #[arg(long, value_name = "REV")]
     pub changed_since: Option<String>,
     /// Judge every entry anew; without this, of several entries those that have not changed are not

@@ -1,201 +1,343 @@
-//! What a branch changed, by git: which entries a pull request touched, and how the files that decide on
-//! them were before it.
+//! What a branch changes: which entries differ from those of the branch that it goes to, and how the settings
+//! that decide on them are there.
+//!
+//! All of it is told against the tip of that branch, the revision that is given, and never against where the
+//! two parted. An entry that is the same as at the tip stays what it was by any merge, so that only those that
+//! differ need to be judged; and the tip is the one commit that a pull request has no part in. Where the
+//! branches parted is told by the pull request's own history: a commit that was merged and taken back, and a
+//! branch from it, would hide an entry that a rebase brings in again. A branch that is behind has the price: what
+//! was changed at the tip meanwhile is judged as well, as the branch has it.
+//!
+//! Files are compared as they lie there, byte for byte and with their modes: no attribute, filter, ignore file or
+//! mark of an index has a say.
 
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Component, Path, PathBuf};
 
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
 use tracing::debug;
 
+pub use super::repository::GitError;
+use super::repository::Repository;
+pub use super::tree::Astray;
+use super::tree::{Node, Tree, follow};
 use crate::error::shown;
-use crate::evidence::escape;
 
-/// Why git could not tell.
+/// Why it cannot be told.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangedError {
-    /// It could not be started.
+    /// Git could not.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// What git said of a commit is in no form that is known.
     #[error(
-        "--changed-since needs git, which could not be started: {0}; install it, or leave the option out"
+        "--changed-since: the files of {rev:?} are listed in an unknown form; is this git newer?"
     )]
-    NoGit(std::io::Error),
-    /// The folder is in no repository, or in one that git does not trust.
-    #[error("--changed-since: {} is in no repository that git can read: {said}", shown(folder))]
-    NoRepository {
-        /// Where.
-        folder: PathBuf,
-        /// What git said.
-        said: String,
-    },
-    /// The revision is not there.
-    #[error(
-        "--changed-since: git knows no commit {rev:?} in {}: {said}; fetch it first (in GitHub Actions: \
-         `fetch-depth: 0`)",
-        shown(folder)
-    )]
-    NoRevision {
-        /// What was asked for.
+    Listing {
+        /// The commit.
         rev: String,
-        /// Where.
-        folder: PathBuf,
-        /// What git said.
-        said: String,
     },
-    /// It failed later.
-    #[error("--changed-since: `git {command}` failed: {said}")]
-    Failed {
-        /// What was tried.
-        command: String,
-        /// What git said.
-        said: String,
+    /// What is asked about lies elsewhere.
+    #[error(
+        "--changed-since: {} is not in the repository {} that gate4k was started in; start it in that one",
+        shown(path),
+        shown(top)
+    )]
+    Elsewhere {
+        /// What was asked about.
+        path: PathBuf,
+        /// Where gate4k was started.
+        top: PathBuf,
+    },
+    /// A file of settings cannot be found by its links.
+    #[error(
+        "--changed-since: {why} as {rev} has it, and such a file decides nothing; make it a file there"
+    )]
+    Astray {
+        /// The commit.
+        rev: String,
+        /// Why.
+        why: Astray,
     },
 }
 
-/// What differs between a commit and the files as they are.
+/// A file of settings as the target branch has it.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Before {
+    /// It lies outside of the repository, where no branch has a say.
+    Outside,
+    /// There is none.
+    Missing,
+    /// Its bytes.
+    Text(Vec<u8>),
+}
+
+/// A commit, and the files as they are in the work tree.
 #[derive(Debug)]
 pub struct Changes {
-    top: PathBuf,
-    base: String,
-    paths: Vec<PathBuf>,
+    repository: Repository,
+    rev: String,
+    tree: Tree,
+}
+
+/// The work tree is not as the commit has it.
+struct Differs;
+
+impl From<Astray> for Differs {
+    fn from(_: Astray) -> Differs {
+        Differs
+    }
+}
+
+/// A link of a file of settings that cannot be followed.
+enum Lost {
+    Astray(Astray),
+    Git(GitError),
+}
+
+impl From<Astray> for Lost {
+    fn from(why: Astray) -> Lost {
+        Lost::Astray(why)
+    }
 }
 
 impl Changes {
-    /// All that changed since `rev` and HEAD parted, in the repository that `folder` is in: in commits, in
-    /// files that are not committed, and in files that git does not know yet.
+    /// Compares with the commit `rev`, in the repository that `folder` is in.
     ///
     /// # Errors
     /// When git, the repository or the commit is not there.
     pub fn since(rev: &str, folder: &Path) -> Result<Changes, ChangedError> {
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let top = text(git(folder, &["rev-parse", "--show-toplevel"])?)
-            .map_err(|said| ChangedError::NoRepository { folder: folder.to_owned(), said })?;
-        let top = PathBuf::from(OsString::from_vec(top));
-        let top = top.canonicalize().unwrap_or(top);
-        let commit = format!("{rev}^{{commit}}");
-        let words = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit];
-        let base = text(git(&top, &words)?).map_err(|said| ChangedError::NoRevision {
-            rev: rev.to_owned(),
-            folder: top.clone(),
-            said,
+        let repository = Repository::above(folder)?;
+        let commit = repository.commit(rev)?;
+        let tree = Tree::parse(&repository.listing(&commit)?)
+            .ok_or_else(|| ChangedError::Listing { rev: rev.to_owned() })?;
+        debug!(top = %shown(repository.top()), commit, "compared with this commit");
+        Ok(Changes { repository, rev: rev.to_owned(), tree })
+    }
+
+    /// Whether an entry, or a file, is another than the commit has.
+    ///
+    /// # Errors
+    /// When it lies outside of the repository.
+    pub fn touches(&self, path: &Path) -> Result<bool, ChangedError> {
+        let top = self.repository.top();
+        let place = below(top, path).ok_or_else(|| ChangedError::Elsewhere {
+            path: path.to_owned(),
+            top: top.to_owned(),
         })?;
-        let base = String::from_utf8_lossy(&base).into_owned();
-        // Where history is cut off there may be no common commit; then the commit itself is compared with.
-        let parted = text(git(&top, &["merge-base", &base, "HEAD"])?).unwrap_or_default();
-        let base = match String::from_utf8_lossy(&parted).lines().next() {
-            Some(parted) if !parted.is_empty() => parted.to_owned(),
-            _ => base,
-        };
-        let mut paths = Vec::new();
-        // No program that a repository names is run, and a file that moved is two changes.
-        let diff =
-            ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", &base];
-        for words in [&diff[..], &["ls-files", "--others", "--exclude-standard", "-z"]] {
-            let output = git(&top, words)?;
-            if !output.status.success() {
-                return Err(ChangedError::Failed {
-                    command: words.join(" "),
-                    said: complaint(&output),
-                });
+        Ok(self.differs(&place, &mut HashSet::new()))
+    }
+
+    /// Whether the way to `path` leads over another link than the commit has, so that it is about something
+    /// else now.
+    #[must_use]
+    pub fn leads_elsewhere(&self, path: &Path) -> bool {
+        below(self.repository.top(), path).is_some_and(|place| self.agreed(&place).is_err())
+    }
+
+    /// A file of settings as the commit has it, and never as the work tree does.
+    ///
+    /// # Errors
+    /// When its links lead out of the repository, or git cannot read it.
+    pub fn before(&self, path: &Path) -> Result<Before, ChangedError> {
+        match below(self.repository.top(), path) {
+            None => Ok(Before::Outside),
+            Some(place) => Ok(self.text(&place)?.map_or(Before::Missing, Before::Text)),
+        }
+    }
+
+    /// The nearest file of that name above `folder`, as the commit has it.
+    ///
+    /// # Errors
+    /// As [`Changes::before`].
+    pub fn nearest(
+        &self,
+        folder: &Path,
+        name: &str,
+    ) -> Result<Option<(PathBuf, Vec<u8>)>, ChangedError> {
+        let top = self.repository.top();
+        let place = below(top, folder).unwrap_or_default();
+        for folder in place.ancestors() {
+            if let Some(text) = self.text(&folder.join(name))? {
+                return Ok(Some((top.join(folder).join(name), text)));
             }
-            let names = output.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-            paths.extend(names.map(|name| top.join(OsStr::from_bytes(name))));
         }
-        debug!(top = %shown(&top), base, paths = paths.len(), "changes told by git");
-        Ok(Changes { top, base, paths })
+        Ok(None)
     }
 
-    /// The top of the repository.
-    #[must_use]
-    pub fn top(&self) -> &Path {
-        &self.top
+    fn text(&self, place: &Path) -> Result<Option<Vec<u8>>, ChangedError> {
+        let led = follow::<Lost>(place, |at| self.link(at).map_err(Lost::Git));
+        let place = led.map_err(|lost| match lost {
+            Lost::Git(error) => ChangedError::Git(error),
+            Lost::Astray(why) => ChangedError::Astray { rev: self.rev.clone(), why },
+        })?;
+        match self.tree.at(&place) {
+            Some(Node::File { sum, .. }) => Ok(Some(self.repository.blob(sum)?)),
+            _ => Ok(None),
+        }
     }
 
-    /// Whether `path`, or something below it, differs.
-    #[must_use]
-    pub fn touches(&self, path: &Path) -> bool {
-        let path = whole(path);
-        self.paths.iter().any(|changed| changed.starts_with(&path))
+    /// Where the link that the commit has at a path leads to.
+    fn link(&self, at: &Path) -> Result<Option<PathBuf>, GitError> {
+        match self.tree.at(at) {
+            Some(Node::Link { sum }) => {
+                Ok(Some(PathBuf::from(OsString::from_vec(self.repository.blob(sum)?))))
+            }
+            _ => Ok(None),
+        }
     }
 
-    /// Whether nothing is at `path` any more that the commit had there.
-    #[must_use]
-    pub fn removed(&self, path: &Path) -> bool {
-        path.symlink_metadata().is_err() && self.touches(path)
+    /// Where a path leads by links that the commit and the work tree have in common.
+    fn agreed(&self, place: &Path) -> Result<PathBuf, Differs> {
+        follow(place, |at| {
+            let here = fs::read_link(self.repository.top().join(at)).ok();
+            let there = self.link(at).map_err(|_| Differs)?;
+            if here == there { Ok(here) } else { Err(Differs) }
+        })
     }
 
-    /// The bytes of a file as the commit has it; none where it has no such file.
-    #[must_use]
-    pub fn before(&self, path: &Path) -> Option<Vec<u8>> {
-        let path = whole(path);
-        let below = path.strip_prefix(&self.top).ok()?;
-        let mut object = OsString::from(format!("{}:", self.base));
-        object.push(below);
-        let words = [OsStr::new("cat-file"), OsStr::new("blob"), &object];
-        let output = git(&self.top, &words).ok()?;
-        output.status.success().then_some(output.stdout)
+    /// Whether anything at a path or below it is another; what links lead to belongs to it.
+    fn differs(&self, place: &Path, seen: &mut HashSet<PathBuf>) -> bool {
+        let Ok(place) = self.agreed(place) else { return true };
+        if !seen.insert(place.clone()) {
+            return false;
+        }
+        let here = self.repository.top().join(&place);
+        let meta = match here.symlink_metadata() {
+            Ok(meta) => Some(meta),
+            Err(error) if is_gone(&error) => None,
+            Err(_) => return true,
+        };
+        match (meta, self.tree.at(&place)) {
+            (None, None) => false,
+            (Some(meta), Some(Node::Folder)) if meta.is_dir() => {
+                let Ok(mut names) = names(&here) else { return true };
+                if place.as_os_str().is_empty() {
+                    names.remove(OsStr::new(".git"));
+                }
+                names.extend(self.tree.names(&place));
+                names.iter().any(|name| self.differs(&place.join(name), seen))
+            }
+            (Some(meta), Some(Node::File { executable, sum })) if meta.is_file() => {
+                (meta.mode() & 0o100 != 0) != *executable || !has_sum(&here, sum)
+            }
+            _ => true,
+        }
     }
 }
 
-/// The absolute path, without following what its last part may be a link to.
+/// `path` from `top` on, which has no links itself; none where the path does not lead through it. Links outside
+/// of it are followed; those within it are the repository's own, and left alone.
+fn below(top: &Path, path: &Path) -> Option<PathBuf> {
+    let mut here = PathBuf::from("/");
+    let mut rest = whole(path);
+    for _ in 0..1000 {
+        let mut parts = rest.components();
+        let part = parts.next()?;
+        let mut after = parts.as_path().to_owned();
+        match part {
+            Component::ParentDir => {
+                here.pop();
+            }
+            Component::Normal(name) => match fs::read_link(here.join(name)) {
+                Ok(target) => after = target.join(after),
+                Err(_) => here.push(name),
+            },
+            Component::RootDir => here = PathBuf::from("/"),
+            Component::CurDir | Component::Prefix(_) => {}
+        }
+        if here == top {
+            return Some(after);
+        }
+        rest = after;
+    }
+    None
+}
+
+/// The absolute path. A way up starts at the current directory, which is told without links.
 fn whole(path: &Path) -> PathBuf {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    match (path.parent().map(Path::canonicalize), path.file_name()) {
-        (Some(Ok(folder)), Some(name)) => folder.join(name),
-        _ => path.canonicalize().unwrap_or(path),
-    }
-}
-
-fn git<S: AsRef<OsStr>>(folder: &Path, words: &[S]) -> Result<Output, ChangedError> {
-    Command::new("git")
-        .arg("-C")
-        .arg(folder)
-        // Neither hooks' surroundings nor a monitor that the repository names.
-        .args(["-c", "core.fsmonitor=false", "-c", "core.quotePath=false"])
-        .args(words)
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .env("LC_ALL", "C")
-        .env_remove("GIT_DIR")
-        .env_remove("GIT_WORK_TREE")
-        .env_remove("GIT_INDEX_FILE")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(ChangedError::NoGit)
-}
-
-fn text(output: Output) -> Result<Vec<u8>, String> {
-    if output.status.success() {
-        let mut bytes = output.stdout;
-        while bytes.last() == Some(&b'\n') {
-            bytes.pop();
+    let mut start = std::env::current_dir().unwrap_or_else(|_| "/".into());
+    let mut parts = path.components();
+    let mut rest = parts.as_path();
+    while let Some(part @ (Component::CurDir | Component::ParentDir)) = parts.next() {
+        if part == Component::ParentDir {
+            start.pop();
         }
-        Ok(bytes)
-    } else {
-        Err(complaint(&output))
+        rest = parts.as_path();
     }
+    start.join(rest)
 }
 
-fn complaint(output: &Output) -> String {
-    match escape(output.stderr.trim_ascii(), 400) {
-        said if said.is_empty() => "it said no more".to_owned(),
-        said => said,
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+fn names(folder: &Path) -> io::Result<BTreeSet<OsString>> {
+    folder.read_dir()?.map(|item| Ok(item?.file_name())).collect()
+}
+
+/// Whether a file has this sum of git's, by SHA-1 or SHA-256 as its length says. What would share a SHA-1 with
+/// another file cannot be in one repository with it, and git refuses both.
+fn has_sum(path: &Path, sum: &str) -> bool {
+    let found = match sum.len() {
+        40 => blob_sum::<Sha1>(path),
+        _ => blob_sum::<Sha256>(path),
+    };
+    found.is_ok_and(|found| found == sum)
+}
+
+fn blob_sum<D: Digest>(path: &Path) -> io::Result<String> {
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file: File = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let length = file.metadata()?.len();
+    let mut digest = D::new();
+    digest.update(format!("blob {length}\0"));
+    let mut file = file.take(length);
+    let mut part = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut part)? {
+            0 => break,
+            read => digest.update(&part[..read]),
+        }
     }
+    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Whether nothing is at `path`.
+#[must_use]
+pub fn is_missing(path: &Path) -> bool {
+    path.symlink_metadata().is_err_and(|error| is_gone(&error))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::process::Command;
 
-    /// A repository with one commit; none where there is no git.
-    fn repository() -> Option<tempfile::TempDir> {
+    /// A repository with one commit.
+    fn repository() -> tempfile::TempDir {
         let top = tempfile::tempdir().unwrap();
-        if git(top.path(), &["init", "-q", "-b", "main"]).is_err() {
-            eprintln!("skipped: there is no git here");
-            return None;
-        }
+        git(top.path(), &["init", "-q", "-b", "main"]);
         write(&top, &[("entries/a/engine", "1"), ("entries/b/engine", "1"), ("list.toml", "old")]);
         commit(&top);
-        Some(top)
+        top
+    }
+
+    fn git(folder: &Path, words: &[&str]) {
+        let mut command = Command::new("git");
+        for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+            command.env_remove(name);
+        }
+        let who = ["-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false"];
+        let output = command.args(who).args(words).current_dir(folder).output().unwrap();
+        assert!(output.status.success(), "{words:?}: {output:?}");
     }
 
     fn write(top: &tempfile::TempDir, files: &[(&str, &str)]) {
@@ -207,47 +349,122 @@ mod tests {
     }
 
     fn commit(top: &tempfile::TempDir) {
-        let who = ["-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false"];
-        for words in [&["add", "-A"][..], &["commit", "-q", "-m", "x"]] {
-            let output = git(top.path(), &[&who[..], words].concat()).unwrap();
-            assert!(output.status.success(), "{output:?}");
-        }
+        git(top.path(), &["add", "-A"]);
+        git(top.path(), &["commit", "-q", "-m", "x"]);
     }
 
     #[test]
     fn what_a_branch_touched_is_told_and_nothing_else() {
-        let Some(top) = repository() else { return };
-        git(top.path(), &["switch", "-q", "-c", "pull"]).unwrap();
+        let top = repository();
+        git(top.path(), &["switch", "-q", "-c", "pull"]);
         write(&top, &[("entries/c d\n/engine", "new"), ("list.toml", "new")]);
         commit(&top);
-        // The other branch went on meanwhile, which is none of this one's changes.
-        git(top.path(), &["switch", "-q", "main"]).unwrap();
-        write(&top, &[("entries/b/engine", "2")]);
+        // The other branch goes on meanwhile with what is no entry.
+        git(top.path(), &["switch", "-q", "main"]);
+        write(&top, &[("notes", "2")]);
         commit(&top);
-        git(top.path(), &["switch", "-q", "pull"]).unwrap();
+        git(top.path(), &["switch", "-q", "pull"]);
         fs::remove_dir_all(top.path().join("entries/a")).unwrap();
         write(&top, &[("entries/e/engine", "not committed")]);
 
         let changes = Changes::since("main", &top.path().join("entries")).unwrap();
-        let touched = |name: &str| changes.touches(&top.path().join(name));
+        let touched = |name: &str| changes.touches(&top.path().join(name)).unwrap();
         assert!(touched("entries/c d\n") && touched("entries/e") && touched("entries/a"));
-        assert!(!touched("entries/b") && !touched("entries/c"));
-        assert!(changes.removed(&top.path().join("entries/a")));
-        assert!(!changes.removed(&top.path().join("entries/e")));
-        assert!(!changes.removed(&top.path().join("entries/never")));
-        assert_eq!(changes.before(&top.path().join("list.toml")).unwrap(), b"old");
-        assert_eq!(changes.before(&top.path().join("entries/e/engine")), None);
+        assert!(touched("entries") && touched("."));
+        assert!(!touched("entries/b") && !touched("entries/c") && !touched("entries/never"));
+        assert!(is_missing(&top.path().join("entries/a")));
+        let before = |name: &str| changes.before(&top.path().join(name)).unwrap();
+        assert_eq!(before("list.toml"), Before::Text(b"old".into()));
+        assert_eq!(before("entries/e/engine"), Before::Missing);
+        assert_eq!(before("entries"), Before::Missing);
+        assert_eq!(changes.before(Path::new("/etc/x")).unwrap(), Before::Outside);
+        let error = changes.before(&top.path().join("../x")).unwrap_err();
+        assert!(error.to_string().contains("leads out of the repository"), "{error}");
+    }
+
+    #[test]
+    fn what_the_tip_changed_meanwhile_is_judged_with_the_branch() {
+        let top = repository();
+        git(top.path(), &["switch", "-q", "-c", "pull"]);
+        git(top.path(), &["switch", "-q", "main"]);
+        write(&top, &[("entries/b/engine", "2")]);
+        commit(&top);
+        git(top.path(), &["switch", "-q", "pull"]);
+        let changes = Changes::since("main", top.path()).unwrap();
+        assert!(changes.touches(&top.path().join("entries/b")).unwrap());
+        assert!(!changes.touches(&top.path().join("entries/a")).unwrap());
+    }
+
+    #[test]
+    fn every_kind_of_change_is_one() {
+        let top = repository();
+        let path = |name: &str| top.path().join(name);
+        for name in ["kind", "link", "mode", "same", "far", "extra", "round"] {
+            write(&top, &[(&format!("e/{name}/engine"), "1")]);
+        }
+        write(&top, &[("far", "1")]);
+        symlink("../../far", path("e/far/lib")).unwrap();
+        symlink("same", path("e/alias")).unwrap();
+        symlink("../link", path("e/link/self")).unwrap();
+        symlink("..", path("e/round/up")).unwrap();
+        symlink("/nowhere", path("e/out")).unwrap();
+        symlink("gone", path("e/dangling")).unwrap();
+        commit(&top);
+        let changes = Changes::since("HEAD", top.path()).unwrap();
+        let touched = |name: &str| changes.touches(&path("e").join(name)).unwrap();
+        for name in ["kind", "link", "mode", "same", "far", "extra", "round", "alias", "dangling"] {
+            assert!(!touched(name), "{name}");
+        }
+        // Nobody can say what was there.
+        assert!(touched("out"));
+        fs::set_permissions(path("e/mode/engine"), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::remove_file(path("e/kind/engine")).unwrap();
+        symlink("../same/engine", path("e/kind/engine")).unwrap();
+        fs::write(path("far"), "2").unwrap();
+        fs::create_dir(path("e/extra/empty")).unwrap();
+        for name in ["mode", "kind", "far", "extra", "round"] {
+            assert!(touched(name), "{name}");
+        }
+        assert!(!touched("alias") && !touched("link"));
+        fs::write(path("e/same/engine"), "2").unwrap();
+        assert!(touched("alias") && touched("same"));
+        assert!(!changes.leads_elsewhere(&path("e/alias/engine")));
+        fs::remove_file(path("e/alias")).unwrap();
+        symlink("mode", path("e/alias")).unwrap();
+        assert!(changes.leads_elsewhere(&path("e/alias/engine")));
+    }
+
+    #[test]
+    fn a_path_is_told_from_the_top_whatever_way_it_comes() {
+        let top = tempfile::tempdir().unwrap();
+        let base = top.path().canonicalize().unwrap();
+        fs::create_dir_all(base.join("r/in")).unwrap();
+        symlink("r/in", base.join("way")).unwrap();
+        symlink("in", base.join("r/link")).unwrap();
+        symlink("round", base.join("round")).unwrap();
+        let below = |path: &str| below(&base.join("r"), &base.join(path));
+        assert_eq!(below("r"), Some("".into()));
+        assert_eq!(below("r/in/x"), Some("in/x".into()));
+        assert_eq!(below("way/x"), Some("in/x".into()));
+        assert_eq!(below("other/../r/x"), Some("x".into()));
+        // Its own links are left to those who know the commit.
+        assert_eq!(below("r/link/x"), Some("link/x".into()));
+        assert_eq!(below("s"), None);
+        assert_eq!(below("round/x"), None);
     }
 
     #[test]
     fn what_git_does_not_know_is_told() {
-        let Some(top) = repository() else { return };
-        let error = Changes::since("no-such", top.path()).unwrap_err();
-        assert!(matches!(error, ChangedError::NoRevision { .. }), "{error}");
+        let top = repository();
         // A word that looks like an option is none.
-        let error = Changes::since("--all", top.path()).unwrap_err();
-        assert!(matches!(error, ChangedError::NoRevision { .. }), "{error}");
+        for rev in ["no-such", "--all", "", "main..main", "HEAD^{tree}"] {
+            let error = Changes::since(rev, top.path()).unwrap_err();
+            assert!(matches!(error, ChangedError::Git(GitError::NoRevision { .. })), "{error}");
+        }
         let error = Changes::since("main", Path::new("/proc")).unwrap_err();
-        assert!(matches!(error, ChangedError::NoRepository { .. }), "{error}");
+        assert!(matches!(error, ChangedError::Git(GitError::NoRepository { .. })), "{error}");
+        let changes = Changes::since("main", top.path()).unwrap();
+        let error = changes.touches(Path::new("/proc")).unwrap_err();
+        assert!(matches!(error, ChangedError::Elsewhere { .. }), "{error}");
     }
 }

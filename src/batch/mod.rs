@@ -4,3 +4,5 @@ pub mod cache;
 pub mod changed;
 pub mod discover;
 pub mod pool;
+mod repository;
+mod tree;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tracing::debug;
 
 use super::{NO_ENTRY, settings};
-use crate::batch::changed::Changes;
+use crate::batch::changed::{self, Before, Changes};
 use crate::batch::discover;
 use crate::cli::CheckArgs;
 use crate::config::{Config, FILE_NAME};
@@ -37,43 +37,30 @@ impl Choice {
     pub(super) fn of(args: &CheckArgs) -> anyhow::Result<Choice> {
         let mut notes = Vec::new();
         let here = std::env::current_dir().unwrap_or_else(|_| ".".into());
-        let changes = match &args.changed_since {
-            Some(rev) => {
-                let folder = args.entry.entries.first().map(|path| folder_of(path));
-                Some(Changes::since(rev, folder.unwrap_or(&here))?)
-            }
+        let branch = match &args.changed_since {
+            Some(rev) => Some(Branch { rev, changes: Changes::since(rev, &here)? }),
             None => None,
         };
-        let config = read_config(args, &here, changes.as_ref(), &mut notes)?;
+        let config = read_config(args, &here, branch.as_ref(), &mut notes)?;
         debug!(?config, "configuration");
-        let config = over(args, config);
-        let mut settings = gate_settings(args, &config);
-        if let (Some(changes), Some(list)) = (&changes, &settings.allowlist)
-            && changes.touches(list)
-            && let Some(before) = changes.before(list)
-        {
-            notes.push(before_holds(list));
-            settings.allowlist_text = Some(String::from_utf8_lossy(&before).into_owned());
-        }
+        let mut config = over(args, config);
+        let allowlist_text = match &branch {
+            None => None,
+            Some(branch) => {
+                branch.drop_led_waivers(&mut config, &mut notes);
+                branch.allowlist(&mut config, &here, &mut notes)?
+            }
+        };
+        let settings = Settings { allowlist_text, ..gate_settings(args, &config) };
         let named = named(&args.entry.entries, &config);
         if named.is_empty() && config.entries.is_empty() && !args.dump_config {
             anyhow::bail!(NO_ENTRY);
         }
-        let many = named.len() > 1 || args.entry.entries != named || changes.is_some();
-        let entries = match &changes {
+        let many = named.len() > 1 || args.entry.entries != named || branch.is_some();
+        let entries = match &branch {
             None => named,
-            Some(changes) => {
-                let total = named.len();
-                let left: Vec<PathBuf> = named
-                    .into_iter()
-                    .filter(|path| changes.touches(path) && !changes.removed(path))
-                    .collect();
-                notes.push(format!(
-                    "{} of {total} entries changed since {}",
-                    left.len(),
-                    args.changed_since.as_deref().unwrap_or_default().escape_default()
-                ));
-                left
+            Some(branch) => {
+                branch.touched(named, args.entry.engines_json.as_deref(), &mut notes)?
             }
         };
         let strays = waive::without_entry(&config.waivers);
@@ -81,46 +68,138 @@ impl Choice {
     }
 }
 
-/// The folder that git is asked in: that of the path, or of the nearest thing above that is there.
-fn folder_of(path: &Path) -> &Path {
-    path.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new("."))
+/// A branch under judgement: no file of it decides on anything, since its author wrote them.
+struct Branch<'a> {
+    rev: &'a str,
+    changes: Changes,
+}
+
+impl Branch<'_> {
+    /// The configuration in a file that was named, or the nearest one above; as the target branch has it.
+    fn config(
+        &self,
+        named: Option<&Path>,
+        here: &Path,
+        notes: &mut Vec<String>,
+    ) -> anyhow::Result<Config> {
+        let ours = "the event's own settings hold";
+        let (path, text) = match named {
+            Some(path) => match self.changes.before(path)? {
+                Before::Outside => return Ok(Config::load(path)?),
+                Before::Missing => {
+                    notes.push(self.lacks(path, ours));
+                    return Ok(Config::none());
+                }
+                Before::Text(text) => (path.to_owned(), text),
+            },
+            None => {
+                let nearest = self.changes.nearest(here, FILE_NAME)?;
+                let shadow = Config::find(here);
+                let shadow =
+                    shadow.filter(|it| nearest.as_ref().is_none_or(|(path, _)| it != path));
+                if let Some(shadow) = shadow
+                    && self.changes.before(&shadow)? == Before::Missing
+                {
+                    let holds = match &nearest {
+                        Some((path, _)) => format!("{} holds", shown(&relative(path, here))),
+                        None => ours.to_owned(),
+                    };
+                    notes.push(self.lacks(&relative(&shadow, here), &holds));
+                }
+                let Some((path, text)) = nearest else { return Ok(Config::none()) };
+                (relative(&path, here), text)
+            }
+        };
+        if self.changes.touches(&path)? {
+            notes.push(before_holds(&path));
+        }
+        Ok(Config::parse(&String::from_utf8_lossy(&text), &path)?)
+    }
+
+    /// The text of the allow-list as the target branch has it; a list that it lacks is struck out.
+    fn allowlist(
+        &self,
+        config: &mut Config,
+        here: &Path,
+        notes: &mut Vec<String>,
+    ) -> anyhow::Result<Option<String>> {
+        let Some(list) = config.allowlist.clone() else { return Ok(None) };
+        match self.changes.before(&list)? {
+            Before::Outside => Ok(None),
+            Before::Missing => {
+                notes.push(self.lacks(&relative(&list, here), "the list that is built in holds"));
+                config.allowlist = None;
+                Ok(None)
+            }
+            Before::Text(text) => {
+                if self.changes.touches(&list)? {
+                    notes.push(before_holds(&relative(&list, here)));
+                }
+                Ok(Some(String::from_utf8_lossy(&text).into_owned()))
+            }
+        }
+    }
+
+    /// A waiver is for the entry that the organisers looked at, and not for one that the branch puts behind
+    /// its name by a link.
+    fn drop_led_waivers(&self, config: &mut Config, notes: &mut Vec<String>) {
+        config.waivers.retain(|waiver| {
+            let led = self.changes.leads_elsewhere(&waiver.entry);
+            if led {
+                let entry = shown(&waiver.entry);
+                notes.push(format!("{entry} leads elsewhere now: {} holds no more", waiver.place));
+            }
+            !led
+        });
+    }
+
+    /// Those of the entries that are there and differ, or whose engines.json does.
+    fn touched(
+        &self,
+        named: Vec<PathBuf>,
+        engines_json: Option<&Path>,
+        notes: &mut Vec<String>,
+    ) -> anyhow::Result<Vec<PathBuf>> {
+        let total = named.len();
+        // One that lies outside of the repository is not the branch's.
+        let beside = engines_json.is_some_and(|path| self.changes.touches(path).unwrap_or(false));
+        let mut left = Vec::new();
+        for path in named {
+            if (self.changes.touches(&path)? || beside) && !changed::is_missing(&path) {
+                left.push(path);
+            }
+        }
+        let rev = self.rev.escape_default();
+        notes.push(format!("{} of {total} entries changed since {rev}", left.len()));
+        Ok(left)
+    }
+
+    fn lacks(&self, path: &Path, holds: &str) -> String {
+        format!("{} is not in {}: {holds}", shown(path), self.rev.escape_default())
+    }
 }
 
 fn before_holds(path: &Path) -> String {
     format!("{} has changed; what it said before holds", shown(path))
 }
 
-/// The configuration; that of a branch under judgement is the one that it started from.
+/// The configuration; where a branch is judged, that of the branch it goes to.
 fn read_config(
     args: &CheckArgs,
     here: &Path,
-    changes: Option<&Changes>,
+    branch: Option<&Branch<'_>>,
     notes: &mut Vec<String>,
 ) -> anyhow::Result<Config> {
+    if let Some(branch) = branch {
+        return branch.config(args.config.as_deref(), here, notes);
+    }
     if let Some(path) = &args.config {
         return Ok(Config::load(path)?);
     }
-    let found = Config::find(here);
-    let Some(changes) = changes else {
-        return Ok(match found {
-            Some(path) => Config::load(&relative(&path, here))?,
-            None => Config::none(),
-        });
-    };
-    // One that the branch removed was there, too.
-    let path = found.unwrap_or_else(|| changes.top().join(FILE_NAME));
-    if !changes.touches(&path) {
-        return Ok(if path.is_file() {
-            Config::load(&relative(&path, here))?
-        } else {
-            Config::none()
-        });
-    }
-    notes.push(before_holds(&relative(&path, here)));
-    match changes.before(&path) {
-        Some(text) => Ok(Config::parse(&String::from_utf8_lossy(&text), &relative(&path, here))?),
-        None => Ok(Config::none()),
-    }
+    Ok(match Config::find(here) {
+        Some(path) => Config::load(&relative(&path, here))?,
+        None => Config::none(),
+    })
 }
 
 /// As people would name it.

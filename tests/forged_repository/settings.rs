@@ -1,0 +1,156 @@
+//! Settings that would let their own author in.
+
+use std::fs;
+
+use crate::pull_request::{
+    BAD, GOOD, RM, Repository, SED, engine, lax_list, refused, said, strict_list,
+};
+
+#[test]
+fn an_allow_list_behind_a_link_is_the_one_of_the_target_branch() {
+    let (good, list) = (engine(GOOD), strict_list());
+    let main: &[(&str, &[u8])] = &[
+        ("gate4k.toml", b"entries = [\"entries\"]\nallowlist = \"conf/list.toml\"\n"),
+        ("conf/list.toml", list.as_bytes()),
+        ("lists/a.toml", list.as_bytes()),
+        ("entries/a/engine", &good),
+    ];
+
+    // The folder becomes a link to another one.
+    let repository = Repository::new(main);
+    repository.write("conf2/list.toml", lax_list());
+    repository.link("conf", "conf2");
+    repository.write("entries/sed/engine", engine(SED));
+    repository.commit();
+    let told = repository.judged("", &[]);
+    refused(&told, "commands", "entries/sed/engine");
+    said(&told, 1, "what it said before holds");
+
+    // The file becomes a link.
+    let repository = Repository::new(main);
+    repository.write("mine.toml", lax_list());
+    repository.link("conf/list.toml", "../mine.toml");
+    repository.write("entries/sed/engine", engine(SED));
+    repository.commit();
+    refused(&repository.judged("", &[]), "commands", "entries/sed/engine");
+
+    // It was a link, and its target changes.
+    let repository = Repository::new(main);
+    repository.git(&["switch", "-q", "main"]);
+    repository.link("conf/list.toml", "../lists/a.toml");
+    repository.commit();
+    repository.git(&["switch", "-q", "-C", "pull"]);
+    repository.write("lists/a.toml", lax_list());
+    repository.write("entries/sed/engine", engine(SED));
+    repository.commit();
+    refused(&repository.judged("", &[]), "commands", "entries/sed/engine");
+}
+
+#[test]
+fn an_allow_list_that_the_target_branch_lacks_is_not_taken_from_the_pull_request() {
+    let good = engine(GOOD);
+    let repository = Repository::new(&[
+        ("gate4k.toml", b"entries = [\"entries\"]\nallowlist = \"conf/list.toml\"\n"),
+        ("entries/a/engine", &good),
+    ]);
+    repository.write("conf/list.toml", lax_list());
+    repository.write("entries/sed/engine", engine(SED));
+    repository.commit();
+    let told = repository.judged("", &[]);
+    refused(&told, "commands", "entries/sed/engine");
+    said(&told, 1, "conf/list.toml is not in main");
+
+    // A link of the target branch that leads out of it is nobody's list.
+    repository.git(&["switch", "-q", "main"]);
+    fs::create_dir_all(repository.path("conf")).unwrap();
+    repository.link("conf/list.toml", "/etc/passwd");
+    repository.commit();
+    repository.git(&["switch", "-q", "-C", "pull"]);
+    repository.write("entries/sed/engine", engine(SED));
+    repository.commit();
+    said(&repository.judged("", &[]), 2, "leads out of the repository");
+}
+
+#[test]
+fn settings_are_those_of_the_tip_and_not_of_where_the_branch_parted() {
+    let (good, strict, lax) = (engine(GOOD), strict_list(), lax_list());
+    let repository = Repository::new(&[
+        ("gate4k.toml", b"entries = [\"entries\"]\nallowlist = \"list.toml\"\n"),
+        ("list.toml", strict.as_bytes()),
+        ("entries/a/engine", &good),
+    ]);
+    // A pair of commits that together change nothing, merged.
+    repository.write("list.toml", &lax);
+    repository.write("entries/sed/engine", engine(SED));
+    repository.commit();
+    repository.git(&["branch", "second"]);
+    repository.write("list.toml", &strict);
+    fs::remove_dir_all(repository.path("entries/sed")).unwrap();
+    repository.commit();
+    repository.git(&["switch", "-q", "main"]);
+    repository.git(&["merge", "-q", "--no-ff", "--no-edit", "pull"]);
+    // A branch from the first of the pair: where it parted, there are the list and the entry.
+    repository.git(&["switch", "-q", "second"]);
+    repository.write("README.md", "x");
+    repository.commit();
+    refused(&repository.judged("", &[]), "commands", "entries/sed/engine");
+}
+
+#[test]
+fn an_added_file_of_settings_does_not_drop_those_above() {
+    let (good, rm) = (engine(GOOD), engine(RM));
+    let repository = Repository::new(&[
+        ("gate4k.toml", b"strict = true\nentries = [\"entries\"]\n"),
+        ("entries/a/engine", &good),
+    ]);
+    repository.write("entries/gate4k.toml", "");
+    repository.write("entries/rm/engine", &rm);
+    repository.commit();
+    let told = repository.judged("entries", &["rm"]);
+    refused(&told, "commands", "rm/engine");
+    said(&told, 1, "gate4k.toml is not in main");
+    refused(&repository.judged("", &[]), "commands", "entries/rm/engine");
+
+    // One that is removed holds as well.
+    fs::remove_file(repository.path("entries/gate4k.toml")).unwrap();
+    fs::remove_file(repository.path("gate4k.toml")).unwrap();
+    repository.commit();
+    refused(&repository.judged("entries", &["rm"]), "commands", "rm/engine");
+    refused(&repository.judged("", &[]), "commands", "entries/rm/engine");
+
+    // And so does one that is named.
+    repository.write("gate4k.toml", "entries = [\"entries\"]\n");
+    repository.commit();
+    let told = repository.check_with("--config=gate4k.toml", "entries/rm");
+    refused(&[told], "commands", "entries/rm/engine");
+}
+
+#[test]
+fn an_allow_list_of_the_command_line_is_read_from_the_target_branch_too() {
+    let (good, list) = (engine(GOOD), strict_list());
+    let repository =
+        Repository::new(&[("list.toml", list.as_bytes()), ("entries/a/engine", &good)]);
+    repository.write("list.toml", lax_list());
+    repository.write("entries/sed/engine", engine(SED));
+    repository.commit();
+    let told = repository.check_with("--allowlist=list.toml", "entries/sed");
+    refused(&[told], "commands", "entries/sed/engine");
+    // One outside of the repository is the organisers' own.
+    let ours = repository.runner.path().join("list.toml");
+    fs::write(&ours, lax_list()).unwrap();
+    let told = repository.check_with(&format!("--allowlist={}", ours.display()), "entries/sed");
+    assert!(!told.refuses("commands", "entries/sed/engine"), "{told:#?}");
+}
+
+#[test]
+fn a_waiver_is_not_passed_on_by_a_link() {
+    let good = engine(GOOD);
+    let waiver = "entries = [\"entries\"]\n[[waiver]]\nentry = \"entries/old\"\nrule = \"format\"\n\
+                  reason = \"known\"\ndate = 2026-11-21\n";
+    let repository =
+        Repository::new(&[("gate4k.toml", waiver.as_bytes()), ("entries/old/engine", &good)]);
+    repository.write("entries/bad/engine", engine(BAD));
+    repository.link("entries/old", "bad");
+    repository.commit();
+    refused(&repository.judged("", &["entries/bad"]), "format", "entries/bad/engine");
+}
