@@ -20,6 +20,7 @@ mod cli;
 mod debian_engines;
 mod event;
 mod fixtures;
+mod forged_repository;
 mod fuzz;
 mod killed;
 mod match_;
@@ -41,7 +42,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> Vec<Test> {
-    let modules: [fn() -> Vec<Test>; 21] = [
+    let modules: [fn() -> Vec<Test>; 22] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -53,6 +54,7 @@ fn all() -> Vec<Test> {
         debian_engines::tests,
         batch::tests,
         submissions::tests,
+        forged_repository::tests,
         multi_call::tests,
         pack::tests,
         watch::tests,

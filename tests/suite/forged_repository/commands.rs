@@ -4,9 +4,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::pull_request::{BAD, GOOD, engine, refused, said, usual};
+use super::pull_request::{BAD, GOOD, engine, refused, said, usual};
 
-#[test]
+use crate::trials::Test;
+
 fn a_bare_repository_among_the_entries_is_no_repository() {
     let repository = usual();
     repository.write("entries/bad/engine", engine(BAD));
@@ -35,7 +36,6 @@ fn a_bare_repository_among_the_entries_is_no_repository() {
     repository.git_in(&repository.path("entries"), &["--git-dir=../.git", "status", "--short"]);
 }
 
-#[test]
 fn a_configuration_full_of_commands_runs_none() {
     let repository = usual();
     repository.write("entries/bad/engine", engine(BAD));
@@ -104,7 +104,6 @@ fn a_configuration_full_of_commands_runs_none() {
     }
 }
 
-#[test]
 fn a_git_file_that_names_a_forged_repository_runs_nothing() {
     let repository = usual();
     repository.write("entries/bad/engine", engine(BAD));
@@ -122,7 +121,6 @@ fn a_git_file_that_names_a_forged_repository_runs_nothing() {
     refused(&repository.judged("", &["entries"]), "format", "entries/bad/engine");
 }
 
-#[test]
 fn a_submodule_in_the_place_of_the_entries_is_no_repository_to_ask() {
     let repository = usual();
     let forged = repository.runner.path().join("forged");
@@ -138,7 +136,6 @@ fn a_submodule_in_the_place_of_the_entries_is_no_repository_to_ask() {
     said(&repository.judged("entries", &[]), 2, "is a submodule of");
 }
 
-#[test]
 fn no_revision_runs_anything() {
     let repository = usual();
     repository.write("entries/bad/engine", engine(BAD));
@@ -164,7 +161,6 @@ fn no_revision_runs_anything() {
 }
 
 /// A checkout can hold a rust-toolchain.toml, which says what `cargo` is.
-#[test]
 fn the_action_builds_nothing_in_the_checkout() {
     let action = Path::new(env!("CARGO_MANIFEST_DIR")).join("action.yml");
     let action = fs::read_to_string(action).unwrap();
@@ -176,11 +172,22 @@ fn the_action_builds_nothing_in_the_checkout() {
     }
 }
 
-#[test]
 fn replaced_objects_and_grafts_are_not_believed() {
     let repository = usual();
     repository.write("entries/bad/engine", engine(BAD));
     repository.commit();
     repository.git(&["replace", "main", "pull"]);
     refused(&repository.judged("", &["entries"]), "format", "entries/bad/engine");
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        slow a_bare_repository_among_the_entries_is_no_repository [Landlock, Git, Bash, Xz],
+        slow a_configuration_full_of_commands_runs_none [Landlock, Git, Bash, Xz],
+        slow a_git_file_that_names_a_forged_repository_runs_nothing [Landlock, Git, Bash, Xz],
+        slow a_submodule_in_the_place_of_the_entries_is_no_repository_to_ask [Landlock, Git, Bash, Xz],
+        slow no_revision_runs_anything [Landlock, Git, Bash, Xz],
+        slow the_action_builds_nothing_in_the_checkout [Landlock, Git, Bash, Xz],
+        slow replaced_objects_and_grafts_are_not_believed [Landlock, Git, Bash, Xz],
+    ]
 }

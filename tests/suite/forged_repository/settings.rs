@@ -2,11 +2,12 @@
 
 use std::fs;
 
-use crate::pull_request::{
+use super::pull_request::{
     BAD, GOOD, RM, Repository, SED, engine, lax_list, refused, said, strict_list,
 };
 
-#[test]
+use crate::trials::Test;
+
 fn an_allow_list_behind_a_link_is_the_one_of_the_target_branch() {
     let (good, list) = (engine(GOOD), strict_list());
     let main: &[(&str, &[u8])] = &[
@@ -46,7 +47,6 @@ fn an_allow_list_behind_a_link_is_the_one_of_the_target_branch() {
     refused(&repository.judged("", &[]), "commands", "entries/sed/engine");
 }
 
-#[test]
 fn an_allow_list_that_the_target_branch_lacks_is_not_taken_from_the_pull_request() {
     let good = engine(GOOD);
     let repository = Repository::new(&[
@@ -71,7 +71,6 @@ fn an_allow_list_that_the_target_branch_lacks_is_not_taken_from_the_pull_request
     said(&repository.judged("", &[]), 2, "leads out of the repository");
 }
 
-#[test]
 fn settings_are_those_of_the_tip_and_not_of_where_the_branch_parted() {
     let (good, strict, lax) = (engine(GOOD), strict_list(), lax_list());
     let repository = Repository::new(&[
@@ -96,7 +95,6 @@ fn settings_are_those_of_the_tip_and_not_of_where_the_branch_parted() {
     refused(&repository.judged("", &[]), "commands", "entries/sed/engine");
 }
 
-#[test]
 fn an_added_file_of_settings_does_not_drop_those_above() {
     let (good, rm) = (engine(GOOD), engine(RM));
     let repository = Repository::new(&[
@@ -125,7 +123,6 @@ fn an_added_file_of_settings_does_not_drop_those_above() {
     refused(&[told], "commands", "entries/rm/engine");
 }
 
-#[test]
 fn an_allow_list_of_the_command_line_is_read_from_the_target_branch_too() {
     let (good, list) = (engine(GOOD), strict_list());
     let repository =
@@ -142,7 +139,6 @@ fn an_allow_list_of_the_command_line_is_read_from_the_target_branch_too() {
     assert!(!told.refuses("commands", "entries/sed/engine"), "{told:#?}");
 }
 
-#[test]
 fn a_waiver_is_not_passed_on_by_a_link() {
     let good = engine(GOOD);
     let waiver = "entries = [\"entries\"]\n[[waiver]]\nentry = \"entries/old\"\nrule = \"format\"\n\
@@ -153,4 +149,15 @@ fn a_waiver_is_not_passed_on_by_a_link() {
     repository.link("entries/old", "bad");
     repository.commit();
     refused(&repository.judged("", &["entries/bad"]), "format", "entries/bad/engine");
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        slow an_allow_list_behind_a_link_is_the_one_of_the_target_branch [Landlock, Git, Bash, Xz],
+        slow an_allow_list_that_the_target_branch_lacks_is_not_taken_from_the_pull_request [Landlock, Git, Bash, Xz],
+        slow settings_are_those_of_the_tip_and_not_of_where_the_branch_parted [Landlock, Git, Bash, Xz],
+        slow an_added_file_of_settings_does_not_drop_those_above [Landlock, Git, Bash, Xz],
+        slow an_allow_list_of_the_command_line_is_read_from_the_target_branch_too [Landlock, Git, Bash, Xz],
+        slow a_waiver_is_not_passed_on_by_a_link [Landlock, Git, Bash, Xz],
+    ]
 }

@@ -7,9 +7,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use crate::pull_request::{BAD, GOOD, Repository, engine, refused, said, usual};
+use super::pull_request::{BAD, GOOD, Repository, engine, refused, said, usual};
 
-#[test]
+use crate::trials::Test;
+
 fn a_merge_of_its_own_hides_no_entry() {
     let repository = usual();
     repository.write("entries/bad/engine", engine(BAD));
@@ -25,7 +26,6 @@ fn a_merge_of_its_own_hides_no_entry() {
     refused(&repository.judged("", &[]), "format", "entries/bad/engine");
 }
 
-#[test]
 fn attributes_marks_and_ignore_files_hide_no_change() {
     // A change that `eol=crlf` takes back when git compares,
     let repository = Repository::new(&[
@@ -61,7 +61,6 @@ fn attributes_marks_and_ignore_files_hide_no_change() {
     said(&repository.judged("", &[]), 0, "1 of 2 entries changed since main");
 }
 
-#[test]
 fn a_link_that_is_moved_to_another_target_changes_its_entry() {
     let good = engine(GOOD);
     let repository = Repository::new(&[
@@ -84,7 +83,6 @@ fn a_link_that_is_moved_to_another_target_changes_its_entry() {
     }
 }
 
-#[test]
 fn names_that_are_no_text_are_told_apart() {
     let repository = usual();
     let odd = OsStr::from_bytes(b"entries/\xff\n\"x\"");
@@ -110,7 +108,6 @@ fn names_that_are_no_text_are_told_apart() {
     check(1, "1 of 1 entries changed since main");
 }
 
-#[test]
 fn work_trees_shallow_clones_and_the_repositories_of_others_can_be_judged() {
     let repository = usual();
     repository.write("entries/bad/engine", engine(BAD));
@@ -159,7 +156,6 @@ fn work_trees_shallow_clones_and_the_repositories_of_others_can_be_judged() {
     }
 }
 
-#[test]
 fn a_repository_with_longer_sums_is_read() {
     let top = tempfile::tempdir().unwrap();
     let git = |words: &[&str]| {
@@ -181,4 +177,15 @@ fn a_repository_with_longer_sums_is_read() {
         .unwrap();
     let err = String::from_utf8(output.stderr).unwrap();
     assert!(err.contains("0 of 2 entries changed since main"), "{err}");
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        slow a_merge_of_its_own_hides_no_entry [Landlock, Git, Bash, Xz],
+        slow attributes_marks_and_ignore_files_hide_no_change [Landlock, Git, Bash, Xz],
+        slow a_link_that_is_moved_to_another_target_changes_its_entry [Landlock, Git, Bash, Xz],
+        slow names_that_are_no_text_are_told_apart [Landlock, Git, Bash, Xz],
+        slow work_trees_shallow_clones_and_the_repositories_of_others_can_be_judged [Landlock, Git, Bash, Xz],
+        slow a_repository_with_longer_sums_is_read [Landlock, Git, Bash, Xz],
+    ]
 }
