@@ -285,7 +285,6 @@ mod doctor {
             ("library", "libc"),
             ("library", "CUDA"),
             ("library", "OpenCL"),
-            ("library", "numpy/python3"),
         ] {
             line(&checks, topic, name);
         }
@@ -299,6 +298,11 @@ mod doctor {
         let human = told(&run(&["doctor"]));
         assert_eq!(human.0, 0);
         assert!(human.1.contains("this host can judge entries"), "{}", human.1);
+    }
+
+    fn numpy_has_a_line_where_there_is_python() {
+        let (_, checks) = checks(&run(&["doctor", "--format", "json"]));
+        line(&checks, "library", "numpy/python3");
     }
 
     fn xz_works_inside() {
@@ -324,6 +328,7 @@ mod doctor {
     pub(crate) fn tests() -> Vec<Test> {
         tests![
             quick every_matter_has_a_line_and_every_gap_a_fix [Landlock],
+            quick numpy_has_a_line_where_there_is_python [Landlock, Python3],
             quick xz_works_inside [Landlock, Xz],
             quick a_host_without_namespaces_is_told_and_still_fit [Landlock, Bwrap],
         ]

@@ -63,7 +63,7 @@ fn run(attack: &Attack, entry: &Path, work: &Path, user: Option<u32>) -> String 
     if let Some(user) = user {
         command.uid(user).gid(user);
     }
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(60);
     let mut child = loop {
         match command.spawn() {
             Ok(child) => break child,

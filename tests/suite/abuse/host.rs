@@ -104,7 +104,7 @@ pub(crate) fn wait(mut command: Command) -> String {
     };
     let out = read(Box::new(child.stdout.take().unwrap()));
     let err = read(Box::new(child.stderr.take().unwrap()));
-    let deadline = Instant::now() + Duration::from_secs(300);
+    let deadline = Instant::now() + Duration::from_secs(900);
     let status = loop {
         match child.try_wait().unwrap() {
             Some(status) => break Some(status),
@@ -216,7 +216,7 @@ fn the_rules_examples_leave_nothing_and_are_named() {
         let (confined, pipes) = sandbox.launch(&plan).unwrap();
         let mut out = String::new();
         std::fs::File::from(pipes.stdout).read_to_string(&mut out).unwrap();
-        assert!(confined.wait_empty(Instant::now() + Duration::from_secs(20)));
+        assert!(confined.wait_empty(Instant::now() + Duration::from_secs(120)));
         let traces = confined.close();
         assert_eq!(out, "hello\n");
         assert_eq!(traces.left_files.len(), left, "{:?}", traces.left_files);
@@ -228,7 +228,8 @@ fn the_rules_examples_leave_nothing_and_are_named() {
     }
     // Ended before its own clean-up: the sleeper and the file are both found, and both are gone afterwards.
     let sandboxes = Sandboxes::new(true);
-    let done = inside::run(sandboxes.plain(), example("5"), Audit::Full, Duration::from_secs(20));
+    let done =
+        inside::run(sandboxes.plain(), example("600"), Audit::Full, Duration::from_secs(120));
     assert_eq!(done.left.len(), 2, "{:?}", done.traces.execs);
     assert_eq!(done.traces.left_files.len(), 1);
 }
@@ -243,7 +244,7 @@ fn a_supervisor_that_is_killed_leaves_no_process() {
         std::thread::sleep(Duration::from_millis(40 * round as u64 * round as u64));
         kill(Pid::from_raw(child.id() as i32), Signal::SIGKILL).unwrap();
         child.wait().unwrap();
-        let deadline = Instant::now() + Duration::from_secs(10);
+        let deadline = Instant::now() + Duration::from_secs(120);
         while runs(&sleep) {
             assert!(Instant::now() < deadline, "round {round}, {mode}: it sleeps on");
             std::thread::sleep(Duration::from_millis(20));
