@@ -124,7 +124,7 @@ fn what_git_does_not_know_is_told() {
     // A word that looks like an option is none.
     for rev in ["no-such", "--all", "", "main..main", "HEAD^{tree}"] {
         let error = Changes::since(rev, top.path()).unwrap_err();
-        assert!(error.to_string().contains("knows no commit") || error.to_string().contains("revision"), "{error}");
+        assert!(error.to_string().contains("knows no commit"), "{error}");
     }
     let error = Changes::since("main", Path::new("/proc")).unwrap_err();
     assert!(error.to_string().contains("repository"), "{error}");

@@ -25,7 +25,6 @@ pub(crate) struct Repository {
 /// What one way of judging brought.
 #[derive(Debug)]
 pub(crate) struct Told {
-    #[expect(dead_code, reason = "told by Debug where a test fails")]
     pub(crate) way: &'static str,
     pub(crate) code: i32,
     pub(crate) err: String,
