@@ -23,7 +23,7 @@ use crate::model::verdict::{Status, Verdict};
 pub type Judged = Result<EntryReport, CheckError>;
 
 /// Judges one entry with so many probes beside each other, and tells each step.
-pub type Judge<'a> = &'a (dyn Fn(&Path, NonZeroUsize, &(dyn Fn(&str) + Sync)) -> Judged + Sync);
+pub type Assess<'a> = &'a (dyn Fn(&Path, NonZeroUsize, &(dyn Fn(&str) + Sync)) -> Judged + Sync);
 
 /// Who watches the workers; called from any of them.
 pub trait Watch: Sync {
@@ -75,7 +75,7 @@ impl Room {
 pub fn run<E>(
     entries: &[PathBuf],
     room: Room,
-    judge: Judge<'_>,
+    judge: Assess<'_>,
     watch: &dyn Watch,
     mut hear: impl FnMut(usize, Judged) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -132,7 +132,7 @@ pub fn run<E>(
 
 /// One entry that breaks the judge must not take the others with it.
 fn guarded(
-    judge: Judge<'_>,
+    judge: Assess<'_>,
     path: &Path,
     jobs: NonZeroUsize,
     worker: usize,
@@ -269,7 +269,7 @@ mod tests {
         NonZeroUsize::new(count).unwrap()
     }
 
-    fn all(names: &[&str], jobs_: usize, judge: Judge<'_>) -> Vec<(usize, Judged)> {
+    fn all(names: &[&str], jobs_: usize, judge: Assess<'_>) -> Vec<(usize, Judged)> {
         let paths: Vec<PathBuf> = names.iter().map(PathBuf::from).collect();
         let mut heard = Vec::new();
         run(&paths, Room::new(Some(jobs(jobs_)), jobs(1)), judge, &Nobody, |index, judged| {
@@ -402,7 +402,7 @@ mod tests {
     fn when_nobody_listens_any_more_no_entry_is_begun() {
         let begun = AtomicUsize::new(0);
         let paths = vec![PathBuf::from("x"); 50];
-        let judge: Judge<'_> = &|path, _, _| {
+        let judge: Assess<'_> = &|path, _, _| {
             begun.fetch_add(1, Ordering::Relaxed);
             Ok(judged(path, vec![]))
         };

@@ -15,9 +15,9 @@ use super::watch::Watched;
 use super::worker_lines::WorkerLines;
 use super::{log, note, tell};
 use crate::batch::cache::Cache;
-use crate::batch::pool::{self, Judge, Judged, Room};
+use crate::batch::pool::{self, Assess, Judged, Room};
 use crate::cli::{CheckArgs, ReportPath};
-use crate::judge::gate::{Gate, Progress, waive};
+use crate::judge::{Judge, Progress};
 use crate::model::entry_report::{EntryReport, Told};
 use crate::model::exit::Exit;
 use crate::model::text::shown;
@@ -84,8 +84,8 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     if !args.quiet {
         choice.notes.iter().for_each(|line| note(line));
     }
-    let gate = match Gate::open(choice.settings.clone()) {
-        Ok(gate) => gate,
+    let judge = match Judge::open(choice.settings.clone()) {
+        Ok(judge) => judge,
         Err(error) => {
             tell(&error.to_string());
             outputs.finish(Told::from(&[]), &[], out)?;
@@ -94,14 +94,14 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     };
     // Who asks about one entry wants it to be looked at.
     let cache = if choice.many && choice.config.cache { Cache::of_user() } else { Cache::none() };
-    let kept = Kept { gate: &gate, cache, fingerprints: Mutex::default() };
-    let judge: Judge<'_> = &|path, jobs, progress| {
-        kept.or_judge(path, progress, |progress| gate.check_with(path, jobs, progress))
+    let kept = Kept { judge: &judge, cache, fingerprints: Mutex::default() };
+    let assess: Assess<'_> = &|path, jobs, progress| {
+        kept.or_judge(path, progress, |progress| judge.assess(path, jobs, progress))
     };
     let (exit, reports) =
-        judge_all(args, &choice, outputs, out, judge, &|path, judged| kept.keep(path, judged))?;
+        judge_all(args, &choice, outputs, out, assess, &|path, judged| kept.keep(path, judged))?;
     if let Some(receipt) = receipt {
-        receipt.write(&Receipt::of(&reports, &gate, &choice.settings).text()?)?;
+        receipt.write(&Receipt::of(&reports, &judge).text()?)?;
     }
     Ok(exit)
 }
@@ -137,7 +137,7 @@ impl ReceiptTo {
 
 /// Results of entries that have not changed.
 struct Kept<'a> {
-    gate: &'a Gate,
+    judge: &'a Judge,
     cache: Cache,
     fingerprints: Mutex<HashMap<PathBuf, String>>,
 }
@@ -153,7 +153,7 @@ impl Kept<'_> {
         if !self.cache.is_there() {
             return judge(progress);
         }
-        if let Some(fingerprint) = self.gate.fingerprint(path)? {
+        if let Some(fingerprint) = self.judge.fingerprint(path)? {
             if let Some(report) = self.cache.get(&fingerprint) {
                 debug!(entry = %shown(path), fingerprint, "nothing has changed: taken from the cache");
                 return Ok(report);
@@ -169,7 +169,7 @@ impl Kept<'_> {
     fn keep(&self, path: &Path, report: &EntryReport) {
         let before = self.fingerprints.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
         if let Some(before) = before
-            && self.gate.fingerprint(path).is_ok_and(|now| now.as_ref() == Some(&before))
+            && self.judge.fingerprint(path).is_ok_and(|now| now.as_ref() == Some(&before))
         {
             self.cache.put(&before, report);
         }
@@ -183,7 +183,7 @@ fn judge_all(
     choice: &Choice,
     outputs: Reports,
     out: &mut impl Write,
-    judge: Judge<'_>,
+    assess: Assess<'_>,
     keep: &dyn Fn(&Path, &EntryReport),
 ) -> anyhow::Result<(Exit, Vec<EntryReport>)> {
     let Choice { entries, settings, config, strays, .. } = choice;
@@ -193,11 +193,10 @@ fn judge_all(
     let mut reports = Vec::new();
     let mut rows = Vec::new();
     let mut outcomes = Vec::new();
-    pool::run(entries, room, judge, &lines, |index, mut judged| {
+    pool::run(entries, room, assess, &lines, |index, judged| {
         let path = &entries[index];
-        if let Ok(report) = &mut judged {
+        if let Ok(report) = &judged {
             keep(path, report);
-            waive::apply(report, &config.waivers);
         }
         lines.done(index + 1, path, &judged);
         match judged {

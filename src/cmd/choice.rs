@@ -9,7 +9,8 @@ use crate::batch::changed::Changes;
 use crate::batch::discover;
 use crate::cli::CheckArgs;
 use crate::config::{Config, FILE_NAME};
-use crate::judge::gate::{Settings, waive};
+use crate::judge::settings::Settings;
+use crate::judge::waive;
 use crate::model::entry_report::Stray;
 use crate::model::text::shown;
 
@@ -17,7 +18,7 @@ use crate::model::text::shown;
 pub(super) struct Choice {
     /// All of it, as a configuration.
     pub(super) config: Config,
-    /// For the gate.
+    /// For the judge.
     pub(super) settings: Settings,
     /// What is judged, in order.
     pub(super) entries: Vec<PathBuf>,
@@ -169,6 +170,7 @@ fn gate_settings(args: &CheckArgs, config: &Config) -> Settings {
         required: config.require.clone(),
         lazy_memory: config.lazy_memory,
         devices: config.devices.clone(),
+        waivers: config.waivers.clone(),
         ..settings(&args.entry)
     };
     match config.jobs {

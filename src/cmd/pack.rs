@@ -12,7 +12,8 @@ use super::reports::cannot;
 use super::tell;
 use super::watch::PART;
 use crate::cli::PackArgs;
-use crate::judge::gate::{Gate, Settings};
+use crate::judge::Judge;
+use crate::judge::settings::Settings;
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
@@ -41,12 +42,12 @@ pub(crate) fn run(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit>
         ));
         return Ok(Exit::Usage);
     };
-    let gate = match Gate::open(Settings {
+    let judge = match Judge::open(Settings {
         quick: args.quick,
         strict: args.strict,
         ..Settings::default()
     }) {
-        Ok(gate) => gate,
+        Ok(judge) => judge,
         Err(error) => {
             tell(&error.to_string());
             return Ok(error.exit());
@@ -65,7 +66,7 @@ pub(crate) fn run(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit>
     }
     let mut failed: Option<EntryReport> = None;
     for candidate in all.iter().filter(fits).take(TRIALS) {
-        let report = prove(&gate, candidate, args.quiet)?;
+        let report = prove(&judge, candidate, args.quiet)?;
         if report.verdict == Verdict::Accepted {
             write(&args.output, &candidate.bytes).with_context(|| cannot(&args.output))?;
             tell_of(candidate, &args.output, args.quick, out)?;
@@ -82,15 +83,16 @@ pub(crate) fn run(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit>
     Ok(failed.verdict.into())
 }
 
-/// Sends a candidate through the gate.
-fn prove(gate: &Gate, candidate: &Candidate, quiet: bool) -> anyhow::Result<EntryReport> {
+/// Judges a candidate.
+fn prove(judge: &Judge, candidate: &Candidate, quiet: bool) -> anyhow::Result<EntryReport> {
     let folder = tempfile::tempdir().context("no room for a candidate")?;
     let path = folder.path().join("engine");
     fs::write(&path, &candidate.bytes)?;
     fs::set_permissions(&path, Permissions::from_mode(0o755))?;
     let line = ProgressLine::new(quiet);
     let name = format!("{} bytes ({})", candidate.bytes.len(), candidate.how);
-    Ok(gate.check(&path, &|step| line.step(&name, step))?)
+    let jobs = judge.settings().jobs;
+    Ok(judge.assess(&path, jobs, &|step| line.step(&name, step))?)
 }
 
 /// Puts the entry into place as a whole.

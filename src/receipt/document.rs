@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::judge::gate::{Gate, Settings, file_sha256, program_sha256};
+use crate::judge::{Judge, file_sha256, program_sha256};
 use crate::model::entry_report::EntryReport;
 use crate::model::evidence::Limits;
 use crate::model::layer_status::Layer;
@@ -25,7 +25,7 @@ pub struct Receipt {
     /// [`RECEIPT_SCHEMA`].
     pub schema: String,
     /// Who judged.
-    pub gate4k: Judge,
+    pub gate4k: ProgramRecord,
     /// When it was written, in RFC 3339.
     pub written: String,
     /// Where.
@@ -42,7 +42,7 @@ pub struct Receipt {
 
 /// The program that judged.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Judge {
+pub struct ProgramRecord {
     /// Its version.
     pub version: String,
     /// The SHA-256 of its file.
@@ -134,12 +134,13 @@ pub struct FindingRecord {
 impl Receipt {
     /// The receipt of what was judged just now.
     #[must_use]
-    pub fn of(reports: &[EntryReport], gate: &Gate, settings: &Settings) -> Receipt {
+    pub fn of(reports: &[EntryReport], judge: &Judge) -> Receipt {
+        let settings = judge.settings();
         let Limits { startup, answer, quit, grace } = settings.limits;
         let capability = Capability::probe();
         Receipt {
             schema: RECEIPT_SCHEMA.to_owned(),
-            gate4k: Judge {
+            gate4k: ProgramRecord {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 sha256: program_sha256().to_owned(),
             },
@@ -160,7 +161,7 @@ impl Receipt {
                 lazy_memory: settings.lazy_memory,
                 devices: settings.devices.iter().map(|class| class.word().to_owned()).collect(),
             },
-            allowlist_sha256: gate.list_sha256().to_owned(),
+            allowlist_sha256: judge.list_sha256().to_owned(),
             tools: tools(reports),
             entries: reports.iter().map(entry).collect(),
         }
@@ -234,11 +235,11 @@ fn whole_millis(time: Duration) -> u64 {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::judge::settings::Settings;
     use crate::model::entry_report::tests::report;
 
     pub(crate) fn receipt() -> Receipt {
-        let settings = Settings::default();
-        Receipt::of(&[report()], &Gate::open(settings.clone()).unwrap(), &settings)
+        Receipt::of(&[report()], &Judge::open(Settings::default()).unwrap())
     }
 
     #[test]

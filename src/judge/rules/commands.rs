@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use crate::judge::waive;
 use crate::judge::support::{denied, host, programs, seen};
 use crate::model::evidence::{Evidence, Exec, ExecOutcome, ProgramClass, Run};
 use crate::model::layer_status::LayerName;
@@ -56,8 +57,11 @@ pub fn judge(evidence: &Evidence, policy: &dyn CommandPolicy) -> Finding {
             ),
         None => allowed(evidence, policy),
     };
-    let finding =
+    let mut finding =
         finding.details(programs::tree(evidence)).with("programs", programs::all(evidence));
+    if let Some(granted) = programs::classes(evidence).get("waived") {
+        finding = finding.with(waive::GRANTED, granted);
+    }
     host::leaning_on(
         finding,
         &evidence.host,
@@ -187,6 +191,7 @@ fn charge(run: &Run, exec: &Exec, strict: bool) -> Option<String> {
             ProgramClass::Refused => "is not in rule 7.5",
             ProgramClass::Helper => "is a compiler's helper and may run only below its compiler",
             ProgramClass::Tolerated => "is not in rule 7.5, and tolerated only without --strict",
+            ProgramClass::Waived => "is granted by a waiver, but not in this way",
             ProgramClass::Listed => "is a listed command, but not in this way",
             ProgramClass::OwnProduct => "is the entry's own, but not a file in its workspace",
             ProgramClass::Entry => "is the entry, but not in this way",
@@ -214,6 +219,7 @@ fn allowed(evidence: &Evidence, policy: &dyn CommandPolicy) -> Finding {
         (ProgramClass::Listed, "listed"),
         (ProgramClass::Helper, "helpers"),
         (ProgramClass::Tolerated, "tolerated"),
+        (ProgramClass::Waived, "waived"),
         (ProgramClass::OwnProduct, "made by itself"),
     ]
     .into_iter()

@@ -52,7 +52,6 @@ pub fn judge_all(evidence: &Evidence, needed: &[String], policy: &dyn Policy) ->
         uci_quit::judge(evidence),
         legal_moves::judge(evidence),
         long_game::judge(evidence),
-        match_::judge(evidence),
         own_book::judge(evidence),
         ponder::judge(evidence),
         clock::judge(evidence),
@@ -83,7 +82,7 @@ mod tests {
     fn each_rule_has_one_finding_in_the_order_of_the_registry() {
         let findings = judge_all(&testing::evidence(), &[], &TestPolicy);
         let order: Vec<RuleId> = findings.iter().map(|finding| finding.rule).collect();
-        let elsewhere = [RuleId::SingleFile, RuleId::Format, RuleId::Size, RuleId::Payload];
+        let elsewhere = [RuleId::Match, RuleId::SingleFile, RuleId::Format, RuleId::Size, RuleId::Payload];
         let wanted: Vec<RuleId> = crate::model::rule::RULES
             .iter()
             .map(|rule| rule.id)

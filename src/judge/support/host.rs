@@ -117,7 +117,7 @@ pub(crate) fn missing_command(run: &Run, host: &HostFacts) -> Option<Excuse> {
             || launch.as_ref().is_some_and(|words| words.contains(name))
     })?;
     Some(Excuse {
-        why: format!("it asked for {name}, which rule 7.5 allows and this host does not have"),
+        why: format!("it asked for {name}, which is allowed and which this host does not have"),
         help: format!("install {name} (`gate4k doctor` names the package) and check again"),
         evidence: json!({"missing_command": name}),
     })

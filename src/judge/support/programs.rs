@@ -13,6 +13,7 @@ fn class_word(class: ProgramClass) -> &'static str {
         ProgramClass::Listed => "listed",
         ProgramClass::Helper => "helpers",
         ProgramClass::Tolerated => "tolerated",
+        ProgramClass::Waived => "waived",
         ProgramClass::OwnProduct => "made by itself",
         ProgramClass::Refused => "refused",
     }
