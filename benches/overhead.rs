@@ -17,8 +17,8 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use gate4k::judge::Judge;
-use gate4k::judge::settings::Settings;
 use gate4k::judge::probe::Waits;
+use gate4k::judge::settings::Settings;
 use gate4k::model::evidence::Shell;
 use gate4k::policy::allowlist::Allowlist;
 use gate4k::policy::decide::Strictness;

@@ -352,7 +352,11 @@ mod tests {
             (commands(""), "3:8", "programs = [\"sed\"]"),
             (commands("programs = []"), "6:12", "name a program"),
             (commands("programs = [\"/bin/sed\"]"), "6:13", "without a directory"),
-            (waiver("size", "r", "2026-11-21\nprograms = [\"sed\"]"), "6:12", "only a waiver for commands"),
+            (
+                waiver("size", "r", "2026-11-21\nprograms = [\"sed\"]"),
+                "6:12",
+                "only a waiver for commands",
+            ),
             ("quick = 1".into(), "1:9", "boolean"),
             ("\nstrikt = true".into(), "2:1", "strict"),
             ("grace = \"soon\"".into(), "1:9", "no time"),

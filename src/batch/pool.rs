@@ -15,6 +15,7 @@ use std::thread;
 use tracing::debug;
 
 use crate::judge::error::CheckError;
+use crate::judge::rules::{self, CausedByLoad};
 use crate::model::entry_report::EntryReport;
 use crate::model::rule::{Kind, RuleId};
 use crate::model::verdict::{Status, Verdict};
@@ -163,32 +164,12 @@ fn is_hopeless(report: &EntryReport) -> bool {
 
 /// Whether what breaks the rule would break it however fast the host was.
 fn is_timeless(rule: RuleId, report: &EntryReport) -> bool {
-    match rule {
-        RuleId::SingleFile
-        | RuleId::Format
-        | RuleId::Size
-        | RuleId::Payload
-        | RuleId::Commands
-        | RuleId::Libraries
-        | RuleId::ChessLibrary
-        | RuleId::OwnBook => true,
-        // It answered wrongly, or died of the question, or slept over it, or had gone when its files still lay there.
-        RuleId::UciHandshake
-        | RuleId::UciIsready
-        | RuleId::UciNewgame
-        | RuleId::UciPosition
-        | RuleId::UciGo
-        | RuleId::UciQuit
-        | RuleId::LegalMoves
-        | RuleId::LongGame
-        | RuleId::LeftoverFiles
-        | RuleId::LeftoverProcesses => {
+    match rules::caused_by_load(rule) {
+        CausedByLoad::Never => true,
+        CausedByLoad::IfStrained => {
             !report.runs.iter().any(|run| run.purpose.can_reject() && run.strained)
         }
-        // How it starts, whether it computes while it waits, and what it does with little on its clock.
-        RuleId::FileName | RuleId::Startup | RuleId::Match | RuleId::Ponder | RuleId::Clock => {
-            false
-        }
+        CausedByLoad::Possibly => false,
     }
 }
 

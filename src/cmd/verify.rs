@@ -4,8 +4,8 @@ use std::io::Write;
 
 use super::tell;
 use crate::cli::VerifyArgs;
-use crate::judge::error::CheckError;
 use crate::judge::Judge;
+use crate::judge::error::CheckError;
 use crate::judge::settings::Settings;
 use crate::model::exit::Exit;
 use crate::model::text::shown;

@@ -75,7 +75,11 @@ impl Entrant {
     ///
     /// # Errors
     /// When it cannot be read or confined.
-    pub fn read(judges: &mut Judges, config: &Config, entry: &Entry) -> Result<Entrant, CheckError> {
+    pub fn read(
+        judges: &mut Judges,
+        config: &Config,
+        entry: &Entry,
+    ) -> Result<Entrant, CheckError> {
         let judge = judges.of(config, entry)?;
         let allowlist = match &config.allowlist {
             Some(path) => sha256(&read(path)?),

@@ -11,9 +11,8 @@ use super::games::before_games;
 use super::host::{Host, HostFor};
 use super::probe::{self, ProbePlan, Waits};
 use super::read::{Read, engines_json_sha256, figures};
-use super::rules;
-use super::rules::match_;
-use super::support::words::Words;
+use super::rules::{self, Case, Needed};
+use super::support::allowed::HostAllows;
 use super::waiver::Waiver;
 use super::{Judge, Progress, waive};
 use crate::model::entry_report::{Circumstances, EntryReport, Leftover, RunSummary, StartTimes};
@@ -137,16 +136,21 @@ impl Judge {
             strict: self.settings.strict,
             quick: self.settings.quick,
         };
-        let words = Words::new(&host.tools);
-        let mut findings = rules::judge_all(&evidence, &read.format.needed, &words);
+        let allowed = HostAllows::new(&host.tools);
+        let needed = &read.format.needed;
+        let mut findings =
+            rules::judge_runs(&Case { evidence: &evidence, needed, allowed: &allowed });
         waive::apply(&mut findings, waivers, sha256);
-        let mut games = [match before_games(&findings) {
-            Some(on) => Finding::skipped(RuleId::Match, on),
-            None => {
-                evidence.games = self.games(submission, &evidence, &host, jobs, progress);
-                match_::judge(&evidence)
-            }
-        }];
+        let barred = before_games(&findings);
+        if barred.is_none() {
+            evidence.games = self.games(submission, &evidence, &host, jobs, progress);
+        }
+        let case = Case { evidence: &evidence, needed, allowed: &allowed };
+        let by_games = rules::needing(Needed::Games).map(|rule| match barred {
+            Some(on) => Finding::skipped(rule.id, on),
+            None => rule.finding(&case),
+        });
+        let mut games: Vec<Finding> = by_games.collect();
         waive::apply(&mut games, waivers, sha256);
         findings.extend(games);
         show(report, &evidence);
@@ -239,10 +243,8 @@ const NEEDS_LANDLOCK: &str =
 
 /// The findings of an entry that was not run for want of a sandbox: nobody's fault, and nothing decided.
 fn unconfined(why: &str, help: &str) -> Vec<Finding> {
-    let by_bytes = [RuleId::SingleFile, RuleId::Format, RuleId::Size, RuleId::Payload];
-    RULES
+    rules::JUDGED
         .iter()
-        .filter(|rule| !by_bytes.contains(&rule.id))
         .map(|rule| {
             if rule.id == RuleId::Startup {
                 Finding::undecided(rule.id, why).help(help)

@@ -31,9 +31,10 @@ impl HostFor {
     /// The demands of an entry with these waivers.
     pub(super) fn of(submission: &Submission, waivers: &[&Waiver]) -> HostFor {
         let fits = |waiver: &&&Waiver| waiver.fits(submission.sha256.as_deref());
-        let programs = waivers.iter().filter(fits).flat_map(|waiver| {
-            waiver.programs.iter().map(|name| (name.clone(), waiver.ground()))
-        });
+        let programs = waivers
+            .iter()
+            .filter(fits)
+            .flat_map(|waiver| waiver.programs.iter().map(|name| (name.clone(), waiver.ground())));
         HostFor { programs: programs.collect(), memory: None }
     }
 }

@@ -14,7 +14,9 @@ use crate::model::layer_status as status;
 use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::model::verdict::Status;
-use crate::sandbox::plan::{Audit, Confined, Launcher, Plan, SandboxError, Staging, Streams, Traces};
+use crate::sandbox::plan::{
+    Audit, Confined, Launcher, Plan, SandboxError, Staging, Streams, Traces,
+};
 use crate::submission::Submission;
 
 /// An entry that may be started in a game.

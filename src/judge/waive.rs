@@ -45,13 +45,11 @@ fn pass(found: &mut Finding, waiver: &Waiver) {
 
 /// Tells of the granted programs that ran; a failure is over another one and stands.
 fn grant(found: &mut Finding, waiver: &Waiver) {
-    let ran: Vec<&str> = found.evidence.get(GRANTED).and_then(Value::as_array).map_or_else(
-        Vec::new,
-        |names| {
+    let ran: Vec<&str> =
+        found.evidence.get(GRANTED).and_then(Value::as_array).map_or_else(Vec::new, |names| {
             let names = names.iter().filter_map(Value::as_str);
             names.filter(|name| waiver.programs.iter().any(|granted| granted == name)).collect()
-        },
-    );
+        });
     let ran: Vec<String> = ran.into_iter().map(str::to_owned).collect();
     if ran.is_empty() {
         let next = "name the programs that the entry needs, or remove it";

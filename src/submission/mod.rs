@@ -65,7 +65,10 @@ fn options(config: &Json) -> Vec<(String, String)> {
         Node::Number(text) | Node::String(text) => Some(text.clone()),
         _ => None,
     };
-    options.iter().filter_map(|option| Some((text(option, "name")?, text(option, "value")?))).collect()
+    options
+        .iter()
+        .filter_map(|option| Some((text(option, "name")?, text(option, "value")?)))
+        .collect()
 }
 
 /// The permission bits of a file, as chmod has them.

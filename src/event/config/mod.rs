@@ -369,7 +369,8 @@ fn waivers(
         let span = raw.span();
         let waiver = raw.into_inner().verified(text, path)?;
         let file = waiver.entry.parent().unwrap_or(Path::new(""));
-        let is_about = |entry: &Entry| waiver.is_about(&entry.path, &entry.path) || entry.path == file;
+        let is_about =
+            |entry: &Entry| waiver.is_about(&entry.path, &entry.path) || entry.path == file;
         if !entries.iter().any(is_about) {
             let what = format!("no [[entry]] of the event lies at {}", shown(&waiver.entry));
             return Err((span, what));

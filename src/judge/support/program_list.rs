@@ -1,10 +1,10 @@
 //! What the entry started, as a report shows it: names by class, lineages, the list for programs.
 
+use crate::judge::support::runs;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::seen;
 use crate::model::evidence::{Evidence, ExecOutcome, ProgramClass, Run, Shell};
 
 fn class_word(class: ProgramClass) -> &'static str {
@@ -45,7 +45,7 @@ pub(crate) fn classes(evidence: &Evidence) -> BTreeMap<&'static str, Vec<String>
 
 /// What the measured run started, for people: one line a lineage.
 pub(crate) fn tree(evidence: &Evidence) -> Vec<String> {
-    let Some(run) = seen::measured(evidence) else {
+    let Some(run) = runs::measured(evidence) else {
         return Vec::new();
     };
     let mut lines: Vec<String> = Vec::new();
@@ -56,7 +56,7 @@ pub(crate) fn tree(evidence: &Evidence) -> Vec<String> {
             format!(", {}, SHA-256 {start}…", product.size)
         });
         let line =
-            format!("{} ({}{product})", seen::lineage(run, Some(index)), class_word(exec.class));
+            format!("{} ({}{product})", runs::lineage(run, Some(index)), class_word(exec.class));
         if !lines.contains(&line) {
             lines.push(line);
         }
@@ -75,7 +75,7 @@ pub(crate) fn all(evidence: &Evidence) -> Value {
     let mut list = Vec::new();
     for run in &evidence.runs {
         for (index, exec) in run.execs.iter().enumerate() {
-            let lineage = seen::lineage(run, Some(index));
+            let lineage = runs::lineage(run, Some(index));
             let key = (lineage.clone(), &exec.class, outcome_word(exec.outcome));
             if exec.outcome == ExecOutcome::NotFound
                 || seen_already.contains(&key)
