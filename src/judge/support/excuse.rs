@@ -64,7 +64,7 @@ fn gaps(host: &HostFacts) -> impl Iterator<Item = (LayerName, String)> {
     })
 }
 
-/// The kernel refused the run memory, threads or an instruction (docs/decisions/011-refused-memory-opens.md).
+/// The kernel refused the run memory, threads or an instruction (docs/decisions/011).
 pub(crate) fn refusal(run: &Run, host: &HostFacts) -> Option<Excuse> {
     refused(&run.refusals, host)
 }
