@@ -24,15 +24,15 @@ use crate::sandbox::devices::DeviceClass;
 /// The name that is looked for.
 pub const FILE_NAME: &str = "gate4k.toml";
 
-/// Why there is no configuration.
+/// An error in reading a configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read the configuration {}: {source}", shown(path))]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// Something in it is wrong.
@@ -40,7 +40,7 @@ pub enum ConfigError {
     Wrong(Misplaced),
 }
 
-/// What may be decided once. None: not decided here.
+/// The decisions of a file. None: not decided here.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Config {
@@ -49,13 +49,13 @@ pub struct Config {
     /// An allow-list in place of the one built in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowlist: Option<PathBuf>,
-    /// Whether tolerated commands are refused.
+    /// True if tolerated commands are refused.
     pub strict: bool,
-    /// Whether probes that can only advise are left out.
+    /// True if probes that can only advise are left out.
     pub quick: bool,
-    /// Whether results of unchanged entries are kept.
+    /// True if results of unchanged entries are kept.
     pub cache: bool,
-    /// How many entries are judged at a time.
+    /// The number of entries judged at a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs: Option<NonZeroUsize>,
     /// From exec to the first `readyok`.
@@ -84,7 +84,7 @@ pub struct Config {
     /// Accelerators that are opened to entries.
     #[serde(serialize_with = "device_words")]
     pub devices: Vec<DeviceClass>,
-    /// What the organisers let pass (rule 7.8).
+    /// The organisers' waivers (rule 7.8).
     #[serde(rename = "waiver", skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<Waiver>,
 }
@@ -124,7 +124,7 @@ struct Raw {
 }
 
 impl Config {
-    /// What holds where nothing is decided: the event's own.
+    /// The event's own settings, which hold where nothing is decided.
     #[must_use]
     pub fn none() -> Config {
         let Limits { startup, answer, quit, grace } = Limits::default();

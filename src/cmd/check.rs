@@ -15,10 +15,10 @@ use super::watch::Watched;
 use super::worker_lines::WorkerLines;
 use super::{log, note, tell};
 use crate::batch::cache::Cache;
-use crate::batch::pool::{self, Assess, Judged, Room};
+use crate::batch::pool::{self, Assess, Concurrency, Judged};
 use crate::cli::{CheckArgs, ReportPath};
 use crate::judge::{Judge, Progress};
-use crate::model::entry_report::{EntryReport, Told};
+use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::receipt::document::Receipt;
@@ -88,7 +88,7 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         Ok(judge) => judge,
         Err(error) => {
             tell(&error.to_string());
-            outputs.finish(Told::from(&[]), &[], out)?;
+            outputs.finish(ReportInput::from(&[]), &[], out)?;
             return Ok(error.exit());
         }
     };
@@ -186,14 +186,14 @@ fn judge_all(
     assess: Assess<'_>,
     keep: &dyn Fn(&Path, &EntryReport),
 ) -> anyhow::Result<(Exit, Vec<EntryReport>)> {
-    let Choice { entries, settings, config, strays, .. } = choice;
-    let room = Room::new(config.jobs, settings.jobs);
-    let workers = room.workers(entries.len());
+    let Choice { entries, settings, config, config_findings, .. } = choice;
+    let at_once = Concurrency::new(config.jobs, settings.jobs);
+    let workers = at_once.workers(entries.len());
     let lines = WorkerLines::new(args.quiet || log::is_on(args.verbose), workers, entries.len());
     let mut reports = Vec::new();
     let mut rows = Vec::new();
     let mut outcomes = Vec::new();
-    pool::run(entries, room, assess, &lines, |index, judged| {
+    pool::run(entries, at_once, assess, &lines, |index, judged| {
         let path = &entries[index];
         if let Ok(report) = &judged {
             keep(path, report);
@@ -216,7 +216,7 @@ fn judge_all(
         Ok::<_, anyhow::Error>(())
     })?;
     drop(lines);
-    outputs.finish(Told { entries: &reports, strays }, &rows, out)?;
+    outputs.finish(ReportInput { entries: &reports, config_findings }, &rows, out)?;
     Ok((Exit::worst(outcomes), reports))
 }
 

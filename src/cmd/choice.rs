@@ -11,7 +11,7 @@ use crate::cli::CheckArgs;
 use crate::config::{Config, FILE_NAME};
 use crate::judge::settings::Settings;
 use crate::judge::waive;
-use crate::model::entry_report::Stray;
+use crate::model::entry_report::ConfigFinding;
 use crate::model::text::shown;
 
 /// What was chosen.
@@ -27,7 +27,7 @@ pub(super) struct Choice {
     /// What the caller should know.
     pub(super) notes: Vec<String>,
     /// Findings on the configuration.
-    pub(super) strays: Vec<Stray>,
+    pub(super) config_findings: Vec<ConfigFinding>,
 }
 
 impl Choice {
@@ -77,8 +77,8 @@ impl Choice {
                 left
             }
         };
-        let strays = waive::without_entry(&config.waivers);
-        Ok(Choice { config, settings, entries, many, notes, strays })
+        let config_findings = waive::without_entry(&config.waivers);
+        Ok(Choice { config, settings, entries, many, notes, config_findings })
     }
 }
 

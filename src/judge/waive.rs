@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use super::waiver::Waiver;
-use crate::model::entry_report::Stray;
+use crate::model::entry_report::ConfigFinding;
 use crate::model::rule::RuleId;
 use crate::model::text::{escape, shown};
 use crate::model::verdict::{Finding, Status};
@@ -93,19 +93,19 @@ fn complain(found: &mut Finding, waiver: &Waiver, why: &str, next: &str) {
 
 /// The waivers for entries that there are none of: a finding each, which is of no entry.
 #[must_use]
-pub fn without_entry(waivers: &[Waiver]) -> Vec<Stray> {
+pub fn without_entry(waivers: &[Waiver]) -> Vec<ConfigFinding> {
     let missing = |waiver: &&Waiver| waiver.entry.symlink_metadata().is_err();
-    waivers.iter().filter(missing).map(stray).collect()
+    waivers.iter().filter(missing).map(config_finding).collect()
 }
 
-fn stray(waiver: &Waiver) -> Stray {
+fn config_finding(waiver: &Waiver) -> ConfigFinding {
     let summary = format!(
         "the waiver of {} ({}) matches nothing: there is no {}",
         escape(waiver.date.as_bytes(), 40),
         waiver.place,
         shown(&waiver.entry)
     );
-    Stray {
+    ConfigFinding {
         file: waiver.file.clone(),
         at: waiver.at,
         finding: Finding::advice(waiver.rule, summary)
@@ -195,8 +195,8 @@ mod tests {
             judged(broken(), &[waiver(RuleId::Size), waiver(RuleId::UciQuit)]);
         assert_eq!((verdict, findings[0].status), (Verdict::Accepted, Status::Advice));
         assert!(findings[0].summary.contains("(gate4k.toml:3:9) matches nothing"));
-        let strays = without_entry(&[waiver(RuleId::Size)]);
-        let Stray { file, at, finding } = &strays[0];
+        let config_findings = without_entry(&[waiver(RuleId::Size)]);
+        let ConfigFinding { file, at, finding } = &config_findings[0];
         assert_eq!((file.to_str(), at.line), (Some("gate4k.toml"), 3));
         assert_eq!((finding.rule, finding.status), (RuleId::Size, Status::Advice));
         assert_eq!(

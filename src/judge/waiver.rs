@@ -40,7 +40,7 @@ pub struct Waiver {
 }
 
 impl Waiver {
-    /// Whether it is about the entry that was named by `given` and whose file is `file`.
+    /// True if it is about the entry that was named by `given` and whose file is `file`.
     #[must_use]
     pub fn is_about(&self, given: &Path, file: &Path) -> bool {
         let same = |path: &Path| match (self.entry.canonicalize(), path.canonicalize()) {
@@ -50,7 +50,7 @@ impl Waiver {
         same(given) || same(file)
     }
 
-    /// Whether it is for a file with this sum.
+    /// True if it is for a file with this sum.
     #[must_use]
     pub fn fits(&self, sha256: Option<&str>) -> bool {
         self.sha256.is_none() || self.sha256.as_deref() == sha256

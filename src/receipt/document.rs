@@ -24,19 +24,19 @@ pub const RECEIPT_SCHEMA: &str = "gate4k/receipt/1";
 pub struct Receipt {
     /// [`RECEIPT_SCHEMA`].
     pub schema: String,
-    /// Who judged.
+    /// The program that judged.
     pub gate4k: ProgramRecord,
     /// When it was written, in RFC 3339.
     pub written: String,
     /// Where.
     pub host: HostRecord,
-    /// How.
+    /// The settings.
     pub settings: SettingsRecord,
     /// The SHA-256 of the allow-list's text.
     pub allowlist_sha256: String,
     /// The host's programs that the entries started.
     pub tools: Vec<Tool>,
-    /// What was judged.
+    /// The entries.
     pub entries: Vec<EntryRecord>,
 }
 
@@ -58,11 +58,11 @@ pub struct HostRecord {
     pub processors: usize,
     /// Physical memory.
     pub memory: Bytes,
-    /// What the sandbox can enforce there.
+    /// The layers of the sandbox there.
     pub layers: Vec<Layer>,
 }
 
-/// What was chosen.
+/// The choices of the caller.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SettingsRecord {
     /// Tolerated commands were refused.
@@ -73,7 +73,7 @@ pub struct SettingsRecord {
     pub limits_ms: [u64; 4],
     /// The games of rule `match`: `as usual`, `off` or a number of pairs.
     pub games: String,
-    /// How long these might take, in milliseconds.
+    /// The time for these together, in milliseconds.
     pub games_limit_ms: u64,
     /// Layers that were asked for.
     pub required: Vec<String>,
@@ -107,22 +107,22 @@ pub struct EntryRecord {
     pub bytes: Option<Bytes>,
     /// The decision.
     pub verdict: Verdict,
-    /// What was found, rule by rule.
+    /// The findings, rule by rule.
     pub findings: Vec<FindingRecord>,
     /// The SHA-256 of the conversation of the main run, line by line; none where there was none.
     pub transcript_sha256: Option<String>,
-    /// How many other entries were judged at the same time.
+    /// The number of other entries judged at the same time.
     pub judged_beside: usize,
     /// When it was judged, where that was earlier than this receipt.
     pub judged: Option<String>,
 }
 
-/// What one rule found.
+/// The finding of one rule.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FindingRecord {
     /// The rule.
     pub rule: String,
-    /// What was found.
+    /// The status.
     pub status: Status,
     /// In a line.
     pub summary: String,

@@ -1,4 +1,4 @@
-//! Whether a receipt still holds for an entry.
+//! The comparison of a receipt with an entry.
 
 use std::path::{Path, PathBuf};
 
@@ -7,43 +7,43 @@ use crate::judge::{EntryDigest, file_sha256};
 use crate::model::text::shown;
 use crate::model::verdict::{Status, Verdict};
 
-/// Why a receipt cannot be read.
+/// An error in reading a receipt.
 #[derive(Debug, thiserror::Error)]
 pub enum ReceiptError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read the receipt {}: {source}", shown(path))]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// It is none.
+    /// The file is of another form.
     #[error("{}:{}:{}: not a receipt: {source}", shown(path), source.line(), source.column())]
     Wrong {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The mistake.
         source: serde_json::Error,
     },
-    /// It is of another kind.
+    /// The document is of another kind.
     #[error("{}: this gate4k reads {RECEIPT_SCHEMA}, not {found:?}", shown(path))]
     Schema {
         /// The file.
         path: PathBuf,
-        /// What it says that it is.
+        /// The kind that it names.
         found: String,
     },
 }
 
-/// What a comparison brought.
+/// The result of a comparison.
 #[derive(Debug)]
 pub struct Comparison {
-    /// What was decided; none where the receipt says nothing of this entry.
+    /// The verdict; none where the receipt says nothing of this entry.
     pub verdict: Option<Verdict>,
-    /// Why it does not hold; empty where it does.
+    /// The reasons why it does not hold; empty where it does.
     pub broken: Vec<String>,
-    /// What is different here and does not matter to the verdict that was reached there.
+    /// Differences that do not matter to the verdict that was reached there.
     pub notes: Vec<String>,
 }
 

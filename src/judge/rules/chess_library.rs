@@ -74,7 +74,7 @@ fn judge(evidence: &Evidence) -> Finding {
         .with("hidden", &evidence.host.chess_libraries)
 }
 
-/// Whether an opening went for a chess library of the host.
+/// True if an opening went for a chess library of the host.
 fn is_hosts(evidence: &Evidence, open: &FileOpen) -> bool {
     paths::is_chess_path(&open.path)
         || evidence

@@ -66,7 +66,7 @@ fn judge(evidence: &Evidence, policy: &dyn Allowed) -> Finding {
     finding
 }
 
-/// Whether the sandbox refused this start, or would have had to. What the kernel would not run of the
+/// True if the sandbox refused this start, or would have had to. What the kernel would not run of the
 /// entry's own for want of an execute bit is no accusation; what lies in memory instead of a file is.
 pub(crate) fn is_denied(exec: &Exec) -> bool {
     match (exec.outcome, exec.class) {
@@ -78,7 +78,7 @@ pub(crate) fn is_denied(exec: &Exec) -> bool {
     }
 }
 
-/// Whether an own product is a file with a path, and not memory behind a descriptor.
+/// True if an own product is a file with a path, and not memory behind a descriptor.
 pub(crate) fn is_own_file(exec: &Exec) -> bool {
     let hidden = |path: &str| {
         path.is_empty()
@@ -104,7 +104,7 @@ pub(crate) fn wanted_and_absent(run: &Run, policy: &dyn Allowed) -> Vec<String> 
     names
 }
 
-/// Whether the look-up of an absent name was an attempt to start it. A `command -v` alone cannot be told
+/// True if the look-up of an absent name was an attempt to start it. A `command -v` alone cannot be told
 /// from one by the look-up; a shell's complaint or an exec tells.
 fn was_attempted(run: &Run, name: &str) -> bool {
     // A closed directory in PATH: the shell has looked in vain everywhere else.

@@ -70,7 +70,7 @@ fn judge(evidence: &Evidence) -> Finding {
         .with("caches", exempt)
 }
 
-/// Whether what lies there would have stayed: everything had ended by itself, or the grace was over. Runs
+/// True if what lies there would have stayed: everything had ended by itself, or the grace was over. Runs
 /// that were cut short right after their last answer say nothing, since a `sleep 3;rm` may have been on
 /// its way.
 fn is_final(run: &Run) -> bool {

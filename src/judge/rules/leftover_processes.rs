@@ -70,7 +70,7 @@ fn judge(evidence: &Evidence) -> Finding {
     finding
 }
 
-/// What remained in a run that ended otherwise: advice.
+/// Processes that remained in a run that ended otherwise: advice.
 fn other_ends(evidence: &Evidence) -> Option<(&Run, String)> {
     let run = evidence.runs.iter().find(|run| {
         matches!(run.ending.how, EndHow::EndOfInput | EndHow::ByItself)

@@ -11,7 +11,7 @@ use crate::model::verdict::Finding;
 
 const RULE: RuleId = RuleId::LegalMoves;
 
-/// How many offences are written out.
+/// The number of offences that are written out.
 const SHOWN: usize = 5;
 
 /// A search and where it stands in its run.
@@ -86,7 +86,7 @@ fn guilty<'a>(all: &[Search<'a>]) -> Option<Search<'a>> {
     all.iter().find(|s| s.run.refusals.is_empty()).or(all.first()).copied()
 }
 
-/// Whether a move came, legal or not.
+/// True if a move came, legal or not.
 fn answered(ask: &Ask) -> bool {
     matches!(ask.answer, Answer::Legal(_) | Answer::Illegal { .. })
 }

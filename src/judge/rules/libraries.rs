@@ -78,7 +78,7 @@ fn judge(evidence: &Evidence, needed: &[String], policy: &dyn Allowed) -> Findin
     finding.with("needed", needed).with("loaded", loaded).with("refused", [fatal, wanted].concat())
 }
 
-/// Whether machine code that the entry brought along opened it: the entry's or product's file itself runs,
+/// True if machine code that the entry brought along opened it: the entry's or product's file itself runs,
 /// and not an interpreter on its behalf.
 fn is_native_product(run: &Run, open: &FileOpen) -> bool {
     let Some(exec) = open.by.and_then(|index| run.execs.get(index)) else {
@@ -154,7 +154,7 @@ fn nowhere(run: &Run, policy: &dyn Allowed) -> Vec<String> {
     names
 }
 
-/// Whether what was not found tells of the entry: its own programs and the interpreters that run it do, a
+/// True if what was not found tells of the entry: its own programs and the interpreters that run it do, a
 /// compiler that looks through its directories for a library's forms does not.
 fn speaks_for_entry(run: &Run, open: &FileOpen) -> bool {
     let Some(exec) = open.by.and_then(|index| run.execs.get(index)) else {
@@ -166,7 +166,7 @@ fn speaks_for_entry(run: &Run, open: &FileOpen) -> bool {
     }
 }
 
-/// Whether a path is in the places that the entry itself fills: what lies there is the engine.
+/// True if a path is in the places that the entry itself fills: what lies there is the engine.
 fn is_own(path: &str) -> bool {
     let system = ["/usr/", "/lib", "/opt/", "/etc/", "/snap/", "/nix/"]
         .iter()
@@ -174,7 +174,7 @@ fn is_own(path: &str) -> bool {
     !system && paths::below_packages(path).is_none() && !path.contains("/lib/python")
 }
 
-/// Whether an opening loaded something worth naming: a shared object, or a package beyond the standard
+/// True if an opening loaded something worth naming: a shared object, or a package beyond the standard
 /// library.
 fn is_loaded(open: &FileOpen) -> bool {
     !open.denied

@@ -71,7 +71,7 @@ fn judge(evidence: &Evidence) -> Finding {
     figures(excuse::excused(finding, excuse::refused(&game.refusals, &evidence.host)))
 }
 
-/// What the entry did wrong in a game; silence of a slow engine is nothing that can be told.
+/// The entry's fault in a game; silence of a slow engine is none.
 fn fault<'a>(played: &Played, game: &'a PlayedGame) -> Option<&'a GameFault> {
     let GameEnd::Fault(fault) = &game.end else {
         return None;
@@ -195,7 +195,7 @@ fn sound(evidence: &Evidence, played: &Played) -> Finding {
     finding.details(details).with("late", late)
 }
 
-/// Why not all games were played to their end.
+/// The reason why not all games were played to their end.
 fn why_cut(played: &Played) -> String {
     if played.took >= played.limit {
         return format!("the others cut after {} (no failure)", wording::secs(played.limit));

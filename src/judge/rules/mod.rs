@@ -57,7 +57,7 @@ pub struct JudgedRule {
     pub id: RuleId,
     /// The evidence without which it cannot be judged.
     pub evidence: Needed,
-    /// Whether a busy host may be behind a failure.
+    /// The part that a busy host may have in a failure.
     pub load: CausedByLoad,
     /// Layers of the sandbox without which a pass would prove nothing.
     pub leans_on: &'static [LayerName],
@@ -74,15 +74,15 @@ pub enum Needed {
     Games,
 }
 
-/// Whether a failure may be owed to other work on the host, so that the entry is judged again when nothing else runs.
+/// The part that other work on the host may have in a failure; then the entry is judged again when nothing else runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CausedByLoad {
-    /// It would fail however fast the host was.
+    /// None: the entry would fail however fast the host was.
     Never,
     /// Only if a run got too little of a processor: it answered wrongly, or died of the question, or had gone when
     /// its files still lay there.
     IfStrained,
-    /// It is a matter of time: how it starts, whether it computes while it waits, games on a clock.
+    /// Some, since the rule is a matter of time: how it starts, whether it computes while it waits, games on a clock.
     Possibly,
 }
 
@@ -109,7 +109,7 @@ pub fn needing(evidence: Needed) -> impl Iterator<Item = &'static JudgedRule> {
     JUDGED.iter().copied().filter(move |rule| rule.evidence == evidence)
 }
 
-/// Whether a busy host may be behind a failure of the rule; the bytes of an entry are the same on every host.
+/// The part that a busy host may have in a failure of the rule; the bytes of an entry are the same on every host.
 #[must_use]
 pub fn caused_by_load(rule: RuleId) -> CausedByLoad {
     let judged = JUDGED.iter().find(|judged| judged.id == rule);

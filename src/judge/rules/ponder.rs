@@ -97,7 +97,7 @@ fn decide(before: Option<f64>, after: f64, off: Option<f64>, option: bool) -> Fi
     }
 }
 
-/// Whether the engine announced the option.
+/// True if the engine announced the option.
 fn has_option(evidence: &Evidence) -> bool {
     evidence
         .runs

@@ -60,7 +60,7 @@ fn lazy(mut finding: Finding, run: &Run) -> Finding {
     finding.with("lazy_maps", &run.lazy_maps)
 }
 
-/// It came up in time; what may go wrong elsewhere is advice.
+/// The finding on a start in time; trouble elsewhere is advice.
 fn up(evidence: &Evidence, run: &Run, uciok: Duration, readyok: Duration) -> Finding {
     let base = format!(
         "uciok after {}, readyok after {} (limit {})",
@@ -77,7 +77,7 @@ fn up(evidence: &Evidence, run: &Run, uciok: Duration, readyok: Duration) -> Fin
     finding.details(where_time_went(run))
 }
 
-/// What an author should know of a start that was good: each remark with its next step.
+/// Remarks on a good start, each with its next step.
 fn remarks(evidence: &Evidence, run: &Run) -> Vec<(String, String)> {
     let mut remarks = Vec::new();
     let can = &evidence.capabilities;
@@ -125,7 +125,7 @@ fn remarks(evidence: &Evidence, run: &Run) -> Vec<(String, String)> {
     remarks
 }
 
-/// It came up, too late.
+/// The finding on a start that came too late.
 fn late(run: &Run, uciok: Duration, readyok: Duration, limit: Duration) -> Finding {
     Finding::fail(
         RULE,
@@ -141,7 +141,7 @@ fn late(run: &Run, uciok: Duration, readyok: Duration, limit: Duration) -> Findi
     .help("make the start cheaper: fewer optimisations (-O1), a faster packer, tables filled on demand")
 }
 
-/// It did not come up.
+/// The finding on a start that failed.
 fn down(evidence: &Evidence, run: &Run, policy: &dyn Allowed) -> Finding {
     let cause = start_failure::of(run, &evidence.limits, policy);
     if let Some(own) = evidence.of(Purpose::OwnName).find(|own| runs::is_up(own)) {

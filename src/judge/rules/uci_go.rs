@@ -100,7 +100,7 @@ fn passed(
     Finding::pass(RULE, base)
 }
 
-/// Whether a move came; `bestmove` with nothing after it is none.
+/// True if a move came; `bestmove` with nothing after it is none.
 fn has_moved(ask: &Ask) -> bool {
     match &ask.answer {
         Answer::Legal(_) => true,
@@ -109,7 +109,7 @@ fn has_moved(ask: &Ask) -> bool {
     }
 }
 
-/// Whether bare `go` gave a move; none where it was not tried.
+/// True if bare `go` gave a move; none where it was not tried.
 ///
 /// The probe's own word goes first: a move that came only after `stop` is none, since rule 7.9 knows no `stop`.
 fn bare_works(evidence: &Evidence) -> Option<bool> {

@@ -86,7 +86,7 @@ fn judge(evidence: &Evidence) -> Finding {
     finding
 }
 
-/// What an author should know of an engine that obeys.
+/// A remark for the author of an engine that obeys.
 fn remarks(evidence: &Evidence, alive: &[&(&Run, usize, &Ask)]) -> Vec<(String, &'static str)> {
     let mut remarks = Vec::new();
     if let Some(signal) = alive.iter().find_map(|(run, ..)| match run.ending.exit {

@@ -16,9 +16,9 @@ pub struct CommandWord {
 /// The allow-list's word on a library, with its rule or reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LibraryWord {
-    /// It may be loaded.
+    /// Allowed, on this ground.
     Allowed(String),
-    /// It may not.
+    /// Refused, for this reason.
     Refused(String),
 }
 
@@ -30,7 +30,7 @@ pub trait Allowed {
     /// The word on a shared object's name (`libc.so.6`), a module's name (`numpy`) or a path.
     fn library(&self, name_or_path: &str) -> LibraryWord;
 
-    /// Whether a file is part of what an allowed command of this host itself needs (a compiler's
+    /// True if a file is part of what an allowed command of this host itself needs (a compiler's
     /// arithmetic library, an extension module of Python's own).
     fn belongs_to_commands(&self, _path: &str) -> bool {
         false

@@ -64,7 +64,7 @@ pub(crate) fn not_found_names(stderr: &[String]) -> Vec<String> {
     names
 }
 
-/// Whether a word could be a command that somebody meant.
+/// True if a word could be a command that somebody meant.
 pub(crate) fn is_command_name(word: &str) -> bool {
     (2..=32).contains(&word.len())
         && word.starts_with(|c: char| c.is_ascii_alphabetic())

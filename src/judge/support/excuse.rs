@@ -1,4 +1,4 @@
-//! What this host could not give or enforce: where it may be the reason of a failure, nothing is decided.
+//! Excuses: where something that this host lacks may be the reason of a failure, nothing is decided.
 
 use crate::judge::support::allowed::{Allowed, LibraryWord};
 use crate::judge::support::{complaints, wording};
@@ -10,7 +10,7 @@ use crate::model::evidence::{FileAccess, HostFacts, Refusal, Run};
 use crate::model::layer_status::{Layer, LayerName, State};
 use crate::model::verdict::{Finding, Status};
 
-/// Why a failure may be this host's and not the entry's.
+/// A reason why a failure may be this host's and not the entry's.
 pub(crate) struct Excuse {
     /// In words, to stand after the failure's summary.
     pub(crate) why: String,

@@ -18,7 +18,7 @@ pub(crate) fn program_of(path: &str) -> Option<&str> {
     (is_bin && is_command_name(name)).then_some(name)
 }
 
-/// Whether a path is that of a library or module. A harmless probe (/etc/nsswitch.conf, a locale, the
+/// True if a path is that of a library or module. A harmless probe (/etc/nsswitch.conf, a locale, the
 /// directory of modules itself) is none.
 pub(crate) fn is_library(path: &str) -> bool {
     let name = short(path);
@@ -36,7 +36,7 @@ pub(crate) fn is_library(path: &str) -> bool {
         || below_packages(path).is_some_and(|rest| !rest.is_empty() && !rest.ends_with(".pth"))
 }
 
-/// What follows `dist-packages/` or `site-packages/` in a path.
+/// The part of a path after `dist-packages/` or `site-packages/`.
 pub(crate) fn below_packages(path: &str) -> Option<&str> {
     ["/dist-packages/", "/site-packages/"]
         .iter()
@@ -44,13 +44,13 @@ pub(crate) fn below_packages(path: &str) -> Option<&str> {
         .map(|(_, rest)| rest)
 }
 
-/// Whether a module's name is that of a chess library, or of something inside one.
+/// True if a module's name is that of a chess library, or of something inside one.
 pub(crate) fn is_chess_module(name: &str) -> bool {
     let first = name.split(['.', '/', ':']).next().unwrap_or(name);
     MODULES.contains(&first)
 }
 
-/// Whether a path leads into a chess library among installed packages.
+/// True if a path leads into a chess library among installed packages.
 pub(crate) fn is_chess_path(path: &str) -> bool {
     below_packages(path).is_some_and(is_chess_module)
 }

@@ -1,4 +1,4 @@
-//! What the entry started, as a report shows it: names by class, lineages, the list for programs.
+//! The programs of an entry, as a report shows them: names by class, lineages, the list for programs.
 
 use crate::judge::support::runs;
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ pub(crate) fn classes(evidence: &Evidence) -> BTreeMap<&'static str, Vec<String>
     map
 }
 
-/// What the measured run started, for people: one line a lineage.
+/// The programs of the measured run, for people: one line a lineage.
 pub(crate) fn tree(evidence: &Evidence) -> Vec<String> {
     let Some(run) = runs::measured(evidence) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What the sandbox refused beside programs and libraries, in words: calls, and files of the host.
+//! Refusals of the sandbox beside programs and libraries, in words: calls, and files of the host.
 //!
 //! No rule forbids to try, and what was refused was of no use; but an author should know, and so should an
 //! organiser who reads of another engine's net or of somebody's home.
@@ -30,7 +30,7 @@ pub(crate) fn words(evidence: &Evidence) -> Vec<String> {
     words
 }
 
-/// What run-times and the C library look into by themselves, below /etc and /dev.
+/// Files below /etc and /dev that run-times and the C library look into by themselves.
 const PROBED: [&str; 22] = [
     "/etc/bash.bashrc",
     "/etc/gai.conf",
@@ -59,7 +59,7 @@ const PROBED: [&str; 22] = [
 /// Where programs of the system look for parts of their own.
 const PARTS: [&str; 8] = ["/usr", "/opt", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin"];
 
-/// Whether an opening is worth a word: it was refused, no other rule speaks of it, and it is none of those that
+/// True if an opening is worth a word: it was refused, no other rule speaks of it, and it is none of those that
 /// every program makes.
 fn is_told(run: &Run, open: &FileOpen) -> bool {
     let path = Path::new(&open.path);

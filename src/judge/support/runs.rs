@@ -6,17 +6,17 @@ use crate::model::evidence::{
     Answer, Ask, EndHow, Evidence, Exec, ExitHow, GoQuestion, Purpose, Question, Run, Shell,
 };
 
-/// Whether the run got as far as its first `readyok`.
+/// True if the run got as far as its first `readyok`.
 pub(crate) fn is_up(run: &Run) -> bool {
     run.uciok.is_some() && run.readyok.is_some()
 }
 
-/// Whether the run came up and did not end before it was asked to: what it wanted in vain it did not need.
+/// True if the run came up and did not end before it was asked to: what it wanted in vain it did not need.
 pub(crate) fn went_well(run: &Run) -> bool {
     is_up(run) && run.ending.how != EndHow::ByItself
 }
 
-/// Whether the engine can be judged in this run as the event would run it: a start under the neutral
+/// True if the engine can be judged in this run as the event would run it: a start under the neutral
 /// name by whichever shell is the better one.
 fn is_main(run: &Run) -> bool {
     matches!(run.purpose, Purpose::Main | Purpose::OtherShell)
@@ -76,7 +76,7 @@ pub(crate) fn first_trouble(run: &Run) -> Option<usize> {
         .position(|ask| !ask.answer.is_good() && !matches!(ask.answer, Answer::Illegal { .. }))
 }
 
-/// Whether `quit` was sent to an engine that had answered everything before, so that what remains
+/// True if `quit` was sent to an engine that had answered everything before, so that what remains
 /// counts (rule 7.4). An engine that hung or died before could not tidy up.
 pub(crate) fn was_told_to_quit(run: &Run) -> bool {
     let quit = run.asks.iter().position(|ask| ask.question == Question::Quit);
@@ -121,7 +121,7 @@ pub(crate) fn purpose(run: &Run) -> String {
     }
 }
 
-/// Who started a program: `entry > sh > cc > cc1`.
+/// The chain of programs down to one: `entry > sh > cc > cc1`.
 pub(crate) fn lineage(run: &Run, index: Option<usize>) -> String {
     let mut names = Vec::new();
     let mut at = index;
@@ -145,7 +145,7 @@ fn title(exec: &Exec) -> &str {
     if exec.class == crate::model::evidence::ProgramClass::Entry { "entry" } else { &exec.name }
 }
 
-/// How the run's first process ended before it was asked to, with the signals of its other processes.
+/// The end of a run that came before it was asked for.
 pub(crate) fn how_it_ended(run: &Run) -> Option<String> {
     if run.ending.how != EndHow::ByItself {
         return None;
@@ -156,7 +156,7 @@ pub(crate) fn how_it_ended(run: &Run) -> Option<String> {
     })
 }
 
-/// What came in place of a good answer.
+/// The words for an answer, or for what came in its place.
 pub(crate) fn answer_words(ask: &Ask, run: &Run) -> String {
     match &ask.answer {
         Answer::Done => "answered".to_owned(),
@@ -199,7 +199,7 @@ pub(crate) fn stderr(run: &Run) -> Vec<String> {
     run.stderr_tail.iter().skip(skip).map(|line| format!("stderr: {line}")).collect()
 }
 
-/// What was said around a question, with times: `>` to the engine, `<` from it.
+/// The conversation around a question, with times: `>` to the engine, `<` from it.
 pub(crate) fn conversation(run: &Run, upto: usize) -> Vec<String> {
     let from = (upto + 1).saturating_sub(3);
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! Why a run did not come up: the launch, the end, the silence, each named with what to do about it.
+//! The reason why a run did not come up: launch, end or silence, each with the next step.
 
 use crate::judge::support::allowed::Allowed;
 use crate::judge::support::{complaints, runs, wording};
@@ -23,7 +23,7 @@ impl Cause {
     }
 }
 
-/// Why the run did not get to `readyok` within the limit.
+/// The reason why the run did not get to `readyok` within the limit.
 pub(crate) fn of(run: &Run, limits: &Limits, policy: &dyn Allowed) -> Cause {
     if let Some(failure) = &run.launch_failure {
         return launch(failure);
@@ -66,7 +66,7 @@ fn launch(failure: &LaunchFailure) -> Cause {
     Cause::new(what, help)
 }
 
-/// It ran, and an answer did not come.
+/// The cause where it ran and an answer did not come.
 fn silence(run: &Run, limits: &Limits) -> Cause {
     let limit = wording::secs(limits.startup);
     if let Some(stopped) = run.left_processes.iter().find(|p| "Tt".contains(p.state)) {
@@ -118,7 +118,7 @@ fn silence(run: &Run, limits: &Limits) -> Cause {
     }
 }
 
-/// What it wanted and did not get, where that is likely to be why.
+/// A program or module that it wanted in vain, where that is likely to be the reason.
 fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
     if let Some(exec) = run.execs.iter().find(|exec| commands::is_denied(exec)) {
         return Some((

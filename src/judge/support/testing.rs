@@ -224,7 +224,7 @@ impl Build for Run {
         }
         self
     }
-    /// It never said `uciok`.
+    /// A run that never said `uciok`.
     fn not_up(mut self) -> Run {
         self.uciok = None;
         self.readyok = None;
@@ -233,7 +233,7 @@ impl Build for Run {
             Ending { how: EndHow::Killed, exit: None, exit_after: None, emptied_after: None };
         self
     }
-    /// It ended before `uciok`.
+    /// A run that ended before `uciok`.
     fn died(mut self, exit: ExitHow) -> Run {
         self = self.not_up();
         self.asks = vec![ask(Question::Uci, 0, 30, Answer::Ended(Some(exit)))];
