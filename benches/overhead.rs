@@ -16,8 +16,9 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use gate4k::judge::gate::{Gate, Settings};
+use gate4k::judge::Judge;
 use gate4k::judge::probe::Waits;
+use gate4k::judge::settings::Settings;
 use gate4k::model::evidence::Shell;
 use gate4k::policy::allowlist::Allowlist;
 use gate4k::policy::decide::Strictness;
@@ -297,8 +298,8 @@ fn whole_check() {
     for _ in 0..5 {
         let before = children();
         let start = Instant::now();
-        let gate = Gate::open(Settings::default()).expect("the gate opens");
-        let report = gate.check(&entry, &|_| ()).expect("a report");
+        let judge = Judge::open(Settings::default()).expect("the judge opens");
+        let report = judge.assess(&entry, judge.settings().jobs, &|_| ()).expect("a report");
         totals.push(start.elapsed());
         engines.push(children().saturating_sub(before));
         assert!(report.startup.readyok.is_some(), "it did not start");

@@ -13,7 +13,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::event::tiebreak::{CHAINS, Chain};
-use crate::judge::gate::GamesWanted;
+use crate::judge::settings::GamesWanted;
 use crate::model::layer_status::LayerName;
 use crate::model::rule::{RULES, RuleId, UnknownRule};
 use crate::sandbox::devices::DeviceClass;

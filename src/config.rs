@@ -5,19 +5,18 @@
 //! judges wrongly.
 
 use std::num::NonZeroUsize;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::Spanned;
 
-use crate::judge::gate::waive::Waiver;
-use crate::judge::gate::{GamesWanted, MATCH_LIMIT, NotGames};
+use crate::judge::error::CheckError;
+use crate::judge::settings::{GamesWanted, MATCH_LIMIT, NotGames};
+use crate::judge::waiver::{RawWaiver, Waiver};
 use crate::model::evidence::Limits;
 use crate::model::layer_status::LayerName;
-use crate::model::rule::{Kind, RULES, RuleId};
-use crate::model::source_place::{Misplaced, Place, nearest};
+use crate::model::source_place::{Misplaced, Mistake, known};
 use crate::model::text::shown;
 use crate::policy::allowlist::with_suggestion;
 use crate::sandbox::devices::DeviceClass;
@@ -25,15 +24,15 @@ use crate::sandbox::devices::DeviceClass;
 /// The name that is looked for.
 pub const FILE_NAME: &str = "gate4k.toml";
 
-/// Why there is no configuration.
+/// An error in reading a configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read the configuration {}: {source}", shown(path))]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// Something in it is wrong.
@@ -41,7 +40,7 @@ pub enum ConfigError {
     Wrong(Misplaced),
 }
 
-/// What may be decided once. None: not decided here.
+/// The decisions of a file. None: not decided here.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Config {
@@ -50,13 +49,13 @@ pub struct Config {
     /// An allow-list in place of the one built in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowlist: Option<PathBuf>,
-    /// Whether tolerated commands are refused.
+    /// True if tolerated commands are refused.
     pub strict: bool,
-    /// Whether probes that can only advise are left out.
+    /// True if probes that can only advise are left out.
     pub quick: bool,
-    /// Whether results of unchanged entries are kept.
+    /// True if results of unchanged entries are kept.
     pub cache: bool,
-    /// How many entries are judged at a time.
+    /// The number of entries judged at a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs: Option<NonZeroUsize>,
     /// From exec to the first `readyok`.
@@ -85,7 +84,7 @@ pub struct Config {
     /// Accelerators that are opened to entries.
     #[serde(serialize_with = "device_words")]
     pub devices: Vec<DeviceClass>,
-    /// What the organisers let pass (rule 7.8).
+    /// The organisers' waivers (rule 7.8).
     #[serde(rename = "waiver", skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<Waiver>,
 }
@@ -124,21 +123,8 @@ struct Raw {
     waiver: Vec<RawWaiver>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawWaiver {
-    entry: Spanned<PathBuf>,
-    rule: Spanned<String>,
-    reason: Spanned<String>,
-    date: Spanned<toml::value::Datetime>,
-    sha256: Option<Spanned<String>>,
-}
-
-/// A mistake: what, and where in the text.
-type Mistake = (Range<usize>, String);
-
 impl Config {
-    /// What holds where nothing is decided: the event's own.
+    /// The event's own settings, which hold where nothing is decided.
     #[must_use]
     pub fn none() -> Config {
         let Limits { startup, answer, quit, grace } = Limits::default();
@@ -176,6 +162,18 @@ impl Config {
         let text = std::fs::read_to_string(path)
             .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
         Config::parse(&text, path)
+    }
+
+    /// The waivers of the file that decides for the current directory: those who only play an entry need no more.
+    ///
+    /// # Errors
+    /// When that file cannot be read, or is wrong at some place.
+    pub fn waivers_here() -> Result<Vec<Waiver>, CheckError> {
+        let here = std::env::current_dir().unwrap_or_else(|_| ".".into());
+        let Some(path) = Config::find(&here) else { return Ok(Vec::new()) };
+        let config =
+            Config::load(&path).map_err(|error| CheckError::Configuration(Box::new(error)))?;
+        Ok(config.waivers)
     }
 
     /// Reads a text that lies, or lay, at `path`.
@@ -250,41 +248,8 @@ fn read(text: &str, path: &Path) -> Result<Config, Mistake> {
         waivers: raw
             .waiver
             .into_iter()
-            .map(|raw| waiver(raw, text, path, here))
+            .map(|raw| raw.verified(text, path))
             .collect::<Result<_, _>>()?,
-    })
-}
-
-fn waiver(raw: RawWaiver, text: &str, path: &Path, here: &Path) -> Result<Waiver, Mistake> {
-    let rule: RuleId =
-        known(&raw.rule, "rule", RULES.iter().map(|rule| rule.name), |word| word.parse().ok())?;
-    if rule.rule().kind != Kind::Gate {
-        return Err((raw.rule.span(), format!("{rule} never rejects, so nothing can be waived")));
-    }
-    if raw.reason.get_ref().trim().is_empty() {
-        return Err((raw.reason.span(), "a waiver needs a reason that others can read".into()));
-    }
-    let date = raw.date.get_ref();
-    if date.date.is_none() || date.time.is_some() {
-        return Err((raw.date.span(), "the day of the decision is wanted: 2026-11-21".into()));
-    }
-    if let Some(sha256) = &raw.sha256 {
-        let sum = sha256.get_ref();
-        if sum.len() != 64 || !sum.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
-            let what = "64 small hexadecimal digits are wanted here, as sha256sum prints them";
-            return Err((sha256.span(), what.into()));
-        }
-    }
-    let at = Place::of(text, raw.entry.span().start);
-    Ok(Waiver {
-        entry: here.join(raw.entry.get_ref()),
-        rule,
-        reason: raw.reason.into_inner(),
-        date: date.to_string(),
-        sha256: raw.sha256.map(Spanned::into_inner),
-        place: format!("{}:{at}", shown(path)),
-        file: path.to_owned(),
-        at,
     })
 }
 
@@ -296,24 +261,6 @@ fn words<'a, T, const N: usize>(
     named: fn(&str) -> Option<T>,
 ) -> Result<Vec<T>, Mistake> {
     raw.iter().map(|word| known(word, what, all, named)).collect()
-}
-
-/// One word out of a known set, or what was probably meant.
-fn known<'a, T>(
-    word: &Spanned<String>,
-    what: &str,
-    all: impl IntoIterator<Item = &'a str>,
-    named: impl FnOnce(&str) -> Option<T>,
-) -> Result<T, Mistake> {
-    let text = word.get_ref();
-    named(text).ok_or_else(|| {
-        let all: Vec<&str> = all.into_iter().collect();
-        let hint = match nearest(text, all.iter().copied()) {
-            Some(near) => format!("; did you mean {near:?}?"),
-            None => format!("; there are {}", all.join(", ")),
-        };
-        (word.span(), format!("there is no {what} {text:?}{hint}"))
-    })
 }
 
 /// `match = 3`, or `match = "off"`.
@@ -380,7 +327,8 @@ mod tests {
         std::fs::create_dir(top.path().join("entries")).unwrap();
         let text = "entries = [\"entries\"]\nallowlist = \"list.toml\"\nstrict = true\ncache = false\n\
                     jobs = 3\nmatch = \"off\"\nstartup-limit = \"1m 5s\"\nrequire = [\"net\"]\ndevices = [\"dri\"]\n\
-                    [[waiver]]\nentry = \"entries/x\"\nrule = \"commands\"\nreason = \"asked for by many\"\n\
+                    [[waiver]]\nentry = \"entries/x\"\nrule = \"commands\"\nprograms = [\"sed\"]\n\
+                    reason = \"asked for by many\"\n\
                     date = 2026-11-21\n";
         let read = Config::parse(text, &path).unwrap();
         assert_eq!(read.startup_limit, Duration::from_secs(65));
@@ -399,7 +347,16 @@ mod tests {
                 "[[waiver]]\nentry = \"x\"\nrule = \"{rule}\"\nreason = \"{reason}\"\ndate = {date}\n"
             )
         };
+        let commands = |programs: &str| waiver("commands", "r", "2026-11-21") + programs;
         for (text, place, part) in [
+            (commands(""), "3:8", "programs = [\"sed\"]"),
+            (commands("programs = []"), "6:12", "name a program"),
+            (commands("programs = [\"/bin/sed\"]"), "6:13", "without a directory"),
+            (
+                waiver("size", "r", "2026-11-21\nprograms = [\"sed\"]"),
+                "6:12",
+                "only a waiver for commands",
+            ),
             ("quick = 1".into(), "1:9", "boolean"),
             ("\nstrikt = true".into(), "2:1", "strict"),
             ("grace = \"soon\"".into(), "1:9", "no time"),

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::model::entry_report::EntryReport;
 use crate::model::verdict::Verdict;
 
-/// What nobody asked for in so long a time is removed.
+/// A result that nobody asked for in so long a time is removed.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// The results; without a folder, nothing is kept and nothing found.
@@ -50,7 +50,7 @@ impl Cache {
         cache
     }
 
-    /// Whether anything can be kept.
+    /// True if anything can be kept.
     #[must_use]
     pub fn is_there(&self) -> bool {
         self.folder.is_some()

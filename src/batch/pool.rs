@@ -15,17 +15,18 @@ use std::thread;
 use tracing::debug;
 
 use crate::judge::error::CheckError;
+use crate::judge::rules::{self, CausedByLoad};
 use crate::model::entry_report::EntryReport;
 use crate::model::rule::{Kind, RuleId};
 use crate::model::verdict::{Status, Verdict};
 
-/// What came of one entry.
+/// The report on one entry, or why there is none.
 pub type Judged = Result<EntryReport, CheckError>;
 
 /// Judges one entry with so many probes beside each other, and tells each step.
-pub type Judge<'a> = &'a (dyn Fn(&Path, NonZeroUsize, &(dyn Fn(&str) + Sync)) -> Judged + Sync);
+pub type Assess<'a> = &'a (dyn Fn(&Path, NonZeroUsize, &(dyn Fn(&str) + Sync)) -> Judged + Sync);
 
-/// Who watches the workers; called from any of them.
+/// The observer of the workers; called from any of them.
 pub trait Watch: Sync {
     /// A worker does this step of an entry now.
     fn step(&self, worker: usize, entry: &Path, step: &str);
@@ -33,33 +34,33 @@ pub trait Watch: Sync {
     fn rests(&self, worker: usize);
 }
 
-/// How much is done at a time.
+/// The number of entries and probes at a time.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
+pub struct Concurrency {
     /// Entries, where there are several.
     pub entries: NonZeroUsize,
     /// Probes of an entry that is judged alone.
     pub probes: NonZeroUsize,
 }
 
-impl Room {
+impl Concurrency {
     /// As many entries as were asked for; else three for each processor, since a check waits for half of its time (for
     /// clocks, for what must not happen, for the end of processes) and not evenly.
     #[must_use]
-    pub fn new(asked: Option<NonZeroUsize>, processors: NonZeroUsize) -> Room {
-        Room {
+    pub fn new(asked: Option<NonZeroUsize>, processors: NonZeroUsize) -> Concurrency {
+        Concurrency {
             entries: asked.unwrap_or(processors.saturating_add(processors.get().saturating_mul(2))),
             probes: asked.unwrap_or(processors),
         }
     }
 
-    /// How many of these entries are judged beside each other.
+    /// The number of these entries judged beside each other.
     #[must_use]
     pub fn workers(self, entries: usize) -> usize {
         self.entries.get().min(entries).max(1)
     }
 
-    /// How many probes of one entry there are at a time, with so many workers.
+    /// The number of probes of one entry at a time, with so many workers.
     fn probes_each(self, workers: usize) -> NonZeroUsize {
         if workers == 1 {
             return self.probes;
@@ -74,19 +75,19 @@ impl Room {
 /// What `hear` returns, after the entries that are being judged then; no more are begun.
 pub fn run<E>(
     entries: &[PathBuf],
-    room: Room,
-    judge: Judge<'_>,
+    at_once: Concurrency,
+    judge: Assess<'_>,
     watch: &dyn Watch,
     mut hear: impl FnMut(usize, Judged) -> Result<(), E>,
 ) -> Result<(), E> {
-    let workers = room.workers(entries.len());
-    let each = room.probes_each(workers);
+    let workers = at_once.workers(entries.len());
+    let each = at_once.probes_each(workers);
     let next = AtomicUsize::new(0);
     let running = Running::default();
     let mut order = InOrder::default();
     let mut again = Vec::new();
     thread::scope(|scope| {
-        // Without room, so that no entry is begun for somebody who has stopped listening.
+        // Without a buffer, so that no entry is begun for somebody who has stopped listening.
         let (send, receive) = mpsc::sync_channel(0);
         for worker in 0..workers {
             let (send, next, running) = (send.clone(), &next, &running);
@@ -111,7 +112,7 @@ pub fn run<E>(
         }
         drop(send);
         for (index, judged) in receive {
-            if judged.as_ref().is_ok_and(may_be_owed_to_others) {
+            if judged.as_ref().is_ok_and(may_be_caused_by_load) {
                 debug!(index, "missed something beside others: judged again alone");
                 again.push(index);
             } else {
@@ -123,7 +124,7 @@ pub fn run<E>(
     again.sort_unstable();
     for index in again {
         if let Some(path) = entries.get(index) {
-            order.put(index, guarded(judge, path, room.probes, 0, watch), &mut hear)?;
+            order.put(index, guarded(judge, path, at_once.probes, 0, watch), &mut hear)?;
         }
     }
     watch.rests(0);
@@ -132,7 +133,7 @@ pub fn run<E>(
 
 /// One entry that breaks the judge must not take the others with it.
 fn guarded(
-    judge: Judge<'_>,
+    judge: Assess<'_>,
     path: &Path,
     jobs: NonZeroUsize,
     worker: usize,
@@ -145,50 +146,31 @@ fn guarded(
     })
 }
 
-/// Whether an entry missed something that it might have reached alone, and nothing else speaks against it.
-fn may_be_owed_to_others(report: &EntryReport) -> bool {
+/// True if an entry missed something that it might have reached alone, and nothing else speaks against it.
+fn may_be_caused_by_load(report: &EntryReport) -> bool {
     let gates = || report.findings.iter().filter(|found| found.rule.rule().kind == Kind::Gate);
     report.circumstances.beside > 0
         && report.circumstances.judged.is_none()
         && report.verdict != Verdict::Accepted
         && !report.runs.is_empty()
-        && !gates().any(|found| found.status == Status::Fail && is_timeless(found.rule, report))
-        && !is_hopeless(report)
+        && !gates()
+            .any(|found| found.status == Status::Fail && fails_at_any_speed(found.rule, report))
+        && !never_started(report)
 }
 
-/// Whether it never came up, by no way of starting it, for what a faster host would not change.
-fn is_hopeless(report: &EntryReport) -> bool {
+/// True if the entry never came up, by no way of starting it, for what a faster host would not change.
+fn never_started(report: &EntryReport) -> bool {
     report.runs.iter().all(|run| run.startup.readyok.is_none() && !run.strained)
 }
 
-/// Whether what breaks the rule would break it however fast the host was.
-fn is_timeless(rule: RuleId, report: &EntryReport) -> bool {
-    match rule {
-        RuleId::SingleFile
-        | RuleId::Format
-        | RuleId::Size
-        | RuleId::Payload
-        | RuleId::Commands
-        | RuleId::Libraries
-        | RuleId::ChessLibrary
-        | RuleId::OwnBook => true,
-        // It answered wrongly, or died of the question, or slept over it, or had gone when its files still lay there.
-        RuleId::UciHandshake
-        | RuleId::UciIsready
-        | RuleId::UciNewgame
-        | RuleId::UciPosition
-        | RuleId::UciGo
-        | RuleId::UciQuit
-        | RuleId::LegalMoves
-        | RuleId::LongGame
-        | RuleId::LeftoverFiles
-        | RuleId::LeftoverProcesses => {
+/// True if a failure of the rule cannot be the fault of a slow host.
+fn fails_at_any_speed(rule: RuleId, report: &EntryReport) -> bool {
+    match rules::caused_by_load(rule) {
+        CausedByLoad::Never => true,
+        CausedByLoad::IfStrained => {
             !report.runs.iter().any(|run| run.purpose.can_reject() && run.strained)
         }
-        // How it starts, whether it computes while it waits, and what it does with little on its clock.
-        RuleId::FileName | RuleId::Startup | RuleId::Match | RuleId::Ponder | RuleId::Clock => {
-            false
-        }
+        CausedByLoad::Possibly => false,
     }
 }
 
@@ -269,13 +251,19 @@ mod tests {
         NonZeroUsize::new(count).unwrap()
     }
 
-    fn all(names: &[&str], jobs_: usize, judge: Judge<'_>) -> Vec<(usize, Judged)> {
+    fn all(names: &[&str], jobs_: usize, judge: Assess<'_>) -> Vec<(usize, Judged)> {
         let paths: Vec<PathBuf> = names.iter().map(PathBuf::from).collect();
         let mut heard = Vec::new();
-        run(&paths, Room::new(Some(jobs(jobs_)), jobs(1)), judge, &Nobody, |index, judged| {
-            heard.push((index, judged));
-            Ok::<_, Infallible>(())
-        })
+        run(
+            &paths,
+            Concurrency::new(Some(jobs(jobs_)), jobs(1)),
+            judge,
+            &Nobody,
+            |index, judged| {
+                heard.push((index, judged));
+                Ok::<_, Infallible>(())
+            },
+        )
         .unwrap();
         heard
     }
@@ -360,7 +348,7 @@ mod tests {
                 (run.purpose, run.strained) = (purpose, strained);
             }
             assert!(!report.runs.is_empty());
-            may_be_owed_to_others(&report)
+            may_be_caused_by_load(&report)
         };
         for rule in [RuleId::LeftoverFiles, RuleId::UciQuit, RuleId::LegalMoves, RuleId::LongGame] {
             assert!(!with(rule, Purpose::Main, false), "{rule}");
@@ -376,13 +364,13 @@ mod tests {
 
     #[test]
     fn room_is_shared_by_entries_and_their_probes() {
-        let room = Room::new(None, jobs(2));
+        let at_once = Concurrency::new(None, jobs(2));
         let shares = |entries| {
-            let workers = room.workers(entries);
-            (workers, room.probes_each(workers).get())
+            let workers = at_once.workers(entries);
+            (workers, at_once.probes_each(workers).get())
         };
         assert_eq!([1, 2, 3, 4, 9].map(shares), [(1, 2), (2, 3), (3, 2), (4, 1), (6, 1)]);
-        let asked = Room::new(Some(jobs(3)), jobs(2));
+        let asked = Concurrency::new(Some(jobs(3)), jobs(2));
         assert_eq!((asked.workers(9), asked.workers(1), asked.probes.get()), (3, 1, 3));
     }
 
@@ -402,12 +390,12 @@ mod tests {
     fn when_nobody_listens_any_more_no_entry_is_begun() {
         let begun = AtomicUsize::new(0);
         let paths = vec![PathBuf::from("x"); 50];
-        let judge: Judge<'_> = &|path, _, _| {
+        let judge: Assess<'_> = &|path, _, _| {
             begun.fetch_add(1, Ordering::Relaxed);
             Ok(judged(path, vec![]))
         };
         let stopped =
-            run(&paths, Room::new(None, jobs(1)), judge, &Nobody, |_, _| Err("full disk"));
+            run(&paths, Concurrency::new(None, jobs(1)), judge, &Nobody, |_, _| Err("full disk"));
         assert_eq!(stopped, Err("full disk"));
         // The one that was heard, and those of three workers that may have begun meanwhile.
         assert!(begun.load(Ordering::Relaxed) <= 4);

@@ -15,10 +15,10 @@ use super::watch::Watched;
 use super::worker_lines::WorkerLines;
 use super::{log, note, tell, with_causes};
 use crate::batch::cache::Cache;
-use crate::batch::pool::{self, Judge, Judged, Room};
+use crate::batch::pool::{self, Assess, Concurrency, Judged};
 use crate::cli::{CheckArgs, ReportPath};
-use crate::judge::gate::{Gate, Progress, waive};
-use crate::model::entry_report::{EntryReport, Told};
+use crate::judge::{Judge, Progress};
+use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::receipt::document::Receipt;
@@ -84,24 +84,24 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     if !args.quiet {
         choice.notes.iter().for_each(|line| note(line));
     }
-    let gate = match Gate::open(choice.settings.clone()) {
-        Ok(gate) => gate,
+    let judge = match Judge::open(choice.settings.clone()) {
+        Ok(judge) => judge,
         Err(error) => {
             tell(&error.to_string());
-            outputs.finish(Told::from(&[]), &[], out)?;
+            outputs.finish(ReportInput::from(&[]), &[], out)?;
             return Ok(error.exit());
         }
     };
     // Who asks about one entry wants it to be looked at.
     let cache = if choice.many && choice.config.cache { Cache::of_user() } else { Cache::none() };
-    let kept = Kept { gate: &gate, cache, fingerprints: Mutex::default() };
-    let judge: Judge<'_> = &|path, jobs, progress| {
-        kept.or_judge(path, progress, |progress| gate.check_with(path, jobs, progress))
+    let kept = Kept { judge: &judge, cache, fingerprints: Mutex::default() };
+    let assess: Assess<'_> = &|path, jobs, progress| {
+        kept.or_judge(path, progress, |progress| judge.assess(path, jobs, progress))
     };
     let (exit, reports) =
-        judge_all(args, &choice, outputs, out, judge, &|path, judged| kept.keep(path, judged))?;
+        judge_all(args, &choice, outputs, out, assess, &|path, judged| kept.keep(path, judged))?;
     if let Some(receipt) = receipt {
-        receipt.write(&Receipt::of(&reports, &gate, &choice.settings).text()?)?;
+        receipt.write(&Receipt::of(&reports, &judge).text()?)?;
     }
     Ok(exit)
 }
@@ -137,7 +137,7 @@ impl ReceiptTo {
 
 /// Results of entries that have not changed.
 struct Kept<'a> {
-    gate: &'a Gate,
+    judge: &'a Judge,
     cache: Cache,
     fingerprints: Mutex<HashMap<PathBuf, String>>,
 }
@@ -153,7 +153,7 @@ impl Kept<'_> {
         if !self.cache.is_there() {
             return judge(progress);
         }
-        if let Some(fingerprint) = self.gate.fingerprint(path)? {
+        if let Some(fingerprint) = self.judge.fingerprint(path)? {
             if let Some(report) = self.cache.get(&fingerprint) {
                 debug!(entry = %shown(path), fingerprint, "nothing has changed: taken from the cache");
                 return Ok(report);
@@ -169,7 +169,7 @@ impl Kept<'_> {
     fn keep(&self, path: &Path, report: &EntryReport) {
         let before = self.fingerprints.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
         if let Some(before) = before
-            && self.gate.fingerprint(path).is_ok_and(|now| now.as_ref() == Some(&before))
+            && self.judge.fingerprint(path).is_ok_and(|now| now.as_ref() == Some(&before))
         {
             self.cache.put(&before, report);
         }
@@ -183,21 +183,20 @@ fn judge_all(
     choice: &Choice,
     outputs: Reports,
     out: &mut impl Write,
-    judge: Judge<'_>,
+    assess: Assess<'_>,
     keep: &dyn Fn(&Path, &EntryReport),
 ) -> anyhow::Result<(Exit, Vec<EntryReport>)> {
-    let Choice { entries, settings, config, strays, .. } = choice;
-    let room = Room::new(config.jobs, settings.jobs);
-    let workers = room.workers(entries.len());
+    let Choice { entries, settings, config, config_findings, .. } = choice;
+    let at_once = Concurrency::new(config.jobs, settings.jobs);
+    let workers = at_once.workers(entries.len());
     let lines = WorkerLines::new(args.quiet || log::is_on(args.verbose), workers, entries.len());
     let mut reports = Vec::new();
     let mut rows = Vec::new();
     let mut outcomes = Vec::new();
-    pool::run(entries, room, judge, &lines, |index, mut judged| {
+    pool::run(entries, at_once, assess, &lines, |index, judged| {
         let path = &entries[index];
-        if let Ok(report) = &mut judged {
+        if let Ok(report) = &judged {
             keep(path, report);
-            waive::apply(report, &config.waivers);
         }
         lines.done(index + 1, path, &judged);
         match judged {
@@ -217,7 +216,7 @@ fn judge_all(
         Ok::<_, anyhow::Error>(())
     })?;
     drop(lines);
-    outputs.finish(Told { entries: &reports, strays }, &rows, out)?;
+    outputs.finish(ReportInput { entries: &reports, config_findings }, &rows, out)?;
     Ok((Exit::worst(outcomes), reports))
 }
 

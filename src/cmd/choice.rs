@@ -9,15 +9,16 @@ use crate::batch::changed::{self, Before, Changes};
 use crate::batch::discover;
 use crate::cli::CheckArgs;
 use crate::config::{Config, FILE_NAME};
-use crate::judge::gate::{Settings, waive};
-use crate::model::entry_report::Stray;
+use crate::judge::settings::Settings;
+use crate::judge::waive;
+use crate::model::entry_report::ConfigFinding;
 use crate::model::text::shown;
 
 /// What was chosen.
 pub(super) struct Choice {
     /// All of it, as a configuration.
     pub(super) config: Config,
-    /// For the gate.
+    /// For the judge.
     pub(super) settings: Settings,
     /// What is judged, in order.
     pub(super) entries: Vec<PathBuf>,
@@ -26,7 +27,7 @@ pub(super) struct Choice {
     /// What the caller should know.
     pub(super) notes: Vec<String>,
     /// Findings on the configuration.
-    pub(super) strays: Vec<Stray>,
+    pub(super) config_findings: Vec<ConfigFinding>,
 }
 
 impl Choice {
@@ -63,8 +64,8 @@ impl Choice {
                 branch.touched(named, args.entry.engines_json.as_deref(), &mut notes)?
             }
         };
-        let strays = waive::without_entry(&config.waivers);
-        Ok(Choice { config, settings, entries, many, notes, strays })
+        let config_findings = waive::without_entry(&config.waivers);
+        Ok(Choice { config, settings, entries, many, notes, config_findings })
     }
 }
 
@@ -248,6 +249,7 @@ fn gate_settings(args: &CheckArgs, config: &Config) -> Settings {
         required: config.require.clone(),
         lazy_memory: config.lazy_memory,
         devices: config.devices.clone(),
+        waivers: config.waivers.clone(),
         ..settings(&args.entry)
     };
     match config.jobs {

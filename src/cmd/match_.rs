@@ -8,16 +8,17 @@ use anyhow::Context;
 use super::match_out::Sinks;
 use super::{tell, with_causes};
 use crate::cli::{DrawChoice, MatchArgs, PgnStyle};
+use crate::config::Config;
 use crate::game::adjudicate::{DrawRule, Rules};
 use crate::game::clock::Patience;
 use crate::game::end::Material;
 use crate::game::openings::{Book, Order, Sequence, Wanted};
 use crate::game::tables::Tables;
+use crate::judge::Judge;
 use crate::judge::error::CheckError;
+use crate::judge::settings::Settings;
 use crate::model::exit::Exit;
 use crate::model::units::Ply;
-use crate::policy::decide::Strictness;
-use crate::runner::entries::Cage;
 use crate::runner::events::Event;
 use crate::runner::schedule::{Colours, Schedule};
 use crate::runner::score::Score;
@@ -106,10 +107,10 @@ fn prepare(args: &MatchArgs) -> Result<(Match, Score), CheckError> {
         let words = format!("--sprt tests two engines, and these are {}", asked.len());
         return Err(CheckError::Configuration(words.into()));
     }
-    let mut cage = None;
+    let mut judge = None;
     let engines = asked
         .into_iter()
-        .map(|one| engine(one, args, &mut cage).map(Arc::new))
+        .map(|one| engine(one, args, &mut judge).map(Arc::new))
         .collect::<Result<Vec<_>, _>>()?;
     let colours = if args.no_reverse { Colours::InTurn } else { Colours::Reversed };
     let schedule =
@@ -149,7 +150,7 @@ fn prepare(args: &MatchArgs) -> Result<(Match, Score), CheckError> {
     Ok((game, score))
 }
 
-fn engine(asked: Asked, args: &MatchArgs, cage: &mut Option<Cage>) -> Result<Engine, CheckError> {
+fn engine(asked: Asked, args: &MatchArgs, judge: &mut Option<Judge>) -> Result<Engine, CheckError> {
     let control = asked.control.unwrap_or(args.tc);
     if asked.speaks == Speaks::Rule79 && !control.is_plain_clock() {
         let words = format!(
@@ -167,16 +168,21 @@ fn engine(asked: Asked, args: &MatchArgs, cage: &mut Option<Cage>) -> Result<Eng
         }
         Source::Entry(path) => {
             // Looked for once, and only where somebody has to be confined.
-            let cage = match cage {
-                Some(cage) => cage,
-                None => {
-                    let strictness =
-                        if args.strict { Strictness::Strict } else { Strictness::Tolerant };
-                    cage.insert(Cage::open(args.allowlist.as_deref(), strictness)?)
-                }
+            let judge = match judge {
+                Some(judge) => judge,
+                None => judge.insert(Judge::open(Settings {
+                    allowlist: args.allowlist.clone(),
+                    strict: args.strict,
+                    waivers: Config::waivers_here()?,
+                    ..Settings::default()
+                })?),
             };
-            let entry = cage.entry(&path, memory)?;
-            (entry.start, entry.options)
+            let entry = judge.playable(&path, memory)?;
+            if !entry.submission.is_whole() {
+                let what = "a file far beyond 4096 bytes".into();
+                return Err(CheckError::Nothing { path, what });
+            }
+            (Start::Entry(entry.launcher, entry.plan), entry.submission.options())
         }
     };
     options.extend(asked.options);

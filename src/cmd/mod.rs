@@ -31,7 +31,7 @@ use std::io::Write;
 use anstream::ColorChoice;
 
 use crate::cli::{Cli, Color, Command, ConfineArgs, EntryArgs};
-use crate::judge::gate::Settings;
+use crate::judge::settings::Settings;
 use crate::model::exit::Exit;
 use output::Output;
 

@@ -12,7 +12,8 @@ use super::reports::cannot;
 use super::tell;
 use super::watch::{PART, Watched};
 use crate::cli::PackArgs;
-use crate::judge::gate::{Gate, Settings};
+use crate::judge::Judge;
+use crate::judge::settings::Settings;
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
 use crate::model::rule::RuleId;
@@ -85,12 +86,12 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         tell(&refused);
         return Ok(Exit::Usage);
     }
-    let gate = match Gate::open(Settings {
+    let judge = match Judge::open(Settings {
         quick: args.quick,
         strict: args.strict,
         ..Settings::default()
     }) {
-        Ok(gate) => gate,
+        Ok(judge) => judge,
         Err(error) => {
             tell(&error.to_string());
             return Ok(error.exit());
@@ -108,7 +109,7 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     }
     let mut failed: Option<EntryReport> = None;
     for candidate in all.iter().filter(fits).take(TRIALS) {
-        let report = prove(&gate, candidate, args)?;
+        let report = prove(&judge, candidate, args)?;
         if report.verdict == Verdict::Accepted {
             // What lay there may have changed while the candidate was judged.
             if let Err(refused) = may_write(args) {
@@ -193,15 +194,16 @@ fn could_be_the_packing(report: &EntryReport) -> bool {
     report.findings.iter().any(|found| broken(found.status) && ON_THE_PACKING.contains(&found.rule))
 }
 
-/// Sends a candidate through the gate. The report names the source, since the candidate's own path is of no use to anyone.
-fn prove(gate: &Gate, candidate: &Candidate, args: &PackArgs) -> anyhow::Result<EntryReport> {
+/// Judges a candidate. The report names the source, since the candidate's own path is of no use to anyone.
+fn prove(judge: &Judge, candidate: &Candidate, args: &PackArgs) -> anyhow::Result<EntryReport> {
     let folder = tempfile::tempdir().context("no room for a candidate")?;
     let path = folder.path().join("engine");
     fs::write(&path, &candidate.bytes)?;
     fs::set_permissions(&path, Permissions::from_mode(0o755))?;
     let line = ProgressLine::new(args.quiet);
     let name = format!("{} bytes ({})", candidate.bytes.len(), candidate.how);
-    let report = gate.check(&path, &|step| line.step(&name, step))?;
+    let jobs = judge.settings().jobs;
+    let report = judge.assess(&path, jobs, &|step| line.step(&name, step))?;
     Ok(EntryReport { path: args.source.clone(), file: args.source.clone(), ..report })
 }
 

@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 use super::surroundings::Surroundings;
 use super::watch::PART;
 use crate::cli::{CheckArgs, Format, ReportFormat, ReportPath};
-use crate::model::entry_report::{EntryReport, Told};
+use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::text::shown;
 use crate::view::human::Look;
 use crate::view::table::Row;
@@ -77,7 +77,7 @@ impl Reports {
     /// All entries were judged. A report that fails does not keep the others from being written.
     pub(super) fn finish(
         self,
-        told: Told<'_>,
+        told: ReportInput<'_>,
         rows: &[Row],
         out: &mut impl Write,
     ) -> anyhow::Result<()> {
@@ -114,7 +114,12 @@ impl Reports {
         }
     }
 
-    fn text(&self, format: ReportFormat, told: Told<'_>, rows: &[Row]) -> anyhow::Result<String> {
+    fn text(
+        &self,
+        format: ReportFormat,
+        told: ReportInput<'_>,
+        rows: &[Row],
+    ) -> anyhow::Result<String> {
         let places = &self.surroundings.places;
         Ok(match format {
             ReportFormat::Human => {
@@ -134,8 +139,8 @@ impl Reports {
 }
 
 /// What people read below the entries: findings that are of none, and the table of several.
-fn end(told: Told<'_>, rows: &[Row], look: Look) -> String {
-    let mut page = human::strays(told.strays, look);
+fn end(told: ReportInput<'_>, rows: &[Row], look: Look) -> String {
+    let mut page = human::config_findings(told.config_findings, look);
     if rows.len() > 1 {
         page.push_str(&table::table(rows, look.width));
     }
@@ -147,7 +152,7 @@ pub(super) fn cannot(path: &Path) -> String {
 }
 
 /// Adds to the summary of the step what there is room for; other commands may have written before.
-fn summarise(path: &Path, told: Told<'_>) -> io::Result<()> {
+fn summarise(path: &Path, told: ReportInput<'_>) -> io::Result<()> {
     let mut file = OpenOptions::new().append(true).create(true).open(path)?;
     let used = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
     let room = markdown::SUMMARY_LIMIT.saturating_sub(used);
@@ -215,7 +220,7 @@ impl Sink {
 mod tests {
     use super::*;
     use crate::cli::{Cli, Command};
-    use crate::model::entry_report::tests::{report, stray};
+    use crate::model::entry_report::tests::{config_finding, report};
     use clap::Parser;
 
     fn written(words: &[&str], surroundings: Surroundings) -> anyhow::Result<String> {
@@ -224,8 +229,8 @@ mod tests {
         let mut out = Vec::new();
         let outputs = Reports::open(&args, surroundings)?;
         outputs.entry(&report(), &mut out)?;
-        let strays = [stray()];
-        let told = Told { entries: &[report()], strays: &strays };
+        let config_findings = [config_finding()];
+        let told = ReportInput { entries: &[report()], config_findings: &config_findings };
         outputs.finish(told, &[Row::judged(&report())], &mut out)?;
         Ok(String::from_utf8(out).unwrap())
     }
@@ -248,8 +253,11 @@ mod tests {
         let (quoted, commands) = both.split_once("\n::k7::\n").unwrap();
         assert!(quoted.starts_with("::stop-commands::k7\n"), "{quoted}");
         // What is of no entry comes when all are judged, as text, too.
-        let (strays, commands) = commands.split_once("\n::k7::\n").unwrap();
-        assert!(strays.starts_with("::stop-commands::k7\ngate4k.toml:3:9\n"), "{strays}");
+        let (config_findings, commands) = commands.split_once("\n::k7::\n").unwrap();
+        assert!(
+            config_findings.starts_with("::stop-commands::k7\ngate4k.toml:3:9\n"),
+            "{config_findings}"
+        );
         assert!(commands.starts_with("::error file="), "{commands}");
     }
 

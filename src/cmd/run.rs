@@ -14,8 +14,11 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 
 use super::{confinement, tell};
 use crate::cli::RunArgs;
-use crate::judge::gate;
-use crate::judge::gate::{Attached, Gate, Settings};
+use crate::config::Config;
+use crate::judge::Judge;
+use crate::judge::error::CheckError;
+use crate::judge::settings::Settings;
+use crate::judge::start::{AttachedEntry, refused};
 use crate::model::evidence::{ExitHow, LaunchFailure};
 use crate::model::exit::Exit;
 use crate::model::text::escape;
@@ -35,17 +38,15 @@ const PASSED_ON: [Signal; 6] = [
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     // Before any thread is started, so that each inherits it and no signal finds one that would die of it.
     let signals = signals()?;
-    let settings = confinement(settings_of(args), &args.confine);
-    let attached =
-        Gate::open(settings).and_then(|gate| Ok((gate.attach(&args.entry, streams()?)?, gate)));
-    let (attached, gate) = match attached {
+    let attached = attach(args);
+    let (attached, judge) = match attached {
         Ok(attached) => attached,
         Err(error) => {
             tell(&error.to_string());
             return Ok(error.exit());
         }
     };
-    let Attached { confined, ended, notes } = attached;
+    let AttachedEntry { confined, ended, notes } = attached;
     let_go()?;
     for note in notes {
         say(&note);
@@ -71,8 +72,8 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     confined.kill();
     let traces = confined.close();
     // What it wrote below the temporary directory goes now, not after the last word.
-    drop(gate);
-    for line in gate::refused(&traces) {
+    drop(judge);
+    for line in refused(&traces) {
         say(&line);
     }
     Ok(match (&traces.launch_failure, how) {
@@ -83,14 +84,20 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     })
 }
 
-fn settings_of(args: &RunArgs) -> Settings {
-    Settings {
+fn attach(args: &RunArgs) -> Result<(AttachedEntry, Judge), CheckError> {
+    let judge = Judge::open(confinement(settings_of(args)?, &args.confine))?;
+    Ok((judge.attach(&args.entry, streams()?)?, judge))
+}
+
+fn settings_of(args: &RunArgs) -> Result<Settings, CheckError> {
+    Ok(Settings {
+        waivers: Config::waivers_here()?,
         strict: args.strict,
         engines_json: args.engines_json.clone(),
         name: args.name.clone(),
         allowlist: args.allowlist.clone(),
         ..Settings::default()
-    }
+    })
 }
 
 /// As shells do: 127 for what is not there, 126 for what cannot be executed.
@@ -106,7 +113,7 @@ fn signals() -> anyhow::Result<SignalFd> {
 }
 
 /// Our own standard streams, as descriptors of their own.
-fn streams() -> Result<Streams, crate::judge::error::CheckError> {
+fn streams() -> Result<Streams, CheckError> {
     let copy = |fd: std::os::fd::BorrowedFd<'_>| -> io::Result<OwnedFd> { fd.try_clone_to_owned() };
     let all = || {
         Ok(Streams {
@@ -116,7 +123,7 @@ fn streams() -> Result<Streams, crate::judge::error::CheckError> {
         })
     };
     all().map_err(|error: io::Error| {
-        crate::judge::error::CheckError::Configuration(
+        CheckError::Configuration(
             format!("standard input, output and error cannot be handed on: {error}").into(),
         )
     })

@@ -1,4 +1,4 @@
-//! `gate4k size`: the bytes alone, at once.
+//! `judge4k size`: the bytes alone, at once.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use super::watch::Watched;
 use super::{NO_ENTRY, settings, tell};
 use crate::batch::discover;
 use crate::cli::{Format, SizeArgs};
-use crate::judge::gate::Gate;
+use crate::judge::Judge;
 use crate::model::exit::Exit;
 use crate::model::size_figures::EntrySize;
 use crate::view::{json, size, text};
@@ -21,15 +21,15 @@ pub(crate) fn run(args: &SizeArgs, out: &mut impl Write) -> anyhow::Result<Exit>
         tell(NO_ENTRY);
         return Ok(Exit::Usage);
     }
-    let gate = match Gate::open(settings(&args.entry)) {
-        Ok(gate) => gate,
+    let judge = match Judge::open(settings(&args.entry)) {
+        Ok(judge) => judge,
         Err(error) => {
             tell(&error.to_string());
             return Ok(error.exit());
         }
     };
     if !args.watch {
-        return Ok(once(args, &gate, out)?.1);
+        return Ok(once(args, &judge, out)?.1);
     }
     let watched = match Watched::new(&args.entry.entries, &[]) {
         Ok(watched) => watched,
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &SizeArgs, out: &mut impl Write) -> anyhow::Result<Exit>
     };
     let mut history = History::default();
     loop {
-        let (measured, exit) = once(args, &gate, out)?;
+        let (measured, exit) = once(args, &judge, out)?;
         for entry in &measured {
             if let Some(line) = history.line(entry).filter(|_| args.entry.format == Format::Human) {
                 writeln!(out, "  sizes so far: {line}\n")?;
@@ -55,19 +55,19 @@ pub(crate) fn run(args: &SizeArgs, out: &mut impl Write) -> anyhow::Result<Exit>
 
 fn once(
     args: &SizeArgs,
-    gate: &Gate,
+    judge: &Judge,
     out: &mut impl Write,
 ) -> anyhow::Result<(Vec<EntrySize>, Exit)> {
     let mut measured = Vec::new();
     let mut outcomes = Vec::new();
     for path in args.entry.entries.iter().flat_map(|path| discover::entries(path)) {
-        match gate.measure(&path) {
+        match judge.measure(&path) {
             Ok(entry) => {
                 outcomes.push(entry.verdict.into());
                 if args.entry.format == Format::Human {
                     out.write_all(size::human(&entry, text::width()).as_bytes())?;
                     if args.hints {
-                        hints(gate, &path, out)?;
+                        hints(judge, &path, out)?;
                     }
                 }
                 measured.push(entry);
@@ -87,8 +87,8 @@ fn once(
     Ok((measured, Exit::worst(outcomes)))
 }
 
-fn hints(gate: &Gate, path: &std::path::Path, out: &mut impl Write) -> anyhow::Result<()> {
-    let found = gate.hints(path)?;
+fn hints(judge: &Judge, path: &std::path::Path, out: &mut impl Write) -> anyhow::Result<()> {
+    let found = judge.hints(path)?;
     for hint in &found {
         let unit = if hint.saves == 1 { "byte " } else { "bytes" };
         writeln!(out, "  {:>4} {unit} less: {}", hint.saves, hint.what)?;

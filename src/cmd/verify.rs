@@ -4,8 +4,9 @@ use std::io::Write;
 
 use super::{tell, with_causes};
 use crate::cli::VerifyArgs;
+use crate::judge::Judge;
 use crate::judge::error::CheckError;
-use crate::judge::gate::{Gate, Settings};
+use crate::judge::settings::Settings;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::verdict::Verdict;
@@ -29,14 +30,14 @@ fn compare(args: &VerifyArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| ReceiptError::Read { path: path.clone(), source })?;
     let receipt = verify::read(path, &text)?;
-    let gate = Gate::open(Settings {
+    let judge = Judge::open(Settings {
         engines_json: args.engines_json.clone(),
         name: args.name.clone(),
         allowlist: args.allowlist.clone(),
         ..Settings::default()
     })?;
-    let held = gate.held(&args.entry)?;
-    let mut found = verify::compare(&receipt, &held, gate.list_sha256());
+    let digest = judge.digest(&args.entry)?;
+    let mut found = verify::compare(&receipt, &digest, judge.list_sha256());
     match &args.public_key {
         None => found.notes.push("the signature, if there is one, was not looked at".to_owned()),
         Some(key) => match sign::verify(path, &text, key) {

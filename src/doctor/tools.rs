@@ -29,7 +29,7 @@ pub fn command(name: &str, class: CommandClass, real: Option<&Path>, tried: &Tri
     let Some(real) = real else {
         let line = Line::pass("command", name, "not installed");
         return match class {
-            CommandClass::Listed => {
+            CommandClass::Listed | CommandClass::Waived => {
                 let what = "not installed: an entry that needs it stays undecided here";
                 Line { what: what.into(), ..line }.but(weight, install(""))
             }

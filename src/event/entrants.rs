@@ -1,4 +1,4 @@
-//! Entries on their way into the event: through the gate, frozen, seated (rules 4.4 and 7).
+//! Entries on their way into the event: judged, frozen, ready to be started (rules 4.4 and 7).
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,7 +7,9 @@ use std::time::SystemTime;
 use super::config::{Config, Entry, GateKind, sha256};
 use super::journal::record::{Frozen, Receipt};
 use crate::judge::error::CheckError;
-use crate::judge::gate::{Gate, Progress, Seated, Settings};
+use crate::judge::settings::Settings;
+use crate::judge::start::PlayableEntry;
+use crate::judge::{Judge, Progress};
 use crate::model::entry_report::EntryReport;
 use crate::model::text::shown;
 use crate::model::verdict::Verdict;
@@ -22,33 +24,34 @@ pub struct Entrant {
     pub name: String,
     /// What its files are.
     pub frozen: Frozen,
-    gate: Arc<Gate>,
+    judge: Arc<Judge>,
     path: PathBuf,
-    seated: Seated,
+    playable: PlayableEntry,
 }
 
-/// Gates by what they are opened with, so that the host is looked at once.
+/// Judges by the configuration that they are opened with, so that the host is looked at once.
 #[derive(Default)]
-pub struct Gates(Vec<(EnginesJson, Arc<Gate>)>);
+pub struct Judges(Vec<(EnginesJson, Arc<Judge>)>);
 
 /// An entry's own configuration: the file, and the engine in it.
 type EnginesJson = (Option<PathBuf>, Option<String>);
 
-impl Gates {
-    fn of(&mut self, config: &Config, entry: &Entry) -> Result<Arc<Gate>, CheckError> {
+impl Judges {
+    fn of(&mut self, config: &Config, entry: &Entry) -> Result<Arc<Judge>, CheckError> {
         let key = (entry.engines_json.clone(), entry.engine.clone());
-        if let Some((_, gate)) = self.0.iter().find(|(known, _)| *known == key) {
-            return Ok(Arc::clone(gate));
+        if let Some((_, judge)) = self.0.iter().find(|(known, _)| *known == key) {
+            return Ok(Arc::clone(judge));
         }
-        let gate = Arc::new(Gate::open(Settings {
+        let judge = Arc::new(Judge::open(Settings {
             engines_json: key.0.clone(),
             name: key.1.clone(),
             allowlist: config.allowlist.clone(),
             quick: config.gate == GateKind::Quick,
+            waivers: config.waivers.clone(),
             ..Settings::default()
         })?);
-        self.0.push((key, Arc::clone(&gate)));
-        Ok(gate)
+        self.0.push((key, Arc::clone(&judge)));
+        Ok(judge)
     }
 }
 
@@ -72,14 +75,18 @@ impl Entrant {
     ///
     /// # Errors
     /// When it cannot be read or confined.
-    pub fn read(gates: &mut Gates, config: &Config, entry: &Entry) -> Result<Entrant, CheckError> {
-        let gate = gates.of(config, entry)?;
+    pub fn read(
+        judges: &mut Judges,
+        config: &Config,
+        entry: &Entry,
+    ) -> Result<Entrant, CheckError> {
+        let judge = judges.of(config, entry)?;
         let allowlist = match &config.allowlist {
             Some(path) => sha256(&read(path)?),
             None => sha256(BUILT_IN.as_bytes()),
         };
-        let seated = gate.seat(&entry.path)?;
-        let submission = &seated.submission;
+        let playable = judge.playable(&entry.path, None)?;
+        let submission = &playable.submission;
         let file = submission.sha256.clone().ok_or_else(|| CheckError::Nothing {
             path: entry.path.clone(),
             what: "a file far beyond 4096 bytes".into(),
@@ -87,7 +94,7 @@ impl Entrant {
         let engines_json =
             submission.engines_json.as_ref().map(|json| sha256(json.text.as_bytes()));
         let frozen = Frozen { file, engines_json, allowlist };
-        Ok(Entrant { name: entry.name.clone(), frozen, gate, path: entry.path.clone(), seated })
+        Ok(Entrant { name: entry.name.clone(), frozen, judge, path: entry.path.clone(), playable })
     }
 
     /// Sends it through the gate.
@@ -95,7 +102,7 @@ impl Entrant {
     /// # Errors
     /// When it cannot be judged at all, or changed meanwhile.
     pub fn admit(&self, config: &Config, progress: Progress<'_>) -> Result<Admission, CheckError> {
-        let report = self.gate.check(&self.path, progress)?;
+        let report = self.judge.assess(&self.path, self.judge.settings().jobs, progress)?;
         if report.sha256.as_ref() != Some(&self.frozen.file) {
             let what =
                 format!("{} changed while it was checked; run the event again", shown(&self.path));
@@ -129,7 +136,7 @@ impl Entrant {
     pub fn engine(&self, config: &Config) -> Arc<Engine> {
         let mut options = config.options.clone();
         let selected = self
-            .seated
+            .playable
             .submission
             .engines_json
             .as_ref()
@@ -139,7 +146,7 @@ impl Entrant {
                 options.push((name, value));
             }
         }
-        let start = Start::Entry(Arc::clone(&self.seated.launcher), self.seated.plan.clone());
+        let start = Start::Entry(Arc::clone(&self.playable.launcher), self.playable.plan.clone());
         Arc::new(Engine::new(self.name.clone(), start, options, config.control, Speaks::Rule79))
     }
 }

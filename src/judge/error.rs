@@ -1,4 +1,4 @@
-//! What can go wrong above a single rule, and the exit code for each outcome.
+//! Errors above a single rule, and the exit code for each.
 //!
 //! An entry that breaks a rule is no error: it is a finding. Errors are what kept us from judging.
 
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use crate::sandbox::plan::SandboxError;
 
-/// Why an entry could not be judged at all.
+/// An error that keeps an entry from being judged at all.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     /// The path leads to nothing that could be an entry.
@@ -17,7 +17,7 @@ pub enum CheckError {
     Nothing {
         /// The path as given.
         path: PathBuf,
-        /// What was found instead (`no such file`, `the directory is empty`).
+        /// The thing that was found instead (`no such file`, `the directory is empty`).
         what: String,
     },
     /// A file that belongs to the entry or to the settings cannot be read.
@@ -25,7 +25,7 @@ pub enum CheckError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// An allow-list, an engines.json or a setting is wrong; the message points at the place.
@@ -51,7 +51,7 @@ impl CheckError {
         }
     }
 
-    /// Whether the next entry would meet the same error, so that going on is of no use.
+    /// True if the next entry would meet the same error, so that going on is of no use.
     #[must_use]
     pub fn ends_all(&self) -> bool {
         matches!(

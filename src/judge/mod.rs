@@ -1,7 +1,84 @@
-//! The judge: probes fill the evidence of one entry, rules turn it into findings, and the gate makes the verdict.
+//! The judge: probes fill the evidence of one entry, rules turn it into findings, and the findings make the verdict.
+//!
+//! Every command that needs a verdict calls [`Judge::assess`]; those that play an entry start it as
+//! [`Judge::playable`] or [`Judge::attach`] say, in the same sandbox and under the same waivers.
 
+mod assess;
 pub mod error;
-pub mod gate;
+mod fingerprint;
+mod games;
+mod host;
 pub mod probe;
+mod read;
 pub mod rules;
+pub mod settings;
+pub mod start;
 pub mod support;
+pub mod waive;
+pub mod waiver;
+
+pub(crate) use fingerprint::{file_sha256, program as program_sha256};
+pub use read::EntryDigest;
+
+use std::sync::{Arc, Mutex};
+
+use sha2::{Digest, Sha256};
+use tracing::debug;
+
+use crate::policy::allowlist::{self, Allowlist, AllowlistError};
+use error::CheckError;
+use host::Hosts;
+use settings::Settings;
+
+/// Takes one line on what is being done now; called from any thread.
+pub type Progress<'a> = &'a (dyn Fn(&str) + Sync);
+
+/// The judge of this host under some settings, opened once and used for every entry.
+pub struct Judge {
+    settings: Settings,
+    list: Arc<Allowlist>,
+    list_sha256: String,
+    hosts: Mutex<Hosts>,
+}
+
+impl Judge {
+    /// Reads the allow-list; the host is looked at when the first entry has to be run.
+    ///
+    /// # Errors
+    /// When the allow-list that was named cannot be read or has a mistake.
+    pub fn open(settings: Settings) -> Result<Judge, CheckError> {
+        let (list, text) = match (&settings.allowlist, &settings.allowlist_text) {
+            (None, _) => (Allowlist::built_in().clone(), allowlist::BUILT_IN.to_owned()),
+            (Some(path), text) => {
+                let text = match text {
+                    Some(text) => Ok(text.clone()),
+                    None => std::fs::read_to_string(path).map_err(|source| {
+                        AllowlistError::Unreadable { path: path.clone(), source }
+                    }),
+                };
+                text.and_then(|text| Ok((Allowlist::parse(&text, path)?, text)))
+                    .map_err(|error| CheckError::Configuration(Box::new(error)))?
+            }
+        };
+        let list_sha256 = sha256(text.as_bytes());
+        debug!(sha256 = list_sha256, path = ?settings.allowlist, "allow-list read");
+        Ok(Judge { settings, list: Arc::new(list), list_sha256, hosts: Mutex::default() })
+    }
+
+    /// The settings that it was opened with.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The SHA-256 of the text of the allow-list in force.
+    #[must_use]
+    pub fn list_sha256(&self) -> &str {
+        &self.list_sha256
+    }
+}
+
+/// A SHA-256 sum in hex.
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -61,7 +61,7 @@ pub struct Circumstances {
 
 /// A finding that is of no entry, but on a line of the configuration.
 #[derive(Clone, Debug)]
-pub struct Stray {
+pub struct ConfigFinding {
     /// The configuration.
     pub file: PathBuf,
     /// Where in it.
@@ -72,28 +72,28 @@ pub struct Stray {
 
 /// All that a report tells.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'a> {
+pub struct ReportInput<'a> {
     /// The entries, in their order.
     pub entries: &'a [EntryReport],
     /// What is of no entry.
-    pub strays: &'a [Stray],
+    pub config_findings: &'a [ConfigFinding],
 }
 
-impl<'a> From<&'a [EntryReport]> for Told<'a> {
-    fn from(entries: &'a [EntryReport]) -> Told<'a> {
-        Told { entries, strays: &[] }
+impl<'a> From<&'a [EntryReport]> for ReportInput<'a> {
+    fn from(entries: &'a [EntryReport]) -> ReportInput<'a> {
+        ReportInput { entries, config_findings: &[] }
     }
 }
 
-impl<'a, const N: usize> From<&'a [EntryReport; N]> for Told<'a> {
-    fn from(entries: &'a [EntryReport; N]) -> Told<'a> {
-        Told { entries, strays: &[] }
+impl<'a, const N: usize> From<&'a [EntryReport; N]> for ReportInput<'a> {
+    fn from(entries: &'a [EntryReport; N]) -> ReportInput<'a> {
+        ReportInput { entries, config_findings: &[] }
     }
 }
 
-impl<'a> From<&'a Vec<EntryReport>> for Told<'a> {
-    fn from(entries: &'a Vec<EntryReport>) -> Told<'a> {
-        Told { entries, strays: &[] }
+impl<'a> From<&'a Vec<EntryReport>> for ReportInput<'a> {
+    fn from(entries: &'a Vec<EntryReport>) -> ReportInput<'a> {
+        ReportInput { entries, config_findings: &[] }
     }
 }
 
@@ -254,8 +254,8 @@ pub(crate) mod tests {
     }
 
     /// A finding on the third line of a configuration.
-    pub(crate) fn stray() -> Stray {
-        Stray {
+    pub(crate) fn config_finding() -> ConfigFinding {
+        ConfigFinding {
             file: "gate4k.toml".into(),
             at: Place { line: 3, column: 9 },
             finding: Finding::advice(RuleId::Size, "the waiver matches nothing")

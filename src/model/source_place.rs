@@ -62,6 +62,30 @@ impl Misplaced {
     }
 }
 
+/// A mistake in a text that is being read: the part of the text, and what is wrong with it.
+pub type Mistake = (Range<usize>, String);
+
+/// One word out of a known set.
+///
+/// # Errors
+/// When it is none of them; the message names the one that was probably meant.
+pub fn known<'a, T>(
+    word: &toml::Spanned<String>,
+    what: &str,
+    all: impl IntoIterator<Item = &'a str>,
+    named: impl FnOnce(&str) -> Option<T>,
+) -> Result<T, Mistake> {
+    let text = word.get_ref();
+    named(text).ok_or_else(|| {
+        let all: Vec<&str> = all.into_iter().collect();
+        let hint = match nearest(text, all.iter().copied()) {
+            Some(near) => format!("; did you mean {near:?}?"),
+            None => format!("; there are {}", all.join(", ")),
+        };
+        (word.span(), format!("there is no {what} {text:?}{hint}"))
+    })
+}
+
 /// The nearest character boundary at or before `offset`.
 fn floor(text: &str, offset: usize) -> usize {
     let mut offset = offset.min(text.len());

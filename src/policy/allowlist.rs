@@ -31,6 +31,11 @@ pub const BUILT_IN: &str = include_str!("../../allowlist.toml");
 pub struct Text(Spanned<String>);
 
 impl Text {
+    /// A string that was written in no list.
+    fn new(text: &str) -> Text {
+        Text(Spanned::new(0..0, text.to_owned()))
+    }
+
     /// The bytes of the list that it was written with.
     fn span(&self) -> Range<usize> {
         self.0.span()
@@ -58,6 +63,10 @@ pub enum CommandClass {
     Listed,
     /// Not named there; a pass with advice, a rejection under `--strict`.
     Tolerated,
+    /// Granted to one entry by a waiver of the organisers (rule 7.8). No list can say so: only
+    /// [`Allowlist::granting`] makes such commands.
+    #[serde(skip)]
+    Waived,
 }
 
 /// A command that an entry may start.
@@ -315,6 +324,29 @@ impl Allowlist {
             Allowlist::parse(BUILT_IN, Path::new("allowlist.toml")).expect("built-in allow-list")
         });
         &LIST
+    }
+
+    /// This list for one entry to which the organisers grant more programs, each with the ground of its
+    /// waiver. A command that rule 7.5 names keeps its place.
+    #[must_use]
+    pub fn granting(&self, programs: &[(String, String)]) -> Allowlist {
+        let mut list = self.clone();
+        for (name, ground) in programs {
+            let is_listed = |command: &Command| command.class == CommandClass::Listed;
+            if list.command(name).is_some_and(is_listed) {
+                continue;
+            }
+            let known = list.commands.iter().position(|command| *command.name == **name);
+            let before = known.map(|at| list.commands.remove(at));
+            list.commands.push(Command {
+                name: Text::new(name),
+                class: CommandClass::Waived,
+                reads: before.map(|command| command.reads).unwrap_or_default(),
+                rule: None,
+                reason: Some(Text::new(ground)),
+            });
+        }
+        list
     }
 
     /// Reads the list that `--allowlist FILE` names; it replaces the built-in one.

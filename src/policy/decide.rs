@@ -119,6 +119,7 @@ pub fn named(
     if let Some(command) = list.command(name) {
         return match (command.class, strictness) {
             (CommandClass::Listed, _) => decision(ProgramClass::Listed, name, command.ground()),
+            (CommandClass::Waived, _) => decision(ProgramClass::Waived, name, command.ground()),
             (CommandClass::Tolerated, Strictness::Tolerant) => {
                 decision(ProgramClass::Tolerated, name, command.ground())
             }
@@ -165,7 +166,7 @@ pub fn word(list: &Allowlist, name: &str, strictness: Strictness) -> Decision {
 #[must_use]
 pub fn granted(list: &Allowlist, strictness: Strictness) -> Vec<&str> {
     let commands = (list.commands.iter())
-        .filter(|c| c.class == CommandClass::Listed || strictness == Strictness::Tolerant)
+        .filter(|c| c.class != CommandClass::Tolerated || strictness == Strictness::Tolerant)
         .map(|c| &*c.name);
     commands.chain(list.helpers.iter().map(|h| &*h.name)).collect()
 }
@@ -185,7 +186,8 @@ pub fn grant_name<'a>(
                 Some(CommandClass::Listed) => 0,
                 Some(CommandClass::Tolerated) if strictness == Strictness::Tolerant => 1,
                 Some(CommandClass::Tolerated) => return None,
-                None => list.helper(name).map(|_| 2)?,
+                Some(CommandClass::Waived) => 2,
+                None => list.helper(name).map(|_| 3)?,
             };
             Some((rank, *name))
         })
@@ -243,7 +245,7 @@ fn refused(name: &str, reason: impl Into<String>) -> Decision {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ProgramClass::{Helper, Listed, OwnProduct, Refused, Tolerated};
+    use ProgramClass::{Helper, Listed, OwnProduct, Refused, Tolerated, Waived};
     use Strictness::{Strict, Tolerant};
 
     fn host<'a>(known_as: &'a [&'a str], asked: &'a str, argv: &'a [&'a str]) -> Program<'a> {
@@ -336,6 +338,20 @@ mod tests {
     fn what_the_entry_made_is_its_own() {
         let product = Program { origin: Origin::Workspace, ..host(&[], "/tmp/tmp.a", &["curl"]) };
         assert_eq!(class(&product, &[], Strict), OwnProduct);
+    }
+
+    #[test]
+    fn a_granted_program_runs_for_its_entry_even_where_nothing_is_tolerated() {
+        let ground = |name: &str| (name.to_owned(), "harmless, 2026-11-21".to_owned());
+        let list = Allowlist::built_in().granting(&[ground("sed"), ground("rm"), ground("xz")]);
+        for strictness in [Tolerant, Strict] {
+            let of = |name| named(&list, name, &[], strictness);
+            assert_eq!((of("sed").class, of("rm").class), (Waived, Waived));
+            assert_eq!((of("xz").class, of("cat").class), (Listed, Refused));
+            assert_eq!(of("sed").reason, "harmless, 2026-11-21");
+            assert!(granted(&list, strictness).contains(&"sed"));
+        }
+        assert_eq!(named(Allowlist::built_in(), "sed", &[], Tolerant).class, Refused);
     }
 
     #[test]

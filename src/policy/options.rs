@@ -1,4 +1,4 @@
-//! Which options of engines.json are configuration (rule 7.3, design decision 3), and whether a value
+//! Which options of engines.json are configuration (rule 7.3, docs/decisions/003), and whether a value
 //! could be what its option's name promises.
 
 use crate::policy::allowlist::{Allowlist, UncountedOption, ValueKind};

@@ -31,7 +31,7 @@ pub struct Toolchain {
     pub grants: Grants,
     /// PATH inside the sandbox.
     pub path: Vec<PathBuf>,
-    /// Commands of rule 7.5 that this host lacks.
+    /// Commands of rule 7.5, or granted by a waiver, that this host lacks.
     pub missing: Vec<String>,
     /// The host's own chess libraries; none of them is granted.
     pub chess_libraries: Vec<PathBuf>,
@@ -76,7 +76,7 @@ impl Toolchain {
         }
         let has = |name: &str| found.iter().any(|f| f.name == name);
         let missing = (list.commands.iter())
-            .filter(|c| c.class == CommandClass::Listed && !has(&c.name))
+            .filter(|c| c.class != CommandClass::Tolerated && !has(&c.name))
             .map(|c| c.name.to_string())
             .collect();
         let mut path: Vec<PathBuf> =

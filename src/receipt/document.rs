@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::judge::gate::{Gate, Settings, file_sha256, program_sha256};
+use crate::judge::{Judge, file_sha256, program_sha256};
 use crate::model::entry_report::EntryReport;
 use crate::model::evidence::Limits;
 use crate::model::layer_status::Layer;
@@ -24,25 +24,25 @@ pub const RECEIPT_SCHEMA: &str = "gate4k/receipt/1";
 pub struct Receipt {
     /// [`RECEIPT_SCHEMA`].
     pub schema: String,
-    /// Who judged.
-    pub gate4k: Judge,
+    /// The program that judged.
+    pub gate4k: ProgramRecord,
     /// When it was written, in RFC 3339.
     pub written: String,
     /// Where.
     pub host: HostRecord,
-    /// How.
+    /// The settings.
     pub settings: SettingsRecord,
     /// The SHA-256 of the allow-list's text.
     pub allowlist_sha256: String,
     /// The host's programs that the entries started.
     pub tools: Vec<Tool>,
-    /// What was judged.
+    /// The entries.
     pub entries: Vec<EntryRecord>,
 }
 
 /// The program that judged.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Judge {
+pub struct ProgramRecord {
     /// Its version.
     pub version: String,
     /// The SHA-256 of its file.
@@ -58,11 +58,11 @@ pub struct HostRecord {
     pub processors: usize,
     /// Physical memory.
     pub memory: Bytes,
-    /// What the sandbox can enforce there.
+    /// The layers of the sandbox there.
     pub layers: Vec<Layer>,
 }
 
-/// What was chosen.
+/// The choices of the caller.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SettingsRecord {
     /// Tolerated commands were refused.
@@ -73,7 +73,7 @@ pub struct SettingsRecord {
     pub limits_ms: [u64; 4],
     /// The games of rule `match`: `as usual`, `off` or a number of pairs.
     pub games: String,
-    /// How long these might take, in milliseconds.
+    /// The time for these together, in milliseconds.
     pub games_limit_ms: u64,
     /// Layers that were asked for.
     pub required: Vec<String>,
@@ -107,22 +107,22 @@ pub struct EntryRecord {
     pub bytes: Option<Bytes>,
     /// The decision.
     pub verdict: Verdict,
-    /// What was found, rule by rule.
+    /// The findings, rule by rule.
     pub findings: Vec<FindingRecord>,
     /// The SHA-256 of the conversation of the main run, line by line; none where there was none.
     pub transcript_sha256: Option<String>,
-    /// How many other entries were judged at the same time.
+    /// The number of other entries judged at the same time.
     pub judged_beside: usize,
     /// When it was judged, where that was earlier than this receipt.
     pub judged: Option<String>,
 }
 
-/// What one rule found.
+/// The finding of one rule.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FindingRecord {
     /// The rule.
     pub rule: String,
-    /// What was found.
+    /// The status.
     pub status: Status,
     /// In a line.
     pub summary: String,
@@ -134,12 +134,13 @@ pub struct FindingRecord {
 impl Receipt {
     /// The receipt of what was judged just now.
     #[must_use]
-    pub fn of(reports: &[EntryReport], gate: &Gate, settings: &Settings) -> Receipt {
+    pub fn of(reports: &[EntryReport], judge: &Judge) -> Receipt {
+        let settings = judge.settings();
         let Limits { startup, answer, quit, grace } = settings.limits;
         let capability = Capability::probe();
         Receipt {
             schema: RECEIPT_SCHEMA.to_owned(),
-            gate4k: Judge {
+            gate4k: ProgramRecord {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 sha256: program_sha256().to_owned(),
             },
@@ -160,7 +161,7 @@ impl Receipt {
                 lazy_memory: settings.lazy_memory,
                 devices: settings.devices.iter().map(|class| class.word().to_owned()).collect(),
             },
-            allowlist_sha256: gate.list_sha256().to_owned(),
+            allowlist_sha256: judge.list_sha256().to_owned(),
             tools: tools(reports),
             entries: reports.iter().map(entry).collect(),
         }
@@ -234,11 +235,11 @@ fn whole_millis(time: Duration) -> u64 {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::judge::settings::Settings;
     use crate::model::entry_report::tests::report;
 
     pub(crate) fn receipt() -> Receipt {
-        let settings = Settings::default();
-        Receipt::of(&[report()], &Gate::open(settings.clone()).unwrap(), &settings)
+        Receipt::of(&[report()], &Judge::open(Settings::default()).unwrap())
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::model::text::shown;
 /// Where the password of a key is taken from.
 pub const PASSWORD: &str = "GATE4K_KEY_PASSWORD";
 
-/// Why nothing could be signed, or a signature not be read.
+/// An error in signing, or in reading a signature.
 #[derive(Debug, thiserror::Error)]
 pub enum SignError {
     /// A file cannot be read.
@@ -22,17 +22,17 @@ pub enum SignError {
         what: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// It is none.
+    /// The file is of another form.
     #[error("{} is no {what} of minisign: {said}", shown(path))]
     Wrong {
         /// As above.
         what: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         said: String,
     },
     /// The key is locked.
@@ -139,7 +139,7 @@ impl Signer {
     }
 }
 
-/// Whether the signature beside `path` is that of `key` (a file, or the key itself as minisign prints it).
+/// True if the signature beside `path` is that of `key` (a file, or the key itself as minisign prints it).
 ///
 /// # Errors
 /// When it is not, or there is none.

@@ -1,49 +1,49 @@
-//! Whether a receipt still holds for an entry.
+//! The comparison of a receipt with an entry.
 
 use std::path::{Path, PathBuf};
 
 use super::document::{EntryRecord, RECEIPT_SCHEMA, Receipt};
-use crate::judge::gate::{Held, file_sha256};
+use crate::judge::{EntryDigest, file_sha256};
 use crate::model::text::shown;
 use crate::model::verdict::{Status, Verdict};
 
-/// Why a receipt cannot be read.
+/// An error in reading a receipt.
 #[derive(Debug, thiserror::Error)]
 pub enum ReceiptError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read the receipt {}: {source}", shown(path))]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// It is none.
+    /// The file is of another form.
     #[error("{}:{}:{}: not a receipt: {source}", shown(path), source.line(), source.column())]
     Wrong {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The mistake.
         source: serde_json::Error,
     },
-    /// It is of another kind.
+    /// The document is of another kind.
     #[error("{}: this gate4k reads {RECEIPT_SCHEMA}, not {found:?}", shown(path))]
     Schema {
         /// The file.
         path: PathBuf,
-        /// What it says that it is.
+        /// The kind that it names.
         found: String,
     },
 }
 
-/// What a comparison brought.
+/// The result of a comparison.
 #[derive(Debug)]
 pub struct Comparison {
-    /// What was decided; none where the receipt says nothing of this entry.
+    /// The verdict; none where the receipt says nothing of this entry.
     pub verdict: Option<Verdict>,
-    /// Why it does not hold; empty where it does.
+    /// The reasons why it does not hold; empty where it does.
     pub broken: Vec<String>,
-    /// What is different here and does not matter to the verdict that was reached there.
+    /// Differences that do not matter to the verdict that was reached there.
     pub notes: Vec<String>,
 }
 
@@ -62,14 +62,14 @@ pub fn read(path: &Path, text: &str) -> Result<Receipt, ReceiptError> {
 
 /// Compares a receipt with an entry as it is now, and with the allow-list in force.
 #[must_use]
-pub fn compare(receipt: &Receipt, held: &Held, list_sha256: &str) -> Comparison {
+pub fn compare(receipt: &Receipt, digest: &EntryDigest, list_sha256: &str) -> Comparison {
     let mut broken = Vec::new();
-    let of_file = |entry: &&EntryRecord| entry.sha256.is_some() && entry.sha256 == held.sha256;
+    let of_file = |entry: &&EntryRecord| entry.sha256.is_some() && entry.sha256 == digest.sha256;
     // Of one file with several configurations, the one with this configuration.
     let same: Vec<&EntryRecord> = receipt.entries.iter().filter(of_file).collect();
     let entry = same
         .iter()
-        .find(|entry| entry.engines_json_sha256 == held.engines_json_sha256)
+        .find(|entry| entry.engines_json_sha256 == digest.engines_json_sha256)
         .or(same.first());
     let Some(entry) = entry else {
         let judged: Vec<String> = receipt
@@ -81,14 +81,14 @@ pub fn compare(receipt: &Receipt, held: &Held, list_sha256: &str) -> Comparison 
             .collect();
         broken.push(format!(
             "the file is none that was judged: its SHA-256 is {}, and the receipt is for {}",
-            held.sha256.as_deref().unwrap_or("that of no single file"),
+            digest.sha256.as_deref().unwrap_or("that of no single file"),
             if judged.is_empty() { "nothing".to_owned() } else { judged.join(", ") }
         ));
         return Comparison { verdict: None, broken, notes: Vec::new() };
     };
-    if entry.engines_json_sha256 != held.engines_json_sha256 {
+    if entry.engines_json_sha256 != digest.engines_json_sha256 {
         broken.push(
-            match (&entry.engines_json_sha256, &held.engines_json_sha256) {
+            match (&entry.engines_json_sha256, &digest.engines_json_sha256) {
                 (Some(_), None) => "its engines.json is gone",
                 (None, _) => "it had no engines.json when it was judged",
                 _ => "its engines.json has changed",
@@ -98,9 +98,9 @@ pub fn compare(receipt: &Receipt, held: &Held, list_sha256: &str) -> Comparison 
     }
     let single = entry.findings.iter().find(|found| found.rule == "single-file");
     if single.is_some_and(|found| found.status == Status::Pass)
-        && held.single.status != Status::Pass
+        && digest.single.status != Status::Pass
     {
-        broken.push(held.single.summary.clone());
+        broken.push(digest.single.summary.clone());
     }
     if receipt.allowlist_sha256 != list_sha256 {
         broken.push("it was judged by another allow-list than the one in force here".to_owned());
@@ -141,8 +141,8 @@ mod tests {
     use crate::model::verdict::Finding;
     use crate::receipt::document::tests::receipt;
 
-    fn held() -> Held {
-        Held {
+    fn digest() -> EntryDigest {
+        EntryDigest {
             sha256: Some("ab".repeat(32)),
             engines_json_sha256: None,
             single: Finding::pass(RuleId::SingleFile, "one file"),
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn it_holds_for_the_same_bytes_under_the_same_list() {
         let receipt = receipt();
-        let same = compare(&receipt, &held(), &receipt.allowlist_sha256);
+        let same = compare(&receipt, &digest(), &receipt.allowlist_sha256);
         assert_eq!((same.verdict, same.broken.len()), (Some(Verdict::Rejected), 0), "{same:?}");
     }
 
@@ -160,19 +160,19 @@ mod tests {
     fn each_change_breaks_it_and_is_named() {
         let receipt = receipt();
         let list = receipt.allowlist_sha256.as_str();
-        let mut other = held();
+        let mut other = digest();
         other.sha256 = Some("cd".repeat(32));
-        let mut config = held();
+        let mut config = digest();
         config.engines_json_sha256 = Some("ef".repeat(32));
-        let mut beside = held();
+        let mut beside = digest();
         beside.single = Finding::fail(RuleId::SingleFile, "1 other thing lies beside it");
-        for (held, list, part) in [
+        for (digest, list, part) in [
             (other, list, "none that was judged"),
             (config, list, "had no engines.json"),
             (beside, list, "1 other thing"),
-            (held(), "00", "another allow-list"),
+            (digest(), "00", "another allow-list"),
         ] {
-            let found = compare(&receipt, &held, list);
+            let found = compare(&receipt, &digest, list);
             assert_eq!(found.broken.len(), 1, "{found:?}");
             assert!(found.broken[0].contains(part), "{found:?}");
         }

@@ -4,7 +4,6 @@
 mod affinity;
 mod body;
 mod engine;
-pub mod entries;
 pub mod events;
 mod hand_over;
 pub mod in_order;

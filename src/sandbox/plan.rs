@@ -13,7 +13,7 @@ use crate::model::evidence::{
 };
 use crate::model::units::Bytes;
 
-/// The name and place under which the entry is staged (design decision 2).
+/// The name and place under which the entry is staged (docs/decisions/002).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Staging {
     /// A fresh random name in a directory without blanks.

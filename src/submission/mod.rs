@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use crate::model::units::Bytes;
 use crate::submission::engines_json::EnginesJson;
+use crate::submission::json::{Json, Node};
 
 /// What an ENTRY argument resolved to.
 #[derive(Clone, Debug)]
@@ -46,6 +47,28 @@ impl Submission {
     pub fn is_whole(&self) -> bool {
         Bytes::of(&self.bytes) == self.size
     }
+
+    /// The options that its configuration sets: those that have a name and a value.
+    #[must_use]
+    pub fn options(&self) -> Vec<(String, String)> {
+        let config = self.engines_json.as_ref().and_then(|json| json.selected.as_ref().ok());
+        config.map(options).unwrap_or_default()
+    }
+}
+
+fn options(config: &Json) -> Vec<(String, String)> {
+    let Some(Node::Array(options)) = config.get("options").map(|options| &options.node) else {
+        return Vec::new();
+    };
+    let text = |option: &Json, key: &str| match &option.get(key)?.node {
+        Node::Bool(flag) => Some(flag.to_string()),
+        Node::Number(text) | Node::String(text) => Some(text.clone()),
+        _ => None,
+    };
+    options
+        .iter()
+        .filter_map(|option| Some((text(option, "name")?, text(option, "value")?)))
+        .collect()
 }
 
 /// The permission bits of a file, as chmod has them.
@@ -57,5 +80,22 @@ impl Mode {
     #[must_use]
     pub fn is_executable(self) -> bool {
         self.0 & 0o111 != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_every_kind_are_taken() {
+        let config = json::parse(
+            r#"{"options":[{"name":"Hash","value":16},{"name":"Own Book","value":false},
+                {"name":"Net","value":"a b"},{"name":"Clear","type":"button"}]}"#,
+        )
+        .unwrap();
+        let wanted = [("Hash", "16"), ("Own Book", "false"), ("Net", "a b")];
+        let wanted = wanted.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(options(&config), wanted);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Two readings of "with irrelevant characters removed" are kept: the canonical form
 //! `"Name":"value"` of the rule's example, which decides, and the bare value; where they disagree
-//! about the limit, the organisers have to say (design decision 3).
+//! about the limit, the organisers have to say (docs/decisions/003).
 
 use std::collections::HashSet;
 

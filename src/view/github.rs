@@ -8,7 +8,7 @@ use std::path::Path;
 use super::place::Places;
 use super::text::clean;
 use super::weight::Weight;
-use crate::model::entry_report::Told;
+use crate::model::entry_report::ReportInput;
 use crate::model::verdict::Finding;
 
 /// Annotations of one level that a step may make.
@@ -20,7 +20,7 @@ const LONGEST_TITLE: usize = 200;
 
 /// The commands, a line each.
 #[must_use]
-pub fn annotations<'a>(told: impl Into<Told<'a>>, places: &Places) -> String {
+pub fn annotations<'a>(told: impl Into<ReportInput<'a>>, places: &Places) -> String {
     let told = told.into();
     let mut out = String::new();
     for (weight, level, what) in [
@@ -54,7 +54,7 @@ struct Placed<'a> {
 
 /// Findings of one weight: the first of every entry, then the second of every entry, and so on; at the end
 /// what is of none.
-fn in_turns(told: Told<'_>, weight: Weight) -> Vec<Placed<'_>> {
+fn in_turns(told: ReportInput<'_>, weight: Weight) -> Vec<Placed<'_>> {
     let wanted = move |found: &&Finding| Weight::of(found) == weight;
     let mut found: Vec<(usize, Placed<'_>)> = told
         .entries
@@ -66,13 +66,16 @@ fn in_turns(told: Told<'_>, weight: Weight) -> Vec<Placed<'_>> {
         })
         .collect();
     found.sort_by_key(|(turn, _)| *turn);
-    let strays = told.strays.iter().filter(|stray| wanted(&&stray.finding)).map(|stray| Placed {
-        path: &stray.file,
-        file: &stray.file,
-        line: stray.at.line,
-        found: &stray.finding,
-    });
-    found.into_iter().map(|(_, placed)| placed).chain(strays).collect()
+    let config_findings =
+        told.config_findings.iter().filter(|config_finding| wanted(&&config_finding.finding)).map(
+            |config_finding| Placed {
+                path: &config_finding.file,
+                file: &config_finding.file,
+                line: config_finding.at.line,
+                found: &config_finding.finding,
+            },
+        );
+    found.into_iter().map(|(_, placed)| placed).chain(config_findings).collect()
 }
 
 fn one(level: &str, placed: &Placed<'_>, places: &Places) -> String {
@@ -122,7 +125,7 @@ pub fn quoted(text: &str, token: &str) -> String {
 mod tests {
     use super::*;
     use crate::model::entry_report::EntryReport;
-    use crate::model::entry_report::tests::{report, stray};
+    use crate::model::entry_report::tests::{config_finding, report};
     use crate::model::rule::RuleId;
 
     fn places() -> Places {
@@ -144,8 +147,9 @@ mod tests {
 
     #[test]
     fn what_is_of_no_entry_is_a_notice_on_its_line() {
-        let strays = [stray()];
-        let text = annotations(Told { entries: &[], strays: &strays }, &places());
+        let config_findings = [config_finding()];
+        let text =
+            annotations(ReportInput { entries: &[], config_findings: &config_findings }, &places());
         assert_eq!(
             text,
             "::notice file=gate4k.toml,line=3,title=size (7.1%2C 7.3)%3A gate4k.toml::the waiver matches \

@@ -10,7 +10,7 @@ use super::facts::{circumstances, sandbox, start, summary, understands};
 use super::size;
 use super::text::{clean, put};
 use super::weight::Weight;
-use crate::model::entry_report::{EntryReport, Stray};
+use crate::model::entry_report::{ConfigFinding, EntryReport};
 use crate::model::rule::Kind;
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Status, Verdict};
@@ -100,12 +100,12 @@ pub fn entry(report: &EntryReport, look: Look) -> String {
 
 /// Findings that are of no entry, below the name of the file that they are on.
 #[must_use]
-pub fn strays(strays: &[Stray], look: Look) -> String {
+pub fn config_findings(config_findings: &[ConfigFinding], look: Look) -> String {
     let mut page = String::new();
-    for stray in strays {
+    for config_finding in config_findings {
         // Writing to a string cannot fail.
-        let _ = writeln!(page, "{}:{}", shown(&stray.file), stray.at);
-        finding(&mut page, &stray.finding, look);
+        let _ = writeln!(page, "{}:{}", shown(&config_finding.file), config_finding.at);
+        finding(&mut page, &config_finding.finding, look);
         page.push('\n');
     }
     page
@@ -234,7 +234,7 @@ pub fn tally(verdicts: impl IntoIterator<Item = Option<Verdict>>) -> String {
 mod tests {
     use super::*;
     use crate::model::entry_report::StartTimes;
-    use crate::model::entry_report::tests::{report, stray};
+    use crate::model::entry_report::tests::{config_finding, report};
     use crate::model::rule::{RULES, RuleId};
 
     fn plain(report: &EntryReport, width: usize, verbose: bool) -> String {
@@ -326,7 +326,7 @@ rejected   entries/tiny
 
     #[test]
     fn what_is_of_no_entry_stands_below_its_place() {
-        let page = strays(&[stray()], Look { width: 100, verbose: false });
+        let page = config_findings(&[config_finding()], Look { width: 100, verbose: false });
         assert_eq!(
             anstream::adapter::strip_str(&page).to_string(),
             "gate4k.toml:3:9\n  advice     size                7.1, 7.3  the waiver matches nothing\n      \

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::size::Figures;
-use crate::model::entry_report::{Leftover, StartTimes, Stray, Told};
+use crate::model::entry_report::{ConfigFinding, Leftover, ReportInput, StartTimes};
 use crate::model::evidence::{Capabilities, Exec};
 use crate::model::game_shown::GameShown;
 use crate::model::layer_status::Layer;
@@ -127,13 +127,13 @@ impl From<StartTimes> for Startup {
 ///
 /// # Errors
 /// None that can be met: all that a report holds has a JSON form.
-pub fn check<'a>(told: impl Into<Told<'a>>) -> serde_json::Result<String> {
+pub fn check<'a>(told: impl Into<ReportInput<'a>>) -> serde_json::Result<String> {
     let told = told.into();
-    let placed = |stray: &'a Stray| Placed {
-        file: path(&stray.file),
-        line: stray.at.line,
-        column: stray.at.column,
-        found: Found::from(&stray.finding),
+    let placed = |config_finding: &'a ConfigFinding| Placed {
+        file: path(&config_finding.file),
+        line: config_finding.at.line,
+        column: config_finding.at.column,
+        found: Found::from(&config_finding.finding),
     };
     document(
         CHECK_SCHEMA,
@@ -156,7 +156,7 @@ pub fn check<'a>(told: impl Into<Told<'a>>) -> serde_json::Result<String> {
                 engines_json_sha256: report.circumstances.engines_json_sha256.as_deref(),
             })
             .collect(),
-        Some(told.strays.iter().map(placed).collect()),
+        Some(told.config_findings.iter().map(placed).collect()),
     )
 }
 
@@ -208,7 +208,7 @@ fn document<T: Serialize>(
 mod tests {
     use super::*;
     use crate::model::entry_report::EntryReport;
-    use crate::model::entry_report::tests::{report, stray};
+    use crate::model::entry_report::tests::{config_finding, report};
 
     fn keys(value: &Value) -> Vec<&str> {
         value.as_object().unwrap().keys().map(String::as_str).collect()
@@ -295,8 +295,8 @@ mod tests {
 
     #[test]
     fn nothing_judged_is_still_a_document() {
-        let strays = [stray()];
-        let text = check(Told { entries: &[], strays: &strays }).unwrap();
+        let config_findings = [config_finding()];
+        let text = check(ReportInput { entries: &[], config_findings: &config_findings }).unwrap();
         let document: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(document["entries"], Value::Array(Vec::new()));
         assert_eq!(

@@ -8,7 +8,7 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 use super::facts::circumstances;
 use super::text::clean;
 use super::weight::Weight;
-use crate::model::entry_report::{EntryReport, Told};
+use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::text::shown;
 use crate::model::verdict::Finding;
 
@@ -16,16 +16,16 @@ use crate::model::verdict::Finding;
 ///
 /// # Errors
 /// None that can be met: characters that XML cannot hold are left out by the writer.
-pub fn check<'a>(told: impl Into<Told<'a>>) -> Result<String, quick_junit::SerializeError> {
-    let Told { entries, strays } = told.into();
+pub fn check<'a>(told: impl Into<ReportInput<'a>>) -> Result<String, quick_junit::SerializeError> {
+    let ReportInput { entries, config_findings } = told.into();
     let mut document = Report::new("gate4k check");
     for report in entries {
         document.add_test_suite(suite(report));
     }
-    for stray in strays {
-        let name = format!("{}:{}", shown(&stray.file), stray.at);
+    for config_finding in config_findings {
+        let name = format!("{}:{}", shown(&config_finding.file), config_finding.at);
         let mut suite = TestSuite::new(name.as_str());
-        suite.add_test_case(case(&name, &stray.finding));
+        suite.add_test_case(case(&name, &config_finding.finding));
         document.add_test_suite(suite);
     }
     document.to_string()
@@ -94,7 +94,7 @@ fn told(found: &Finding) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::entry_report::tests::{report, stray};
+    use crate::model::entry_report::tests::{config_finding, report};
     use crate::model::rule::RuleId;
 
     #[test]
@@ -110,8 +110,9 @@ mod tests {
 
     #[test]
     fn what_is_of_no_entry_is_a_suite_of_its_own() {
-        let strays = [stray()];
-        let text = check(Told { entries: &[report()], strays: &strays }).unwrap();
+        let config_findings = [config_finding()];
+        let text =
+            check(ReportInput { entries: &[report()], config_findings: &config_findings }).unwrap();
         let read = Report::deserialize_from_str(&text).unwrap();
         assert_eq!(read.test_suites[1].name.as_str(), "gate4k.toml:3:9");
         let out = read.test_suites[1].test_cases[0].system_out.clone().unwrap();

@@ -5,7 +5,7 @@ use super::human;
 use super::markup::{fenced, markdown as safe};
 use super::text::clean;
 use super::weight::Weight;
-use crate::model::entry_report::{EntryReport, Leftover, Stray, Told};
+use crate::model::entry_report::{ConfigFinding, EntryReport, Leftover, ReportInput};
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Verdict};
 
@@ -27,14 +27,14 @@ enum Detail {
 
 /// The page with all of it.
 #[must_use]
-pub fn check<'a>(told: impl Into<Told<'a>>) -> String {
+pub fn check<'a>(told: impl Into<ReportInput<'a>>) -> String {
     page(told.into(), Detail::Whole)
 }
 
 /// As [`check`] within `room` bytes: first the conversations go, then what passed, then all but the table,
 /// then rows of the table, and the page says so.
 #[must_use]
-pub fn within<'a>(told: impl Into<Told<'a>>, room: usize) -> String {
+pub fn within<'a>(told: impl Into<ReportInput<'a>>, room: usize) -> String {
     let told = told.into();
     let reports = told.entries;
     for detail in [Detail::Whole, Detail::NoTranscript, Detail::Faults, Detail::Row] {
@@ -59,13 +59,13 @@ pub fn within<'a>(told: impl Into<Told<'a>>, room: usize) -> String {
     if page.len() <= room { page } else { String::new() }
 }
 
-fn page(told: Told<'_>, detail: Detail) -> String {
+fn page(told: ReportInput<'_>, detail: Detail) -> String {
     let reports = told.entries;
     let mut page = head(reports);
     for report in reports {
         page.push_str(&row(report));
     }
-    strays(&mut page, told.strays);
+    config_findings(&mut page, told.config_findings);
     if detail != Detail::Row {
         for report in reports {
             entry(&mut page, report, detail);
@@ -126,10 +126,14 @@ fn row(report: &EntryReport) -> String {
 }
 
 /// What is of no entry, below the file that it is on.
-fn strays(page: &mut String, strays: &[Stray]) {
-    for stray in strays {
-        page.push_str(&format!("\n### {}:{}\n\n", safe(&shown(&stray.file)), stray.at));
-        finding(page, &stray.finding);
+fn config_findings(page: &mut String, config_findings: &[ConfigFinding]) {
+    for config_finding in config_findings {
+        page.push_str(&format!(
+            "\n### {}:{}\n\n",
+            safe(&shown(&config_finding.file)),
+            config_finding.at
+        ));
+        finding(page, &config_finding.finding);
     }
 }
 
@@ -247,7 +251,7 @@ pub(super) fn left(leftover: &Leftover) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::entry_report::tests::{report, stray};
+    use crate::model::entry_report::tests::{config_finding, report};
     use crate::model::rule::RuleId;
 
     #[test]
@@ -280,8 +284,8 @@ mod tests {
 
     #[test]
     fn what_is_of_no_entry_has_its_own_heading() {
-        let strays = [stray()];
-        let page = check(Told { entries: &[], strays: &strays });
+        let config_findings = [config_finding()];
+        let page = check(ReportInput { entries: &[], config_findings: &config_findings });
         assert!(
             page.ends_with(
                 "\n### gate4k.toml:3:9\n\n- **advice size** (7.1, 7.3): the waiver matches nothing\n  \

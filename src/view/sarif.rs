@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::place::Places;
 use super::text::clean;
 use super::weight::Weight;
-use crate::model::entry_report::{EntryReport, Told};
+use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::rule::{Kind, RULES, Rule};
 use crate::model::source_place::Place;
 use crate::model::verdict::Finding;
@@ -39,12 +39,14 @@ struct Outcome {
 ///
 /// # Errors
 /// None that can be met: all that a report holds has a JSON form.
-pub fn check<'a>(told: impl Into<Told<'a>>, places: &Places) -> serde_json::Result<String> {
-    let Told { entries, strays } = told.into();
+pub fn check<'a>(told: impl Into<ReportInput<'a>>, places: &Places) -> serde_json::Result<String> {
+    let ReportInput { entries, config_findings } = told.into();
     let of_entries = entries
         .iter()
         .flat_map(|report| report.findings.iter().map(move |found| (&*report.file, None, found)));
-    let of_none = strays.iter().map(|stray| (&*stray.file, Some(stray.at), &stray.finding));
+    let of_none = config_findings.iter().map(|config_finding| {
+        (&*config_finding.file, Some(config_finding.at), &config_finding.finding)
+    });
     let mut found: Vec<(Weight, &Path, Option<Place>, &Finding)> = of_entries
         .chain(of_none)
         .map(|(file, at, found)| (Weight::of(found), file, at, found))
@@ -200,7 +202,7 @@ fn message(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::entry_report::tests::{report, stray};
+    use crate::model::entry_report::tests::{config_finding, report};
     use crate::model::rule::RuleId;
 
     fn places() -> Places {
@@ -250,8 +252,8 @@ mod tests {
 
     #[test]
     fn what_is_of_no_entry_is_a_note_on_its_line() {
-        let strays = [stray()];
-        let told = Told { entries: &[report()], strays: &strays };
+        let config_findings = [config_finding()];
+        let told = ReportInput { entries: &[report()], config_findings: &config_findings };
         let document: Value = serde_json::from_str(&check(told, &places()).unwrap()).unwrap();
         let result = &document["runs"][0]["results"][3];
         assert_eq!((&result["ruleId"], &result["level"]), (&"size".into(), &"note".into()));

@@ -48,18 +48,20 @@ fn every_rule_has_its_judging_file() {
     assert!(missing.is_empty(), "rules without a judging file: {missing:?}");
 }
 
-fn every_judging_file_in_conformance_is_a_rule_s() {
+fn every_judging_file_is_a_rule_s() {
     let folder = root().join("src/judge/rules");
     let known: BTreeSet<String> = RULES.iter().map(judging_file).collect();
-    let strays: Vec<String> = names(&folder)
+    let others: Vec<String> = names(&folder)
         .into_iter()
         .filter(|name| name.ends_with(".rs"))
         .filter(|name| {
-            fs::read_to_string(folder.join(name)).unwrap().contains("\npub fn judge(evidence")
+            fs::read_to_string(folder.join(name))
+                .unwrap()
+                .contains("\npub const JUDGED: JudgedRule")
         })
         .filter(|name| !known.contains(&format!("src/judge/rules/{name}")))
         .collect();
-    assert!(strays.is_empty(), "they judge for no rule: {strays:?}");
+    assert!(others.is_empty(), "they judge for no rule: {others:?}");
 }
 
 fn every_rule_is_explained_and_nothing_else_is() {
@@ -124,7 +126,7 @@ fn nothing_lies_beside_the_suite() {
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         quick every_rule_has_its_judging_file,
-        quick every_judging_file_in_conformance_is_a_rule_s,
+        quick every_judging_file_is_a_rule_s,
         quick every_rule_is_explained_and_nothing_else_is,
         quick every_gate_has_fixtures_that_it_rejects,
         quick every_fixture_expects_the_rule_that_its_name_begins_with,

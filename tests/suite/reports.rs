@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use gate4k::judge::gate::waive;
-use gate4k::judge::gate::waive::Waiver;
+use gate4k::judge::waive;
+use gate4k::judge::waiver::Waiver;
 use gate4k::model::entry_report::{
-    Circumstances, EntryReport, Leftover, RunSummary, StartTimes, Stray, Told,
+    Circumstances, ConfigFinding, EntryReport, Leftover, ReportInput, RunSummary, StartTimes,
 };
 use gate4k::model::evidence::{
     Capabilities, Colours, EndHow, Ending, Exec, ExecOutcome, ExitHow, GameEnd, GameFault,
@@ -271,10 +271,11 @@ fn undecided() -> EntryReport {
 }
 
 /// A waiver for an entry that there is none of.
-fn stray() -> Stray {
+fn config_finding() -> ConfigFinding {
     let waiver = Waiver {
         entry: "entries/gone".into(),
         rule: RuleId::SingleFile,
+        programs: Vec::new(),
         reason: "since 2019".into(),
         date: "2026-11-21".into(),
         sha256: None,
@@ -290,10 +291,11 @@ fn places() -> Places {
 }
 
 /// Every form by the ending of its snapshot.
-fn forms(told: Told<'_>) -> Vec<(&'static str, String)> {
+fn forms(told: ReportInput<'_>) -> Vec<(&'static str, String)> {
     let look = Look { width: 100, verbose: true };
     let entries = told.entries.iter().map(|report| human::entry(report, look));
-    let human: String = entries.chain([human::strays(told.strays, look)]).collect();
+    let human: String =
+        entries.chain([human::config_findings(told.config_findings, look)]).collect();
     vec![
         ("human.txt", anstream::adapter::strip_str(&human).to_string()),
         ("json", json::check(told).unwrap()),
@@ -329,8 +331,10 @@ fn every_form_is_the_one_that_was_looked_at() {
     {
         assert_eq!(report.verdict.word(), name);
         // The configuration of the entry that is rejected has a mistake, too.
-        let strays = if name == "rejected" { vec![stray()] } else { Vec::new() };
-        for (ending, text) in forms(Told { entries: &[report], strays: &strays }) {
+        let config_findings = if name == "rejected" { vec![config_finding()] } else { Vec::new() };
+        for (ending, text) in
+            forms(ReportInput { entries: &[report], config_findings: &config_findings })
+        {
             let text = if ending == "sarif" { without_help(&text) } else { text };
             // The version changes with every release and says nothing of the form.
             let text =
@@ -369,9 +373,11 @@ fn all() -> [EntryReport; 3] {
 }
 
 fn json_is_what_the_published_schema_says() {
-    let document: Value =
-        serde_json::from_str(&json::check(Told { entries: &all(), strays: &[stray()] }).unwrap())
-            .unwrap();
+    let document: Value = serde_json::from_str(
+        &json::check(ReportInput { entries: &all(), config_findings: &[config_finding()] })
+            .unwrap(),
+    )
+    .unwrap();
     assert_eq!(complaints(&published(), &document), [""; 0]);
     assert_eq!(published()["title"], json::CHECK_SCHEMA);
 }
@@ -396,9 +402,11 @@ fn closed() -> Value {
 }
 
 fn every_field_of_the_json_is_in_the_schema() {
-    let document: Value =
-        serde_json::from_str(&json::check(Told { entries: &all(), strays: &[stray()] }).unwrap())
-            .unwrap();
+    let document: Value = serde_json::from_str(
+        &json::check(ReportInput { entries: &all(), config_findings: &[config_finding()] })
+            .unwrap(),
+    )
+    .unwrap();
     assert_eq!(complaints(&closed(), &document), [""; 0]);
 }
 
@@ -428,9 +436,11 @@ fn every_layer_of_the_sandbox_is_in_the_schema() {
 }
 
 fn the_schema_refuses_what_is_not_ours() {
-    let good: Value =
-        serde_json::from_str(&json::check(Told { entries: &all(), strays: &[stray()] }).unwrap())
-            .unwrap();
+    let good: Value = serde_json::from_str(
+        &json::check(ReportInput { entries: &all(), config_findings: &[config_finding()] })
+            .unwrap(),
+    )
+    .unwrap();
     for (pointer, wrong) in [
         ("/schema", "gate4k/check/2"),
         ("/entries/0/verdict", "maybe"),
@@ -488,7 +498,11 @@ fn mend(schema: &mut Value) {
 }
 
 fn sarif_is_what_its_schema_says_and_what_github_asks_for() {
-    let text = sarif::check(Told { entries: &all(), strays: &[stray()] }, &places()).unwrap();
+    let text = sarif::check(
+        ReportInput { entries: &all(), config_findings: &[config_finding()] },
+        &places(),
+    )
+    .unwrap();
     let document: Value = serde_json::from_str(&text).unwrap();
     let schema = sarif_schema();
     assert_eq!(complaints(&schema, &document), [""; 0]);
@@ -511,7 +525,8 @@ fn sarif_is_what_its_schema_says_and_what_github_asks_for() {
 }
 
 fn junit_counts_what_the_findings_say() {
-    let text = junit::check(Told { entries: &all(), strays: &[stray()] }).unwrap();
+    let text = junit::check(ReportInput { entries: &all(), config_findings: &[config_finding()] })
+        .unwrap();
     let read = quick_junit::Report::deserialize_from_str(&text).unwrap();
     let counts: Vec<_> =
         read.test_suites.iter().map(|s| (s.tests, s.failures, s.errors, s.skipped)).collect();

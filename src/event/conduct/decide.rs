@@ -1,7 +1,7 @@
 //! What only the organisers can do: decide a tie, and take a fix of a crash.
 
 use super::{Conductor, EventError};
-use crate::event::entrants::{Admission, Entrant, Gates, now};
+use crate::event::entrants::{Admission, Entrant, Judges, now};
 use crate::event::journal::record::{Decision, Fix, Record};
 use crate::model::words::all;
 
@@ -98,7 +98,7 @@ impl Conductor<'_> {
         else {
             return Err(refused(format!("{entry} has no receipt")));
         };
-        let entrant = Entrant::read(&mut Gates::default(), self.config, known)?;
+        let entrant = Entrant::read(&mut Judges::default(), self.config, known)?;
         if entrant.frozen == before {
             return Err(refused(format!("{entry} is what it was: nothing is fixed")));
         }

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::config::Config;
-use super::entrants::{Admission, Entrant, Gates};
+use super::entrants::{Admission, Entrant, Judges};
 use super::field::Field;
 use super::history;
 use super::interrupted::{self, Verdict};
@@ -23,7 +23,7 @@ use super::standings::Standings;
 use crate::game::openings::{Book, Order, Wanted};
 use crate::game::pgn;
 use crate::game::tables::Tables;
-use crate::judge::gate::Progress;
+use crate::judge::Progress;
 use crate::model::entry_report::EntryReport;
 use crate::model::text::shown;
 use crate::model::units::Bytes;
@@ -191,11 +191,11 @@ impl<'a> Conductor<'a> {
 
     /// All entries as engines: new ones through the gate, known ones unchanged (rule 4.4).
     fn entrants(&mut self) -> Result<Result<Vec<Arc<Engine>>, Outcome>, EventError> {
-        let mut gates = Gates::default();
+        let mut judges = Judges::default();
         let mut engines = Vec::new();
         let mut refused = None;
         for entry in &self.config.entries {
-            let entrant = Entrant::read(&mut gates, self.config, entry)?;
+            let entrant = Entrant::read(&mut judges, self.config, entry)?;
             match self.ledger.receipts.get(&entry.name) {
                 Some(receipt) => unchanged(&entry.name, &receipt.frozen, &entrant.frozen)?,
                 None => {

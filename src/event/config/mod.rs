@@ -17,7 +17,8 @@ use super::tiebreak::{CHAINS, Chain};
 use crate::game::adjudicate::DrawRule;
 use crate::game::clock::TimeControl;
 use crate::game::end::Material;
-use crate::model::source_place::{Misplaced, nearest};
+use crate::judge::waiver::{RawWaiver, Waiver};
+use crate::model::source_place::{Misplaced, Mistake, nearest};
 use crate::model::text::shown;
 use crate::model::words::counted;
 pub use template::{NoEntries, template};
@@ -98,6 +99,8 @@ pub struct Config {
     pub entries: Vec<Entry>,
     /// What is played.
     pub stages: Vec<Stage>,
+    /// The organisers' waivers (rule 7.8).
+    pub waivers: Vec<Waiver>,
 }
 
 /// An entry of the event.
@@ -147,6 +150,8 @@ struct Raw {
     rating_mean: Option<Spanned<f64>>,
     entry: Spanned<Vec<RawEntry>>,
     stage: Spanned<Vec<RawStage>>,
+    #[serde(default)]
+    waiver: Vec<Spanned<RawWaiver>>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -229,9 +234,6 @@ pub fn formats(settings: &str) -> BTreeMap<String, Format> {
     stages.into_iter().map(|one| (one.name, one.format)).collect()
 }
 
-/// A mistake: what, and where in the text.
-type Mistake = (std::ops::Range<usize>, String);
-
 impl Config {
     /// Reads an event.
     ///
@@ -286,6 +288,7 @@ impl Config {
             crash_limit: raw.crash_limit,
             history: raw.history.into_iter().map(|path| here.join(path)).collect(),
             rating_mean: raw.rating_mean.map(mean).transpose()?,
+            waivers: waivers(raw.waiver, &entries, path, text)?,
             entries,
             stages,
         })
@@ -353,6 +356,28 @@ fn entries(raw: Spanned<Vec<RawEntry>>, here: &Path) -> Result<Vec<Entry>, Mista
             rating: entry.rating,
         })
         .collect())
+}
+
+/// The waivers, each about an entry of the event.
+fn waivers(
+    raw: Vec<Spanned<RawWaiver>>,
+    entries: &[Entry],
+    path: &Path,
+    text: &str,
+) -> Result<Vec<Waiver>, Mistake> {
+    let verified = |raw: Spanned<RawWaiver>| {
+        let span = raw.span();
+        let waiver = raw.into_inner().verified(text, path)?;
+        let file = waiver.entry.parent().unwrap_or(Path::new(""));
+        let is_about =
+            |entry: &Entry| waiver.is_about(&entry.path, &entry.path) || entry.path == file;
+        if !entries.iter().any(is_about) {
+            let what = format!("no [[entry]] of the event lies at {}", shown(&waiver.entry));
+            return Err((span, what));
+        }
+        Ok(waiver)
+    };
+    raw.into_iter().map(verified).collect()
 }
 
 fn mean(raw: Spanned<f64>) -> Result<f64, Mistake> {

@@ -1,8 +1,8 @@
 //! Rule 7.7: a chess library must be inside the file and count. None of the host's can be reached, so an
 //! entry that needs one does not start here.
 
-use super::libraries::{below_packages, missing_modules};
-use crate::judge::support::{host, seen};
+use super::{CausedByLoad, JudgedRule, Needed};
+use crate::judge::support::{complaints, paths, runs};
 use crate::model::evidence::{Evidence, FileOpen};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
@@ -10,12 +10,17 @@ use crate::model::verdict::Finding;
 
 const RULE: RuleId = RuleId::ChessLibrary;
 
-/// Names of Python modules that know chess. (A Perl module that does is a library like any other: rule 7.6.)
-const MODULES: [&str; 6] =
-    ["chess", "python_chess", "python-chess", "pyffish", "stockfish", "shogi"];
+/// The rule as the registry lists it.
+pub const JUDGED: JudgedRule = JudgedRule {
+    id: RULE,
+    evidence: Needed::Runs,
+    load: CausedByLoad::Never,
+    leans_on: &[LayerName::Landlock],
+    judge: |case| judge(case.evidence),
+};
 
 /// Judges whether the entry asked for a chess library of the host, and whether it needs one.
-pub fn judge(evidence: &Evidence) -> Finding {
+fn judge(evidence: &Evidence) -> Finding {
     if evidence.runs.is_empty() {
         return Finding::skipped(RULE, RuleId::Startup);
     }
@@ -25,7 +30,7 @@ pub fn judge(evidence: &Evidence) -> Finding {
     for run in &evidence.runs {
         let before = wanted.len();
         for open in run.opens.iter().filter(|open| is_hosts(evidence, open)) {
-            let by = seen::lineage(run, open.by);
+            let by = runs::lineage(run, open.by);
             if open.denied {
                 wanted.push(format!("{by} wanted {}; it was refused", open.path));
             } else if !open.missing {
@@ -33,11 +38,14 @@ pub fn judge(evidence: &Evidence) -> Finding {
             }
         }
         wanted.extend(
-            missing_modules(&run.stderr_tail).into_iter().filter(|name| is_chess_module(name)).map(
-                |name| format!("it wanted the module {name}, which is not to be found inside"),
-            ),
+            complaints::missing_modules(&run.stderr_tail)
+                .into_iter()
+                .filter(|name| paths::is_chess_module(name))
+                .map(|name| {
+                    format!("it wanted the module {name}, which is not to be found inside")
+                }),
         );
-        works &= wanted.len() == before || seen::went_well(run);
+        works &= wanted.len() == before || runs::went_well(run);
     }
     reached.dedup();
     wanted.dedup();
@@ -59,28 +67,16 @@ pub fn judge(evidence: &Evidence) -> Finding {
         .help("take the import out: it only costs bytes"),
         (None, None) => Finding::pass(RULE, "no chess library was asked for"),
     };
-    let finding = finding
+    finding
         .details(reached.iter().chain(&wanted).skip(1).take(9).cloned())
         .with("reached", reached)
         .with("wanted", wanted)
-        .with("hidden", &evidence.host.chess_libraries);
-    host::leaning_on(finding, &evidence.host, &[LayerName::Landlock])
+        .with("hidden", &evidence.host.chess_libraries)
 }
 
-/// Whether a module's name is that of a chess library, or of something inside one.
-pub(crate) fn is_chess_module(name: &str) -> bool {
-    let first = name.split(['.', '/', ':']).next().unwrap_or(name);
-    MODULES.contains(&first)
-}
-
-/// Whether a path leads into a chess library among installed packages.
-pub(crate) fn is_chess_path(path: &str) -> bool {
-    below_packages(path).is_some_and(is_chess_module)
-}
-
-/// Whether an opening went for a chess library of the host.
+/// True if an opening went for a chess library of the host.
 fn is_hosts(evidence: &Evidence, open: &FileOpen) -> bool {
-    is_chess_path(&open.path)
+    paths::is_chess_path(&open.path)
         || evidence
             .host
             .chess_libraries

@@ -1,10 +1,11 @@
 //! Rule 1: 30 minutes and 3 seconds a move. Advice only: to lose on time is a loss, and no reason to reject.
 
+use super::{CausedByLoad, JudgedRule, Needed};
+use crate::judge::support::{runs, wording};
 use std::time::Duration;
 
 use serde_json::json;
 
-use crate::judge::support::seen;
 use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, Purpose, Run};
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
@@ -28,9 +29,18 @@ struct Sample {
     cut: bool,
 }
 
+/// The rule as the registry lists it.
+pub const JUDGED: JudgedRule = JudgedRule {
+    id: RULE,
+    evidence: Needed::Runs,
+    load: CausedByLoad::Possibly,
+    leans_on: &[],
+    judge: |case| judge(case.evidence),
+};
+
 /// Tells what the engine does with its time.
-pub fn judge(evidence: &Evidence) -> Finding {
-    if seen::engine(evidence).is_none() {
+fn judge(evidence: &Evidence) -> Finding {
+    if runs::engine(evidence).is_none() {
         return Finding::skipped(RULE, RuleId::Startup);
     }
     let samples = samples(evidence);
@@ -48,7 +58,7 @@ pub fn judge(evidence: &Evidence) -> Finding {
         words.push(format!(
             "{}{} of {} s + 3 s",
             if full.cut { "at least " } else { "" },
-            seen::secs(full.took),
+            wording::secs(full.took),
             BASE.as_secs()
         ));
     }
@@ -56,12 +66,12 @@ pub fn judge(evidence: &Evidence) -> Finding {
         words.push(format!(
             "{}{} with {} left",
             if little.cut { "more than " } else { "" },
-            seen::secs(little.took),
-            seen::secs(little.left)
+            wording::secs(little.took),
+            wording::secs(little.left)
         ));
     }
     if let Some(floor) = floor {
-        words.push(format!("never under {}", seen::secs(floor)));
+        words.push(format!("never under {}", wording::secs(floor)));
     }
     words.push(match lost {
         Some(at) => format!("a game would be lost on time at move {at}"),
@@ -79,9 +89,9 @@ pub fn judge(evidence: &Evidence) -> Finding {
         .details(samples.iter().map(|s| {
             format!(
                 "{} left: {}{}{}",
-                seen::secs(s.left),
+                wording::secs(s.left),
                 if s.cut { "no answer after " } else { "took " },
-                seen::secs(s.took),
+                wording::secs(s.took),
                 if s.took > s.left { ", lost on time" } else { "" }
             )
         }))
@@ -105,11 +115,11 @@ pub fn judge(evidence: &Evidence) -> Finding {
 /// The searches of the clock's run; where there is none, those of the measured run.
 fn samples(evidence: &Evidence) -> Vec<Sample> {
     let of = |run: &Run| -> Vec<Sample> {
-        seen::searches(run).filter_map(|(_, ask, go)| sample(ask, go)).collect()
+        runs::searches(run).filter_map(|(_, ask, go)| sample(ask, go)).collect()
     };
     let mut samples: Vec<Sample> = evidence.of(Purpose::Clock).flat_map(of).collect();
     if samples.is_empty() && !evidence.quick {
-        samples = seen::engine(evidence).map(of).unwrap_or_default();
+        samples = runs::engine(evidence).map(of).unwrap_or_default();
     }
     samples.sort_by_key(|s| std::cmp::Reverse(s.left));
     samples

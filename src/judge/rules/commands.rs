@@ -1,9 +1,12 @@
 //! Rules 7.5 and 7.8: only allowed commands are started. Every program that was started, by whom, and
 //! what it is to the rule.
 
+use super::{CausedByLoad, JudgedRule, Needed};
+use crate::judge::support::allowed::Allowed;
+use crate::judge::support::{complaints, paths, program_list, refused_access, runs, wording};
 use serde_json::{Value, json};
 
-use crate::judge::support::{denied, host, programs, seen};
+use crate::judge::waive;
 use crate::model::evidence::{Evidence, Exec, ExecOutcome, ProgramClass, Run};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
@@ -11,29 +14,28 @@ use crate::model::verdict::{Finding, Status};
 
 const RULE: RuleId = RuleId::Commands;
 
-/// What the allow-list says of a command's name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CommandWord {
-    /// Its class: listed, helper, tolerated or refused.
-    pub class: ProgramClass,
-    /// The rule or reason beside it in allowlist.toml; empty where it is refused.
-    pub reason: String,
-}
-
-/// The allow-list, as far as this rule asks it.
-pub trait CommandPolicy {
-    /// What a bare name (`xz`, `curl`) is.
-    fn command(&self, name: &str) -> CommandWord;
-}
-
 /// One accusation: the sentence, and the exec or name behind it.
 struct Charge {
     what: String,
     evidence: Value,
 }
 
+/// The rule as the registry lists it.
+pub const JUDGED: JudgedRule = JudgedRule {
+    id: RULE,
+    evidence: Needed::Runs,
+    load: CausedByLoad::Never,
+    leans_on: &[
+        LayerName::ExecReporter,
+        LayerName::Landlock,
+        LayerName::Seccomp,
+        LayerName::Privileges,
+    ],
+    judge: |case| judge(case.evidence, case.allowed),
+};
+
 /// Judges every program that any run of the entry started or wanted.
-pub fn judge(evidence: &Evidence, policy: &dyn CommandPolicy) -> Finding {
+fn judge(evidence: &Evidence, policy: &dyn Allowed) -> Finding {
     if evidence.runs.iter().all(|run| run.execs.is_empty() && run.not_installed.is_empty()) {
         return Finding::skipped(RULE, RuleId::Startup);
     }
@@ -56,16 +58,15 @@ pub fn judge(evidence: &Evidence, policy: &dyn CommandPolicy) -> Finding {
             ),
         None => allowed(evidence, policy),
     };
-    let finding =
-        finding.details(programs::tree(evidence)).with("programs", programs::all(evidence));
-    host::leaning_on(
-        finding,
-        &evidence.host,
-        &[LayerName::ExecReporter, LayerName::Landlock, LayerName::Seccomp, LayerName::Privileges],
-    )
+    let mut finding =
+        finding.details(program_list::tree(evidence)).with("programs", program_list::all(evidence));
+    if let Some(granted) = program_list::classes(evidence).get("waived") {
+        finding = finding.with(waive::GRANTED, granted);
+    }
+    finding
 }
 
-/// Whether the sandbox refused this start, or would have had to. What the kernel would not run of the
+/// True if the sandbox refused this start, or would have had to. What the kernel would not run of the
 /// entry's own for want of an execute bit is no accusation; what lies in memory instead of a file is.
 pub(crate) fn is_denied(exec: &Exec) -> bool {
     match (exec.outcome, exec.class) {
@@ -77,7 +78,7 @@ pub(crate) fn is_denied(exec: &Exec) -> bool {
     }
 }
 
-/// Whether an own product is a file with a path, and not memory behind a descriptor.
+/// True if an own product is a file with a path, and not memory behind a descriptor.
 pub(crate) fn is_own_file(exec: &Exec) -> bool {
     let hidden = |path: &str| {
         path.is_empty()
@@ -89,31 +90,31 @@ pub(crate) fn is_own_file(exec: &Exec) -> bool {
 }
 
 /// Names that are not allowed, were looked for by the entry, and are not installed here.
-pub(crate) fn wanted_and_absent(run: &Run, policy: &dyn CommandPolicy) -> Vec<String> {
+pub(crate) fn wanted_and_absent(run: &Run, policy: &dyn Allowed) -> Vec<String> {
     let mut names = run.not_installed.clone();
     // After the start a stub may run its own payload as commands: then what shells say is noise, and
     // only a run that did not come up is judged by it.
-    if !seen::is_up(run) {
-        names.extend(host::not_found_names(&run.stderr_tail));
+    if !runs::is_up(run) {
+        names.extend(complaints::not_found_names(&run.stderr_tail));
     }
     names.retain(|name| {
-        host::is_command_name(name) && policy.command(name).class == ProgramClass::Refused
+        complaints::is_command_name(name) && policy.command(name).class == ProgramClass::Refused
     });
     names.dedup();
     names
 }
 
-/// Whether the look-up of an absent name was an attempt to start it. A `command -v` alone cannot be told
+/// True if the look-up of an absent name was an attempt to start it. A `command -v` alone cannot be told
 /// from one by the look-up; a shell's complaint or an exec tells.
 fn was_attempted(run: &Run, name: &str) -> bool {
     // A closed directory in PATH: the shell has looked in vain everywhere else.
     let closed = format!(": {name}: Permission denied");
-    host::not_found_names(&run.stderr_tail).iter().any(|n| n == name)
+    complaints::not_found_names(&run.stderr_tail).iter().any(|n| n == name)
         || run.stderr_tail.iter().any(|line| line.trim_end().ends_with(&closed))
         || run.execs.iter().any(|exec| exec.outcome == ExecOutcome::NotFound && exec.name == name)
 }
 
-fn charges_of(run: &Run, evidence: &Evidence, policy: &dyn CommandPolicy) -> Vec<Charge> {
+fn charges_of(run: &Run, evidence: &Evidence, policy: &dyn Allowed) -> Vec<Charge> {
     let mut charges = Vec::new();
     for (index, exec) in run.execs.iter().enumerate() {
         if let Some(what) = charge(run, exec, evidence.strict) {
@@ -121,22 +122,22 @@ fn charges_of(run: &Run, evidence: &Evidence, policy: &dyn CommandPolicy) -> Vec
                 what,
                 evidence: json!({
                     "run": run.purpose,
-                    "by": seen::lineage(run, exec.by),
-                    "lineage": seen::lineage(run, Some(index)),
+                    "by": runs::lineage(run, exec.by),
+                    "lineage": runs::lineage(run, Some(index)),
                     "exec": exec,
                 }),
             });
         }
     }
     for open in run.opens.iter().filter(|open| open.denied) {
-        let Some(name) = program_of(&open.path) else {
+        let Some(name) = paths::program_of(&open.path) else {
             continue;
         };
         if policy.command(name).class == ProgramClass::Refused {
             charges.push(Charge {
                 what: format!(
                     "{} wanted to read {}, a program that is not in rule 7.5; it was refused",
-                    seen::lineage(run, open.by),
+                    runs::lineage(run, open.by),
                     open.path
                 ),
                 evidence: json!({"run": run.purpose, "read": open.path}),
@@ -144,7 +145,7 @@ fn charges_of(run: &Run, evidence: &Evidence, policy: &dyn CommandPolicy) -> Vec
         }
     }
     for name in wanted_and_absent(run, policy) {
-        let failed_start = !seen::is_up(run) && seen::engine(evidence).is_none();
+        let failed_start = !runs::is_up(run) && runs::engine(evidence).is_none();
         if was_attempted(run, &name) || failed_start {
             charges.push(Charge {
                 what: format!(
@@ -157,17 +158,9 @@ fn charges_of(run: &Run, evidence: &Evidence, policy: &dyn CommandPolicy) -> Vec
     charges
 }
 
-/// The name of the system's program that a path leads to. What can be read can be copied and run.
-pub(crate) fn program_of(path: &str) -> Option<&str> {
-    let (folder, name) = path.rsplit_once('/')?;
-    let is_bin = ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"]
-        .contains(&folder);
-    (is_bin && host::is_command_name(name)).then_some(name)
-}
-
 /// The accusation against one start, if there is one.
 fn charge(run: &Run, exec: &Exec, strict: bool) -> Option<String> {
-    let by = seen::lineage(run, exec.by);
+    let by = runs::lineage(run, exec.by);
     let path = match &exec.real {
         Some(real) if *real != exec.asked => format!("{} (really {real})", exec.asked),
         _ => exec.asked.clone(),
@@ -187,6 +180,7 @@ fn charge(run: &Run, exec: &Exec, strict: bool) -> Option<String> {
             ProgramClass::Refused => "is not in rule 7.5",
             ProgramClass::Helper => "is a compiler's helper and may run only below its compiler",
             ProgramClass::Tolerated => "is not in rule 7.5, and tolerated only without --strict",
+            ProgramClass::Waived => "is granted by a waiver, but not in this way",
             ProgramClass::Listed => "is a listed command, but not in this way",
             ProgramClass::OwnProduct => "is the entry's own, but not a file in its workspace",
             ProgramClass::Entry => "is the entry, but not in this way",
@@ -208,21 +202,22 @@ fn charge(run: &Run, exec: &Exec, strict: bool) -> Option<String> {
 }
 
 /// Nothing is refused: a pass, with advice on what is tolerated, looked for or otherwise denied.
-fn allowed(evidence: &Evidence, policy: &dyn CommandPolicy) -> Finding {
-    let by_class = programs::classes(evidence);
+fn allowed(evidence: &Evidence, policy: &dyn Allowed) -> Finding {
+    let by_class = program_list::classes(evidence);
     let told: Vec<String> = [
         (ProgramClass::Listed, "listed"),
         (ProgramClass::Helper, "helpers"),
         (ProgramClass::Tolerated, "tolerated"),
+        (ProgramClass::Waived, "waived"),
         (ProgramClass::OwnProduct, "made by itself"),
     ]
     .into_iter()
     .filter_map(|(class, word)| {
         let names: Vec<&str> = by_class.get(word)?.iter().map(String::as_str).collect();
         Some(if class == ProgramClass::OwnProduct {
-            seen::count(names.len(), "program made by itself", "programs made by itself")
+            wording::count(names.len(), "program made by itself", "programs made by itself")
         } else {
-            format!("{} ({word})", seen::list(&names, 8))
+            format!("{} ({word})", wording::list(&names, 8))
         })
     })
     .collect();
@@ -247,16 +242,16 @@ fn allowed(evidence: &Evidence, policy: &dyn CommandPolicy) -> Finding {
         finding.summary = format!(
             "{}; it looked for {}, not installed here, and would be refused where it is",
             finding.summary,
-            seen::list(&absent, 3)
+            wording::list(&absent, 3)
         );
         finding.help = "do not look for commands that rule 7.5 does not list".into();
         finding = finding.with("looked_for", absent);
     }
-    let denials = denied::words(evidence);
+    let denials = refused_access::words(evidence);
     if !denials.is_empty() {
         finding.status = Status::Advice;
         finding.summary =
-            format!("{}; the sandbox refused it {}", finding.summary, seen::list(&denials, 3));
+            format!("{}; the sandbox refused it {}", finding.summary, wording::list(&denials, 3));
         let more = denials.iter().skip(3).take(9);
         finding.details.extend(more.map(|what| format!("refused: {what}")));
         finding = finding.with("denials", denials);

@@ -1,10 +1,10 @@
 use super::*;
 use crate::judge::support::testing;
-use crate::judge::support::testing::{Build, TestPolicy};
+use crate::judge::support::testing::{Build, TestList};
 use crate::model::evidence::{Denial, ExitHow, Purpose};
 
 fn of(run: Run) -> Finding {
-    judge(&testing::evidence_of([run]), &TestPolicy)
+    judge(&testing::evidence_of([run]), &TestList)
 }
 
 #[test]
@@ -39,11 +39,11 @@ fn a_refused_program_is_named_with_its_real_path_and_asker() {
 fn tolerated_is_advice_and_under_strict_a_failure() {
     let run = testing::run(Purpose::Main).exec(Some(0), "rm", ProgramClass::Tolerated);
     let mut evidence = testing::evidence_of([run]);
-    let finding = judge(&evidence, &TestPolicy);
+    let finding = judge(&evidence, &TestList);
     assert_eq!(finding.status, Status::Advice);
     assert!(finding.details[0].contains("the rules' own example"));
     evidence.strict = true;
-    let finding = judge(&evidence, &TestPolicy);
+    let finding = judge(&evidence, &TestList);
     assert_eq!(finding.status, Status::Fail);
     assert!(finding.summary.contains("--strict refuses it"));
 }

@@ -1,33 +1,43 @@
 //! Rule 7.3: the file name should not contain information. An entry that works only under its own name is
 //! found out by starting it under another one.
 
-use crate::judge::support::seen;
+use super::{CausedByLoad, JudgedRule, Needed};
+use crate::judge::support::{runs, wording};
 use crate::model::evidence::{Evidence, Purpose};
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 
 const RULE: RuleId = RuleId::FileName;
 
+/// The rule as the registry lists it.
+pub const JUDGED: JudgedRule = JudgedRule {
+    id: RULE,
+    evidence: Needed::Runs,
+    load: CausedByLoad::Possibly,
+    leans_on: &[],
+    judge: |case| judge(case.evidence),
+};
+
 /// Judges whether the start under a neutral name did as well as the one under its own name.
-pub fn judge(evidence: &Evidence) -> Finding {
-    if seen::engine(evidence).is_some() {
+fn judge(evidence: &Evidence) -> Finding {
+    if runs::engine(evidence).is_some() {
         return Finding::pass(RULE, "it runs under a neutral name");
     }
-    let Some(own) = evidence.of(Purpose::OwnName).find(|run| seen::is_up(run)) else {
+    let Some(own) = evidence.of(Purpose::OwnName).find(|run| runs::is_up(run)) else {
         return Finding::skipped(RULE, RuleId::Startup);
     };
     let mut finding = Finding::fail(
         RULE,
         format!(
             "it runs under its own file name only (readyok after {}); under a neutral one it does not start",
-            own.readyok.map(seen::secs).unwrap_or_default()
+            own.readyok.map(wording::secs).unwrap_or_default()
         ),
     )
     .with("own_name_works", true)
     .with("neutral_name_works", false)
     .help("take nothing from the file's name: put what $0 or argv[0] carried into the file, where it counts");
-    if let Some(neutral) = seen::measured(evidence) {
-        finding = finding.details(seen::stderr(neutral));
+    if let Some(neutral) = runs::measured(evidence) {
+        finding = finding.details(runs::stderr(neutral));
     }
     finding
 }

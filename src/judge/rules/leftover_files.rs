@@ -1,10 +1,11 @@
 //! Rule 7.4: no files of its own are left lying around, not counting what system programs might cache.
 
+use super::{CausedByLoad, JudgedRule, Needed};
+use crate::judge::support::{runs, wording};
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::judge::support::{host, seen};
 use crate::model::evidence::{Evidence, LeftFile, Purpose, Run};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
@@ -12,14 +13,23 @@ use crate::model::verdict::Finding;
 
 const RULE: RuleId = RuleId::LeftoverFiles;
 
+/// The rule as the registry lists it.
+pub const JUDGED: JudgedRule = JudgedRule {
+    id: RULE,
+    evidence: Needed::Runs,
+    load: CausedByLoad::IfStrained,
+    leans_on: &[LayerName::Workspace],
+    judge: |case| judge(case.evidence),
+};
+
 /// Judges what remained after `quit`; what remained after a kill, or after a probe that asks more than
 /// the rules demand, is advice.
-pub fn judge(evidence: &Evidence) -> Finding {
+fn judge(evidence: &Evidence) -> Finding {
     if evidence.runs.iter().all(|run| run.launch_failure.is_some()) {
         return Finding::skipped(RULE, RuleId::Startup);
     }
-    let counted: Vec<&Run> = seen::gate_runs(evidence)
-        .filter(|run| seen::was_told_to_quit(run) && is_final(run))
+    let counted: Vec<&Run> = runs::gate_runs(evidence)
+        .filter(|run| runs::was_told_to_quit(run) && is_final(run))
         .collect();
     let left: Vec<(&Run, &LeftFile)> = counted.iter().flat_map(|run| own(run)).collect();
     let other: Vec<(&Run, &LeftFile)> = evidence
@@ -35,8 +45,8 @@ pub fn judge(evidence: &Evidence) -> Finding {
             RULE,
             format!(
                 "nothing remains after quit; {} remained of {} ({})",
-                seen::count(other.len(), "file", "files"),
-                seen::purpose(run),
+                wording::count(other.len(), "file", "files"),
+                runs::purpose(run),
                 describe(file)
             ),
         )
@@ -46,22 +56,21 @@ pub fn judge(evidence: &Evidence) -> Finding {
              before the engine starts; a kill gives no other chance",
         ),
         (None, None) if counted.is_empty() => {
-            Finding::skipped(RULE, seen::needs_good_end(evidence))
+            Finding::skipped(RULE, runs::needs_good_end(evidence))
         }
         (None, None) => Finding::pass(RULE, "no file remains after quit"),
     };
     let exempt = caches(evidence);
-    let finding = finding
+    finding
         .details(exempt.iter().map(|(path, pattern)| {
             format!("not counted: {path}, a cache of a system program ({pattern})")
         }))
         .with("left", json_of(&left))
         .with("left_otherwise", json_of(&other))
-        .with("caches", exempt);
-    host::leaning_on(finding, &evidence.host, &[LayerName::Workspace])
+        .with("caches", exempt)
 }
 
-/// Whether what lies there would have stayed: everything had ended by itself, or the grace was over. Runs
+/// True if what lies there would have stayed: everything had ended by itself, or the grace was over. Runs
 /// that were cut short right after their last answer say nothing, since a `sleep 3;rm` may have been on
 /// its way.
 fn is_final(run: &Run) -> bool {
@@ -91,7 +100,7 @@ fn failed(
             } else {
                 format!("{} files remain", here.len())
             },
-            seen::list(&told, 3)
+            wording::list(&told, 3)
         ),
     )
     .details(left.iter().take(10).map(|(run, file)| line(run, file)))
@@ -108,11 +117,11 @@ fn failed(
     if !first.left_processes.is_empty() {
         finding = finding.detail(format!(
             "its processes still ran {} after quit and had not removed it",
-            seen::secs(evidence.limits.grace)
+            wording::secs(evidence.limits.grace)
         ));
         finding.help = format!(
             "remove the file as soon as the engine has started: what is not gone {} after quit counts",
-            seen::secs(evidence.limits.grace)
+            wording::secs(evidence.limits.grace)
         );
     }
     finding
@@ -128,7 +137,7 @@ fn describe(file: &LeftFile) -> String {
 }
 
 fn line(run: &Run, file: &LeftFile) -> String {
-    format!("{}: {}", seen::purpose(run), describe(file))
+    format!("{}: {}", runs::purpose(run), describe(file))
 }
 
 /// Caches of system programs over all runs, each path once with the pattern that exempts it.

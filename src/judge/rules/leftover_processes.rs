@@ -1,6 +1,7 @@
 //! Rule 7.4: what an entry started is gone a short while after `quit`.
 
-use crate::judge::support::{host, seen};
+use super::{CausedByLoad, JudgedRule, Needed};
+use crate::judge::support::{excuse, runs, wording};
 use crate::model::evidence::{EndHow, Evidence, Run};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
@@ -8,15 +9,24 @@ use crate::model::verdict::Finding;
 
 const RULE: RuleId = RuleId::LeftoverProcesses;
 
+/// The rule as the registry lists it.
+pub const JUDGED: JudgedRule = JudgedRule {
+    id: RULE,
+    evidence: Needed::Runs,
+    load: CausedByLoad::IfStrained,
+    leans_on: &[LayerName::ExecReporter],
+    judge: |case| judge(case.evidence),
+};
+
 /// Judges what still ran at the grace limit; gate4k has killed it since.
-pub fn judge(evidence: &Evidence) -> Finding {
+fn judge(evidence: &Evidence) -> Finding {
     // After a kill by gate4k nothing can be told (it killed the whole tree), nor after a hang or a crash.
     let ended: Vec<&Run> =
-        seen::gate_runs(evidence).filter(|run| seen::was_told_to_quit(run)).collect();
+        runs::gate_runs(evidence).filter(|run| runs::was_told_to_quit(run)).collect();
     let Some(first) = ended.first() else {
-        return Finding::skipped(RULE, seen::needs_good_end(evidence));
+        return Finding::skipped(RULE, runs::needs_good_end(evidence));
     };
-    let grace = seen::secs(evidence.limits.grace);
+    let grace = wording::secs(evidence.limits.grace);
     let finding = if let Some(run) = ended.iter().find(|run| !run.left_processes.is_empty()) {
         let commands: Vec<&str> =
             run.left_processes.iter().map(|process| process.command.as_str()).collect();
@@ -24,8 +34,8 @@ pub fn judge(evidence: &Evidence) -> Finding {
             RULE,
             format!(
                 "{} still ran {grace} after quit: {}",
-                seen::count(commands.len(), "process", "processes"),
-                seen::list(&commands, 3)
+                wording::count(commands.len(), "process", "processes"),
+                wording::list(&commands, 3)
             ),
         )
         .details(run.left_processes.iter().take(10).map(|process| {
@@ -41,7 +51,7 @@ pub fn judge(evidence: &Evidence) -> Finding {
              no helper that waits for input that never comes",
         );
         // An engine that hangs because it was refused memory cannot obey.
-        host::excused(finding, host::refusal(run, &evidence.host))
+        excuse::excused(finding, excuse::refusal(run, &evidence.host))
     } else if let Some((run, words)) = other_ends(evidence) {
         Finding::advice(RULE, format!("nothing remains after quit; {words}"))
             .with("left", &run.left_processes)
@@ -51,16 +61,16 @@ pub fn judge(evidence: &Evidence) -> Finding {
         Finding::pass(
             RULE,
             match longest.or(first.ending.emptied_after) {
-                Some(time) => format!("every process had ended {} after quit", seen::secs(time)),
+                Some(time) => format!("every process had ended {} after quit", wording::secs(time)),
                 None => "no process remains".to_owned(),
             },
         )
         .with("emptied_after_ms", longest.map(|time| time.as_secs_f64() * 1e3))
     };
-    host::leaning_on(finding, &evidence.host, &[LayerName::ExecReporter])
+    finding
 }
 
-/// What remained in a run that ended otherwise: advice.
+/// Processes that remained in a run that ended otherwise: advice.
 fn other_ends(evidence: &Evidence) -> Option<(&Run, String)> {
     let run = evidence.runs.iter().find(|run| {
         matches!(run.ending.how, EndHow::EndOfInput | EndHow::ByItself)
@@ -68,8 +78,8 @@ fn other_ends(evidence: &Evidence) -> Option<(&Run, String)> {
     })?;
     let words = format!(
         "{} still ran in {}",
-        seen::count(run.left_processes.len(), "process", "processes"),
-        seen::purpose(run)
+        wording::count(run.left_processes.len(), "process", "processes"),
+        runs::purpose(run)
     );
     Some((run, words))
 }

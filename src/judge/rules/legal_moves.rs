@@ -1,16 +1,17 @@
 //! Rule 2.1: an illegal move loses. Every `bestmove` in every position tried is legal and well formed, and
 //! the engine lives through all of them.
 
+use super::{CausedByLoad, JudgedRule, Needed};
+use crate::judge::support::{excuse, one_answer, runs, wording};
 use serde_json::{Value, json};
 
-use crate::judge::support::{host, seen, simple};
 use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, Purpose, Run};
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 
 const RULE: RuleId = RuleId::LegalMoves;
 
-/// How many offences are written out.
+/// The number of offences that are written out.
 const SHOWN: usize = 5;
 
 /// A search and where it stands in its run.
@@ -22,15 +23,24 @@ struct Search<'a> {
     go: &'a GoQuestion,
 }
 
+/// The rule as the registry lists it.
+pub const JUDGED: JudgedRule = JudgedRule {
+    id: RULE,
+    evidence: Needed::Runs,
+    load: CausedByLoad::IfStrained,
+    leans_on: &[],
+    judge: |case| judge(case.evidence),
+};
+
 /// Judges every search of the runs that count, and names deaths in the middle of a game.
-pub fn judge(evidence: &Evidence) -> Finding {
-    let searches: Vec<Search> = seen::gate_runs(evidence)
+fn judge(evidence: &Evidence) -> Finding {
+    let searches: Vec<Search> = runs::gate_runs(evidence)
         .flat_map(|run| {
-            seen::searches(run).map(move |(index, ask, go)| Search { run, index, ask, go })
+            runs::searches(run).map(move |(index, ask, go)| Search { run, index, ask, go })
         })
         .collect();
     if searches.is_empty() {
-        return simple::not_asked(RULE, evidence, "go");
+        return one_answer::not_asked(RULE, evidence, "go");
     }
     let illegal: Vec<Search> = pick(&searches, |s| matches!(s.ask.answer, Answer::Illegal { .. }));
     let legal = pick(&searches, |s| matches!(s.ask.answer, Answer::Legal(_))).len();
@@ -61,7 +71,7 @@ pub fn judge(evidence: &Evidence) -> Finding {
             finding.details.push(other.summary);
             finding.details.extend(other.details);
         }
-        return figures(host::excused(finding, host::refusal(search.run, &evidence.host)));
+        return figures(excuse::excused(finding, excuse::refusal(search.run, &evidence.host)));
     }
     // A search on the event's clock is not waited for to its end.
     let cut = searches.iter().filter(|search| search.ask.was_cut()).count();
@@ -76,7 +86,7 @@ fn guilty<'a>(all: &[Search<'a>]) -> Option<Search<'a>> {
     all.iter().find(|s| s.run.refusals.is_empty()).or(all.first()).copied()
 }
 
-/// Whether a move came, legal or not.
+/// True if a move came, legal or not.
 fn answered(ask: &Ask) -> bool {
     matches!(ask.answer, Answer::Legal(_) | Answer::Illegal { .. })
 }
@@ -96,13 +106,13 @@ fn broken(all: &[Search], illegal: &[Search], first: Search) -> Finding {
             if illegal.len() == 1 { "is" } else { "are" },
             first.go.position,
             first.go.plies,
-            seen::answer_words(first.ask, first.run)
+            runs::answer_words(first.ask, first.run)
         ),
     );
     for search in illegal.iter().take(SHOWN) {
         finding = finding
             .details(place(search))
-            .detail(format!("  {}", seen::answer_words(search.ask, search.run)));
+            .detail(format!("  {}", runs::answer_words(search.ask, search.run)));
     }
     if illegal.len() > SHOWN {
         finding = finding.detail(format!("and {} more", illegal.len() - SHOWN));
@@ -135,17 +145,17 @@ fn died(dead: &[Search], first: Search) -> Finding {
             "it {verb} {}, in {}: {}",
             at_ply(first.go),
             first.go.position,
-            seen::answer_words(first.ask, first.run)
+            runs::answer_words(first.ask, first.run)
         ),
     )
     .detail(format!(
         "no answer in {}, though it answered others",
-        seen::count(dead.len(), "search", "searches")
+        wording::count(dead.len(), "search", "searches")
     ))
     .details(place(&first))
-    .details(seen::crashes(first.run))
-    .details(seen::stderr(first.run))
-    .details(seen::conversation(first.run, first.index))
+    .details(runs::crashes(first.run))
+    .details(runs::stderr(first.run))
+    .details(runs::conversation(first.run, first.index))
     .help(help)
 }
 
@@ -158,7 +168,7 @@ fn at_ply(go: &GoQuestion) -> String {
 fn place(search: &Search) -> Vec<String> {
     vec![
         format!("{}, after {}:", search.go.position, search.go.plies),
-        format!("  {}", seen::shorten(&search.go.command, 400)),
+        format!("  {}", wording::shorten(&search.go.command, 400)),
         format!("  FEN {}", search.go.fen),
     ]
 }

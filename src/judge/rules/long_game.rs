@@ -1,21 +1,31 @@
 //! Rule 7.9 at length: a game of 450 plies on one line still gets a legal answer. The longest real 4k game
 //! had 422 plies. 1,000 plies are advice.
 
-use crate::judge::support::{host, seen, simple};
+use super::{CausedByLoad, JudgedRule, Needed};
+use crate::judge::support::{excuse, one_answer, runs, wording};
 use crate::model::evidence::{Answer, Evidence, LONG_GAME, Purpose};
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
 
 const RULE: RuleId = RuleId::LongGame;
 
+/// The rule as the registry lists it.
+pub const JUDGED: JudgedRule = JudgedRule {
+    id: RULE,
+    evidence: Needed::Runs,
+    load: CausedByLoad::IfStrained,
+    leans_on: &[],
+    judge: |case| judge(case.evidence),
+};
+
 /// Judges the answer to the longest list that is demanded.
-pub fn judge(evidence: &Evidence) -> Finding {
-    if seen::engine(evidence).is_none() {
+fn judge(evidence: &Evidence) -> Finding {
+    if runs::engine(evidence).is_none() {
         return Finding::skipped(RULE, RuleId::Startup);
     }
     let found = evidence
         .of(Purpose::LongGame(LONG_GAME))
-        .find_map(|run| seen::searches(run).last().map(|(i, ask, go)| (run, i, ask, go)));
+        .find_map(|run| runs::searches(run).last().map(|(i, ask, go)| (run, i, ask, go)));
     let Some((run, index, ask, go)) = found else {
         return no_answer(evidence);
     };
@@ -24,7 +34,7 @@ pub fn judge(evidence: &Evidence) -> Finding {
         Answer::Legal(uci) => {
             let mut finding = Finding::pass(
                 RULE,
-                format!("after {} on one line it answers {uci} in {}", go.plies, seen::secs(ask.took)),
+                format!("after {} on one line it answers {uci} in {}", go.plies, wording::secs(ask.took)),
             );
             if evidence.capabilities.thousand_plies == Some(false) {
                 finding.status = Status::Advice;
@@ -41,12 +51,12 @@ pub fn judge(evidence: &Evidence) -> Finding {
                 format!(
                     "after {} on one line there is no legal answer: {}",
                     go.plies,
-                    seen::answer_words(ask, run)
+                    runs::answer_words(ask, run)
                 ),
             )
-            .details(seen::crashes(run))
-            .details(seen::stderr(run))
-            .details(seen::conversation(run, index))
+            .details(runs::crashes(run))
+            .details(runs::stderr(run))
+            .details(runs::conversation(run, index))
             .help(match answer {
                 Answer::Illegal { .. } => {
                     "read the whole line: a buffer of 4096 bytes holds 800 plies; the move fits a shorter list"
@@ -56,7 +66,7 @@ pub fn judge(evidence: &Evidence) -> Finding {
                      positions) bigger: a real game had 422 plies"
                 }
             });
-            host::excused(finding, host::refusal(run, &evidence.host))
+            excuse::excused(finding, excuse::refusal(run, &evidence.host))
         }
     }
     .with("plies", go.plies)
@@ -69,14 +79,14 @@ pub fn judge(evidence: &Evidence) -> Finding {
 /// The probe did not get to its question: its own start failed, or it was not run.
 fn no_answer(evidence: &Evidence) -> Finding {
     let run = evidence.of(Purpose::LongGame(LONG_GAME)).next();
-    let Some(run) = run.filter(|run| !seen::is_up(run)) else {
-        return simple::not_asked(RULE, evidence, "position startpos moves with 450 plies");
+    let Some(run) = run.filter(|run| !runs::is_up(run)) else {
+        return one_answer::not_asked(RULE, evidence, "position startpos moves with 450 plies");
     };
     Finding::undecided(
         RULE,
         "not tried: the fresh process for it did not start, though the measured one did",
     )
-    .details(seen::stderr(run))
+    .details(runs::stderr(run))
     .help("start the engine several times at once and see why one of them fails")
 }
 

@@ -4,11 +4,12 @@
 //! To lose on time is a loss and no reason to reject (rule 1.2): games go on after a fallen flag, and late
 //! moves are told. Only silence long beyond the clock is a fault, and only of an engine that is not slow.
 
+use super::{CausedByLoad, JudgedRule, Needed};
+use crate::judge::support::{excuse, runs, wording};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::judge::support::{host, seen};
 use crate::model::evidence::{
     Evidence, GameEnd, GameFault, Games, LateMove, Played, PlayedGame, Purpose, Rival,
 };
@@ -22,9 +23,18 @@ const SLOW: u32 = 4;
 /// How far beyond its floor a late move is still the floor's doing.
 const FLOOR: u32 = 2;
 
+/// The rule as the registry lists it.
+pub const JUDGED: JudgedRule = JudgedRule {
+    id: RULE,
+    evidence: Needed::Games,
+    load: CausedByLoad::Possibly,
+    leans_on: &[],
+    judge: |case| judge(case.evidence),
+};
+
 /// Judges the games.
-pub fn judge(evidence: &Evidence) -> Finding {
-    if seen::engine(evidence).is_none() {
+fn judge(evidence: &Evidence) -> Finding {
+    if runs::engine(evidence).is_none() {
         return Finding::skipped(RULE, RuleId::Startup);
     }
     let played = match &evidence.games {
@@ -58,10 +68,10 @@ pub fn judge(evidence: &Evidence) -> Finding {
     for (other, fault) in faults.iter().filter(|(other, _)| other.number != game.number) {
         finding = finding.detail(format!("also: {}", words(other, fault)));
     }
-    figures(host::excused(finding, host::refused(&game.refusals, &evidence.host)))
+    figures(excuse::excused(finding, excuse::refused(&game.refusals, &evidence.host)))
 }
 
-/// What the entry did wrong in a game; silence of a slow engine is nothing that can be told.
+/// The entry's fault in a game; silence of a slow engine is none.
 fn fault<'a>(played: &Played, game: &'a PlayedGame) -> Option<&'a GameFault> {
     let GameEnd::Fault(fault) = &game.end else {
         return None;
@@ -102,7 +112,7 @@ fn accuse(game: &PlayedGame, fault: &GameFault) -> Finding {
             game.plies,
             game.answered
         ))
-        .detail(format!("  {}", seen::shorten(&game.command, 400)))
+        .detail(format!("  {}", wording::shorten(&game.command, 400)))
         .detail(format!("  FEN {}", game.fen))
         .details(game.stderr.iter().map(|line| format!("stderr: {line}")))
         .help(help)
@@ -114,16 +124,16 @@ fn words(game: &PlayedGame, fault: &GameFault) -> String {
         GameFault::Illegal { said, why } => format!("`bestmove {said}` {place} is no move: {why}"),
         GameFault::NoMove { said, legal } => format!(
             "it takes the game for over {place}: `bestmove {said}`, where {} legal",
-            seen::count(*legal, "move was", "moves were")
+            wording::count(*legal, "move was", "moves were")
         ),
         GameFault::Gone => match game.exit {
-            Some(exit) => format!("it ends {place}: {}", seen::exit_words(exit)),
+            Some(exit) => format!("it ends {place}: {}", wording::exit_words(exit)),
             None => format!("it closes its output {place}"),
         },
         GameFault::Silent { left, waited } => format!(
             "it gives no answer {place}: none within {}, with {} on its clock",
-            seen::secs(*waited),
-            seen::secs(*left)
+            wording::secs(*waited),
+            wording::secs(*left)
         ),
         GameFault::NoStart(why) => format!("it did not start for game {}: {why}", game.number),
     }
@@ -142,13 +152,13 @@ fn sound(evidence: &Evidence, played: &Played) -> Finding {
     let moves: usize = played.games.iter().map(|game| game.answered).sum();
     let cut = played.wanted - whole;
     let mut summary = if cut == 0 {
-        format!("{} played to the end", seen::count(whole, "game", "games"))
+        format!("{} played to the end", wording::count(whole, "game", "games"))
     } else {
         format!("{whole} of {} games played to the end, {}", played.wanted, why_cut(played))
     };
     summary += &format!("; {moves} moves at {}, all legal", played.control);
     if moves > 0 {
-        summary += &format!(", the slowest {}", seen::secs(slowest(played)));
+        summary += &format!(", the slowest {}", wording::secs(slowest(played)));
     }
     let details = played.games.iter().map(|game| {
         let how = match &game.end {
@@ -167,9 +177,9 @@ fn sound(evidence: &Evidence, played: &Played) -> Finding {
             let slow = floor(evidence).is_some_and(|floor| worst.took <= floor * FLOOR);
             summary += &format!(
                 "; {} came after the clock ({} with {} left)",
-                seen::count(late.len(), "move", "moves"),
-                seen::secs(worst.took),
-                seen::secs(worst.left)
+                wording::count(late.len(), "move", "moves"),
+                wording::secs(worst.took),
+                wording::secs(worst.left)
             );
             if slow {
                 // Its floor is told by the rule `clock`, and is no loss with the event's increment.
@@ -185,10 +195,10 @@ fn sound(evidence: &Evidence, played: &Played) -> Finding {
     finding.details(details).with("late", late)
 }
 
-/// Why not all games were played to their end.
+/// The reason why not all games were played to their end.
 fn why_cut(played: &Played) -> String {
     if played.took >= played.limit {
-        return format!("the others cut after {} (no failure)", seen::secs(played.limit));
+        return format!("the others cut after {} (no failure)", wording::secs(played.limit));
     }
     let other = |game: &PlayedGame| match &game.end {
         GameEnd::Cut(why) => Some(format!("the others cut: {why}")),
@@ -201,7 +211,7 @@ fn why_cut(played: &Played) -> String {
 /// The shortest time that it took for any move of the clock's run.
 fn floor(evidence: &Evidence) -> Option<Duration> {
     let runs = evidence.of(Purpose::Clock);
-    runs.flat_map(seen::searches)
+    runs.flat_map(runs::searches)
         .filter(|(_, ask, _)| ask.answer.is_good())
         .map(|(_, ask, _)| ask.took)
         .min()

@@ -1,5 +1,5 @@
-//! The rules that are judged by running the entry: one file a rule, each a pure function from evidence to
-//! a finding. (What is judged by the bytes alone is in `submission`.)
+//! The rules, each one value in a file of its own: what it needs to be judged by, and a pure function from that to a
+//! finding. The statement of each (section, title, gate or advice, text of `explain`) is in [`crate::model::rule`].
 
 pub mod chess_library;
 pub mod clock;
@@ -21,58 +21,123 @@ pub mod uci_newgame;
 pub mod uci_position;
 pub mod uci_quit;
 
+use crate::judge::support::allowed::Allowed;
+use crate::judge::support::excuse;
 use crate::model::evidence::Evidence;
+use crate::model::layer_status::LayerName;
+use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 
-use commands::CommandPolicy;
-use libraries::LibraryPolicy;
+/// Every rule that is judged by running the entry. The others are judged by `submission` as it reads the bytes.
+pub const JUDGED: &[&JudgedRule] = &[
+    &file_name::JUDGED,
+    &startup::JUDGED,
+    &leftover_files::JUDGED,
+    &leftover_processes::JUDGED,
+    &commands::JUDGED,
+    &libraries::JUDGED,
+    &chess_library::JUDGED,
+    &uci_handshake::JUDGED,
+    &uci_isready::JUDGED,
+    &uci_newgame::JUDGED,
+    &uci_position::JUDGED,
+    &uci_go::JUDGED,
+    &uci_quit::JUDGED,
+    &legal_moves::JUDGED,
+    &long_game::JUDGED,
+    &match_::JUDGED,
+    &own_book::JUDGED,
+    &ponder::JUDGED,
+    &clock::JUDGED,
+];
 
-/// The allow-list, as far as the running rules ask it.
-pub trait Policy: CommandPolicy + LibraryPolicy {}
+/// A rule with its judge.
+pub struct JudgedRule {
+    /// Its statement.
+    pub id: RuleId,
+    /// The evidence without which it cannot be judged.
+    pub evidence: Needed,
+    /// The part that a busy host may have in a failure.
+    pub load: CausedByLoad,
+    /// Layers of the sandbox without which a pass would prove nothing.
+    pub leans_on: &'static [LayerName],
+    /// Its judge.
+    pub judge: fn(&Case<'_>) -> Finding,
+}
 
-impl<P: CommandPolicy + LibraryPolicy> Policy for P {}
+/// The evidence that a rule is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needed {
+    /// The runs of the probes.
+    Runs,
+    /// Games, which are played only for an entry that keeps the other rules.
+    Games,
+}
 
-/// Every running rule's finding, in the order of the registry. `needed` are the names in the executable's
-/// dynamic section (DT_NEEDED), where the entry is one.
+/// The part that other work on the host may have in a failure; then the entry is judged again when nothing else runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CausedByLoad {
+    /// None: the entry would fail however fast the host was.
+    Never,
+    /// Only if a run got too little of a processor: it answered wrongly, or died of the question, or had gone when
+    /// its files still lay there.
+    IfStrained,
+    /// Some, since the rule is a matter of time: how it starts, whether it computes while it waits, games on a clock.
+    Possibly,
+}
+
+/// All that rules may look at.
+pub struct Case<'a> {
+    /// The record of the probes and games.
+    pub evidence: &'a Evidence,
+    /// The names in the executable's dynamic section (DT_NEEDED), where the entry is one.
+    pub needed: &'a [String],
+    /// The allow-list as it is for this entry.
+    pub allowed: &'a dyn Allowed,
+}
+
+impl JudgedRule {
+    /// The finding, left open where the host could not watch what the rule is about.
+    #[must_use]
+    pub fn finding(&self, case: &Case<'_>) -> Finding {
+        excuse::leaning_on((self.judge)(case), &case.evidence.host, self.leans_on)
+    }
+}
+
+/// The rules that are judged by this evidence, in the order of reports.
+pub fn needing(evidence: Needed) -> impl Iterator<Item = &'static JudgedRule> {
+    JUDGED.iter().copied().filter(move |rule| rule.evidence == evidence)
+}
+
+/// The part that a busy host may have in a failure of the rule; the bytes of an entry are the same on every host.
 #[must_use]
-pub fn judge_all(evidence: &Evidence, needed: &[String], policy: &dyn Policy) -> Vec<Finding> {
-    let mut findings = vec![
-        file_name::judge(evidence),
-        startup::judge(evidence, policy),
-        leftover_files::judge(evidence),
-        leftover_processes::judge(evidence),
-        commands::judge(evidence, policy),
-        libraries::judge(evidence, needed, policy),
-        chess_library::judge(evidence),
-        uci_handshake::judge(evidence),
-        uci_isready::judge(evidence),
-        uci_newgame::judge(evidence),
-        uci_position::judge(evidence),
-        uci_go::judge(evidence),
-        uci_quit::judge(evidence),
-        legal_moves::judge(evidence),
-        long_game::judge(evidence),
-        match_::judge(evidence),
-        own_book::judge(evidence),
-        ponder::judge(evidence),
-        clock::judge(evidence),
-    ];
-    // Ids are ordered as the registry lists them, so that no second list can disagree.
-    findings.sort_by_key(|finding| finding.rule);
-    findings
+pub fn caused_by_load(rule: RuleId) -> CausedByLoad {
+    let judged = JUDGED.iter().find(|judged| judged.id == rule);
+    judged.map_or(CausedByLoad::Never, |judged| judged.load)
+}
+
+/// The findings of every rule that is judged by the runs.
+#[must_use]
+pub fn judge_runs(case: &Case<'_>) -> Vec<Finding> {
+    needing(Needed::Runs).map(|rule| rule.finding(case)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::support::testing::{self, Build, TestPolicy};
+    use crate::judge::support::testing::{self, Build, TestList};
     use crate::model::evidence::{ExitHow, Purpose};
-    use crate::model::rule::RuleId;
+    use crate::model::layer_status::State;
     use crate::model::verdict::{Status, Verdict};
+
+    fn of(evidence: &Evidence) -> Vec<Finding> {
+        let needed = ["libc.so.6".to_owned()];
+        judge_runs(&Case { evidence, needed: &needed, allowed: &TestList })
+    }
 
     #[test]
     fn a_healthy_entry_is_accepted() {
-        let findings = judge_all(&testing::evidence(), &["libc.so.6".to_owned()], &TestPolicy);
+        let findings = of(&testing::evidence());
         for finding in &findings {
             assert_eq!(finding.status, Status::Pass, "{}: {}", finding.rule, finding.summary);
         }
@@ -80,22 +145,36 @@ mod tests {
     }
 
     #[test]
-    fn each_rule_has_one_finding_in_the_order_of_the_registry() {
-        let findings = judge_all(&testing::evidence(), &[], &TestPolicy);
-        let order: Vec<RuleId> = findings.iter().map(|finding| finding.rule).collect();
-        let elsewhere = [RuleId::SingleFile, RuleId::Format, RuleId::Size, RuleId::Payload];
-        let wanted: Vec<RuleId> = crate::model::rule::RULES
-            .iter()
-            .map(|rule| rule.id)
-            .filter(|id| !elsewhere.contains(id))
-            .collect();
+    fn every_rule_is_judged_by_its_bytes_or_listed_here_in_the_order_of_reports() {
+        let order: Vec<RuleId> = JUDGED.iter().map(|rule| rule.id).collect();
+        let by_bytes = [RuleId::SingleFile, RuleId::Format, RuleId::Size, RuleId::Payload];
+        let all = crate::model::rule::RULES.iter().map(|rule| rule.id);
+        let wanted: Vec<RuleId> = all.filter(|id| !by_bytes.contains(id)).collect();
         assert_eq!(order, wanted);
+        let findings = of(&testing::evidence());
+        let found: Vec<RuleId> = findings.iter().map(|finding| finding.rule).collect();
+        let by_runs: Vec<RuleId> = needing(Needed::Runs).map(|rule| rule.id).collect();
+        assert_eq!(found, by_runs);
+        for rule in JUDGED {
+            assert!(rule.leans_on.iter().all(|layer| layer.is_mandatory()), "{}", rule.id);
+        }
+    }
+
+    #[test]
+    fn a_rule_that_leans_on_a_layer_with_a_gap_is_open() {
+        let mut evidence = testing::evidence();
+        evidence.host.layers[0].state = State::Absent;
+        let name = evidence.host.layers[0].name;
+        for (rule, finding) in needing(Needed::Runs).zip(of(&evidence)) {
+            let open = finding.status == Status::Undecided;
+            assert_eq!(open, rule.leans_on.contains(&name), "{}", finding.summary);
+        }
     }
 
     #[test]
     fn what_depends_on_the_start_is_skipped_and_what_was_seen_is_judged() {
         let dead = testing::run(Purpose::Main).died(ExitHow::Status(1));
-        let findings = judge_all(&testing::evidence_of([dead]), &[], &TestPolicy);
+        let findings = of(&testing::evidence_of([dead]));
         let status = |id| findings.iter().find(|finding| finding.rule == id).unwrap().status;
         assert_eq!(status(RuleId::Startup), Status::Fail);
         assert_eq!(status(RuleId::Commands), Status::Pass);
@@ -112,7 +191,7 @@ mod tests {
 
     #[test]
     fn nothing_at_all_is_undecided_and_no_crash() {
-        let findings = judge_all(&testing::evidence_of([]), &[], &TestPolicy);
+        let findings = of(&testing::evidence_of([]));
         assert_eq!(Verdict::of(&findings), Verdict::Undecided);
     }
 }

@@ -1,15 +1,25 @@
 //! Rule 0.1: an internal opening book that is on by default can be switched off.
 
-use crate::judge::support::seen;
+use super::{CausedByLoad, JudgedRule, Needed};
+use crate::judge::support::runs;
 use crate::model::evidence::Evidence;
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 
 const RULE: RuleId = RuleId::OwnBook;
 
+/// The rule as the registry lists it.
+pub const JUDGED: JudgedRule = JudgedRule {
+    id: RULE,
+    evidence: Needed::Runs,
+    load: CausedByLoad::Never,
+    leans_on: &[],
+    judge: |case| judge(case.evidence),
+};
+
 /// Judges what the engine said of a book, at its defaults and after its option was set to false.
-pub fn judge(evidence: &Evidence) -> Finding {
-    if seen::engine(evidence).is_none() {
+fn judge(evidence: &Evidence) -> Finding {
+    if runs::engine(evidence).is_none() {
         return Finding::skipped(RULE, RuleId::Startup);
     }
     let books = || evidence.runs.iter().map(|run| &run.book);

@@ -1,7 +1,8 @@
 //! Rule 0.1: pondering that is on by default can be switched off. An engine that ponders unasked uses the
 //! processor after its `bestmove`, and did not before its first `go`.
 
-use crate::judge::support::{seen, simple};
+use super::{CausedByLoad, JudgedRule, Needed};
+use crate::judge::support::{one_answer, runs};
 use crate::model::evidence::Evidence;
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
@@ -13,9 +14,18 @@ const REST: f64 = 0.2;
 /// Above this share it works.
 const WORK: f64 = 0.5;
 
+/// The rule as the registry lists it.
+pub const JUDGED: JudgedRule = JudgedRule {
+    id: RULE,
+    evidence: Needed::Runs,
+    load: CausedByLoad::Possibly,
+    leans_on: &[],
+    judge: |case| judge(case.evidence),
+};
+
 /// Judges the processor time that was used while the engine waited.
-pub fn judge(evidence: &Evidence) -> Finding {
-    if seen::engine(evidence).is_none() {
+fn judge(evidence: &Evidence) -> Finding {
+    if runs::engine(evidence).is_none() {
         return Finding::skipped(RULE, RuleId::Startup);
     }
     let measured =
@@ -28,7 +38,7 @@ pub fn judge(evidence: &Evidence) -> Finding {
             )
             .help("check it again on a quieter host");
         }
-        return simple::not_asked(RULE, evidence, "waiting after a bestmove");
+        return one_answer::not_asked(RULE, evidence, "waiting after a bestmove");
     };
     let off = evidence.runs.iter().filter_map(|run| run.idle_ponder_off).max_by(f64::total_cmp);
     let before = evidence.runs.iter().filter_map(|run| run.idle_before_go).max_by(f64::total_cmp);
@@ -87,7 +97,7 @@ fn decide(before: Option<f64>, after: f64, off: Option<f64>, option: bool) -> Fi
     }
 }
 
-/// Whether the engine announced the option.
+/// True if the engine announced the option.
 fn has_option(evidence: &Evidence) -> bool {
     evidence
         .runs

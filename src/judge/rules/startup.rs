@@ -1,11 +1,12 @@
 //! Rule 7.4: from exec to `uciok` and on to the first `readyok` within 60 seconds.
 
+use super::{CausedByLoad, JudgedRule, Needed};
+use crate::judge::support::allowed::Allowed;
+use crate::judge::support::{excuse, runs, start_failure, wording};
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::Policy;
-use crate::judge::support::{cause, host, seen};
 use crate::model::evidence::{Evidence, ExecOutcome, Purpose, Run, Shell};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
@@ -13,9 +14,18 @@ use crate::model::verdict::Finding;
 
 const RULE: RuleId = RuleId::Startup;
 
+/// The rule as the registry lists it.
+pub const JUDGED: JudgedRule = JudgedRule {
+    id: RULE,
+    evidence: Needed::Runs,
+    load: CausedByLoad::Possibly,
+    leans_on: &[LayerName::Rlimits],
+    judge: |case| judge(case.evidence, case.allowed),
+};
+
 /// Judges the start of the measured run, and whether other starts came up as well.
-pub fn judge(evidence: &Evidence, policy: &dyn Policy) -> Finding {
-    let Some(run) = seen::measured(evidence) else {
+fn judge(evidence: &Evidence, policy: &dyn Allowed) -> Finding {
+    let Some(run) = runs::measured(evidence) else {
         return Finding::undecided(RULE, "the entry was not started")
             .help("run `gate4k doctor`: a sandbox that cannot be built is no fault of the entry");
     };
@@ -30,8 +40,7 @@ pub fn judge(evidence: &Evidence, policy: &dyn Policy) -> Finding {
         .with("readyok_ms", run.readyok.map(in_ms))
         .with("limit_ms", in_ms(limit))
         .with("programs", programs(run));
-    let finding = lazy(finding, run);
-    host::leaning_on(finding, &evidence.host, &[LayerName::Rlimits])
+    lazy(finding, run)
 }
 
 fn in_ms(time: Duration) -> f64 {
@@ -46,18 +55,18 @@ fn lazy(mut finding: Finding, run: &Run) -> Finding {
     let sizes: Vec<String> = run.lazy_maps.iter().map(|size| size.human()).collect();
     finding.details.push(format!(
         "--lazy-memory: mappings of {} were made without reserving memory for them",
-        seen::list(&sizes, 4)
+        wording::list(&sizes, 4)
     ));
     finding.with("lazy_maps", &run.lazy_maps)
 }
 
-/// It came up in time; what may go wrong elsewhere is advice.
+/// The finding on a start in time; trouble elsewhere is advice.
 fn up(evidence: &Evidence, run: &Run, uciok: Duration, readyok: Duration) -> Finding {
     let base = format!(
         "uciok after {}, readyok after {} (limit {})",
-        seen::secs(uciok),
-        seen::secs(readyok),
-        seen::secs(evidence.limits.startup)
+        wording::secs(uciok),
+        wording::secs(readyok),
+        wording::secs(evidence.limits.startup)
     );
     let remarks = remarks(evidence, run);
     let mut finding = match remarks.first() {
@@ -68,7 +77,7 @@ fn up(evidence: &Evidence, run: &Run, uciok: Duration, readyok: Duration) -> Fin
     finding.details(where_time_went(run))
 }
 
-/// What an author should know of a start that was good: each remark with its next step.
+/// Remarks on a good start, each with its next step.
 fn remarks(evidence: &Evidence, run: &Run) -> Vec<(String, String)> {
     let mut remarks = Vec::new();
     let can = &evidence.capabilities;
@@ -95,19 +104,19 @@ fn remarks(evidence: &Evidence, run: &Run) -> Vec<(String, String)> {
             "write \"$0\" with its quotes".to_owned(),
         ));
     }
-    if let Some(refusal) = host::refusal(run, &evidence.host) {
+    if let Some(refusal) = excuse::refusal(run, &evidence.host) {
         remarks.push((format!("{}, and it did without", refusal.why), refusal.help));
     }
-    let again: Vec<&Run> = seen::gate_runs(evidence)
-        .filter(|other| !std::ptr::eq(*other, run) && !seen::is_up(other))
+    let again: Vec<&Run> = runs::gate_runs(evidence)
+        .filter(|other| !std::ptr::eq(*other, run) && !runs::is_up(other))
         .collect();
     if let Some(other) = again.first() {
         remarks.push((
             format!(
                 "{} of its later starts did not come up ({}: {})",
                 again.len(),
-                seen::purpose(other),
-                seen::how_it_ended(other).unwrap_or_else(|| "no answer".to_owned())
+                runs::purpose(other),
+                runs::how_it_ended(other).unwrap_or_else(|| "no answer".to_owned())
             ),
             "start it several times at once: does it depend on a fixed path such as /tmp/a.out?"
                 .to_owned(),
@@ -116,26 +125,26 @@ fn remarks(evidence: &Evidence, run: &Run) -> Vec<(String, String)> {
     remarks
 }
 
-/// It came up, too late.
+/// The finding on a start that came too late.
 fn late(run: &Run, uciok: Duration, readyok: Duration, limit: Duration) -> Finding {
     Finding::fail(
         RULE,
         format!(
             "uciok after {}, readyok after {}: {} over the limit of {}",
-            seen::secs(uciok),
-            seen::secs(readyok),
-            seen::secs(readyok.saturating_sub(limit)),
-            seen::secs(limit)
+            wording::secs(uciok),
+            wording::secs(readyok),
+            wording::secs(readyok.saturating_sub(limit)),
+            wording::secs(limit)
         ),
     )
     .details(where_time_went(run))
     .help("make the start cheaper: fewer optimisations (-O1), a faster packer, tables filled on demand")
 }
 
-/// It did not come up.
-fn down(evidence: &Evidence, run: &Run, policy: &dyn Policy) -> Finding {
-    let cause = cause::of(run, &evidence.limits, policy);
-    if let Some(own) = evidence.of(Purpose::OwnName).find(|own| seen::is_up(own)) {
+/// The finding on a start that failed.
+fn down(evidence: &Evidence, run: &Run, policy: &dyn Allowed) -> Finding {
+    let cause = start_failure::of(run, &evidence.limits, policy);
+    if let Some(own) = evidence.of(Purpose::OwnName).find(|own| runs::is_up(own)) {
         return Finding::fail(
             RULE,
             format!("under a neutral file name it did not start: {}", cause.what),
@@ -153,7 +162,10 @@ fn down(evidence: &Evidence, run: &Run, policy: &dyn Policy) -> Finding {
         .help(cause.help);
     // A command or file that the sandbox refused is the entry's own doing, whatever the host lacks.
     let guilty = run.execs.iter().any(super::commands::is_denied);
-    host::excused(finding, (!guilty).then(|| host::not_up(run, &evidence.host, policy)).flatten())
+    excuse::excused(
+        finding,
+        (!guilty).then(|| excuse::not_up(run, &evidence.host, policy)).flatten(),
+    )
 }
 
 /// The programs that ran longest before `readyok`, the longest first.
@@ -179,13 +191,13 @@ fn where_time_went(run: &Run) -> Vec<String> {
         .filter_map(|(index, lasted)| {
             let exec = run.execs.get(index)?;
             let how_long = match lasted {
-                Some(lasted) => format!("ran {}", seen::secs(lasted)),
+                Some(lasted) => format!("ran {}", wording::secs(lasted)),
                 None => "ran on".to_owned(),
             };
             Some(format!(
                 "{} {how_long}, from {}",
-                seen::lineage(run, Some(index)),
-                seen::secs(exec.at)
+                runs::lineage(run, Some(index)),
+                wording::secs(exec.at)
             ))
         })
         .collect()
@@ -211,13 +223,13 @@ fn programs(run: &Run) -> serde_json::Value {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::{Build, TestPolicy, ms};
+    use crate::judge::support::testing::{Build, TestList, ms};
     use crate::model::evidence::{Answer, ExitHow, LaunchFailure, ProgramClass, Resource};
     use crate::model::units::Bytes;
     use crate::model::verdict::Status;
 
     fn of(run: Run) -> Finding {
-        judge(&testing::evidence_of([run]), &TestPolicy)
+        judge(&testing::evidence_of([run]), &TestList)
     }
 
     #[test]
@@ -325,7 +337,7 @@ mod tests {
         let failed = testing::run(Purpose::Main).died(ExitHow::Status(2));
         let mut bash = testing::run(Purpose::OtherShell);
         bash.shell = Shell::Bash;
-        let finding = judge(&testing::evidence_of([failed, bash]), &TestPolicy);
+        let finding = judge(&testing::evidence_of([failed, bash]), &TestList);
         assert_eq!(finding.status, Status::Advice);
         assert!(finding.summary.contains("where /bin/sh is bash and not where it is dash"));
     }

@@ -1,22 +1,32 @@
 //! Rule 7.9: `go` or `go wtime A btime B winc C binc D`: one of the two must work.
 
-use crate::judge::support::{host, seen, simple};
+use super::{CausedByLoad, JudgedRule, Needed};
+use crate::judge::support::{excuse, one_answer, runs, wording};
 use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, Purpose, Run};
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 
 const RULE: RuleId = RuleId::UciGo;
 
+/// The rule as the registry lists it.
+pub const JUDGED: JudgedRule = JudgedRule {
+    id: RULE,
+    evidence: Needed::Runs,
+    load: CausedByLoad::IfStrained,
+    leans_on: &[],
+    judge: |case| judge(case.evidence),
+};
+
 /// Judges whether searches end with a `bestmove`; whether the move is legal is `legal-moves`'s matter.
-pub fn judge(evidence: &Evidence) -> Finding {
-    let searches: Vec<(&Run, usize, &Ask, &GoQuestion)> = seen::gate_runs(evidence)
+fn judge(evidence: &Evidence) -> Finding {
+    let searches: Vec<(&Run, usize, &Ask, &GoQuestion)> = runs::gate_runs(evidence)
         .filter(|run| !matches!(run.purpose, Purpose::LongGame(_) | Purpose::Clock | Purpose::Idle))
-        .flat_map(|run| seen::searches(run).map(move |(i, ask, go)| (run, i, ask, go)))
-        .filter(|(_, _, _, go)| seen::is_rule_form(go))
+        .flat_map(|run| runs::searches(run).map(move |(i, ask, go)| (run, i, ask, go)))
+        .filter(|(_, _, _, go)| runs::is_rule_form(go))
         .collect();
     let bare = bare_works(evidence);
     if searches.is_empty() && bare != Some(true) {
-        return simple::not_asked(RULE, evidence, "go wtime A btime B winc C binc D");
+        return one_answer::not_asked(RULE, evidence, "go wtime A btime B winc C binc D");
     }
     let good = searches.iter().filter(|s| has_moved(s.2)).count();
     // Where some searches ended with a move, the command is understood, and the position is at fault.
@@ -33,7 +43,7 @@ pub fn judge(evidence: &Evidence) -> Finding {
                 RULE,
                 format!(
                     "`go` alone works; the form with a clock does not: {}",
-                    seen::answer_words(ask, run)
+                    runs::answer_words(ask, run)
                 ),
             )
             .help(
@@ -45,19 +55,19 @@ pub fn judge(evidence: &Evidence) -> Finding {
         "no bestmove to `{}`{}: {}",
         go.go,
         if bare == Some(false) { " nor to `go` alone" } else { "" },
-        seen::answer_words(ask, run)
+        runs::answer_words(ask, run)
     );
     let finding = Finding::fail(RULE, summary)
         .detail(format!("position: {}", go.fen))
-        .details(seen::crashes(run))
-        .details(seen::stderr(run))
-        .details(seen::conversation(run, *index))
+        .details(runs::crashes(run))
+        .details(runs::stderr(run))
+        .details(runs::conversation(run, *index))
         .with("ask", ask)
         .help(
             "after `go wtime A btime B winc C binc D` (in this order, milliseconds) search, and print \
              `bestmove` with the move, flushed, well before the clock has run out",
         );
-    figures(host::excused(finding, host::refusal(run, &evidence.host)))
+    figures(excuse::excused(finding, excuse::refusal(run, &evidence.host)))
 }
 
 fn passed(
@@ -80,8 +90,8 @@ fn passed(
     let missing = searches.len() - good;
     let base = format!(
         "{} of `go wtime A btime B winc C binc D` answered, the slowest in {}{alone}",
-        seen::count(good, "search", "searches"),
-        seen::secs(slowest)
+        wording::count(good, "search", "searches"),
+        wording::secs(slowest)
     );
     if missing > 0 {
         return Finding::advice(RULE, format!("{base}; {missing} not (see legal-moves)"))
@@ -90,7 +100,7 @@ fn passed(
     Finding::pass(RULE, base)
 }
 
-/// Whether a move came; `bestmove` with nothing after it is none.
+/// True if a move came; `bestmove` with nothing after it is none.
 fn has_moved(ask: &Ask) -> bool {
     match &ask.answer {
         Answer::Legal(_) => true,
@@ -99,7 +109,7 @@ fn has_moved(ask: &Ask) -> bool {
     }
 }
 
-/// Whether bare `go` gave a move; none where it was not tried.
+/// True if bare `go` gave a move; none where it was not tried.
 ///
 /// The probe's own word goes first: a move that came only after `stop` is none, since rule 7.9 knows no `stop`.
 fn bare_works(evidence: &Evidence) -> Option<bool> {
@@ -108,7 +118,7 @@ fn bare_works(evidence: &Evidence) -> Option<bool> {
     }
     let mut tried = evidence
         .of(Purpose::BareGo)
-        .flat_map(seen::searches)
+        .flat_map(runs::searches)
         .filter(|(_, _, go)| go.go.trim() == "go")
         .map(|(_, ask, _)| has_moved(ask))
         .peekable();

@@ -1,16 +1,26 @@
 //! Rule 7.9: `uci` is answered with `uciok`. `startup` covers the start and its time; this covers an engine
 //! that runs and talks, and does not say the word.
 
-use crate::judge::support::{host, seen};
+use super::{CausedByLoad, JudgedRule, Needed};
+use crate::judge::support::{excuse, runs, wording};
 use crate::model::evidence::{Answer, Evidence, Question, Run};
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 
 const RULE: RuleId = RuleId::UciHandshake;
 
+/// The rule as the registry lists it.
+pub const JUDGED: JudgedRule = JudgedRule {
+    id: RULE,
+    evidence: Needed::Runs,
+    load: CausedByLoad::IfStrained,
+    leans_on: &[],
+    judge: |case| judge(case.evidence),
+};
+
 /// Judges the answer to the first line that every run is sent.
-pub fn judge(evidence: &Evidence) -> Finding {
-    let Some(run) = seen::measured(evidence) else {
+fn judge(evidence: &Evidence) -> Finding {
+    let Some(run) = runs::measured(evidence) else {
         return Finding::skipped(RULE, RuleId::Startup);
     };
     let Some(uciok) = run.uciok else {
@@ -26,8 +36,8 @@ pub fn judge(evidence: &Evidence) -> Finding {
         RULE,
         format!(
             "`uci` answered with `uciok` in {}; {id}; {}",
-            seen::secs(took),
-            seen::count(run.options.len(), "option", "options")
+            wording::secs(took),
+            wording::count(run.options.len(), "option", "options")
         ),
     )
     .details(run.options.iter().take(20).map(|option| {
@@ -45,22 +55,22 @@ pub fn judge(evidence: &Evidence) -> Finding {
 /// No `uciok`: the engine's fault if it ran on or talked; one that ended in silence never was an engine.
 fn unanswered(evidence: &Evidence, run: &Run) -> Finding {
     let said = said(run);
-    let ended = run.launch_failure.is_some() || seen::how_it_ended(run).is_some();
+    let ended = run.launch_failure.is_some() || runs::how_it_ended(run).is_some();
     let asked = run.asks.iter().position(|ask| ask.question == Question::Uci);
     let (Some(index), false) = (asked, ended && said.is_none()) else {
         return Finding::skipped(RULE, RuleId::Startup);
     };
-    let answer = run.asks.get(index).map_or_else(String::new, |ask| seen::answer_words(ask, run));
+    let answer = run.asks.get(index).map_or_else(String::new, |ask| runs::answer_words(ask, run));
     let summary = match &said {
         Some(said) => format!("it talks ({said}) but never says `uciok`: {answer}"),
         None => format!("`uci` was not answered with `uciok`: {answer}"),
     };
     let finding = Finding::fail(RULE, summary)
-        .details(seen::stderr(run))
-        .details(seen::conversation(run, index))
+        .details(runs::stderr(run))
+        .details(runs::conversation(run, index))
         .with("said", said)
         .help("answer the line `uci` with the line `uciok`: lower case, alone on its line, ended by LF, flushed");
-    host::excused(finding, host::refusal(run, &evidence.host))
+    excuse::excused(finding, excuse::refusal(run, &evidence.host))
 }
 
 /// A sign that the engine talked before the limit.
@@ -80,7 +90,7 @@ fn said(run: &Run) -> Option<String> {
         _ if ask.infos > 0 => Some(
             ask.last_info
                 .clone()
-                .unwrap_or_else(|| seen::count(ask.infos as usize, "info line", "info lines")),
+                .unwrap_or_else(|| wording::count(ask.infos as usize, "info line", "info lines")),
         ),
         _ => None,
     })

@@ -1,18 +1,27 @@
 //! Rule 7.9: `isready` is answered with `readyok`.
 
-use crate::judge::support::simple;
-use crate::judge::support::simple::Words;
+use super::{CausedByLoad, JudgedRule, Needed};
+use crate::judge::support::one_answer::{self, Exchange};
 use crate::model::evidence::{Evidence, Question};
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 
+/// The rule as the registry lists it.
+pub const JUDGED: JudgedRule = JudgedRule {
+    id: RuleId::UciIsready,
+    evidence: Needed::Runs,
+    load: CausedByLoad::IfStrained,
+    leans_on: &[],
+    judge: |case| judge(case.evidence),
+};
+
 /// Judges every `isready` that was sent to a run that counts.
-pub fn judge(evidence: &Evidence) -> Finding {
-    simple::judge(
+fn judge(evidence: &Evidence) -> Finding {
+    one_answer::judge(
         RuleId::UciIsready,
         evidence,
         &Question::IsReady,
-        &Words {
+        &Exchange {
             sent: "isready",
             answer: "readyok",
             help: "answer each line `isready` with the line `readyok`, lower case, flushed at once; it \

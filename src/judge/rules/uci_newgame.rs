@@ -1,18 +1,27 @@
 //! Rule 7.9: `ucinewgame` is survived. It has no answer of its own, so `isready` is sent after it.
 
-use crate::judge::support::simple;
-use crate::judge::support::simple::Words;
+use super::{CausedByLoad, JudgedRule, Needed};
+use crate::judge::support::one_answer::{self, Exchange};
 use crate::model::evidence::{Evidence, Question};
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 
+/// The rule as the registry lists it.
+pub const JUDGED: JudgedRule = JudgedRule {
+    id: RuleId::UciNewgame,
+    evidence: Needed::Runs,
+    load: CausedByLoad::IfStrained,
+    leans_on: &[],
+    judge: |case| judge(case.evidence),
+};
+
 /// Judges every `ucinewgame` that was sent to a run that counts.
-pub fn judge(evidence: &Evidence) -> Finding {
-    simple::judge(
+fn judge(evidence: &Evidence) -> Finding {
+    one_answer::judge(
         RuleId::UciNewgame,
         evidence,
         &Question::NewGame,
-        &Words {
+        &Exchange {
             sent: "ucinewgame, isready",
             answer: "readyok",
             help: "read the line `ucinewgame` and go on (forgetting the last game is enough); the \

@@ -1,7 +1,8 @@
 //! Rule 7.9: `position startpos` and `position startpos moves …` are understood. There is no answer to
 //! `position`; what follows `go` shows which position the engine has.
 
-use crate::judge::support::{host, seen, simple};
+use super::{CausedByLoad, JudgedRule, Needed};
+use crate::judge::support::{excuse, one_answer, runs, wording};
 use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, Purpose, Run};
 use crate::model::rule::RuleId;
 use crate::model::units::Ply;
@@ -17,14 +18,23 @@ const FIRST_MOVES: [&str; 20] = [
 
 type Search<'a> = (&'a Run, usize, &'a Ask, &'a GoQuestion);
 
+/// The rule as the registry lists it.
+pub const JUDGED: JudgedRule = JudgedRule {
+    id: RULE,
+    evidence: Needed::Runs,
+    load: CausedByLoad::IfStrained,
+    leans_on: &[],
+    judge: |case| judge(case.evidence),
+};
+
 /// Judges the answers from the start position and after lists of moves.
-pub fn judge(evidence: &Evidence) -> Finding {
-    let searches: Vec<Search> = seen::gate_runs(evidence)
+fn judge(evidence: &Evidence) -> Finding {
+    let searches: Vec<Search> = runs::gate_runs(evidence)
         .filter(|run| !matches!(run.purpose, Purpose::LongGame(_) | Purpose::Clock))
-        .flat_map(|run| seen::searches(run).map(move |(i, ask, go)| (run, i, ask, go)))
+        .flat_map(|run| runs::searches(run).map(move |(i, ask, go)| (run, i, ask, go)))
         .collect();
     if searches.is_empty() {
-        return simple::not_asked(RULE, evidence, "position startpos");
+        return one_answer::not_asked(RULE, evidence, "position startpos");
     }
     let (bare, listed): (Vec<Search>, Vec<Search>) =
         searches.iter().partition(|(_, _, _, go)| go.plies == Ply(0));
@@ -53,7 +63,7 @@ pub fn judge(evidence: &Evidence) -> Finding {
             *index,
         )
         .help("after `position startpos moves e2e4 …` play every move of the list from the start position");
-        return figures(host::excused(finding, host::refusal(run, &evidence.host)));
+        return figures(excuse::excused(finding, excuse::refusal(run, &evidence.host)));
     }
     if let Some((run, index, ask, go)) =
         never_right(&listed).filter(|_| legal(&bare) > 0 || legal(&listed) > 0)
@@ -68,7 +78,7 @@ pub fn judge(evidence: &Evidence) -> Finding {
             format!(
                 "it never has the right position {which}: after {}: {}",
                 go.plies,
-                seen::answer_words(ask, run)
+                runs::answer_words(ask, run)
             ),
             run,
             *index,
@@ -77,18 +87,18 @@ pub fn judge(evidence: &Evidence) -> Finding {
             "read `position startpos moves` and every move on the same line, first to last, changing sides \
              after each",
         );
-        return figures(host::excused(finding, host::refusal(run, &evidence.host)));
+        return figures(excuse::excused(finding, excuse::refusal(run, &evidence.host)));
     }
     if legal(&bare) == 0 && legal(&listed) > 0 {
         let dead = bare.iter().find(|s| moved(s.2).is_none());
         if let Some((run, index, ask, _)) = dead {
             let finding = accuse(
-                format!("it does not know `position startpos` without moves: {}", seen::answer_words(ask, run)),
+                format!("it does not know `position startpos` without moves: {}", runs::answer_words(ask, run)),
                 run,
                 *index,
             )
             .help("let `moves` and what follows it be missing: the first move of the game is asked so");
-            return figures(host::excused(finding, host::refusal(run, &evidence.host)));
+            return figures(excuse::excused(finding, excuse::refusal(run, &evidence.host)));
         }
     }
     let wrong_start =
@@ -99,23 +109,23 @@ pub fn judge(evidence: &Evidence) -> Finding {
         let finding = accuse(
             format!(
                 "after `position startpos` it does not play from the start position: {}",
-                seen::answer_words(ask, run)
+                runs::answer_words(ask, run)
             ),
             run,
             *index,
         )
         .help("`position startpos` without moves means the start position, whatever was played before");
-        return figures(host::excused(finding, host::refusal(run, &evidence.host)));
+        return figures(excuse::excused(finding, excuse::refusal(run, &evidence.host)));
     }
     if listed.is_empty() || bare.is_empty() {
         let missing = if bare.is_empty() { "position startpos" } else { "position startpos moves" };
-        return figures(simple::not_asked(RULE, evidence, missing));
+        return figures(one_answer::not_asked(RULE, evidence, missing));
     }
     figures(Finding::pass(
         RULE,
         format!(
             "`position startpos` and {} of moves understood, the longest of {}",
-            seen::count(answered(&listed), "list", "lists"),
+            wording::count(answered(&listed), "list", "lists"),
             listed.iter().map(|s| s.3.plies).max().unwrap_or_default()
         ),
     ))
@@ -123,9 +133,9 @@ pub fn judge(evidence: &Evidence) -> Finding {
 
 fn accuse(summary: String, run: &Run, index: usize) -> Finding {
     Finding::fail(RULE, summary)
-        .details(seen::crashes(run))
-        .details(seen::stderr(run))
-        .details(seen::conversation(run, index))
+        .details(runs::crashes(run))
+        .details(runs::stderr(run))
+        .details(runs::conversation(run, index))
 }
 
 /// The move that was answered, legal or not.

@@ -1,23 +1,33 @@
 //! Rule 7.9: `quit` ends the engine. So should the end of input, and `quit` while it thinks; these are advice.
 
-use crate::judge::support::{host, seen, simple};
+use super::{CausedByLoad, JudgedRule, Needed};
+use crate::judge::support::{excuse, one_answer, runs, wording};
 use crate::model::evidence::{Answer, Ask, Evidence, ExitHow, Question, Run};
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
 
 const RULE: RuleId = RuleId::UciQuit;
 
+/// The rule as the registry lists it.
+pub const JUDGED: JudgedRule = JudgedRule {
+    id: RULE,
+    evidence: Needed::Runs,
+    load: CausedByLoad::IfStrained,
+    leans_on: &[],
+    judge: |case| judge(case.evidence),
+};
+
 /// Judges every `quit` that was sent to a run that counts.
-pub fn judge(evidence: &Evidence) -> Finding {
+fn judge(evidence: &Evidence) -> Finding {
     let limit = evidence.limits.quit;
-    let asked: Vec<(&Run, usize, &Ask)> = seen::gate_runs(evidence)
+    let asked: Vec<(&Run, usize, &Ask)> = runs::gate_runs(evidence)
         .filter(|run| run.uciok.is_some())
         .flat_map(|run| {
             run.asks
                 .iter()
                 .enumerate()
                 // An engine that hung before is the matter of the rule under which it hung.
-                .take(seen::first_trouble(run).map_or(usize::MAX, |trouble| trouble + 1))
+                .take(runs::first_trouble(run).map_or(usize::MAX, |trouble| trouble + 1))
                 .filter(|(_, ask)| ask.question == Question::Quit)
                 .map(move |(index, ask)| (run, index, ask))
         })
@@ -39,23 +49,26 @@ pub fn judge(evidence: &Evidence) -> Finding {
                 "it does not end at `quit` ({} of {} runs): in {} it still ran after {} (limit {})",
                 deaf.len(),
                 alive.len(),
-                seen::purpose(run),
-                seen::secs(time(run, ask)),
-                seen::secs(limit)
+                runs::purpose(run),
+                wording::secs(time(run, ask)),
+                wording::secs(limit)
             ),
         )
-        .details(seen::conversation(run, *index))
+        .details(runs::conversation(run, *index))
         .with("asked", alive.len())
         .with("ignored", deaf.len())
         .help("read the line `quit` and exit; 4 bytes of code (exit) are enough");
-        return host::excused(finding, host::refusal(run, &evidence.host));
+        return excuse::excused(finding, excuse::refusal(run, &evidence.host));
     }
     let slowest = alive.iter().map(|(run, _, ask)| time(run, ask)).max();
     let Some(slowest) = slowest else {
         return Finding::skipped(RULE, RuleId::LegalMoves);
     };
-    let base =
-        format!("`quit` ends it within {} ({})", seen::secs(slowest), simple::times(alive.len()));
+    let base = format!(
+        "`quit` ends it within {} ({})",
+        wording::secs(slowest),
+        wording::times(alive.len())
+    );
     let mut finding = Finding::pass(RULE, base)
         .with("asked", alive.len())
         .with("slowest_ms", slowest.as_secs_f64() * 1e3)
@@ -73,7 +86,7 @@ pub fn judge(evidence: &Evidence) -> Finding {
     finding
 }
 
-/// What an author should know of an engine that obeys.
+/// A remark for the author of an engine that obeys.
 fn remarks(evidence: &Evidence, alive: &[&(&Run, usize, &Ask)]) -> Vec<(String, &'static str)> {
     let mut remarks = Vec::new();
     if let Some(signal) = alive.iter().find_map(|(run, ..)| match run.ending.exit {
@@ -102,15 +115,15 @@ fn remarks(evidence: &Evidence, alive: &[&(&Run, usize, &Ask)]) -> Vec<(String, 
 
 /// `quit` was sent to no run: the engine did not start, or had ended before.
 fn never_asked(evidence: &Evidence) -> Finding {
-    if let Some(run) = seen::engine(evidence) {
-        let dead = seen::how_it_ended(run).is_some();
-        if dead || seen::first_trouble(run).is_some() {
-            let never_moved = seen::searches(run).all(|(_, ask, _)| !ask.answer.is_good());
+    if let Some(run) = runs::engine(evidence) {
+        let dead = runs::how_it_ended(run).is_some();
+        if dead || runs::first_trouble(run).is_some() {
+            let never_moved = runs::searches(run).all(|(_, ask, _)| !ask.answer.is_good());
             let on = if never_moved { RuleId::UciGo } else { RuleId::LegalMoves };
             return Finding::skipped(RULE, on);
         }
     }
-    simple::not_asked(RULE, evidence, "quit")
+    one_answer::not_asked(RULE, evidence, "quit")
 }
 
 #[cfg(test)]

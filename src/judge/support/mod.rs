@@ -1,12 +1,15 @@
 //! Readings of the evidence that several rules share.
 
-pub mod cause;
-pub mod denied;
-pub mod host;
+pub mod allowed;
+pub mod complaints;
+pub mod excuse;
+pub mod one_answer;
+pub mod paths;
 pub mod positions;
-pub mod programs;
-pub mod seen;
-pub mod simple;
+pub mod program_list;
+pub mod refused_access;
+pub mod runs;
+pub mod start_failure;
 #[cfg(test)]
 pub(crate) mod testing;
-pub mod words;
+pub mod wording;

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use crate::judge::rules::commands::{CommandPolicy, CommandWord};
-use crate::judge::rules::libraries::{LibraryPolicy, LibraryWord};
+use crate::judge::support::allowed::{Allowed, CommandWord, LibraryWord};
 use crate::model::evidence::{
     Answer, Ask, BookSeen, Capabilities, Colours, EndHow, Ending, Evidence, Exec, ExecOutcome,
     ExitHow, FileAccess, FileOpen, GameEnd, Games, GoQuestion, HostFacts, LeftFile, LeftProcess,
@@ -225,7 +224,7 @@ impl Build for Run {
         }
         self
     }
-    /// It never said `uciok`.
+    /// A run that never said `uciok`.
     fn not_up(mut self) -> Run {
         self.uciok = None;
         self.readyok = None;
@@ -234,7 +233,7 @@ impl Build for Run {
             Ending { how: EndHow::Killed, exit: None, exit_after: None, emptied_after: None };
         self
     }
-    /// It ended before `uciok`.
+    /// A run that ended before `uciok`.
     fn died(mut self, exit: ExitHow) -> Run {
         self = self.not_up();
         self.asks = vec![ask(Question::Uci, 0, 30, Answer::Ended(Some(exit)))];
@@ -289,9 +288,9 @@ impl Build for Run {
 }
 
 /// The rules' list in small: enough for the tests.
-pub(crate) struct TestPolicy;
+pub(crate) struct TestList;
 
-impl CommandPolicy for TestPolicy {
+impl Allowed for TestList {
     fn command(&self, name: &str) -> CommandWord {
         let class = match name {
             "sh" | "cc" | "xz" | "python3" | "pypy3" => ProgramClass::Listed,
@@ -301,9 +300,7 @@ impl CommandPolicy for TestPolicy {
         };
         CommandWord { class, reason: "the rules' own example calls it".into() }
     }
-}
 
-impl LibraryPolicy for TestPolicy {
     fn library(&self, name_or_path: &str) -> LibraryWord {
         if ["libc.so.6", "numpy", "json", "libm.so.6"]
             .iter()

@@ -42,6 +42,8 @@ pub enum ProgramClass {
     Helper,
     /// Not in rule 7.5, tolerated with a reason in allowlist.toml.
     Tolerated,
+    /// Not allowed by the list, and granted to this entry alone by the organisers (rule 7.8).
+    Waived,
     /// Made by the entry in its own workspace: it is the engine.
     OwnProduct,
     /// Everything else.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{board, games, size_bar, timeline};
-use crate::model::entry_report::{EntryReport, Told};
+use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::text::shown;
 use crate::model::verdict::Finding;
 use crate::view::facts::{circumstances, sandbox, start, summary, understands};
@@ -20,8 +20,8 @@ const POLICY: &str =
 
 /// The page of all entries.
 #[must_use]
-pub fn check<'a>(told: impl Into<Told<'a>>) -> String {
-    let Told { entries: reports, strays } = told.into();
+pub fn check<'a>(told: impl Into<ReportInput<'a>>) -> String {
+    let ReportInput { entries: reports, config_findings } = told.into();
     let tally = human::tally(reports.iter().map(|report| Some(report.verdict)));
     let title = match reports {
         [one] => format!("{}: {}", shown(&one.path), one.verdict.word()),
@@ -45,10 +45,10 @@ pub fn check<'a>(told: impl Into<Told<'a>>) -> String {
         card(&mut page, number, report);
     }
     // Writing to a string cannot fail, here and below.
-    for stray in strays {
-        let place = format!("{}:{}", shown(&stray.file), stray.at);
+    for config_finding in config_findings {
+        let place = format!("{}:{}", shown(&config_finding.file), config_finding.at);
         let _ = writeln!(page, "<article>\n<h2>{}</h2>", safe(&place));
-        finding(&mut page, &stray.finding);
+        finding(&mut page, &config_finding.finding);
         page.push_str("</article>\n");
     }
     let _ = write!(
@@ -210,8 +210,8 @@ fn facts(page: &mut String, report: &EntryReport) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::entry_report::Stray;
-    use crate::model::entry_report::tests::{report, stray};
+    use crate::model::entry_report::ConfigFinding;
+    use crate::model::entry_report::tests::{config_finding, report};
     use crate::model::rule::RuleId;
 
     #[test]
@@ -279,8 +279,11 @@ mod tests {
         hostile.execs[0].name = name.into();
         hostile.execs[0].argv = vec![name.into()];
         let finding = Finding::advice(RuleId::Size, name).detail(name).help(name);
-        let strays = [Stray { file: name.into(), finding, ..stray() }];
-        let page = check(Told { entries: &[hostile.clone(), hostile], strays: &strays });
+        let config_findings = [ConfigFinding { file: name.into(), finding, ..config_finding() }];
+        let page = check(ReportInput {
+            entries: &[hostile.clone(), hostile],
+            config_findings: &config_findings,
+        });
         assert!(!page.contains("<script"), "{page}");
         assert!(!page.contains("\"' onload"), "{page}");
     }

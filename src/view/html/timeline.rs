@@ -60,7 +60,7 @@ pub(super) fn chart(report: &EntryReport) -> String {
         ("entry", "the entry"),
         ("listed", "listed command"),
         ("helper", "its helper"),
-        ("tolerated", "tolerated"),
+        ("tolerated", "tolerated or waived"),
         ("own", "made by itself"),
         ("refused", "refused"),
     ] {
@@ -98,7 +98,7 @@ fn class(class: ProgramClass) -> &'static str {
         ProgramClass::Entry => "entry",
         ProgramClass::Listed => "listed",
         ProgramClass::Helper => "helper",
-        ProgramClass::Tolerated => "tolerated",
+        ProgramClass::Tolerated | ProgramClass::Waived => "tolerated",
         ProgramClass::OwnProduct => "own",
         ProgramClass::Refused => "refused",
     }

@@ -8,8 +8,9 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use gate4k::judge::probe::{ProbePlan, Waits};
-use gate4k::judge::support::words::Words;
-use gate4k::judge::{probe, rules as conformance};
+use gate4k::judge::rules::Case;
+use gate4k::judge::support::allowed::HostAllows;
+use gate4k::judge::{probe, rules};
 use gate4k::model::evidence::{
     Answer, Ask, Capabilities, EndHow, Evidence, ExitHow, Games, HostFacts, Limits, Purpose,
     Question, Run,
@@ -74,7 +75,8 @@ impl Sound {
             strict: false,
             quick: true,
         };
-        conformance::judge_all(&evidence, &[], &Words::new(tools))
+        let allowed = HostAllows::new(tools);
+        rules::judge_runs(&Case { evidence: &evidence, needed: &[], allowed: &allowed })
     }
 
     /// The findings on this engine if its start had been the attack.

@@ -1,32 +1,62 @@
-//! The allow-list and the host's toolchain, as the rules ask them.
+//! The allow-list, as the rules ask it, and the host's toolchain that answers.
 
-use crate::judge::rules::commands::{CommandPolicy, CommandWord};
-use crate::judge::rules::libraries::{LibraryPolicy, LibraryWord};
+use crate::model::evidence::ProgramClass;
 use crate::policy::toolchain::Toolchain;
 use crate::policy::{decide, libraries};
 
-/// Answers the rules' questions.
-#[derive(Debug)]
-pub struct Words<'a> {
-    tools: &'a Toolchain,
+/// The allow-list's word on the name of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandWord {
+    /// Its class: listed, helper, tolerated or refused.
+    pub class: ProgramClass,
+    /// The rule or reason beside it in allowlist.toml; empty where it is refused.
+    pub reason: String,
 }
 
-impl<'a> Words<'a> {
-    /// Answers from this toolchain's allow-list.
-    #[must_use]
-    pub fn new(tools: &'a Toolchain) -> Words<'a> {
-        Words { tools }
+/// The allow-list's word on a library, with its rule or reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LibraryWord {
+    /// Allowed, on this ground.
+    Allowed(String),
+    /// Refused, for this reason.
+    Refused(String),
+}
+
+/// The allow-list, as far as rules ask it.
+pub trait Allowed {
+    /// The class of a bare name (`xz`, `curl`).
+    fn command(&self, name: &str) -> CommandWord;
+
+    /// The word on a shared object's name (`libc.so.6`), a module's name (`numpy`) or a path.
+    fn library(&self, name_or_path: &str) -> LibraryWord;
+
+    /// True if a file is part of what an allowed command of this host itself needs (a compiler's
+    /// arithmetic library, an extension module of Python's own).
+    fn belongs_to_commands(&self, _path: &str) -> bool {
+        false
     }
 }
 
-impl CommandPolicy for Words<'_> {
+/// The answers of an entry's toolchain on this host.
+#[derive(Debug)]
+pub struct HostAllows<'a> {
+    tools: &'a Toolchain,
+}
+
+impl<'a> HostAllows<'a> {
+    /// Answers from this toolchain's allow-list.
+    #[must_use]
+    pub fn new(tools: &'a Toolchain) -> HostAllows<'a> {
+        HostAllows { tools }
+    }
+}
+
+impl Allowed for HostAllows<'_> {
     fn command(&self, name: &str) -> CommandWord {
         let decision = decide::named(self.tools.list(), name, &[], self.tools.strictness());
         CommandWord { class: decision.class, reason: decision.reason }
     }
-}
 
-impl LibraryPolicy for Words<'_> {
     fn library(&self, name_or_path: &str) -> LibraryWord {
         match libraries::judge(self.tools.list(), name_or_path) {
             libraries::LibraryWord::Allowed(reason) => LibraryWord::Allowed(reason),

@@ -1,15 +1,16 @@
-//! What this host could not give or enforce: where it may be the reason of a failure, nothing is decided.
+//! Excuses: where something that this host lacks may be the reason of a failure, nothing is decided.
 
+use crate::judge::support::allowed::{Allowed, LibraryWord};
+use crate::judge::support::{complaints, wording};
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::judge::rules::libraries::{LibraryPolicy, LibraryWord, missing_modules};
 use crate::model::evidence::{FileAccess, HostFacts, Refusal, Run};
 use crate::model::layer_status::{Layer, LayerName, State};
 use crate::model::verdict::{Finding, Status};
 
-/// Why a failure may be this host's and not the entry's.
+/// A reason why a failure may be this host's and not the entry's.
 pub(crate) struct Excuse {
     /// In words, to stand after the failure's summary.
     pub(crate) why: String,
@@ -50,15 +51,8 @@ pub(crate) fn leaning_on(mut finding: Finding, host: &HostFacts, layers: &[Layer
 
 /// The mandatory layers that are not whole, each in words. One that is not even reported is a gap, too.
 fn gaps(host: &HostFacts) -> impl Iterator<Item = (LayerName, String)> {
-    const MANDATORY: [LayerName; 6] = [
-        LayerName::Landlock,
-        LayerName::Seccomp,
-        LayerName::Privileges,
-        LayerName::Rlimits,
-        LayerName::ExecReporter,
-        LayerName::Workspace,
-    ];
-    MANDATORY.into_iter().filter_map(|name| {
+    let mandatory = LayerName::ALL.into_iter().filter(|name| name.is_mandatory());
+    mandatory.filter_map(|name| {
         let words = |layer: &Layer| match layer.state {
             State::Enforced => None,
             state => Some(format!("{} is {}: {}", name.word(), state.word(), layer.reason)),
@@ -70,7 +64,7 @@ fn gaps(host: &HostFacts) -> impl Iterator<Item = (LayerName, String)> {
     })
 }
 
-/// The kernel refused the run memory, threads or an instruction (design decision 11).
+/// The kernel refused the run memory, threads or an instruction (docs/decisions/011).
 pub(crate) fn refusal(run: &Run, host: &HostFacts) -> Option<Excuse> {
     refused(&run.refusals, host)
 }
@@ -91,7 +85,7 @@ pub(crate) fn refused(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> 
     Some(Excuse {
         why: format!(
             "before, the kernel refused it {}; this host has {has}",
-            super::seen::list(&asked, 3)
+            wording::list(&asked, 3)
         ),
         help: "judge it on a host as big as the event's machine; or let the engine do with less: take \
                smaller hash tables and fewer threads until the kernel grants them"
@@ -102,7 +96,7 @@ pub(crate) fn refused(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> 
 
 /// The run asked for a command of rule 7.5 that this host lacks.
 pub(crate) fn missing_command(run: &Run, host: &HostFacts) -> Option<Excuse> {
-    let named = not_found_names(&run.stderr_tail);
+    let named = complaints::not_found_names(&run.stderr_tail);
     let launch = run.launch_failure.as_ref().map(|failure| {
         failure
             .what
@@ -117,15 +111,15 @@ pub(crate) fn missing_command(run: &Run, host: &HostFacts) -> Option<Excuse> {
             || launch.as_ref().is_some_and(|words| words.contains(name))
     })?;
     Some(Excuse {
-        why: format!("it asked for {name}, which rule 7.5 allows and this host does not have"),
+        why: format!("it asked for {name}, which is allowed and which this host does not have"),
         help: format!("install {name} (`gate4k doctor` names the package) and check again"),
         evidence: json!({"missing_command": name}),
     })
 }
 
 /// The run asked for a library that is allowed, and this host does not have it (for this interpreter).
-pub(crate) fn missing_library(run: &Run, policy: &dyn LibraryPolicy) -> Option<Excuse> {
-    let name = missing_modules(&run.stderr_tail)
+pub(crate) fn missing_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
+    let name = complaints::missing_modules(&run.stderr_tail)
         .into_iter()
         .find(|name| matches!(policy.library(name), LibraryWord::Allowed(_)))?;
     Some(Excuse {
@@ -181,50 +175,11 @@ pub(crate) fn broken_by_layer(run: &Run, host: &HostFacts) -> Option<Excuse> {
 }
 
 /// Everything of the host that may be why the run did not come up.
-pub(crate) fn not_up(run: &Run, host: &HostFacts, policy: &dyn LibraryPolicy) -> Option<Excuse> {
+pub(crate) fn not_up(run: &Run, host: &HostFacts, policy: &dyn Allowed) -> Option<Excuse> {
     refusal(run, host)
         .or_else(|| missing_command(run, host))
         .or_else(|| missing_library(run, policy))
         .or_else(|| broken_by_layer(run, host))
-}
-
-/// The commands that shells (and env) said they did not find.
-pub(crate) fn not_found_names(stderr: &[String]) -> Vec<String> {
-    let mut names = Vec::new();
-    for line in stderr {
-        let line = line.trim_end();
-        let name = if let Some(rest) =
-            line.strip_suffix(": command not found").or_else(|| line.strip_suffix(": not found"))
-        {
-            rest.rsplit(": ").next()
-        } else if line.contains("env: ") {
-            line.strip_suffix(": No such file or directory")
-                .and_then(|rest| rest.rsplit("env: ").next())
-        } else {
-            None
-        };
-        let name = name.and_then(|name| {
-            let bare = name.trim_matches(['\'', '`', '"', '‘', '’']);
-            match bare.rsplit_once('/') {
-                None => Some(bare.to_owned()),
-                Some((dir, name)) if dir.ends_with("bin") => Some(name.to_owned()),
-                // Its own file, which it has not made: no command.
-                Some(_) => None,
-            }
-        });
-        // A stub may run its own packed payload as commands; such names are noise, not commands.
-        if let Some(name) = name.filter(|name| is_command_name(name) && !names.contains(name)) {
-            names.push(name);
-        }
-    }
-    names
-}
-
-/// Whether a word could be a command that somebody meant.
-pub(crate) fn is_command_name(word: &str) -> bool {
-    (2..=32).contains(&word.len())
-        && word.starts_with(|c: char| c.is_ascii_alphabetic())
-        && word.chars().all(|c| c.is_ascii_alphanumeric() || "._+-".contains(c))
 }
 
 #[cfg(test)]
@@ -235,25 +190,6 @@ mod tests {
     use crate::model::evidence::{LaunchFailure, Purpose, Resource};
     use crate::model::rule::RuleId;
     use crate::model::units::Bytes;
-
-    fn lines(text: &[&str]) -> Vec<String> {
-        text.iter().map(|line| (*line).to_owned()).collect()
-    }
-
-    #[test]
-    fn names_are_read_from_what_shells_say() {
-        let said = lines(&[
-            "/w/e: 3: curl: not found",
-            "/w/e: line 3: wget: command not found",
-            "x: 1: exec: nproc: not found",
-            "/usr/bin/env: ‘pypy3’: No such file or directory",
-            "/w/e: 5: \\xfd7zXZ: not found",
-            "x: 9: a: not found",
-            "x: 4: exec: /tmp/tmp.AbCdEf: not found",
-            "x: 4: /usr/bin/awk: not found",
-        ]);
-        assert_eq!(not_found_names(&said), ["curl", "wget", "nproc", "pypy3", "awk"]);
-    }
 
     #[test]
     fn a_refused_mapping_is_told_with_its_figures() {

@@ -1,70 +1,23 @@
-//! The games of a check (rule `match`): whether they are wanted, can be asked of the entry, and are played.
+//! Games as evidence of a check (rule `match`): wanted by the settings, possible for the entry, then played.
 
-use std::fmt;
 use std::num::{NonZeroU32, NonZeroUsize};
-use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use super::{Gate, Host, Progress, shown_run};
+use super::assess::shown_run;
+use super::host::Host;
+use super::settings::GamesWanted;
+use super::{Judge, Progress};
 use crate::judge::probe::games;
 use crate::judge::probe::games::{Contender, GamesPlan};
 use crate::model::evidence::{Evidence, Games, Shell};
 use crate::model::rule::{Kind, RuleId};
 use crate::model::verdict::{Finding, Status};
-use crate::runner::entries::options_of;
 use crate::submission::Submission;
-
-/// Whether games are played (rule `match`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum GamesWanted {
-    /// Two pairs; none where only what is quick is wanted.
-    #[default]
-    AsUsual,
-    /// So many pairs, whatever else is wanted.
-    Pairs(NonZeroU32),
-    /// None.
-    Off,
-}
-
-/// How long all games of a check may take where nothing else is said: real entries have floors of 2 to 3
-/// seconds a move.
-pub const MATCH_LIMIT: Duration = Duration::from_secs(30);
-
-/// The most pairs of games that a check plays: more are a match.
-const MOST_PAIRS: u32 = 100;
-
-/// Text that says neither `off` nor a number of pairs.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("write off, or a number of pairs from 1 to {MOST_PAIRS}")]
-pub struct NotGames;
-
-impl fmt::Display for GamesWanted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            GamesWanted::AsUsual => f.write_str("as usual"),
-            GamesWanted::Pairs(pairs) => write!(f, "{pairs}"),
-            GamesWanted::Off => f.write_str("off"),
-        }
-    }
-}
-
-impl FromStr for GamesWanted {
-    type Err = NotGames;
-
-    fn from_str(text: &str) -> Result<GamesWanted, NotGames> {
-        if text == "off" {
-            return Ok(GamesWanted::Off);
-        }
-        let pairs = text.parse::<NonZeroU32>().ok().filter(|pairs| pairs.get() <= MOST_PAIRS);
-        pairs.map(GamesWanted::Pairs).ok_or(NotGames)
-    }
-}
 
 /// Pairs of games where nothing else is said: one against itself, one against the reference engine.
 const PAIRS: NonZeroU32 = NonZeroU32::new(2).unwrap();
 
-impl Gate {
+impl Judge {
     /// Plays the games of rule `match`, where some are wanted and can be asked of the entry.
     pub(super) fn games(
         &self,
@@ -90,14 +43,15 @@ impl Gate {
             launcher: Arc::clone(&host.sandbox) as _,
             bytes: Arc::clone(&submission.bytes),
             shell,
-            options: options_of(submission),
+            options: submission.options(),
         };
         let plan = GamesPlan { pairs, limit: settings.games_limit, beside: jobs };
         games::play(&contender, plan, &settings.limits, progress)
     }
 }
 
-/// The rule for which no games are played: one that was broken, or without which there is nothing to play.
+/// The rule for which no games are played: one that is broken and not waived, or without which there is nothing to
+/// play.
 pub(super) fn before_games(findings: &[Finding]) -> Option<RuleId> {
     let needed = [RuleId::Startup, RuleId::UciPosition, RuleId::UciGo, RuleId::LegalMoves];
     let bars = |finding: &&Finding| match finding.status {

@@ -1,15 +1,15 @@
 //! The judging of questions that have one right answer (`isready`, `ucinewgame`): all asked, all answered.
 
-use super::{host, seen};
+use crate::judge::support::{excuse, runs, wording};
 use crate::model::evidence::{Ask, Evidence, Question, Run};
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 
-/// A question and its answer in words.
-pub(crate) struct Words {
-    /// What was sent (`isready`).
+/// A question and the one answer that is right.
+pub(crate) struct Exchange {
+    /// The command that was sent (`isready`).
     pub(crate) sent: &'static str,
-    /// What must come (`readyok`).
+    /// The answer that must come (`readyok`).
     pub(crate) answer: &'static str,
     /// The next step where it does not.
     pub(crate) help: &'static str,
@@ -20,22 +20,22 @@ pub(crate) fn judge(
     rule: RuleId,
     evidence: &Evidence,
     question: &Question,
-    words: &Words,
+    exchange: &Exchange,
 ) -> Finding {
     // A run that said `uciok` can be judged by `isready` even where the start failed for want of it.
-    let asked: Vec<(&Run, usize, &Ask)> = seen::gate_runs(evidence)
+    let asked: Vec<(&Run, usize, &Ask)> = runs::gate_runs(evidence)
         .filter(|run| run.uciok.is_some())
         .flat_map(|run| {
             run.asks
                 .iter()
                 .enumerate()
-                .take(seen::first_trouble(run).map_or(usize::MAX, |trouble| trouble + 1))
+                .take(runs::first_trouble(run).map_or(usize::MAX, |trouble| trouble + 1))
                 .filter(|(_, ask)| ask.question == *question)
                 .map(move |(index, ask)| (run, index, ask))
         })
         .collect();
     if asked.is_empty() {
-        return not_asked(rule, evidence, words.sent);
+        return not_asked(rule, evidence, exchange.sent);
     }
     let bad: Vec<&(&Run, usize, &Ask)> =
         asked.iter().filter(|(_, _, ask)| !ask.answer.is_good()).collect();
@@ -45,9 +45,9 @@ pub(crate) fn judge(
             rule,
             format!(
                 "`{}` answered {}, the slowest in {}",
-                words.sent,
-                times(asked.len()),
-                seen::secs(slowest)
+                exchange.sent,
+                wording::times(asked.len()),
+                wording::secs(slowest)
             ),
         )
         .with("asked", asked.len())
@@ -57,31 +57,26 @@ pub(crate) fn judge(
         rule,
         format!(
             "`{}` was not answered with `{}` in {}: {}",
-            words.sent,
-            words.answer,
-            seen::purpose(run),
-            seen::answer_words(ask, run)
+            exchange.sent,
+            exchange.answer,
+            runs::purpose(run),
+            runs::answer_words(ask, run)
         ),
     )
     .detail(format!("{} of {} were answered", asked.len() - bad.len(), asked.len()))
-    .details(seen::crashes(run))
-    .details(seen::stderr(run))
-    .details(seen::conversation(run, *index))
+    .details(runs::crashes(run))
+    .details(runs::stderr(run))
+    .details(runs::conversation(run, *index))
     .with("asked", asked.len())
     .with("unanswered", bad.len())
     .with("ask", ask)
-    .help(words.help);
-    host::excused(finding, host::refusal(run, &evidence.host))
-}
-
-/// `once`, `3 times`.
-pub(crate) fn times(number: usize) -> String {
-    if number == 1 { "once".to_owned() } else { format!("{number} times") }
+    .help(exchange.help);
+    excuse::excused(finding, excuse::refusal(run, &evidence.host))
 }
 
 /// A question that was never put: because the engine did not start, or because a probe did not get to it.
 pub(crate) fn not_asked(rule: RuleId, evidence: &Evidence, what: &str) -> Finding {
-    if seen::engine(evidence).is_none() {
+    if runs::engine(evidence).is_none() {
         return Finding::skipped(rule, RuleId::Startup);
     }
     Finding::undecided(rule, format!("`{what}` was not tried"))

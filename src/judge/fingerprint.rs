@@ -10,19 +10,20 @@ use std::sync::OnceLock;
 
 use sha2::{Digest, Sha256};
 
-use super::Gate;
-use crate::judge::error::CheckError;
+use super::Judge;
+use super::error::CheckError;
+use super::host::HostFor;
 
 /// Changes whenever a package is installed, removed or brought up to date, or a library is.
 const REGISTERS: [&str; 3] = ["/var/lib/dpkg/status", "/var/lib/rpm", "/etc/ld.so.cache"];
 
-impl Gate {
-    /// The fingerprint of an entry on this host: its file, engines.json and neighbours, the allow-list, the
-    /// settings, this program, the kernel, the sandbox's layers, and every tool by its path, size and
+impl Judge {
+    /// The fingerprint of an entry on this host: its file, engines.json and neighbours, its waivers, the
+    /// allow-list, the settings, this program, the kernel, the sandbox's layers, and every tool by its path, size and
     /// time of change. None where there is no entry that could be judged as a whole.
     ///
     /// # Errors
-    /// As [`Gate::check`].
+    /// As [`Judge::assess`].
     pub fn fingerprint(&self, path: &Path) -> Result<Option<String>, CheckError> {
         let (Some(read), single) = self.read(path)? else { return Ok(None) };
         let submission = &read.submission;
@@ -41,7 +42,9 @@ impl Gate {
         sum.add("settings", (&settings.name, settings.strict, settings.quick));
         sum.add("games", (settings.games, settings.games_limit));
         sum.add("sandbox", (&settings.required, settings.lazy_memory, &settings.devices));
-        let host = self.host();
+        let waivers = self.waivers(path, submission);
+        sum.add("waivers", &waivers);
+        let host = self.host(HostFor::of(submission, &waivers));
         sum.add("host", &host.facts);
         for name in REGISTERS {
             sum.file(Path::new(name));
@@ -109,7 +112,10 @@ pub(crate) fn file_sha256(path: &Path) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::gate::{GamesWanted, Settings};
+    use crate::judge::settings::{GamesWanted, Settings};
+    use crate::judge::waiver::Waiver;
+    use crate::model::rule::RuleId;
+    use crate::model::source_place::Place;
     use std::os::unix::fs::PermissionsExt;
 
     fn entry(text: &str) -> tempfile::TempDir {
@@ -123,7 +129,7 @@ mod tests {
     #[test]
     fn whatever_could_decide_otherwise_changes_it() {
         let of = |settings: Settings, folder: &Path| {
-            Gate::open(settings).unwrap().fingerprint(folder).unwrap()
+            Judge::open(settings).unwrap().fingerprint(folder).unwrap()
         };
         let folder = entry("#!/bin/sh\n");
         let top = folder.path();
@@ -138,6 +144,20 @@ mod tests {
         differs(Settings { strict: true, ..Settings::default() });
         differs(Settings { quick: true, ..Settings::default() });
         differs(Settings { games: GamesWanted::Off, ..Settings::default() });
+        let waiver = |reason: &str| Waiver {
+            entry: top.to_owned(),
+            rule: RuleId::Commands,
+            programs: vec!["sed".into()],
+            reason: reason.into(),
+            date: "2026-11-21".into(),
+            sha256: None,
+            place: "gate4k.toml:1:1".into(),
+            file: "gate4k.toml".into(),
+            at: Place { line: 1, column: 1 },
+        };
+        let waived = |reason| Settings { waivers: vec![waiver(reason)], ..Settings::default() };
+        differs(waived("harmless"));
+        differs(waived("asked for by many"));
         let list = top.with_extension("toml");
         fs::write(&list, format!("{}\n", crate::policy::allowlist::BUILT_IN)).unwrap();
         differs(Settings { allowlist: Some(list.clone()), ..Settings::default() });
@@ -152,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_directory_without_an_entry_has_none() {
-        let gate = Gate::open(Settings::default()).unwrap();
+        let gate = Judge::open(Settings::default()).unwrap();
         let folder = tempfile::tempdir().unwrap();
         for name in ["one", "other"] {
             fs::write(folder.path().join(name), "x").unwrap();

@@ -1,48 +1,22 @@
-//! What several rules need to know of a run: which one is measured, who started what, how it went, in words.
+//! Runs as several rules read them: the one that is measured, the chain of programs, the end, the conversation.
 
-use std::time::Duration;
+use crate::judge::support::wording;
 
 use crate::model::evidence::{
     Answer, Ask, EndHow, Evidence, Exec, ExitHow, GoQuestion, Purpose, Question, Run, Shell,
 };
 
-/// A time as authors read it: `35 ms`, `0.53 s`, `61.2 s`.
-pub(crate) fn secs(time: Duration) -> String {
-    let s = time.as_secs_f64();
-    if s < 0.1 {
-        format!("{:.0} ms", s * 1e3)
-    } else if s < 10.0 {
-        format!("{s:.2} s")
-    } else {
-        format!("{s:.1} s")
-    }
-}
-
-/// `1 file`, `3 files`.
-pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
-}
-
-/// The first `max` of several words, joined; what was cut is counted, never dropped in silence.
-pub(crate) fn list<S: AsRef<str>>(words: &[S], max: usize) -> String {
-    let mut out = words.iter().take(max).map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
-    if words.len() > max {
-        out.push_str(&format!(" and {} more", words.len() - max));
-    }
-    out
-}
-
-/// Whether the run got as far as its first `readyok`.
+/// True if the run got as far as its first `readyok`.
 pub(crate) fn is_up(run: &Run) -> bool {
     run.uciok.is_some() && run.readyok.is_some()
 }
 
-/// Whether the run came up and did not end before it was asked to: what it wanted in vain it did not need.
+/// True if the run came up and did not end before it was asked to: what it wanted in vain it did not need.
 pub(crate) fn went_well(run: &Run) -> bool {
     is_up(run) && run.ending.how != EndHow::ByItself
 }
 
-/// Whether the engine can be judged in this run as the event would run it: a start under the neutral
+/// True if the engine can be judged in this run as the event would run it: a start under the neutral
 /// name by whichever shell is the better one.
 fn is_main(run: &Run) -> bool {
     matches!(run.purpose, Purpose::Main | Purpose::OtherShell)
@@ -102,7 +76,7 @@ pub(crate) fn first_trouble(run: &Run) -> Option<usize> {
         .position(|ask| !ask.answer.is_good() && !matches!(ask.answer, Answer::Illegal { .. }))
 }
 
-/// Whether `quit` was sent to an engine that had answered everything before, so that what remains
+/// True if `quit` was sent to an engine that had answered everything before, so that what remains
 /// counts (rule 7.4). An engine that hung or died before could not tidy up.
 pub(crate) fn was_told_to_quit(run: &Run) -> bool {
     let quit = run.asks.iter().position(|ask| ask.question == Question::Quit);
@@ -147,7 +121,7 @@ pub(crate) fn purpose(run: &Run) -> String {
     }
 }
 
-/// Who started a program: `entry > sh > cc > cc1`.
+/// The chain of programs down to one: `entry > sh > cc > cc1`.
 pub(crate) fn lineage(run: &Run, index: Option<usize>) -> String {
     let mut names = Vec::new();
     let mut at = index;
@@ -171,42 +145,32 @@ fn title(exec: &Exec) -> &str {
     if exec.class == crate::model::evidence::ProgramClass::Entry { "entry" } else { &exec.name }
 }
 
-/// How the run's first process ended before it was asked to, with the signals of its other processes.
+/// The end of a run that came before it was asked for.
 pub(crate) fn how_it_ended(run: &Run) -> Option<String> {
     if run.ending.how != EndHow::ByItself {
         return None;
     }
     Some(match run.ending.exit {
-        Some(exit) => exit_words(exit),
+        Some(exit) => wording::exit_words(exit),
         None => "its output ended".to_owned(),
     })
 }
 
-/// An exit in words, with what shells mean by theirs.
-pub(crate) fn exit_words(exit: ExitHow) -> String {
-    match exit {
-        ExitHow::Status(126) => "exit status 126 (a shell's: could not be executed)".to_owned(),
-        ExitHow::Status(127) => "exit status 127 (a shell's: command not found)".to_owned(),
-        ExitHow::Status(code @ 129..=159) => {
-            format!("exit status {code} (a shell's: {})", ExitHow::Signal(code - 128))
-        }
-        exit => exit.to_string(),
-    }
-}
-
-/// What came in place of a good answer.
+/// The words for an answer, or for what came in its place.
 pub(crate) fn answer_words(ask: &Ask, run: &Run) -> String {
     match &ask.answer {
         Answer::Done => "answered".to_owned(),
         Answer::Legal(uci) => format!("bestmove {uci}"),
         Answer::Illegal { line, why } => format!("`{line}`: {why}"),
-        Answer::Timeout => format!("no answer within {}", secs(ask.took)),
+        Answer::Timeout => format!("no answer within {}", wording::secs(ask.took)),
         Answer::Ended(exit) => match exit.or(run.ending.exit.filter(|_| {
             // Only an exit that the engine chose itself explains the end of its output.
             run.ending.how == EndHow::ByItself
         })) {
-            Some(exit) => format!("it ended after {}: {}", secs(ask.took), exit_words(exit)),
-            None => format!("it closed its output after {}", secs(ask.took)),
+            Some(exit) => {
+                format!("it ended after {}: {}", wording::secs(ask.took), wording::exit_words(exit))
+            }
+            None => format!("it closed its output after {}", wording::secs(ask.took)),
         },
         Answer::Flood(bytes) => format!("it wrote {bytes} without the answer"),
         Answer::NotTaken => "it no longer read its input".to_owned(),
@@ -222,7 +186,7 @@ pub(crate) fn crashes(run: &Run) -> Vec<String> {
             format!(
                 "{} at {}: {}",
                 lineage(run, crash.by),
-                secs(crash.at),
+                wording::secs(crash.at),
                 ExitHow::Signal(crash.signal)
             )
         })
@@ -235,25 +199,25 @@ pub(crate) fn stderr(run: &Run) -> Vec<String> {
     run.stderr_tail.iter().skip(skip).map(|line| format!("stderr: {line}")).collect()
 }
 
-/// What was said around a question, with times: `>` to the engine, `<` from it.
+/// The conversation around a question, with times: `>` to the engine, `<` from it.
 pub(crate) fn conversation(run: &Run, upto: usize) -> Vec<String> {
     let from = (upto + 1).saturating_sub(3);
     let mut lines = Vec::new();
     for ask in run.asks.iter().take(upto + 1).skip(from) {
-        let at = secs(ask.at);
+        let at = wording::secs(ask.at);
         match &ask.question {
             Question::Uci => lines.push(format!("{at} > uci")),
             Question::IsReady => lines.push(format!("{at} > isready")),
             Question::NewGame => lines.push(format!("{at} > ucinewgame, isready")),
             Question::Go(go) => {
-                lines.push(format!("{at} > {}", shorten(&go.command, 160)));
+                lines.push(format!("{at} > {}", wording::shorten(&go.command, 160)));
                 lines.push(format!("{at} > {}", go.go));
             }
             Question::Quit => lines.push(format!("{at} > quit")),
             Question::EndOfInput => lines.push(format!("{at} > (end of input)")),
         }
         if let Some(info) = &ask.last_info {
-            lines.push(format!("{} < {info}", secs(ask.at + ask.took)));
+            lines.push(format!("{} < {info}", wording::secs(ask.at + ask.took)));
         }
         let said = match (&ask.question, &ask.answer) {
             (Question::Uci, Answer::Done) => "uciok".to_owned(),
@@ -262,20 +226,9 @@ pub(crate) fn conversation(run: &Run, upto: usize) -> Vec<String> {
             (_, Answer::Illegal { line, .. }) => line.clone(),
             _ => format!("({})", answer_words(ask, run)),
         };
-        lines.push(format!("{} < {said}", secs(ask.at + ask.took)));
+        lines.push(format!("{} < {said}", wording::secs(ask.at + ask.took)));
     }
     lines
-}
-
-/// A long command cut in the middle: its beginning says what it is, its end where it stands.
-pub(crate) fn shorten(text: &str, max: usize) -> String {
-    let length = text.chars().count();
-    if length <= max {
-        return text.to_owned();
-    }
-    let head: String = text.chars().take(max / 2).collect();
-    let tail: String = text.chars().skip(length - max / 2).collect();
-    format!("{head} … {tail}")
 }
 
 #[cfg(test)]
@@ -284,15 +237,6 @@ mod tests {
     use crate::judge::support::testing;
     use crate::judge::support::testing::Build;
     use crate::model::evidence::ProgramClass;
-
-    #[test]
-    fn times_and_lists_read_well() {
-        assert_eq!(secs(Duration::from_millis(35)), "35 ms");
-        assert_eq!(secs(Duration::from_millis(530)), "0.53 s");
-        assert_eq!(secs(Duration::from_millis(61_200)), "61.2 s");
-        assert_eq!(list(&["a", "b", "c"], 2), "a, b and 1 more");
-        assert_eq!(shorten("0123456789", 4), "01 … 89");
-    }
 
     #[test]
     fn lineage_goes_down_to_the_entry() {

@@ -1,11 +1,10 @@
-//! Why a run did not come up: the launch, the end, the silence, each named with what to do about it.
+//! The reason why a run did not come up: launch, end or silence, each with the next step.
 
+use crate::judge::support::allowed::Allowed;
+use crate::judge::support::{complaints, runs, wording};
 use nix::errno::Errno;
 
-use super::seen;
 use crate::judge::rules::commands;
-use crate::judge::rules::commands::CommandPolicy;
-use crate::judge::rules::libraries::missing_modules;
 use crate::model::evidence::{Answer, ExecOutcome, LaunchFailure, Limits, Question, Run};
 
 /// A cause in words.
@@ -24,8 +23,8 @@ impl Cause {
     }
 }
 
-/// Why the run did not get to `readyok` within the limit.
-pub(crate) fn of(run: &Run, limits: &Limits, policy: &dyn CommandPolicy) -> Cause {
+/// The reason why the run did not get to `readyok` within the limit.
+pub(crate) fn of(run: &Run, limits: &Limits, policy: &dyn Allowed) -> Cause {
     if let Some(failure) = &run.launch_failure {
         return launch(failure);
     }
@@ -34,10 +33,10 @@ pub(crate) fn of(run: &Run, limits: &Limits, policy: &dyn CommandPolicy) -> Caus
         cause.what = format!("{}, {what}", cause.what);
         cause.help = help;
     }
-    cause.details.extend(seen::crashes(run));
-    cause.details.extend(seen::stderr(run));
+    cause.details.extend(runs::crashes(run));
+    cause.details.extend(runs::stderr(run));
     if let Some(last) = run.asks.len().checked_sub(1) {
-        cause.details.extend(seen::conversation(run, last));
+        cause.details.extend(runs::conversation(run, last));
     }
     cause
 }
@@ -67,9 +66,9 @@ fn launch(failure: &LaunchFailure) -> Cause {
     Cause::new(what, help)
 }
 
-/// It ran, and an answer did not come.
+/// The cause where it ran and an answer did not come.
 fn silence(run: &Run, limits: &Limits) -> Cause {
-    let limit = seen::secs(limits.startup);
+    let limit = wording::secs(limits.startup);
     if let Some(stopped) = run.left_processes.iter().find(|p| "Tt".contains(p.state)) {
         return Cause::new(
             format!("it stopped itself (process in state {}: {})", stopped.state, stopped.command),
@@ -79,10 +78,10 @@ fn silence(run: &Run, limits: &Limits) -> Cause {
     let (word, asked) =
         if run.uciok.is_none() { ("uciok", Question::Uci) } else { ("readyok", Question::IsReady) };
     let ask = run.asks.iter().find(|ask| ask.question == asked);
-    let end = seen::how_it_ended(run);
+    let end = runs::how_it_ended(run);
     match (ask.map(|ask| &ask.answer), end) {
         (Some(Answer::Ended(Some(exit))), _) => Cause::new(
-            format!("it ended before `{word}`: {}", seen::exit_words(*exit)),
+            format!("it ended before `{word}`: {}", wording::exit_words(*exit)),
             format!(
                 "start it by hand, type `uci` and `isready`, and mend what ends it before `{word}`"
             ),
@@ -119,11 +118,11 @@ fn silence(run: &Run, limits: &Limits) -> Cause {
     }
 }
 
-/// What it wanted and did not get, where that is likely to be why.
-fn wanted(run: &Run, policy: &dyn CommandPolicy) -> Option<(String, String)> {
+/// A program or module that it wanted in vain, where that is likely to be the reason.
+fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
     if let Some(exec) = run.execs.iter().find(|exec| commands::is_denied(exec)) {
         return Some((
-            format!("after {} was refused to {}", exec.asked, seen::lineage(run, exec.by)),
+            format!("after {} was refused to {}", exec.asked, runs::lineage(run, exec.by)),
             format!("do without {}: rule 7.5 does not list it", exec.name),
         ));
     }
@@ -133,7 +132,7 @@ fn wanted(run: &Run, policy: &dyn CommandPolicy) -> Option<(String, String)> {
         .find(|exec| exec.outcome == ExecOutcome::Denied && commands::is_own_file(exec));
     if let Some(exec) = unrunnable {
         return Some((
-            format!("after {} was not executable to {}", exec.asked, seen::lineage(run, exec.by)),
+            format!("after {} was not executable to {}", exec.asked, runs::lineage(run, exec.by)),
             "set the execute bit before you start what you unpacked: `chmod +x $T`".to_owned(),
         ));
     }
@@ -143,7 +142,7 @@ fn wanted(run: &Run, policy: &dyn CommandPolicy) -> Option<(String, String)> {
             format!("do without {name}: rule 7.5 does not list it, and it would be refused"),
         ));
     }
-    let module = missing_modules(&run.stderr_tail).into_iter().next()?;
+    let module = complaints::missing_modules(&run.stderr_tail).into_iter().next()?;
     Some((
         format!("after it did not find {module}"),
         format!("do without {module}, or carry it inside the file (and its 4096 bytes)"),

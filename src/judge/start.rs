@@ -1,33 +1,75 @@
-//! An entry on the caller's own streams (`gate4k run`): the same host and sandbox as for a check, and no
-//! judge.
+//! An entry that is started to play, not to be judged: on the caller's own streams (`gate4k run`), or by a runner of
+//! games. The sandbox is the one of a check, with the programs that a waiver grants to the entry.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Gate;
-use crate::judge::error::CheckError;
+use super::Judge;
+use super::error::CheckError;
+use super::host::{Host, HostFor};
+use super::read::Read;
 use crate::model::evidence::{Exec, ExecOutcome, ProgramClass, Shell};
 use crate::model::layer_status as status;
+use crate::model::text::shown;
+use crate::model::units::Bytes;
 use crate::model::verdict::Status;
-use crate::sandbox::plan::{Audit, Confined, Plan, SandboxError, Staging, Streams, Traces};
+use crate::sandbox::plan::{
+    Audit, Confined, Launcher, Plan, SandboxError, Staging, Streams, Traces,
+};
+use crate::submission::Submission;
 
-/// A started entry.
-pub struct Attached {
-    /// It, with all that it started.
+/// An entry that may be started in a game.
+pub struct PlayableEntry {
+    /// Its file and configuration.
+    pub submission: Submission,
+    /// The sandbox that starts it.
+    pub launcher: Arc<dyn Launcher + Send + Sync>,
+    /// The plan of each start.
+    pub plan: Plan,
+}
+
+/// An entry that runs on the caller's streams.
+pub struct AttachedEntry {
+    /// Its process, with all that it started.
     pub confined: Box<dyn Confined>,
     /// Becomes readable when its first process has ended.
     pub ended: OwnedFd,
-    /// What the caller should know, a line each.
+    /// Remarks for the caller, a line each.
     pub notes: Vec<String>,
 }
 
-impl Gate {
+impl Judge {
+    /// Reads an entry as it is now, to be played without a verdict. `memory` limits it below the host's own limit.
+    ///
+    /// # Errors
+    /// When there is no entry, or this host cannot confine one.
+    pub fn playable(
+        &self,
+        path: &Path,
+        memory: Option<Bytes>,
+    ) -> Result<PlayableEntry, CheckError> {
+        let (read, single) = self.read(path)?;
+        let Some(read) = read else {
+            return Err(CheckError::Nothing { path: path.to_owned(), what: single.summary });
+        };
+        let host = self.host_for(path, &read.submission, memory);
+        if !host.landlock {
+            return Err(CheckError::Sandbox(SandboxError::Missing {
+                what: "this host has no Landlock that could confine an entry".into(),
+                next: "play on a host with Linux 6.2 or newer and Landlock".into(),
+            }));
+        }
+        let launcher: Arc<dyn Launcher + Send + Sync> = Arc::clone(&host.sandbox) as _;
+        let plan = plan(&read);
+        Ok(PlayableEntry { submission: read.submission, launcher, plan })
+    }
+
     /// Starts an entry on `streams`.
     ///
     /// # Errors
     /// When there is no entry of the right shape at `path`, or this host cannot confine it.
-    pub fn attach(&self, path: &Path, streams: Streams) -> Result<Attached, CheckError> {
+    pub fn attach(&self, path: &Path, streams: Streams) -> Result<AttachedEntry, CheckError> {
         let (read, single) = self.read(path)?;
         let whole = read.filter(|read| read.submission.is_whole());
         let (Some(read), true) = (whole, single.status == Status::Pass) else {
@@ -37,10 +79,10 @@ impl Gate {
                 single.summary
             };
             return Err(CheckError::Configuration(
-                format!("{}: not an entry: {what}", crate::model::text::shown(path)).into(),
+                format!("{}: not an entry: {what}", shown(path)).into(),
             ));
         };
-        let host = self.host();
+        let host = self.host_for(path, &read.submission, None);
         let missing = |what: String| {
             let next = "run `gate4k doctor` for what this host lacks and how to get it".to_owned();
             CheckError::Sandbox(SandboxError::Missing { what, next })
@@ -52,13 +94,7 @@ impl Gate {
         if !unmet.is_empty() {
             return Err(missing(format!("--require: {}", unmet.join("; "))));
         }
-        let plan = Plan {
-            bytes: Arc::clone(&read.submission.bytes),
-            staging: Staging::Neutral,
-            shell: Shell::AsIs,
-            audit: Audit::ProgramsOnly,
-        };
-        let (confined, ended) = host.sandbox.attach(&plan, streams)?;
+        let (confined, ended) = host.sandbox.attach(&plan(&read), streams)?;
         let mut notes = Vec::new();
         if !read.payload.fields.is_empty() {
             notes.push(
@@ -67,11 +103,25 @@ impl Gate {
                     .to_owned(),
             );
         }
-        Ok(Attached { confined, ended, notes })
+        Ok(AttachedEntry { confined, ended, notes })
+    }
+
+    fn host_for(&self, path: &Path, submission: &Submission, memory: Option<Bytes>) -> Arc<Host> {
+        let waivers = self.waivers(path, submission);
+        self.host(HostFor { memory, ..HostFor::of(submission, &waivers) })
     }
 }
 
-/// What the sandbox kept a run from doing, a line each.
+fn plan(read: &Read) -> Plan {
+    Plan {
+        bytes: Arc::clone(&read.submission.bytes),
+        staging: Staging::Neutral,
+        shell: Shell::AsIs,
+        audit: Audit::ProgramsOnly,
+    }
+}
+
+/// The refusals of the sandbox in a run, a line each.
 #[must_use]
 pub fn refused(traces: &Traces) -> Vec<String> {
     let by = |by: Option<usize>| match by.and_then(|index| traces.execs.get(index)) {

@@ -1,10 +1,10 @@
-//! What the entry started, as a report shows it: names by class, lineages, the list for programs.
+//! The programs of an entry, as a report shows them: names by class, lineages, the list for programs.
 
+use crate::judge::support::runs;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::seen;
 use crate::model::evidence::{Evidence, ExecOutcome, ProgramClass, Run, Shell};
 
 fn class_word(class: ProgramClass) -> &'static str {
@@ -13,6 +13,7 @@ fn class_word(class: ProgramClass) -> &'static str {
         ProgramClass::Listed => "listed",
         ProgramClass::Helper => "helpers",
         ProgramClass::Tolerated => "tolerated",
+        ProgramClass::Waived => "waived",
         ProgramClass::OwnProduct => "made by itself",
         ProgramClass::Refused => "refused",
     }
@@ -42,9 +43,9 @@ pub(crate) fn classes(evidence: &Evidence) -> BTreeMap<&'static str, Vec<String>
     map
 }
 
-/// What the measured run started, for people: one line a lineage.
+/// The programs of the measured run, for people: one line a lineage.
 pub(crate) fn tree(evidence: &Evidence) -> Vec<String> {
-    let Some(run) = seen::measured(evidence) else {
+    let Some(run) = runs::measured(evidence) else {
         return Vec::new();
     };
     let mut lines: Vec<String> = Vec::new();
@@ -55,7 +56,7 @@ pub(crate) fn tree(evidence: &Evidence) -> Vec<String> {
             format!(", {}, SHA-256 {start}…", product.size)
         });
         let line =
-            format!("{} ({}{product})", seen::lineage(run, Some(index)), class_word(exec.class));
+            format!("{} ({}{product})", runs::lineage(run, Some(index)), class_word(exec.class));
         if !lines.contains(&line) {
             lines.push(line);
         }
@@ -74,7 +75,7 @@ pub(crate) fn all(evidence: &Evidence) -> Value {
     let mut list = Vec::new();
     for run in &evidence.runs {
         for (index, exec) in run.execs.iter().enumerate() {
-            let lineage = seen::lineage(run, Some(index));
+            let lineage = runs::lineage(run, Some(index));
             let key = (lineage.clone(), &exec.class, outcome_word(exec.outcome));
             if exec.outcome == ExecOutcome::NotFound
                 || seen_already.contains(&key)

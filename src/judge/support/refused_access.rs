@@ -1,13 +1,11 @@
-//! What the sandbox refused beside programs and libraries, in words: calls, and files of the host.
+//! Refusals of the sandbox beside programs and libraries, in words: calls, and files of the host.
 //!
 //! No rule forbids to try, and what was refused was of no use; but an author should know, and so should an
 //! organiser who reads of another engine's net or of somebody's home.
 
+use crate::judge::support::paths;
 use std::path::Path;
 
-use crate::judge::rules::chess_library::is_chess_path;
-use crate::judge::rules::commands::program_of;
-use crate::judge::rules::libraries::{below_packages, is_library};
 use crate::model::evidence::{Evidence, FileAccess, FileOpen, ProgramClass, Run};
 
 /// Each thing once, in order.
@@ -32,7 +30,7 @@ pub(crate) fn words(evidence: &Evidence) -> Vec<String> {
     words
 }
 
-/// What run-times and the C library look into by themselves, below /etc and /dev.
+/// Files below /etc and /dev that run-times and the C library look into by themselves.
 const PROBED: [&str; 22] = [
     "/etc/bash.bashrc",
     "/etc/gai.conf",
@@ -61,12 +59,12 @@ const PROBED: [&str; 22] = [
 /// Where programs of the system look for parts of their own.
 const PARTS: [&str; 8] = ["/usr", "/opt", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin"];
 
-/// Whether an opening is worth a word: it was refused, no other rule speaks of it, and it is none of those that
+/// True if an opening is worth a word: it was refused, no other rule speaks of it, and it is none of those that
 /// every program makes.
 fn is_told(run: &Run, open: &FileOpen) -> bool {
     let path = Path::new(&open.path);
     let below = |roots: &[&str]| roots.iter().any(|root| path.starts_with(root));
-    if !open.denied || program_of(&open.path).is_some() || is_chess_path(&open.path) {
+    if !open.denied || paths::program_of(&open.path).is_some() || paths::is_chess_path(&open.path) {
         return false;
     }
     if below(&PROBED) || below(&["/proc", "/sys"]) || open.path.starts_with("/dev/nvidia") {
@@ -75,7 +73,7 @@ fn is_told(run: &Run, open: &FileOpen) -> bool {
     if !below(&PARTS) {
         return true;
     }
-    if is_library(&open.path) {
+    if paths::is_library(&open.path) {
         return false;
     }
     match open.access {
@@ -84,7 +82,7 @@ fn is_told(run: &Run, open: &FileOpen) -> bool {
         FileAccess::Read => {
             let by = open.by.and_then(|index| run.execs.get(index)).map(|exec| exec.class);
             let itself = matches!(by, None | Some(ProgramClass::Entry | ProgramClass::OwnProduct));
-            itself && below_packages(&open.path).is_none() && !is_packages(path)
+            itself && paths::below_packages(&open.path).is_none() && !is_packages(path)
         }
     }
 }

@@ -1,0 +1,290 @@
+//! The way of one entry to its verdict: bytes, waivers, probes, rules, waivers applied, games, verdict.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+
+use tracing::{debug, trace};
+
+use super::error::CheckError;
+use super::games::before_games;
+use super::host::{Host, HostFor};
+use super::probe::{self, ProbePlan, Waits};
+use super::read::{Read, engines_json_sha256, figures};
+use super::rules::{self, Case, Needed};
+use super::support::allowed::HostAllows;
+use super::waiver::Waiver;
+use super::{Judge, Progress, waive};
+use crate::model::entry_report::{Circumstances, EntryReport, Leftover, RunSummary, StartTimes};
+use crate::model::evidence::{Capabilities, Evidence, Games, Purpose, Run, Shell};
+use crate::model::game_shown::GameShown;
+use crate::model::layer_status as status;
+use crate::model::layer_status::{Layer, LayerName, State};
+use crate::model::rule::{RULES, RuleId};
+use crate::model::text::{escape, shown};
+use crate::model::verdict::{Finding, Verdict};
+use crate::sandbox::Ahead;
+use crate::sandbox::plan::SandboxError;
+use crate::submission::Submission;
+
+impl Judge {
+    /// Judges one entry, with `jobs` probes beside each other.
+    ///
+    /// # Errors
+    /// When there is nothing to judge or a setting is wrong. An entry that breaks rules is no error.
+    pub fn assess(
+        &self,
+        path: &Path,
+        jobs: NonZeroUsize,
+        progress: Progress<'_>,
+    ) -> Result<EntryReport, CheckError> {
+        let progress: Progress<'_> = &|step| {
+            debug!(entry = %shown(path), "{}", escape(step.as_bytes(), 200));
+            progress(step);
+        };
+        progress("reading");
+        let (read, single) = self.read(path)?;
+        let mut report = blank(path);
+        let mut findings = vec![single];
+        if let Some(read) = read {
+            let submission = &read.submission;
+            report.file.clone_from(&submission.path);
+            report.sha256.clone_from(&submission.sha256);
+            report.size = Some(figures(&read.size));
+            report.circumstances.engines_json_sha256 = engines_json_sha256(submission);
+            findings.extend(read.findings.iter().cloned());
+            let waivers = self.waivers(path, submission);
+            if submission.is_whole() {
+                waive::apply(&mut findings, &waivers, submission.sha256.as_deref());
+                findings.extend(self.run(&read, &waivers, jobs, &mut report, progress));
+            } else {
+                findings.extend(skipped_but(&findings, RuleId::Size));
+                waive::apply(&mut findings, &waivers, submission.sha256.as_deref());
+            }
+        } else {
+            findings.extend(skipped_but(&findings, RuleId::SingleFile));
+            let waivers = self.settings.waivers.iter();
+            let waivers: Vec<&Waiver> = waivers.filter(|one| one.is_about(path, path)).collect();
+            waive::apply(&mut findings, &waivers, None);
+        }
+        findings.sort_by_key(|finding| finding.rule);
+        report.verdict = Verdict::of(&findings);
+        report.findings = findings;
+        for found in &report.findings {
+            trace!(rule = found.rule.name(), status = found.status.word(), "{}", found.summary);
+        }
+        debug!(entry = %shown(path), verdict = report.verdict.word(), "judged");
+        Ok(report)
+    }
+
+    /// The waivers that are about an entry.
+    pub(super) fn waivers(&self, path: &Path, submission: &Submission) -> Vec<&Waiver> {
+        let waivers = self.settings.waivers.iter();
+        waivers.filter(|waiver| waiver.is_about(path, &submission.path)).collect()
+    }
+
+    /// Runs the entry, judges what was seen, and applies the waivers. Games follow from that: none are played for an
+    /// entry that is rejected anyway.
+    fn run(
+        &self,
+        read: &Read,
+        waivers: &[&Waiver],
+        jobs: NonZeroUsize,
+        report: &mut EntryReport,
+        progress: Progress<'_>,
+    ) -> Vec<Finding> {
+        progress("looking at the host");
+        let submission = &read.submission;
+        let sha256 = submission.sha256.as_deref();
+        let host = self.host(HostFor::of(submission, waivers));
+        report.layers.clone_from(&host.facts.layers);
+        if !host.landlock {
+            return unconfined(
+                "this host has no Landlock that could confine it, so it was not started",
+                NEEDS_LANDLOCK,
+            );
+        }
+        let unmet = status::unmet(&self.settings.required, &host.facts.layers);
+        if !unmet.is_empty() {
+            return unconfined(
+                &format!(
+                    "it was not started, for want of what --require asks: {}",
+                    unmet.join("; ")
+                ),
+                "run `gate4k doctor` for what this host lacks and how to get it, or judge the entry on \
+                 another host",
+            );
+        }
+        let plan = self.probe_plan(read, &host, jobs);
+        let ahead = Ahead::new(Arc::clone(&host.sandbox));
+        let gathered = probe::gather(&ahead, &plan, progress);
+        drop(ahead);
+        let (runs, capabilities) = match gathered {
+            Ok(gathered) => gathered,
+            Err(error) => {
+                note_missing_layer(&mut report.layers, &error);
+                return unconfined(&error.to_string(), NEEDS_LANDLOCK);
+            }
+        };
+        progress("judging");
+        let mut evidence = Evidence {
+            runs,
+            capabilities,
+            games: Games::NotYet,
+            host: host.facts.clone(),
+            limits: self.settings.limits,
+            strict: self.settings.strict,
+            quick: self.settings.quick,
+        };
+        let allowed = HostAllows::new(&host.tools);
+        let needed = &read.format.needed;
+        let mut findings =
+            rules::judge_runs(&Case { evidence: &evidence, needed, allowed: &allowed });
+        waive::apply(&mut findings, waivers, sha256);
+        let barred = before_games(&findings);
+        if barred.is_none() {
+            evidence.games = self.games(submission, &evidence, &host, jobs, progress);
+        }
+        let case = Case { evidence: &evidence, needed, allowed: &allowed };
+        let by_games = rules::needing(Needed::Games).map(|rule| match barred {
+            Some(on) => Finding::skipped(rule.id, on),
+            None => rule.finding(&case),
+        });
+        let mut games: Vec<Finding> = by_games.collect();
+        waive::apply(&mut games, waivers, sha256);
+        findings.extend(games);
+        show(report, &evidence);
+        findings
+    }
+
+    fn probe_plan(&self, read: &Read, host: &Host, jobs: NonZeroUsize) -> ProbePlan {
+        let shells = [("dash", Shell::Dash), ("bash", Shell::Bash)];
+        let sh = host.tools.shell("sh");
+        ProbePlan {
+            bytes: Arc::clone(&read.submission.bytes),
+            own_name: read.submission.file_name.clone(),
+            script_with_sh: read.format.is_for_sh(),
+            shells_available: shells
+                .into_iter()
+                .filter(|(name, _)| host.tools.shell(name).is_some())
+                .map(|(_, shell)| shell)
+                .collect(),
+            host_sh: shells
+                .into_iter()
+                .find(|(name, _)| sh.is_some() && host.tools.shell(name) == sh)
+                .map(|(_, shell)| shell),
+            quick: self.settings.quick,
+            jobs: jobs.get(),
+            limits: self.settings.limits,
+            waits: Waits::default(),
+        }
+    }
+}
+
+/// The report on an entry of which nothing is known yet.
+fn blank(path: &Path) -> EntryReport {
+    EntryReport {
+        path: path.to_owned(),
+        file: path.to_owned(),
+        sha256: None,
+        size: None,
+        verdict: Verdict::Undecided,
+        findings: Vec::new(),
+        startup: StartTimes::default(),
+        execs: Vec::new(),
+        leftovers: Vec::new(),
+        layers: Vec::new(),
+        capabilities: None,
+        transcript: Vec::new(),
+        runs: Vec::new(),
+        games: Vec::new(),
+        circumstances: Circumstances::default(),
+    }
+}
+
+/// Puts into the report what it shows of the runs.
+fn show(report: &mut EntryReport, evidence: &Evidence) {
+    report.runs = evidence.runs.iter().map(RunSummary::from).collect();
+    if let Games::Played(played) = &evidence.games {
+        report.games = played.games.iter().map(GameShown::from).collect();
+    }
+    report.capabilities = Some(Capabilities::clone(&evidence.capabilities));
+    let Some(main) = shown_run(&evidence.runs) else { return };
+    report.startup = StartTimes { uciok: main.uciok, readyok: main.readyok };
+    report.execs.clone_from(&main.execs);
+    report.transcript = main.transcript.lines();
+    report.leftovers = main
+        .left_files
+        .iter()
+        .cloned()
+        .map(Leftover::File)
+        .chain(main.left_processes.iter().cloned().map(Leftover::Process))
+        .collect();
+}
+
+/// The measured run: the first main run that came up, else the first of all.
+pub(super) fn shown_run(runs: &[Run]) -> Option<&Run> {
+    let up = |run: &&Run| run.purpose == Purpose::Main && run.readyok.is_some();
+    runs.iter().find(up).or_else(|| runs.first())
+}
+
+/// Every rule that has no finding yet, as skipped because of `on`.
+fn skipped_but(findings: &[Finding], on: RuleId) -> Vec<Finding> {
+    RULES
+        .iter()
+        .filter(|rule| findings.iter().all(|finding| finding.rule != rule.id))
+        .map(|rule| Finding::skipped(rule.id, on))
+        .collect()
+}
+
+/// The next step where the kernel is too old.
+const NEEDS_LANDLOCK: &str =
+    "judge it on a host whose kernel confines it: Linux 6.2 or newer with Landlock";
+
+/// The findings of an entry that was not run for want of a sandbox: nobody's fault, and nothing decided.
+fn unconfined(why: &str, help: &str) -> Vec<Finding> {
+    rules::JUDGED
+        .iter()
+        .map(|rule| {
+            if rule.id == RuleId::Startup {
+                Finding::undecided(rule.id, why).help(help)
+            } else {
+                Finding::skipped(rule.id, RuleId::Startup)
+            }
+        })
+        .collect()
+}
+
+fn note_missing_layer(layers: &mut [Layer], error: &SandboxError) {
+    if let SandboxError::Missing { what, .. } = error
+        && let Some(layer) = layers.iter_mut().find(|layer| layer.name == LayerName::ExecReporter)
+    {
+        layer.state = State::Absent;
+        layer.reason.clone_from(what);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::verdict::Status;
+
+    #[test]
+    fn without_a_sandbox_nothing_is_accepted_and_nothing_rejected() {
+        let findings = unconfined("no Landlock", NEEDS_LANDLOCK);
+        assert_eq!(Verdict::of(&findings), Verdict::Undecided);
+        assert_eq!(findings.iter().filter(|f| f.status == Status::Undecided).count(), 1);
+    }
+
+    #[test]
+    fn an_entry_that_is_no_file_has_a_finding_for_every_rule() {
+        let folder = tempfile::tempdir().unwrap();
+        let judge = Judge::open(crate::judge::settings::Settings::default()).unwrap();
+        for name in ["one", "other"] {
+            std::fs::write(folder.path().join(name), "x").unwrap();
+        }
+        let report = judge.assess(folder.path(), NonZeroUsize::MIN, &|_| {}).unwrap();
+        assert_eq!(report.findings.len(), RULES.len());
+        assert_eq!((report.verdict, report.size.is_none()), (Verdict::Rejected, true));
+    }
+}

@@ -1,0 +1,141 @@
+//! An entry by its bytes alone: its digest, its size, the bytes that it could save.
+
+use std::path::Path;
+
+use super::error::CheckError;
+use super::{Judge, sha256};
+use crate::model::rule::RuleId;
+use crate::model::size_figures::{EntrySize, SizeFigures};
+use crate::model::verdict::{Finding, Verdict};
+use crate::pack::hint::{self, Hint};
+use crate::submission::Submission;
+use crate::submission::entry::{self, LoadError, LoadOptions};
+use crate::submission::format::{self, Format, ThisHost};
+use crate::submission::payload::{self, Counting, PayloadReport};
+use crate::submission::size::{self, FileParts, SizeReport};
+
+/// The bytes of an entry, as far as a receipt names them.
+#[derive(Clone, Debug)]
+pub struct EntryDigest {
+    /// The SHA-256 of its file; none where there is no single one.
+    pub sha256: Option<String>,
+    /// The SHA-256 of its engines.json, where it has one.
+    pub engines_json_sha256: Option<String>,
+    /// The finding of rule `single-file`.
+    pub single: Finding,
+}
+
+/// An entry that was read, with the findings of the rules that its bytes decide.
+pub(super) struct Read {
+    pub(super) submission: Submission,
+    pub(super) format: Format,
+    pub(super) size: SizeReport,
+    pub(super) payload: PayloadReport,
+    pub(super) findings: Vec<Finding>,
+}
+
+impl Judge {
+    /// The bytes that an entry could save, the most first.
+    ///
+    /// # Errors
+    /// When there is nothing at `path`, or it cannot be read.
+    pub fn hints(&self, path: &Path) -> Result<Vec<Hint>, CheckError> {
+        let (read, _) = self.read(path)?;
+        let whole = read.filter(|read| read.submission.is_whole());
+        Ok(whole.map_or_else(Vec::new, |read| {
+            let stub = read.size.stub.and_then(|stub| usize::try_from(stub.0).ok());
+            hint::all(&read.submission.bytes, stub.unwrap_or_default())
+        }))
+    }
+
+    /// The sums of an entry's files, without judging it.
+    ///
+    /// # Errors
+    /// When there is nothing at `path`, or it cannot be read.
+    pub fn digest(&self, path: &Path) -> Result<EntryDigest, CheckError> {
+        let (read, single) = self.read(path)?;
+        let submission = read.map(|read| read.submission);
+        Ok(EntryDigest {
+            sha256: submission.as_ref().and_then(|submission| submission.sha256.clone()),
+            engines_json_sha256: submission.as_ref().and_then(engines_json_sha256),
+            single,
+        })
+    }
+
+    /// Counts one entry's bytes without running it.
+    ///
+    /// # Errors
+    /// When there is nothing to measure or a setting is wrong.
+    pub fn measure(&self, path: &Path) -> Result<EntrySize, CheckError> {
+        let (read, single) = self.read(path)?;
+        let Some(read) = read else {
+            return Err(CheckError::Nothing { path: path.to_owned(), what: single.summary });
+        };
+        let counted = read.payload.fields.iter().filter(|f| f.counting != Counting::NotCounted);
+        // Of the findings by bytes, only that on the size decides what `size` says.
+        let about_size: Vec<Finding> = read
+            .findings
+            .into_iter()
+            .filter(|finding| matches!(finding.rule, RuleId::Size | RuleId::Payload))
+            .collect();
+        Ok(EntrySize {
+            path: path.to_owned(),
+            sha256: read.submission.sha256.unwrap_or_default(),
+            format: read.format.describe(),
+            verdict: Verdict::of(&about_size),
+            size: figures(&read.size),
+            counted: counted
+                .map(|field| {
+                    format!("{}: {} ({})", field.field, field.size.canonical, field.reason)
+                })
+                .collect(),
+        })
+    }
+
+    /// The entry at `path`, where there is one, and the finding of rule `single-file`.
+    pub(super) fn read(&self, path: &Path) -> Result<(Option<Read>, Finding), CheckError> {
+        let options = LoadOptions {
+            engines_json: self.settings.engines_json.clone(),
+            name: self.settings.name.clone(),
+        };
+        let loaded = entry::load(path, &options).map_err(load_error)?;
+        let Some(submission) = loaded.submission else {
+            return Ok((None, loaded.finding));
+        };
+        let (format, on_format) =
+            format::judge(&submission.bytes, submission.mode, &ThisHost, &self.list);
+        let (payload, on_payload) =
+            payload::judge(submission.engines_json.as_ref(), &submission.file_name, &self.list);
+        let (size, on_size) = size::judge(submission.size, FileParts::from(&format), &payload);
+        let findings = vec![on_format, on_payload, on_size];
+        Ok((Some(Read { submission, format, size, payload, findings }), loaded.finding))
+    }
+}
+
+fn load_error(error: LoadError) -> CheckError {
+    match error {
+        LoadError::Nothing { path, what } => CheckError::Nothing { path, what: what.to_owned() },
+        LoadError::Unreadable { path, source } if source.kind() == std::io::ErrorKind::NotFound => {
+            CheckError::Nothing { path, what: "no such file".into() }
+        }
+        LoadError::Unreadable { path, source } => CheckError::Read { path, source },
+        other => CheckError::Configuration(Box::new(other)),
+    }
+}
+
+/// The sum of an entry's configuration.
+pub(super) fn engines_json_sha256(submission: &Submission) -> Option<String> {
+    submission.engines_json.as_ref().map(|config| sha256(config.text.as_bytes()))
+}
+
+/// The sizes as a report shows them.
+pub(super) fn figures(size: &SizeReport) -> SizeFigures {
+    SizeFigures {
+        file: size.file,
+        stub: size.stub,
+        payload: size.payload,
+        payload_bare: size.payload_bare,
+        total: size.total,
+        limit: size.limit,
+    }
+}

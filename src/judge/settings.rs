@@ -1,0 +1,112 @@
+//! The settings of a judge; the defaults are the event's.
+
+use std::fmt;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use super::waiver::Waiver;
+use crate::model::evidence::Limits;
+use crate::model::layer_status::LayerName;
+use crate::sandbox::devices::DeviceClass;
+
+/// The choices of the caller.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The configuration, where it does not lie beside the entry.
+    pub engines_json: Option<PathBuf>,
+    /// The engine that is meant in a configuration with several.
+    pub name: Option<String>,
+    /// An allow-list in place of the one built in.
+    pub allowlist: Option<PathBuf>,
+    /// The text of that allow-list, where it is not to be read from its file.
+    pub allowlist_text: Option<String>,
+    /// Time limits.
+    pub limits: Limits,
+    /// Tolerated commands count as refused.
+    pub strict: bool,
+    /// Probes that can only advise are left out.
+    pub quick: bool,
+    /// Layers of the sandbox without which nothing is run, beside those that are always mandatory.
+    pub required: Vec<LayerName>,
+    /// Mappings of 4 GiB or more reserve no memory.
+    pub lazy_memory: bool,
+    /// Device nodes that are opened to the entry.
+    pub devices: Vec<DeviceClass>,
+    /// The number of probes beside each other.
+    pub jobs: NonZeroUsize,
+    /// The games of rule `match`.
+    pub games: GamesWanted,
+    /// The time for these games together.
+    pub games_limit: Duration,
+    /// The organisers' waivers (rule 7.8), those of other entries among them.
+    pub waivers: Vec<Waiver>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            engines_json: None,
+            name: None,
+            allowlist: None,
+            allowlist_text: None,
+            limits: Limits::default(),
+            strict: false,
+            quick: false,
+            required: Vec::new(),
+            lazy_memory: false,
+            devices: Vec::new(),
+            jobs: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            games: GamesWanted::AsUsual,
+            games_limit: MATCH_LIMIT,
+            waivers: Vec::new(),
+        }
+    }
+}
+
+/// The games of a check (rule `match`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GamesWanted {
+    /// Two pairs; none where only what is quick is wanted.
+    #[default]
+    AsUsual,
+    /// So many pairs, whatever else is wanted.
+    Pairs(NonZeroU32),
+    /// None.
+    Off,
+}
+
+/// The time for all games of a check where nothing else is said: real entries have floors of 2 to 3
+/// seconds a move.
+pub const MATCH_LIMIT: Duration = Duration::from_secs(30);
+
+/// The most pairs of games that a check plays: more are a match.
+const MOST_PAIRS: u32 = 100;
+
+/// Text that says neither `off` nor a number of pairs.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("write off, or a number of pairs from 1 to {MOST_PAIRS}")]
+pub struct NotGames;
+
+impl fmt::Display for GamesWanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GamesWanted::AsUsual => f.write_str("as usual"),
+            GamesWanted::Pairs(pairs) => write!(f, "{pairs}"),
+            GamesWanted::Off => f.write_str("off"),
+        }
+    }
+}
+
+impl FromStr for GamesWanted {
+    type Err = NotGames;
+
+    fn from_str(text: &str) -> Result<GamesWanted, NotGames> {
+        if text == "off" {
+            return Ok(GamesWanted::Off);
+        }
+        let pairs = text.parse::<NonZeroU32>().ok().filter(|pairs| pairs.get() <= MOST_PAIRS);
+        pairs.map(GamesWanted::Pairs).ok_or(NotGames)
+    }
+}

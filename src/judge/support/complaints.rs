@@ -1,0 +1,112 @@
+//! The names that shells, interpreters and loaders say they did not find.
+
+/// The modules and shared objects that an interpreter or the loader said it did not find.
+pub(crate) fn missing_modules(stderr: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for line in stderr {
+        let python = line
+            .split_once("No module named ")
+            .map(|(_, rest)| rest.trim().trim_matches(['\'', '"']));
+        let perl = line
+            .split_once("Can't locate ")
+            .and_then(|(_, rest)| rest.split_once(" in @INC"))
+            .map(|(name, _)| name);
+        let loader = line
+            .split_once(": cannot open shared object file")
+            .and_then(|(before, _)| before.rsplit([' ', ':']).next());
+        let linker = line
+            .split_once("cannot find -l")
+            .map(|(_, rest)| format!("lib{}.so", rest.split([':', ' ']).next().unwrap_or(rest)));
+        if let Some(name) = python.or(perl).or(loader).or(linker.as_deref()) {
+            // The rest of the line may be anything; a name ends where its characters do.
+            let name: String = name
+                .chars()
+                .take_while(|c| c.is_ascii_alphanumeric() || "._-+/".contains(*c))
+                .take(80)
+                .collect();
+            if !name.is_empty() && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
+}
+
+/// The commands that shells (and env) said they did not find.
+pub(crate) fn not_found_names(stderr: &[String]) -> Vec<String> {
+    let mut names = Vec::new();
+    for line in stderr {
+        let line = line.trim_end();
+        let name = if let Some(rest) =
+            line.strip_suffix(": command not found").or_else(|| line.strip_suffix(": not found"))
+        {
+            rest.rsplit(": ").next()
+        } else if line.contains("env: ") {
+            line.strip_suffix(": No such file or directory")
+                .and_then(|rest| rest.rsplit("env: ").next())
+        } else {
+            None
+        };
+        let name = name.and_then(|name| {
+            let bare = name.trim_matches(['\'', '`', '"', '‘', '’']);
+            match bare.rsplit_once('/') {
+                None => Some(bare.to_owned()),
+                Some((dir, name)) if dir.ends_with("bin") => Some(name.to_owned()),
+                // Its own file, which it has not made: no command.
+                Some(_) => None,
+            }
+        });
+        // A stub may run its own packed payload as commands; such names are noise, not commands.
+        if let Some(name) = name.filter(|name| is_command_name(name) && !names.contains(name)) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// True if a word could be a command that somebody meant.
+pub(crate) fn is_command_name(word: &str) -> bool {
+    (2..=32).contains(&word.len())
+        && word.starts_with(|c: char| c.is_ascii_alphabetic())
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || "._+-".contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &[&str]) -> Vec<String> {
+        text.iter().map(|line| (*line).to_owned()).collect()
+    }
+
+    #[test]
+    fn names_are_read_from_what_shells_say() {
+        let said = lines(&[
+            "/w/e: 3: curl: not found",
+            "/w/e: line 3: wget: command not found",
+            "x: 1: exec: nproc: not found",
+            "/usr/bin/env: ‘pypy3’: No such file or directory",
+            "/w/e: 5: \\xfd7zXZ: not found",
+            "x: 9: a: not found",
+            "x: 4: exec: /tmp/tmp.AbCdEf: not found",
+            "x: 4: /usr/bin/awk: not found",
+        ]);
+        assert_eq!(not_found_names(&said), ["curl", "wget", "nproc", "pypy3", "awk"]);
+    }
+
+    #[test]
+    fn names_of_missing_modules_are_read() {
+        let said = [
+            "ModuleNotFoundError: No module named 'torch'",
+            "Can't locate Foo/Bar.pm in @INC (you may need …)",
+            "/w/e: error while loading shared libraries: libfoo.so.1: cannot open shared object file",
+            "OSError: libbar.so.1: cannot open shared object file: No such file or directory",
+            "/usr/bin/ld: cannot find -lbaz: No such file or directory",
+        ]
+        .map(str::to_owned);
+        assert_eq!(
+            missing_modules(&said),
+            ["torch", "Foo/Bar.pm", "libfoo.so.1", "libbar.so.1", "libbaz.so"]
+        );
+    }
+}

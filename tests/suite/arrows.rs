@@ -1,0 +1,286 @@
+//! Reads which file uses which, by the `crate::` paths in it, and holds that against ARCHITECTURE.md: no arrow between
+//! rooms that its list does not allow, and no cycle, neither of rooms nor of files.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Arrows between rooms that are still to go. One that is gone fails the test until its line here is gone, too.
+const STILL_THERE: [(&str, &str); 1] = [("ratings", "event")];
+
+type Arrows = BTreeMap<String, BTreeSet<String>>;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The text of each module (`judge::rules::clock`) without what is for tests only.
+fn modules() -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut tests = BTreeSet::new();
+    let mut folders = vec![root().join("src")];
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(&folder).unwrap().map(|item| item.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let (text, for_tests) = without_tests(&plain(&fs::read_to_string(&path).unwrap()));
+                let name = name_of(&path);
+                let own =
+                    if path.ends_with("mod.rs") { folder.clone() } else { path.with_extension("") };
+                tests.extend(for_tests.iter().map(|module| own.join(module)));
+                tests.extend(for_tests.iter().map(|module| folder.join(module)));
+                found.insert(path.with_extension(""), (name, text));
+            }
+        }
+    }
+    // The file of a module that is declared for tests only.
+    found.retain(|path, _| !tests.contains(path));
+    found.into_values().collect()
+}
+
+fn name_of(path: &Path) -> String {
+    let below = path.strip_prefix(root().join("src")).unwrap().with_extension("");
+    let parts: Vec<String> = below
+        .iter()
+        .map(|part| part.to_string_lossy().into_owned())
+        .filter(|p| p != "mod")
+        .collect();
+    parts.join("::")
+}
+
+/// A text without comments and without what stands in plain strings, each shortened to nothing.
+fn plain(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text.chars().peekable();
+    let mut in_string = false;
+    while let Some(c) = rest.next() {
+        match (in_string, c) {
+            (true, '\\') => drop(rest.next()),
+            (_, '"') => in_string = !in_string,
+            (true, _) => {}
+            // A character in quotes may be a quotation mark or a brace.
+            (false, '\'') => {
+                let ahead: Vec<char> = rest.clone().take(3).collect();
+                let length = match ahead[..] {
+                    ['\\', _, '\''] => 3,
+                    [_, '\'', ..] => 2,
+                    _ => 0,
+                };
+                for _ in 0..length {
+                    rest.next();
+                }
+            }
+            (false, '/') if rest.peek() == Some(&'/') => {
+                for c in rest.by_ref() {
+                    if c == '\n' {
+                        break;
+                    }
+                }
+                out.push('\n');
+            }
+            (false, c) => out.push(c),
+        }
+    }
+    out
+}
+
+/// Takes out every item below `#[cfg(test)]`; the names of modules among them that have a file.
+fn without_tests(text: &str) -> (String, Vec<String>) {
+    const MARK: &str = "#[cfg(test)]";
+    let (mut out, mut rest, mut names) = (String::new(), text, Vec::new());
+    while let Some((before, after)) = rest.split_once(MARK) {
+        out.push_str(before);
+        let end = after.find(['{', ';']).unwrap_or(after.len());
+        let item = &after[..end];
+        if after[end..].starts_with('{') {
+            let mut depth = 0;
+            let close = after[end..].char_indices().find(|(_, c)| {
+                depth += i32::from(*c == '{') - i32::from(*c == '}');
+                depth == 0
+            });
+            rest = close.map_or("", |(at, _)| &after[end + at + 1..]);
+        } else {
+            let name = item.split_whitespace().skip_while(|word| *word != "mod").nth(1);
+            names.extend(name.map(str::to_owned));
+            rest = after.get(end + 1..).unwrap_or_default();
+        }
+    }
+    out.push_str(rest);
+    (out, names)
+}
+
+/// The paths that begin with `crate::`, braces taken apart.
+fn paths(text: &str) -> Vec<String> {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let mut found = Vec::new();
+    for (_, after) in text.match_indices("crate::").map(|(at, word)| (at, &text[at + word.len()..]))
+    {
+        let plain: String = after.chars().take_while(|c| is_name(*c)).collect();
+        match after[plain.len()..].strip_prefix('{') {
+            Some(inside) => {
+                expand(&plain, inside, &mut found);
+            }
+            None => found.push(plain),
+        }
+    }
+    found
+}
+
+/// The paths within braces, each behind `head`; gives the text after them.
+fn expand<'a>(head: &str, mut rest: &'a str, found: &mut Vec<String>) -> &'a str {
+    let mut name = String::new();
+    loop {
+        let Some(c) = rest.chars().next() else { return rest };
+        rest = &rest[c.len_utf8()..];
+        match c {
+            '{' => {
+                rest = expand(&format!("{head}{name}"), rest, found);
+                name.clear();
+            }
+            '}' | ',' => {
+                if !name.is_empty() {
+                    found.push(format!("{head}{name}"));
+                    name.clear();
+                }
+                if c == '}' {
+                    return rest;
+                }
+            }
+            c if c.is_whitespace() => {}
+            c => name.push(c),
+        }
+    }
+}
+
+/// From each file to those that it uses.
+fn arrows(modules: &BTreeMap<String, String>) -> Arrows {
+    let of = |(name, text): (&String, &String)| {
+        let used = paths(text).into_iter().filter_map(|path| {
+            let parts: Vec<&str> = path.split("::").collect();
+            let module = (1..=parts.len()).rev().map(|length| parts[..length].join("::"));
+            module.into_iter().find(|module| modules.contains_key(module))
+        });
+        (name.clone(), used.filter(|used| used != name).collect())
+    };
+    modules.iter().map(of).collect()
+}
+
+fn room(module: &str) -> &str {
+    module.split("::").next().unwrap()
+}
+
+fn between_rooms(arrows: &Arrows) -> Arrows {
+    let mut rooms = Arrows::new();
+    for (from, to) in arrows {
+        for to in to.iter().filter(|to| room(to) != room(from)) {
+            rooms.entry(room(from).to_owned()).or_default().insert(room(to).to_owned());
+        }
+    }
+    rooms
+}
+
+/// What is in a cycle or between two: all that remains once no more can be taken away that uses nothing or that
+/// nothing uses.
+fn cycles(arrows: &Arrows) -> Arrows {
+    let mut left = arrows.clone();
+    loop {
+        let used: BTreeSet<String> = left.values().flatten().cloned().collect();
+        let users: BTreeSet<String> = left.keys().cloned().collect();
+        let before = left.values().map(BTreeSet::len).sum::<usize>() + left.len();
+        left.retain(|from, to| {
+            to.retain(|to| users.contains(to));
+            !to.is_empty() && used.contains(from)
+        });
+        if before == left.values().map(BTreeSet::len).sum::<usize>() + left.len() {
+            return left;
+        }
+    }
+}
+
+/// The list of ARCHITECTURE.md: a block fenced as `arrows`, each line `room -> room, room`.
+fn allowed() -> Arrows {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let block = text.split("```arrows\n").nth(1).unwrap().split("```").next().unwrap();
+    let line = |line: &str| {
+        let (from, to) = line.split_once("->").unwrap_or_else(|| panic!("no arrow in {line:?}"));
+        let to = to.split(',').map(|to| to.trim().to_owned()).filter(|to| !to.is_empty());
+        (from.trim().to_owned(), to.collect())
+    };
+    block.lines().map(line).collect()
+}
+
+/// All that is wrong with these arrows.
+fn wrong(files: &Arrows) -> Vec<String> {
+    let (rooms, allowed) = (between_rooms(files), allowed());
+    let mut wrong = Vec::new();
+    let has = |arrows: &Arrows, (from, to): (&str, &str)| {
+        arrows.get(from).is_some_and(|all| all.contains(to))
+    };
+    for (from, all) in &rooms {
+        for to in all {
+            let arrow = (from.as_str(), to.as_str());
+            if !has(&allowed, arrow) && !STILL_THERE.contains(&arrow) {
+                let uses = |(file, used): (&String, &BTreeSet<String>)| {
+                    let used = used.iter().find(|used| room(used) == to)?;
+                    (room(file) == from).then(|| format!("{file} uses {used}"))
+                };
+                let uses: Vec<String> = files.iter().filter_map(uses).collect();
+                wrong.push(format!("{from} -> {to} is not allowed: {}", uses.join(", ")));
+            }
+        }
+    }
+    for (from, all) in &allowed {
+        for to in all.iter().filter(|to| !has(&rooms, (from, to))) {
+            wrong.push(format!("ARCHITECTURE.md allows {from} -> {to}, which nothing needs"));
+        }
+    }
+    for arrow in STILL_THERE.iter().filter(|arrow| !has(&rooms, **arrow)) {
+        wrong.push(format!("{} -> {} is gone: take it out of STILL_THERE", arrow.0, arrow.1));
+    }
+    let mut sound = rooms;
+    for (from, to) in STILL_THERE {
+        sound.get_mut(from).map(|all| all.remove(to));
+    }
+    for (what, arrows) in [("rooms", &sound), ("files", files)] {
+        let cycles = cycles(arrows);
+        if !cycles.is_empty() {
+            wrong.push(format!("a cycle of {what}: {cycles:?}"));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn no_arrow_but_the_allowed_ones_and_no_cycle() {
+    let files = arrows(&modules());
+    assert!(files.len() > 200, "{} files were read", files.len());
+    let wrong = wrong(&files);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn an_arrow_that_is_put_in_is_found() {
+    let put = |file: &str, line: &str| {
+        let mut modules = modules();
+        modules.get_mut(file).unwrap().push_str(line);
+        wrong(&arrows(&modules)).join("\n")
+    };
+    let up = put("model::rule", "\nuse crate::{judge::{assess, waiver::Waiver}, model::units};\n");
+    assert!(up.contains("model -> judge is not allowed: model::rule uses judge::"), "{up}");
+    assert!(up.contains("a cycle of rooms"), "{up}");
+    let inline = put("judge::support::runs", "\nfn f() { crate::judge::rules::clock::g() }\n");
+    assert!(inline.contains("a cycle of files"), "{inline}");
+    assert!(!inline.contains("a cycle of rooms"), "{inline}");
+}
+
+#[test]
+fn what_is_for_tests_draws_no_arrow() {
+    let text = "use crate::a;\n#[cfg(test)]\nmod tests {\n  fn f() { \"}\"; crate::b(); }\n}\n// crate::c\n\
+                #[cfg(test)]\n#[path = \"x.rs\"]\nmod more;\nuse crate::d;\n";
+    let (left, names) = without_tests(&plain(text));
+    assert_eq!(paths(&left), ["a", "d"]);
+    assert_eq!(names, ["more"]);
+}
