@@ -1,11 +1,11 @@
 //! Reads which file uses which, by the `crate::` paths in it, and holds that against ARCHITECTURE.md: no arrow between
 //! rooms that its list does not allow, and no cycle, neither of rooms nor of files.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use crate::trials::Test;
 
 /// Arrows between rooms that are still to go. One that is gone fails the test until its line here is gone, too.
 const STILL_THERE: [(&str, &str); 1] = [("ratings", "event")];
@@ -253,7 +253,6 @@ fn wrong(files: &Arrows) -> Vec<String> {
     wrong
 }
 
-#[test]
 fn no_arrow_but_the_allowed_ones_and_no_cycle() {
     let files = arrows(&modules());
     assert!(files.len() > 200, "{} files were read", files.len());
@@ -261,7 +260,6 @@ fn no_arrow_but_the_allowed_ones_and_no_cycle() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-#[test]
 fn an_arrow_that_is_put_in_is_found() {
     let put = |file: &str, line: &str| {
         let mut modules = modules();
@@ -276,11 +274,18 @@ fn an_arrow_that_is_put_in_is_found() {
     assert!(!inline.contains("a cycle of rooms"), "{inline}");
 }
 
-#[test]
 fn what_is_for_tests_draws_no_arrow() {
     let text = "use crate::a;\n#[cfg(test)]\nmod tests {\n  fn f() { \"}\"; crate::b(); }\n}\n// crate::c\n\
                 #[cfg(test)]\n#[path = \"x.rs\"]\nmod more;\nuse crate::d;\n";
     let (left, names) = without_tests(&plain(text));
     assert_eq!(paths(&left), ["a", "d"]);
     assert_eq!(names, ["more"]);
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        quick no_arrow_but_the_allowed_ones_and_no_cycle,
+        quick an_arrow_that_is_put_in_is_found,
+        quick what_is_for_tests_draws_no_arrow,
+    ]
 }

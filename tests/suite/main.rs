@@ -15,6 +15,7 @@ mod seed;
 
 mod abuse;
 mod agree;
+mod arrows;
 mod batch;
 mod changed;
 mod cli;
@@ -37,6 +38,7 @@ mod run;
 mod sandbox;
 mod standings;
 mod submissions;
+mod waivers;
 mod watch;
 
 use std::process::ExitCode;
@@ -45,7 +47,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> Vec<Test> {
-    let modules: [fn() -> Vec<Test>; 25] = [
+    let modules: [fn() -> Vec<Test>; 27] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -56,6 +58,7 @@ fn all() -> Vec<Test> {
         replayed::tests,
         debian_engines::tests,
         batch::tests,
+        waivers::tests,
         submissions::tests,
         forged_repository::tests,
         multi_call::tests,
@@ -71,6 +74,7 @@ fn all() -> Vec<Test> {
         odd_files::tests,
         reports::tests,
         agree::tests,
+        arrows::tests,
     ];
     modules.into_iter().flat_map(|tests| tests()).collect()
 }

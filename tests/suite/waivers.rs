@@ -1,8 +1,6 @@
 //! Rule 7.8: a waiver lets an entry in, grants the programs that it names to that entry alone, and is told wherever
 //! the verdict is.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
-
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -10,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+
+use crate::trials::Test;
 
 /// A folder with entries and a gate4k.toml.
 struct Folder {
@@ -51,17 +51,6 @@ fn waiver(entry: &str, rule: &str, more: &str) -> String {
 
 fn sed(entry: &str) -> String {
     waiver(entry, "commands", "programs = [\"sed\"]")
-}
-
-/// Whether this host has what the shipped entry needs; what it has not is told.
-fn can_play() -> bool {
-    let has =
-        |name: &str| ["/usr/bin", "/bin"].iter().any(|dir| Path::new(dir).join(name).exists());
-    let can = ["python3", "sed", "tail", "mktemp"].into_iter().all(has);
-    if !can {
-        println!("skipped: this host lacks python3, sed, tail or mktemp");
-    }
-    can
 }
 
 impl Folder {
@@ -114,11 +103,7 @@ fn finding<'a>(report: &'a Value, rule: &str) -> &'a Value {
     found.clone().find(|finding| finding["rule"] == rule).unwrap()
 }
 
-#[test]
 fn a_waived_command_is_granted_and_the_entry_accepted_with_games() {
-    if !can_play() {
-        return;
-    }
     let folder = Folder::new();
     folder.write("sed/engine", fixture("reject/commands-sed"));
     assert_eq!(folder.run(&["check", "--quiet", "--quick", "sed"]).code, 1);
@@ -150,11 +135,7 @@ fn a_waived_command_is_granted_and_the_entry_accepted_with_games() {
     }
 }
 
-#[test]
 fn a_receipt_of_a_waived_entry_holds_and_tells_the_waiver() {
-    if !can_play() {
-        return;
-    }
     let folder = Folder::new();
     folder.write("sed/engine", needs_sed());
     folder.write("gate4k.toml", sed("sed"));
@@ -170,11 +151,7 @@ fn a_receipt_of_a_waived_entry_holds_and_tells_the_waiver() {
     assert!(verify.out.contains("note: commands: waived by the organisers"), "{}", verify.out);
 }
 
-#[test]
 fn only_the_named_program_is_granted_and_to_the_named_entry_only() {
-    if !can_play() {
-        return;
-    }
     let folder = Folder::new();
     folder.write("sed/engine", needs_sed());
     folder.write("other/engine", needs_sed());
@@ -191,11 +168,7 @@ fn only_the_named_program_is_granted_and_to_the_named_entry_only() {
     assert_eq!(other.code, 0, "{}{}", other.out, other.err);
 }
 
-#[test]
 fn a_rule_that_is_judged_by_running_can_be_waived_and_games_are_played() {
-    if !can_play() {
-        return;
-    }
     let folder = Folder::new();
     folder.write("left/engine", fixture("reject/leftover-files-tmp"));
     let words = ["check", "--quiet", "--match=1", "--format=json", "left"];
@@ -210,11 +183,7 @@ fn a_rule_that_is_judged_by_running_can_be_waived_and_games_are_played() {
     assert_eq!(finding(&report, "match")["status"], "pass");
 }
 
-#[test]
 fn a_changed_waiver_is_never_answered_from_the_cache() {
-    if !can_play() {
-        return;
-    }
     let folder = Folder::new();
     folder.write("entries/sed/engine", needs_sed());
     let verdict = |waivers: &str| {
@@ -230,7 +199,6 @@ fn a_changed_waiver_is_never_answered_from_the_cache() {
     assert_eq!(verdict(&awk), "rejected");
 }
 
-#[test]
 fn a_waiver_for_commands_without_programs_is_a_mistake_with_its_fix() {
     let folder = Folder::new();
     folder.write("sed/engine", needs_sed());
@@ -241,11 +209,7 @@ fn a_waiver_for_commands_without_programs_is_a_mistake_with_its_fix() {
     assert!(check.err.contains("add programs = [\"sed\"]"), "{}", check.err);
 }
 
-#[test]
 fn run_grants_the_same() {
-    if !can_play() {
-        return;
-    }
     let folder = Folder::new();
     folder.write("sed/engine", needs_sed());
     let run = || {
@@ -264,11 +228,7 @@ fn run_grants_the_same() {
     assert!(out.contains("readyok") && !err.contains("program refused"), "{out}{err}");
 }
 
-#[test]
 fn a_match_grants_the_same() {
-    if !can_play() {
-        return;
-    }
     let folder = Folder::new();
     folder.write("sed/engine", needs_sed());
     folder.write("plain/engine", fixture("accept/elf"));
@@ -315,11 +275,7 @@ fn records(folder: &Folder, kind: &str) -> Vec<Value> {
     text.lines().filter_map(record).collect()
 }
 
-#[test]
 fn an_event_plays_a_waived_entry_and_freezes_the_waiver() {
-    if !can_play() {
-        return;
-    }
     let folder = Folder::new();
     event(&folder, "");
     let refused = folder.run(&["event", "run", "--quiet", "event.toml"]);
@@ -347,11 +303,25 @@ fn an_event_plays_a_waived_entry_and_freezes_the_waiver() {
     assert!(changed.err.contains("changed since the event began"), "{}", changed.err);
 }
 
-#[test]
 fn a_waiver_of_an_event_is_about_one_of_its_entries() {
     let folder = Folder::new();
     event(&folder, &sed("gone"));
     let run = folder.run(&["event", "run", "--quiet", "event.toml"]);
     assert_eq!(run.code, 2, "{}{}", run.out, run.err);
     assert!(run.err.contains("no [[entry]] of the event lies at gone"), "{}", run.err);
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        slow a_waived_command_is_granted_and_the_entry_accepted_with_games [Landlock, Python3],
+        slow a_receipt_of_a_waived_entry_holds_and_tells_the_waiver [Landlock, Python3],
+        slow only_the_named_program_is_granted_and_to_the_named_entry_only [Landlock, Python3],
+        slow a_rule_that_is_judged_by_running_can_be_waived_and_games_are_played [Landlock, Python3],
+        slow a_changed_waiver_is_never_answered_from_the_cache [Landlock, Python3],
+        slow a_waiver_for_commands_without_programs_is_a_mistake_with_its_fix,
+        slow run_grants_the_same [Landlock, Python3],
+        slow a_match_grants_the_same [Landlock, Python3],
+        slow an_event_plays_a_waived_entry_and_freezes_the_waiver [Landlock, Python3],
+        slow a_waiver_of_an_event_is_about_one_of_its_entries [Landlock, Python3],
+    ]
 }
