@@ -40,7 +40,7 @@ use crate::policy::toolchain::Toolchain;
 use crate::sandbox::capability::{self, Capability};
 use crate::sandbox::devices::{self, DeviceClass};
 use crate::sandbox::plan::{Audit, Launcher, Plan, SandboxError, Staging};
-use crate::sandbox::{Ahead, Sandbox, limits};
+use crate::sandbox::{Sandbox, limits};
 use crate::submission::Submission;
 use crate::submission::entry::{self, LoadError, LoadOptions};
 use crate::submission::format::{self, Format, ThisHost};
@@ -424,10 +424,7 @@ impl Gate {
             limits: self.settings.limits,
             waits: Waits::default(),
         };
-        let ahead = Ahead::new(Arc::clone(&host.sandbox));
-        let gathered = probe::gather(&ahead, &plan, progress);
-        drop(ahead);
-        let (runs, capabilities) = match gathered {
+        let (runs, capabilities) = match probe::gather(&*host.sandbox, &plan, progress) {
             Ok(gathered) => gathered,
             Err(error) => {
                 note_missing_layer(&mut report.layers, &error);

@@ -5,11 +5,13 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::calls::{self, Pending};
-use super::names::call_name;
-use super::plan::Audit;
-use super::stop::{Call, Stop};
-use super::{meta, seccomp, tracee};
+use crate::sandbox::filter::call_names::call_name;
+use crate::sandbox::filter::seccomp;
+use crate::sandbox::filter::stop::{Call, Stop};
+use crate::sandbox::plan::Audit;
+use crate::sandbox::trace::calls::{self, Pending};
+use crate::sandbox::trace::meta;
+use crate::sandbox::trace::tracee;
 
 const X86_64: u32 = 0xc000_003e;
 const I386: u32 = 0x4000_0003;
@@ -71,7 +73,7 @@ proptest! {
         match kind {
             libc::SECCOMP_RET_ALLOW => {
                 prop_assert!(arch == X86_64 || arch == I386);
-                prop_assert!(number <= super::arch::LAST);
+                prop_assert!(number <= crate::sandbox::filter::arch::LAST);
                 if arch == X86_64 {
                     let n = i64::from(number);
                     prop_assert!(![
