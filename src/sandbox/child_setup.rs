@@ -17,7 +17,7 @@ use crate::sandbox::fs::root::{self, HOME, WORK, WORKSPACE, c};
 use crate::sandbox::fs::workspace::{DIRS, Dirs, setup};
 use crate::sandbox::limits::cgroup::{Group, Groups, Top};
 use crate::sandbox::limits::rlimits;
-use crate::sandbox::plan::{Audit, Plan, SandboxError};
+use crate::sandbox::plan::{Plan, SandboxError};
 use crate::sandbox::users;
 
 /// What every run on this host has in common.
@@ -54,8 +54,7 @@ pub(super) struct HostReady {
     /// How the root is built that all entries have in common.
     common: OnceLock<Arc<[Step]>>,
     ids: OnceLock<Ids>,
-    /// The filters with and without the audit of the start.
-    filters: [OnceLock<Arc<[sock_filter]>>; 2],
+    filter: OnceLock<Arc<[sock_filter]>>,
     host_directory: OnceLock<Arc<HostDirectory>>,
     top: OnceLock<Arc<Top>>,
 }
@@ -82,25 +81,21 @@ impl HostReady {
             more,
             common: OnceLock::new(),
             ids: OnceLock::new(),
-            filters: Default::default(),
+            filter: OnceLock::new(),
             host_directory: OnceLock::new(),
             top: OnceLock::new(),
         }
     }
 
     fn common(&self) -> Arc<[Step]> {
-        let make = || root::common(&self.more, &self.host.grants.accelerators).into();
+        let make =
+            || root::common(&self.more, &self.host.grants.accelerators, self.host.memory).into();
         Arc::clone(self.common.get_or_init(make))
     }
 
-    fn filter(&self, audit: Audit) -> Arc<[sock_filter]> {
-        let [full, programs_only] = &self.filters;
-        let filter = match audit {
-            Audit::Full => full,
-            Audit::ProgramsOnly => programs_only,
-        };
-        let make = || seccomp::program(audit, self.host.namespaces, self.host.lazy_memory).into();
-        Arc::clone(filter.get_or_init(make))
+    fn filter(&self) -> Arc<[sock_filter]> {
+        let make = || seccomp::program(self.host.namespaces).into();
+        Arc::clone(self.filter.get_or_init(make))
     }
 
     /// A cgroup for one entry, where there can be any.
@@ -167,7 +162,7 @@ pub(super) fn child_setup(
         root,
         inner_rules: rules(&inner),
         landlock: prepared.rules.ruleset()?,
-        seccomp: prepared.filter(plan.audit),
+        seccomp: prepared.filter(),
         rlimits: rlimits::rlimits(host.namespaces.then_some(host.tasks)),
         ids: *prepared.ids.get_or_init(|| users::ids(host.namespaces)),
         cwd: c(&cwd),

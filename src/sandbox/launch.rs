@@ -12,10 +12,10 @@ use crate::sandbox::child;
 use crate::sandbox::child_setup::HostReady;
 use crate::sandbox::fs::workspace::{Workspace, setup};
 use crate::sandbox::limits::cgroup::Group;
-use crate::sandbox::limits::memory;
 use crate::sandbox::plan::{Audit, Plan, SandboxError, Streams};
 use crate::sandbox::supervise::{Outcome, Start};
 use crate::sandbox::trace::shared::Shared;
+use crate::sandbox::watchdog::{self, EntryTree};
 
 /// An entry that runs in its sandbox.
 pub(super) struct Started {
@@ -28,6 +28,8 @@ pub(super) struct Started {
     pub(super) group: Option<Arc<Group>>,
     /// Becomes readable when the entry's first process has ended.
     pub(super) ended: OwnedFd,
+    /// Kept as long as it is to be watched.
+    pub(super) tree: Arc<EntryTree>,
 }
 
 /// Builds the sandbox and lets the entry run on these streams.
@@ -73,8 +75,10 @@ pub(super) fn launch(
     let at = Instant::now();
     let three = [streams.stdin.as_fd(), streams.stdout.as_fd(), streams.stderr.as_fd()];
     child::let_run(talk.as_fd(), three).map_err(setup("letting the entry run"))?;
-    memory::watch(&shared, host.host.memory);
-    Ok(Started { at, workspace, shared, outcome, group, ended })
+    let tree = EntryTree { shared: Arc::clone(&shared), root: workspace.own_file_system() };
+    let tree = Arc::new(tree);
+    watchdog::watch(&tree, host.host.memory);
+    Ok(Started { at, workspace, shared, outcome, group, ended, tree })
 }
 
 /// The socket between the supervisor and the children.

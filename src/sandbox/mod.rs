@@ -7,6 +7,7 @@ mod filter;
 mod fs;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod fuzz;
+mod inspect;
 mod launch;
 pub mod limits;
 pub mod plan;
@@ -15,6 +16,7 @@ mod sandboxed_process;
 mod supervise;
 mod trace;
 mod users;
+mod watchdog;
 
 pub use child_setup::Host;
 pub use fs::devices;

@@ -1,25 +1,24 @@
 //! A started entry: its state, its end, and the report of what the tracer saw.
 
-use std::io::{Read, Seek};
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use nix::fcntl::OFlag;
 use nix::unistd::pipe2;
-use sha2::{Digest, Sha256};
 
 use crate::model::evidence::{
-    Exec, ExitHow, FileOpen, LeftProcess, Product, ProgramClass, Refusal, Resource,
+    Exec, ExitHow, FileOpen, LeftProcess, ProgramClass, Record, Refusal, Resource,
 };
 use crate::model::text::escape;
-use crate::model::units::Bytes;
 use crate::sandbox::child;
 use crate::sandbox::child_setup::{Host, HostReady};
-use crate::sandbox::fs::residue;
 use crate::sandbox::fs::workspace::{Workspace, setup};
+use crate::sandbox::inspect::files::Sums;
+use crate::sandbox::inspect::process;
+use crate::sandbox::inspect::residue;
 use crate::sandbox::launch::{Started, launch};
 use crate::sandbox::limits::cgroup::Group;
 use crate::sandbox::limits::cpu::CpuTimes;
@@ -29,6 +28,7 @@ use crate::sandbox::plan::{
 use crate::sandbox::supervise::Outcome;
 use crate::sandbox::trace::record::{Raw, RawExec};
 use crate::sandbox::trace::shared::Shared;
+use crate::sandbox::watchdog::EntryTree;
 
 /// Starts entries confined on this host.
 pub struct Sandbox {
@@ -57,10 +57,10 @@ impl Sandbox {
         plan: &Plan,
         streams: Streams,
     ) -> Result<(Box<dyn Confined>, OwnedFd), SandboxError> {
-        let Started { at, workspace, shared, outcome, group, ended } =
+        let Started { at, workspace, shared, outcome, group, ended, tree } =
             launch(&self.host, plan, &streams)?;
         let (outcome, programs) = (Mutex::new(outcome), Arc::clone(&self.programs));
-        let process = SandboxedProcess { at, workspace, group, shared, outcome, programs };
+        let process = SandboxedProcess { at, workspace, group, shared, outcome, programs, tree };
         Ok((Box::new(process), ended))
     }
 }
@@ -82,6 +82,11 @@ impl Launcher for Sandbox {
     }
 }
 
+/// How long the tracer may take to end after everything was killed.
+const END_OF_TRACER: Duration = Duration::from_secs(60);
+/// Between two looks whether it was given up.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
 struct SandboxedProcess {
     at: Instant,
     workspace: Workspace,
@@ -89,13 +94,28 @@ struct SandboxedProcess {
     shared: Arc<Shared>,
     outcome: Mutex<Receiver<Outcome>>,
     programs: Arc<dyn Programs>,
+    #[expect(dead_code, reason = "watched as long as it is kept")]
+    tree: Arc<EntryTree>,
 }
 
 impl SandboxedProcess {
     fn join(&self) -> Option<Outcome> {
         self.shared.kill();
-        // It comes once; afterwards nobody is there to send another.
-        self.outcome.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
+        let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let end = Instant::now() + END_OF_TRACER;
+        loop {
+            // It comes once; afterwards nobody is there to send another.
+            match outcome.recv_timeout(LOOK_AGAIN) {
+                Ok(outcome) => return Some(outcome),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) if self.shared.is_stuck() => return None,
+                Err(RecvTimeoutError::Timeout) if Instant::now() > end => {
+                    self.shared.give_up();
+                    return None;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
     }
 }
 
@@ -123,7 +143,7 @@ impl Confined for SandboxedProcess {
     }
 
     fn processes(&self) -> Vec<LeftProcess> {
-        self.shared.live().into_iter().filter_map(process).collect()
+        self.shared.live().into_iter().filter_map(left_process).collect()
     }
 
     fn cpu_times(&self) -> CpuTimes {
@@ -149,7 +169,8 @@ impl Confined for SandboxedProcess {
 
     fn close(self: Box<Self>) -> Traces {
         let Some(Outcome { raw, launch_failure }) = self.join() else {
-            return Traces::default();
+            let what = Resource::Unrecorded(Record::Tracer);
+            return Traces { refusals: vec![Refusal { by: None, what }], ..Traces::default() };
         };
         let Raw { execs, opens, denials, mut refusals, lazy_maps, crashes, not_installed, made } =
             raw;
@@ -159,8 +180,9 @@ impl Confined for SandboxedProcess {
             refusals.push(Refusal { by: None, what: Resource::Used(limit) });
         }
         let mut known: Vec<Exec> = Vec::with_capacity(execs.len());
+        let mut sums = Sums::new();
         for (index, raw) in execs.into_iter().enumerate() {
-            let exec = self.describe(raw, index, &known);
+            let exec = self.describe(raw, index, &known, &mut sums);
             known.push(exec);
         }
         let maker = |path: &Path| {
@@ -178,7 +200,11 @@ impl Confined for SandboxedProcess {
             .filter(|(_, by)| of_the_entry(*by))
             .map(|(name, _)| name)
             .collect();
-        let left_files = residue::scan(&self.workspace.watched(), maker, cache);
+        let left = residue::scan(&self.workspace.watched(), maker, cache);
+        if !left.complete {
+            let what = Resource::Unrecorded(Record::LeftFiles);
+            refusals.push(Refusal { by: None, what });
+        }
         let since = |at: Instant| at.saturating_duration_since(self.at);
         Traces {
             launch_failure,
@@ -204,14 +230,14 @@ impl Confined for SandboxedProcess {
                     crash
                 })
                 .collect(),
-            left_files,
+            left_files: left.files,
             execs: known,
         }
     }
 }
 
 impl SandboxedProcess {
-    fn describe(&self, raw: RawExec, index: usize, known: &[Exec]) -> Exec {
+    fn describe(&self, raw: RawExec, index: usize, known: &[Exec], sums: &mut Sums) -> Exec {
         let seen = &raw.seen;
         let mut above_it = Vec::new();
         let mut above = raw.by;
@@ -233,6 +259,10 @@ impl SandboxedProcess {
                 (class, name) = (its_class, its_name);
             }
         }
+        if class == ProgramClass::Helper && raw.own_code {
+            // Code of the entry's own has started it, in the memory of the program that may.
+            class = ProgramClass::Refused;
+        }
         if index == 0 && seen.own && class != ProgramClass::Refused {
             (class, name) = (ProgramClass::Entry, "entry".into());
         }
@@ -249,47 +279,26 @@ impl SandboxedProcess {
             name: escape(name.as_bytes(), 300),
             lasted: raw.ended.map(|end| end.saturating_duration_since(raw.at)),
             exit: raw.exit,
-            product: raw.file.and_then(product),
+            product: raw.file.and_then(|file| sums.of(file)),
         }
     }
 }
 
-fn process(pid: i32) -> Option<LeftProcess> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (head, tail) = stat.rsplit_once(')')?;
-    let state = tail.trim_start().chars().next()?;
-    if state == 'Z' || state == 'X' {
-        return None;
-    }
-    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let words: Vec<String> =
-        line.split(|b| *b == 0).filter(|w| !w.is_empty()).map(|w| escape(w, 100)).collect();
+fn left_process(pid: i32) -> Option<LeftProcess> {
+    // The process goes on while any thread of it does; then the first one may have ended and tells nothing.
+    let thread = process::living_thread(pid)?;
+    let stat = process::text(thread, "stat").ok()?;
+    let state = process::after_name(&stat)?.next()?.chars().next()?;
+    let words: Vec<String> = process::command_line(thread)
+        .iter()
+        .filter(|word| !word.is_empty())
+        .map(|word| escape(word, 100))
+        .collect();
     let command = if words.is_empty() {
+        let (head, _) = stat.rsplit_once(')')?;
         head.split_once('(').map(|(_, name)| escape(name.as_bytes(), 100)).unwrap_or_default()
     } else {
         words.join(" ")
     };
     Some(LeftProcess { pid, state, command })
-}
-
-/// Size and hash of a program that the entry made.
-fn product(mut file: std::fs::File) -> Option<Product> {
-    /// A product larger than this is listed by its size alone.
-    const MOST: u64 = 256 << 20;
-    let size = file.metadata().ok()?.len();
-    if size > MOST {
-        return Some(Product { size: Bytes(size), sha256: String::new() });
-    }
-    file.rewind().ok()?;
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0u8; 64 << 10];
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(n) => hasher.update(buffer.get(..n)?),
-            Err(_) => return None,
-        }
-    }
-    let sha256 = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    Some(Product { size: Bytes(size), sha256 })
 }

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, mpsc};
 
@@ -16,9 +15,9 @@ use crate::sandbox::child_setup::{self, HostReady};
 use crate::sandbox::failure;
 use crate::sandbox::fs::host_directory::HostDirectory;
 use crate::sandbox::fs::workspace::{Dirs, STAGING, Workspace, setup, stage_on_host, staged};
+use crate::sandbox::inspect::files::EntryFiles;
 use crate::sandbox::limits::cgroup::Group;
 use crate::sandbox::plan::{Plan, SandboxError};
-use crate::sandbox::trace::calls::OwnPlace;
 use crate::sandbox::trace::exit_channel::ExitChannel;
 use crate::sandbox::trace::record::Raw;
 use crate::sandbox::trace::shared::Shared;
@@ -75,26 +74,20 @@ impl Start {
         let (dirs, setup_of_child) = self.make()?;
         let Start { host, plan, group, theirs, talk, shared, .. } = self;
         let (entry, root) = begin(&setup_of_child, theirs, &talk, &shared, group.as_deref())?;
-        let (own, workspace) = match (dirs, root) {
-            (Some(dirs), _) => {
-                let top = dirs.top.path();
-                // The kernel's own paths have no links in them.
-                let own = OwnPlace::Below(top.canonicalize().unwrap_or_else(|_| top.to_owned()));
-                (own, dirs.into_workspace())
-            }
+        let (files, workspace) = match (dirs, root) {
+            (Some(dirs), _) => (EntryFiles::on_host(dirs.top.path()), dirs.into_workspace()),
             (None, Some(root)) => {
                 let root = File::from(root);
-                // No device has the number 0 with anything of the host on it.
-                let own = OwnPlace::Device(root.metadata().map_or(0, |meta| meta.dev()));
-                (own, Workspace::Inside(root))
+                (EntryFiles::inside(&root), Workspace::Inside(root))
             }
             (None, None) => {
                 return Err(setup("receiving the new root")(io::Error::other("none was sent")));
             }
         };
+        let files = files.map_err(setup("looking at the entry's root"))?;
         let us = std::process::id() as i32;
         let path = host.host.path.clone();
-        let tracer = Tracer::new(&shared, entry, us, own, path, host.host.tasks);
+        let tracer = Tracer::new(&shared, entry, us, files, path, host.host.tasks);
         drop(group);
         let _ = report.send(Ok(workspace));
         let mut exit_channel = ExitChannel::new(&talk, setup_of_child.root.is_some());

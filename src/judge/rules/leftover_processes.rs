@@ -42,6 +42,14 @@ pub fn judge(evidence: &Evidence) -> Finding {
         );
         // An engine that hangs because it was refused memory cannot obey.
         host::excused(finding, host::refusal(run, &evidence.host))
+    } else if let Some(run) = ended.iter().find(|run| run.ending.emptied_after.is_none()) {
+        // Nobody was seen, and nobody saw the last one end.
+        Finding::undecided(
+            RULE,
+            format!("not every process had ended {grace} after quit, and none was seen that still ran"),
+        )
+        .with("run", run.purpose)
+        .help("check again; let every process that the entry starts end by itself within seconds of quit")
     } else if let Some((run, words)) = other_ends(evidence) {
         Finding::advice(RULE, format!("nothing remains after quit; {words}"))
             .with("left", &run.left_processes)
@@ -89,6 +97,13 @@ mod tests {
         let finding = judge(&testing::evidence_of([run]));
         assert_eq!(finding.status, Status::Fail);
         assert!(finding.summary.contains("1 process still ran 10.0 s after quit: sleep 1000"));
+    }
+
+    #[test]
+    fn what_was_not_seen_to_end_never_passes() {
+        let mut run = testing::run(Purpose::Main);
+        run.ending.emptied_after = None;
+        assert_eq!(judge(&testing::evidence_of([run])).status, Status::Undecided);
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub mod uci_quit;
 use crate::model::evidence::Evidence;
 use crate::model::verdict::Finding;
 
+use crate::judge::support::unrecorded;
+
 use commands::CommandPolicy;
 use libraries::LibraryPolicy;
 
@@ -57,6 +59,7 @@ pub fn judge_all(evidence: &Evidence, needed: &[String], policy: &dyn Policy) ->
         ponder::judge(evidence),
         clock::judge(evidence),
     ];
+    unrecorded::open(&mut findings, evidence);
     // Ids are ordered as the registry lists them, so that no second list can disagree.
     findings.sort_by_key(|finding| finding.rule);
     findings

@@ -9,4 +9,5 @@ pub mod seen;
 pub mod simple;
 #[cfg(test)]
 pub(crate) mod testing;
+pub(crate) mod unrecorded;
 pub mod words;

@@ -18,7 +18,7 @@ table! {
     SYS_finit_module SYS_delete_module SYS_open_by_handle_at SYS_name_to_handle_at SYS_fanotify_init
     SYS_fanotify_mark SYS_acct SYS_swapon SYS_swapoff SYS_reboot SYS_quotactl SYS_quotactl_fd
     SYS_settimeofday SYS_clock_settime SYS_clock_adjtime SYS_adjtimex SYS_sethostname SYS_setdomainname
-    SYS_syslog SYS_vhangup SYS_mq_open SYS_shmget SYS_msgget SYS_semget SYS_clone
+    SYS_syslog SYS_vhangup SYS_mq_open SYS_sendmsg SYS_sendmmsg SYS_shmget SYS_msgget SYS_semget SYS_clone
     SYS_ioctl SYS_seccomp SYS_prctl SYS_fcntl SYS_kill SYS_tkill SYS_tgkill
     SYS_rt_sigqueueinfo SYS_rt_tgsigqueueinfo SYS_pidfd_open SYS_prlimit64 SYS_sched_setaffinity
     SYS_sched_setscheduler SYS_sched_setparam SYS_sched_setattr SYS_migrate_pages SYS_move_pages
@@ -37,6 +37,10 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
         return match number {
             102 => "socketcall (i386)".into(),
             359 => format!("{} (i386)", socket("socket", call)),
+            54 => ioctl(call) + " (i386)",
+            345 => "sendmmsg (i386)".into(),
+            370 => "sendmsg (i386)".into(),
+            447 => "memfd_secret (i386)".into(),
             120 if call.args[0] & libc::CLONE_UNTRACED as u64 != 0 => {
                 "clone(untraced) (i386)".into()
             }
@@ -49,7 +53,10 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
     let name = NAMES
         .iter()
         .chain(arch::OLD_NAMES)
-        .chain(&[(arch::FCHMODAT2, "SYS_fchmodat2")])
+        .chain(&[
+            (arch::FCHMODAT2, "SYS_fchmodat2"),
+            (arch::MEMFD_SECRET as i64, "SYS_memfd_secret"),
+        ])
         .find(|(n, _)| *n == number)
         .map(|(_, name)| name.trim_start_matches("SYS_"));
     match name {
@@ -57,17 +64,29 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
         Some("clone") if call.args[0] & libc::CLONE_UNTRACED as u64 != 0 => {
             "clone(untraced)".into()
         }
+        Some("clone") if call.args[0] & libc::CLONE_THREAD as u64 != 0 => {
+            "clone(thread without CLONE_FILES)".into()
+        }
         Some("clone") => "clone(new namespaces)".into(),
         Some("prctl") if call.args[0] as i32 == libc::PR_SET_SECCOMP => {
             "prctl(PR_SET_SECCOMP)".into()
         }
         Some("prctl") => "prctl(PR_SET_DUMPABLE, 0)".into(),
         Some("fcntl") => "fcntl(F_SETOWN)".into(),
-        Some("ioctl") if call.args[1] as u32 == 0x5412 => "ioctl(TIOCSTI)".into(),
-        Some("ioctl") if call.args[1] as u32 == 0x541c => "ioctl(TIOCLINUX)".into(),
-        Some("ioctl") => format!("ioctl(0x{:x})", call.args[1]),
+        Some("ioctl") => ioctl(call),
         Some(name) => name.into(),
         None => format!("system call {number}"),
+    }
+}
+
+/// The kernel reads the request as 32 bits: the others make no other name.
+fn ioctl(call: &Call) -> String {
+    match call.args[1] as u32 {
+        0x5412 => "ioctl(TIOCSTI)".into(),
+        0x541c => "ioctl(TIOCLINUX)".into(),
+        0x8901 => "ioctl(FIOSETOWN)".into(),
+        0x8902 => "ioctl(SIOCSPGRP)".into(),
+        request => format!("ioctl(0x{request:x})"),
     }
 }
 
@@ -80,7 +99,9 @@ fn socket(name: &str, call: &Call) -> String {
         libc::AF_PACKET => "AF_PACKET".into(),
         libc::AF_VSOCK => "AF_VSOCK".into(),
         libc::AF_ALG => "AF_ALG".into(),
-        other => format!("family {other}"),
+        // AF_MAX is 46 today.
+        other @ 0..64 => format!("family {other}"),
+        _ => "no family".into(),
     };
     let kind = match call.args[1] as i32 & 0xf {
         libc::SOCK_STREAM => "SOCK_STREAM".into(),

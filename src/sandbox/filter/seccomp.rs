@@ -16,9 +16,8 @@ use libc::{
     sock_filter,
 };
 
-use crate::sandbox::filter::arch::{self, OPEN_TREE_ATTR, Table};
+use crate::sandbox::filter::arch::{self, MEMFD_SECRET, OPEN_TREE_ATTR, Table};
 use crate::sandbox::filter::stop::{COMPAT, Stop};
-use crate::sandbox::plan::Audit;
 
 // Offsets in struct seccomp_data.
 const NUMBER: u32 = 0;
@@ -43,6 +42,8 @@ enum When {
     Always,
     /// Any of these bits of the low word of argument n.
     Bits(u32, u32),
+    /// Of the bits of the low word of argument n, all of the first are set and none of the second.
+    Some(u32, u32, u32),
     /// The low word of argument n is this.
     Is(u32, u32),
     /// The low word of argument n is not this.
@@ -72,6 +73,9 @@ const TIOCLINUX: u32 = 0x541c;
 const FS_IOC_SETFLAGS: u32 = 0x4008_6602;
 const FS_IOC32_SETFLAGS: u32 = 0x4004_6602;
 const FS_IOC_FSSETXATTR: u32 = 0x401c_5820;
+/// The ioctls that set a descriptor's owner, as fcntl does.
+const FIOSETOWN: u32 = 0x8901;
+const SIOCSPGRP: u32 = 0x8902;
 /// The descriptor's owner gets a signal of the caller's choice: another way to kill.
 const F_SETOWN: u32 = 8;
 const F_SETOWN_EX: u32 = 15;
@@ -79,16 +83,12 @@ const F_SETOWN_EX: u32 = 15;
 const META_AT: [u32; 3] = [463, 466, 469];
 
 /// Builds the filter. `namespaced`: unix sockets, process numbers and foreign files are harmless where the
-/// namespaces are the entry's own; elsewhere they are refused. `lazy_memory`: large mappings stop even where
-/// nothing is audited.
-pub(in crate::sandbox) fn program(
-    audit: Audit,
-    namespaced: bool,
-    lazy_memory: bool,
-) -> Vec<sock_filter> {
+/// namespaces are the entry's own; elsewhere they are refused. Every start has the same filter, whatever is
+/// written down of it: an entry could tell one from another by how long its calls take.
+pub(in crate::sandbox) fn program(namespaced: bool) -> Vec<sock_filter> {
     let mut code = vec![load(ARCH)];
     for table in arch::TABLES {
-        let body = block(table, audit, namespaced, lazy_memory);
+        let body = block(table, namespaced);
         // A jump over the whole block: conditional jumps reach only 255 instructions.
         code.push(jump(BPF_JEQ, table.arch, 1, 0));
         code.push(over(body.len()));
@@ -100,7 +100,7 @@ pub(in crate::sandbox) fn program(
 
 /// One table. The kernel runs the filter on every number there is when it is installed (to remember what is always
 /// allowed), so the numbers are searched by halves and not one by one.
-fn block(table: &Table, audit: Audit, namespaced: bool, lazy_memory: bool) -> Vec<sock_filter> {
+fn block(table: &Table, namespaced: bool) -> Vec<sock_filter> {
     let mut code = vec![load(NUMBER)];
     if let (false, Some(bit)) = (table.compat, arch::FOREIGN_BIT) {
         code.push(jump(BPF_JSET, bit, 0, 1));
@@ -109,7 +109,7 @@ fn block(table: &Table, audit: Audit, namespaced: bool, lazy_memory: bool) -> Ve
     code.push(jump(BPF_JGT, table.last, 0, 1));
     code.push(ret(then(Then::NoSuchCall, false)));
     let mut calls: BTreeMap<u32, Vec<sock_filter>> = BTreeMap::new();
-    for rule in rules(table, audit, namespaced, lazy_memory) {
+    for rule in rules(table, namespaced) {
         calls.entry(rule.number).or_default().extend(check(&rule, table.compat));
     }
     let calls: Vec<(u32, Vec<sock_filter>)> = calls.into_iter().collect();
@@ -152,6 +152,9 @@ fn check(rule: &Rule, compat: bool) -> Vec<sock_filter> {
     match rule.when {
         When::Always => vec![action],
         When::Bits(n, bits) => vec![load(argument(n)), jump(BPF_JSET, bits, 0, 1), action],
+        When::Some(n, set, unset) => {
+            vec![load(argument(n)), jump(BPF_JSET, set, 0, 2), jump(BPF_JSET, unset, 1, 0), action]
+        }
         When::Is(n, value) => vec![load(argument(n)), jump(BPF_JEQ, value, 0, 1), action],
         When::IsNot(n, value) => vec![load(argument(n)), jump(BPF_JEQ, value, 1, 0), action],
         When::Huge(n) => vec![load(argument(n) + 4), jump(BPF_JEQ, 0, 1, 0), action],
@@ -165,7 +168,7 @@ fn check(rule: &Rule, compat: bool) -> Vec<sock_filter> {
     }
 }
 
-fn rules(table: &Table, audit: Audit, namespaced: bool, lazy_memory: bool) -> Vec<Rule> {
+fn rules(table: &Table, namespaced: bool) -> Vec<Rule> {
     let always = |number, stop| Rule { number, when: When::Always, then: Then::Stop(stop) };
     let denied = |number, when| Rule { number, when, then: Then::Stop(Stop::Denied) };
     let mut rules = vec![
@@ -174,8 +177,12 @@ fn rules(table: &Table, audit: Audit, namespaced: bool, lazy_memory: bool) -> Ve
         // glibc falls back to clone, whose flags can be read here.
         Rule { number: table.clone3, when: When::Always, then: Then::NoSuchCall },
         denied(table.clone, When::Bits(0, REFUSED_CLONES)),
+        // A thread with descriptors of its own could hide files in memory there.
+        denied(table.clone, When::Some(0, libc::CLONE_THREAD as u32, libc::CLONE_FILES as u32)),
         denied(table.ioctl, When::Is(1, TIOCSTI)),
         denied(table.ioctl, When::Is(1, TIOCLINUX)),
+        denied(table.ioctl, When::Is(1, FIOSETOWN)),
+        denied(table.ioctl, When::Is(1, SIOCSPGRP)),
         denied(table.ioctl, When::Is(1, FS_IOC_SETFLAGS)),
         denied(table.ioctl, When::Is(1, FS_IOC32_SETFLAGS)),
         denied(table.ioctl, When::Is(1, FS_IOC_FSSETXATTR)),
@@ -194,9 +201,14 @@ fn rules(table: &Table, audit: Audit, namespaced: bool, lazy_memory: bool) -> Ve
     }
     rules.extend(table.always_denied.iter().copied().flatten().map(|&n| denied(n, When::Always)));
     rules.push(denied(OPEN_TREE_ATTR, When::Always));
+    // Memory that the kernel reads for its owner, and nobody else can.
+    rules.push(denied(MEMFD_SECRET, When::Always));
+    // Segments and queues that nobody has attached are memory that no process is seen to have; without an IPC namespace
+    // they would outlive the entry on the host, too.
+    rules.extend(table.shared_memory.iter().map(|&number| denied(number, When::Always)));
+    // Files in memory that are on their way through a socket are held by no process.
+    rules.extend(table.sends.iter().map(|&number| denied(number, When::Always)));
     if !namespaced {
-        // Without an IPC namespace a segment would outlive the entry on the host.
-        rules.extend(table.shared_memory.iter().map(|&number| denied(number, When::Always)));
         // Without a process namespace, the user's other processes can be reached by number.
         let stops = |numbers: &'static [u32], stop| numbers.iter().map(move |&n| always(n, stop));
         rules.extend(stops(table.processes, Stop::Process));
@@ -209,28 +221,23 @@ fn rules(table: &Table, audit: Audit, namespaced: bool, lazy_memory: bool) -> Ve
         rules.extend(table.meta.iter().flat_map(|numbers| stops(numbers, Stop::Meta)));
         rules.extend(META_AT.iter().map(|&number| denied(number, When::Always)));
     }
-    if audit == Audit::Full {
-        rules.extend(
-            table
-                .paths
-                .iter()
-                .chain(table.looks)
-                .copied()
-                .flatten()
-                .map(|&(number, stop)| always(number, stop)),
-        );
-        rules.extend(
-            table.forks.iter().chain([&table.clone]).map(|&number| always(number, Stop::Clone)),
-        );
-    }
-    // (To be made lazy, they must stop in every run.)
-    if audit == Audit::Full || lazy_memory {
-        rules.extend(table.mmap.map(|number| Rule {
-            number,
-            when: When::Huge(1),
-            then: Then::Stop(Stop::BigMap),
-        }));
-    }
+    rules.extend(
+        table
+            .paths
+            .iter()
+            .chain(table.looks)
+            .copied()
+            .flatten()
+            .map(|&(number, stop)| always(number, stop)),
+    );
+    rules.extend(
+        table.forks.iter().chain([&table.clone]).map(|&number| always(number, Stop::Clone)),
+    );
+    rules.extend(table.mmap.map(|number| Rule {
+        number,
+        when: When::Huge(1),
+        then: Then::Stop(Stop::BigMap),
+    }));
     rules
 }
 
@@ -306,17 +313,18 @@ pub(in crate::sandbox) mod tests {
     }
 
     /// The first rule that applies, looked for one by one.
-    fn first_rule(table: &Table, number: u32, args: [u64; 6], audit: Audit, bare: bool) -> u32 {
+    fn first_rule(table: &Table, number: u32, args: [u64; 6], bare: bool) -> u32 {
         let low = |n: u32| args[n as usize] as u32;
         let applies = |rule: &Rule| match rule.when {
             When::Always => true,
             When::Bits(n, bits) => low(n) & bits != 0,
+            When::Some(n, set, unset) => low(n) & set == set && low(n) & unset == 0,
             When::Is(n, value) => low(n) == value,
             When::IsNot(n, value) => low(n) != value,
             When::Huge(n) => args[n as usize] >> 32 != 0,
             When::Pair(first, second) => low(0) == first && low(1) == second,
         };
-        let rules = rules(table, audit, !bare, false);
+        let rules = rules(table, !bare);
         let found = rules.iter().find(|rule| rule.number == number && applies(rule));
         found.map_or(libc::SECCOMP_RET_ALLOW, |rule| then(rule.then, table.compat))
     }
@@ -325,15 +333,13 @@ pub(in crate::sandbox) mod tests {
     fn every_number_gets_the_word_of_its_first_rule() {
         let words =
             [0, 1, 2, 4, 8, 15, 22, 0x5412, 0x541c, 0x4008_6602, 0x1000_0011, 0x80_0000, 1 << 32];
-        for (audit, bare) in
-            [(Audit::Full, true), (Audit::Full, false), (Audit::ProgramsOnly, true)]
-        {
-            let p = program(audit, !bare, false);
+        for bare in [true, false] {
+            let p = program(!bare);
             for (table, arch) in arch::TABLES.iter().zip([AUDIT_ARCH_X86_64, AUDIT_ARCH_I386]) {
                 for number in 0..=table.last {
                     for word in words {
                         for args in [[word; 6], [4, word, 0, 0, 0, 0]] {
-                            let wanted = first_rule(table, number, args, audit, bare);
+                            let wanted = first_rule(table, number, args, bare);
                             assert_eq!(run(&p, arch, number, args), wanted, "{number} {args:?}");
                         }
                     }
@@ -346,10 +352,24 @@ pub(in crate::sandbox) mod tests {
 
     #[test]
     fn native_calls() {
-        let p = program(Audit::ProgramsOnly, true, false);
+        let p = program(true);
         let call = |nr: i64, args| run(&p, AUDIT_ARCH_X86_64, nr as u32, args);
         assert_eq!(call(libc::SYS_read, [0; 6]), libc::SECCOMP_RET_ALLOW);
-        assert_eq!(call(libc::SYS_openat, [0; 6]), libc::SECCOMP_RET_ALLOW);
+        assert_eq!(call(libc::SYS_openat, [0; 6]), libc::SECCOMP_RET_TRACE | Stop::OpenAt as u32);
+        assert_eq!(call(libc::SYS_sendmsg, [0; 6]), DENIED);
+        assert_eq!(call(MEMFD_SECRET.into(), [0; 6]), DENIED);
+        for owner in [FIOSETOWN, SIOCSPGRP] {
+            assert_eq!(call(libc::SYS_ioctl, [0, owner.into(), 0, 0, 0, 0]), DENIED);
+            assert_eq!(
+                run(&p, AUDIT_ARCH_I386, 54, [0, owner.into(), 0, 0, 0, 0]),
+                DENIED | u32::from(COMPAT)
+            );
+        }
+        let thread = (libc::CLONE_VM | libc::CLONE_SIGHAND | libc::CLONE_THREAD) as u64;
+        assert_eq!(call(libc::SYS_clone, [thread, 0, 0, 0, 0, 0]), DENIED);
+        let shared = thread | libc::CLONE_FILES as u64;
+        let stops = libc::SECCOMP_RET_TRACE | Stop::Clone as u32;
+        assert_eq!(call(libc::SYS_clone, [shared, 0, 0, 0, 0, 0]), stops);
         assert_eq!(call(libc::SYS_execve, [0; 6]), libc::SECCOMP_RET_TRACE | 1);
         assert_eq!(call(libc::SYS_ptrace, [0; 6]), DENIED);
         assert_eq!(call(libc::SYS_mq_open, [0; 6]), DENIED);
@@ -358,7 +378,10 @@ pub(in crate::sandbox) mod tests {
         assert_eq!(call(libc::SYS_socket, unix), libc::SECCOMP_RET_ALLOW);
         let newuser = [libc::CLONE_NEWUSER as u64 | 17, 0, 0, 0, 0, 0];
         assert_eq!(call(libc::SYS_clone, newuser), DENIED);
-        assert_eq!(call(libc::SYS_clone, [17, 0, 0, 0, 0, 0]), libc::SECCOMP_RET_ALLOW);
+        assert_eq!(
+            call(libc::SYS_clone, [17, 0, 0, 0, 0, 0]),
+            libc::SECCOMP_RET_TRACE | Stop::Clone as u32
+        );
         assert_eq!(call(libc::SYS_clone3, [0; 6]), libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32);
         let sti = [0, u64::from(TIOCSTI) | 1 << 32, 0, 0, 0, 0];
         assert_eq!(call(libc::SYS_ioctl, sti), DENIED);
@@ -376,14 +399,14 @@ pub(in crate::sandbox) mod tests {
         assert_eq!(call(libc::SYS_seccomp, [1, 8, 0, 0, 0, 0]), DENIED);
         assert_eq!(call(libc::SYS_clone, [0x0080_0011, 0, 0, 0, 0, 0]), DENIED);
         assert_eq!(call(libc::SYS_chmod, [0; 6]), libc::SECCOMP_RET_ALLOW);
-        let bare = program(Audit::ProgramsOnly, false, false);
+        let bare = program(false);
         let kill = run(&bare, AUDIT_ARCH_X86_64, libc::SYS_kill as u32, [0; 6]);
         assert_eq!(kill, libc::SECCOMP_RET_TRACE | Stop::Process as u32);
     }
 
     #[test]
     fn other_tables_and_architectures() {
-        let p = program(Audit::Full, false, false);
+        let p = program(false);
         assert_eq!(run(&p, AUDIT_ARCH_I386, 102, [0; 6]), DENIED | u32::from(COMPAT));
         let set_flags = run(&p, AUDIT_ARCH_I386, 54, [0, 0x4004_6602, 0, 0, 0, 0]);
         assert_eq!(set_flags, DENIED | u32::from(COMPAT));
@@ -403,7 +426,7 @@ pub(in crate::sandbox) mod tests {
 
     #[test]
     fn only_huge_mappings_stop() {
-        let p = program(Audit::Full, true, false);
+        let p = program(true);
         let map =
             |len: u64| run(&p, AUDIT_ARCH_X86_64, libc::SYS_mmap as u32, [0, len, 0, 0, 0, 0]);
         assert_eq!(map(1 << 20), libc::SECCOMP_RET_ALLOW);

@@ -19,7 +19,7 @@ use crate::sandbox::plan::SandboxError;
 pub(in crate::sandbox) const LEAST_ABI: i32 = 3;
 
 /// The newest interface whose rights this program knows.
-const NEWEST: ABI = ABI::V6;
+const NEWEST: ABI = ABI::V10;
 
 /// What an entry may do with which of the host's files. Paths are real paths (no links).
 #[derive(Clone, Debug, Default)]
@@ -36,11 +36,15 @@ pub struct Grants {
     pub accelerators: Vec<PathBuf>,
 }
 
+/// The rights that this kernel and this program know: any other is refused by the kernel, not left out.
+fn known() -> BitFlags<AccessFs> {
+    AccessFs::from_all(ABI::from(child::landlock_abi()).min(NEWEST))
+}
+
 /// All that an entry may do in its own workspace.
 pub(in crate::sandbox) fn workspace_rights() -> u64 {
     // IoctlDev and MakeChar/MakeBlock stay out: there are no devices of its own.
-    let all = AccessFs::from_all(NEWEST);
-    (all & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev)).bits()
+    (known() & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev)).bits()
 }
 
 /// To read and run what is staged, and to list it.
@@ -108,8 +112,7 @@ impl Rules {
             .map_err(|e| failed(creating, &e))?;
         let ruleset = Option::<OwnedFd>::from(ruleset)
             .ok_or_else(|| failed(creating, &"the kernel enforces no Landlock rights"))?;
-        // A right that the kernel does not know is refused, not left out.
-        let known = AccessFs::from_all(ABI::from(child::landlock_abi()).min(NEWEST));
+        let known = known();
         for (file, rights) in &self.rules {
             child::landlock_grant(ruleset.as_fd(), file.as_fd(), (*rights & known).bits())
                 .map_err(|e| failed("adding a Landlock rule", &e))?;

@@ -5,6 +5,5 @@ pub mod devices;
 pub(in crate::sandbox) mod guardian;
 pub(in crate::sandbox) mod host_directory;
 pub(in crate::sandbox) mod landlock;
-pub(in crate::sandbox) mod residue;
 pub(in crate::sandbox) mod root;
 pub(in crate::sandbox) mod workspace;

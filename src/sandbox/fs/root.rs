@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use crate::model::units::Bytes;
 use crate::sandbox::child::Step;
 
 /// Where entries find themselves.
@@ -17,8 +18,13 @@ pub(in crate::sandbox) const HOME: &str = "/home/entry";
 pub(in crate::sandbox) const WORKSPACE: [&str; 5] = [WORK, HOME, "/tmp", "/var/tmp", "/dev/shm"];
 
 /// Memory for files of the entry, and their number: compiling needs some megabytes, unpacking engines up
-/// to a gigabyte; filling it hurts only the entry.
-const ROOT_OPTIONS: &str = "mode=0755,size=2g,nr_inodes=65536";
+/// to a gigabyte. It counts as memory that is used, and is at most half of what the entry gets.
+fn options(memory: Bytes) -> String {
+    const MOST: u64 = 2 << 30;
+    const LEAST: u64 = 64 << 20;
+    let size = (memory.0 / 2).clamp(LEAST, MOST);
+    format!("mode=0755,size={size},nr_inodes=65536")
+}
 
 /// Device nodes that are safe to share.
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
@@ -39,9 +45,13 @@ pub(in crate::sandbox) fn c(path: impl AsRef<OsStr>) -> CString {
 ///
 /// `more` are host directories outside the system ones that the grants need (a toolchain in a home
 /// directory), bound at their own path; `accelerators` are device nodes that were asked for.
-pub(in crate::sandbox) fn common(more: &[PathBuf], accelerators: &[PathBuf]) -> Vec<Step> {
+pub(in crate::sandbox) fn common(
+    more: &[PathBuf],
+    accelerators: &[PathBuf],
+    memory: Bytes,
+) -> Vec<Step> {
     let mut root = Root { steps: vec![Step::Private], made: BTreeSet::new() };
-    root.steps.push(Step::NewRoot { on: c("/tmp"), options: c(ROOT_OPTIONS) });
+    root.steps.push(Step::NewRoot { on: c("/tmp"), options: c(options(memory)) });
     for path in SYSTEM {
         root.bind(Path::new(path));
     }

@@ -13,7 +13,6 @@ use tempfile::TempDir;
 
 use crate::sandbox::fs::clear::clear;
 use crate::sandbox::fs::host_directory::HostDirectory;
-use crate::sandbox::fs::residue::Watched;
 use crate::sandbox::fs::root::{HOME, WORKSPACE};
 use crate::sandbox::plan::{Plan, SandboxError, Staging};
 use crate::sandbox::users::ids;
@@ -62,6 +61,14 @@ impl Workspace {
         }
     }
 
+    /// The file system that is the entry's alone, where it has one.
+    pub(in crate::sandbox) fn own_file_system(&self) -> Option<File> {
+        match self {
+            Workspace::Inside(root) => root.try_clone().ok(),
+            Workspace::OnHost(..) => None,
+        }
+    }
+
     pub(in crate::sandbox) fn watched(&self) -> Vec<Watched> {
         match self {
             Workspace::Inside(root) => {
@@ -78,6 +85,17 @@ impl Workspace {
             Workspace::OnHost(_, watched) => watched.clone(),
         }
     }
+}
+
+/// A directory that must be empty at the end.
+#[derive(Clone, Debug)]
+pub(in crate::sandbox) struct Watched {
+    /// Where it is for us.
+    pub(in crate::sandbox) real: PathBuf,
+    /// Where it is for the entry.
+    pub(in crate::sandbox) inside: PathBuf,
+    /// How reports call it.
+    pub(in crate::sandbox) shown: PathBuf,
 }
 
 /// A name that carries no information.

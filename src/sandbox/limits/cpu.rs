@@ -7,8 +7,9 @@
 //! is starved has used nothing, and does not rest.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Duration;
+
+use crate::sandbox::inspect::process;
 
 /// What processes had used when it was looked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,11 +47,7 @@ impl CpuTimes {
     /// Looks at these processes.
     #[must_use]
     pub fn of(pids: impl IntoIterator<Item = i32>) -> CpuTimes {
-        let seen = |pid| {
-            let path = format!("/proc/{pid}");
-            let ticks = ticks(Path::new(&path))?;
-            Some((pid, Used { threads: threads(Path::new(&path)), ticks }))
-        };
+        let seen = |pid| Some((pid, Used { threads: threads(pid), ticks: ticks(pid)? }));
         CpuTimes { processes: pids.into_iter().filter_map(seen).collect() }
     }
 
@@ -89,37 +86,22 @@ impl CpuTimes {
 
 /// Nanoseconds on and waiting for a processor, from /proc/PID/task/TID/schedstat (Linux,
 /// Documentation/scheduler/sched-stats.rst), and their states; no times where the kernel does not keep them.
-fn threads(process: &Path) -> BTreeMap<i32, Thread> {
-    let Ok(tasks) = std::fs::read_dir(process.join("task")) else {
-        return BTreeMap::new();
-    };
-    let times = |task: &Path| {
-        let text = std::fs::read_to_string(task.join("schedstat")).ok()?;
+fn threads(process: i32) -> BTreeMap<i32, Thread> {
+    let times = |thread: i32| {
+        let text = process::text(thread, "schedstat").ok()?;
         let mut fields = text.split_ascii_whitespace().map(|field| field.parse().ok());
         Some((Duration::from_nanos(fields.next()??), Duration::from_nanos(fields.next()??)))
     };
-    let state = |task: &Path| {
-        let stat = std::fs::read_to_string(task.join("stat")).ok()?;
-        after_name(&stat)?.next()?.chars().next()
+    let thread = |thread: i32| {
+        let (ran, queued) = times(thread).unwrap_or_default();
+        (thread, Thread { ran, queued, state: process::state(thread) })
     };
-    let thread = |task: &Path| {
-        let (ran, queued) = times(task).unwrap_or_default();
-        Thread { ran, queued, state: state(task) }
-    };
-    tasks
-        .filter_map(Result::ok)
-        .filter_map(|task| Some((task.file_name().to_str()?.parse().ok()?, thread(&task.path()))))
-        .collect()
+    process::threads(process).into_iter().map(thread).collect()
 }
 
-/// The fields of proc_pid_stat(5) from the third on: what stands before them may hold blanks and brackets.
-fn after_name(stat: &str) -> Option<std::str::SplitAsciiWhitespace<'_>> {
-    Some(stat.rsplit_once(')')?.1.split_ascii_whitespace())
-}
-
-fn ticks(process: &Path) -> Option<Duration> {
-    let stat = std::fs::read_to_string(process.join("stat")).ok()?;
-    let fields: Vec<&str> = after_name(&stat)?.collect();
+fn ticks(process: i32) -> Option<Duration> {
+    let stat = process::text(process, "stat").ok()?;
+    let fields: Vec<&str> = process::after_name(&stat)?.collect();
     // utime and stime are fields 14 and 15; the list starts at field 3.
     let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
     // USER_HZ is 100 on every Linux architecture that matters here.

@@ -1,27 +1,37 @@
-//! Memory that is really used, where the kernel sets no limit: one thread of the supervisor looks at all
-//! confined trees ten times a second and kills a tree that uses more than it gets.
+//! Memory that is really used, where the kernel sets no limit: one thread looks at all trees of processes ten times a second
+//! and ends a tree that uses more than it gets.
 //!
 //! Address space is never limited, because real entries reserve 256 GiB and touch little of it. What counts
 //! is what is resident in all processes of a tree together, pages that several of them share counted once,
-//! and files in memory (`memfd_create`) that nobody has mapped.
+//! and files in memory: those of the tree's own file system, and those that no directory holds (`memfd_create`).
 
 use std::collections::HashMap;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
 use crate::model::units::Bytes;
-use crate::sandbox::trace::shared::Shared;
+use crate::sandbox::inspect::process;
 
 /// Between two looks. A tree that takes memory as fast as it can gets some gigabytes beyond its limit.
 const PERIOD: Duration = Duration::from_millis(100);
 /// Files in memory are looked for in every fifth look only: it means reading every descriptor.
 const FILES_EVERY: u32 = 5;
 
+/// Processes that share a limit.
+pub trait Tree: Send + Sync {
+    /// Whether all of it has ended, and nothing will begin any more.
+    fn has_ended(&self) -> bool;
+    /// Its processes.
+    fn processes(&self) -> Vec<i32>;
+    /// Bytes that its file system keeps in memory.
+    fn files(&self) -> u64;
+    /// More is in use than it gets, most of it by one process: it is to be ended.
+    fn exceeds(&self, used: Bytes, greediest: i32);
+}
+
 struct Watched {
-    tree: Weak<Shared>,
+    tree: Weak<dyn Tree>,
     most: Bytes,
 }
 
@@ -32,18 +42,17 @@ struct Watch {
     some: Condvar,
 }
 
-/// Watches a tree until it is gone.
-pub(in crate::sandbox) fn watch(tree: &Arc<Shared>, most: Bytes) {
-    static WATCH: OnceLock<Arc<Watch>> = OnceLock::new();
-    let watch = WATCH.get_or_init(|| {
-        let watch = Arc::new(Watch::default());
-        let its_own = Arc::clone(&watch);
+/// Watches a tree until it has ended.
+pub fn watch(tree: Weak<dyn Tree>, most: Bytes) {
+    static WATCH: OnceLock<Watch> = OnceLock::new();
+    static THREAD: OnceLock<()> = OnceLock::new();
+    let watch = WATCH.get_or_init(Watch::default);
+    THREAD.get_or_init(|| {
         // Without the thread nothing is watched; a host that cannot start one cannot run an entry either.
-        let _ = thread::Builder::new().name("memory".into()).spawn(move || its_own.run());
-        watch
+        let _ = thread::Builder::new().name("memory".into()).spawn(|| watch.run());
     });
     let mut trees = watch.trees.lock().unwrap_or_else(PoisonError::into_inner);
-    trees.push(Watched { tree: Arc::downgrade(tree), most });
+    trees.push(Watched { tree, most });
     watch.some.notify_one();
 }
 
@@ -52,22 +61,24 @@ impl Watch {
         let mut look = 0u32;
         loop {
             let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
-            trees.retain(|watched| watched.tree.upgrade().is_some_and(|tree| !tree.is_empty()));
+            trees.retain(|watched| watched.tree.upgrade().is_some_and(|tree| !tree.has_ended()));
             while trees.is_empty() {
                 trees = self.some.wait(trees).unwrap_or_else(PoisonError::into_inner);
             }
-            let now: Vec<(Arc<Shared>, Bytes)> = trees
+            let now: Vec<_> = trees
                 .iter()
                 .filter_map(|watched| Some((watched.tree.upgrade()?, watched.most)))
                 .collect();
             drop(trees);
             look = look.wrapping_add(1);
             for (tree, most) in now {
-                let pids = tree.live();
-                let files = if look.is_multiple_of(FILES_EVERY) { in_memory(&pids) } else { 0 };
+                let pids = tree.processes();
+                let mut files = tree.files();
+                if look.is_multiple_of(FILES_EVERY) {
+                    files += without_directory(&pids);
+                }
                 if let Some((used, pid)) = used(&pids, most.0.saturating_sub(files)) {
-                    tree.over(Bytes(used + files), pid);
-                    tree.kill();
+                    tree.exceeds(Bytes(used + files), pid);
                 }
             }
             thread::sleep(PERIOD);
@@ -77,8 +88,10 @@ impl Watch {
 
 /// What the processes use together and which of them uses most, where that is more than `most`.
 fn used(pids: &[i32], most: u64) -> Option<(u64, i32)> {
-    let resident: Vec<(u64, i32)> =
-        pids.iter().filter_map(|&pid| Some((resident(pid)?, pid))).collect();
+    let resident: Vec<(u64, i32)> = pids
+        .iter()
+        .filter_map(|&pid| Some((process::resident_pages(pid)? * page(), pid)))
+        .collect();
     let (_, biggest) = resident.iter().copied().max()?;
     if resident.iter().map(|(bytes, _)| bytes).sum::<u64>() <= most {
         return None;
@@ -94,44 +107,21 @@ fn used(pids: &[i32], most: u64) -> Option<(u64, i32)> {
         .map(|again| (again.min(used), biggest))
 }
 
-/// Resident bytes: the second field of /proc/PID/statm (proc_pid_statm(5)), which everybody may read.
-fn resident(pid: i32) -> Option<u64> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
-    let pages: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * page())
-}
-
 /// Resident bytes, each page divided by the number of processes that have it; `all` where we may not know. A process
 /// that has ended since has none: counted with all of its own, the end of many at once would look like a flood.
 fn share(pid: i32, all: u64) -> u64 {
-    match std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) {
-        Ok(text) => text
-            .lines()
-            .find_map(|line| line.strip_prefix("Pss:"))
-            .and_then(|line| line.split_ascii_whitespace().next()?.parse::<u64>().ok())
-            .map_or(0, |kib| kib * 1024),
-        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => all,
-        Err(error) if error.raw_os_error() == Some(libc::EPERM) => all,
+    match process::share(pid) {
+        Ok(bytes) => bytes,
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES)) => all,
         Err(_) => 0,
     }
 }
 
 /// Bytes of files that live in no directory and that processes hold open, each file once. Those that are
 /// mapped as well are counted twice: that errs on the side of the host by one file.
-fn in_memory(pids: &[i32]) -> u64 {
-    let mut files: HashMap<u64, u64> = HashMap::new();
-    for pid in pids {
-        let Ok(items) = std::fs::read_dir(format!("/proc/{pid}/fd")) else {
-            continue;
-        };
-        for path in items.filter_map(Result::ok).map(|item| item.path()) {
-            let in_memory = std::fs::read_link(&path)
-                .is_ok_and(|link| link.as_os_str().as_bytes().starts_with(b"/memfd:"));
-            if in_memory && let Ok(file) = std::fs::metadata(&path) {
-                files.insert(file.ino(), file.blocks() * 512);
-            }
-        }
-    }
+fn without_directory(pids: &[i32]) -> u64 {
+    let files: HashMap<u64, u64> =
+        pids.iter().flat_map(|pid| process::files_in_memory(*pid)).collect();
     files.values().sum()
 }
 

@@ -2,7 +2,7 @@
 
 pub mod cgroup;
 pub mod cpu;
-pub(in crate::sandbox) mod memory;
+pub mod memory;
 pub(in crate::sandbox) mod rlimits;
 
 pub use rlimits::{TASKS, host_memory, lowered, memory};

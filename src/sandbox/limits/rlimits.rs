@@ -12,6 +12,10 @@ use crate::model::units::Bytes;
 const FILE_SIZE: u64 = 1 << 30;
 /// Open files: an engine with a thread and a pipe for each of 512 processors is still far below.
 const OPEN_FILES: u64 = 4096;
+/// Locked memory: what a program locks to keep a secret.
+const LOCKED: u64 = 64 << 10;
+/// Signals that wait, timers included.
+const WAITING_SIGNALS: u64 = 4096;
 /// Processes and threads: real entries start up to 512 threads; a fork bomb ends here.
 pub const TASKS: u32 = 4096;
 
@@ -56,6 +60,12 @@ fn own(tasks: Option<u32>) -> Vec<Limit> {
         limit(Resource::RLIMIT_CORE, "core", 0, 0),
         limit(Resource::RLIMIT_FSIZE, "file size", FILE_SIZE, 64 << 20),
         limit(Resource::RLIMIT_NOFILE, "open files", OPEN_FILES, 1024),
+        // Nothing that an engine needs, and all of it the host's: real-time and higher priorities, memory that cannot be
+        // swapped, and signals that wait.
+        limit(Resource::RLIMIT_RTPRIO, "real-time priority", 0, 0),
+        limit(Resource::RLIMIT_NICE, "priority", 0, 0),
+        limit(Resource::RLIMIT_MEMLOCK, "locked memory", LOCKED, 0),
+        limit(Resource::RLIMIT_SIGPENDING, "waiting signals", WAITING_SIGNALS, 64),
     ];
     if let Some(tasks) = tasks {
         limits.push(limit(Resource::RLIMIT_NPROC, "processes", u64::from(tasks), 1024));

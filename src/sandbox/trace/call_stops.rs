@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::time::Instant;
 
-use crate::model::evidence::Resource;
+use crate::model::evidence::{Record, Resource};
 use crate::model::text::escape;
 use crate::model::units::Bytes;
 use crate::sandbox::child::Resume;
@@ -23,28 +23,14 @@ impl Tracer<'_> {
         let Some((stop, compat)) = message(pid).and_then(Stop::from_message) else {
             return Resume::Go;
         };
-        let watching = self.shared.is_auditing();
-        let always = matches!(
-            stop,
-            Stop::Exec
-                | Stop::ExecAt
-                | Stop::Denied
-                | Stop::Process
-                | Stop::ProcessSecond
-                | Stop::Meta
-        );
-        let may_create = !matches!(stop, Stop::Look | Stop::LookAt | Stop::BigMap | Stop::Clone);
-        if !watching && !always && !may_create && stop != Stop::BigMap {
-            return Resume::Go;
-        }
         let Some(call) = tracee::call(pid, compat) else {
             // It was killed meanwhile; a call that nobody has looked at must not be made.
             self.shared.kill_one(pid);
             return Resume::Go;
         };
         let pending = match stop {
-            Stop::Exec => exec(pid, &call, None, 0),
-            Stop::ExecAt => exec(pid, &call, Some(call.args[0]), 1),
+            Stop::Exec => Some(exec(pid, &call, None, 0, self.runs_own_code(pid))),
+            Stop::ExecAt => Some(exec(pid, &call, Some(call.args[0]), 1, self.runs_own_code(pid))),
             Stop::Denied => {
                 self.denied(pid, call_name(&call));
                 tracee::refuse(pid, libc::EPERM);
@@ -62,14 +48,13 @@ impl Tracer<'_> {
                 Some(Pending::Refused)
             }
             Stop::Meta => {
-                let errno = match self.own.top().map(|top| meta::answer(pid, &call, top)) {
-                    Some(meta::Answer::Ends(errno)) => errno,
-                    Some(meta::Answer::Foreign(path)) => {
+                let errno = match meta::answer(pid, &call, &self.files) {
+                    meta::Answer::Ends(errno) => errno,
+                    meta::Answer::Foreign(path) => {
                         let path = escape(path.as_os_str().as_bytes(), 300);
                         self.denied(pid, format!("{}({path})", call_name(&call)));
                         libc::EPERM
                     }
-                    None => libc::EPERM,
                 };
                 tracee::refuse(pid, errno);
                 Some(Pending::Refused)
@@ -84,7 +69,7 @@ impl Tracer<'_> {
             Stop::Clone => Some(Pending::Clone),
             Stop::Look => self.look(pid, None, call.args[0]),
             Stop::LookAt => self.look(pid, Some(call.args[0]), call.args[1]),
-            _ => file(pid, stop, &call, watching),
+            _ => file(pid, stop, &call),
         };
         let Some(pending) = pending else {
             return Resume::Go;
@@ -97,7 +82,7 @@ impl Tracer<'_> {
     }
 
     fn look(&self, pid: i32, dirfd: Option<u64>, address: u64) -> Option<Pending> {
-        let path = tracee::path(pid, dirfd, address)?;
+        let path = tracee::path(pid, dirfd, address).path()?;
         let in_path = path.parent().is_some_and(|dir| self.path_dirs.iter().any(|d| d == dir));
         in_path.then_some(Pending::Look { path })
     }
@@ -119,10 +104,18 @@ impl Tracer<'_> {
         };
         let error = if result < 0 { -result as i32 } else { 0 };
         match pending {
-            Pending::Exec { asked, argv } => {
+            Pending::Exec { asked, argv, readable, .. } => {
                 // A successful exec was written down at its event.
                 if error != 0 {
+                    if !readable && error != libc::EFAULT {
+                        self.unrecorded(Record::Paths);
+                    }
                     self.exec_failed(process, parent, by, asked, &argv, error);
+                }
+            }
+            Pending::Unreadable => {
+                if error != libc::EFAULT {
+                    self.unrecorded(Record::Paths);
                 }
             }
             Pending::Open { path, access, creates } => {
@@ -136,7 +129,10 @@ impl Tracer<'_> {
                 }
                 // Of what does not exist, only libraries tell anything: what a program could not load.
                 let missing = error == libc::ENOENT && is_shared_object(&path);
-                if (error == 0 || denied || missing) && self.shared.is_auditing() {
+                // A library may be loaded at any time.
+                let audited =
+                    self.shared.is_auditing() || (self.shared.audits() && is_shared_object(&path));
+                if audited && (error == 0 || denied || missing) {
                     self.opened(RawOpen { at: Instant::now(), by, path, access, denied, missing });
                 }
             }
@@ -153,15 +149,20 @@ impl Tracer<'_> {
     }
 
     fn opened(&mut self, open: RawOpen) {
-        let (kind, most) = match (open.denied, self.own.may_hold(&open.path)) {
+        let (kind, most) = match (open.denied, self.files.may_hold(&open.path)) {
             (true, _) => (1, MOST_DENIED_OPENS),
             (false, true) => (2, MOST_OWN_OPENS),
             (false, false) => (0, MOST_OPENS),
         };
         let key = (open.by, open.path.clone(), open.access, open.denied);
-        if self.counts[kind] < most && self.opened.insert(key) {
-            self.counts[kind] += 1;
-            self.raw.opens.push(open);
+        if self.counts[kind] < most {
+            if self.opened.insert(key) {
+                self.counts[kind] += 1;
+                self.raw.opens.push(open);
+            }
+        } else if kind != 2 && !self.opened.contains(&key) {
+            // (Files of its own are nobody's business but for what it leaves.)
+            self.unrecorded(Record::Files);
         }
     }
 }

@@ -1,11 +1,11 @@
 //! The tracer's loop: it follows every process of an entry by ptrace and writes down what it starts, opens, looks for and is
 //! refused. It enforces nothing but the naming of calls that the filter refuses; files and programs are Landlock's business.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::model::evidence::{Crash, ExitHow, Resource};
 use crate::sandbox::child::{self, Resume, Waited};
+use crate::sandbox::inspect::process;
 use crate::sandbox::trace::calls::message;
 use crate::sandbox::trace::exit_channel::{ExitChannel, Word};
 use crate::sandbox::trace::record::{MOST_CRASHES, Raw, found_nowhere};
@@ -16,6 +16,8 @@ impl Tracer<'_> {
     /// Follows everything until nothing is left.
     pub(in crate::sandbox) fn run(mut self, exit_channel: &mut ExitChannel<'_>) -> Raw {
         while let Some((pid, status)) = self.next(exit_channel) {
+            // Whoever watches this thread sees by it whether an event takes too long.
+            let _busy = self.shared.busy();
             if libc::WIFSTOPPED(status) {
                 if self.shared.is_killing() {
                     self.shared.kill_one(pid);
@@ -128,8 +130,8 @@ impl Tracer<'_> {
         let Some(parent) = self.tracees.get(&pid) else {
             return;
         };
-        let thread = Path::new(&format!("/proc/{}/task/{child}", parent.process)).exists();
-        let process = if thread { parent.process } else { child };
+        let thread = process::is_thread_of(parent.process, child);
+        let its_process = if thread { parent.process } else { child };
         let program = parent.program;
         let parent = if thread { parent.parent } else { parent.process };
         if self.adopted.remove(&child) {
@@ -144,7 +146,7 @@ impl Tracer<'_> {
             }
             return;
         }
-        self.tracees.insert(child, Tracee { process, parent, program, pending: None });
+        self.tracees.insert(child, Tracee { process: its_process, parent, program, pending: None });
         if !thread {
             self.shared.born(child);
         }

@@ -23,6 +23,8 @@ pub(in crate::sandbox) const MOST_OWN_OPENS: usize = 1_000;
 pub(in crate::sandbox) const MOST_CRASHES: usize = 50;
 pub(in crate::sandbox) const MOST_DENIALS: usize = 200;
 pub(in crate::sandbox) const MOST_REFUSALS: usize = 50;
+/// Products of the entry's own that are summed up.
+pub(in crate::sandbox) const MOST_PRODUCTS: usize = 200;
 /// Files whose maker is remembered.
 pub(in crate::sandbox) const MOST_MADE: usize = 20_000;
 
@@ -39,6 +41,8 @@ pub(in crate::sandbox) struct RawExec {
     pub(in crate::sandbox) exit: Option<ExitHow>,
     /// The file that ran, for hashing own products later.
     pub(in crate::sandbox) file: Option<File>,
+    /// Whether the program that asked for it had code of the entry's own in its memory.
+    pub(in crate::sandbox) own_code: bool,
 }
 
 /// One opening, deduplicated.

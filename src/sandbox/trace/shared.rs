@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -20,8 +20,15 @@ pub(in crate::sandbox) struct Shared {
     changed: Condvar,
     /// Written when the entry's first process has ended.
     ended: OwnedFd,
+    /// Whether files that are opened are written down at all, and still.
+    audits: bool,
     auditing: AtomicBool,
     killing: AtomicBool,
+    /// The tracer's thread took too long, or does not end.
+    stuck: AtomicBool,
+    /// Since when the tracer's thread has been busy with one event, in milliseconds since `made`, plus one; zero while it waits.
+    busy_since: AtomicU64,
+    made: Instant,
     /// Whether large mappings are made without reserving memory for them.
     lazy_memory: bool,
 }
@@ -48,8 +55,12 @@ impl Shared {
             state: Mutex::default(),
             changed: Condvar::new(),
             ended,
+            audits: auditing,
             auditing: AtomicBool::new(auditing),
             killing: AtomicBool::new(false),
+            stuck: AtomicBool::new(false),
+            busy_since: AtomicU64::new(0),
+            made: Instant::now(),
             lazy_memory,
         }
     }
@@ -58,12 +69,47 @@ impl Shared {
         self.lazy_memory
     }
 
+    /// The tracer's thread is busy until the guard goes.
+    pub(in crate::sandbox) fn busy(&self) -> Busy<'_> {
+        let now = self.made.elapsed().as_millis() as u64 + 1;
+        self.busy_since.store(now, Ordering::Relaxed);
+        Busy(&self.busy_since)
+    }
+
+    /// How long the tracer's thread has been busy with one event.
+    pub(in crate::sandbox) fn busy_for(&self) -> Duration {
+        match self.busy_since.load(Ordering::Relaxed) {
+            0 => Duration::ZERO,
+            since => self.made.elapsed().saturating_sub(Duration::from_millis(since - 1)),
+        }
+    }
+
+    pub(in crate::sandbox) fn is_stuck(&self) -> bool {
+        self.stuck.load(Ordering::Acquire)
+    }
+
+    /// Gives up the tracer's thread: everything is killed, and nobody waits for it any more.
+    pub(in crate::sandbox) fn give_up(&self) {
+        self.stuck.store(true, Ordering::Release);
+        self.kill();
+        let mut state = self.lock();
+        state.first.get_or_insert(ExitHow::Signal(libc::SIGKILL));
+        state.empty = true;
+        let _ = nix::unistd::write(self.ended.as_fd(), &1u64.to_ne_bytes());
+        drop(state);
+        self.changed.notify_all();
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(in crate::sandbox) fn is_auditing(&self) -> bool {
         self.auditing.load(Ordering::Relaxed)
+    }
+
+    pub(in crate::sandbox) fn audits(&self) -> bool {
+        self.audits
     }
 
     pub(in crate::sandbox) fn stop_auditing(&self) {
@@ -184,5 +230,14 @@ impl Shared {
     pub(in crate::sandbox) fn kill_one(&self, pid: i32) {
         // Already gone is what was wanted.
         let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+    }
+}
+
+/// Held by the tracer's thread while it is busy with one event.
+pub(in crate::sandbox) struct Busy<'a>(&'a AtomicU64);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.store(0, Ordering::Relaxed);
     }
 }

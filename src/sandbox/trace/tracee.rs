@@ -1,21 +1,20 @@
 //! Reads a stopped process: registers, strings, argument lists, paths.
 
 use std::ffi::OsStr;
-use std::io::IoSliceMut;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use nix::sys::ptrace;
-use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::unistd::Pid;
 
 use crate::sandbox::filter::arch;
 use crate::sandbox::filter::stop::Call;
+use crate::sandbox::inspect::process;
 
 /// The longest path that the kernel takes (PATH_MAX).
 const PATH_MAX: usize = 4096;
 /// How many arguments are kept, and how much of each.
-const ARGUMENTS: usize = 16;
+pub(in crate::sandbox) const ARGUMENTS: usize = 16;
 const ARGUMENT_LENGTH: usize = 200;
 
 /// The call that a stopped process is about to make.
@@ -25,7 +24,7 @@ pub(in crate::sandbox) fn call(pid: i32, compat: bool) -> Option<Call> {
 
 /// The process that a thread belongs to, and that process's parent, from /proc/PID/status.
 pub(in crate::sandbox) fn family(pid: i32) -> (i32, i32) {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let status = process::text(pid, "status").unwrap_or_default();
     let field = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;
         line.trim().parse::<i32>().ok()
@@ -35,7 +34,7 @@ pub(in crate::sandbox) fn family(pid: i32) -> (i32, i32) {
 
 /// Whether a stopped process was killed meanwhile: it has no memory any more, and so no program, no root and no directory.
 pub(in crate::sandbox) fn is_dying(pid: i32) -> bool {
-    match std::fs::read_link(format!("/proc/{pid}/exe")) {
+    match process::link(pid, "exe") {
         Ok(_) => false,
         Err(error) => {
             error.kind() == std::io::ErrorKind::NotFound
@@ -82,18 +81,13 @@ pub(in crate::sandbox) fn lacks_instruction(pid: i32) -> bool {
 
 /// As many bytes as can be read, and two at least: an instruction may stand at the end of what is mapped.
 fn instruction(pid: i32, address: u64, into: &mut [u8; 4]) -> Option<()> {
-    if read(pid, address, into) != Some(4) {
+    if process::memory(pid, address, into) != Some(4) {
         let (first, _) = into.split_at_mut(2);
-        if read(pid, address, first) != Some(2) {
+        if process::memory(pid, address, first) != Some(2) {
             return None;
         }
     }
     Some(())
-}
-
-fn read(pid: i32, address: u64, into: &mut [u8]) -> Option<usize> {
-    let remote = [RemoteIoVec { base: usize::try_from(address).ok()?, len: into.len() }];
-    process_vm_readv(Pid::from_raw(pid), &mut [IoSliceMut::new(into)], &remote).ok()
 }
 
 /// A NUL-terminated string of at most `max` bytes. Reads never cross a page that may not be there.
@@ -106,7 +100,7 @@ pub(in crate::sandbox) fn string(pid: i32, mut address: u64, max: usize) -> Opti
     while out.len() < max {
         let room = 4096 - (address % 4096) as usize;
         let want = room.min(max - out.len()).min(512);
-        let n = read(pid, address, page.get_mut(..want)?)?;
+        let n = process::memory(pid, address, page.get_mut(..want)?)?;
         let got = page.get(..n)?;
         if let Some(end) = got.iter().position(|byte| *byte == 0) {
             out.extend_from_slice(got.get(..end)?);
@@ -130,7 +124,7 @@ pub(in crate::sandbox) fn argv(pid: i32, address: u64, compat: bool) -> Vec<Vec<
         let Some(slot) = pointer.get_mut(..width) else {
             break;
         };
-        if read(pid, address + index * width as u64, slot) != Some(width) {
+        if process::memory(pid, address + index * width as u64, slot) != Some(width) {
             break;
         }
         match string(pid, u64::from_le_bytes(pointer), ARGUMENT_LENGTH) {
@@ -144,24 +138,56 @@ pub(in crate::sandbox) fn argv(pid: i32, address: u64, compat: bool) -> Vec<Vec<
 /// A 64-bit word (the flags of openat2's structure).
 pub(in crate::sandbox) fn word(pid: i32, address: u64) -> Option<u64> {
     let mut bytes = [0u8; 8];
-    (read(pid, address, &mut bytes)? == 8).then(|| u64::from_le_bytes(bytes))
+    (process::memory(pid, address, &mut bytes)? == 8).then(|| u64::from_le_bytes(bytes))
 }
 
-/// The path argument at `address`, made absolute as the process sees it: relative to `dirfd`, or to its
-/// current directory where that is `None` or AT_FDCWD.
-pub(in crate::sandbox) fn path(pid: i32, dirfd: Option<u64>, address: u64) -> Option<PathBuf> {
-    let given = string(pid, address, PATH_MAX)?;
-    let given = Path::new(OsStr::from_bytes(&given));
+/// The path argument of a call.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::sandbox) enum PathArgument {
+    /// Absolute, as the process sees it.
+    Path(PathBuf),
+    /// There is none, or nothing can be below the descriptor that it starts from: the call fails.
+    Nothing,
+    /// The kernel may be able to read it; we are not.
+    Unreadable,
+}
+
+impl PathArgument {
+    pub(in crate::sandbox) fn path(self) -> Option<PathBuf> {
+        match self {
+            PathArgument::Path(path) => Some(path),
+            PathArgument::Nothing | PathArgument::Unreadable => None,
+        }
+    }
+}
+
+/// The path argument at `address`: relative to `dirfd`, or to the current directory where that is `None` or AT_FDCWD.
+pub(in crate::sandbox) fn path(pid: i32, dirfd: Option<u64>, address: u64) -> PathArgument {
+    if address == 0 {
+        return PathArgument::Nothing;
+    }
+    let Some(given) = string(pid, address, PATH_MAX) else {
+        return PathArgument::Unreadable;
+    };
+    let given = plain(Path::new(OsStr::from_bytes(&given)));
     if given.is_absolute() {
-        return Some(given.to_owned());
+        return PathArgument::Path(given);
     }
     let base = match dirfd.map(|fd| fd as i32) {
-        None | Some(libc::AT_FDCWD) => PathBuf::from(format!("/proc/{pid}/cwd")),
-        Some(fd) => PathBuf::from(format!("/proc/{pid}/fd/{fd}")),
+        None | Some(libc::AT_FDCWD) => process::link(pid, "cwd"),
+        Some(fd) => process::link(pid, &format!("fd/{fd}")),
     };
     // A pipe or a socket is called `pipe:[7]`, and there is nothing below it: the call fails.
-    let base = std::fs::read_link(base).ok().filter(|base| base.is_absolute())?;
-    Some(if given.as_os_str().is_empty() { base } else { base.join(given) })
+    match base.ok().filter(|base| base.is_absolute()) {
+        None => PathArgument::Nothing,
+        Some(base) if given.as_os_str().is_empty() => PathArgument::Path(base),
+        Some(base) => PathArgument::Path(base.join(given)),
+    }
+}
+
+/// The same path in its shortest spelling: without `.` and repeated slashes, which mean nothing.
+fn plain(path: &Path) -> PathBuf {
+    path.components().filter(|part| !matches!(part, std::path::Component::CurDir)).collect()
 }
 
 #[cfg(test)]
@@ -174,9 +200,10 @@ mod tests {
         let pid = std::process::id() as i32;
         let address = c"x".as_ptr() as u64;
         let (pipe, _writer) = nix::unistd::pipe().unwrap();
-        assert_eq!(path(pid, Some(pipe.as_raw_fd() as u64), address), None);
+        assert_eq!(path(pid, Some(pipe.as_raw_fd() as u64), address), PathArgument::Nothing);
         let dir = std::fs::File::open("/usr").unwrap();
         let below = path(pid, Some(dir.as_raw_fd() as u64), address);
-        assert_eq!(below.as_deref(), Some(Path::new("/usr/x")));
+        assert_eq!(below, PathArgument::Path("/usr/x".into()));
+        assert_eq!(path(pid, None, 8), PathArgument::Unreadable);
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use crate::model::evidence::{Denial, FileAccess, Refusal, Resource};
+use crate::model::evidence::{Denial, FileAccess, Record, Refusal, Resource};
 use crate::model::units::Bytes;
-use crate::sandbox::trace::calls::{OwnPlace, Pending};
+use crate::sandbox::inspect::files::EntryFiles;
+use crate::sandbox::trace::calls::Pending;
 use crate::sandbox::trace::record::{MOST_DENIALS, MOST_REFUSALS, Raw, Told};
 use crate::sandbox::trace::shared::Shared;
 
@@ -23,8 +24,7 @@ pub(in crate::sandbox::trace) struct Tracee {
 pub(in crate::sandbox) struct Tracer<'a> {
     pub(in crate::sandbox::trace) shared: &'a Shared,
     pub(in crate::sandbox::trace) entry: i32,
-    /// What is the entry's own.
-    pub(in crate::sandbox::trace) own: OwnPlace,
+    pub(in crate::sandbox::trace) files: EntryFiles,
     pub(in crate::sandbox::trace) path_dirs: Vec<PathBuf>,
     pub(in crate::sandbox::trace) tracees: HashMap<i32, Tracee>,
     /// Tracees that stopped before their parent's event was read, which then brings nothing new.
@@ -35,6 +35,8 @@ pub(in crate::sandbox) struct Tracer<'a> {
     pub(in crate::sandbox::trace) found: HashSet<String>,
     /// Where a program that was started again was first written down.
     pub(in crate::sandbox::trace) programs: HashMap<Told, usize>,
+    /// Products of the entry's own whose file is held to be summed up at the end.
+    pub(in crate::sandbox::trace) products: HashSet<(u64, u64)>,
     /// Files opened: the host's, refused ones, the entry's own.
     pub(in crate::sandbox::trace) counts: [usize; 3],
     /// The program of the process that had most memory when it was too much.
@@ -49,7 +51,7 @@ impl<'a> Tracer<'a> {
         shared: &'a Shared,
         entry: i32,
         parent: i32,
-        own: OwnPlace,
+        files: EntryFiles,
         path_dirs: Vec<PathBuf>,
         tasks: u32,
     ) -> Tracer<'a> {
@@ -58,7 +60,7 @@ impl<'a> Tracer<'a> {
         Tracer {
             shared,
             entry,
-            own,
+            files,
             path_dirs,
             tracees: HashMap::from([(entry, first)]),
             adopted: HashSet::new(),
@@ -66,6 +68,7 @@ impl<'a> Tracer<'a> {
             looked: HashMap::new(),
             found: HashSet::new(),
             programs: HashMap::new(),
+            products: HashSet::new(),
             counts: [0; 3],
             greedy: None,
             tasks: tasks as usize,
@@ -98,6 +101,27 @@ impl<'a> Tracer<'a> {
             denial.count = denial.count.saturating_add(1);
         } else if denials.len() < MOST_DENIALS {
             denials.push(Denial { by, what, count: 1 });
+        } else {
+            // The call is named all the same, without what it was for.
+            let call = what.split('(').next().unwrap_or_default();
+            let what = format!("{call}, one of more than {MOST_DENIALS} different denials");
+            let count = denials.len();
+            match denials.iter_mut().find(|d| d.what == what) {
+                Some(denial) => denial.count = denial.count.saturating_add(1),
+                None if count < 2 * MOST_DENIALS => {
+                    denials.push(Denial { by, what, count: 1 });
+                }
+                None => {}
+            }
+            self.unrecorded(Record::Denials);
+        }
+    }
+
+    /// Something happened for which there is no room, or that could not be seen: the record is not whole.
+    pub(in crate::sandbox::trace) fn unrecorded(&mut self, record: Record) {
+        let refusal = Refusal { by: None, what: Resource::Unrecorded(record) };
+        if !self.raw.refusals.contains(&refusal) {
+            self.raw.refusals.push(refusal);
         }
     }
 }

@@ -63,6 +63,8 @@ pub(in crate::sandbox) const I386: Table = Table {
         277, 117, 123, 354, // mq_open, ipc, modify_ldt, seccomp
     ]],
     shared_memory: &[395, 399, 393],
+    // sendmsg, sendmmsg
+    sends: &[370, 345],
     prctl: 172,
     fcntl: &[55, 221],
     // kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_open, prlimit64, sched_setaffinity,

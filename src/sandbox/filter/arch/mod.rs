@@ -21,7 +21,9 @@ pub(in crate::sandbox) use current::{
 pub(in crate::sandbox) use native::TABLES;
 #[cfg(test)]
 pub(in crate::sandbox) use table::LAST;
-pub(in crate::sandbox) use table::{Changes, FCHMODAT2, Means, OPEN_TREE_ATTR, Table};
+pub(in crate::sandbox) use table::{
+    Changes, FCHMODAT2, MEMFD_SECRET, Means, OPEN_TREE_ATTR, Table,
+};
 
 /// What a call changes of a file, and how it says which; both tables.
 pub(in crate::sandbox) fn change(number: u64, compat: bool) -> Option<(Changes, Means)> {

@@ -19,6 +19,8 @@ pub(in crate::sandbox) struct Table {
     pub(in crate::sandbox) socketpair: u32,
     pub(in crate::sandbox) always_denied: &'static [&'static [u32]],
     pub(in crate::sandbox) shared_memory: &'static [u32],
+    /// Calls that can carry descriptors.
+    pub(in crate::sandbox) sends: &'static [u32],
     pub(in crate::sandbox) prctl: u32,
     pub(in crate::sandbox) fcntl: &'static [u32],
     /// Calls on a process by its number, as the first and as the second argument.
@@ -40,6 +42,8 @@ pub(in crate::sandbox) use numbers;
 pub(in crate::sandbox) const LAST: u32 = 469;
 /// Linux 6.15, in all tables.
 pub(in crate::sandbox) const OPEN_TREE_ATTR: u32 = 467;
+/// Linux 5.14, in all tables.
+pub(in crate::sandbox) const MEMFD_SECRET: u32 = 447;
 /// Linux 6.6, in all tables; `libc` does not know it everywhere.
 pub(in crate::sandbox) const FCHMODAT2: i64 = 452;
 

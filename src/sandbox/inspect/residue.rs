@@ -1,30 +1,26 @@
-//! What an entry leaves behind: files in its private workspace, found after its last process has ended.
+//! Files that an entry leaves behind in its private workspace, looked for after its last process has ended.
 
-use std::fs::FileType;
+use std::fs::{FileType, OpenOptions};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileTypeExt;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
 
 use walkdir::WalkDir;
 
 use crate::model::evidence::LeftFile;
 use crate::model::text::escape;
 use crate::model::units::Bytes;
+use crate::sandbox::fs::workspace::Watched;
 
-/// At most so many are listed; an entry that leaves more has failed by the first.
-const MOST: usize = 500;
-
-/// A directory that must be empty at the end.
-#[derive(Clone, Debug)]
-pub(in crate::sandbox) struct Watched {
-    /// Where it is for us.
-    pub(in crate::sandbox) real: PathBuf,
-    /// Where it is for the entry.
-    pub(in crate::sandbox) inside: PathBuf,
-    /// How reports call it.
-    pub(in crate::sandbox) shown: PathBuf,
+/// The files that remain, as far as there is room for them.
+pub(in crate::sandbox) struct Left {
+    pub(in crate::sandbox) files: Vec<LeftFile>,
+    pub(in crate::sandbox) complete: bool,
 }
+
+/// At most so many are listed.
+const MOST: usize = 500;
 
 /// Everything in the watched directories, without the directories themselves.
 ///
@@ -33,7 +29,7 @@ pub(in crate::sandbox) fn scan(
     watched: &[Watched],
     made_by: impl Fn(&Path) -> Option<String>,
     cache: impl Fn(&str, Option<&str>, Option<&[u8]>) -> Option<String>,
-) -> Vec<LeftFile> {
+) -> Left {
     let mut left = Vec::new();
     for place in watched {
         // The real path may be a link to a descriptor; the walk itself follows no links.
@@ -41,7 +37,7 @@ pub(in crate::sandbox) fn scan(
             WalkDir::new(place.real.join(".")).min_depth(1).follow_links(false).sort_by_file_name();
         for item in walk {
             if left.len() >= MOST {
-                return left;
+                return Left { files: left, complete: false };
             }
             let (path, kind, size) = match &item {
                 Ok(item) => {
@@ -63,13 +59,18 @@ pub(in crate::sandbox) fn scan(
             left.push(LeftFile { path: text, size, kind: kind.to_owned(), made_by, exempt });
         }
     }
-    left
+    Left { files: left, complete: true }
 }
 
 /// How a regular file begins.
 fn head(path: &Path) -> Option<Vec<u8>> {
     let mut head = Vec::new();
-    std::fs::File::open(path).ok()?.take(64).read_to_end(&mut head).ok()?;
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    file.take(64).read_to_end(&mut head).ok()?;
     Some(head)
 }
 
@@ -99,7 +100,7 @@ mod tests {
         std::os::unix::fs::symlink("/nowhere", dir.path().join("d/l")).unwrap();
         let watched =
             [Watched { real: dir.path().to_owned(), inside: "/t".into(), shown: "/tmp".into() }];
-        let left = scan(&watched, |_| Some("cc".into()), |_, _, _| None);
+        let left = scan(&watched, |_| Some("cc".into()), |_, _, _| None).files;
         let seen: Vec<_> =
             left.iter().map(|f| (f.path.as_str(), f.kind.as_str(), f.size.0)).collect();
         assert_eq!(seen[0], ("/tmp/.hidden", "file", 5));
