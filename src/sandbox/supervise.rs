@@ -133,13 +133,20 @@ fn begin(
             .map_err(|e| setup("letting the first process go")(e.into()))?;
     }
     let hearing = setup("hearing from the first process");
-    let Heard::Message(message) = child::receive(talk.as_fd(), true).map_err(&hearing)? else {
-        return Err(hearing(io::ErrorKind::UnexpectedEof.into()));
+    let hear = || match child::receive(talk.as_fd(), true).map_err(&hearing)? {
+        Heard::Message(message) => Ok(message),
+        Heard::Silence | Heard::End => Err(hearing(io::ErrorKind::UnexpectedEof.into())),
     };
+    let mut message = hear()?;
+    let mut root = None;
+    if message.kind == child::ROOT {
+        root = message.root.take();
+        message = hear()?;
+    }
     match message.kind {
         child::HELLO => {
             seize(message.pid)?;
-            Ok((message.pid, message.root))
+            Ok((message.pid, root))
         }
         child::STEP_FAILED => {
             let step = setup_of_child.root.as_ref().and_then(|root| root.steps().nth(message.step));

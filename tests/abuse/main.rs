@@ -7,6 +7,7 @@
     reason = "all of this is a test, and a test that cannot go on has failed"
 )]
 
+mod appearance;
 mod attack;
 mod checked;
 mod control;

@@ -19,6 +19,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(26, "owner_by_fiosetown").named(&[Denial("ioctl(FIOSETOWN)")]),
         c(26, "owner_by_siocspgrp").named(&[Denial("ioctl(SIOCSPGRP)")]),
         c(26, "owner_by_high_bits").named(&[Denial("ioctl(FIOSETOWN)")]),
+        c(26, "socket_cookie").named(&[Denial("getsockopt(a cookie)")]),
         c(26, "write_only_page").named(&[Open("/etc/shadow")]).control(Control::Root),
         c(26, "memfd_secret").named(&[Denial("memfd_secret")]).control(Control::IfAble),
         c(26, "open_flood_host").named(&[Unrecorded(Record::Files)]).control(report),

@@ -10,7 +10,7 @@ use crate::sandbox::child::landlock::add_rule;
 use crate::sandbox::child::mounts::run_step;
 use crate::sandbox::child::setup::{CHILD_STEPS, ChildSetup, Ids};
 use crate::sandbox::child::talk::{
-    CHILD_FAILED, EMPTY, EXEC_FAILED, GO, HELLO, PROBED, RUN, STEP_FAILED,
+    CHILD_FAILED, EMPTY, EXEC_FAILED, GO, HELLO, PROBED, ROOT, RUN, STEP_FAILED,
 };
 
 pub(in crate::sandbox) fn exit(status: c_int) -> ! {
@@ -133,13 +133,13 @@ pub(in crate::sandbox) fn first_main(
     keep_only([talk, setup.landlock.as_raw_fd()]);
     let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
     // SAFETY: a NUL-terminated path and flags.
-    let root = match check(unsafe { libc::open(c"/".as_ptr(), flags) }.into()) {
-        Ok(root) => root as RawFd,
-        Err(error) => give_up(talk, STEP_FAILED, u8::MAX, error),
-    };
+    let root = check(unsafe { libc::open(c"/".as_ptr(), flags) }.into());
+    if let Err(error) = root.and_then(|root| send_root(talk, root as RawFd)) {
+        give_up(talk, STEP_FAILED, u8::MAX, error);
+    }
     // As vfork: this memory is lent to the entry's process, and this one waits until its exec. A copy of the page tables
     // would be made only to be thrown away there.
-    let entry = Entry { setup, talk, root, argvs, env };
+    let entry = Entry { setup, talk, argvs, env };
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     // SAFETY: the stack is aligned, ours alone, and grows downwards from its end; `entry` lives in this frame, which
     // waits meanwhile; `start_entry` never returns.
@@ -157,7 +157,6 @@ pub(in crate::sandbox) fn first_main(
 struct Entry<'a> {
     setup: &'a ChildSetup,
     talk: RawFd,
-    root: RawFd,
     argvs: &'a Argvs,
     env: &'a [*const libc::c_char],
 }
@@ -165,7 +164,7 @@ struct Entry<'a> {
 extern "C" fn start_entry(entry: *mut c_void) -> c_int {
     // SAFETY: this is what `first_main` has passed and keeps.
     let entry = unsafe { &*entry.cast::<Entry<'_>>() };
-    entry_main(entry.setup, entry.talk, Some(entry.root), entry.argvs, entry.env)
+    entry_main(entry.setup, entry.talk, entry.argvs, entry.env)
 }
 
 /// Reaps everything that is orphaned inside; when nothing is left it says so and ends.
@@ -195,29 +194,35 @@ fn reap(ids: Ids, talk: RawFd) -> ! {
     }
 }
 
-/// Says that the entry is ready to be traced, and hands the supervisor a descriptor of the new root, through which it
-/// looks for what was left behind even when every process inside is gone.
-fn hello(talk: RawFd, root: Option<RawFd>) -> Result<(), c_int> {
+/// Hands the supervisor a descriptor of the new root, through which it looks for what was left behind even when every process
+/// inside is gone. (The entry's own process may not send any: its filter is in force.)
+fn send_root(talk: RawFd, root: RawFd) -> Result<(), c_int> {
     // SAFETY: the control buffer is large and aligned enough for one descriptor (checked by the CMSG
     // macros' own arithmetic on 64 bytes), and everything pointed to lives on this stack.
     unsafe {
-        let mut kind = HELLO;
+        let mut kind = ROOT;
         let mut part = libc::iovec { iov_base: (&raw mut kind).cast(), iov_len: 1 };
         let mut control = [0u64; 8];
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_iov = &raw mut part;
         message.msg_iovlen = 1;
-        if let Some(root) = root {
-            message.msg_control = control.as_mut_ptr().cast();
-            message.msg_controllen = libc::CMSG_SPACE(size_of::<c_int>() as c_uint) as _;
-            let header = libc::CMSG_FIRSTHDR(&raw const message);
-            (*header).cmsg_level = libc::SOL_SOCKET;
-            (*header).cmsg_type = libc::SCM_RIGHTS;
-            (*header).cmsg_len = libc::CMSG_LEN(size_of::<c_int>() as c_uint) as _;
-            ptr::write_unaligned(libc::CMSG_DATA(header).cast::<c_int>(), root);
-        }
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = libc::CMSG_SPACE(size_of::<c_int>() as c_uint) as _;
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        (*header).cmsg_level = libc::SOL_SOCKET;
+        (*header).cmsg_type = libc::SCM_RIGHTS;
+        (*header).cmsg_len = libc::CMSG_LEN(size_of::<c_int>() as c_uint) as _;
+        ptr::write_unaligned(libc::CMSG_DATA(header).cast::<c_int>(), root);
         check(libc::sendmsg(talk, &raw const message, libc::MSG_NOSIGNAL) as c_long)?;
     }
+    Ok(())
+}
+
+/// Says that the entry is ready to be traced.
+fn hello(talk: RawFd) -> Result<(), c_int> {
+    let kind = HELLO;
+    // SAFETY: one byte of our own stack.
+    check(unsafe { libc::send(talk, (&raw const kind).cast(), 1, libc::MSG_NOSIGNAL) } as c_long)?;
     Ok(())
 }
 
@@ -225,7 +230,6 @@ fn hello(talk: RawFd, root: Option<RawFd>) -> Result<(), c_int> {
 pub(in crate::sandbox) fn entry_main(
     setup: &ChildSetup,
     talk: RawFd,
-    root: Option<RawFd>,
     argvs: &Argvs,
     env: &[*const libc::c_char],
 ) -> ! {
@@ -234,7 +238,7 @@ pub(in crate::sandbox) fn entry_main(
             give_up(talk, CHILD_FAILED, index as u8, error);
         }
     }
-    if let Err(error) = hello(talk, root) {
+    if let Err(error) = hello(talk) {
         give_up(talk, CHILD_FAILED, CHILD.len() as u8, error);
     }
     keep_only([talk, talk]);

@@ -20,5 +20,5 @@ pub(in crate::sandbox) use ptrace::{Resume, Waited, pidfd_kill, resume, wait_any
 pub(in crate::sandbox) use setup::{Attempt, CHILD_STEPS, ChildSetup, Ids, InnerRule, Root, Step};
 pub(in crate::sandbox) use start::{clone_first, trim};
 pub(in crate::sandbox) use talk::{
-    CHILD_FAILED, EMPTY, EXEC_FAILED, GO, HELLO, Heard, PROBED, STEP_FAILED, let_run, receive,
+    CHILD_FAILED, EMPTY, EXEC_FAILED, GO, HELLO, Heard, PROBED, ROOT, STEP_FAILED, let_run, receive,
 };

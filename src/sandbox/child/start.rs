@@ -64,7 +64,7 @@ pub(in crate::sandbox) fn clone_first(
             if setup.root.is_some() {
                 inside::first_main(setup, talk, &argvs, &env, &mut stack)
             } else {
-                inside::entry_main(setup, talk, None, &argvs, &env)
+                inside::entry_main(setup, talk, &argvs, &env)
             }
         }
         pid => {

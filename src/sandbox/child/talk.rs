@@ -5,6 +5,8 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 /// What a child says on the socket: the kind, then an errno or the number of a step.
 pub(in crate::sandbox) const HELLO: u8 = b'h';
+/// Pid 1: a descriptor of the new root comes along.
+pub(in crate::sandbox) const ROOT: u8 = b'd';
 pub(in crate::sandbox) const STEP_FAILED: u8 = b's';
 pub(in crate::sandbox) const CHILD_FAILED: u8 = b'c';
 pub(in crate::sandbox) const EXEC_FAILED: u8 = b'e';

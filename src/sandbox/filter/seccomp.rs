@@ -50,8 +50,8 @@ enum When {
     IsNot(u32, u32),
     /// The high word of argument n is not zero.
     Huge(u32),
-    /// The low words of the first and the second argument are these.
-    Pair(u32, u32),
+    /// The low words of argument n and of the one after it are these.
+    Pair(u32, u32, u32),
 }
 
 #[derive(Clone, Copy)]
@@ -76,6 +76,7 @@ const FS_IOC_FSSETXATTR: u32 = 0x401c_5820;
 /// The ioctls that set a descriptor's owner, as fcntl does.
 const FIOSETOWN: u32 = 0x8901;
 const SIOCSPGRP: u32 = 0x8902;
+const SO_NETNS_COOKIE: i32 = 71;
 /// The descriptor's owner gets a signal of the caller's choice: another way to kill.
 const F_SETOWN: u32 = 8;
 const F_SETOWN_EX: u32 = 15;
@@ -158,10 +159,10 @@ fn check(rule: &Rule, compat: bool) -> Vec<sock_filter> {
         When::Is(n, value) => vec![load(argument(n)), jump(BPF_JEQ, value, 0, 1), action],
         When::IsNot(n, value) => vec![load(argument(n)), jump(BPF_JEQ, value, 1, 0), action],
         When::Huge(n) => vec![load(argument(n) + 4), jump(BPF_JEQ, 0, 1, 0), action],
-        When::Pair(first, second) => vec![
-            load(argument(0)),
+        When::Pair(n, first, second) => vec![
+            load(argument(n)),
             jump(BPF_JEQ, first, 0, 3),
-            load(argument(1)),
+            load(argument(n + 1)),
             jump(BPF_JEQ, second, 0, 1),
             action,
         ],
@@ -188,7 +189,7 @@ fn rules(table: &Table, namespaced: bool) -> Vec<Rule> {
         denied(table.ioctl, When::Is(1, FS_IOC_FSSETXATTR)),
         denied(table.prctl, When::Is(0, libc::PR_SET_SECCOMP as u32)),
         // What hides its memory from the tracer hides what it opens and starts.
-        denied(table.prctl, When::Pair(libc::PR_SET_DUMPABLE as u32, 0)),
+        denied(table.prctl, When::Pair(0, libc::PR_SET_DUMPABLE as u32, 0)),
     ];
     let not_unix = When::IsNot(0, libc::AF_UNIX as u32);
     let socket = if namespaced { not_unix } else { When::Always };
@@ -206,6 +207,11 @@ fn rules(table: &Table, namespaced: bool) -> Vec<Rule> {
     // Segments and queues that nobody has attached are memory that no process is seen to have; without an IPC namespace
     // they would outlive the entry on the host, too.
     rules.extend(table.shared_memory.iter().map(|&number| denied(number, When::Always)));
+    // Numbers that the kernel counts on from start to start.
+    for cookie in [libc::SO_COOKIE, SO_NETNS_COOKIE] {
+        let asked = When::Pair(1, libc::SOL_SOCKET as u32, cookie as u32);
+        rules.push(denied(table.getsockopt, asked));
+    }
     // Files in memory that are on their way through a socket are held by no process.
     rules.extend(table.sends.iter().map(|&number| denied(number, When::Always)));
     if !namespaced {
@@ -322,7 +328,7 @@ pub(in crate::sandbox) mod tests {
             When::Is(n, value) => low(n) == value,
             When::IsNot(n, value) => low(n) != value,
             When::Huge(n) => args[n as usize] >> 32 != 0,
-            When::Pair(first, second) => low(0) == first && low(1) == second,
+            When::Pair(n, first, second) => low(n) == first && low(n + 1) == second,
         };
         let rules = rules(table, !bare);
         let found = rules.iter().find(|rule| rule.number == number && applies(rule));

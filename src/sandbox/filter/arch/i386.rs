@@ -63,6 +63,7 @@ pub(in crate::sandbox) const I386: Table = Table {
         277, 117, 123, 354, // mq_open, ipc, modify_ldt, seccomp
     ]],
     shared_memory: &[395, 399, 393],
+    getsockopt: 365,
     // sendmsg, sendmmsg
     sends: &[370, 345],
     prctl: 172,

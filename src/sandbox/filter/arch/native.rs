@@ -68,6 +68,7 @@ pub(in crate::sandbox) const NATIVE: Table = Table {
         ),
     ],
     shared_memory: numbers!(SYS_shmget SYS_msgget SYS_semget),
+    getsockopt: libc::SYS_getsockopt as u32,
     sends: numbers!(SYS_sendmsg SYS_sendmmsg),
     prctl: libc::SYS_prctl as u32,
     fcntl: numbers!(SYS_fcntl),

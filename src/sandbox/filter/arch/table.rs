@@ -19,6 +19,7 @@ pub(in crate::sandbox) struct Table {
     pub(in crate::sandbox) socketpair: u32,
     pub(in crate::sandbox) always_denied: &'static [&'static [u32]],
     pub(in crate::sandbox) shared_memory: &'static [u32],
+    pub(in crate::sandbox) getsockopt: u32,
     /// Calls that can carry descriptors.
     pub(in crate::sandbox) sends: &'static [u32],
     pub(in crate::sandbox) prctl: u32,
