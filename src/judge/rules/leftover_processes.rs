@@ -1,7 +1,7 @@
 //! Rule 7.4: what an entry started is gone a short while after `quit`.
 
 use crate::judge::support::{host, seen};
-use crate::model::evidence::{EndHow, Evidence, Run};
+use crate::model::evidence::{EndHow, Evidence, Purpose, Run};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
@@ -42,8 +42,10 @@ pub fn judge(evidence: &Evidence) -> Finding {
         );
         // An engine that hangs because it was refused memory cannot obey.
         host::excused(finding, host::refusal(run, &evidence.host))
-    } else if let Some(run) = ended.iter().find(|run| run.ending.emptied_after.is_none()) {
-        // Nobody was seen, and nobody saw the last one end.
+    } else if let Some(run) =
+        ended.iter().find(|run| run.purpose == Purpose::Main && run.ending.emptied_after.is_none())
+    {
+        // It was waited for until the grace limit: nobody was seen, and nobody saw the last one end.
         Finding::undecided(
             RULE,
             format!("not every process had ended {grace} after quit, and none was seen that still ran"),
@@ -87,7 +89,7 @@ mod tests {
     use super::*;
     use crate::judge::support::testing;
     use crate::judge::support::testing::Build;
-    use crate::model::evidence::{Purpose, Resource};
+    use crate::model::evidence::Resource;
     use crate::model::units::Bytes;
     use crate::model::verdict::Status;
 
