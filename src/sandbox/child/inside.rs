@@ -242,6 +242,7 @@ pub(in crate::sandbox) fn entry_main(
         give_up(talk, CHILD_FAILED, CHILD.len() as u8, error);
     }
     keep_only([talk, talk]);
+    same_table_of_descriptors(talk);
     await_streams(talk);
     // SAFETY: from the fourth descriptor on nothing survives the exec.
     unsafe {
@@ -259,17 +260,39 @@ pub(in crate::sandbox) fn entry_main(
     give_up(talk, EXEC_FAILED, 0, error)
 }
 
+/// Makes the table of descriptors as large as it can get: its size, which /proc tells, was that of the supervisor's.
+fn same_table_of_descriptors(talk: RawFd) {
+    // SAFETY: integers. Where the limit is lower, the table is smaller for every start of this host.
+    unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0
+            && let Some(last) = limit.rlim_cur.min(1 << 16).checked_sub(1)
+            && libc::dup2(talk, last as c_int) != -1
+        {
+            libc::close(last as c_int);
+        }
+    }
+}
+
 type ChildStep = fn(&ChildSetup) -> Result<(), c_int>;
 const CHILD: [ChildStep; CHILD_STEPS.len()] =
     [detach, limit, become_user, drop_capabilities, no_new_privs, grant, restrict, enter, filter];
 
 fn detach(_: &ChildSetup) -> Result<(), c_int> {
-    // SAFETY: integers and one sigset on our stack. Handlers that Rust's runtime set (SIGPIPE) go back to
+    // SAFETY: integers, one sigset and one zeroed action (the default) on our stack, as large as the kernel's. Handlers that Rust's runtime set (SIGPIPE) go back to
     // the default, and nothing stays blocked.
     unsafe {
         check(libc::setsid().into())?;
-        for signal in 1..32 {
-            libc::signal(signal, libc::SIG_DFL);
+        // The C library keeps two signals to itself and refuses to set them.
+        let default = [0u64; 4];
+        for signal in 1..=64 {
+            libc::syscall(
+                libc::SYS_rt_sigaction,
+                signal,
+                default.as_ptr(),
+                ptr::null_mut::<c_void>(),
+                size_of::<u64>(),
+            );
         }
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut none);
