@@ -1,9 +1,7 @@
 //! What gate4k itself costs, as ratios against baselines of the same run: `cargo bench --bench overhead`.
 //!
 //! - the start of a sandboxed `true` (clone, namespaces, root, Landlock, seccomp, ptrace, exec, end, tear-down)
-//!   against a plain start and, where they are installed, bwrap with all namespaces and firejail; and the same as a
-//!   check has it from the second start on, where the sandbox was prepared while the last one ran (with 20 ms between
-//!   two starts, and with none);
+//!   against a plain start and, where they are installed, bwrap with all namespaces and firejail;
 //! - the nodes per second of Stockfish inside and outside, where it is installed;
 //! - the rules' second example (sh, xz, cc) from its start to `uciok`, inside and outside;
 //! - a whole check of an engine that answers at once, less what the engine itself used.
@@ -23,16 +21,14 @@ use gate4k::model::evidence::Shell;
 use gate4k::policy::allowlist::Allowlist;
 use gate4k::policy::decide::Strictness;
 use gate4k::policy::toolchain::Toolchain;
+use gate4k::sandbox::Sandbox;
 use gate4k::sandbox::capability::Capability;
 use gate4k::sandbox::plan::{Audit, Launcher, Plan, Staging};
-use gate4k::sandbox::{Ahead, Sandbox};
 use nix::sys::resource::{UsageWho, getrusage};
 
 const RUNS: usize = 200;
 /// Starts without a pause between them, before the others have their turn.
 const BLOCK: usize = 20;
-/// What an engine would run for, so that the next start is ready.
-const PAUSE: Duration = Duration::from_millis(20);
 /// Until nothing is left of the one before.
 const SETTLE: Duration = Duration::from_millis(100);
 
@@ -109,7 +105,7 @@ fn sandboxed(sandbox: &dyn Launcher, plan: &Plan) -> Duration {
     start.elapsed()
 }
 
-fn starts(sandbox: &Arc<Sandbox>, namespaces: bool) {
+fn starts(sandbox: &Sandbox, namespaces: bool) {
     // Not in /tmp, of which firejail shows a private one.
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let path = dir.path().join("true");
@@ -124,28 +120,23 @@ fn starts(sandbox: &Arc<Sandbox>, namespaces: bool) {
         audit,
     };
     let (play, full) = (plan(Audit::ProgramsOnly), plan(Audit::Full));
-    let ahead = Ahead::new(Arc::clone(sandbox));
-    let mut times: [Vec<Duration>; 7] = Default::default();
+    let mut times: [Vec<Duration>; 5] = Default::default();
     // By turns, since the speed of a machine drifts; and each alone for a while, or one would pay for what the kernel
     // still clears away of another.
     for _ in 0..RUNS / BLOCK {
-        let mut block = |index: usize, pause: Duration, one: &dyn Fn() -> Option<Duration>| {
+        let mut block = |index: usize, one: &dyn Fn() -> Option<Duration>| {
             std::thread::sleep(SETTLE);
             for _ in 0..BLOCK {
-                std::thread::sleep(pause);
                 times[index].extend(one());
             }
         };
-        block(0, Duration::ZERO, &|| Some(plain(&path)));
-        block(1, Duration::ZERO, &|| bwrap(&path));
-        block(2, Duration::ZERO, &|| Some(sandboxed(&**sandbox, &play)));
-        block(3, Duration::ZERO, &|| Some(sandboxed(&**sandbox, &full)));
-        block(4, Duration::ZERO, &|| firejail(&path));
-        block(5, PAUSE, &|| Some(sandboxed(&ahead, &play)));
-        block(6, Duration::ZERO, &|| Some(sandboxed(&ahead, &play)));
+        block(0, &|| Some(plain(&path)));
+        block(1, &|| bwrap(&path));
+        block(2, &|| Some(sandboxed(sandbox, &play)));
+        block(3, &|| Some(sandboxed(sandbox, &full)));
+        block(4, &|| firejail(&path));
     }
-    drop(ahead);
-    let [plain, bwrap, play, full, firejail, ahead, at_once] =
+    let [plain, bwrap, play, full, firejail] =
         times.map(|times| (!times.is_empty()).then(|| median(times)));
     let base = plain.unwrap_or_default();
     println!("start of a program that only exits, median of {RUNS} (namespaces: {namespaces})");
@@ -155,8 +146,6 @@ fn starts(sandbox: &Arc<Sandbox>, namespaces: bool) {
         ("firejail", firejail),
         ("sandbox, programs only", play),
         ("sandbox, full audit", full),
-        ("prepared ahead", ahead),
-        ("prepared ahead, no pause", at_once),
     ] {
         match time {
             Some(time) => println!(
@@ -329,7 +318,7 @@ fn main() {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     println!("load of the machine: {}", load.trim());
     let namespaces = Capability::probe().namespaces.is_ok();
-    let sandbox = Arc::new(Sandbox::new(tools.host(namespaces), tools));
+    let sandbox = Sandbox::new(tools.host(namespaces), tools);
     // One part alone: `cargo bench --bench overhead -- starts`.
     let words: Vec<String> =
         std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();

@@ -68,6 +68,8 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
             break;
         }
     }
+    // From here on nobody is there to hand a signal on to: it ends us.
+    passed_on().thread_unblock()?;
     let how = confined.wait_first(std::time::Instant::now());
     confined.kill();
     let traces = confined.close();
@@ -106,8 +108,12 @@ fn not_started(failure: &LaunchFailure) -> Exit {
     Exit::Entry(if failure.errno == Errno::ENOENT as i32 { 127 } else { 126 })
 }
 
+fn passed_on() -> SigSet {
+    PASSED_ON.into_iter().collect()
+}
+
 fn signals() -> anyhow::Result<SignalFd> {
-    let set: SigSet = PASSED_ON.into_iter().collect();
+    let set = passed_on();
     set.thread_block()?;
     Ok(SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?)
 }

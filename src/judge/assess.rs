@@ -13,6 +13,7 @@ use super::probe::{self, ProbePlan, Waits};
 use super::read::{Read, engines_json_sha256, figures};
 use super::rules::{self, Case, Needed};
 use super::support::allowed::HostAllows;
+use super::support::unrecorded;
 use super::waiver::Waiver;
 use super::{Judge, Progress, waive};
 use crate::model::entry_report::{Circumstances, EntryReport, Leftover, RunSummary, StartTimes};
@@ -23,7 +24,6 @@ use crate::model::layer_status::{Layer, LayerName, State};
 use crate::model::rule::{RULES, RuleId};
 use crate::model::text::{escape, shown};
 use crate::model::verdict::{Finding, Verdict};
-use crate::sandbox::Ahead;
 use crate::sandbox::plan::SandboxError;
 use crate::submission::Submission;
 
@@ -116,10 +116,7 @@ impl Judge {
             );
         }
         let plan = self.probe_plan(read, &host, jobs);
-        let ahead = Ahead::new(Arc::clone(&host.sandbox));
-        let gathered = probe::gather(&ahead, &plan, progress);
-        drop(ahead);
-        let (runs, capabilities) = match gathered {
+        let (runs, capabilities) = match probe::gather(&*host.sandbox, &plan, progress) {
             Ok(gathered) => gathered,
             Err(error) => {
                 note_missing_layer(&mut report.layers, &error);
@@ -140,6 +137,7 @@ impl Judge {
         let needed = &read.format.needed;
         let mut findings =
             rules::judge_runs(&Case { evidence: &evidence, needed, allowed: &allowed });
+        unrecorded::open(&mut findings, &evidence);
         waive::apply(&mut findings, waivers, sha256);
         let barred = before_games(&findings);
         if barred.is_none() {
@@ -153,6 +151,8 @@ impl Judge {
         let mut games: Vec<Finding> = by_games.collect();
         waive::apply(&mut games, waivers, sha256);
         findings.extend(games);
+        // The games' own records count as those of the probes do.
+        unrecorded::open(&mut findings, &evidence);
         show(report, &evidence);
         findings
     }

@@ -1,68 +1,45 @@
-//! What trusted engines may use of memory (the sandbox watches entries itself).
-//!
-//! As there, it is memory that is really used, and never address space: engines reserve much and touch little.
-//! One thread looks ten times a second while there is something to watch; an engine's processes are the one that
-//! was started and all below it.
+//! What trusted engines may use of memory: an engine's processes are the one that was started and all below it. The thread
+//! that watches entries watches these as well.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
-use std::thread;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 use crate::model::units::Bytes;
+use crate::sandbox::limits::memory::{self, Tree};
 
-/// Between two looks.
-const PERIOD: Duration = Duration::from_millis(100);
 /// The deepest tree of processes that is followed.
 const DEEPEST: usize = 64;
 
 /// A limit that holds while this lives.
-pub(super) struct Limit {
+pub(super) struct Limit(Arc<Engine>);
+
+struct Engine {
     pid: i32,
+    /// Whether somebody waits for the process: from then on its number may be another's.
+    waited_for: Mutex<bool>,
     /// What was used when that was too much; zero before.
-    exceeded: Arc<AtomicU64>,
-}
-
-#[derive(Clone)]
-struct Watched {
-    most: Bytes,
-    exceeded: Arc<AtomicU64>,
-}
-
-#[derive(Default)]
-struct Watch {
-    engines: Mutex<BTreeMap<i32, Watched>>,
-    /// Something is to be watched.
-    some: Condvar,
-}
-
-fn watch() -> &'static Watch {
-    static WATCH: OnceLock<Watch> = OnceLock::new();
-    WATCH.get_or_init(Watch::default)
+    exceeded: AtomicU64,
 }
 
 impl Limit {
     /// Watches a process that leads a group of its own; none where nothing can be watched.
     pub(super) fn watch(pid: u32, most: Bytes) -> Option<Limit> {
-        static THREAD: OnceLock<bool> = OnceLock::new();
-        let runs = *THREAD.get_or_init(|| {
-            thread::Builder::new().name("engine-memory".into()).spawn(|| watch().run()).is_ok()
+        let engine = Arc::new(Engine {
+            pid: i32::try_from(pid).ok()?,
+            waited_for: Mutex::new(false),
+            exceeded: AtomicU64::new(0),
         });
-        let pid = i32::try_from(pid).ok().filter(|_| runs)?;
-        let exceeded = Arc::new(AtomicU64::new(0));
-        let watched = Watched { most, exceeded: Arc::clone(&exceeded) };
-        watch().lock().insert(pid, watched);
-        watch().some.notify_one();
-        Some(Limit { pid, exceeded })
+        let weak: Weak<Engine> = Arc::downgrade(&engine);
+        memory::watch(weak, most);
+        Some(Limit(engine))
     }
 
     /// What was used when that was more than allowed; the group was killed then.
     pub(super) fn exceeded(&self) -> Option<Bytes> {
-        match self.exceeded.load(Ordering::Acquire) {
+        match self.0.exceeded.load(Ordering::Acquire) {
             0 => None,
             used => Some(Bytes(used)),
         }
@@ -71,61 +48,51 @@ impl Limit {
 
 impl Drop for Limit {
     fn drop(&mut self) {
-        watch().lock().remove(&self.pid);
+        *self.0.waited_for() = true;
     }
 }
 
-impl Watch {
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<i32, Watched>> {
-        self.engines.lock().unwrap_or_else(PoisonError::into_inner)
+impl Engine {
+    fn waited_for(&self) -> MutexGuard<'_, bool> {
+        self.waited_for.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tree for Engine {
+    fn has_ended(&self) -> bool {
+        *self.waited_for()
     }
 
-    fn run(&self) {
-        loop {
-            let mut engines = self.lock();
-            while engines.is_empty() {
-                engines = self.some.wait(engines).unwrap_or_else(PoisonError::into_inner);
-            }
-            let now: Vec<(i32, Watched)> =
-                engines.iter().map(|(pid, watched)| (*pid, watched.clone())).collect();
-            drop(engines);
-            for (pid, watched) in now {
-                let used = used(pid, DEEPEST);
-                if used > watched.most.0 {
-                    // Its number is surely still its own as long as it is watched: whoever waits for it
-                    // takes it out of here first.
-                    let engines = self.lock();
-                    if engines.contains_key(&pid) {
-                        watched.exceeded.store(used, Ordering::Release);
-                        let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
-                    }
-                }
-            }
-            thread::sleep(PERIOD);
+    fn processes(&self) -> Vec<i32> {
+        let mut all = vec![self.pid];
+        below(self.pid, DEEPEST, &mut all);
+        all
+    }
+
+    fn files(&self) -> u64 {
+        0
+    }
+
+    fn exceeds(&self, used: Bytes, _: i32) {
+        let waited_for = self.waited_for();
+        if !*waited_for {
+            self.exceeded.store(used.0, Ordering::Release);
+            let _ = killpg(Pid::from_raw(self.pid), Signal::SIGKILL);
         }
     }
 }
 
-/// Resident bytes of a process and all below it (/proc/PID/statm and /proc/PID/task/TID/children). Pages that
-/// several of them share count for each.
-fn used(pid: i32, deepest: usize) -> u64 {
-    let own = std::fs::read_to_string(format!("/proc/{pid}/statm")).ok();
-    let pages = own.and_then(|text| text.split_ascii_whitespace().nth(1)?.parse::<u64>().ok());
-    let mut sum = pages.unwrap_or(0) * page();
-    let Some(deeper) = deepest.checked_sub(1) else { return sum };
+/// All processes below one, by /proc/PID/task/TID/children.
+fn below(pid: i32, deepest: usize, all: &mut Vec<i32>) {
+    let Some(deeper) = deepest.checked_sub(1) else { return };
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     for task in tasks {
         let children = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
         for child in children.split_ascii_whitespace().filter_map(|word| word.parse().ok()) {
-            sum += used(child, deeper);
+            all.push(child);
+            below(child, deeper, all);
         }
     }
-    sum
-}
-
-fn page() -> u64 {
-    let size = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
-    size.and_then(|size| u64::try_from(size).ok()).unwrap_or(4096)
 }
 
 #[cfg(test)]
@@ -133,9 +100,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_process_uses_something() {
-        let me = i32::try_from(std::process::id()).unwrap();
-        assert!(used(me, 1) > 100_000);
-        assert_eq!(used(i32::MAX, 1), 0);
+    fn what_a_process_started_is_below_it() {
+        let mut child = std::process::Command::new("/bin/sleep").arg("60").spawn().unwrap();
+        let mut all = Vec::new();
+        below(std::process::id() as i32, 2, &mut all);
+        assert!(all.contains(&(child.id() as i32)), "{all:?}");
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 }

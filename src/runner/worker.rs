@@ -209,6 +209,7 @@ fn with_refusals(mut why: String, refusals: &[Refusal]) -> String {
     for refusal in refusals.iter().take(3) {
         why += &match &refusal.what {
             used @ (Resource::Used(_) | Resource::Tasks(_)) => format!("; it had {used}"),
+            unseen @ Resource::Unrecorded(_) => format!("; it ran out of {unseen}"),
             asked => format!("; the kernel had refused it {asked}"),
         };
     }

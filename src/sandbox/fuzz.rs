@@ -1,15 +1,15 @@
 //! Whatever a confined process makes of its registers and memory: the filter decides, the decoder reads, and neither
 //! panics nor lets through what it must not. `PROPTEST_CASES` says how many are tried.
 
-use std::path::Path;
-
 use proptest::prelude::*;
 
-use super::calls::{self, Pending};
-use super::names::call_name;
-use super::plan::Audit;
-use super::stop::{Call, Stop};
-use super::{meta, seccomp, tracee};
+use crate::sandbox::filter::call_names::call_name;
+use crate::sandbox::filter::seccomp;
+use crate::sandbox::filter::stop::{Call, Stop};
+use crate::sandbox::inspect::files::EntryFiles;
+use crate::sandbox::trace::calls::{self, Pending};
+use crate::sandbox::trace::meta;
+use crate::sandbox::trace::tracee;
 
 const X86_64: u32 = 0xc000_003e;
 const I386: u32 = 0x4000_0003;
@@ -59,19 +59,16 @@ proptest! {
     fn the_filter_decides_every_call(
         number in number(),
         args in arguments(),
-        full in any::<bool>(),
         namespaced in any::<bool>(),
-        lazy in any::<bool>(),
         arch in prop_oneof![3 => Just(X86_64), 2 => Just(I386), 1 => any::<u32>()],
     ) {
-        let audit = if full { Audit::Full } else { Audit::ProgramsOnly };
-        let program = seccomp::program(audit, namespaced, lazy);
+        let program = seccomp::program(namespaced);
         let action = seccomp::tests::run(&program, arch, number, args);
         let (kind, data) = (action & 0xffff_0000, i64::from(action & 0xffff));
         match kind {
             libc::SECCOMP_RET_ALLOW => {
                 prop_assert!(arch == X86_64 || arch == I386);
-                prop_assert!(number <= super::arch::LAST);
+                prop_assert!(number <= crate::sandbox::filter::arch::LAST);
                 if arch == X86_64 {
                     let n = i64::from(number);
                     prop_assert!(![
@@ -113,8 +110,8 @@ proptest! {
             Stop::Exec | Stop::ExecAt => {
                 let dirfd = (stop == Stop::ExecAt).then_some(call.args[0]);
                 let first = usize::from(stop == Stop::ExecAt);
-                let pending = calls::exec(pid, &call, dirfd, first);
-                let Some(Pending::Exec { argv, .. }) = pending else {
+                let pending = calls::exec(pid, &call, dirfd, first, false);
+                let Pending::Exec { argv, .. } = pending else {
                     return Err(TestCaseError::fail("an exec that is none"));
                 };
                 prop_assert!(argv.len() <= 16 && argv.iter().all(|word| word.len() <= 200));
@@ -126,19 +123,20 @@ proptest! {
                 prop_assert!(errno.is_some() || call.args[index] as i32 == 0, "{:?}", call);
             }
             Stop::Meta => {
-                // Below a directory that does not exist there is no file of its own; but pipes that we hold open
+                // Below an empty directory there is no file of its own; but pipes that we hold open
                 // are nobody's files, and theirs would be changed.
                 let held = call.args[1] == 0 || matches!((compat, number), (true, 94) | (false, 91));
                 if held {
                     return Ok(());
                 }
-                let top = Path::new("/no/such/directory");
-                if let meta::Answer::Foreign(path) = meta::answer(pid, &call, top) {
+                let top = tempfile::tempdir().unwrap();
+                let files = EntryFiles::on_host(top.path()).unwrap();
+                if let meta::Answer::Foreign(path) = meta::answer(pid, &call, &files) {
                     prop_assert!(path.is_absolute());
                 }
             }
             stop => {
-                if let Some(Pending::Open { path, .. }) = calls::file(pid, stop, &call, true) {
+                if let Some(Pending::Open { path, .. }) = calls::file(pid, stop, &call) {
                     prop_assert!(path.is_absolute() && path.as_os_str().len() <= 2 * 4096);
                 }
             }

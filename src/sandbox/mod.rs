@@ -1,43 +1,26 @@
-//! The sandbox: what an entry may touch, enforced by the kernel and reported layer by layer.
+//! The sandbox: the kernel enforces what an entry may touch, and every layer is reported.
 
-mod ahead;
-mod arch;
-mod calls;
-pub mod capability;
-pub mod cgroup;
-mod clear;
-mod confined;
-pub mod cpu;
-pub mod devices;
-mod exec_audit;
+mod child;
+mod child_setup;
 mod failure;
+mod filter;
+mod fs;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod fuzz;
-mod guardian;
-mod landlock;
-mod last_word;
+mod inspect;
 mod launch;
 pub mod limits;
-mod memory;
-mod meta;
-mod names;
-mod namespaces;
-mod nest;
-mod networks;
 pub mod plan;
-mod record;
-mod residue;
-mod script;
-mod seccomp;
-mod shared;
-mod spawn;
-mod stop;
+mod probe;
+mod sandboxed_process;
 mod supervise;
-mod tracee;
+mod trace;
 mod users;
-mod workspace;
+mod watchdog;
 
-pub use ahead::Ahead;
-pub use confined::Sandbox;
-pub use landlock::Grants;
-pub use script::Host;
+pub use child_setup::Host;
+pub use fs::devices;
+pub use fs::landlock::Grants;
+pub use limits::cpu;
+pub use probe::capability;
+pub use sandboxed_process::Sandbox;

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::cpu::CpuTimes;
 use crate::model::evidence::{
     Crash, Denial, Exec, ExitHow, FileOpen, LaunchFailure, LeftFile, LeftProcess, ProgramClass,
     Refusal, Shell,
 };
 use crate::model::units::Bytes;
+use crate::sandbox::limits::cpu::CpuTimes;
 
 /// The name and place under which the entry is staged (docs/decisions/002).
 #[derive(Clone, Debug, PartialEq, Eq)]

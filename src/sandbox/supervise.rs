@@ -3,44 +3,41 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, mpsc};
 
 use nix::sys::ptrace::Options;
 use nix::unistd::Pid;
 
-use super::calls::OwnPlace;
-use super::cgroup::Group;
-use super::exec_audit::Tracer;
-use super::last_word::LastWord;
-use super::nest::Nest;
-use super::networks::Networks;
-use super::plan::{Plan, SandboxError};
-use super::record::Raw;
-use super::script::{self, HostReady};
-use super::shared::Shared;
-use super::spawn::{self, Begin, Heard, Network, Script};
-use super::workspace::{Dirs, STAGING, Workspace, setup, stage_on_host, staged};
-use super::{failure, users};
 use crate::model::evidence::LaunchFailure;
+use crate::sandbox::child::{self, ChildSetup, Heard};
+use crate::sandbox::child_setup::{self, HostReady};
+use crate::sandbox::failure;
+use crate::sandbox::fs::host_directory::HostDirectory;
+use crate::sandbox::fs::workspace::{Dirs, STAGING, Workspace, setup, stage_on_host, staged};
+use crate::sandbox::inspect::files::EntryFiles;
+use crate::sandbox::limits::cgroup::Group;
+use crate::sandbox::plan::{Plan, SandboxError};
+use crate::sandbox::trace::exit_channel::ExitChannel;
+use crate::sandbox::trace::record::Raw;
+use crate::sandbox::trace::shared::Shared;
+use crate::sandbox::trace::tracer::Tracer;
+use crate::sandbox::users;
 
-/// What the thread is given.
+/// All that the thread of one start is given.
 pub(super) struct Start {
     pub(super) host: Arc<HostReady>,
     pub(super) plan: Plan,
     /// Where workspaces lie, where there is no mount namespace to hold them.
-    pub(super) nest: Option<Arc<Nest>>,
+    pub(super) host_directory: Option<Arc<HostDirectory>>,
     pub(super) group: Option<Arc<Group>>,
     /// The children's end of the socket, and ours.
     pub(super) theirs: OwnedFd,
     pub(super) talk: Arc<OwnedFd>,
     pub(super) shared: Arc<Shared>,
-    /// What lends it a network, if anything does.
-    pub(super) networks: Option<Arc<Networks>>,
 }
 
-/// What the thread brings home.
+/// All that the thread of one start brings back.
 pub(super) struct Outcome {
     pub(super) raw: Raw,
     pub(super) launch_failure: Option<LaunchFailure>,
@@ -48,136 +45,111 @@ pub(super) struct Outcome {
 
 impl Start {
     /// The whole start: tells when the entry waits for its streams, or why it does not come to that, and at the end what
-    /// was seen. Of who is told, each may have gone; then nobody wants to know.
+    /// was seen. Either receiver may have gone; then nobody wants to know.
     pub(super) fn run(
         self,
         report: &mpsc::Sender<Result<Workspace, SandboxError>>,
         at_end: &mpsc::Sender<Outcome>,
     ) {
         let shared = Arc::clone(&self.shared);
-        let networks = self.networks.clone();
-        let (outcome, network) = self.supervise(report);
-        shared.all_gone();
-        if let Some(outcome) = outcome {
-            let _ = at_end.send(outcome);
+        match self.supervise(report) {
+            Ok(outcome) => {
+                shared.all_gone();
+                let _ = at_end.send(outcome);
+            }
+            Err(error) => {
+                shared.kill();
+                child::wait_for_all();
+                shared.all_gone();
+                let _ = report.send(Err(error));
+            }
         }
-        spawn::wait_for_all();
-        if let (Some(all), Some(network)) = (networks, network) {
-            all.give_back(network);
-        }
+        child::wait_for_all();
     }
 
     fn supervise(
         self,
         report: &mpsc::Sender<Result<Workspace, SandboxError>>,
-    ) -> (Option<Outcome>, Option<Network>) {
-        let (dirs, script) = match self.make() {
-            Ok(made) => made,
-            Err(error) => {
-                let _ = report.send(Err(error));
-                return (None, None);
-            }
-        };
-        let Start { host, plan, group, theirs, talk, shared, networks, .. } = self;
-        let network = networks.and_then(|all| all.lend(script.ids));
-        let begun = begin(&script, theirs, &talk, &shared, group.as_deref(), network.as_ref());
-        let (entry, root) = match begun {
-            Ok(begun) => begun,
-            Err(error) => {
-                shared.kill();
-                spawn::wait_for_all();
-                let _ = report.send(Err(error));
-                return (None, network);
-            }
-        };
-        let (own, workspace) = match (dirs, root) {
-            (Some(dirs), _) => {
-                let top = dirs.top.path();
-                // The kernel's own paths have no links in them.
-                let own = OwnPlace::Below(top.canonicalize().unwrap_or_else(|_| top.to_owned()));
-                (own, dirs.into_workspace())
-            }
+    ) -> Result<Outcome, SandboxError> {
+        let (dirs, setup_of_child) = self.make()?;
+        let Start { host, plan, group, theirs, talk, shared, .. } = self;
+        let (entry, root) = begin(&setup_of_child, theirs, &talk, &shared, group.as_deref())?;
+        let (files, workspace) = match (dirs, root) {
+            (Some(dirs), _) => (EntryFiles::on_host(dirs.top.path()), dirs.into_workspace()),
             (None, Some(root)) => {
                 let root = File::from(root);
-                // No device has the number 0 with anything of the host on it.
-                let own = OwnPlace::Device(root.metadata().map_or(0, |meta| meta.dev()));
-                (own, Workspace::Inside(root))
+                (EntryFiles::inside(&root), Workspace::Inside(root))
             }
             (None, None) => {
-                shared.kill();
-                spawn::wait_for_all();
-                let none = io::Error::other("none was sent");
-                let _ = report.send(Err(setup("receiving the new root")(none)));
-                return (None, network);
+                return Err(setup("receiving the new root")(io::Error::other("none was sent")));
             }
         };
+        let files = files.map_err(setup("looking at the entry's root"))?;
         let us = std::process::id() as i32;
         let path = host.host.path.clone();
-        let tracer = Tracer::new(&shared, entry, us, own, path, host.host.tasks);
+        let tracer = Tracer::new(&shared, entry, us, files, path, host.host.tasks);
         drop(group);
         let _ = report.send(Ok(workspace));
-        let mut last_word = LastWord::new(&talk, script.root.is_some());
-        let raw = tracer.run(&mut last_word);
-        let failed = last_word.exec_failed();
+        let mut exit_channel = ExitChannel::new(&talk, setup_of_child.root.is_some());
+        let raw = tracer.run(&mut exit_channel);
+        let failed = exit_channel.exec_failed();
         let launch_failure = failed.map(|errno| failure::launch_failure(errno, &plan.bytes));
-        (Some(Outcome { raw, launch_failure }), network)
+        Ok(Outcome { raw, launch_failure })
     }
 
     /// The entry's place on the host, if it has one there, and what the children are to do.
-    fn make(&self) -> Result<(Option<Dirs>, Script), SandboxError> {
+    fn make(&self) -> Result<(Option<Dirs>, ChildSetup), SandboxError> {
         let (host, plan) = (&self.host, &self.plan);
-        let dirs = self.nest.as_ref().map(|nest| Dirs::new(Arc::clone(nest))).transpose()?;
+        let dirs =
+            self.host_directory.as_ref().map(|top| Dirs::new(Arc::clone(top))).transpose()?;
         let entry = staged(plan, dirs.as_ref().map_or(Path::new("/"), |dirs| dirs.top.path()));
         if dirs.is_some() {
             stage_on_host(&entry, &plan.bytes)?;
         }
-        let script = script::script(host, plan, &entry, dirs.as_ref())?;
-        Ok((dirs, script))
+        let setup_of_child = child_setup::child_setup(host, plan, &entry, dirs.as_ref())?;
+        Ok((dirs, setup_of_child))
     }
 }
 
 /// Clones, hand-shakes, seizes. The entry waits for its streams afterwards.
 fn begin(
-    script: &Script,
+    setup_of_child: &ChildSetup,
     theirs: OwnedFd,
     talk: &OwnedFd,
     shared: &Shared,
     group: Option<&Group>,
-    network: Option<&Network>,
 ) -> Result<(i32, Option<OwnedFd>), SandboxError> {
-    let maps = users::again(script.ids);
-    let clone = |begin| {
+    let first = {
         let _staging = STAGING.read().unwrap_or_else(PoisonError::into_inner);
         let group = group.map(Group::as_fd);
-        spawn::clone_first(script, begin, theirs.as_fd(), talk.as_fd(), group)
-    };
-    // Where the kernel refuses the one, the other keeps the entry apart as well.
-    let kept = network.and_then(|network| clone(Begin::In(network, maps.as_bytes())).ok());
-    let mapped = kept.is_some();
-    let first = match kept {
-        Some(first) => first,
-        None => clone(Begin::Here).map_err(setup("cloning the first process"))?,
+        child::clone_first(setup_of_child, theirs.as_fd(), talk.as_fd(), group)
+            .map_err(setup("cloning the first process"))?
     };
     drop(theirs);
     shared.first_is(first.pidfd);
-    if script.root.is_some() {
-        if !mapped {
-            users::map(first.pid, script.ids).map_err(setup("mapping users"))?;
-        }
-        nix::unistd::write(talk.as_fd(), &[spawn::GO])
+    if setup_of_child.root.is_some() {
+        users::map(first.pid, setup_of_child.ids).map_err(setup("mapping users"))?;
+        nix::unistd::write(talk.as_fd(), &[child::GO])
             .map_err(|e| setup("letting the first process go")(e.into()))?;
     }
     let hearing = setup("hearing from the first process");
-    let Heard::Message(message) = spawn::receive(talk.as_fd(), true).map_err(&hearing)? else {
-        return Err(hearing(io::ErrorKind::UnexpectedEof.into()));
+    let hear = || match child::receive(talk.as_fd(), true).map_err(&hearing)? {
+        Heard::Message(message) => Ok(message),
+        Heard::Silence | Heard::End => Err(hearing(io::ErrorKind::UnexpectedEof.into())),
     };
+    let mut message = hear()?;
+    let mut root = None;
+    if message.kind == child::ROOT {
+        root = message.root.take();
+        message = hear()?;
+    }
     match message.kind {
-        spawn::HELLO => {
+        child::HELLO => {
             seize(message.pid)?;
-            Ok((message.pid, message.root))
+            Ok((message.pid, root))
         }
-        spawn::STEP_FAILED => {
-            let step = script.root.as_ref().and_then(|root| root.steps().nth(message.step));
+        child::STEP_FAILED => {
+            let step = setup_of_child.root.as_ref().and_then(|root| root.steps().nth(message.step));
             let source = io::Error::from_raw_os_error(message.errno);
             let text = step.map_or_else(|| "start".into(), |step| format!("{step:?}"));
             let text = text.chars().take(120).collect::<String>();
@@ -187,8 +159,8 @@ fn begin(
                 source: io::Error::new(source.kind(), format!("{source} at {text}")),
             })
         }
-        spawn::CHILD_FAILED => {
-            let step = spawn::CHILD_STEPS.get(message.step).copied().unwrap_or("saying so");
+        child::CHILD_FAILED => {
+            let step = child::CHILD_STEPS.get(message.step).copied().unwrap_or("saying so");
             Err(setup(step)(io::Error::from_raw_os_error(message.errno)))
         }
         _ => {

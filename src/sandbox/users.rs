@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use nix::unistd::{Gid, Uid};
 
-use super::script::NOBODY;
-use super::spawn::Ids;
+use crate::sandbox::child::Ids;
 
 /// Maps the users of a process that has just got its own (user_namespaces(7)).
 ///
@@ -30,9 +29,28 @@ pub(super) fn map(pid: i32, ids: Ids) -> io::Result<()> {
     }
 }
 
-/// The lines that map users below a user namespace which [`map`] has mapped, to themselves; of groups as well, whose
-/// numbers are the same.
-pub(super) fn again(ids: Ids) -> String {
-    let entry = format!("{0} {0} 1\n", ids.uid);
-    if ids.switch { format!("0 0 1\n{entry}") } else { entry }
+/// The user that owns nothing, by convention.
+pub(super) const NOBODY: u32 = 65534;
+/// The user inside.
+const INSIDE: u32 = 1000;
+
+/// Who the entry is.
+pub(super) fn ids(namespaces: bool) -> Ids {
+    let switch = Uid::effective().is_root() && is_mapped(NOBODY);
+    let id = if namespaces { INSIDE } else { NOBODY };
+    Ids { uid: id, gid: id, switch }
+}
+
+/// Whether a user exists here: the root of a user namespace may be its only one.
+fn is_mapped(id: u32) -> bool {
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    map.lines().any(|line| {
+        let mut words = line.split_whitespace().map(str::parse::<u64>);
+        match (words.next(), words.next(), words.next()) {
+            (Some(Ok(first)), Some(_), Some(Ok(count))) => {
+                (first..first.saturating_add(count)).contains(&u64::from(id))
+            }
+            _ => false,
+        }
+    })
 }

@@ -9,9 +9,9 @@ use gate4k::model::evidence::{Exec, ExecOutcome, ExitHow, ProgramClass, Resource
 use gate4k::policy::allowlist::Allowlist;
 use gate4k::policy::decide::Strictness;
 use gate4k::policy::toolchain::Toolchain;
+use gate4k::sandbox::Sandbox;
 use gate4k::sandbox::capability::Capability;
 use gate4k::sandbox::plan::{Audit, Launcher, Plan, Staging, Traces};
-use gate4k::sandbox::{Ahead, Sandbox};
 
 use crate::needs::Need;
 use crate::trials::Test;
@@ -77,116 +77,6 @@ fn run_plan(sandbox: &dyn Launcher, plan: &Plan, first: Duration, rest: Duration
 fn run(script: &str) -> Done {
     // Far longer than anything here takes on a busy host.
     run_in(&sandbox(Strictness::Tolerant, true), script, Shell::AsIs, Duration::from_secs(300))
-}
-
-/// Pid 1 of every sandbox that we have made and that is still there.
-fn first_processes() -> Vec<i32> {
-    let us = std::process::id();
-    let tasks = std::fs::read_dir(format!("/proc/{us}/task")).unwrap().flatten();
-    tasks
-        .filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok())
-        .flat_map(|text| text.split_whitespace().map(|w| w.parse().unwrap()).collect::<Vec<_>>())
-        .collect()
-}
-
-/// Waits until as many sandboxes are there, and a little longer, so that one more would be seen.
-fn until_there_are(count: usize) -> Vec<i32> {
-    let deadline = Instant::now() + Duration::from_secs(120);
-    loop {
-        let there = first_processes();
-        if there.len() == count {
-            std::thread::sleep(Duration::from_millis(30));
-            return first_processes();
-        }
-        assert!(Instant::now() < deadline, "{there:?} in place of {count}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-/// In a process of its own, since it counts the children of this one.
-fn a_start_that_was_prepared_ahead_is_as_any_other() {
-    /// So many starts are prepared ahead.
-    const WAITING: usize = 2;
-    let ahead = Ahead::new(Arc::new(sandbox(Strictness::Tolerant, true)));
-    let script = "#!/bin/sh\nfor f in /tmp/* $HOME/* ./* /proc/$$/fd/*; do [ -e $f ] && echo $f; done\n\
-        : >/tmp/left\nwhile read x; do echo $x; done\necho err >&2\n";
-    let mut plan = Plan {
-        bytes: script.as_bytes().into(),
-        staging: Staging::Neutral,
-        shell: Shell::AsIs,
-        audit: Audit::ProgramsOnly,
-    };
-    assert!(first_processes().is_empty());
-    let patience = Duration::from_secs(300);
-    let mut seen = Vec::new();
-    for _ in 0..3 {
-        // The second finds its sandbox ready, with nothing in it of the first; it sees its input end, though other
-        // processes of ours wait that were made while that was open.
-        let done = run_plan(&ahead, &plan, patience, patience);
-        assert!(done.emptied, "{:?}", done.left);
-        assert_eq!((done.exit, done.err.as_str()), (Some(ExitHow::Status(0)), "err\n"));
-        assert_eq!(done.files(), ["/tmp/left"]);
-        assert_eq!(done.traces.execs.first().unwrap().class, ProgramClass::Entry);
-        seen.push(done.out);
-        until_there_are(WAITING);
-    }
-    assert!(seen.iter().all(|out| *out == seen[0]), "{seen:?}");
-    // One that was killed while it waited is made anew.
-    let waiting = until_there_are(WAITING);
-    for &pid in &waiting {
-        let pid = nix::unistd::Pid::from_raw(pid);
-        nix::sys::signal::kill(pid, nix::sys::signal::SIGKILL).unwrap();
-        while std::fs::read_link(format!("/proc/{pid}/ns/pid")).is_ok() {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    }
-    assert_eq!(run_plan(&ahead, &plan, patience, patience).out, seen[0]);
-    // Another entry gets what is its own, and nothing waits for the one before any more.
-    let waiting = until_there_are(WAITING);
-    plan.bytes = "#!/bin/sh\necho other\n".as_bytes().into();
-    assert_eq!(run_plan(&ahead, &plan, patience, patience).out, "other\n");
-    assert!(until_there_are(WAITING).iter().all(|pid| !waiting.contains(pid)));
-    drop(ahead);
-    assert!(first_processes().is_empty());
-}
-
-/// A network namespace is dear to make, and nothing is in it: starts of one entry have the use of it one after the other.
-fn a_network_serves_one_start_at_a_time_and_is_never_the_hosts() {
-    let network = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/net")).unwrap();
-    let ahead = Ahead::new(Arc::new(sandbox(Strictness::Tolerant, true)));
-    let plan = Plan {
-        bytes: b"#!/bin/sh\nhead -q -n 99 /proc/net/dev /proc/net/unix\nread x\n".as_slice().into(),
-        staging: Staging::Neutral,
-        shell: Shell::AsIs,
-        audit: Audit::ProgramsOnly,
-    };
-    let soon = || Instant::now() + Duration::from_secs(300);
-    let mut seen = std::collections::BTreeSet::new();
-    const ROUNDS: usize = 8;
-    for _ in 0..ROUNDS {
-        let two = [ahead.launch(&plan).unwrap(), ahead.launch(&plan).unwrap()];
-        let their = |index: usize| {
-            let (confined, _) = &two[index];
-            network(&confined.processes().first().unwrap().pid.to_string())
-        };
-        assert_ne!(their(0), their(1), "two starts at once");
-        for index in [0, 1] {
-            assert_ne!(their(index), network("self"), "the host's own");
-            seen.insert(their(index));
-        }
-        for (confined, pipes) in two {
-            drop(pipes.stdin);
-            assert!(confined.wait_empty(soon()));
-            let mut out = String::new();
-            File::from(pipes.stdout).read_to_string(&mut out).unwrap();
-            // The loopback and nothing else, and no socket of anybody: each table has its heading alone.
-            let lines: Vec<&str> = out.lines().collect();
-            assert_eq!(lines.len(), 4, "{out}");
-            assert!(lines[2].trim_start().starts_with("lo:"), "{out}");
-            confined.close();
-        }
-    }
-    assert!(seen.len() < 2 * ROUNDS, "each start made its own: {seen:?}");
 }
 
 /// A check kills entries in the middle of anything; what is in the middle of its exec then must not be taken for
@@ -489,8 +379,6 @@ fn input_reaches_the_entry() {
 pub(crate) fn tests() -> Vec<Test> {
     let mut all = commands_inside();
     all.extend(tests![
-        slow a_start_that_was_prepared_ahead_is_as_any_other [Landlock, Namespaces] apart,
-        slow a_network_serves_one_start_at_a_time_and_is_never_the_hosts [Landlock, Namespaces],
         slow a_program_that_is_killed_as_it_starts_is_still_itself [Landlock, Python3],
         quick a_start_has_the_namespaces_that_the_probe_promises [Landlock],
         quick a_forbidden_program_is_refused_by_the_kernel_and_named [Landlock],

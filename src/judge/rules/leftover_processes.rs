@@ -2,7 +2,7 @@
 
 use super::{CausedByLoad, JudgedRule, Needed};
 use crate::judge::support::{excuse, runs, wording};
-use crate::model::evidence::{EndHow, Evidence, Run};
+use crate::model::evidence::{EndHow, Evidence, Purpose, Run};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
@@ -52,6 +52,16 @@ fn judge(evidence: &Evidence) -> Finding {
         );
         // An engine that hangs because it was refused memory cannot obey.
         excuse::excused(finding, excuse::refusal(run, &evidence.host))
+    } else if let Some(run) =
+        ended.iter().find(|run| run.purpose == Purpose::Main && run.ending.emptied_after.is_none())
+    {
+        // It was waited for until the grace limit: nobody was seen, and nobody saw the last one end.
+        Finding::undecided(
+            RULE,
+            format!("not every process had ended {grace} after quit, and none was seen that still ran"),
+        )
+        .with("run", run.purpose)
+        .help("check again; let every process that the entry starts end by itself within seconds of quit")
     } else if let Some((run, words)) = other_ends(evidence) {
         Finding::advice(RULE, format!("nothing remains after quit; {words}"))
             .with("left", &run.left_processes)
@@ -89,7 +99,7 @@ mod tests {
     use super::*;
     use crate::judge::support::testing;
     use crate::judge::support::testing::Build;
-    use crate::model::evidence::{Purpose, Resource};
+    use crate::model::evidence::Resource;
     use crate::model::units::Bytes;
     use crate::model::verdict::Status;
 
@@ -99,6 +109,13 @@ mod tests {
         let finding = judge(&testing::evidence_of([run]));
         assert_eq!(finding.status, Status::Fail);
         assert!(finding.summary.contains("1 process still ran 10.0 s after quit: sleep 1000"));
+    }
+
+    #[test]
+    fn what_was_not_seen_to_end_never_passes() {
+        let mut run = testing::run(Purpose::Main);
+        run.ending.emptied_after = None;
+        assert_eq!(judge(&testing::evidence_of([run])).status, Status::Undecided);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::model::evidence::{FileAccess, HostFacts, Refusal, Run};
+use crate::model::evidence::{FileAccess, HostFacts, Refusal, Resource, Run};
 use crate::model::layer_status::{Layer, LayerName, State};
 use crate::model::verdict::{Finding, Status};
 
@@ -72,7 +72,9 @@ pub(crate) fn refusal(run: &Run, host: &HostFacts) -> Option<Excuse> {
 /// As [`refusal`], wherever the refusals were seen.
 pub(crate) fn refused(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> {
     let mut asked: Vec<String> = Vec::new();
-    for refusal in refusals {
+    // A record that is not whole excuses nothing.
+    let by_kernel = |refusal: &&Refusal| !matches!(refusal.what, Resource::Unrecorded(_));
+    for refusal in refusals.iter().filter(by_kernel) {
         let words = refusal.what.to_string();
         if !asked.contains(&words) {
             asked.push(words);

@@ -12,4 +12,5 @@ pub mod runs;
 pub mod start_failure;
 #[cfg(test)]
 pub(crate) mod testing;
+pub(crate) mod unrecorded;
 pub mod wording;

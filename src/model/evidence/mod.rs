@@ -21,7 +21,7 @@ pub use games::{
 pub use host::{HostFacts, Limits};
 pub use programs::{Exec, ExecOutcome, ExitHow, Product, ProgramClass};
 pub use questions::{Answer, Ask, GoQuestion, Question};
-pub use refusals::{Crash, Denial, Refusal, Resource};
+pub use refusals::{Crash, Denial, Record, Refusal, Resource};
 pub use run::{
     BookSeen, DeclaredOption, EndHow, Ending, LONG_GAME, LaunchFailure, Purpose, Run, Shell,
 };

@@ -42,6 +42,41 @@ pub enum Resource {
     Used(Bytes),
     /// So many processes and threads at once, more than an entry gets here; it was killed.
     Tasks(u32),
+    /// No resource: room in gate4k's own record of the run, which therefore is not whole.
+    Unrecorded(Record),
+}
+
+/// A part of a run's record, past whose room nothing more is written down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Record {
+    /// Programs that were started or looked for.
+    Programs,
+    /// Files of the host that were opened, or refused.
+    Files,
+    /// Calls that were refused.
+    Denials,
+    /// Files that were left.
+    LeftFiles,
+    /// Paths in memory that the kernel can read and the tracer cannot.
+    Paths,
+    /// Everything: the tracer did not get on, and was given up.
+    Tracer,
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Record::Programs => {
+                "it started or looked for more different programs than are recorded"
+            }
+            Record::Files => "it opened more different files than are recorded",
+            Record::Denials => "it was refused more different calls than are recorded",
+            Record::LeftFiles => "it left more files than are recorded",
+            Record::Paths => "it named files by paths that the tracer could not read",
+            Record::Tracer => "the tracer did not get on and was given up; everything was killed",
+        })
+    }
 }
 
 impl fmt::Display for Resource {
@@ -55,6 +90,7 @@ impl fmt::Display for Resource {
             Resource::Tasks(count) => {
                 write!(f, "{count} processes and threads at once (it was killed)")
             }
+            Resource::Unrecorded(record) => write!(f, "room in the record: {record}"),
             Resource::Instruction => write!(f, "an instruction that this processor lacks (SIGILL)"),
         }
     }

@@ -1,5 +1,6 @@
 //! What an attack is: how it is made, what shows that it works, and what a report must say of it.
 
+use gate4k::model::evidence::Record;
 use gate4k::model::rule::RuleId;
 use gate4k::model::verdict::Status;
 
@@ -64,6 +65,8 @@ pub(crate) enum Named {
     Process,
     /// A resource that was refused, whose text holds this.
     Resource(&'static str),
+    /// A part of the record that has no room for what it did: whatever rests on it is open.
+    Unrecorded(Record),
 }
 
 /// What a finding must say.
@@ -81,6 +84,18 @@ pub(crate) enum Place {
     Namespaces,
     /// In the host's namespaces.
     Bare,
+}
+
+/// The rules that are open where a part of the record is not whole.
+fn rests_on(record: Record) -> &'static [RuleId] {
+    match record {
+        Record::Programs | Record::Denials => &[RuleId::Commands],
+        Record::Files => &[RuleId::Libraries, RuleId::ChessLibrary],
+        Record::LeftFiles => &[RuleId::LeftoverFiles],
+        Record::Paths | Record::Tracer => {
+            &[RuleId::Commands, RuleId::Libraries, RuleId::ChessLibrary]
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -181,7 +196,14 @@ impl Attack {
             _ => false,
         });
         // What breaks a rule goes before what is only told.
-        let remark = if accused { Status::Fail } else { Status::Advice };
+        let open = named.iter().any(|named| {
+            matches!(named, Named::Unrecorded(record) if rests_on(*record).contains(&RuleId::Commands))
+        });
+        let remark = match (accused, open) {
+            (true, _) => Status::Fail,
+            (false, true) => Status::Undecided,
+            (false, false) => Status::Advice,
+        };
         let mut told = Vec::new();
         let mut tell = |rule, status, name: &str| {
             told.push(Told { rule, status, name: name.to_owned() });
@@ -199,6 +221,13 @@ impl Attack {
                 Named::Product => tell(RuleId::Commands, Status::Pass, "made by itself"),
                 Named::Left(end) => tell(RuleId::LeftoverFiles, Status::Fail, end),
                 Named::Process => tell(RuleId::LeftoverProcesses, Status::Fail, "still ran"),
+                Named::Unrecorded(record) => {
+                    for rule in
+                        rests_on(record).iter().filter(|r| !accused || **r != RuleId::Commands)
+                    {
+                        tell(*rule, Status::Undecided, &record.to_string());
+                    }
+                }
                 // No fault of the entry's: it may be made for a bigger machine.
                 Named::Resource(what) if killed => tell(RuleId::Startup, Status::Undecided, what),
                 Named::Resource(what) => {

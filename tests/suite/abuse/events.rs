@@ -1,13 +1,17 @@
 //! Group 25: attacks on the report itself.
 
-use super::attack::Named::{Denial, Left, Open, Refused};
+use gate4k::model::evidence::Record;
+
+use super::attack::Named::{Denial, Left, Open, Refused, Unrecorded};
 use super::attack::{Attack, Control, Param, c};
 
 pub(crate) fn attacks() -> Vec<Attack> {
     let report = Control::Skipped("it is the report that is attacked");
     vec![
         c(25, "exec_flood_same").named(&[Refused("sed")]).control(report),
-        c(25, "exec_flood_names").named(&[Denial("different programs")]).control(report),
+        c(25, "exec_flood_names")
+            .named(&[Denial("different programs"), Unrecorded(Record::Programs)])
+            .control(report),
         c(25, "open_flood_own").tells(Param::Secret).bare(&[Open("")]).control(report),
         c(25, "open_flood_denied").tells(Param::Secret).bare(&[Open("")]).control(report),
         c(25, "socket_flood").named(&[Denial("socket(AF_INET, SOCK_DGRAM")]),

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gate4k::model::evidence::{ExecOutcome, ExitHow, LeftProcess, ProgramClass, Shell};
+use gate4k::model::evidence::{ExecOutcome, ExitHow, LeftProcess, ProgramClass, Resource, Shell};
 use gate4k::model::units::Bytes;
 use gate4k::policy::allowlist::Allowlist;
 use gate4k::policy::decide::Strictness;
@@ -169,6 +169,9 @@ fn is_named(named: Named, attack: &Attack, done: &Done, world: &World) -> bool {
             traces.left_files.iter().any(|f| f.path.ends_with(end) && f.exempt.is_none())
         }
         Named::Process => !done.left.is_empty(),
+        Named::Unrecorded(record) => {
+            traces.refusals.iter().any(|refusal| refusal.what == Resource::Unrecorded(record))
+        }
         Named::Resource(text) => {
             traces.refusals.iter().any(|refusal| refusal.what.to_string().contains(text))
         }

@@ -2,6 +2,7 @@
 //! as root and as an ordinary user, with namespaces and without.
 
 mod abi;
+mod appearance;
 mod attack;
 mod checked;
 mod control;
@@ -16,6 +17,7 @@ mod processes;
 mod program;
 mod programs;
 mod resources;
+mod unseen;
 mod verdict;
 mod world;
 
@@ -44,6 +46,7 @@ fn attacks() -> Vec<Attack> {
     all.extend(files::attacks());
     all.extend(leftovers::attacks());
     all.extend(events::attacks());
+    all.extend(unseen::attacks());
     if let Some(only) = wanted() {
         all.retain(|attack| only.split(',').any(|name| name == attack.name));
     }
@@ -91,7 +94,7 @@ fn there_are_more_than_a_hundred_and_each_group_has_some() {
     let all = attacks();
     let groups: BTreeSet<u8> = all.iter().map(|attack| attack.group).collect();
     // The first two groups, the rules' own examples, are in `host.rs`.
-    assert_eq!(groups, (3..=25).collect());
+    assert_eq!(groups, (3..=26).collect());
     let names: BTreeSet<&str> = all.iter().map(|attack| attack.name).collect();
     assert!(names.len() > 100, "{}", names.len());
     for attack in &all {
@@ -126,6 +129,7 @@ fn outside() -> Vec<Test> {
 pub(crate) fn tests() -> Vec<Test> {
     let mut all = host::tests();
     all.extend(abi::tests());
+    all.extend(appearance::tests());
     all.extend(checked::tests());
     all.extend(outside());
     if wanted().is_none() {

@@ -19,8 +19,8 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(22, "open_files").control(Control::Root),
         c(22, "raise_limits"),
         c(22, "core").control(Control::IfAble),
-        c(22, "shm_segment").bare(&[Denial("shmget")]).only(false),
-        c(22, "sem_set").bare(&[Denial("semget")]).only(false).control(inside),
-        c(22, "msg_queue").bare(&[Denial("msgget")]).only(false).control(inside),
+        c(22, "shm_segment").named(&[Denial("shmget")]),
+        c(22, "sem_set").named(&[Denial("semget")]).control(inside),
+        c(22, "msg_queue").named(&[Denial("msgget")]).control(inside),
     ]
 }

@@ -1,0 +1,90 @@
+//! System calls of the tracer that no crate offers.
+
+use std::ffi::{c_int, c_long, c_void};
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr;
+
+use crate::sandbox::child::errno::errno;
+
+/// Sends a signal through a pidfd: never reaches another process that got the number since.
+pub(in crate::sandbox) fn pidfd_kill(pidfd: BorrowedFd<'_>, signal: c_int) {
+    // SAFETY: plain system call over integers; a null siginfo is what kill(2) would send. A process
+    // that has ended already gives ESRCH, which is what was wanted.
+    unsafe {
+        libc::syscall(
+            libc::SYS_pidfd_send_signal,
+            pidfd.as_raw_fd(),
+            signal,
+            ptr::null::<c_void>(),
+            0,
+        )
+    };
+}
+
+/// How a stopped tracee goes on.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sandbox) enum Resume {
+    /// Until the next event.
+    Go,
+    /// Until the end of the system call that it is in.
+    ToCallEnd,
+    /// It stays in its group stop until SIGCONT.
+    Listen,
+}
+
+/// Resumes a tracee with a signal (0: none). `nix` knows neither PTRACE_LISTEN nor real-time signals.
+pub(in crate::sandbox) fn resume(pid: i32, how: Resume, signal: c_int) {
+    let request = match how {
+        Resume::Go => libc::PTRACE_CONT,
+        Resume::ToCallEnd => libc::PTRACE_SYSCALL,
+        Resume::Listen => libc::PTRACE_LISTEN,
+    };
+    // SAFETY: no memory is passed; a tracee that was killed meanwhile gives ESRCH, which is fine: its end
+    // is reported by the next wait.
+    unsafe { libc::ptrace(request, pid, 0, c_long::from(signal)) };
+}
+
+/// Changes the number of the call that a stopped tracee is about to make; this processor keeps it apart from the
+/// registers.
+#[cfg(target_arch = "aarch64")]
+pub(in crate::sandbox) fn set_call_number(pid: i32, mut number: c_int) -> nix::Result<()> {
+    /// From the kernel's `include/uapi/linux/elf.h`.
+    const NT_ARM_SYSTEM_CALL: usize = 0x404;
+    let mut part = libc::iovec { iov_base: (&raw mut number).cast(), iov_len: size_of::<c_int>() };
+    // SAFETY: the part points to our own integer, and both outlive the call.
+    let result =
+        unsafe { libc::ptrace(libc::PTRACE_SETREGSET, pid, NT_ARM_SYSTEM_CALL, &raw mut part) };
+    nix::errno::Errno::result(result).map(drop)
+}
+
+/// What waiting gave.
+pub(in crate::sandbox) enum Waited {
+    /// The number of a child or tracee, and its raw status.
+    Event(i32, c_int),
+    /// None has changed.
+    Nothing,
+    /// There are no more.
+    NoChildren,
+}
+
+/// Waits for any child or tracee of this thread; without `block` it only looks. (`nix` loses events that carry
+/// real-time signals.)
+pub(in crate::sandbox) fn wait_any(block: bool) -> Waited {
+    let flags = libc::__WALL | libc::__WNOTHREAD | if block { 0 } else { libc::WNOHANG };
+    loop {
+        let mut status = 0;
+        // SAFETY: the status is ours.
+        let pid = unsafe { libc::waitpid(-1, &raw mut status, flags) };
+        match pid {
+            0 => return Waited::Nothing,
+            -1 if errno() == libc::EINTR => {}
+            -1 => return Waited::NoChildren,
+            pid => return Waited::Event(pid, status),
+        }
+    }
+}
+
+/// Waits until the last child of this thread has ended.
+pub(in crate::sandbox) fn wait_for_all() {
+    while !matches!(wait_any(true), Waited::NoChildren) {}
+}

@@ -1,0 +1,99 @@
+//! A description of what the children are to do, complete before the clone: they may not allocate.
+
+use std::ffi::CString;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use libc::{c_int, c_uint};
+
+/// One step of building the new root, done by pid 1 before it starts the entry.
+#[derive(Debug)]
+pub(in crate::sandbox) enum Step {
+    /// Makes every mount private, so that nothing done here reaches the host.
+    Private,
+    /// Mounts a tmpfs on an existing directory and makes it the root; the old one is at `/.host`.
+    NewRoot { on: CString, options: CString },
+    /// Makes a directory.
+    Dir { path: CString, mode: c_uint, entry_owns: bool },
+    /// Makes a symbolic link.
+    Link { target: CString, path: CString },
+    /// Makes a file with these bytes.
+    File { path: CString, mode: c_uint, bytes: Arc<[u8]> },
+    /// Binds a host path (given below `/.host`), read-only unless it is a device.
+    Bind { source: CString, target: CString, recursive: bool, device: bool },
+    /// Mounts the new process namespace's /proc.
+    Proc { target: CString },
+    /// Lets go of the host's root.
+    DropHost,
+}
+
+/// How the new root is built.
+#[derive(Debug)]
+pub(in crate::sandbox) struct Root {
+    /// What every entry finds.
+    pub(in crate::sandbox) common: Arc<[Step]>,
+    /// The entry itself.
+    pub(in crate::sandbox) staging: Vec<Step>,
+}
+
+impl Root {
+    /// All steps in their order.
+    pub(in crate::sandbox) fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.common.iter().chain(&self.staging)
+    }
+}
+
+/// A directory that only exists inside, to be added to the Landlock ruleset there.
+#[derive(Debug)]
+pub(in crate::sandbox) struct InnerRule {
+    pub(in crate::sandbox) path: CString,
+    pub(in crate::sandbox) rights: u64,
+}
+
+/// Who the entry is.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sandbox) struct Ids {
+    /// User and group inside; never zero.
+    pub(in crate::sandbox) uid: u32,
+    pub(in crate::sandbox) gid: u32,
+    /// Whether the child starts with the power to become them (a root supervisor).
+    pub(in crate::sandbox) switch: bool,
+}
+
+/// Everything the children need, made before the clone.
+#[derive(Debug)]
+pub(in crate::sandbox) struct ChildSetup {
+    /// New namespaces (user, mount, pid, net, ipc, uts, cgroup) with this root, or none.
+    pub(in crate::sandbox) root: Option<Root>,
+    pub(in crate::sandbox) inner_rules: Vec<InnerRule>,
+    pub(in crate::sandbox) landlock: OwnedFd,
+    pub(in crate::sandbox) seccomp: Arc<[libc::sock_filter]>,
+    pub(in crate::sandbox) rlimits: Vec<(c_int, libc::rlimit)>,
+    pub(in crate::sandbox) ids: Ids,
+    pub(in crate::sandbox) cwd: CString,
+    /// Tried in order: the next one only after ENOEXEC, as execvp does.
+    pub(in crate::sandbox) attempts: Vec<Attempt>,
+    pub(in crate::sandbox) env: Vec<CString>,
+    /// Only the namespaces are tried; no entry is started.
+    pub(in crate::sandbox) probe: bool,
+}
+
+/// One execve.
+#[derive(Debug)]
+pub(in crate::sandbox) struct Attempt {
+    pub(in crate::sandbox) path: CString,
+    pub(in crate::sandbox) argv: Vec<CString>,
+}
+
+/// The steps of the entry's own side, as numbered in `CHILD_FAILED`.
+pub(in crate::sandbox) const CHILD_STEPS: [&str; 9] = [
+    "leaving the supervisor's session",
+    "setting resource limits",
+    "leaving the supervisor's groups and user",
+    "dropping capabilities",
+    "no_new_privs",
+    "granting the workspace by Landlock",
+    "entering the Landlock domain",
+    "entering the current directory",
+    "installing the seccomp filter",
+];

@@ -1,0 +1,220 @@
+//! What a child is to do, worked out before it is cloned: its root, its rights, its program, its surroundings.
+
+use std::ffi::{CString, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use libc::sock_filter;
+
+use crate::model::evidence::Shell;
+use crate::model::units::Bytes;
+use crate::sandbox::child::{Attempt, ChildSetup, Ids, InnerRule, Root, Step};
+use crate::sandbox::filter::seccomp;
+use crate::sandbox::fs::host_directory::HostDirectory;
+use crate::sandbox::fs::landlock::{self, Grants, Rules};
+use crate::sandbox::fs::root::{self, HOME, WORK, WORKSPACE, c};
+use crate::sandbox::fs::workspace::{DIRS, Dirs, setup};
+use crate::sandbox::limits::cgroup::{Group, Groups, Top};
+use crate::sandbox::limits::rlimits;
+use crate::sandbox::plan::{Plan, SandboxError};
+use crate::sandbox::users;
+
+/// What every run on this host has in common.
+#[derive(Debug)]
+pub struct Host {
+    /// Whether entries get namespaces of their own.
+    pub namespaces: bool,
+    /// The host's files that an entry may use.
+    pub grants: Grants,
+    /// PATH inside.
+    pub path: Vec<PathBuf>,
+    /// dash and bash, where the host has them.
+    pub dash: Option<PathBuf>,
+    /// See [`Host::dash`].
+    pub bash: Option<PathBuf>,
+    /// Mappings of 4 GiB or more reserve no memory, so that an entry that asks for more than the machine
+    /// has is judged on what it touches.
+    pub lazy_memory: bool,
+    /// Where entries get cgroups of their own, if anywhere.
+    pub cgroups: Option<Groups>,
+    /// How much memory all processes of an entry may really use together.
+    pub memory: Bytes,
+    /// How many processes and threads it may have.
+    pub tasks: u32,
+}
+
+/// The host with everything looked up that each start needs.
+#[derive(Debug)]
+pub(super) struct HostReady {
+    pub(super) host: Host,
+    rules: Rules,
+    /// Granted directories outside the system's, to be bound at their own path.
+    more: Vec<PathBuf>,
+    /// How the root is built that all entries have in common.
+    common: OnceLock<Arc<[Step]>>,
+    ids: OnceLock<Ids>,
+    filter: OnceLock<Arc<[sock_filter]>>,
+    host_directory: OnceLock<Arc<HostDirectory>>,
+    top: OnceLock<Arc<Top>>,
+}
+
+impl HostReady {
+    pub(super) fn new(host: Host) -> HostReady {
+        let granted = host.grants.read.iter().chain(&host.grants.execute).map(|path| {
+            if path.is_dir() { path.clone() } else { path.parent().unwrap_or(path).to_owned() }
+        });
+        let mut more = root::outside_system(granted);
+        if !host.grants.accelerators.is_empty() {
+            // Of /sys there is otherwise only the part on processors and memory.
+            let sysfs = host.grants.read.iter().filter(|path| path.is_dir());
+            more.extend(
+                sysfs
+                    .filter(|p| p.starts_with("/sys") && !p.starts_with("/sys/devices/system"))
+                    .cloned(),
+            );
+        }
+        let rules = Rules::open(&host.grants);
+        HostReady {
+            host,
+            rules,
+            more,
+            common: OnceLock::new(),
+            ids: OnceLock::new(),
+            filter: OnceLock::new(),
+            host_directory: OnceLock::new(),
+            top: OnceLock::new(),
+        }
+    }
+
+    fn common(&self) -> Arc<[Step]> {
+        let make =
+            || root::common(&self.more, &self.host.grants.accelerators, self.host.memory).into();
+        Arc::clone(self.common.get_or_init(make))
+    }
+
+    fn filter(&self) -> Arc<[sock_filter]> {
+        let make = || seccomp::program(self.host.namespaces).into();
+        Arc::clone(self.filter.get_or_init(make))
+    }
+
+    /// A cgroup for one entry, where there can be any.
+    pub(super) fn group(&self) -> Result<Option<Group>, SandboxError> {
+        let Some(groups) = &self.host.cgroups else {
+            return Ok(None);
+        };
+        let top = match self.top.get() {
+            Some(top) => top,
+            None => {
+                let made = Arc::new(Top::open(groups).map_err(setup("making a cgroup"))?);
+                self.top.get_or_init(|| made)
+            }
+        };
+        top.group(self.host.memory, self.host.tasks).map(Some).map_err(setup("making a cgroup"))
+    }
+
+    /// The directory of all workspaces on the host's file system, made when the first is needed.
+    pub(super) fn host_directory(&self) -> Result<Arc<HostDirectory>, SandboxError> {
+        if let Some(made) = self.host_directory.get() {
+            return Ok(Arc::clone(made));
+        }
+        let made = Arc::new(HostDirectory::new().map_err(setup("making a private directory"))?);
+        // Of two that were made at once the second goes away again.
+        Ok(Arc::clone(self.host_directory.get_or_init(|| made)))
+    }
+}
+
+/// Works it out for one start.
+pub(super) fn child_setup(
+    prepared: &HostReady,
+    plan: &Plan,
+    entry: &Path,
+    dirs: Option<&Dirs>,
+) -> Result<ChildSetup, SandboxError> {
+    let host = &prepared.host;
+    let rules = |paths: &[(PathBuf, u64)]| {
+        paths.iter().map(|(path, rights)| InnerRule { path: c(path), rights: *rights }).collect()
+    };
+    let workspace = landlock::workspace_rights();
+    let entry_dir = entry.parent().unwrap_or(Path::new("/")).to_owned();
+    let mut inner = vec![(entry_dir, landlock::staged_rights())];
+    let (root, cwd, home, tmp);
+    match dirs {
+        None => {
+            root = Some(Root {
+                common: prepared.common(),
+                staging: root::staging(entry, &plan.bytes),
+            });
+            inner.extend(WORKSPACE.iter().map(|dir| (PathBuf::from(dir), workspace)));
+            inner.push((PathBuf::from("/proc"), landlock::read_rights()));
+            (cwd, home, tmp) = (PathBuf::from(WORK), PathBuf::from(HOME), None);
+        }
+        Some(dirs) => {
+            root = None;
+            let top = dirs.top.path();
+            for name in DIRS {
+                inner.push((top.join(name), workspace));
+            }
+            (cwd, home, tmp) = (top.join("work"), top.join("home"), Some(top.join("tmp")));
+        }
+    }
+    Ok(ChildSetup {
+        root,
+        inner_rules: rules(&inner),
+        landlock: prepared.rules.ruleset()?,
+        seccomp: prepared.filter(),
+        rlimits: rlimits::rlimits(host.namespaces.then_some(host.tasks)),
+        ids: *prepared.ids.get_or_init(|| users::ids(host.namespaces)),
+        cwd: c(&cwd),
+        attempts: attempts(host, plan, entry),
+        env: environment(host, &home, tmp.as_deref()),
+        probe: false,
+    })
+}
+
+/// What is executed: the file itself, then (after ENOEXEC, as execvp does) by a shell; or by the shell
+/// that the plan names, as if it were `/bin/sh`.
+fn attempts(host: &Host, plan: &Plan, entry: &Path) -> Vec<Attempt> {
+    let shell = match plan.shell {
+        Shell::AsIs => None,
+        Shell::Dash => host.dash.as_deref(),
+        Shell::Bash => host.bash.as_deref(),
+    };
+    match shell {
+        None => vec![
+            Attempt { path: c(entry), argv: vec![c(entry)] },
+            Attempt { path: c("/bin/sh"), argv: vec![c("/bin/sh"), c(entry)] },
+        ],
+        Some(shell) => {
+            // A shell that is called `sh` behaves as the host's sh would.
+            let mut argv = vec![c("sh")];
+            argv.extend(shebang_argument(&plan.bytes));
+            argv.push(c(entry));
+            vec![Attempt { path: c(shell), argv }]
+        }
+    }
+}
+
+/// The one argument that the kernel hands on from a `#!` line.
+fn shebang_argument(bytes: &[u8]) -> Option<CString> {
+    let line = bytes.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let line = line.trim_ascii();
+    let blank = line.iter().position(|byte| matches!(byte, b' ' | b'\t'))?;
+    Some(c(OsStr::from_bytes(line.get(blank..)?.trim_ascii())))
+}
+
+fn environment(host: &Host, home: &Path, tmp: Option<&Path>) -> Vec<CString> {
+    let path = host.path.iter().map(|dir| dir.to_string_lossy()).collect::<Vec<_>>().join(":");
+    let mut variables = vec![
+        format!("PATH={path}"),
+        format!("HOME={}", home.display()),
+        "USER=entry".into(),
+        "LOGNAME=entry".into(),
+        "SHELL=/bin/sh".into(),
+        "LANG=C.UTF-8".into(),
+    ];
+    if let Some(tmp) = tmp {
+        variables.push(format!("TMPDIR={}", tmp.display()));
+    }
+    variables.into_iter().map(c).collect()
+}

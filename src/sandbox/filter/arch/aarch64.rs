@@ -1,0 +1,66 @@
+//! aarch64: one table. Programs of 32 bits (AArch32) are a foreign architecture to the filter, which ends them.
+
+use libc::user_regs_struct as Registers;
+use nix::sys::ptrace;
+use nix::unistd::Pid;
+
+use crate::sandbox::child;
+use crate::sandbox::filter::arch::table::{Changes, Means, numbers};
+use crate::sandbox::filter::stop::{Call, Stop};
+
+pub(in crate::sandbox) const AUDIT_ARCH: u32 = 0xc000_00b7;
+pub(in crate::sandbox) const FOREIGN_BIT: Option<u32> = None;
+pub(in crate::sandbox) const TABLES_IN_WORDS: &str = "aarch64";
+
+// The calls without a directory never came to this processor.
+pub(in crate::sandbox) const OLD_PATHS: &[(u32, Stop)] = &[];
+pub(in crate::sandbox) const OLD_LOOKS: &[(u32, Stop)] = &[];
+pub(in crate::sandbox) const FORKS: &[u32] = numbers!();
+pub(in crate::sandbox) const OLD_DENIED: &[u32] = &[];
+pub(in crate::sandbox) const OLD_META: &[u32] = &[];
+pub(in crate::sandbox) const OLD_NAMES: &[(i64, &str)] = &[];
+
+pub(in crate::sandbox) fn old_change(_: i64) -> Option<(Changes, Means)> {
+    None
+}
+
+pub(in crate::sandbox) fn other_change(_: i64) -> Option<(Changes, Means)> {
+    None
+}
+
+/// The call that a stopped process is about to make.
+pub(in crate::sandbox) fn call(r: &Registers, compat: bool) -> Call {
+    let args = [r.regs[0], r.regs[1], r.regs[2], r.regs[3], r.regs[4], r.regs[5]];
+    Call { number: r.regs[8], args, compat }
+}
+
+/// What a call came to: zero or more, or the negated errno.
+pub(in crate::sandbox) fn result(registers: &Registers) -> i64 {
+    registers.regs[0] as i64
+}
+
+/// Makes the call fail with `errno` without being made: the number of no call leaves the first register as it is.
+pub(in crate::sandbox) fn refuse(pid: Pid, errno: i32) -> nix::Result<()> {
+    let mut registers = ptrace::getregs(pid)?;
+    registers.regs[0] = i64::from(-errno) as u64;
+    ptrace::setregs(pid, registers)?;
+    child::set_call_number(pid.as_raw(), -1)
+}
+
+/// Changes the flags of a mapping that is about to be made.
+pub(in crate::sandbox) fn change_map_flags(pid: Pid, flags: u64) -> nix::Result<()> {
+    let mut registers = ptrace::getregs(pid)?;
+    registers.regs[3] = flags;
+    ptrace::setregs(pid, registers)
+}
+
+/// Where a stopped process stands.
+pub(in crate::sandbox) fn program_counter(registers: &Registers) -> u64 {
+    registers.pc
+}
+
+/// Whether an instruction is one by which compilers write a trap (`udf`, `brk`).
+pub(in crate::sandbox) fn is_trap(bytes: [u8; 4]) -> bool {
+    let word = u32::from_le_bytes(bytes);
+    word >> 16 == 0 || word & 0xffe0_001f == 0xd420_0000
+}

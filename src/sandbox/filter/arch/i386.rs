@@ -1,0 +1,103 @@
+//! The 32-bit table of x86-64: rule texts speak of 32-bit assembly.
+
+use crate::sandbox::filter::arch::table::{Changes, LAST, Means, Table};
+use crate::sandbox::filter::stop::Stop;
+
+const AUDIT_ARCH: u32 = 0x4000_0003;
+
+/// The i386 table; numbers from the kernel's arch/x86/entry/syscalls/syscall_32.tbl.
+pub(in crate::sandbox) const I386: Table = Table {
+    arch: AUDIT_ARCH,
+    compat: true,
+    exec: 11,
+    execat: 358,
+    paths: &[&[
+        (5, Stop::Open),
+        (295, Stop::OpenAt),
+        (437, Stop::OpenAt2),
+        (8, Stop::Create),
+        (39, Stop::Create),
+        (14, Stop::Create),
+        (296, Stop::CreateAt),
+        (297, Stop::CreateAt),
+        (38, Stop::CreateSecond),
+        (9, Stop::CreateSecond),
+        (83, Stop::CreateSecond),
+        (302, Stop::CreateThird),
+        (353, Stop::CreateThird),
+        (303, Stop::CreateThird),
+        (304, Stop::SymlinkAt),
+    ]],
+    looks: &[&[
+        (106, Stop::Look),
+        (195, Stop::Look),
+        (33, Stop::Look),
+        (300, Stop::LookAt),
+        (307, Stop::LookAt),
+        (439, Stop::LookAt),
+    ]],
+    mmap: None,
+    forks: &[2, 190],
+    clone: 120,
+    clone3: 435,
+    ioctl: 54,
+    socket: 359,
+    socketpair: 360,
+    always_denied: &[&[
+        102, // socketcall: its arguments are in memory and cannot be filtered
+        26, 347, 348, 349,
+        438, // ptrace, process_vm_readv, process_vm_writev, kcmp, pidfd_getfd
+        310, 346, 21, 22, 52, 217,
+        61, // unshare, setns, mount, umount, umount2, pivot_root, chroot
+        428, 429, 430, 431, 432, 433, 442, // open_tree … fspick, mount_setattr
+        357, 336, 374, 286, 287,
+        288, // bpf, perf_event_open, userfaultfd, add_key, request_key, keyctl
+        425, 426, 427, // io_uring
+        283, 128, 350, 129, // kexec_load, init_module, finit_module, delete_module
+        342, 341, 338, 339, // open_by_handle_at, name_to_handle_at, fanotify
+        51, 87, 115, 88, 131, 443, // acct, swapon, swapoff, reboot, quotactl, quotactl_fd
+        79, 25, 264, 404, 343, 405,
+        124, // settimeofday, stime, clock_settime, clock_adjtime, adjtimex
+        74, 121, 110, 101, 103,
+        111, // sethostname, setdomainname, iopl, ioperm, syslog, vhangup
+        277, 117, 123, 354, // mq_open, ipc, modify_ldt, seccomp
+    ]],
+    shared_memory: &[395, 399, 393],
+    getsockopt: 365,
+    // sendmsg, sendmmsg
+    sends: &[370, 345],
+    prctl: 172,
+    fcntl: &[55, 221],
+    // kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_open, prlimit64, sched_setaffinity,
+    // sched_setscheduler, sched_setparam, sched_setattr, migrate_pages, move_pages
+    processes: &[37, 238, 270, 178, 335, 434, 340, 241, 156, 154, 351, 294, 317],
+    processes_second: &[97, 289],
+    // chmod … fchmodat2; chown with 16 and 32 bits; utime …; the attributes
+    meta: &[&[
+        15, 94, 306, 452, 182, 16, 95, 212, 198, 207, 298, 30, 271, 299, 320, 412, 226, 227, 228,
+        235, 236, 237,
+    ]],
+    last: LAST,
+};
+
+/// What a call changes of a file, and how it says which.
+pub(in crate::sandbox) fn change(number: i64) -> Option<(Changes, Means)> {
+    use Changes::{Attribute, Mode, Nothing};
+    use Means::{At, Descriptor, Link, Path};
+    Some(match number {
+        15 => (Mode, Path),
+        94 => (Mode, Descriptor),
+        306 => (Mode, At(None)),
+        452 => (Mode, At(Some(3))),
+        182 | 212 | 30 | 271 => (Nothing, Path),
+        16 | 198 => (Nothing, Link),
+        95 | 207 => (Nothing, Descriptor),
+        298 => (Nothing, At(Some(4))),
+        299 => (Nothing, At(None)),
+        320 | 412 => (Nothing, At(Some(3))),
+        226 | 235 => (Attribute, Path),
+        227 | 236 => (Attribute, Link),
+        228 | 237 => (Attribute, Descriptor),
+        _ => return None,
+    })
+}

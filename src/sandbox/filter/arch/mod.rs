@@ -1,0 +1,53 @@
+//! What differs between processors: the registers of a stopped process and the numbers of system calls.
+
+mod native;
+mod table;
+
+#[cfg(target_arch = "aarch64")]
+#[path = "aarch64.rs"]
+mod current;
+#[cfg(target_arch = "x86_64")]
+#[path = "x86_64.rs"]
+mod current;
+#[cfg(target_arch = "x86_64")]
+mod i386;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+compile_error!("the sandbox knows the system calls of x86-64 and aarch64 only");
+
+pub(in crate::sandbox) use current::{
+    FOREIGN_BIT, OLD_NAMES, TABLES_IN_WORDS, call, change_map_flags, is_trap, program_counter,
+    refuse, result,
+};
+pub(in crate::sandbox) use native::TABLES;
+#[cfg(test)]
+pub(in crate::sandbox) use table::LAST;
+pub(in crate::sandbox) use table::{
+    Changes, FCHMODAT2, MEMFD_SECRET, Means, OPEN_TREE_ATTR, Table,
+};
+
+/// What a call changes of a file, and how it says which; both tables.
+pub(in crate::sandbox) fn change(number: u64, compat: bool) -> Option<(Changes, Means)> {
+    let number = i64::try_from(number).ok()?;
+    if compat {
+        return current::other_change(number);
+    }
+    current::old_change(number).or_else(|| change_by_any(number))
+}
+
+/// The calls that every processor has.
+fn change_by_any(number: i64) -> Option<(Changes, Means)> {
+    use Changes::{Attribute, Mode, Nothing};
+    use Means::{At, Descriptor, Link, Path};
+    Some(match number {
+        libc::SYS_fchmod => (Mode, Descriptor),
+        libc::SYS_fchmodat => (Mode, At(None)),
+        FCHMODAT2 => (Mode, At(Some(3))),
+        libc::SYS_fchown => (Nothing, Descriptor),
+        libc::SYS_fchownat => (Nothing, At(Some(4))),
+        libc::SYS_utimensat => (Nothing, At(Some(3))),
+        libc::SYS_setxattr | libc::SYS_removexattr => (Attribute, Path),
+        libc::SYS_lsetxattr | libc::SYS_lremovexattr => (Attribute, Link),
+        libc::SYS_fsetxattr | libc::SYS_fremovexattr => (Attribute, Descriptor),
+        _ => return None,
+    })
+}

@@ -1,0 +1,91 @@
+//! The table of this processor's own width, and all tables that its kernel has.
+
+use crate::sandbox::filter::arch::current;
+#[cfg(target_arch = "x86_64")]
+use crate::sandbox::filter::arch::i386::I386;
+use crate::sandbox::filter::arch::table::{FCHMODAT2, LAST, Table, numbers};
+use crate::sandbox::filter::stop::Stop;
+
+/// All tables of this kernel.
+#[cfg(target_arch = "x86_64")]
+pub(in crate::sandbox) const TABLES: &[&Table] = &[&NATIVE, &I386];
+/// All tables of this kernel.
+#[cfg(target_arch = "aarch64")]
+pub(in crate::sandbox) const TABLES: &[&Table] = &[&NATIVE];
+
+/// The calls of a program of this processor's own width.
+pub(in crate::sandbox) const NATIVE: Table = Table {
+    arch: current::AUDIT_ARCH,
+    compat: false,
+    exec: libc::SYS_execve as u32,
+    execat: libc::SYS_execveat as u32,
+    paths: &[
+        current::OLD_PATHS,
+        &[
+            (libc::SYS_openat as u32, Stop::OpenAt),
+            (libc::SYS_openat2 as u32, Stop::OpenAt2),
+            (libc::SYS_mkdirat as u32, Stop::CreateAt),
+            (libc::SYS_mknodat as u32, Stop::CreateAt),
+            (libc::SYS_renameat as u32, Stop::CreateThird),
+            (libc::SYS_renameat2 as u32, Stop::CreateThird),
+            (libc::SYS_linkat as u32, Stop::CreateThird),
+            (libc::SYS_symlinkat as u32, Stop::SymlinkAt),
+        ],
+    ],
+    looks: &[
+        current::OLD_LOOKS,
+        &[
+            (libc::SYS_newfstatat as u32, Stop::LookAt),
+            (libc::SYS_faccessat as u32, Stop::LookAt),
+            (libc::SYS_faccessat2 as u32, Stop::LookAt),
+        ],
+    ],
+    mmap: Some(libc::SYS_mmap as u32),
+    forks: current::FORKS,
+    clone: libc::SYS_clone as u32,
+    clone3: libc::SYS_clone3 as u32,
+    ioctl: libc::SYS_ioctl as u32,
+    socket: libc::SYS_socket as u32,
+    socketpair: libc::SYS_socketpair as u32,
+    always_denied: &[
+        current::OLD_DENIED,
+        numbers!(
+            SYS_ptrace SYS_process_vm_readv SYS_process_vm_writev SYS_kcmp SYS_pidfd_getfd
+            SYS_unshare SYS_setns SYS_mount SYS_umount2 SYS_pivot_root SYS_chroot
+            SYS_open_tree SYS_move_mount SYS_fsopen SYS_fsconfig SYS_fsmount SYS_fspick SYS_mount_setattr
+            SYS_bpf SYS_perf_event_open SYS_userfaultfd
+            SYS_add_key SYS_request_key SYS_keyctl
+            SYS_io_uring_setup SYS_io_uring_enter SYS_io_uring_register
+            SYS_kexec_load SYS_kexec_file_load SYS_init_module SYS_finit_module SYS_delete_module
+            SYS_open_by_handle_at SYS_name_to_handle_at SYS_fanotify_init SYS_fanotify_mark
+            SYS_acct SYS_swapon SYS_swapoff SYS_reboot SYS_quotactl SYS_quotactl_fd
+            SYS_settimeofday SYS_clock_settime SYS_clock_adjtime SYS_adjtimex
+            SYS_sethostname SYS_setdomainname SYS_syslog SYS_vhangup
+            SYS_mq_open
+            // A filter of the entry's own could overrule ours: of two actions the kernel takes a notification
+            // (which may then say "go on") before a stop, and of two stops the data of the newer filter.
+            SYS_seccomp
+        ),
+    ],
+    shared_memory: numbers!(SYS_shmget SYS_msgget SYS_semget),
+    getsockopt: libc::SYS_getsockopt as u32,
+    sends: numbers!(SYS_sendmsg SYS_sendmmsg),
+    prctl: libc::SYS_prctl as u32,
+    fcntl: numbers!(SYS_fcntl),
+    processes: numbers!(
+        SYS_kill SYS_tkill SYS_tgkill SYS_rt_sigqueueinfo SYS_rt_tgsigqueueinfo SYS_pidfd_open
+        SYS_prlimit64 SYS_sched_setaffinity SYS_sched_setscheduler SYS_sched_setparam SYS_sched_setattr
+        SYS_migrate_pages SYS_move_pages
+    ),
+    processes_second: numbers!(SYS_setpriority SYS_ioprio_set),
+    meta: &[
+        current::OLD_META,
+        &[FCHMODAT2 as u32],
+        numbers!(
+            SYS_fchmod SYS_fchmodat SYS_fchown SYS_fchownat
+            SYS_utimensat
+            SYS_setxattr SYS_lsetxattr SYS_fsetxattr SYS_removexattr SYS_lremovexattr SYS_fremovexattr
+        ),
+    ],
+    last: LAST,
+};

@@ -1,0 +1,69 @@
+//! The system calls that the filter knows, by number.
+
+use crate::sandbox::filter::stop::Stop;
+
+/// The calls of one table. Lists of lists: what all processors have, and what only this one has.
+pub(in crate::sandbox) struct Table {
+    pub(in crate::sandbox) arch: u32,
+    pub(in crate::sandbox) compat: bool,
+    pub(in crate::sandbox) exec: u32,
+    pub(in crate::sandbox) execat: u32,
+    pub(in crate::sandbox) paths: &'static [&'static [(u32, Stop)]],
+    pub(in crate::sandbox) looks: &'static [&'static [(u32, Stop)]],
+    pub(in crate::sandbox) mmap: Option<u32>,
+    pub(in crate::sandbox) forks: &'static [u32],
+    pub(in crate::sandbox) clone: u32,
+    pub(in crate::sandbox) clone3: u32,
+    pub(in crate::sandbox) ioctl: u32,
+    pub(in crate::sandbox) socket: u32,
+    pub(in crate::sandbox) socketpair: u32,
+    pub(in crate::sandbox) always_denied: &'static [&'static [u32]],
+    pub(in crate::sandbox) shared_memory: &'static [u32],
+    pub(in crate::sandbox) getsockopt: u32,
+    /// Calls that can carry descriptors.
+    pub(in crate::sandbox) sends: &'static [u32],
+    pub(in crate::sandbox) prctl: u32,
+    pub(in crate::sandbox) fcntl: &'static [u32],
+    /// Calls on a process by its number, as the first and as the second argument.
+    pub(in crate::sandbox) processes: &'static [u32],
+    pub(in crate::sandbox) processes_second: &'static [u32],
+    /// Calls that change a file's mode, owner, times or extended attributes.
+    pub(in crate::sandbox) meta: &'static [&'static [u32]],
+    /// The last call that this program knows.
+    pub(in crate::sandbox) last: u32,
+}
+
+macro_rules! numbers {
+    ($($name:ident)*) => { &[$(libc::$name as u32),*] };
+}
+pub(in crate::sandbox) use numbers;
+
+/// The newest call that was weighed (`file_setattr`, Linux 6.17). What a later kernel adds nobody has weighed yet:
+/// ENOSYS, as on an older kernel. All tables have the same numbers here.
+pub(in crate::sandbox) const LAST: u32 = 469;
+/// Linux 6.15, in all tables.
+pub(in crate::sandbox) const OPEN_TREE_ATTR: u32 = 467;
+/// Linux 5.14, in all tables.
+pub(in crate::sandbox) const MEMFD_SECRET: u32 = 447;
+/// Linux 6.6, in all tables; `libc` does not know it everywhere.
+pub(in crate::sandbox) const FCHMODAT2: i64 = 452;
+
+/// The property of a file that a call changes.
+#[derive(Clone, Copy)]
+pub(in crate::sandbox) enum Changes {
+    Mode,
+    /// Times and owners, which no engine needs.
+    Nothing,
+    Attribute,
+}
+
+/// The way in which a call says which file it means.
+#[derive(Clone, Copy)]
+pub(in crate::sandbox) enum Means {
+    Path,
+    /// The path's last component, even if it is a link.
+    Link,
+    Descriptor,
+    /// Directory and path, with flags at this argument.
+    At(Option<usize>),
+}

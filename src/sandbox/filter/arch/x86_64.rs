@@ -1,0 +1,94 @@
+//! x86-64, with the i386 table beside its own; the x32 numbers are refused.
+
+use libc::user_regs_struct as Registers;
+use nix::sys::ptrace;
+use nix::unistd::Pid;
+
+use crate::sandbox::filter::arch::i386;
+use crate::sandbox::filter::arch::table::{Changes, Means, numbers};
+use crate::sandbox::filter::stop::{Call, Stop};
+
+pub(in crate::sandbox) const AUDIT_ARCH: u32 = 0xc000_003e;
+/// Set in the numbers of the x32 table, which shares the architecture's word with the native one.
+pub(in crate::sandbox) const FOREIGN_BIT: Option<u32> = Some(0x4000_0000);
+pub(in crate::sandbox) const TABLES_IN_WORDS: &str = "x86-64 and i386";
+
+pub(in crate::sandbox) const OLD_PATHS: &[(u32, Stop)] = &[
+    (libc::SYS_open as u32, Stop::Open),
+    (libc::SYS_creat as u32, Stop::Create),
+    (libc::SYS_mkdir as u32, Stop::Create),
+    (libc::SYS_mknod as u32, Stop::Create),
+    (libc::SYS_rename as u32, Stop::CreateSecond),
+    (libc::SYS_link as u32, Stop::CreateSecond),
+    (libc::SYS_symlink as u32, Stop::CreateSecond),
+];
+pub(in crate::sandbox) const OLD_LOOKS: &[(u32, Stop)] =
+    &[(libc::SYS_stat as u32, Stop::Look), (libc::SYS_access as u32, Stop::Look)];
+pub(in crate::sandbox) const FORKS: &[u32] = numbers!(SYS_fork SYS_vfork);
+pub(in crate::sandbox) const OLD_DENIED: &[u32] = numbers!(SYS_iopl SYS_ioperm SYS_modify_ldt);
+pub(in crate::sandbox) const OLD_META: &[u32] =
+    numbers!(SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat);
+
+macro_rules! names {
+    ($($name:ident)*) => { &[$((libc::$name, stringify!($name))),*] };
+}
+pub(in crate::sandbox) const OLD_NAMES: &[(i64, &str)] = names! {
+    SYS_iopl SYS_ioperm SYS_modify_ldt SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat
+};
+
+pub(in crate::sandbox) fn old_change(number: i64) -> Option<(Changes, Means)> {
+    Some(match number {
+        libc::SYS_chmod => (Changes::Mode, Means::Path),
+        libc::SYS_chown | libc::SYS_utime | libc::SYS_utimes => (Changes::Nothing, Means::Path),
+        libc::SYS_lchown => (Changes::Nothing, Means::Link),
+        libc::SYS_futimesat => (Changes::Nothing, Means::At(None)),
+        _ => return None,
+    })
+}
+
+pub(in crate::sandbox) fn other_change(number: i64) -> Option<(Changes, Means)> {
+    i386::change(number)
+}
+
+/// The call that a stopped process is about to make.
+pub(in crate::sandbox) fn call(r: &Registers, compat: bool) -> Call {
+    let args = if compat {
+        [r.rbx, r.rcx, r.rdx, r.rsi, r.rdi, r.rbp].map(|value| value & 0xffff_ffff)
+    } else {
+        [r.rdi, r.rsi, r.rdx, r.r10, r.r8, r.r9]
+    };
+    Call { number: r.orig_rax, args, compat }
+}
+
+/// What a call came to: zero or more, or the negated errno.
+pub(in crate::sandbox) fn result(registers: &Registers) -> i64 {
+    let value = registers.rax as i64;
+    // A 32-bit process has its result in the lower half.
+    let narrow = i64::from(value as i32);
+    if (-4095..0).contains(&narrow) && value >> 32 == 0 { narrow } else { value }
+}
+
+/// Makes the call fail with `errno` without being made.
+pub(in crate::sandbox) fn refuse(pid: Pid, errno: i32) -> nix::Result<()> {
+    let mut registers = ptrace::getregs(pid)?;
+    registers.orig_rax = u64::MAX;
+    registers.rax = i64::from(-errno) as u64;
+    ptrace::setregs(pid, registers)
+}
+
+/// Changes the flags of a mapping that is about to be made.
+pub(in crate::sandbox) fn change_map_flags(pid: Pid, flags: u64) -> nix::Result<()> {
+    let mut registers = ptrace::getregs(pid)?;
+    registers.r10 = flags;
+    ptrace::setregs(pid, registers)
+}
+
+/// Where a stopped process stands.
+pub(in crate::sandbox) fn program_counter(registers: &Registers) -> u64 {
+    registers.rip
+}
+
+/// Whether an instruction is the one by which compilers write a trap (`ud2`).
+pub(in crate::sandbox) fn is_trap(bytes: [u8; 4]) -> bool {
+    bytes[..2] == [0x0f, 0x0b]
+}

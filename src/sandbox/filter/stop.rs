@@ -1,0 +1,85 @@
+//! A call that stops for the tracer: what it is, and how it stands in the registers.
+
+/// A system call as it stands in the registers.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sandbox) struct Call {
+    pub(in crate::sandbox) number: u64,
+    pub(in crate::sandbox) args: [u64; 6],
+    /// The i386 table: pointers are 32 bits wide.
+    pub(in crate::sandbox) compat: bool,
+}
+
+/// What a stopped call is; travels in the 16 data bits of SECCOMP_RET_TRACE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub(in crate::sandbox) enum Stop {
+    /// `execve(path, argv)`.
+    Exec = 1,
+    /// `execveat(dirfd, path, argv)`.
+    ExecAt,
+    /// `open(path, flags)`.
+    Open,
+    /// `openat(dirfd, path, flags)`.
+    OpenAt,
+    /// `openat2(dirfd, path, how)`.
+    OpenAt2,
+    /// `creat`, `mkdir`, `mknod`: the path comes first.
+    Create,
+    /// `mkdirat`, `mknodat`: directory, path.
+    CreateAt,
+    /// `rename`, `link`, `symlink`: the new path is the second.
+    CreateSecond,
+    /// `renameat`, `linkat`: the new directory and path are the third and fourth.
+    CreateThird,
+    /// `symlinkat`: the new directory and path are the second and third.
+    SymlinkAt,
+    /// `stat`, `lstat`, `access`: shells looking for a command.
+    Look,
+    /// `newfstatat`, `faccessat`, `statx`.
+    LookAt,
+    /// `mmap` of 4 GiB or more.
+    BigMap,
+    /// `clone`, `fork`, `vfork`.
+    Clone,
+    /// Refused; the tracer names it and makes it fail with EPERM.
+    Denied,
+    /// A call on the process of the first argument: the tracer lets it reach the entry's own only.
+    Process,
+    /// The same where the process is the second argument (`setpriority`, `ioprio_set`).
+    ProcessSecond,
+    /// Changes a file's mode, owner, times or attributes, which Landlock does not confine.
+    Meta,
+}
+
+/// The flag of the 32-bit table beside the [`Stop`].
+pub(in crate::sandbox) const COMPAT: u16 = 0x100;
+
+impl Stop {
+    const ALL: [Stop; 18] = [
+        Stop::Exec,
+        Stop::ExecAt,
+        Stop::Open,
+        Stop::OpenAt,
+        Stop::OpenAt2,
+        Stop::Create,
+        Stop::CreateAt,
+        Stop::CreateSecond,
+        Stop::CreateThird,
+        Stop::SymlinkAt,
+        Stop::Look,
+        Stop::LookAt,
+        Stop::BigMap,
+        Stop::Clone,
+        Stop::Denied,
+        Stop::Process,
+        Stop::ProcessSecond,
+        Stop::Meta,
+    ];
+
+    /// The stop and whether it is a call of the i386 table, from the event's message.
+    pub(in crate::sandbox) fn from_message(message: i64) -> Option<(Stop, bool)> {
+        let data = message as u16;
+        let stop = Stop::ALL.into_iter().find(|stop| *stop as u16 == data & !COMPAT)?;
+        Some((stop, data & COMPAT != 0))
+    }
+}

@@ -1,0 +1,87 @@
+//! Removes a directory in which a stranger could do as it liked: directories that nobody may enter, and trees
+//! deeper than the stack, the descriptors or the longest path of whoever removes them.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// So deep is a directory emptied where it is; what lies deeper is moved up first.
+const DEPTH: u32 = 60;
+
+/// Empties the directory. Links are removed and never followed.
+pub(in crate::sandbox) fn clear(top: &Path) -> io::Result<()> {
+    let mut clearing = Clearing { top, number: 0 };
+    while !entries(top)?.is_empty() {
+        clearing.empty(top, 0)?;
+    }
+    Ok(())
+}
+
+struct Clearing<'a> {
+    top: &'a Path,
+    number: u64,
+}
+
+impl Clearing<'_> {
+    fn empty(&mut self, directory: &Path, depth: u32) -> io::Result<()> {
+        for item in entries(directory)? {
+            let path = item.path();
+            if !item.file_type()?.is_dir() {
+                fs::remove_file(&path)?;
+            } else if depth < DEPTH {
+                self.empty(&path, depth + 1)?;
+                fs::remove_dir(&path)?;
+            } else {
+                // Its owner needs the right to write in it to move it elsewhere.
+                fs::set_permissions(&path, PermissionsExt::from_mode(0o700))?;
+                fs::rename(&path, self.free_name())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A name at the top that nothing has.
+    fn free_name(&mut self) -> PathBuf {
+        loop {
+            self.number += 1;
+            let name = self.top.join(format!(".{}", self.number));
+            if name.symlink_metadata().is_err() {
+                return name;
+            }
+        }
+    }
+}
+
+/// What is in a directory, once it can be read.
+fn entries(directory: &Path) -> io::Result<Vec<fs::DirEntry>> {
+    fs::set_permissions(directory, PermissionsExt::from_mode(0o700))?;
+    fs::read_dir(directory)?.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deep_and_closed_directories_go_and_what_links_lead_to_stays() {
+        let kept = tempfile::tempdir().unwrap();
+        fs::write(kept.path().join("x"), "x").unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().join("top");
+        fs::create_dir_all(top.join("a/b/c")).unwrap();
+        std::os::unix::fs::symlink(kept.path(), top.join("a/link")).unwrap();
+        std::os::unix::fs::symlink(kept.path(), top.join("link")).unwrap();
+        fs::write(top.join("a/b/c/f"), "").unwrap();
+        for _ in 0..3000 {
+            // Built from the inside out, so that no path here is long either.
+            let outer = dir.path().join("outer");
+            fs::create_dir(&outer).unwrap();
+            fs::rename(&top, outer.join("d")).unwrap();
+            fs::rename(&outer, &top).unwrap();
+        }
+        fs::set_permissions(&top, PermissionsExt::from_mode(0o0)).unwrap();
+        clear(&top).unwrap();
+        assert_eq!(fs::read_dir(&top).unwrap().count(), 0);
+        assert!(kept.path().join("x").exists());
+    }
+}

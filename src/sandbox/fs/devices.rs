@@ -1,0 +1,194 @@
+//! Accelerators: device nodes that are opened to an entry on request, and only those (rule 7.6 allows CUDA
+//! and OpenCL).
+
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use crate::model::layer_status::{Layer, LayerName, State};
+use crate::sandbox::fs::landlock::Grants;
+
+/// The Landlock interface that can limit ioctl to the devices that are granted.
+const IOCTL_ABI: i32 = 5;
+
+/// A kind of accelerator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceClass {
+    /// NVIDIA's driver: `/dev/nvidia*`.
+    Nvidia,
+    /// The kernel's graphics drivers: `/dev/dri/*`, and `/dev/kfd` for computing on AMD's.
+    Dri,
+}
+
+impl DeviceClass {
+    /// Every class.
+    pub const ALL: [DeviceClass; 2] = [DeviceClass::Nvidia, DeviceClass::Dri];
+
+    /// The word on the command line.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            DeviceClass::Nvidia => "nvidia",
+            DeviceClass::Dri => "dri",
+        }
+    }
+
+    /// The class of a word.
+    #[must_use]
+    pub fn named(word: &str) -> Option<DeviceClass> {
+        DeviceClass::ALL.into_iter().find(|class| class.word() == word)
+    }
+
+    /// The nodes that this host has of the class.
+    fn nodes(self, dev: &Path) -> Vec<PathBuf> {
+        match self {
+            DeviceClass::Nvidia => {
+                let mut all = nodes_in(dev, |name| name.starts_with("nvidia"));
+                all.extend(nodes_in(&dev.join("nvidia-caps"), |_| true));
+                all
+            }
+            DeviceClass::Dri => {
+                let drivers = |name: &str| name.starts_with("card") || name.starts_with("renderD");
+                let mut all = nodes_in(&dev.join("dri"), drivers);
+                all.extend(nodes_in(dev, |name| name == "kfd"));
+                all
+            }
+        }
+    }
+}
+
+/// The character devices of a directory, sorted. Links are not followed: each grant is on the node itself.
+fn nodes_in(dir: &Path, wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    let mut nodes: Vec<PathBuf> = std::fs::read_dir(dir)
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok)
+        .filter(|item| item.file_type().is_ok_and(|kind| kind.is_char_device()))
+        .filter(|item| wanted(&item.file_name().to_string_lossy()))
+        .map(|item| item.path())
+        .collect();
+    nodes.sort();
+    nodes
+}
+
+/// Nodes without a driver that could be spoken to: they keep nothing and tell nothing.
+const PLAIN: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
+
+/// Whether a path that the allow-list opens is a device with a driver behind it, so that ioctl belongs to it.
+#[must_use]
+pub fn is_accelerator(path: &Path) -> bool {
+    let plain = PLAIN.iter().any(|name| path == Path::new("/dev").join(name));
+    !plain && std::fs::metadata(path).is_ok_and(|file| file.file_type().is_char_device())
+}
+
+/// What drivers read of the devices that are there.
+const SYSFS: [&str; 3] = ["/sys/bus/pci", "/sys/class/drm", "/sys/dev/char"];
+
+/// Opens the devices of these classes to entries, beside those that the allow-list has opened, and says so.
+pub fn open(grants: &mut Grants, classes: &[DeviceClass], landlock_abi: i32) -> Layer {
+    let mut found = Vec::new();
+    let mut none = Vec::new();
+    for class in classes {
+        let nodes = class.nodes(Path::new("/dev"));
+        if nodes.is_empty() {
+            none.push(class.word());
+        }
+        found.extend(nodes);
+    }
+    found.retain(|path| !grants.accelerators.contains(path));
+    let layer = layer(&found, &grants.accelerators, &none, landlock_abi);
+    grants.accelerators.extend(found);
+    if !grants.accelerators.is_empty() {
+        let sysfs = SYSFS.map(PathBuf::from).into_iter().chain(pci_roots());
+        grants.read.extend(sysfs.filter(|path| path.is_dir()));
+    }
+    layer
+}
+
+fn pci_roots() -> Vec<PathBuf> {
+    let items = std::fs::read_dir("/sys/devices").into_iter().flatten().filter_map(Result::ok);
+    items
+        .filter(|item| item.file_name().to_string_lossy().starts_with("pci"))
+        .map(|item| item.path())
+        .collect()
+}
+
+fn layer(found: &[PathBuf], listed: &[PathBuf], none: &[&str], landlock_abi: i32) -> Layer {
+    let names = |paths: &[PathBuf]| {
+        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    };
+    let open: Vec<String> = [("--devices", found), ("the allow-list", listed)]
+        .into_iter()
+        .filter(|(_, paths)| !paths.is_empty())
+        .map(|(by, paths)| format!("opened by {by}, to read, write and ioctl: {}", names(paths)))
+        .collect();
+    let mut reason = if open.is_empty() {
+        "only those that keep nothing and tell nothing".to_owned()
+    } else {
+        open.join("; ")
+    };
+    if !open.is_empty() && landlock_abi < IOCTL_ABI {
+        reason.push_str(&format!("; ioctl is not limited to them below Landlock ABI {IOCTL_ABI}"));
+    }
+    if !none.is_empty() {
+        reason.push_str(&format!("; this host has none of --devices {}", none.join(",")));
+    }
+    let state = if open.is_empty() { State::Enforced } else { State::Partial };
+    Layer { name: LayerName::Devices, state, reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_opened_is_told() {
+        let closed = layer(&[], &[], &["dri"], 7);
+        assert_eq!(closed.state, State::Enforced);
+        assert!(closed.reason.ends_with("this host has none of --devices dri"), "{closed:?}");
+        let open = layer(&["/dev/nvidia0".into(), "/dev/nvidiactl".into()], &[], &[], 4);
+        assert_eq!(open.state, State::Partial);
+        assert!(open.reason.contains("/dev/nvidia0, /dev/nvidiactl"), "{open:?}");
+        assert!(open.reason.contains("ABI 5"), "{open:?}");
+        let listed = layer(&[], &["/dev/apu".into()], &[], 7);
+        assert_eq!(listed.state, State::Partial);
+        assert!(listed.reason.contains("opened by the allow-list"), "{listed:?}");
+    }
+
+    #[test]
+    fn only_what_has_a_driver_is_an_accelerator() {
+        for plain in ["/dev/null", "/dev/urandom", "/dev/none", "/etc/passwd", "/dev"] {
+            assert!(!is_accelerator(Path::new(plain)), "{plain}");
+        }
+        // Any other character device; this one every host has.
+        assert!(is_accelerator(Path::new("/dev/ptmx")) || !Path::new("/dev/ptmx").exists());
+    }
+
+    #[test]
+    fn the_built_in_list_opens_none() {
+        use crate::policy::allowlist::{Allowlist, HostAccess};
+        let list = Allowlist::built_in();
+        let writable = list.files.iter().filter(|file| file.access == HostAccess::ReadWrite);
+        for file in writable {
+            let name = file.path.strip_prefix("/dev/").unwrap();
+            let own = ["fd", "stdin", "stdout", "stderr"];
+            assert!(PLAIN.contains(&name) || own.contains(&name), "{name}");
+        }
+    }
+
+    #[test]
+    fn only_devices_count() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("nvidia0"), "no device").unwrap();
+        std::os::unix::fs::symlink("/dev/null", dir.path().join("nvidia1")).unwrap();
+        assert_eq!(DeviceClass::Nvidia.nodes(dir.path()), [""; 0].map(PathBuf::from));
+        let null = nodes_in(Path::new("/dev"), |name| name == "null");
+        assert_eq!(null, [PathBuf::from("/dev/null")]);
+    }
+
+    #[test]
+    fn words_and_classes_are_one_to_one() {
+        for class in DeviceClass::ALL {
+            assert_eq!(DeviceClass::named(class.word()), Some(class));
+        }
+    }
+}

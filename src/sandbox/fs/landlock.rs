@@ -1,0 +1,122 @@
+//! Files and programs: the Landlock ruleset.
+//!
+//! Rights are granted per program file and per library directory, never on /usr/bin or /usr/lib whole,
+//! because what can be read can be used (facts of the rules against the kernel: ld.so runs any ELF that
+//! it can read). <https://docs.kernel.org/userspace-api/landlock.html>
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathFd, Ruleset,
+    RulesetAttr, Scope,
+};
+
+use crate::sandbox::child;
+use crate::sandbox::plan::SandboxError;
+
+/// The oldest interface that is enough: files, links between directories (2) and truncation (3).
+pub(in crate::sandbox) const LEAST_ABI: i32 = 3;
+
+/// The newest interface whose rights this program knows.
+const NEWEST: ABI = ABI::V10;
+
+/// What an entry may do with which of the host's files. Paths are real paths (no links).
+#[derive(Clone, Debug, Default)]
+pub struct Grants {
+    /// Program files that may be executed (and read).
+    pub execute: Vec<PathBuf>,
+    /// Files and directory trees that may be read.
+    pub read: Vec<PathBuf>,
+    /// Directories whose names may be listed, without the right to read what is in them.
+    pub list: Vec<PathBuf>,
+    /// Device files that may be read and written.
+    pub devices: Vec<PathBuf>,
+    /// Device files whose driver may be spoken to as well (ioctl).
+    pub accelerators: Vec<PathBuf>,
+}
+
+/// The rights that this kernel and this program know: any other is refused by the kernel, not left out.
+fn known() -> BitFlags<AccessFs> {
+    AccessFs::from_all(ABI::from(child::landlock_abi()).min(NEWEST))
+}
+
+/// All that an entry may do in its own workspace.
+pub(in crate::sandbox) fn workspace_rights() -> u64 {
+    // IoctlDev and MakeChar/MakeBlock stay out: there are no devices of its own.
+    (known() & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev)).bits()
+}
+
+/// To read and run what is staged, and to list it.
+pub(in crate::sandbox) fn staged_rights() -> u64 {
+    (AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir).bits()
+}
+
+/// To read a tree.
+pub(in crate::sandbox) fn read_rights() -> u64 {
+    (AccessFs::ReadFile | AccessFs::ReadDir).bits()
+}
+
+/// The host's grants, looked up once: every start of an entry makes its ruleset of them.
+#[derive(Debug)]
+pub(in crate::sandbox) struct Rules {
+    rules: Vec<(PathFd, BitFlags<AccessFs>)>,
+}
+
+impl Rules {
+    /// Opens what is granted. What does not exist is left out: allow-lists name what some hosts have and
+    /// others lack; and what we may not even look at cannot be granted either.
+    pub(in crate::sandbox) fn open(grants: &Grants) -> Rules {
+        let execute = AccessFs::Execute | AccessFs::ReadFile;
+        let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate;
+        let tree = AccessFs::ReadFile | AccessFs::ReadDir;
+        let all = grants
+            .execute
+            .iter()
+            .map(|path| (path, execute))
+            .chain(grants.read.iter().map(|path| (path, tree)))
+            .chain(grants.list.iter().map(|path| (path, AccessFs::ReadDir.into())))
+            .chain(grants.devices.iter().map(|path| (path, device)))
+            .chain(grants.accelerators.iter().map(|path| (path, device | AccessFs::IoctlDev)));
+        let rules = all
+            .filter_map(|(path, rights)| {
+                let directory = std::fs::metadata(path).ok()?.is_dir();
+                let names = BitFlags::from(AccessFs::ReadDir);
+                let rights = if directory { rights } else { rights & !names };
+                (!rights.is_empty()).then_some((PathFd::new(path).ok()?, rights))
+            })
+            .collect();
+        Rules { rules }
+    }
+
+    /// Makes a ruleset for one entry, to which its own workspace is still to be added.
+    pub(in crate::sandbox) fn ruleset(&self) -> Result<OwnedFd, SandboxError> {
+        let failed = |step: &'static str, error: &dyn std::fmt::Display| SandboxError::Setup {
+            step,
+            path: None,
+            source: std::io::Error::other(error.to_string()),
+        };
+        let creating = "creating the Landlock ruleset";
+        let ruleset = Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(AccessFs::from_all(ABI::V3))
+            .map_err(|e| failed(creating, &e))?
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(NEWEST))
+            .map_err(|e| failed(creating, &e))?
+            .handle_access(AccessNet::from_all(NEWEST))
+            .map_err(|e| failed(creating, &e))?
+            .scope(Scope::from_all(NEWEST))
+            .map_err(|e| failed(creating, &e))?
+            .create()
+            .map_err(|e| failed(creating, &e))?;
+        let ruleset = Option::<OwnedFd>::from(ruleset)
+            .ok_or_else(|| failed(creating, &"the kernel enforces no Landlock rights"))?;
+        let known = known();
+        for (file, rights) in &self.rules {
+            child::landlock_grant(ruleset.as_fd(), file.as_fd(), (*rights & known).bits())
+                .map_err(|e| failed("adding a Landlock rule", &e))?;
+        }
+        Ok(ruleset)
+    }
+}

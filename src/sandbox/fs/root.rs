@@ -1,0 +1,179 @@
+//! The view that an entry has of the machine: a fresh root in memory with the host's system directories
+//! bound read-only, its own /proc, a minimal /dev, and an empty private workspace.
+
+use std::collections::BTreeSet;
+use std::ffi::{CString, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use crate::model::units::Bytes;
+use crate::sandbox::child::Step;
+
+/// Where entries find themselves.
+pub(in crate::sandbox) const WORK: &str = "/work";
+/// Their HOME.
+pub(in crate::sandbox) const HOME: &str = "/home/entry";
+/// Directories in which an entry may leave nothing (rule 7.4), as it sees them.
+pub(in crate::sandbox) const WORKSPACE: [&str; 5] = [WORK, HOME, "/tmp", "/var/tmp", "/dev/shm"];
+
+/// Memory for files of the entry, and their number: compiling needs some megabytes, unpacking engines up
+/// to a gigabyte. It counts as memory that is used, and is at most half of what the entry gets.
+fn options(memory: Bytes) -> String {
+    const MOST: u64 = 2 << 30;
+    const LEAST: u64 = 64 << 20;
+    let size = (memory.0 / 2).clamp(LEAST, MOST);
+    format!("mode=0755,size={size},nr_inodes=65536")
+}
+
+/// Device nodes that are safe to share.
+const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
+
+/// System directories bound whole; Landlock decides what of them may be read.
+const SYSTEM: [&str; 2] = ["/usr", "/etc"];
+/// Directories that merged-/usr hosts have as links.
+const MERGED: [&str; 6] = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+
+/// Makes a C string of a path. A path with a NUL cannot exist, so it is cut there.
+pub(in crate::sandbox) fn c(path: impl AsRef<OsStr>) -> CString {
+    let bytes = path.as_ref().as_bytes();
+    let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
+    CString::new(&bytes[..end]).unwrap_or_default()
+}
+
+/// The steps that build the root, the same for every entry on this host.
+///
+/// `more` are host directories outside the system ones that the grants need (a toolchain in a home
+/// directory), bound at their own path; `accelerators` are device nodes that were asked for.
+pub(in crate::sandbox) fn common(
+    more: &[PathBuf],
+    accelerators: &[PathBuf],
+    memory: Bytes,
+) -> Vec<Step> {
+    let mut root = Root { steps: vec![Step::Private], made: BTreeSet::new() };
+    root.steps.push(Step::NewRoot { on: c("/tmp"), options: c(options(memory)) });
+    for path in SYSTEM {
+        root.bind(Path::new(path));
+    }
+    for path in MERGED.map(Path::new) {
+        match std::fs::read_link(path) {
+            Ok(target) => root.steps.push(Step::Link { target: c(target), path: c(path) }),
+            Err(_) if path.is_dir() => root.bind(path),
+            Err(_) => {}
+        }
+    }
+    // Only the part of /sys that tells of processors and memory; it has no mounts below it.
+    root.bind(Path::new("/sys/devices/system"));
+    root.dir(Path::new("/proc"));
+    root.steps.push(Step::Proc { target: c("/proc") });
+    let shared = DEVICES.iter().map(|name| Path::new("/dev").join(name));
+    for path in shared.chain(accelerators.iter().cloned()) {
+        root.file(&path, 0o666, &Arc::from([]));
+        root.steps.push(Step::Bind {
+            source: c(host(&path)),
+            target: c(&path),
+            recursive: false,
+            device: true,
+        });
+    }
+    for (name, target) in
+        [("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")]
+    {
+        root.steps.push(Step::Link { target: c(target), path: c(Path::new("/dev").join(name)) });
+    }
+    for path in more {
+        root.bind(path);
+    }
+    for path in WORKSPACE.map(Path::new) {
+        root.parents(path);
+        let shared = path != Path::new(WORK) && path != Path::new(HOME);
+        let mode = if shared { 0o1777 } else { 0o755 };
+        root.steps.push(Step::Dir { path: c(path), mode, entry_owns: !shared });
+        root.made.insert(path.to_owned());
+    }
+    root.steps.push(Step::DropHost);
+    root.steps
+}
+
+/// The steps that stage an entry in that root.
+pub(in crate::sandbox) fn staging(entry: &Path, bytes: &Arc<[u8]>) -> Vec<Step> {
+    let mut root = Root { steps: Vec::new(), made: BTreeSet::new() };
+    root.file(entry, 0o555, bytes);
+    root.steps
+}
+
+fn host(path: &Path) -> PathBuf {
+    Path::new("/.host").join(path.strip_prefix("/").unwrap_or(path))
+}
+
+struct Root {
+    steps: Vec<Step>,
+    made: BTreeSet<PathBuf>,
+}
+
+impl Root {
+    fn parents(&mut self, path: &Path) {
+        let mut at = PathBuf::from("/");
+        let parent = path.parent().unwrap_or(Path::new("/"));
+        for part in parent.components() {
+            if let Component::Normal(name) = part {
+                at.push(name);
+                self.dir(&at.clone());
+            }
+        }
+    }
+
+    fn dir(&mut self, path: &Path) {
+        if path != Path::new("/") && self.made.insert(path.to_owned()) {
+            self.steps.push(Step::Dir { path: c(path), mode: 0o755, entry_owns: false });
+        }
+    }
+
+    fn file(&mut self, path: &Path, mode: u32, bytes: &Arc<[u8]>) {
+        self.parents(path);
+        self.steps.push(Step::File { path: c(path), mode, bytes: Arc::clone(bytes) });
+    }
+
+    fn bind(&mut self, path: &Path) {
+        self.parents(path);
+        self.dir(path);
+        self.steps.push(Step::Bind {
+            source: c(host(path)),
+            target: c(path),
+            recursive: true,
+            device: false,
+        });
+    }
+}
+
+/// Which granted directories lie outside what is bound anyway, and so need a bind of their own.
+pub(in crate::sandbox) fn outside_system(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let covered = |path: &Path| {
+        SYSTEM
+            .iter()
+            .chain(&MERGED)
+            .chain(&["/proc", "/dev", "/sys"])
+            .any(|top| path.starts_with(top))
+    };
+    let mut wanted: Vec<PathBuf> = paths.filter(|path| !covered(path) && path.is_dir()).collect();
+    wanted.sort();
+    wanted.dedup();
+    let all = wanted.clone();
+    wanted.retain(|path| !all.iter().any(|other| other != path && path.starts_with(other)));
+    wanted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nested_toolchain_is_bound_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let inner = dir.path().join("lib");
+        std::fs::create_dir(&inner).unwrap();
+        let usr = PathBuf::from("/usr/lib");
+        let got = outside_system([inner, dir.path().to_owned(), usr].into_iter());
+        assert_eq!(got, [dir.path()]);
+    }
+}

@@ -1,0 +1,191 @@
+//! The private places of one run: where the entry is staged, and where it may write.
+
+use std::collections::hash_map::RandomState;
+use std::fs::File;
+use std::hash::{BuildHasher, Hasher};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tempfile::TempDir;
+
+use crate::sandbox::fs::clear::clear;
+use crate::sandbox::fs::host_directory::HostDirectory;
+use crate::sandbox::fs::root::{HOME, WORKSPACE};
+use crate::sandbox::plan::{Plan, SandboxError, Staging};
+use crate::sandbox::users::ids;
+
+/// Names the step that failed.
+pub(in crate::sandbox) fn setup(step: &'static str) -> impl Fn(io::Error) -> SandboxError {
+    move |source| SandboxError::Setup { step, path: None, source }
+}
+
+/// Names the step that failed, and on what.
+pub(in crate::sandbox) fn at(
+    step: &'static str,
+    path: &Path,
+) -> impl Fn(io::Error) -> SandboxError {
+    let path = path.to_owned();
+    move |source| SandboxError::Setup { step, path: Some(path.clone()), source }
+}
+
+/// The workspace on the host's file system, where there is no mount namespace.
+#[derive(Debug)]
+pub(in crate::sandbox) struct Dirs {
+    pub(in crate::sandbox) top: TempDir,
+    /// What it lies in; goes after it.
+    #[expect(dead_code, reason = "removes the directory when dropped")]
+    host_directory: Arc<HostDirectory>,
+}
+
+/// Where the workspace is found when the run is over.
+#[derive(Debug)]
+pub(in crate::sandbox) enum Workspace {
+    /// In the namespace's root, held by a descriptor.
+    Inside(File),
+    /// In a directory of the host.
+    OnHost(
+        #[expect(dead_code, reason = "removes the directories when dropped")] Dirs,
+        Vec<Watched>,
+    ),
+}
+
+impl Workspace {
+    /// HOME as reports show it.
+    pub(in crate::sandbox) fn home(&self) -> &'static str {
+        match self {
+            Workspace::Inside(_) => HOME,
+            Workspace::OnHost(..) => "$HOME",
+        }
+    }
+
+    /// The file system that is the entry's alone, where it has one.
+    pub(in crate::sandbox) fn own_file_system(&self) -> Option<File> {
+        match self {
+            Workspace::Inside(root) => root.try_clone().ok(),
+            Workspace::OnHost(..) => None,
+        }
+    }
+
+    pub(in crate::sandbox) fn watched(&self) -> Vec<Watched> {
+        match self {
+            Workspace::Inside(root) => {
+                let base = PathBuf::from(format!("/proc/self/fd/{}", root.as_raw_fd()));
+                WORKSPACE
+                    .iter()
+                    .map(|dir| Watched {
+                        real: base.join(dir.trim_start_matches('/')),
+                        inside: PathBuf::from(dir),
+                        shown: PathBuf::from(dir),
+                    })
+                    .collect()
+            }
+            Workspace::OnHost(_, watched) => watched.clone(),
+        }
+    }
+}
+
+/// A directory that must be empty at the end.
+#[derive(Clone, Debug)]
+pub(in crate::sandbox) struct Watched {
+    /// Where it is for us.
+    pub(in crate::sandbox) real: PathBuf,
+    /// Where it is for the entry.
+    pub(in crate::sandbox) inside: PathBuf,
+    /// How reports call it.
+    pub(in crate::sandbox) shown: PathBuf,
+}
+
+/// A name that carries no information.
+fn neutral() -> String {
+    // Each RandomState is seeded by the operating system.
+    format!("{:08x}", RandomState::new().build_hasher().finish() as u32)
+}
+
+/// The path under which the entry is staged below `top`.
+pub(in crate::sandbox) fn staged(plan: &Plan, top: &Path) -> PathBuf {
+    match &plan.staging {
+        Staging::Neutral => top.join("entry").join(neutral()),
+        Staging::Blank => top.join("my entry").join(neutral()),
+        // Only a last component counts: a name can not lead elsewhere.
+        Staging::OwnName(name) => {
+            top.join("entry").join(Path::new(name).file_name().unwrap_or("entry".as_ref()))
+        }
+    }
+}
+
+/// The parts of a workspace on the host.
+pub(in crate::sandbox) const DIRS: [&str; 3] = ["work", "home", "tmp"];
+
+impl Drop for Dirs {
+    fn drop(&mut self) {
+        // What cannot be removed even so is left for the operating system's own cleaning of /tmp.
+        let _ = clear(self.top.path());
+    }
+}
+
+impl Dirs {
+    pub(in crate::sandbox) fn new(
+        host_directory: Arc<HostDirectory>,
+    ) -> Result<Dirs, SandboxError> {
+        let top = tempfile::Builder::new()
+            .prefix("run-")
+            .tempdir_in(host_directory.path())
+            .map_err(setup("making a private directory"))?;
+        let who = ids(false);
+        let give = |path: &Path| {
+            if who.switch {
+                std::os::unix::fs::chown(path, Some(who.uid), Some(who.gid))
+                    .map_err(at("giving a directory to the entry", path))?;
+            }
+            Ok(())
+        };
+        std::fs::set_permissions(top.path(), PermissionsExt::from_mode(0o711))
+            .map_err(at("opening the private directory to the entry", top.path()))?;
+        for name in DIRS {
+            let path = top.path().join(name);
+            std::fs::create_dir(&path).map_err(at("making a private directory", &path))?;
+            give(&path)?;
+        }
+        Ok(Dirs { top, host_directory })
+    }
+
+    pub(in crate::sandbox) fn into_workspace(self) -> Workspace {
+        let shown = |name: &str| match name {
+            "work" => PathBuf::from("."),
+            "home" => PathBuf::from("$HOME"),
+            _ => PathBuf::from("$TMPDIR"),
+        };
+        let watched = DIRS
+            .iter()
+            .map(|name| {
+                let real = self.top.path().join(name);
+                Watched { inside: real.clone(), real, shown: shown(name) }
+            })
+            .collect();
+        Workspace::OnHost(self, watched)
+    }
+}
+
+/// Held while a staged copy is open for writing, and (shared) during each clone: a child that was cloned
+/// meanwhile would hold the copy open too, and the kernel executes no file that somebody may write (ETXTBSY).
+pub(in crate::sandbox) static STAGING: RwLock<()> = RwLock::new(());
+
+/// Writes the staged copy where there is no namespace to write it in.
+pub(in crate::sandbox) fn stage_on_host(entry: &Path, bytes: &[u8]) -> Result<(), SandboxError> {
+    use std::io::Write;
+    let _alone = STAGING.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(dir) = entry.parent() {
+        std::fs::create_dir(dir).map_err(at("making the entry's directory", dir))?;
+    }
+    let mut file = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o755)
+        .open(entry)
+        .map_err(at("staging the entry", entry))?;
+    file.write_all(bytes).map_err(at("staging the entry", entry))?;
+    file.set_permissions(PermissionsExt::from_mode(0o555)).map_err(at("staging the entry", entry))
+}

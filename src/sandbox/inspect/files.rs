@@ -1,0 +1,328 @@
+//! Files of an entry, held by descriptor from the moment in which they were looked up.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{Read, Seek};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{Mode, OFlags, ResolveFlags};
+use sha2::{Digest, Sha256};
+
+use crate::model::evidence::Product;
+use crate::model::units::Bytes;
+use crate::sandbox::fs::root::WORKSPACE;
+
+/// The mark by which the entry's own files are told from the host's.
+#[derive(Debug)]
+pub(in crate::sandbox) enum OwnPlace {
+    /// They lie on this device, which is the entry's alone.
+    Device(u64),
+    /// They lie below this directory.
+    Below(PathBuf),
+}
+
+/// The files of one entry.
+#[derive(Debug)]
+pub(in crate::sandbox) struct EntryFiles {
+    /// The root from which its paths start.
+    root: File,
+    own: OwnPlace,
+}
+
+/// A file that was looked up. It stays this file, whatever its path leads to later.
+#[derive(Debug)]
+pub(in crate::sandbox) struct Found {
+    /// Opened with O_PATH: neither a device nor a pipe takes notice.
+    file: File,
+    pub(in crate::sandbox) metadata: Metadata,
+    /// The kernel's own path of it, without links.
+    pub(in crate::sandbox) path: PathBuf,
+}
+
+impl Found {
+    fn new(file: File) -> Option<Found> {
+        let metadata = file.metadata().ok()?;
+        let path = std::fs::read_link(by_descriptor(&file)).ok()?;
+        Some(Found { file, metadata, path })
+    }
+
+    /// Device and inode.
+    pub(in crate::sandbox) fn inode(&self) -> (u64, u64) {
+        (self.metadata.dev(), self.metadata.ino())
+    }
+
+    /// The file itself as a path of ours, for calls that take no descriptor.
+    pub(in crate::sandbox) fn handle(&self) -> PathBuf {
+        by_descriptor(&self.file)
+    }
+
+    /// Opens it to be read, if it is a regular file.
+    pub(in crate::sandbox) fn open(&self) -> Option<File> {
+        let flags = libc::O_NONBLOCK | libc::O_CLOEXEC;
+        self.metadata
+            .is_file()
+            .then(|| OpenOptions::new().read(true).custom_flags(flags).open(self.handle()).ok())
+            .flatten()
+    }
+
+    /// The first bytes of a regular file.
+    pub(in crate::sandbox) fn head(&self, bytes: u64) -> Option<Vec<u8>> {
+        let mut head = Vec::new();
+        self.open()?.take(bytes).read_to_end(&mut head).ok()?;
+        Some(head)
+    }
+}
+
+fn by_descriptor(file: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+impl EntryFiles {
+    /// The files of an entry with a root of its own.
+    ///
+    /// # Errors
+    /// When the descriptor of the root cannot be copied or looked at.
+    pub(in crate::sandbox) fn inside(root: &File) -> std::io::Result<EntryFiles> {
+        let own = OwnPlace::Device(root.metadata()?.dev());
+        Ok(EntryFiles { root: root.try_clone()?, own })
+    }
+
+    /// The files of an entry in the host's root, whose own lie below `top`.
+    ///
+    /// # Errors
+    /// When the root or `top` cannot be opened.
+    pub(in crate::sandbox) fn on_host(top: &Path) -> std::io::Result<EntryFiles> {
+        // The kernel's own paths have no links in them.
+        let own = OwnPlace::Below(top.canonicalize()?);
+        Ok(EntryFiles { root: File::open("/")?, own })
+    }
+
+    /// Whether a path leads to where the entry's own files are, as far as the path itself tells.
+    pub(in crate::sandbox) fn may_hold(&self, path: &Path) -> bool {
+        match &self.own {
+            OwnPlace::Device(_) => WORKSPACE.iter().any(|dir| path.starts_with(dir)),
+            OwnPlace::Below(top) => path.starts_with(top),
+        }
+    }
+
+    /// Whether a file is the entry's own.
+    pub(in crate::sandbox) fn holds(&self, found: &Found) -> bool {
+        match &self.own {
+            OwnPlace::Device(device) => found.metadata.dev() == *device,
+            OwnPlace::Below(top) => found.path.starts_with(top),
+        }
+    }
+
+    /// Whether a mapping with this device and path is of a file of the entry's own.
+    pub(in crate::sandbox) fn maps_own(&self, device: u64, path: &[u8]) -> bool {
+        let in_memory = path.starts_with(b"/memfd:");
+        in_memory
+            || match &self.own {
+                OwnPlace::Device(own) => device == *own,
+                OwnPlace::Below(top) => path.starts_with(top.as_os_str().as_bytes()),
+            }
+    }
+
+    /// Looks up an absolute path as a thread of the entry would.
+    pub(in crate::sandbox) fn find(&self, tid: i32, asked: &Path) -> Option<Found> {
+        self.find_and(tid, asked, OFlags::empty()).ok()
+    }
+
+    /// The same; of a link at its end the link itself, where that is wanted.
+    ///
+    /// # Errors
+    /// As the kernel says it.
+    pub(in crate::sandbox) fn find_end(
+        &self,
+        tid: i32,
+        asked: &Path,
+        link: bool,
+    ) -> std::io::Result<Found> {
+        self.find_and(tid, asked, if link { OFlags::NOFOLLOW } else { OFlags::empty() })
+    }
+
+    fn find_and(&self, tid: i32, asked: &Path, end: OFlags) -> std::io::Result<Found> {
+        /// The kernel gives up when something was renamed meanwhile; a thread that does nothing else shall not keep us.
+        const TRIES: usize = 8;
+        let nothing = || std::io::Error::from_raw_os_error(libc::ENOENT);
+        if let Some(there) = of_the_process(tid, asked) {
+            let flags = libc::O_PATH | libc::O_CLOEXEC;
+            let file = OpenOptions::new().read(true).custom_flags(flags).open(there)?;
+            return Found::new(file).ok_or_else(nothing);
+        }
+        let flags = OFlags::PATH | OFlags::CLOEXEC | end;
+        let how = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+        let mut last = rustix::io::Errno::AGAIN;
+        for _ in 0..TRIES {
+            match rustix::fs::openat2(self.root.as_fd(), asked, flags, Mode::empty(), how) {
+                Ok(file) => return Found::new(File::from(file)).ok_or_else(nothing),
+                Err(rustix::io::Errno::AGAIN) => {}
+                Err(error) => {
+                    last = error;
+                    break;
+                }
+            }
+        }
+        Err(last.into())
+    }
+
+    /// Looks up a descriptor of a thread.
+    ///
+    /// # Errors
+    /// As the kernel says it.
+    pub(in crate::sandbox) fn find_descriptor(&self, tid: i32, fd: i32) -> std::io::Result<Found> {
+        self.find_end(tid, &PathBuf::from(format!("/proc/self/fd/{fd}")), false)
+    }
+}
+
+/// Where we find a path that means something else to each process: its descriptors and its own program.
+fn of_the_process(tid: i32, asked: &Path) -> Option<PathBuf> {
+    let words: Vec<&[u8]> = asked
+        .components()
+        .filter_map(|part| match part {
+            Component::Normal(name) => Some(name.as_bytes()),
+            Component::ParentDir => Some(&b".."[..]),
+            _ => None,
+        })
+        .collect();
+    let process = PathBuf::from(format!("/proc/{tid}"));
+    let number = |word: &[u8]| std::str::from_utf8(word).ok()?.parse::<u32>().ok();
+    match words.as_slice() {
+        [b"proc", b"self" | b"thread-self", b"exe"] => Some(process.join("exe")),
+        [b"proc", b"self" | b"thread-self", b"fd", fd] | [b"dev", b"fd", fd] => {
+            Some(process.join("fd").join(number(fd)?.to_string()))
+        }
+        [b"dev", b"stdin"] => Some(process.join("fd/0")),
+        [b"dev", b"stdout"] => Some(process.join("fd/1")),
+        [b"dev", b"stderr"] => Some(process.join("fd/2")),
+        _ => None,
+    }
+}
+
+/// The program that a thread runs, by the kernel's own word.
+pub(in crate::sandbox) fn running(tid: i32) -> std::io::Result<Found> {
+    let flags = libc::O_PATH | libc::O_CLOEXEC;
+    let link = format!("/proc/{tid}/exe");
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(link)?;
+    Found::new(file).ok_or_else(|| std::io::Error::from_raw_os_error(libc::ENOENT))
+}
+
+/// Sums of an entry's own products, within a bound on their bytes and on the time for all of them together.
+pub(in crate::sandbox) struct Sums {
+    left: u64,
+    until: Instant,
+}
+
+impl Sums {
+    /// The bounds for one run.
+    pub(in crate::sandbox) fn new() -> Sums {
+        const BYTES: u64 = 1 << 30;
+        const TIME: Duration = Duration::from_secs(10);
+        Sums { left: BYTES, until: Instant::now() + TIME }
+    }
+
+    /// Size and sum of a regular file; without its sum beyond the bounds.
+    pub(in crate::sandbox) fn of(&mut self, mut file: File) -> Option<Product> {
+        /// A product larger than this is listed by its size alone.
+        const MOST: u64 = 256 << 20;
+        let metadata = file.metadata().ok()?;
+        let (size, without) = (Bytes(metadata.len()), String::new());
+        if !metadata.is_file() || size.0 > MOST.min(self.left) {
+            return Some(Product { size, sha256: without });
+        }
+        self.left -= size.0;
+        file.rewind().ok()?;
+        let mut hasher = Sha256::new();
+        let mut buffer = vec![0u8; 64 << 10];
+        // It may grow meanwhile.
+        let mut file = file.take(size.0);
+        loop {
+            match file.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(_) if Instant::now() > self.until => {
+                    return Some(Product { size, sha256: without });
+                }
+                Ok(n) => hasher.update(buffer.get(..n)?),
+                Err(_) => return None,
+            }
+        }
+        let sha256 = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Some(Product { size, sha256 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(top: &Path) -> EntryFiles {
+        EntryFiles { root: File::open(top).unwrap(), own: OwnPlace::Below(top.to_owned()) }
+    }
+
+    #[test]
+    fn links_do_not_lead_out_of_the_root() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        std::fs::create_dir(top.join("etc")).unwrap();
+        std::fs::write(top.join("etc/passwd"), "inside").unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", top.join("absolute")).unwrap();
+        std::os::unix::fs::symlink("../../../../etc/passwd", top.join("relative")).unwrap();
+        std::os::unix::fs::symlink("/proc/self/exe", top.join("magic")).unwrap();
+        let files = files(&top);
+        for name in ["/absolute", "/relative", "/etc/../../etc/passwd"] {
+            let found = files.find(1, Path::new(name)).unwrap();
+            assert_eq!(found.head(9).as_deref(), Some(&b"inside"[..]), "{name}");
+            assert!(files.holds(&found));
+        }
+        assert!(files.find(1, Path::new("/magic")).is_none());
+    }
+
+    #[test]
+    fn only_regular_files_are_read() {
+        let files = files(Path::new("/"));
+        for name in ["/dev/zero", "/dev/tty", "/usr"] {
+            if let Some(found) = files.find(1, Path::new(name)) {
+                assert!(found.open().is_none() && found.head(1).is_none(), "{name}");
+            }
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let fifo = dir.path().join("fifo");
+        nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRUSR).unwrap();
+        // Nobody ever writes into it: an open that waited would wait for ever.
+        assert!(files.find(1, &fifo).unwrap().head(1).is_none());
+        let sum = Sums::new().of(File::open("/dev/zero").unwrap()).unwrap();
+        assert_eq!(sum.sha256, "");
+    }
+
+    #[test]
+    fn paths_of_the_process_itself_are_its_own_and_not_ours() {
+        let files = files(Path::new("/"));
+        let child = std::process::Command::new("/bin/sleep").arg("60").spawn().unwrap();
+        let mut child = child;
+        let pid = child.id() as i32;
+        let end = Instant::now() + Duration::from_secs(10);
+        let ours = running(std::process::id() as i32).unwrap().inode();
+        while running(pid).unwrap().inode() == ours && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let found = files.find(pid, Path::new("/proc/self/exe")).unwrap();
+        assert_ne!(found.inode(), ours);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_sum_has_a_bound() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        std::fs::write(&path, "abc").unwrap();
+        let mut sums = Sums::new();
+        assert_eq!(sums.of(File::open(&path).unwrap()).unwrap().sha256.len(), 64);
+        sums.left = 2;
+        let product = sums.of(File::open(&path).unwrap()).unwrap();
+        assert_eq!((product.size, product.sha256.as_str()), (Bytes(3), ""));
+    }
+}

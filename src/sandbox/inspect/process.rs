@@ -1,0 +1,207 @@
+//! Processes of an entry, as /proc and their memory tell of them. Each read has a bound, and none waits.
+
+use std::fs::File;
+use std::io::{IoSliceMut, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::PathBuf;
+
+use nix::sys::uio::{RemoteIoVec, process_vm_readv};
+use nix::unistd::Pid;
+
+/// The most that is read of a file of /proc: maps of a process with thousands of mappings.
+const MOST: u64 = 4 << 20;
+/// The most threads of a process that are looked at.
+const MOST_THREADS: usize = 1 << 16;
+
+/// A file of /proc/ID, where ID is a process or a thread.
+pub(in crate::sandbox) fn bytes(id: i32, name: &str) -> std::io::Result<Vec<u8>> {
+    let mut all = Vec::new();
+    File::open(format!("/proc/{id}/{name}"))?.take(MOST).read_to_end(&mut all)?;
+    Ok(all)
+}
+
+/// The same as text; names in it may be anything.
+pub(in crate::sandbox) fn text(id: i32, name: &str) -> std::io::Result<String> {
+    Ok(String::from_utf8_lossy(&bytes(id, name)?).into_owned())
+}
+
+/// The target of a link of /proc/ID, as text.
+pub(in crate::sandbox) fn link(id: i32, name: &str) -> std::io::Result<PathBuf> {
+    std::fs::read_link(format!("/proc/{id}/{name}"))
+}
+
+/// Whether a process or thread has this number.
+pub(in crate::sandbox) fn exists(id: i32) -> bool {
+    std::path::Path::new(&format!("/proc/{id}")).exists()
+}
+
+/// The user that a process belongs to.
+pub(in crate::sandbox) fn owner(id: i32) -> Option<u32> {
+    std::fs::metadata(format!("/proc/{id}")).ok().map(|metadata| metadata.uid())
+}
+
+/// Whether a thread belongs to a process.
+pub(in crate::sandbox) fn is_thread_of(process: i32, thread: i32) -> bool {
+    std::path::Path::new(&format!("/proc/{process}/task/{thread}")).exists()
+}
+
+/// The threads of a process, those that have ended but for their number included.
+pub(in crate::sandbox) fn threads(process: i32) -> Vec<i32> {
+    let items = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten();
+    let numbers = items.filter_map(|item| item.ok()?.file_name().to_str()?.parse().ok());
+    numbers.take(MOST_THREADS).collect()
+}
+
+/// The fields of proc_pid_stat(5) from the third on (the state): what stands before them may hold blanks and brackets.
+pub(in crate::sandbox) fn after_name(stat: &str) -> Option<std::str::SplitAsciiWhitespace<'_>> {
+    Some(stat.rsplit_once(')')?.1.split_ascii_whitespace())
+}
+
+/// The state of a thread as one letter.
+pub(in crate::sandbox) fn state(thread: i32) -> Option<char> {
+    after_name(&text(thread, "stat").ok()?)?.next()?.chars().next()
+}
+
+/// A thread of the process that has not ended. The first one may have: then all that /proc tells of the process by its own
+/// number is empty.
+pub(in crate::sandbox) fn living_thread(process: i32) -> Option<i32> {
+    let lives = |thread: &i32| state(*thread).is_some_and(|state| !matches!(state, 'Z' | 'X'));
+    if lives(&process) {
+        return Some(process);
+    }
+    threads(process).into_iter().find(lives)
+}
+
+/// The arguments of a process, the empty ones included; the last one may be cut.
+pub(in crate::sandbox) fn command_line(thread: i32) -> Vec<Vec<u8>> {
+    let mut line = bytes(thread, "cmdline").unwrap_or_default();
+    if line.last() == Some(&0) {
+        line.pop();
+    }
+    if line.is_empty() {
+        return Vec::new();
+    }
+    line.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
+}
+
+/// A file that a process has mapped to execute it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::sandbox) struct Mapping {
+    pub(in crate::sandbox) device: u64,
+    pub(in crate::sandbox) inode: u64,
+    /// As the kernel shows it, with `\012` for the end of a line.
+    pub(in crate::sandbox) path: Vec<u8>,
+}
+
+/// The files that a process has mapped to execute them, each once; none where that cannot be read.
+pub(in crate::sandbox) fn executable_mappings(thread: i32) -> Option<Vec<Mapping>> {
+    let maps = bytes(thread, "maps").ok()?;
+    if maps.len() as u64 == MOST {
+        return None;
+    }
+    let mut all: Vec<Mapping> = Vec::new();
+    for line in maps.split(|byte| *byte == b'\n') {
+        if let Some(mapping) = mapping(line)
+            && !all.contains(&mapping)
+        {
+            all.push(mapping);
+        }
+    }
+    Some(all)
+}
+
+/// One line of proc_pid_maps(5), if it is a file's and can be executed.
+fn mapping(line: &[u8]) -> Option<Mapping> {
+    let mut words = line.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
+    let (_, rights, _) = (words.next()?, words.next()?, words.next()?);
+    let device = std::str::from_utf8(words.next()?).ok()?;
+    let inode = std::str::from_utf8(words.next()?).ok()?.parse().ok()?;
+    let path = words.collect::<Vec<_>>().join(&b' ');
+    if inode == 0 || rights.get(2) != Some(&b'x') {
+        return None;
+    }
+    let (major, minor) = device.split_once(':')?;
+    let number = |hex| u32::from_str_radix(hex, 16).ok();
+    let device = libc::makedev(number(major)?, number(minor)?);
+    Some(Mapping { device, inode, path })
+}
+
+/// Reads memory of a stopped thread: as much as is there, up to the whole buffer. A page that may only be written is read as
+/// well: the kernel reads it for the process, too.
+pub(in crate::sandbox) fn memory(thread: i32, address: u64, into: &mut [u8]) -> Option<usize> {
+    let remote = [RemoteIoVec { base: usize::try_from(address).ok()?, len: into.len() }];
+    match process_vm_readv(Pid::from_raw(thread), &mut [IoSliceMut::new(into)], &remote) {
+        Ok(n) => Some(n),
+        Err(_) => File::open(format!("/proc/{thread}/mem")).ok()?.read_at(into, address).ok(),
+    }
+}
+
+/// Pages that are resident, of any living thread's memory (the threads of a process share it).
+pub(in crate::sandbox) fn resident_pages(process: i32) -> Option<u64> {
+    let of = |thread: i32| -> Option<u64> {
+        text(thread, "statm").ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
+    };
+    match of(process) {
+        // A first thread that has ended has no memory any more, and the others may have all of it.
+        None | Some(0) => living_thread(process).and_then(of),
+        pages => pages,
+    }
+}
+
+/// The share of a process in what it has resident, in bytes: each page divided by the number of processes that have it.
+///
+/// # Errors
+/// As the kernel says it.
+pub(in crate::sandbox) fn share(process: i32) -> std::io::Result<u64> {
+    let thread = living_thread(process).unwrap_or(process);
+    let text = text(thread, "smaps_rollup")?;
+    let kib = text
+        .lines()
+        .find_map(|line| line.strip_prefix("Pss:"))
+        .and_then(|line| line.split_ascii_whitespace().next()?.parse::<u64>().ok());
+    Ok(kib.unwrap_or(0) * 1024)
+}
+
+/// Files in memory that a process holds open: inode and bytes.
+pub(in crate::sandbox) fn files_in_memory(process: i32) -> Vec<(u64, u64)> {
+    let thread = living_thread(process).unwrap_or(process);
+    let items = std::fs::read_dir(format!("/proc/{thread}/fd")).into_iter().flatten();
+    items
+        .filter_map(|item| {
+            let path = item.ok()?.path();
+            let link = std::fs::read_link(&path).ok()?;
+            link.as_os_str().as_bytes().starts_with(b"/memfd:").then_some(())?;
+            let file = std::fs::metadata(&path).ok()?;
+            Some((file.ino(), file.blocks() * 512))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mappings_are_read_from_their_lines() {
+        let line = b"7f00-7f01 r-xp 00001000 fe:00 1234    /usr/lib/a b.so (deleted)";
+        let mapped = mapping(line).unwrap();
+        assert_eq!((mapped.device, mapped.inode), (libc::makedev(0xfe, 0), 1234));
+        assert_eq!(mapped.path, b"/usr/lib/a b.so (deleted)");
+        assert_eq!(mapping(b"7f00-7f01 r--p 00001000 fe:00 1234 /usr/lib/a.so"), None);
+        assert_eq!(mapping(b"7f00-7f01 r-xp 00000000 00:00 0 [vdso]"), None);
+        let me = std::process::id() as i32;
+        let exe = crate::sandbox::inspect::files::running(me).unwrap();
+        let all = executable_mappings(me).unwrap();
+        assert!(all.iter().any(|m| m.inode == exe.inode().1), "{all:?}");
+    }
+
+    #[test]
+    fn this_process_has_threads_and_arguments() {
+        let me = std::process::id() as i32;
+        assert!(threads(me).contains(&me));
+        assert_eq!(living_thread(me), Some(me));
+        assert!(!command_line(me).is_empty());
+        assert!(resident_pages(me).unwrap() > 10);
+    }
+}

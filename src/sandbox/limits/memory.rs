@@ -1,0 +1,147 @@
+//! Memory that is really used, where the kernel sets no limit: one thread looks at all trees of processes ten times a second
+//! and ends a tree that uses more than it gets.
+//!
+//! Address space is never limited, because real entries reserve 256 GiB and touch little of it. What counts
+//! is what is resident in all processes of a tree together, pages that several of them share counted once,
+//! and files in memory: those of the tree's own file system, and those that no directory holds (`memfd_create`).
+
+use std::collections::HashMap;
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
+
+use crate::model::units::Bytes;
+use crate::sandbox::inspect::process;
+
+/// Between two looks. A tree that takes memory as fast as it can gets some gigabytes beyond its limit.
+const PERIOD: Duration = Duration::from_millis(100);
+/// Files in memory are looked for in every fifth look only: it means reading every descriptor.
+const FILES_EVERY: u32 = 5;
+
+/// Processes that share a limit.
+pub trait Tree: Send + Sync {
+    /// Whether all of it has ended, and nothing will begin any more.
+    fn has_ended(&self) -> bool;
+    /// Its processes.
+    fn processes(&self) -> Vec<i32>;
+    /// Bytes that its file system keeps in memory.
+    fn files(&self) -> u64;
+    /// More is in use than it gets, most of it by one process: it is to be ended.
+    fn exceeds(&self, used: Bytes, greediest: i32);
+}
+
+struct Watched {
+    tree: Weak<dyn Tree>,
+    most: Bytes,
+}
+
+#[derive(Default)]
+struct Watch {
+    trees: Mutex<Vec<Watched>>,
+    /// Something is to be watched.
+    some: Condvar,
+}
+
+/// Watches a tree until it has ended.
+pub fn watch(tree: Weak<dyn Tree>, most: Bytes) {
+    static WATCH: OnceLock<Watch> = OnceLock::new();
+    static THREAD: OnceLock<()> = OnceLock::new();
+    let watch = WATCH.get_or_init(Watch::default);
+    THREAD.get_or_init(|| {
+        // Without the thread nothing is watched; a host that cannot start one cannot run an entry either.
+        let _ = thread::Builder::new().name("memory".into()).spawn(|| watch.run());
+    });
+    let mut trees = watch.trees.lock().unwrap_or_else(PoisonError::into_inner);
+    trees.push(Watched { tree, most });
+    watch.some.notify_one();
+}
+
+impl Watch {
+    fn run(&self) {
+        let mut look = 0u32;
+        loop {
+            let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+            trees.retain(|watched| watched.tree.upgrade().is_some_and(|tree| !tree.has_ended()));
+            while trees.is_empty() {
+                trees = self.some.wait(trees).unwrap_or_else(PoisonError::into_inner);
+            }
+            let now: Vec<_> = trees
+                .iter()
+                .filter_map(|watched| Some((watched.tree.upgrade()?, watched.most)))
+                .collect();
+            drop(trees);
+            look = look.wrapping_add(1);
+            for (tree, most) in now {
+                let pids = tree.processes();
+                let mut files = tree.files();
+                if look.is_multiple_of(FILES_EVERY) {
+                    files += without_directory(&pids);
+                }
+                if let Some((used, pid)) = used(&pids, most.0.saturating_sub(files)) {
+                    tree.exceeds(Bytes(used + files), pid);
+                }
+            }
+            thread::sleep(PERIOD);
+        }
+    }
+}
+
+/// What the processes use together and which of them uses most, where that is more than `most`.
+fn used(pids: &[i32], most: u64) -> Option<(u64, i32)> {
+    let resident: Vec<(u64, i32)> = pids
+        .iter()
+        .filter_map(|&pid| Some((process::resident_pages(pid)? * page(), pid)))
+        .collect();
+    let (_, biggest) = resident.iter().copied().max()?;
+    if resident.iter().map(|(bytes, _)| bytes).sum::<u64>() <= most {
+        return None;
+    }
+    // Forked processes share most of what they have: now it is worth counting exactly.
+    let exactly = || resident.iter().map(|&(bytes, pid)| share(pid, bytes)).sum::<u64>();
+    // One after the other they are looked at, and what ends meanwhile leaves its share to those that are still to come:
+    // a second count must say the same.
+    let used = exactly();
+    (used > most)
+        .then(exactly)
+        .filter(|again| *again > most)
+        .map(|again| (again.min(used), biggest))
+}
+
+/// Resident bytes, each page divided by the number of processes that have it; `all` where we may not know. A process
+/// that has ended since has none: counted with all of its own, the end of many at once would look like a flood.
+fn share(pid: i32, all: u64) -> u64 {
+    match process::share(pid) {
+        Ok(bytes) => bytes,
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES)) => all,
+        Err(_) => 0,
+    }
+}
+
+/// Bytes of files that live in no directory and that processes hold open, each file once. Those that are
+/// mapped as well are counted twice: that errs on the side of the host by one file.
+fn without_directory(pids: &[i32]) -> u64 {
+    let files: HashMap<u64, u64> =
+        pids.iter().flat_map(|pid| process::files_in_memory(*pid)).collect();
+    files.values().sum()
+}
+
+fn page() -> u64 {
+    static PAGE: OnceLock<u64> = OnceLock::new();
+    *PAGE.get_or_init(|| {
+        let size = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
+        size.and_then(|size| u64::try_from(size).ok()).unwrap_or(4096)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_uses_something_and_less_than_everything() {
+        let me = std::process::id() as i32;
+        assert!(used(&[me], 1).is_some_and(|(bytes, pid)| bytes > 100_000 && pid == me));
+        assert_eq!(used(&[me], 1 << 50), None);
+        assert_eq!(used(&[], 0), None);
+    }
+}

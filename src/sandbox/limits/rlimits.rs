@@ -1,0 +1,105 @@
+//! Resource limits of the entry's processes.
+//!
+//! Memory that is really used is limited elsewhere (`memory.rs`; the size of the private tmpfs); address space
+//! never is, because real entries reserve 256 GiB and touch little of it.
+
+use libc::{c_int, rlimit};
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
+
+use crate::model::units::Bytes;
+
+/// The largest file an entry may write.
+const FILE_SIZE: u64 = 1 << 30;
+/// Open files: an engine with a thread and a pipe for each of 512 processors is still far below.
+const OPEN_FILES: u64 = 4096;
+/// Locked memory: what a program locks to keep a secret.
+const LOCKED: u64 = 64 << 10;
+/// Signals that wait, timers included.
+const WAITING_SIGNALS: u64 = 4096;
+/// Processes and threads: real entries start up to 512 threads; a fork bomb ends here.
+pub const TASKS: u32 = 4096;
+
+/// How much memory an entry may really use on a host with this much: the rest is for the supervisor and
+/// whatever else runs there.
+#[must_use]
+pub fn memory(host: Bytes) -> Bytes {
+    /// Where the host does not say how much it has.
+    const UNKNOWN: u64 = 4 << 30;
+    if host.0 == 0 { Bytes(UNKNOWN) } else { Bytes(host.0 / 4 * 3) }
+}
+
+/// The host's physical memory; zero where it does not say.
+#[must_use]
+pub fn host_memory() -> Bytes {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kib = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))
+        .and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    Bytes(kib.unwrap_or_default() * 1024)
+}
+
+/// A limit, and how it is called in reports.
+struct Limit {
+    resource: Resource,
+    name: &'static str,
+    /// What the sandbox grants.
+    most: u64,
+    /// What no sound entry has needed more of: with less, the host may be why it fails.
+    enough: u64,
+}
+
+/// The sandbox's own limits.
+///
+/// `tasks`: the process limit counts per user namespace (since Linux 5.14), so it is set only where the
+/// entry has one of its own; elsewhere it would count the user's other processes and refuse threads for no
+/// fault of the entry, and the tracer counts in its place.
+fn own(tasks: Option<u32>) -> Vec<Limit> {
+    let limit = |resource, name, most, enough| Limit { resource, name, most, enough };
+    let mut limits = vec![
+        limit(Resource::RLIMIT_CORE, "core", 0, 0),
+        limit(Resource::RLIMIT_FSIZE, "file size", FILE_SIZE, 64 << 20),
+        limit(Resource::RLIMIT_NOFILE, "open files", OPEN_FILES, 1024),
+        // Nothing that an engine needs, and all of it the host's: real-time and higher priorities, memory that cannot be
+        // swapped, and signals that wait.
+        limit(Resource::RLIMIT_RTPRIO, "real-time priority", 0, 0),
+        limit(Resource::RLIMIT_NICE, "priority", 0, 0),
+        limit(Resource::RLIMIT_MEMLOCK, "locked memory", LOCKED, 0),
+        limit(Resource::RLIMIT_SIGPENDING, "waiting signals", WAITING_SIGNALS, 64),
+    ];
+    if let Some(tasks) = tasks {
+        limits.push(limit(Resource::RLIMIT_NPROC, "processes", u64::from(tasks), 1024));
+    }
+    limits
+}
+
+/// What this process may have at most of a resource. Nobody without privileges may ask for more
+/// (setrlimit(2)), and what an administrator has set is not raised where we could.
+fn hard(resource: Resource) -> u64 {
+    getrlimit(resource).map_or(RLIM_INFINITY, |(_, hard)| hard)
+}
+
+/// The limits as `setrlimit` takes them: the sandbox's own ([`own`]), but never above what the supervisor has
+/// itself.
+pub(in crate::sandbox) fn rlimits(tasks: Option<u32>) -> Vec<(c_int, rlimit)> {
+    let both = |n| rlimit { rlim_cur: n, rlim_max: n };
+    own(tasks)
+        .into_iter()
+        .map(|limit| (limit.resource as c_int, both(limit.most.min(hard(limit.resource)))))
+        .collect()
+}
+
+/// The limits that are so low here that an entry may fail for it, each in words.
+#[must_use]
+pub fn lowered() -> Vec<String> {
+    let words = |limit: Limit| {
+        let hard = hard(limit.resource);
+        let amount = |n: u64| match limit.resource {
+            Resource::RLIMIT_FSIZE => Bytes(n).human(),
+            _ => n.to_string(),
+        };
+        (hard < limit.enough)
+            .then(|| format!("{} {} in place of {}", limit.name, amount(hard), amount(limit.most)))
+    };
+    own(Some(TASKS)).into_iter().filter_map(words).collect()
+}

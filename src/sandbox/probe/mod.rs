@@ -1,0 +1,4 @@
+//! Trying out what this host can enforce.
+
+pub mod capability;
+pub(in crate::sandbox) mod namespaces;

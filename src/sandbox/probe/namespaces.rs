@@ -1,0 +1,65 @@
+//! Whether the whole sequence of namespaces and mounts works here.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+
+use crate::model::evidence::Shell;
+use crate::model::units::Bytes;
+use crate::sandbox::child::{self, Heard};
+use crate::sandbox::child_setup::{self, Host, HostReady};
+use crate::sandbox::fs::landlock::Grants;
+use crate::sandbox::launch::talk;
+use crate::sandbox::limits::TASKS;
+use crate::sandbox::plan::{Audit, Plan, SandboxError, Staging};
+use crate::sandbox::users;
+
+/// Tries the whole sequence of namespaces and mounts in a child that runs nothing.
+pub(in crate::sandbox) fn try_all() -> io::Result<()> {
+    let (path, bytes) = nothing();
+    let host = HostReady::new(Host {
+        namespaces: true,
+        grants: Grants::default(),
+        path: Vec::new(),
+        dash: None,
+        bash: None,
+        lazy_memory: false,
+        cgroups: None,
+        memory: Bytes(0),
+        tasks: TASKS,
+    });
+    let plan =
+        Plan { bytes, staging: Staging::Neutral, shell: Shell::AsIs, audit: Audit::ProgramsOnly };
+    let all = |error: SandboxError| io::Error::other(error.to_string());
+    let mut setup = child_setup::child_setup(&host, &plan, &path, None).map_err(all)?;
+    setup.probe = true;
+    thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            let (ours, theirs) = talk().map_err(all)?;
+            let first = child::clone_first(&setup, theirs.as_fd(), ours.as_fd(), None)?;
+            drop(theirs);
+            users::map(first.pid, setup.ids)?;
+            nix::unistd::write(ours.as_fd(), &[child::GO])?;
+            let heard = child::receive(ours.as_fd(), true)?;
+            child::wait_for_all();
+            match heard {
+                Heard::Message(m) if m.kind == child::PROBED => Ok(()),
+                Heard::Message(m) => {
+                    let step = setup.root.as_ref().and_then(|root| root.steps().nth(m.step));
+                    let text: String = format!("{step:?}").chars().take(100).collect();
+                    let error = io::Error::from_raw_os_error(m.errno);
+                    Err(io::Error::new(error.kind(), format!("{error} at {text}")))
+                }
+                Heard::Silence | Heard::End => Err(io::ErrorKind::UnexpectedEof.into()),
+            }
+        });
+        worker.join().unwrap_or_else(|_| Err(io::Error::other("the probe ended at once")))
+    })
+}
+
+/// An empty entry.
+fn nothing() -> (PathBuf, Arc<[u8]>) {
+    (Path::new("/entry/probe").to_owned(), Arc::from([]))
+}

@@ -1,0 +1,304 @@
+//! A started entry: its state, its end, and the report of what the tracer saw.
+
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use nix::fcntl::OFlag;
+use nix::unistd::pipe2;
+
+use crate::model::evidence::{
+    Exec, ExitHow, FileOpen, LeftProcess, ProgramClass, Record, Refusal, Resource,
+};
+use crate::model::text::escape;
+use crate::sandbox::child;
+use crate::sandbox::child_setup::{Host, HostReady};
+use crate::sandbox::fs::workspace::{Workspace, setup};
+use crate::sandbox::inspect::files::Sums;
+use crate::sandbox::inspect::process;
+use crate::sandbox::inspect::residue;
+use crate::sandbox::launch::{Started, launch};
+use crate::sandbox::limits::cgroup::Group;
+use crate::sandbox::limits::cpu::CpuTimes;
+use crate::sandbox::plan::{
+    Confined, Launcher, Pipes, Plan, Programs, SandboxError, Seen, Streams, Traces,
+};
+use crate::sandbox::supervise::Outcome;
+use crate::sandbox::trace::record::{Raw, RawExec};
+use crate::sandbox::trace::shared::Shared;
+use crate::sandbox::watchdog::EntryTree;
+
+/// Starts entries confined on this host.
+pub struct Sandbox {
+    host: Arc<HostReady>,
+    programs: Arc<dyn Programs>,
+}
+
+impl Sandbox {
+    /// A sandbox with these grants, whose events are named by `programs`.
+    pub fn new(host: Host, programs: Arc<dyn Programs>) -> Sandbox {
+        if !host.namespaces {
+            // Orphans of the entry come to us, to be reaped by the tracer.
+            let _ = nix::sys::prctl::set_child_subreaper(true);
+        }
+        child::trim();
+        Sandbox { host: Arc::new(HostReady::new(host)), programs }
+    }
+
+    /// Starts an entry on streams that the caller already has; the descriptor becomes readable when its
+    /// first process has ended.
+    ///
+    /// # Errors
+    /// As [`Launcher::launch`].
+    pub fn attach(
+        &self,
+        plan: &Plan,
+        streams: Streams,
+    ) -> Result<(Box<dyn Confined>, OwnedFd), SandboxError> {
+        let Started { at, workspace, shared, outcome, group, ended, tree } =
+            launch(&self.host, plan, &streams)?;
+        let (outcome, programs) = (Mutex::new(outcome), Arc::clone(&self.programs));
+        let process = SandboxedProcess { at, workspace, group, shared, outcome, programs, tree };
+        Ok((Box::new(process), ended))
+    }
+}
+
+/// Makes the pipes to an entry: its ends, and ours but for what its start will bring.
+fn pipes() -> Result<(Streams, [OwnedFd; 3]), SandboxError> {
+    let pipe = || pipe2(OFlag::O_CLOEXEC).map_err(|e| setup("making a pipe")(e.into()));
+    let ((stdin_child, stdin), (stdout, stdout_child), (stderr, stderr_child)) =
+        (pipe()?, pipe()?, pipe()?);
+    let theirs = Streams { stdin: stdin_child, stdout: stdout_child, stderr: stderr_child };
+    Ok((theirs, [stdin, stdout, stderr]))
+}
+
+impl Launcher for Sandbox {
+    fn launch(&self, plan: &Plan) -> Result<(Box<dyn Confined>, Pipes), SandboxError> {
+        let (theirs, [stdin, stdout, stderr]) = pipes()?;
+        let (confined, ended) = self.attach(plan, theirs)?;
+        Ok((confined, Pipes { stdin, stdout, stderr, ended }))
+    }
+}
+
+/// How long the tracer may take to end after everything was killed.
+const END_OF_TRACER: Duration = Duration::from_secs(60);
+/// Between two looks whether it was given up.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+struct SandboxedProcess {
+    at: Instant,
+    workspace: Workspace,
+    group: Option<Arc<Group>>,
+    shared: Arc<Shared>,
+    outcome: Mutex<Receiver<Outcome>>,
+    programs: Arc<dyn Programs>,
+    #[expect(dead_code, reason = "watched as long as it is kept")]
+    tree: Arc<EntryTree>,
+}
+
+impl SandboxedProcess {
+    fn join(&self) -> Option<Outcome> {
+        self.shared.kill();
+        let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let end = Instant::now() + END_OF_TRACER;
+        loop {
+            // It comes once; afterwards nobody is there to send another.
+            match outcome.recv_timeout(LOOK_AGAIN) {
+                Ok(outcome) => return Some(outcome),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) if self.shared.is_stuck() => return None,
+                Err(RecvTimeoutError::Timeout) if Instant::now() > end => {
+                    self.shared.give_up();
+                    return None;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+}
+
+impl Drop for SandboxedProcess {
+    fn drop(&mut self) {
+        let _ = self.join();
+    }
+}
+
+impl Confined for SandboxedProcess {
+    fn started(&self) -> Instant {
+        self.at
+    }
+
+    fn start_is_over(&self) {
+        self.shared.stop_auditing();
+    }
+
+    fn wait_first(&self, deadline: Instant) -> Option<ExitHow> {
+        self.shared.wait_first(deadline)
+    }
+
+    fn wait_empty(&self, deadline: Instant) -> bool {
+        self.shared.wait_empty(deadline)
+    }
+
+    fn processes(&self) -> Vec<LeftProcess> {
+        self.shared.live().into_iter().filter_map(left_process).collect()
+    }
+
+    fn cpu_times(&self) -> CpuTimes {
+        CpuTimes::of(self.shared.live())
+    }
+
+    fn unchanged_for(&self) -> Duration {
+        self.shared.unchanged_for()
+    }
+
+    fn signal(&self, signal: i32) {
+        self.shared.signal_first(signal);
+    }
+
+    fn kill(&self) {
+        if let Some(group) = &self.group {
+            group.kill();
+        }
+        self.shared.kill();
+        // Killed processes end at once; the bound is for one that sleeps in the kernel.
+        self.shared.wait_empty(Instant::now() + Duration::from_secs(5));
+    }
+
+    fn close(self: Box<Self>) -> Traces {
+        let Some(Outcome { raw, launch_failure }) = self.join() else {
+            let what = Resource::Unrecorded(Record::Tracer);
+            return Traces { refusals: vec![Refusal { by: None, what }], ..Traces::default() };
+        };
+        let Raw { execs, opens, denials, mut refusals, lazy_maps, crashes, not_installed, made } =
+            raw;
+        if let Some(limit) = self.group.as_ref().and_then(|group| group.ran_out())
+            && !refusals.iter().any(|refusal| matches!(refusal.what, Resource::Used(_)))
+        {
+            refusals.push(Refusal { by: None, what: Resource::Used(limit) });
+        }
+        let mut known: Vec<Exec> = Vec::with_capacity(execs.len());
+        let mut sums = Sums::new();
+        for (index, raw) in execs.into_iter().enumerate() {
+            let exec = self.describe(raw, index, &known, &mut sums);
+            known.push(exec);
+        }
+        let maker = |path: &Path| {
+            made.get(path).and_then(|index| known.get(*index)).map(|exec| exec.name.clone())
+        };
+        let home = self.workspace.home();
+        let cache = |path: &str, by: Option<&str>, head: Option<&[u8]>| {
+            self.programs.cache(path, home, by, head)
+        };
+        let of_the_entry = |by: Option<usize>| {
+            by.and_then(|i| known.get(i)).is_none_or(|exec| !self.programs.looks_around(&exec.name))
+        };
+        let not_installed = not_installed
+            .into_iter()
+            .filter(|(_, by)| of_the_entry(*by))
+            .map(|(name, _)| name)
+            .collect();
+        let left = residue::scan(&self.workspace.watched(), maker, cache);
+        if !left.complete {
+            let what = Resource::Unrecorded(Record::LeftFiles);
+            refusals.push(Refusal { by: None, what });
+        }
+        let since = |at: Instant| at.saturating_duration_since(self.at);
+        Traces {
+            launch_failure,
+            opens: opens
+                .into_iter()
+                .map(|open| FileOpen {
+                    at: since(open.at),
+                    by: open.by,
+                    path: escape(open.path.as_os_str().as_encoded_bytes(), 300),
+                    access: open.access,
+                    denied: open.denied,
+                    missing: open.missing,
+                })
+                .collect(),
+            not_installed,
+            denials,
+            refusals,
+            lazy_maps,
+            crashes: crashes
+                .into_iter()
+                .map(|(at, mut crash)| {
+                    crash.at = since(at);
+                    crash
+                })
+                .collect(),
+            left_files: left.files,
+            execs: known,
+        }
+    }
+}
+
+impl SandboxedProcess {
+    fn describe(&self, raw: RawExec, index: usize, known: &[Exec], sums: &mut Sums) -> Exec {
+        let seen = &raw.seen;
+        let mut above_it = Vec::new();
+        let mut above = raw.by;
+        while let Some(exec) = above.and_then(|index| known.get(index)) {
+            above_it.push((exec.name.clone(), exec.class));
+            above = exec.by;
+        }
+        let (mut class, mut name) = self.programs.classify(seen, &above_it);
+        if seen.own && seen.script {
+            // What reads a script of the entry's own must be allowed as well.
+            let interpreter = Seen {
+                asked: seen.real.clone().unwrap_or_default(),
+                own: false,
+                script: false,
+                ..seen.clone()
+            };
+            let (its_class, its_name) = self.programs.classify(&interpreter, &above_it);
+            if its_class == ProgramClass::Refused {
+                (class, name) = (its_class, its_name);
+            }
+        }
+        if class == ProgramClass::Helper && raw.own_code {
+            // Code of the entry's own has started it, in the memory of the program that may.
+            class = ProgramClass::Refused;
+        }
+        if index == 0 && seen.own && class != ProgramClass::Refused {
+            (class, name) = (ProgramClass::Entry, "entry".into());
+        }
+        Exec {
+            at: raw.at.saturating_duration_since(self.at),
+            pid: raw.pid,
+            parent: raw.parent,
+            by: raw.by,
+            asked: escape(raw.seen.asked.as_os_str().as_encoded_bytes(), 300),
+            real: raw.seen.real.as_ref().map(|p| escape(p.as_os_str().as_encoded_bytes(), 300)),
+            argv: raw.seen.argv,
+            outcome: raw.outcome,
+            class,
+            name: escape(name.as_bytes(), 300),
+            lasted: raw.ended.map(|end| end.saturating_duration_since(raw.at)),
+            exit: raw.exit,
+            product: raw.file.and_then(|file| sums.of(file)),
+        }
+    }
+}
+
+fn left_process(pid: i32) -> Option<LeftProcess> {
+    // The process goes on while any thread of it does; then the first one may have ended and tells nothing.
+    let thread = process::living_thread(pid)?;
+    let stat = process::text(thread, "stat").ok()?;
+    let state = process::after_name(&stat)?.next()?.chars().next()?;
+    let words: Vec<String> = process::command_line(thread)
+        .iter()
+        .filter(|word| !word.is_empty())
+        .map(|word| escape(word, 100))
+        .collect();
+    let command = if words.is_empty() {
+        let (head, _) = stat.rsplit_once(')')?;
+        head.split_once('(').map(|(_, name)| escape(name.as_bytes(), 100)).unwrap_or_default()
+    } else {
+        words.join(" ")
+    };
+    Some(LeftProcess { pid, state, command })
+}

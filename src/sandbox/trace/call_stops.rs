@@ -1,0 +1,168 @@
+//! System calls that the filter makes stop: looked at before they are made, and what came of them.
+
+use std::os::unix::ffi::OsStrExt;
+use std::time::Instant;
+
+use crate::model::evidence::{Record, Resource};
+use crate::model::text::escape;
+use crate::model::units::Bytes;
+use crate::sandbox::child::Resume;
+use crate::sandbox::filter::call_names::call_name;
+use crate::sandbox::filter::stop::Stop;
+use crate::sandbox::trace::calls::message;
+use crate::sandbox::trace::calls::{Pending, exec, file, is_shared_object, other_process};
+use crate::sandbox::trace::record::{
+    MOST_DENIED_OPENS, MOST_MADE, MOST_OPENS, MOST_OWN_OPENS, RawOpen,
+};
+use crate::sandbox::trace::tracer::Tracer;
+use crate::sandbox::trace::{meta, tracee};
+
+impl Tracer<'_> {
+    /// A call that the filter makes stop; says how the process goes on.
+    pub(in crate::sandbox) fn call_begins(&mut self, pid: i32) -> Resume {
+        let Some((stop, compat)) = message(pid).and_then(Stop::from_message) else {
+            return Resume::Go;
+        };
+        let Some(call) = tracee::call(pid, compat) else {
+            // It was killed meanwhile; a call that nobody has looked at must not be made.
+            self.shared.kill_one(pid);
+            return Resume::Go;
+        };
+        let pending = match stop {
+            Stop::Exec => Some(exec(pid, &call, None, 0, self.runs_own_code(pid))),
+            Stop::ExecAt => Some(exec(pid, &call, Some(call.args[0]), 1, self.runs_own_code(pid))),
+            Stop::Denied => {
+                self.denied(pid, call_name(&call));
+                tracee::refuse(pid, libc::EPERM);
+                Some(Pending::Refused)
+            }
+            Stop::Process | Stop::ProcessSecond => {
+                let Some(errno) = other_process(stop, &call, |number| self.is_own_process(number))
+                else {
+                    return Resume::Go;
+                };
+                if errno == libc::EPERM {
+                    self.denied(pid, call_name(&call) + " of a foreign process");
+                }
+                tracee::refuse(pid, errno);
+                Some(Pending::Refused)
+            }
+            Stop::Meta => {
+                let errno = match meta::answer(pid, &call, &self.files) {
+                    meta::Answer::Ends(errno) => errno,
+                    meta::Answer::Foreign(path) => {
+                        let path = escape(path.as_os_str().as_bytes(), 300);
+                        self.denied(pid, format!("{}({path})", call_name(&call)));
+                        libc::EPERM
+                    }
+                };
+                tracee::refuse(pid, errno);
+                Some(Pending::Refused)
+            }
+            Stop::BigMap => {
+                let size = Bytes(call.args[1]);
+                if self.shared.lazy_memory() && tracee::reserve_nothing(pid, &call) {
+                    self.lazy(size);
+                }
+                Some(Pending::Map { size })
+            }
+            Stop::Clone => Some(Pending::Clone),
+            Stop::Look => self.look(pid, None, call.args[0]),
+            Stop::LookAt => self.look(pid, Some(call.args[0]), call.args[1]),
+            _ => file(pid, stop, &call),
+        };
+        let Some(pending) = pending else {
+            return Resume::Go;
+        };
+        let refused = matches!(pending, Pending::Refused);
+        if let Some(tracee) = self.tracees.get_mut(&pid) {
+            tracee.pending = (!refused).then_some(pending);
+        }
+        if refused { Resume::Go } else { Resume::ToCallEnd }
+    }
+
+    fn look(&self, pid: i32, dirfd: Option<u64>, address: u64) -> Option<Pending> {
+        let path = tracee::path(pid, dirfd, address).path()?;
+        let in_path = path.parent().is_some_and(|dir| self.path_dirs.iter().any(|d| d == dir));
+        in_path.then_some(Pending::Look { path })
+    }
+
+    fn is_own_process(&self, number: i32) -> bool {
+        self.tracees.iter().any(|(task, known)| *task == number || known.process == number)
+    }
+
+    pub(in crate::sandbox) fn call_ended(&mut self, pid: i32) {
+        let Some(tracee) = self.tracees.get_mut(&pid) else {
+            return;
+        };
+        let (by, parent, process) = (tracee.program, tracee.parent, tracee.process);
+        let Some(pending) = tracee.pending.take() else {
+            return;
+        };
+        let Some(result) = tracee::result(pid) else {
+            return;
+        };
+        let error = if result < 0 { -result as i32 } else { 0 };
+        match pending {
+            Pending::Exec { asked, argv, readable, .. } => {
+                // A successful exec was written down at its event.
+                if error != 0 {
+                    if !readable && error != libc::EFAULT {
+                        self.unrecorded(Record::Paths);
+                    }
+                    self.exec_failed(process, parent, by, asked, &argv, error);
+                }
+            }
+            Pending::Unreadable => {
+                if error != libc::EFAULT {
+                    self.unrecorded(Record::Paths);
+                }
+            }
+            Pending::Open { path, access, creates } => {
+                let denied = matches!(error, libc::EACCES | libc::EPERM | libc::EROFS);
+                if error == 0
+                    && creates
+                    && self.raw.made.len() < MOST_MADE
+                    && let Some(by) = by
+                {
+                    self.raw.made.insert(path.clone(), by);
+                }
+                // Of what does not exist, only libraries tell anything: what a program could not load.
+                let missing = error == libc::ENOENT && is_shared_object(&path);
+                // A library may be loaded at any time.
+                let audited =
+                    self.shared.is_auditing() || (self.shared.audits() && is_shared_object(&path));
+                if audited && (error == 0 || denied || missing) {
+                    self.opened(RawOpen { at: Instant::now(), by, path, access, denied, missing });
+                }
+            }
+            Pending::Look { path } => self.path_answer(by, &path, error == 0),
+            Pending::Map { size } if error == libc::ENOMEM => {
+                self.refused(pid, Resource::Memory(size));
+            }
+            Pending::Clone if error == libc::EAGAIN => {
+                let count = self.tracees.len() as u32;
+                self.refused(pid, Resource::Threads(count));
+            }
+            Pending::Map { .. } | Pending::Clone | Pending::Refused => {}
+        }
+    }
+
+    fn opened(&mut self, open: RawOpen) {
+        let (kind, most) = match (open.denied, self.files.may_hold(&open.path)) {
+            (true, _) => (1, MOST_DENIED_OPENS),
+            (false, true) => (2, MOST_OWN_OPENS),
+            (false, false) => (0, MOST_OPENS),
+        };
+        let key = (open.by, open.path.clone(), open.access, open.denied);
+        if self.counts[kind] < most {
+            if self.opened.insert(key) {
+                self.counts[kind] += 1;
+                self.raw.opens.push(open);
+            }
+        } else if kind != 2 && !self.opened.contains(&key) {
+            // (Files of its own are nobody's business but for what it leaves.)
+            self.unrecorded(Record::Files);
+        }
+    }
+}

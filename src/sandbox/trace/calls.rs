@@ -1,0 +1,116 @@
+//! A call as it begins, read from the registers and memory of the thread that makes it.
+
+use std::path::{Path, PathBuf};
+
+use crate::model::evidence::FileAccess;
+use crate::model::units::Bytes;
+use crate::sandbox::filter::stop::{Call, Stop};
+use crate::sandbox::inspect::process;
+use crate::sandbox::trace::tracee::{self, PathArgument};
+
+/// A call that was seen at its start and whose end is awaited.
+pub(in crate::sandbox) enum Pending {
+    Exec {
+        asked: PathBuf,
+        argv: Vec<Vec<u8>>,
+        readable: bool,
+        own_code: bool,
+    },
+    Open {
+        path: PathBuf,
+        access: FileAccess,
+        creates: bool,
+    },
+    Look {
+        path: PathBuf,
+    },
+    Map {
+        size: Bytes,
+    },
+    /// A path that we cannot read, though the kernel may.
+    Unreadable,
+    Clone,
+    /// A call that was refused; its end needs no look.
+    Refused,
+}
+
+pub(in crate::sandbox) fn is_shared_object(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.ends_with(".so") || name.contains(".so.")
+}
+
+pub(in crate::sandbox) fn message(pid: i32) -> Option<i64> {
+    nix::sys::ptrace::getevent(nix::unistd::Pid::from_raw(pid)).ok()
+}
+
+/// A call that starts a program. `own_code`: whether code of the entry's own runs in the process that makes it.
+pub(in crate::sandbox) fn exec(
+    pid: i32,
+    call: &Call,
+    dirfd: Option<u64>,
+    first: usize,
+    own_code: bool,
+) -> Pending {
+    let asked = tracee::path(pid, dirfd, call.args[first]);
+    let readable = asked != PathArgument::Unreadable;
+    let asked = asked.path().unwrap_or_else(|| UNREADABLE.into());
+    let argv = tracee::argv(pid, call.args[first + 1], call.compat);
+    Pending::Exec { asked, argv, readable, own_code }
+}
+
+/// The place of a path that we could not read.
+pub(in crate::sandbox) const UNREADABLE: &str = "(unreadable)";
+
+/// A call that opens or makes a file.
+pub(in crate::sandbox) fn file(pid: i32, stop: Stop, call: &Call) -> Option<Pending> {
+    const WRITES: u64 = (libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC) as u64;
+    let a = call.args;
+    let (dirfd, address, flags) = match stop {
+        Stop::Open => (None, a[0], Some(a[1])),
+        Stop::OpenAt => (Some(a[0]), a[1], Some(a[2])),
+        Stop::OpenAt2 => (Some(a[0]), a[1], Some(tracee::word(pid, a[2])?)),
+        Stop::Create => (None, a[0], None),
+        Stop::CreateAt => (Some(a[0]), a[1], None),
+        Stop::CreateSecond => (None, a[1], None),
+        Stop::CreateThird => (Some(a[2]), a[3], None),
+        Stop::SymlinkAt => (Some(a[1]), a[2], None),
+        _ => return None,
+    };
+    let creates = flags.is_none_or(|flags| flags & libc::O_CREAT as u64 != 0);
+    let writes = flags.is_none_or(|flags| flags & WRITES != 0);
+    let access = if writes { FileAccess::Write } else { FileAccess::Read };
+    match tracee::path(pid, dirfd, address) {
+        PathArgument::Path(path) => Some(Pending::Open { path, access, creates }),
+        PathArgument::Unreadable => Some(Pending::Unreadable),
+        PathArgument::Nothing => None,
+    }
+}
+
+/// How a call on a process must fail; not at all where it is for one of the entry's own.
+pub(in crate::sandbox) fn other_process(
+    stop: Stop,
+    call: &Call,
+    own: impl Fn(i32) -> bool,
+) -> Option<i32> {
+    const SETPRIORITY: [u64; 2] = [libc::SYS_setpriority as u64, 97];
+    // PRIO_USER and IOPRIO_WHO_USER mean every process of the user.
+    let (user, index) = match stop {
+        Stop::ProcessSecond if call.number == SETPRIORITY[usize::from(call.compat)] => (2, 1),
+        Stop::ProcessSecond => (3, 1),
+        _ => (-1, 0),
+    };
+    if index == 1 && call.args[0] as i32 == user {
+        return Some(libc::EPERM);
+    }
+    let pid = call.args[index] as i32;
+    // The number of no process.
+    let Some(number) = pid.checked_abs() else {
+        return Some(libc::ESRCH);
+    };
+    if pid == 0 || (pid != -1 && own(number)) {
+        return None;
+    }
+    // One of its own may have ended: that is no attempt on a stranger.
+    let somebody = pid == -1 || process::exists(number);
+    Some(if somebody { libc::EPERM } else { libc::ESRCH })
+}

@@ -1,0 +1,195 @@
+//! The tracer's loop: it follows every process of an entry by ptrace and writes down what it starts, opens, looks for and is
+//! refused. It enforces nothing but the naming of calls that the filter refuses; files and programs are Landlock's business.
+
+use std::time::{Duration, Instant};
+
+use crate::model::evidence::{Crash, ExitHow, Resource};
+use crate::sandbox::child::{self, Resume, Waited};
+use crate::sandbox::inspect::process;
+use crate::sandbox::trace::calls::message;
+use crate::sandbox::trace::exit_channel::{ExitChannel, Word};
+use crate::sandbox::trace::record::{MOST_CRASHES, Raw, found_nowhere};
+use crate::sandbox::trace::tracee;
+use crate::sandbox::trace::tracer::{Tracee, Tracer};
+
+impl Tracer<'_> {
+    /// Follows everything until nothing is left.
+    pub(in crate::sandbox) fn run(mut self, exit_channel: &mut ExitChannel<'_>) -> Raw {
+        while let Some((pid, status)) = self.next(exit_channel) {
+            // Whoever watches this thread sees by it whether an event takes too long.
+            let _busy = self.shared.busy();
+            if libc::WIFSTOPPED(status) {
+                if self.shared.is_killing() {
+                    self.shared.kill_one(pid);
+                }
+                self.stopped(pid, status);
+            } else if libc::WIFEXITED(status) {
+                self.gone(pid, ExitHow::Status(libc::WEXITSTATUS(status)));
+            } else if libc::WIFSIGNALED(status) {
+                self.gone(pid, ExitHow::Signal(libc::WTERMSIG(status)));
+            }
+        }
+        if let Some((used, _)) = self.shared.was_over() {
+            self.refused_to(self.greedy, Resource::Used(used));
+        }
+        self.raw.not_installed = found_nowhere(self.looked, &self.found, self.path_dirs.len());
+        self.raw
+    }
+
+    /// The next event; none when nothing is left.
+    fn next(&self, exit_channel: &mut ExitChannel<'_>) -> Option<(i32, i32)> {
+        let mut patience = Duration::from_millis(1);
+        // Pid 1 alone knows that nothing is left: a process whose parent was killed in the middle of its birth comes as
+        // an event of which nothing has told before. There is no waiting for both, but nearly always pid 1 speaks at
+        // once. One that was killed does not.
+        while self.tracees.is_empty() && !self.shared.is_killing() {
+            match child::wait_any(false) {
+                Waited::Event(pid, status) => return Some((pid, status)),
+                Waited::NoChildren => return None,
+                Waited::Nothing => {}
+            }
+            match exit_channel.listen(patience) {
+                Word::Empty => return None,
+                Word::None => patience = (patience * 2).min(Duration::from_millis(50)),
+                Word::Never => break,
+            }
+        }
+        match child::wait_any(true) {
+            Waited::Event(pid, status) => Some((pid, status)),
+            Waited::Nothing | Waited::NoChildren => None,
+        }
+    }
+
+    fn stopped(&mut self, pid: i32, status: i32) {
+        let signal = libc::WSTOPSIG(status);
+        match status >> 16 {
+            0 if signal == libc::SIGTRAP | 0x80 => {
+                self.call_ended(pid);
+                child::resume(pid, Resume::Go, 0);
+            }
+            0 => {
+                self.signalled(pid, signal);
+                child::resume(pid, Resume::Go, signal);
+            }
+            libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => {
+                self.forked(pid);
+                self.go_on(pid);
+            }
+            libc::PTRACE_EVENT_EXEC => {
+                self.execed(pid);
+                child::resume(pid, Resume::Go, 0);
+            }
+            libc::PTRACE_EVENT_SECCOMP => {
+                let how = self.call_begins(pid);
+                child::resume(pid, how, 0);
+            }
+            libc::PTRACE_EVENT_STOP => self.event_stop(pid, signal),
+            _ => child::resume(pid, Resume::Go, 0),
+        }
+    }
+
+    /// After an event in the middle of a call whose end is awaited, the end must still stop.
+    fn go_on(&self, pid: i32) {
+        let awaits = self.tracees.get(&pid).is_some_and(|tracee| tracee.pending.is_some());
+        child::resume(pid, if awaits { Resume::ToCallEnd } else { Resume::Go }, 0);
+    }
+
+    fn event_stop(&mut self, pid: i32, signal: i32) {
+        if matches!(signal, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) {
+            // A real group stop: it stays stopped, as it would without us.
+            child::resume(pid, Resume::Listen, 0);
+        } else if self.tracees.contains_key(&pid) {
+            child::resume(pid, Resume::Go, 0);
+        } else {
+            // It stopped before its parent's event was read; and that may never come, if the parent was killed.
+            self.adopt(pid);
+            child::resume(pid, Resume::Go, 0);
+        }
+    }
+
+    /// Takes on a new tracee that only /proc knows of yet.
+    fn adopt(&mut self, pid: i32) {
+        let (process, parent) = tracee::family(pid);
+        let above = if process == pid { parent } else { process };
+        let program = self
+            .tracees
+            .get(&above)
+            .or_else(|| self.tracees.values().find(|tracee| tracee.process == above))
+            .and_then(|tracee| tracee.program);
+        self.adopted.insert(pid);
+        self.tracees.insert(pid, Tracee { process, parent, program, pending: None });
+        if process == pid {
+            self.shared.born(pid);
+        }
+    }
+
+    fn forked(&mut self, pid: i32) {
+        let Some(child) = message(pid).and_then(|child| i32::try_from(child).ok()) else {
+            return;
+        };
+        let Some(parent) = self.tracees.get(&pid) else {
+            return;
+        };
+        let thread = process::is_thread_of(parent.process, child);
+        let its_process = if thread { parent.process } else { child };
+        let program = parent.program;
+        let parent = if thread { parent.parent } else { parent.process };
+        if self.adopted.remove(&child) {
+            // It may have started another program meanwhile, or be gone.
+            let raw = &self.raw.execs;
+            if let Some(known) = self.tracees.get_mut(&child) {
+                let index = known.program;
+                if index.and_then(|index| raw.get(index)).is_none_or(|exec| exec.pid != child) {
+                    known.program = program;
+                    known.parent = parent;
+                }
+            }
+            return;
+        }
+        self.tracees.insert(child, Tracee { process: its_process, parent, program, pending: None });
+        if !thread {
+            self.shared.born(child);
+        }
+        if self.tasks < self.tracees.len() {
+            let count = self.tracees.len() as u32;
+            self.refused(pid, Resource::Tasks(count));
+            self.shared.kill();
+        }
+    }
+
+    fn gone(&mut self, pid: i32, how: ExitHow) {
+        let Some(tracee) = self.tracees.remove(&pid) else {
+            // Pid 1 of the namespace: nothing is left inside.
+            return;
+        };
+        if tracee.process != pid {
+            return;
+        }
+        if self.shared.was_over().is_some_and(|(_, greedy)| greedy == pid) {
+            self.greedy = tracee.program;
+        }
+        let now = Instant::now();
+        if let Some(exec) = tracee.program.and_then(|index| self.raw.execs.get_mut(index))
+            && exec.pid == pid
+        {
+            exec.ended = Some(now);
+            exec.exit = Some(how);
+        }
+        if let ExitHow::Signal(signal) = how
+            && signal != libc::SIGKILL
+            && signal != libc::SIGPIPE
+            && signal != libc::SIGTERM
+            && self.raw.crashes.len() < MOST_CRASHES
+        {
+            let crash = Crash { at: Duration::ZERO, by: tracee.program, signal };
+            self.raw.crashes.push((now, crash));
+        }
+        self.shared.died(pid, (pid == self.entry).then_some(how));
+    }
+
+    fn signalled(&mut self, pid: i32, signal: i32) {
+        if signal == libc::SIGILL && tracee::lacks_instruction(pid) {
+            self.refused(pid, Resource::Instruction);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What is said at the end: by the entry's process when its exec failed, by pid 1 when nothing is left inside.
+//!
+//! Pid 1 says so before it ends. Its own end takes the namespaces down, for which the kernel waits until all processors
+//! have taken notice; nobody else needs to wait for that.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use crate::sandbox::child;
+
+/// The socket after the entry was let go.
+pub(in crate::sandbox) struct ExitChannel<'a> {
+    talk: &'a OwnedFd,
+    /// Whether there is a pid 1 that will speak.
+    pid_one: bool,
+    exec_failed: Option<i32>,
+}
+
+/// What pid 1 has said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::sandbox) enum Word {
+    /// Every process inside has ended and been reaped.
+    Empty,
+    /// Nothing yet.
+    None,
+    /// Nothing, and nothing will come: it was killed, or there is none.
+    Never,
+}
+
+impl<'a> ExitChannel<'a> {
+    pub(in crate::sandbox) fn new(talk: &'a OwnedFd, pid_one: bool) -> ExitChannel<'a> {
+        ExitChannel { talk, pid_one, exec_failed: None }
+    }
+
+    /// Listens for at most this long.
+    pub(in crate::sandbox) fn listen(&mut self, patience: Duration) -> Word {
+        if !self.pid_one {
+            return Word::Never;
+        }
+        let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
+        let mut sockets = [PollFd::new(self.talk.as_fd(), PollFlags::POLLIN)];
+        if !matches!(poll(&mut sockets, timeout), Ok(n) if n > 0) {
+            return Word::None;
+        }
+        self.read()
+    }
+
+    /// Takes what has been said.
+    fn read(&mut self) -> Word {
+        loop {
+            match child::receive(self.talk.as_fd(), false) {
+                Ok(child::Heard::Message(message)) => match message.kind {
+                    child::EMPTY => return Word::Empty,
+                    child::EXEC_FAILED => self.exec_failed = Some(message.errno),
+                    _ => {}
+                },
+                Ok(child::Heard::Silence) => return Word::None,
+                Ok(child::Heard::End) | Err(_) => return Word::Never,
+            }
+        }
+    }
+
+    /// Why the entry's exec failed, if it did.
+    pub(in crate::sandbox) fn exec_failed(mut self) -> Option<i32> {
+        self.read();
+        self.exec_failed
+    }
+}

@@ -1,0 +1,290 @@
+//! Programs: what was started, what was refused, what was looked for in PATH.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::model::evidence::{Denial, ExecOutcome, Record};
+use crate::model::text::escape;
+use crate::sandbox::failure;
+use crate::sandbox::inspect::files::{self, Found};
+use crate::sandbox::inspect::process::{self, Mapping};
+use crate::sandbox::plan::Seen;
+use crate::sandbox::trace::calls::{Pending, is_shared_object, message};
+use crate::sandbox::trace::record::{
+    MOST_DENIALS, MOST_EXECS, MOST_PRODUCTS, MOST_TOLD_APART, RawExec,
+};
+use crate::sandbox::trace::tracee;
+use crate::sandbox::trace::tracer::Tracer;
+
+/// The interpreter that the first line of a script names.
+fn interpreter(script: &Found) -> Option<PathBuf> {
+    let head = script.head(256)?;
+    Some(PathBuf::from(OsStr::from_bytes(failure::interpreter(&head)?)))
+}
+
+impl Tracer<'_> {
+    /// A shell or execvp asked whether a command is in one directory of PATH.
+    pub(in crate::sandbox) fn path_answer(&mut self, by: Option<usize>, path: &Path, there: bool) {
+        let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
+            return;
+        };
+        if !self.path_dirs.iter().any(|d| d == dir) {
+            return;
+        }
+        let name = escape(name.as_encoded_bytes(), 100);
+        if there {
+            self.found.insert(name);
+        } else if self.looked.len() < MOST_DENIALS || self.looked.contains_key(&name) {
+            let (places, looker) = self.looked.entry(name).or_default();
+            places.insert(dir.to_owned());
+            *looker = by;
+        } else {
+            self.unrecorded(Record::Programs);
+        }
+    }
+
+    pub(in crate::sandbox) fn exec_failed(
+        &mut self,
+        pid: i32,
+        parent: i32,
+        by: Option<usize>,
+        asked: PathBuf,
+        argv: &[Vec<u8>],
+        error: i32,
+    ) {
+        let outcome = match error {
+            libc::ENOENT | libc::ENOTDIR => ExecOutcome::NotFound,
+            libc::EACCES | libc::EPERM => ExecOutcome::Denied,
+            other => ExecOutcome::Failed(other),
+        };
+        self.path_answer(by, &asked, outcome != ExecOutcome::NotFound);
+        let mut found = self.files.find(pid, &asked);
+        let mut asked = asked;
+        let is_own = |found: &Option<Found>| found.as_ref().is_some_and(|f| self.files.holds(f));
+        // A script of the entry's own was refused because of what should read it: that is what was asked
+        // for. (A file without an execute bit is refused for its own sake.) The kernel follows five.
+        for _ in 0..5 {
+            if outcome != ExecOutcome::NotFound
+                && is_own(&found)
+                && let Some(script) = &found
+                && script.metadata.mode() & 0o111 != 0
+                && let Some(interpreter) = interpreter(script)
+            {
+                found = self.files.find(pid, &interpreter);
+                asked = interpreter;
+            } else {
+                break;
+            }
+        }
+        if tracee::is_dying(pid) {
+            // Nobody saw the answer, and what was asked for can no longer be told from a file of the same name outside.
+            return;
+        }
+        let seen = Seen {
+            own: is_own(&found),
+            inode: found.as_ref().map(Found::inode),
+            real: found.filter(|_| outcome != ExecOutcome::NotFound).map(|found| found.path),
+            argv: argv.iter().map(|a| escape(a, 200)).collect(),
+            script: false,
+            asked,
+        };
+        if self.again(&seen, by, outcome).is_some() {
+            return;
+        }
+        let now = Instant::now();
+        self.raw.execs.push(RawExec {
+            at: now,
+            pid,
+            parent,
+            by,
+            seen,
+            outcome,
+            ended: Some(now),
+            exit: None,
+            file: None,
+            own_code: false,
+        });
+    }
+
+    pub(in crate::sandbox) fn execed(&mut self, pid: i32) {
+        // A thread that execs becomes the process; its own number is gone without an exit event.
+        let former = message(pid).and_then(|m| i32::try_from(m).ok()).unwrap_or(pid);
+        let mut pending = None;
+        if former != pid
+            && let Some(thread) = self.tracees.remove(&former)
+        {
+            pending = thread.pending;
+        }
+        let Some(tracee) = self.tracees.get_mut(&pid) else {
+            return;
+        };
+        let pending = pending.or_else(|| tracee.pending.take());
+        tracee.pending = None;
+        let (asked, claimed, own_code) = match pending {
+            Some(Pending::Exec { asked, argv, own_code, .. }) => (asked, argv, own_code),
+            _ => (PathBuf::new(), Vec::new(), false),
+        };
+        let now = Instant::now();
+        let (by, parent) = (tracee.program, tracee.parent);
+        // The program before ended where it became this one.
+        if let Some(before) = by.and_then(|index| self.raw.execs.get_mut(index))
+            && before.pid == pid
+        {
+            before.ended = Some(now);
+        }
+        let running = files::running(pid);
+        let hidden =
+            running.as_ref().is_err_and(|e| e.kind() == std::io::ErrorKind::PermissionDenied);
+        let running = running.ok();
+        let inode = running.as_ref().map(Found::inode);
+        // The path may lead elsewhere by now. What runs is the kernel's own word; the path is asked for one thing only: the
+        // script that an interpreter was started for.
+        let script = self.files.find(pid, &asked).filter(|found| {
+            inode.is_some_and(|inode| found.inode() != inode)
+                && found.head(2).as_deref() == Some(b"#!")
+        });
+        let is_own = |found: &Found| {
+            self.files.holds(found)
+                || found.path.as_os_str().as_encoded_bytes().starts_with(b"/memfd:")
+        };
+        let own = script.iter().chain(&running).any(is_own);
+        // Of a script, the product is the script and not its interpreter.
+        let product = script.as_ref().or(running.as_ref()).filter(|_| own);
+        let file = product.and_then(Found::open);
+        // Nor can it be listed with its hash.
+        let hidden = hidden || (product.is_some() && script.is_none() && file.is_none());
+        let file = file.filter(|_| {
+            product.is_some_and(|product| {
+                self.products.len() < MOST_PRODUCTS && self.products.insert(product.inode())
+            })
+        });
+        // The words that the program got may be others than those that were there when it was asked for.
+        let argv = if script.is_some() {
+            claimed
+        } else {
+            process::command_line(pid).into_iter().take(tracee::ARGUMENTS).collect()
+        };
+        let loaders = self.loaders(pid, inode, &argv);
+        let real = running.map(|found| found.path);
+        let script = script.is_some();
+        self.path_answer(by, &asked, true);
+        if tracee::is_dying(pid) {
+            // Killed before the new program's first instruction: it never ran, and what was seen of it may be half of it.
+            return;
+        }
+        let seen = Seen {
+            asked,
+            real,
+            inode,
+            argv: argv.iter().map(|a| escape(a, 200)).collect(),
+            own,
+            script,
+        };
+        for seen in loaders {
+            if self.again(&seen, by, ExecOutcome::Ran).is_none() {
+                self.raw.execs.push(RawExec {
+                    at: now,
+                    pid,
+                    parent,
+                    by,
+                    seen,
+                    outcome: ExecOutcome::Ran,
+                    ended: None,
+                    exit: None,
+                    file: None,
+                    own_code,
+                });
+            }
+        }
+        let again = self.again(&seen, by, ExecOutcome::Ran);
+        if let Some(tracee) = self.tracees.get_mut(&pid) {
+            tracee.program = Some(again.unwrap_or(self.raw.execs.len()));
+        }
+        if hidden {
+            // It can be executed and not be looked at, as a file of mode 0111 is: nothing of it could be told.
+            self.denied(pid, "a program that cannot be looked at".into());
+            self.shared.kill_one(pid);
+        }
+        if again.is_some() {
+            return;
+        }
+        self.raw.execs.push(RawExec {
+            at: now,
+            pid,
+            parent,
+            by,
+            file,
+            seen,
+            outcome: ExecOutcome::Ran,
+            ended: None,
+            exit: None,
+            own_code,
+        });
+    }
+
+    /// Programs that the kernel has mapped beside the one that runs, because its file names them as its loader (PT_INTERP):
+    /// they run first. The system's own loaders do nothing else.
+    fn loaders(&self, pid: i32, running: Option<(u64, u64)>, argv: &[Vec<u8>]) -> Vec<Seen> {
+        let beside = |mapping: &Mapping| running.is_none_or(|(_, inode)| inode != mapping.inode);
+        let seen = |mapping: Mapping| {
+            let own = self.files.maps_own(mapping.device, &mapping.path);
+            let path = PathBuf::from(OsStr::from_bytes(&mapping.path));
+            let name = path.file_name().unwrap_or_default().as_bytes();
+            if !own && name.starts_with(b"ld-") && is_shared_object(&path) {
+                return None;
+            }
+            let found = self.files.find(pid, &path).filter(|f| f.metadata.ino() == mapping.inode);
+            let inode = found.map_or((mapping.device, mapping.inode), |found| found.inode());
+            Some(Seen {
+                asked: path.clone(),
+                real: Some(path),
+                inode: Some(inode),
+                argv: argv.iter().map(|a| escape(a, 200)).collect(),
+                own,
+                script: false,
+            })
+        };
+        let all = process::executable_mappings(pid).unwrap_or_default();
+        all.into_iter().filter(beside).filter_map(seen).collect()
+    }
+
+    /// Whether a program of the host has code of the entry's own in its memory: a library that was preloaded, a plug-in. What
+    /// it starts is then started by the entry.
+    pub(in crate::sandbox::trace) fn runs_own_code(&self, pid: i32) -> bool {
+        let program = self.tracees.get(&pid).and_then(|tracee| tracee.program);
+        let Some(exec) = program.and_then(|index| self.raw.execs.get(index)) else {
+            return false;
+        };
+        if exec.seen.own {
+            return true;
+        }
+        process::executable_mappings(pid).is_none_or(|all| {
+            all.iter().any(|mapping| self.files.maps_own(mapping.device, &mapping.path))
+        })
+    }
+
+    /// Where the same start was written down before, once there are many.
+    fn again(&mut self, seen: &Seen, by: Option<usize>, outcome: ExecOutcome) -> Option<usize> {
+        let count = self.raw.execs.len();
+        let starter = by.and_then(|index| self.raw.execs.get(index)).and_then(|e| e.seen.inode);
+        let path = if seen.inode.is_some() { PathBuf::new() } else { seen.asked.clone() };
+        let told = (seen.inode, path, seen.argv.first().cloned(), starter, outcome);
+        if let Some(first) = self.programs.get(&told) {
+            return (count >= MOST_TOLD_APART).then_some(*first);
+        }
+        if count >= MOST_EXECS {
+            let what = format!("more than {MOST_EXECS} different programs (it was killed)");
+            if !self.raw.denials.iter().any(|denial| denial.what == what) {
+                self.raw.denials.push(Denial { by, what, count: 1 });
+            }
+            self.unrecorded(Record::Programs);
+            self.shared.kill();
+            return Some(count.saturating_sub(1));
+        }
+        self.programs.insert(told, count);
+        None
+    }
+}

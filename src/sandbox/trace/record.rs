@@ -1,0 +1,93 @@
+//! What is written down of one run, and how much of it.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use crate::model::evidence::{Crash, Denial, ExecOutcome, ExitHow, FileAccess, Refusal};
+use crate::model::units::Bytes;
+use crate::sandbox::plan::Seen;
+
+/// How much is kept of one run. What an entry repeats only loses detail; room that one kind of event fills
+/// takes none from another, so that nothing can be hidden behind a flood of something else.
+///
+/// From this number of programs on, the same program started again is not written down again.
+pub(in crate::sandbox) const MOST_TOLD_APART: usize = 1_000;
+/// An entry that goes beyond this number is ended: what it runs can no longer be told.
+pub(in crate::sandbox) const MOST_EXECS: usize = 2_000;
+/// Files of the host that were opened, files that were refused, and files of the entry's own.
+pub(in crate::sandbox) const MOST_OPENS: usize = 5_000;
+pub(in crate::sandbox) const MOST_DENIED_OPENS: usize = 1_000;
+pub(in crate::sandbox) const MOST_OWN_OPENS: usize = 1_000;
+pub(in crate::sandbox) const MOST_CRASHES: usize = 50;
+pub(in crate::sandbox) const MOST_DENIALS: usize = 200;
+pub(in crate::sandbox) const MOST_REFUSALS: usize = 50;
+/// Products of the entry's own that are summed up.
+pub(in crate::sandbox) const MOST_PRODUCTS: usize = 200;
+/// Files whose maker is remembered.
+pub(in crate::sandbox) const MOST_MADE: usize = 20_000;
+
+/// One exec as seen; classified when the run is over.
+#[derive(Debug)]
+pub(in crate::sandbox) struct RawExec {
+    pub(in crate::sandbox) at: Instant,
+    pub(in crate::sandbox) pid: i32,
+    pub(in crate::sandbox) parent: i32,
+    pub(in crate::sandbox) by: Option<usize>,
+    pub(in crate::sandbox) seen: Seen,
+    pub(in crate::sandbox) outcome: ExecOutcome,
+    pub(in crate::sandbox) ended: Option<Instant>,
+    pub(in crate::sandbox) exit: Option<ExitHow>,
+    /// The file that ran, for hashing own products later.
+    pub(in crate::sandbox) file: Option<File>,
+    /// Whether the program that asked for it had code of the entry's own in its memory.
+    pub(in crate::sandbox) own_code: bool,
+}
+
+/// One opening, deduplicated.
+#[derive(Debug)]
+pub(in crate::sandbox) struct RawOpen {
+    pub(in crate::sandbox) at: Instant,
+    pub(in crate::sandbox) by: Option<usize>,
+    pub(in crate::sandbox) path: PathBuf,
+    pub(in crate::sandbox) access: FileAccess,
+    pub(in crate::sandbox) denied: bool,
+    pub(in crate::sandbox) missing: bool,
+}
+
+/// Everything that was seen.
+#[derive(Debug, Default)]
+pub(in crate::sandbox) struct Raw {
+    pub(in crate::sandbox) execs: Vec<RawExec>,
+    pub(in crate::sandbox) opens: Vec<RawOpen>,
+    pub(in crate::sandbox) denials: Vec<Denial>,
+    pub(in crate::sandbox) refusals: Vec<Refusal>,
+    /// Sizes of the mappings that were made lazy.
+    pub(in crate::sandbox) lazy_maps: Vec<Bytes>,
+    pub(in crate::sandbox) crashes: Vec<(Instant, Crash)>,
+    /// Names that are in no directory of PATH, and which program looked for them.
+    pub(in crate::sandbox) not_installed: Vec<(String, Option<usize>)>,
+    /// Which program (index of execs) made which path.
+    pub(in crate::sandbox) made: HashMap<PathBuf, usize>,
+}
+
+/// What tells one program's start from another's: inode (or path), `argv[0]`, starter's class by its inode,
+/// outcome.
+pub(in crate::sandbox) type Told =
+    (Option<(u64, u64)>, PathBuf, Option<String>, Option<(u64, u64)>, ExecOutcome);
+
+/// The names that were looked for in every directory of PATH, `dirs` of them, and were in none; and who looked.
+pub(in crate::sandbox) fn found_nowhere(
+    looked: HashMap<String, (HashSet<PathBuf>, Option<usize>)>,
+    found: &HashSet<String>,
+    dirs: usize,
+) -> Vec<(String, Option<usize>)> {
+    let mut names: Vec<(String, Option<usize>)> = looked
+        .into_iter()
+        .filter(|(name, (places, _))| places.len() >= dirs && !found.contains(name))
+        .map(|(name, (_, by))| (name, by))
+        .collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,243 @@
+//! What the tracer's thread and the session's thread know together: who lives, who ended, what to do.
+
+use std::collections::BTreeSet;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::model::evidence::ExitHow;
+use crate::model::units::Bytes;
+use crate::sandbox::child;
+
+/// The state of one confined tree.
+#[derive(Debug)]
+pub(in crate::sandbox) struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Written when the entry's first process has ended.
+    ended: OwnedFd,
+    /// Whether files that are opened are written down at all, and still.
+    audits: bool,
+    auditing: AtomicBool,
+    killing: AtomicBool,
+    /// The tracer's thread took too long, or does not end.
+    stuck: AtomicBool,
+    /// Since when the tracer's thread has been busy with one event, in milliseconds since `made`, plus one; zero while it waits.
+    busy_since: AtomicU64,
+    made: Instant,
+    /// Whether large mappings are made without reserving memory for them.
+    lazy_memory: bool,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Processes (not threads), as numbered outside.
+    live: BTreeSet<i32>,
+    /// The entry's own number, and how it ended.
+    entry: Option<i32>,
+    first: Option<ExitHow>,
+    empty: bool,
+    /// When a process was last born or seen ending.
+    changed: Option<Instant>,
+    /// How much memory was in use when that was too much, and by which process most.
+    over: Option<(Bytes, i32)>,
+    /// Pid 1 of the namespace, or the entry itself.
+    pidfd: Option<OwnedFd>,
+}
+
+impl Shared {
+    pub(in crate::sandbox) fn new(ended: OwnedFd, auditing: bool, lazy_memory: bool) -> Shared {
+        Shared {
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            ended,
+            audits: auditing,
+            auditing: AtomicBool::new(auditing),
+            killing: AtomicBool::new(false),
+            stuck: AtomicBool::new(false),
+            busy_since: AtomicU64::new(0),
+            made: Instant::now(),
+            lazy_memory,
+        }
+    }
+
+    pub(in crate::sandbox) fn lazy_memory(&self) -> bool {
+        self.lazy_memory
+    }
+
+    /// The tracer's thread is busy until the guard goes.
+    pub(in crate::sandbox) fn busy(&self) -> Busy<'_> {
+        let now = self.made.elapsed().as_millis() as u64 + 1;
+        self.busy_since.store(now, Ordering::Relaxed);
+        Busy(&self.busy_since)
+    }
+
+    /// How long the tracer's thread has been busy with one event.
+    pub(in crate::sandbox) fn busy_for(&self) -> Duration {
+        match self.busy_since.load(Ordering::Relaxed) {
+            0 => Duration::ZERO,
+            since => self.made.elapsed().saturating_sub(Duration::from_millis(since - 1)),
+        }
+    }
+
+    pub(in crate::sandbox) fn is_stuck(&self) -> bool {
+        self.stuck.load(Ordering::Acquire)
+    }
+
+    /// Gives up the tracer's thread: everything is killed, and nobody waits for it any more.
+    pub(in crate::sandbox) fn give_up(&self) {
+        self.stuck.store(true, Ordering::Release);
+        self.kill();
+        let mut state = self.lock();
+        state.first.get_or_insert(ExitHow::Signal(libc::SIGKILL));
+        state.empty = true;
+        let _ = nix::unistd::write(self.ended.as_fd(), &1u64.to_ne_bytes());
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(in crate::sandbox) fn is_auditing(&self) -> bool {
+        self.auditing.load(Ordering::Relaxed)
+    }
+
+    pub(in crate::sandbox) fn audits(&self) -> bool {
+        self.audits
+    }
+
+    pub(in crate::sandbox) fn stop_auditing(&self) {
+        self.auditing.store(false, Ordering::Relaxed);
+    }
+
+    pub(in crate::sandbox) fn is_killing(&self) -> bool {
+        self.killing.load(Ordering::Acquire)
+    }
+
+    pub(in crate::sandbox) fn first_is(&self, pidfd: OwnedFd) {
+        self.lock().pidfd = Some(pidfd);
+    }
+
+    pub(in crate::sandbox) fn born(&self, pid: i32) {
+        let mut state = self.lock();
+        state.live.insert(pid);
+        state.changed = Some(Instant::now());
+        // The first one is the entry itself.
+        state.entry.get_or_insert(pid);
+    }
+
+    /// Sends a signal to the entry's first process, unless that has ended.
+    pub(in crate::sandbox) fn signal_first(&self, signal: i32) {
+        let state = self.lock();
+        // As in `kill`: under the lock a number that is still alive is still the entry's.
+        if let Some(pid) = state.entry.filter(|pid| state.live.contains(pid))
+            && let Ok(signal) = Signal::try_from(signal)
+        {
+            // Gone meanwhile is no error: then there is nobody to tell.
+            let _ = kill(Pid::from_raw(pid), signal);
+        }
+    }
+
+    pub(in crate::sandbox) fn died(&self, pid: i32, first: Option<ExitHow>) {
+        let mut state = self.lock();
+        state.live.remove(&pid);
+        state.changed = Some(Instant::now());
+        if let Some(how) = first {
+            state.first = Some(how);
+            // The counter of an eventfd; it cannot fill up with a single write.
+            let _ = nix::unistd::write(self.ended.as_fd(), &1u64.to_ne_bytes());
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Everything has ended, or never began.
+    pub(in crate::sandbox) fn all_gone(&self) {
+        let mut state = self.lock();
+        state.empty = true;
+        state.live.clear();
+        state.pidfd = None;
+        let _ = nix::unistd::write(self.ended.as_fd(), &1u64.to_ne_bytes());
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// How long no process has begun or ended.
+    pub(in crate::sandbox) fn unchanged_for(&self) -> Duration {
+        self.lock().changed.map_or(Duration::ZERO, |at| at.elapsed())
+    }
+
+    /// Everything has ended.
+    pub(in crate::sandbox) fn is_empty(&self) -> bool {
+        self.lock().empty
+    }
+
+    /// Too much memory is in use: everything is about to be killed.
+    pub(in crate::sandbox) fn over(&self, used: Bytes, pid: i32) {
+        self.lock().over.get_or_insert((used, pid));
+    }
+
+    pub(in crate::sandbox) fn was_over(&self) -> Option<(Bytes, i32)> {
+        self.lock().over
+    }
+
+    pub(in crate::sandbox) fn live(&self) -> Vec<i32> {
+        self.lock().live.iter().copied().collect()
+    }
+
+    /// Waits until `ready` gives something or the deadline is there.
+    fn wait<T>(&self, deadline: Instant, ready: impl Fn(&State) -> Option<T>) -> Option<T> {
+        let mut state = self.lock();
+        loop {
+            if let Some(value) = ready(&state) {
+                return Some(value);
+            }
+            let left = deadline.checked_duration_since(Instant::now())?;
+            state =
+                self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    pub(in crate::sandbox) fn wait_first(&self, deadline: Instant) -> Option<ExitHow> {
+        self.wait(deadline, |state| state.first.or(state.empty.then_some(ExitHow::Signal(9))))
+    }
+
+    pub(in crate::sandbox) fn wait_empty(&self, deadline: Instant) -> bool {
+        self.wait(deadline, |state| state.empty.then_some(())).is_some()
+    }
+
+    /// Kills everything: by the end of pid 1 where there is one, else process by process; the tracer kills
+    /// whatever is born meanwhile.
+    pub(in crate::sandbox) fn kill(&self) {
+        self.killing.store(true, Ordering::Release);
+        let state = self.lock();
+        if let Some(pidfd) = &state.pidfd {
+            child::pidfd_kill(pidfd.as_fd(), libc::SIGKILL);
+        }
+        // The numbers are still theirs: a process leaves `live` under this lock before its number is free
+        // for another, except in the moment between the wait and the lock, when it is the tracer's zombie.
+        for &pid in &state.live {
+            self.kill_one(pid);
+        }
+    }
+
+    pub(in crate::sandbox) fn kill_one(&self, pid: i32) {
+        // Already gone is what was wanted.
+        let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+    }
+}
+
+/// Held by the tracer's thread while it is busy with one event.
+pub(in crate::sandbox) struct Busy<'a>(&'a AtomicU64);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+}

