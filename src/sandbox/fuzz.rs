@@ -8,8 +8,7 @@ use crate::sandbox::filter::seccomp;
 use crate::sandbox::filter::stop::{Call, Stop};
 use crate::sandbox::inspect::files::EntryFiles;
 use crate::sandbox::trace::calls::{self, Pending};
-use crate::sandbox::trace::meta;
-use crate::sandbox::trace::tracee;
+use crate::sandbox::trace::{meta, tracee};
 
 const X86_64: u32 = 0xc000_003e;
 const I386: u32 = 0x4000_0003;

@@ -1,10 +1,9 @@
 //! The start of an entry: a thread of its own builds the sandbox and traces, and a word lets the entry run.
 
-use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, mpsc};
-use std::thread;
 use std::time::Instant;
+use std::{io, thread};
 
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socketpair, sockopt};
 

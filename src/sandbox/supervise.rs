@@ -12,7 +12,6 @@ use nix::unistd::Pid;
 use crate::model::evidence::LaunchFailure;
 use crate::sandbox::child::{self, ChildSetup, Heard};
 use crate::sandbox::child_setup::{self, HostReady};
-use crate::sandbox::failure;
 use crate::sandbox::fs::host_directory::HostDirectory;
 use crate::sandbox::fs::workspace::{Dirs, STAGING, Workspace, setup, stage_on_host, staged};
 use crate::sandbox::inspect::files::EntryFiles;
@@ -22,7 +21,7 @@ use crate::sandbox::trace::exit_channel::ExitChannel;
 use crate::sandbox::trace::record::Raw;
 use crate::sandbox::trace::shared::Shared;
 use crate::sandbox::trace::tracer::Tracer;
-use crate::sandbox::users;
+use crate::sandbox::{failure, users};
 
 /// All that the thread of one start is given.
 pub(super) struct Start {

@@ -1,8 +1,7 @@
 //! Landlock's system calls, for the supervisor and for the children.
 
-use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
-use std::ptr;
+use std::{io, ptr};
 
 use libc::{c_int, c_long, c_uint, c_void};
 

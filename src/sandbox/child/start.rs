@@ -1,9 +1,8 @@
 //! The clone of the first process.
 
 use std::ffi::CString;
-use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::ptr;
+use std::{io, ptr};
 
 use libc::{c_int, c_long};
 

@@ -1,10 +1,9 @@
 //! Whether the whole sequence of namespaces and mounts works here.
 
-use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
+use std::{io, thread};
 
 use crate::model::evidence::Shell;
 use crate::model::units::Bytes;

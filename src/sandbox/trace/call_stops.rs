@@ -9,8 +9,7 @@ use crate::model::units::Bytes;
 use crate::sandbox::child::Resume;
 use crate::sandbox::filter::call_names::call_name;
 use crate::sandbox::filter::stop::Stop;
-use crate::sandbox::trace::calls::message;
-use crate::sandbox::trace::calls::{Pending, exec, file, is_shared_object, other_process};
+use crate::sandbox::trace::calls::{Pending, exec, file, is_shared_object, message, other_process};
 use crate::sandbox::trace::record::{
     MOST_DENIED_OPENS, MOST_MADE, MOST_OPENS, MOST_OWN_OPENS, RawOpen,
 };

@@ -24,7 +24,8 @@ impl Program {
             return Program { bytes: std::fs::read(path).unwrap() };
         }
         let source = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/abuse/c"));
-        let files = ["main", "engine", "programs", "network", "privileges", "processes", "files", "unseen"];
+        let files =
+            ["main", "engine", "programs", "network", "privileges", "processes", "files", "unseen"];
         let dir = tempfile::tempdir().unwrap();
         let out = dir.path().join("attacks");
         let status = Command::new("cc")
