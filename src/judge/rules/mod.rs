@@ -22,7 +22,7 @@ pub mod uci_position;
 pub mod uci_quit;
 
 use crate::judge::support::allowed::Allowed;
-use crate::judge::support::excuse;
+use crate::judge::support::{excuse, unrecorded};
 use crate::model::evidence::Evidence;
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
@@ -119,7 +119,9 @@ pub fn caused_by_load(rule: RuleId) -> CausedByLoad {
 /// The findings of every rule that is judged by the runs.
 #[must_use]
 pub fn judge_runs(case: &Case<'_>) -> Vec<Finding> {
-    needing(Needed::Runs).map(|rule| rule.finding(case)).collect()
+    let mut findings: Vec<Finding> = needing(Needed::Runs).map(|rule| rule.finding(case)).collect();
+    unrecorded::open(&mut findings, case.evidence);
+    findings
 }
 
 #[cfg(test)]

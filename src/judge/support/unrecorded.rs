@@ -73,8 +73,7 @@ mod tests {
             let run = testing::run(Purpose::Main).refused(Resource::Unrecorded(record));
             let evidence = testing::evidence_of([run]);
             let case = Case { evidence: &evidence, needed: &[], allowed: &TestList };
-            let mut findings = judge_runs(&case);
-            open(&mut findings, &evidence);
+            let findings = judge_runs(&case);
             assert_eq!(Verdict::of(&findings), Verdict::Undecided, "{record:?}");
             let named = findings.iter().any(|f| f.summary.contains(&record.to_string()));
             assert!(named, "{record:?}: {findings:#?}");

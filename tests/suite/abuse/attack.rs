@@ -108,6 +108,8 @@ pub(crate) struct Attack {
     pub(crate) control: Control,
     /// What it does is allowed, or cannot be stopped: then it must be named.
     pub(crate) may_work: bool,
+    /// A race: now and then it starts what is not its own, which is refused, and then rightly rejected.
+    pub(crate) may_be_caught: bool,
     /// In namespaces, and in the host's.
     named: [&'static [Named]; 2],
     only: Option<bool>,
@@ -122,6 +124,7 @@ impl Attack {
             param: Param::Nothing,
             control: Control::User,
             may_work: false,
+            may_be_caught: false,
             named: [&[]; 2],
             only: None,
         }
@@ -139,6 +142,11 @@ impl Attack {
 
     pub(crate) fn may_work(mut self) -> Attack {
         self.may_work = true;
+        self
+    }
+
+    pub(crate) fn may_be_caught(mut self) -> Attack {
+        self.may_be_caught = true;
         self
     }
 

@@ -65,6 +65,15 @@ fn is_named(attack: &Attack) {
     // Nothing here is near the limits of an event.
     told.retain(|_| attack.name != "fork_bomb");
     let wrong = wrong(&report, &told);
+    let caught = attack.may_be_caught
+        && report["findings"].as_array().unwrap().iter().any(|found| {
+            found["rule"] == "commands"
+                && found["status"] == "fail"
+                && found["summary"].as_str().is_some_and(|told| told.ends_with("it was refused"))
+        });
+    if caught {
+        return;
+    }
     assert!(wrong.is_empty(), "{}: {}", attack.group, wrong.join("; "));
 }
 

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gate4k::model::evidence::{ExecOutcome, ExitHow, LeftProcess, ProgramClass, Resource, Shell};
+use gate4k::model::rule::RuleId;
 use gate4k::model::units::Bytes;
+use gate4k::model::verdict::Status;
 use gate4k::policy::allowlist::Allowlist;
 use gate4k::policy::decide::Strictness;
 use gate4k::policy::toolchain::Toolchain;
@@ -127,7 +129,15 @@ pub(crate) fn judge(
     let killed = matches!(done.exit, Some(ExitHow::Signal(_)));
     let left = !done.left.is_empty();
     let told = attack.told(place, &world.tell(attack.param), killed, left);
-    wrong.extend(verdict::wrong(&findings, &told));
+    let caught = attack.may_be_caught
+        && findings.iter().any(|found| {
+            found.rule == RuleId::Commands
+                && found.status == Status::Fail
+                && found.summary.ends_with("it was refused")
+        });
+    if !caught {
+        wrong.extend(verdict::wrong(&findings, &told));
+    }
     if !wrong.is_empty() {
         let t = &done.traces;
         let execs: Vec<_> = (t.execs.iter().rev().take(4))
