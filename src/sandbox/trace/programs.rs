@@ -150,7 +150,9 @@ impl Tracer<'_> {
             self.files.holds(found)
                 || found.path.as_os_str().as_encoded_bytes().starts_with(b"/memfd:")
         };
-        let own = script.iter().chain(&running).any(is_own);
+        // Of a program that cannot be looked at, and is ended below, the path alone tells whose it is.
+        let named = || self.files.find(pid, &asked).is_some_and(|found| is_own(&found));
+        let own = script.iter().chain(&running).any(is_own) || (hidden && named());
         // Of a script, the product is the script and not its interpreter.
         let product = script.as_ref().or(running.as_ref()).filter(|_| own);
         let file = product.and_then(Found::open);
