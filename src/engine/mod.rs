@@ -2,8 +2,8 @@
 
 #[cfg(test)]
 pub(crate) mod double;
-pub mod engine;
 pub mod legality;
 pub mod message;
 pub mod moves;
+pub mod session;
 pub mod wire;

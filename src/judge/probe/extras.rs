@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use super::{Bench, EVENT_CLOCK, Outcome};
-use crate::engine::engine::{Over, Place, Ready, Search, Session, Waited};
 use crate::engine::message::Go;
 use crate::engine::moves::Moves;
+use crate::engine::session::{Over, Place, Ready, Search, Session, Waited};
 use crate::judge::support::positions;
 use crate::model::evidence::{Capabilities, DeclaredOption, Limits, Purpose, Shell};
 use crate::sandbox::plan::{SandboxError, Staging};

@@ -1,9 +1,9 @@
 //! Rules `own-book` and `ponder`: whether what is on by default can be switched off.
 
 use super::{Bench, Outcome};
-use crate::engine::engine::{IdleWhen, Over, Place, Ready, Search, Session};
 use crate::engine::message::Go;
 use crate::engine::moves::Moves;
+use crate::engine::session::{IdleWhen, Over, Place, Ready, Search, Session};
 use crate::judge::support::positions;
 use crate::model::evidence::{BookSeen, DeclaredOption, Purpose};
 use crate::sandbox::plan::SandboxError;

@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use super::Bench;
-use crate::engine::engine::{Place, Search};
 use crate::engine::message::Go;
 use crate::engine::moves::Moves;
+use crate::engine::session::{Place, Search};
 use crate::model::evidence::{Answer, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 

@@ -2,8 +2,8 @@
 //! against itself, `quit`, and what is left then.
 
 use super::{Bench, Outcome, SMALL_CLOCK, idle};
-use crate::engine::engine::{IdleWhen, Over, Place, Ready, Search, Session};
 use crate::engine::moves::Moves;
+use crate::engine::session::{IdleWhen, Over, Place, Ready, Search, Session};
 use crate::model::evidence::{EndHow, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 

@@ -19,8 +19,8 @@ mod tests;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::engine::engine::{Session, Started};
 use crate::engine::message::{Clocks, Go};
+use crate::engine::session::{Session, Started};
 use crate::model::evidence::{Ask, Capabilities, Limits, Purpose, Question, Run, Shell};
 use crate::sandbox::plan::{Audit, Launcher, Plan, SandboxError, Staging};
 

@@ -27,7 +27,7 @@ fn judge(evidence: &Evidence) -> Finding {
         return Finding::skipped(RULE, runs::needs_good_end(evidence));
     };
     let grace = wording::secs(evidence.limits.grace);
-    let finding = if let Some(run) = ended.iter().find(|run| !run.left_processes.is_empty()) {
+    if let Some(run) = ended.iter().find(|run| !run.left_processes.is_empty()) {
         let commands: Vec<&str> =
             run.left_processes.iter().map(|process| process.command.as_str()).collect();
         let finding = Finding::fail(
@@ -76,8 +76,7 @@ fn judge(evidence: &Evidence) -> Finding {
             },
         )
         .with("emptied_after_ms", longest.map(|time| time.as_secs_f64() * 1e3))
-    };
-    finding
+    }
 }
 
 /// Processes that remained in a run that ended otherwise: advice.
