@@ -141,6 +141,8 @@ fn header(page: &mut String, report: &EntryReport, look: Look) {
 fn asks_for_something(found: &Finding) -> bool {
     match Weight::of(found) {
         Weight::Breaks | Weight::Open => true,
+        // Whoever reads a verdict must see by whose leave it was reached.
+        Weight::Remark if found.evidence.contains_key("waived") => true,
         Weight::Remark => !found.help.is_empty() && !found.help.starts_with("nothing"),
         Weight::NotTried | Weight::Kept => false,
     }
@@ -286,12 +288,13 @@ rejected   entries/tiny
             Finding::advice(RuleId::UciQuit, "it reads late").help("nothing: no rule asks for it"),
             Finding::pass(RuleId::Size, "4000 bytes"),
             Finding::advice(RuleId::LeftoverFiles, "one remains when killed").help("remove it"),
+            Finding::advice(RuleId::Commands, "waived: sed").with("waived", true).help("nothing"),
         ];
         let page = plain(&quiet, 100, false);
         let at = |part: &str| page.find(part).unwrap_or_else(|| panic!("no {part:?} in {page}"));
         assert!(at("leftover-files") < at("  advice     uci-quit (nothing to do; -v tells)\n"));
         assert!(at("uci-quit (nothing") < at("  pass       size\n"));
-        assert!(!page.contains("it reads late"));
+        assert!(page.contains("waived: sed") && !page.contains("it reads late"));
         assert!(plain(&quiet, 100, true).contains("it reads late"));
     }
 
