@@ -1,0 +1,540 @@
+//! Reads the stages of an event file, strictly: a mistake is shown at its key and line.
+
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::super::format::Format;
+use super::super::format::dutch::Dutch;
+use super::super::format::knockout::{Knockout, WhiteFirst};
+use super::super::format::match_::{Match, Then};
+use super::super::format::playoff::Playoff;
+use super::super::format::round_robin::{Order, RoundRobin};
+use super::super::format::swiss::Swiss;
+use super::super::tiebreak::{CHAINS, Chain, Criterion, Rest};
+use super::{Plan, PlannedStage, Seating, Source, Terms, Variant};
+use crate::model::source_place::{Misplaced, Mistake, nearest};
+use crate::model::text::shown;
+
+/// Why an event file cannot be followed.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// It cannot be read.
+    #[error("cannot read the event {}: {source}", shown(path))]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Something in it is wrong.
+    #[error(transparent)]
+    Wrong(Misplaced),
+}
+
+/// The keys of an event file. Those that only playing needs are taken as they are.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[expect(
+    dead_code,
+    reason = "keys that are read when an event is played; here they are only known"
+)]
+struct Raw {
+    event: Spanned<String>,
+    site: Option<String>,
+    journal: Option<PathBuf>,
+    gate: Option<toml::Value>,
+    admit_undecided: Option<bool>,
+    allowlist: Option<PathBuf>,
+    time_control: Option<String>,
+    margin: Option<String>,
+    compensation: Option<String>,
+    hash: Option<u64>,
+    threads: Option<u32>,
+    concurrency: Option<NonZeroU32>,
+    material_draws: Option<bool>,
+    draw_rule: Option<toml::Value>,
+    syzygy: Option<Vec<PathBuf>>,
+    crash_limit: Option<NonZeroU32>,
+    history: Option<Vec<PathBuf>>,
+    rating_mean: Option<f64>,
+    #[serde(default)]
+    entry: Vec<RawEngine>,
+    #[serde(default)]
+    engine: Vec<RawEngine>,
+    stage: Spanned<Vec<RawStage>>,
+    #[serde(default)]
+    waiver: Vec<toml::Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[expect(
+    dead_code,
+    reason = "keys that are read when an event is played; here they are only known"
+)]
+struct RawEngine {
+    name: String,
+    path: Option<PathBuf>,
+    cmd: Option<String>,
+    engines_json: Option<PathBuf>,
+    engine: Option<String>,
+    seed: Option<u32>,
+    rating: Option<i32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[expect(
+    dead_code,
+    reason = "keys that are read when an event is played; here they are only known"
+)]
+struct RawStage {
+    name: Spanned<String>,
+    games: Option<Spanned<OneOrMore>>,
+    format: Spanned<RawFormat>,
+    from: Option<Spanned<OneOrMore>>,
+    #[serde(default)]
+    invited: bool,
+    seating: Option<Seating>,
+    draw: Option<RawDraw>,
+    ties: Option<Spanned<RawTies>>,
+    tie_breaks: Option<Spanned<String>>,
+    promote: Option<Spanned<usize>>,
+    book: Option<PathBuf>,
+    book_policy: Option<String>,
+    variant: Option<Variant>,
+    #[serde(default)]
+    terms: RawTerms,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a text or a list of texts")]
+enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+impl OneOrMore {
+    fn list(&self) -> Vec<String> {
+        match self {
+            OneOrMore::One(one) => vec![one.clone()],
+            OneOrMore::More(list) => list.clone(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum RawDraw {
+    Seeds,
+    Ranking,
+    ReversedRanking,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[expect(
+    dead_code,
+    reason = "keys that are read when an event is played; here they are only known"
+)]
+struct RawTerms {
+    clock: Option<String>,
+    draw_rule: Option<toml::Value>,
+    win_rule: Option<toml::Value>,
+    material_draws: Option<bool>,
+    syzygy: Option<toml::Value>,
+    interruption: Option<toml::Value>,
+    crash_limit: Option<NonZeroU32>,
+    updates: Option<toml::Value>,
+    books: Option<toml::Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum RawFormat {
+    RoundRobin(RawRoundRobin),
+    Match(RawMatch),
+    Swiss(RawSwiss),
+    Knockout(RawKnockout),
+    Playoff(RawPlayoff),
+    /// As files of 4k events write a round robin.
+    DoubleRoundRobins(NonZeroU32),
+    /// As files of 4k events write a match.
+    Pairs(NonZeroU32),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RawRoundRobin {
+    doubles: NonZeroU32,
+    #[serde(default)]
+    order: Order,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RawMatch {
+    pairs: NonZeroU32,
+    #[serde(default)]
+    early: bool,
+    #[serde(default)]
+    then: Vec<RawThen>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[expect(
+    dead_code,
+    reason = "keys that are read when an event is played; here they are only known"
+)]
+struct RawThen {
+    pairs: NonZeroU32,
+    until: Option<Until>,
+    clock: Option<String>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Until {
+    Decisive,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[expect(dead_code, reason = "the one order and the one rule of colours that the events have")]
+struct RawSwiss {
+    rounds: NonZeroU32,
+    pairing: Pairing,
+    games: Option<NonZeroU32>,
+    sections: Option<NonZeroU32>,
+    order: Option<GameOrder>,
+    black_first: Option<BlackFirst>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Pairing {
+    Monrad,
+    Dutch,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum GameOrder {
+    WorstFirst,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum BlackFirst {
+    Better,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[expect(dead_code, reason = "how the bracket is drawn is read when an event is played")]
+struct RawKnockout {
+    bracket: Option<Bracket>,
+    shuffle: Option<u64>,
+    pairs: Spanned<Vec<NonZeroU32>>,
+    bronze: Option<NonZeroU32>,
+    #[serde(default)]
+    early: bool,
+    #[serde(default)]
+    white_first: WhiteFirst,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Bracket {
+    EqualDistance,
+    #[serde(rename = "edps8-rrc")]
+    Edps8Rrc,
+    AsDrawn,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RawPlayoff {
+    #[serde(default = "one")]
+    doubles: NonZeroU32,
+    spots: NonZeroU32,
+}
+
+fn one() -> NonZeroU32 {
+    NonZeroU32::MIN
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a chain's name, a list of criteria or { playoff = … }")]
+enum RawTies {
+    Named(String),
+    List(Vec<String>),
+    Playoff(
+        #[expect(dead_code, reason = "a playoff is a stage of its own in recorded games")]
+        RawTiePlayoff,
+    ),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[expect(
+    dead_code,
+    reason = "the playoff is a stage of its own in the games; here it is only known"
+)]
+struct RawTiePlayoff {
+    playoff: toml::Value,
+}
+
+impl Plan {
+    /// Reads the stages of an event.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is wrong at some place.
+    pub fn load(path: &Path) -> Result<Plan, PlanError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| PlanError::Read { path: path.to_owned(), source })?;
+        Plan::parse(path, &text)
+            .map_err(|(span, what)| PlanError::Wrong(Misplaced::new(path, &text, span, &what)))
+    }
+
+    pub(super) fn parse(path: &Path, text: &str) -> Result<Plan, Mistake> {
+        let raw: Raw = toml::from_str(text)
+            .map_err(|error| (error.span().unwrap_or(0..0), meant(error.message())))?;
+        let mut engines: Vec<RawEngine> = raw.entry.into_iter().chain(raw.engine).collect();
+        engines.sort_by_key(|engine| engine.seed.unwrap_or(u32::MAX));
+        let span = raw.stage.span();
+        let mut stages: Vec<PlannedStage> = Vec::new();
+        for stage in raw.stage.into_inner() {
+            let planned = planned(stage, &stages, raw.crash_limit)?;
+            stages.push(planned);
+        }
+        if stages.is_empty() {
+            return Err((span, "an event needs a [[stage]]".into()));
+        }
+        Ok(Plan {
+            path: path.to_owned(),
+            event: raw.event.into_inner(),
+            engines: engines.into_iter().map(|engine| engine.name).collect(),
+            stages,
+        })
+    }
+}
+
+/// A message of the reader with the key that was probably meant.
+fn meant(message: &str) -> String {
+    let mut words = message.split('`').skip(1).step_by(2);
+    let Some(wrong) = words.next().filter(|_| message.starts_with("unknown ")) else {
+        return message.to_owned();
+    };
+    match nearest(wrong, words) {
+        Some(near) => format!("{message}; did you mean `{near}`?"),
+        None => message.to_owned(),
+    }
+}
+
+fn planned(
+    raw: RawStage,
+    before: &[PlannedStage],
+    crash_limit: Option<NonZeroU32>,
+) -> Result<PlannedStage, Mistake> {
+    let name = raw.name.get_ref().clone();
+    if name.trim().is_empty() || before.iter().any(|stage| stage.name == name) {
+        return Err((raw.name.span(), "each stage has a name of its own".into()));
+    }
+    let mut from = Vec::new();
+    if let Some(list) = &raw.from {
+        for text in list.get_ref().list() {
+            let source: Source = text
+                .parse()
+                .map_err(|error: super::sources::NoPlaces| (list.span(), error.to_string()))?;
+            let is_known = before.iter().any(|stage| stage.name == source.stage);
+            if !is_known && !source.stage.ends_with(".journal") {
+                let names = before.iter().map(|stage| stage.name.as_str());
+                let near = nearest(&source.stage, names)
+                    .map(|near| format!("; did you mean {near:?}?"))
+                    .unwrap_or_default();
+                let what = format!("no stage {:?} stands before this one{near}", source.stage);
+                return Err((list.span(), what));
+            }
+            from.push(source);
+        }
+    }
+    // As files of 4k events write it.
+    let is_drawn = matches!(raw.draw, Some(RawDraw::Ranking | RawDraw::ReversedRanking));
+    if let (true, true, Some(last)) = (is_drawn, from.is_empty(), before.last()) {
+        from.push(Source { stage: last.name.clone(), places: super::Places::Best });
+    }
+    let seating = raw.seating.unwrap_or(match raw.draw {
+        Some(RawDraw::Ranking) => Seating::Ranking,
+        Some(RawDraw::ReversedRanking) => Seating::ReversedRanking,
+        Some(RawDraw::Seeds) | None => Seating::AsPlayed,
+    });
+    let tags = raw.games.map_or_else(|| vec![name.clone()], |games| games.get_ref().list());
+    let split = |tags: &String| tags.split('|').map(|tag| tag.trim().to_owned()).collect();
+    Ok(PlannedStage {
+        tags: tags.iter().map(split).collect(),
+        format: format(raw.format)?,
+        seating,
+        from,
+        invited: raw.invited,
+        chain: match (raw.ties, raw.tie_breaks) {
+            (Some(ties), _) => ties_of(&ties)?,
+            (None, Some(name)) => chain(name.get_ref(), name.span())?,
+            (None, None) => &CHAINS[0],
+        },
+        terms: Terms {
+            crash_limit: raw.terms.crash_limit.or(crash_limit),
+            variant: raw.variant.unwrap_or_default(),
+        },
+        name,
+    })
+}
+
+fn format(raw: Spanned<RawFormat>) -> Result<Format, Mistake> {
+    let span = raw.span();
+    Ok(match raw.into_inner() {
+        RawFormat::RoundRobin(RawRoundRobin { doubles, order }) => {
+            Format::RoundRobin(RoundRobin { doubles, order })
+        }
+        RawFormat::DoubleRoundRobins(doubles) => {
+            Format::RoundRobin(RoundRobin { doubles, order: Order::Berger })
+        }
+        RawFormat::Pairs(pairs) => Format::Match(Match::until_decisive(pairs, false)),
+        RawFormat::Match(RawMatch { pairs, early, then }) => {
+            let endless = then.iter().position(|part| part.until.is_some());
+            if endless.is_some_and(|at| at + 1 < then.len()) {
+                let what = "a part that is played until it is decisive is the last one of `then`";
+                return Err((span, what.into()));
+            }
+            let part = |part: &RawThen| Then { pairs: part.pairs, again: part.until.is_some() };
+            Format::Match(Match { pairs, early, then: then.iter().map(part).collect() })
+        }
+        RawFormat::Swiss(swiss) => match swiss.pairing {
+            Pairing::Dutch => Format::Dutch(Dutch { rounds: swiss.rounds }),
+            Pairing::Monrad => Format::Swiss(Swiss {
+                rounds: swiss.rounds,
+                games: swiss.games.unwrap_or(NonZeroU32::MIN.saturating_add(1)),
+                sections: swiss.sections.unwrap_or(NonZeroU32::MIN),
+            }),
+        },
+        RawFormat::Knockout(knockout) => {
+            if knockout.pairs.get_ref().is_empty() {
+                let what = "name the pairs of each round, such as pairs = [2, 3, 4, 6, 12]";
+                return Err((knockout.pairs.span(), what.into()));
+            }
+            Format::Knockout(Knockout {
+                pairs: knockout.pairs.into_inner(),
+                bronze: knockout.bronze,
+                early: knockout.early,
+                white_first: knockout.white_first,
+            })
+        }
+        RawFormat::Playoff(RawPlayoff { doubles, spots }) => {
+            Format::Playoff(Playoff { doubles, spots })
+        }
+    })
+}
+
+fn chain(name: &str, span: std::ops::Range<usize>) -> Result<&'static Chain, Mistake> {
+    Chain::named(name).ok_or_else(|| {
+        let names = CHAINS.map(|chain| chain.name);
+        let near = nearest(name, names)
+            .map(|name| format!("; did you mean {name:?}?"))
+            .unwrap_or_default();
+        (span, format!("no such tie-breaks ({}){near}", names.join(", ")))
+    })
+}
+
+fn ties_of(ties: &Spanned<RawTies>) -> Result<&'static Chain, Mistake> {
+    const ALL: [Criterion; 11] = [
+        Criterion::DirectEncounter,
+        Criterion::SonnebornBerger,
+        Criterion::RMobility,
+        Criterion::DoubleWins,
+        Criterion::WonLength,
+        Criterion::LostLength,
+        Criterion::Wins,
+        Criterion::WinsBlack,
+        Criterion::GamesBlack,
+        Criterion::Crashes,
+        Criterion::CumulativeOpponents,
+    ];
+    let list = match ties.get_ref() {
+        RawTies::Named(name) => return chain(name, ties.span()),
+        // Points alone: all else is played for.
+        RawTies::Playoff(_) => &[][..],
+        RawTies::List(list) => list,
+    };
+    let mut criteria = Vec::new();
+    let mut rest = Rest::Organisers;
+    for (at, word) in list.iter().enumerate() {
+        let is_last = at + 1 == list.len();
+        match (ALL.into_iter().find(|criterion| criterion.id() == word), word.as_str()) {
+            (Some(criterion), _) => criteria.push(criterion),
+            (None, "shared") if is_last => rest = Rest::Shared,
+            (None, "organisers") if is_last => {}
+            (None, word) => {
+                let ids = ALL.map(Criterion::id);
+                let near = nearest(word, ids)
+                    .map(|near| format!("; did you mean {near:?}?"))
+                    .unwrap_or_default();
+                let what = format!(
+                    "no such tie-break {word:?} ({}; the last may be organisers or shared){near}",
+                    ids.join(", ")
+                );
+                return Err((ties.span(), what));
+            }
+        }
+    }
+    // An event file is read once, and chains live as long as the program.
+    let criteria: &'static [Criterion] = criteria.leak();
+    Ok(Box::leak(Box::new(Chain { name: "own", criteria, rest, spares_matches: false })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(text: &str) -> String {
+        let (span, what) = Plan::parse(Path::new("e.toml"), text).unwrap_err();
+        let line = text[..span.start].matches('\n').count() + 1;
+        format!("{line}: {what}")
+    }
+
+    const LEAGUE: &str = "event = \"E\"\n[[stage]]\nname = \"A\"\nformat = { round-robin = { doubles = 2 } }\n\
+        [[stage]]\nname = \"B\"\nfrom = [\"A:1..2\"]\nformat = { match = { pairs = 2 } }\nties = \"frd\"\n";
+
+    #[test]
+    fn a_graph_of_stages_is_read() {
+        let plan = Plan::parse(Path::new("e.toml"), LEAGUE).unwrap();
+        assert_eq!(plan.stages[1].from[0].stage, "A");
+        assert_eq!(plan.stages[1].chain.name, "frd");
+        assert_eq!(plan.stages[0].tags, [["A"]]);
+        let text = LEAGUE.replace("\"frd\"", "[\"wins\", \"crashes\", \"shared\"]");
+        let plan = Plan::parse(Path::new("e.toml"), &text).unwrap();
+        assert_eq!(plan.stages[1].chain.criteria, [Criterion::Wins, Criterion::Crashes]);
+        assert_eq!(plan.stages[1].chain.rest, Rest::Shared);
+    }
+
+    #[test]
+    fn mistakes_are_told_with_what_was_meant() {
+        for (from, to, expected) in [
+            ("event =", "evnt =", "1: unknown field `evnt`"),
+            ("event =", "evnt =", "did you mean `event`?"),
+            ("doubles", "duobles", "did you mean `doubles`?"),
+            ("round-robin", "round-robbin", "did you mean `round-robin`?"),
+            ("A:1..2", "A:x", "7: \"A:x\" names no places"),
+            ("A:1..2", "C:1", "7: no stage \"C\" stands before this one"),
+            ("\"B\"", "\"A\"", "6: each stage has a name of its own"),
+            ("\"frd\"", "\"fdr\"", "9: no such tie-breaks"),
+            ("\"frd\"", "[\"winz\"]", "did you mean \"wins\"?"),
+        ] {
+            let told = wrong(&LEAGUE.replacen(from, to, 1));
+            assert!(told.contains(expected), "{expected:?} is not in {told}");
+        }
+    }
+}
