@@ -24,6 +24,7 @@ mod event;
 mod first_contact;
 mod fixtures;
 mod forged_repository;
+mod formats;
 mod fuzz;
 mod killed;
 mod match_;
@@ -47,7 +48,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> Vec<Test> {
-    let modules: [fn() -> Vec<Test>; 27] = [
+    let modules: [fn() -> Vec<Test>; 28] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -66,6 +67,7 @@ fn all() -> Vec<Test> {
         watch::tests,
         fuzz::tests,
         standings::tests,
+        formats::tests,
         referee::tests,
         changed::tests,
         cli::tests,

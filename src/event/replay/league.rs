@@ -1,6 +1,7 @@
 //! Round robins, matches and playoffs against what was played.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use super::super::format::due::Due;
 use super::super::format::match_::{Match, MatchState};
@@ -22,7 +23,7 @@ pub(super) fn round_robin(
     out: &mut StageReplay,
 ) {
     let roster = stage.roster();
-    let dues = match format.games(roster.len()) {
+    let dues = match whole(format, stage, roster.len(), out).games(roster.len()) {
         Ok(dues) => dues,
         Err(error) => return out.notes.push(error.to_string()),
     };
@@ -85,6 +86,24 @@ pub(super) fn round_robin(
             });
         }
     }
+}
+
+/// The format with as many double round robins as were played, where these are whole: that is one difference.
+fn whole(
+    format: &RoundRobin,
+    stage: &StageGames<'_>,
+    seats: usize,
+    out: &mut StageReplay,
+) -> RoundRobin {
+    let each = seats * seats.saturating_sub(1);
+    let is_whole = each > 0 && stage.games.len().is_multiple_of(each);
+    let played = if is_whole { stage.games.len() / each } else { 0 };
+    let doubles = u32::try_from(played).ok().and_then(NonZeroU32::new).unwrap_or(format.doubles);
+    out.compare(Kind::Lengths, doubles == format.doubles, || {
+        let told = |doubles: NonZeroU32| format!("{doubles} double round robins");
+        ("the stage".to_owned(), told(format.doubles), told(doubles))
+    });
+    RoundRobin { doubles, ..*format }
 }
 
 fn is_as(due: &Due, game: &Shown, seats: &[Id]) -> bool {

@@ -65,7 +65,7 @@ pub enum Kind {
     Rounds,
     /// Who meets whom in the matches of a bracket.
     Matches,
-    /// How many games a match has.
+    /// How many games a match has, or how many double round robins a stage.
     Lengths,
     /// Games that no format makes due.
     Games,
@@ -83,7 +83,7 @@ impl Kind {
             Kind::Colours => "colours",
             Kind::Rounds => "order of rounds",
             Kind::Matches => "matches",
-            Kind::Lengths => "lengths of matches",
+            Kind::Lengths => "lengths",
             Kind::Games => "games",
             Kind::Variants => "start positions",
         }
