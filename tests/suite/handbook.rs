@@ -187,7 +187,7 @@ fn picture(entry: &str) -> String {
 /// The pictures in the README are what the program prints; `UPDATE_SNAPSHOTS=1` draws them anew.
 fn pictures_show_what_is_printed() {
     // Times and the number of bytes that a compressor reaches differ from host to host.
-    let masked = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "0").replace("00", "0");
+    let without_digits = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
     for (name, entry) in [("accepted", "python3"), ("rejected", "commands-sed")] {
         let path = root().join(format!("docs/pictures/{name}.svg"));
         let drawn = picture(entry);
@@ -196,7 +196,8 @@ fn pictures_show_what_is_printed() {
             fs::write(&path, &drawn).unwrap();
         }
         let kept = fs::read_to_string(&path).unwrap_or_default();
-        assert_eq!(masked(&kept), masked(&drawn), "{name}: draw it anew with UPDATE_SNAPSHOTS=1");
+        let same = without_digits(&kept) == without_digits(&drawn);
+        assert!(same, "{name}.svg is another report: draw it anew with UPDATE_SNAPSHOTS=1");
     }
 }
 
