@@ -26,6 +26,7 @@ mod fixtures;
 mod forged_repository;
 mod formats;
 mod fuzz;
+mod handbook;
 mod killed;
 mod match_;
 mod multi_call;
@@ -66,6 +67,7 @@ fn all() -> Vec<Test> {
         pack::tests,
         watch::tests,
         fuzz::tests,
+        handbook::tests,
         standings::tests,
         formats::tests,
         referee::tests,
