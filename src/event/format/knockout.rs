@@ -18,10 +18,38 @@ pub enum WhiteFirst {
     Upper,
 }
 
-/// A knockout. Seat 0 is the first place of the bracket; neighbours meet, and the winners of neighbouring
-/// matches.
+/// Where the seeds stand in a bracket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Draw {
+    /// Seats are the places of the bracket.
+    #[default]
+    AsDrawn,
+    /// Seats are seeds at equal distances.
+    EqualDistance,
+    /// The first eight of 32 seeds at equal distances, the others by lot.
+    PreSeeded {
+        /// What the lot begins with.
+        shuffle: u64,
+    },
+}
+
+impl Draw {
+    /// The seats in the order of the places; some are nobody's where the bracket is not full.
+    #[must_use]
+    pub fn places(self, seats: usize) -> Vec<Seat> {
+        match self {
+            Draw::AsDrawn => (0..seats.max(2).next_power_of_two()).map(Seat).collect(),
+            Draw::PreSeeded { shuffle } if seats == 32 => pre_seeded(shuffle),
+            Draw::EqualDistance | Draw::PreSeeded { .. } => equal_distance(seats),
+        }
+    }
+}
+
+/// A knockout. Neighbours in the bracket meet, and the winners of neighbouring matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Knockout {
+    /// Where the seats stand.
+    pub draw: Draw,
     /// Pairs of each round; the last is the final's, and rounds beyond take the last.
     pub pairs: Vec<NonZeroU32>,
     /// Pairs of the match between the losers of the semifinals, which comes before the final.
@@ -78,9 +106,8 @@ impl Knockout {
     pub fn bracket(&self, seats: usize, won: impl Fn(&Encounter) -> Option<Seat>) -> Bracket {
         let rounds = Knockout::rounds(seats);
         // Places that nobody has are byes for their neighbours.
-        let mut places: Vec<Place> = (0..seats.max(2).next_power_of_two())
-            .map(|seat| if seat < seats { Place::Taken(Seat(seat)) } else { Place::Empty })
-            .collect();
+        let taken = |seat: Seat| if seat.0 < seats { Place::Taken(seat) } else { Place::Empty };
+        let mut places: Vec<Place> = self.draw.places(seats).into_iter().map(taken).collect();
         let mut bracket = Bracket { encounters: Vec::new(), groups: Vec::new() };
         let mut number = 0;
         for round in 1..=rounds {
@@ -228,19 +255,36 @@ impl Bracket {
 pub fn equal_distance(seats: usize) -> Vec<Seat> {
     let size = seats.max(2).next_power_of_two();
     let mut places = vec![0usize];
-    let mut step = size / 2;
-    // Each place splits into itself and the one half the rest away.
     while places.len() < size {
+        // Each place splits into itself and the one that is next by the number of places so far.
+        let step = places.len();
         places = places.iter().flat_map(|seed| [*seed, seed + step]).collect();
-        step /= 2;
     }
-    // Largest distances first: 1,17 in the first round, then 1..9.
     places.into_iter().map(Seat).collect()
 }
 
-/// The places (from 0) that the first eight seeds have in a bracket of 32, where the rest is drawn by lot.
-pub const PRE_SEEDED: [(usize, usize); 8] =
-    [(1, 1), (5, 3), (3, 5), (7, 7), (2, 9), (6, 11), (4, 13), (8, 15)];
+/// The seeds (from 0) of a bracket of 32 in the order of its places, where the first eight are set at equal
+/// distances and all others are drawn by lot (EDPS8-RRC). The same shuffle gives the same bracket.
+#[must_use]
+pub fn pre_seeded(shuffle: u64) -> Vec<Seat> {
+    const SET: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
+    let mut rest: Vec<usize> = (8..32).collect();
+    let mut lots = shuffle;
+    for left in (1..rest.len()).rev() {
+        // A linear congruential generator; its upper bits are the good ones.
+        lots = lots.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let chosen = usize::try_from(lots >> 33).unwrap_or(0) % (left + 1);
+        rest.swap(left, chosen);
+    }
+    // Matches 1, 3, 5 … begin with a seed; the other places are the lot's.
+    let mut lot = rest.into_iter();
+    let mut places = Vec::new();
+    for seed in SET {
+        places.push(seed);
+        places.extend(lot.by_ref().take(3));
+    }
+    places.into_iter().map(Seat).collect()
+}
 
 #[cfg(test)]
 mod tests {
@@ -270,6 +314,7 @@ mod tests {
         for seats in 2..=60 {
             for bronze in [None, NonZeroU32::new(2)] {
                 let format = Knockout {
+                    draw: Draw::EqualDistance,
                     pairs: pairs(&[1, 2]),
                     bronze,
                     early: true,
@@ -308,8 +353,20 @@ mod tests {
     }
 
     #[test]
+    fn eight_seeds_stand_at_equal_distances_and_the_rest_is_drawn_by_lot() {
+        let places = pre_seeded(7);
+        let firsts: Vec<usize> = places.iter().step_by(4).map(|seat| seat.0 + 1).collect();
+        assert_eq!(firsts, [1, 5, 3, 7, 2, 6, 4, 8]);
+        let all: std::collections::BTreeSet<Seat> = places.iter().copied().collect();
+        assert_eq!(all.len(), 32);
+        assert_eq!(pre_seeded(7), places);
+        assert_ne!(pre_seeded(8), places);
+    }
+
+    #[test]
     fn the_lower_place_has_white_first() {
         let format = Knockout {
+            draw: Draw::AsDrawn,
             pairs: pairs(&[1]),
             bronze: None,
             early: true,

@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::super::format::Format;
 use super::super::format::dutch::Dutch;
-use super::super::format::knockout::{Knockout, WhiteFirst};
+use super::super::format::knockout::{Draw, Knockout, WhiteFirst};
 use super::super::format::match_::{Match, Then};
 use super::super::format::playoff::Playoff;
 use super::super::format::round_robin::{Order, RoundRobin};
@@ -235,7 +235,6 @@ enum BlackFirst {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[expect(dead_code, reason = "how the bracket is drawn is read when an event is played")]
 struct RawKnockout {
     bracket: Option<Bracket>,
     shuffle: Option<u64>,
@@ -426,7 +425,15 @@ fn format(raw: Spanned<RawFormat>) -> Result<Format, Mistake> {
                 let what = "name the pairs of each round, such as pairs = [2, 3, 4, 6, 12]";
                 return Err((knockout.pairs.span(), what.into()));
             }
+            let draw = match knockout.bracket {
+                Some(Bracket::EqualDistance) => Draw::EqualDistance,
+                Some(Bracket::Edps8Rrc) => {
+                    Draw::PreSeeded { shuffle: knockout.shuffle.unwrap_or_default() }
+                }
+                Some(Bracket::AsDrawn) | None => Draw::AsDrawn,
+            };
             Format::Knockout(Knockout {
+                draw,
                 pairs: knockout.pairs.into_inner(),
                 bronze: knockout.bronze,
                 early: knockout.early,
@@ -450,7 +457,7 @@ fn chain(name: &str, span: std::ops::Range<usize>) -> Result<&'static Chain, Mis
 }
 
 fn ties_of(ties: &Spanned<RawTies>) -> Result<&'static Chain, Mistake> {
-    const ALL: [Criterion; 11] = [
+    const ALL: [Criterion; 12] = [
         Criterion::DirectEncounter,
         Criterion::SonnebornBerger,
         Criterion::RMobility,
@@ -462,6 +469,7 @@ fn ties_of(ties: &Spanned<RawTies>) -> Result<&'static Chain, Mistake> {
         Criterion::GamesBlack,
         Criterion::Crashes,
         Criterion::CumulativeOpponents,
+        Criterion::Buchholz,
     ];
     let list = match ties.get_ref() {
         RawTies::Named(name) => return chain(name, ties.span()),

@@ -126,7 +126,14 @@ fn first_round(
         }
     }
     seats.extend(stage.roster().into_iter().filter(|id| !seats.contains(id)).collect::<Vec<_>>());
-    seats
+    // These are the places; a draw says which seat each of them is.
+    let places = format.draw.places(seats.len());
+    let mut drawn = seats.clone();
+    let known = places.into_iter().filter(|seat| seat.0 < seats.len());
+    for (place, id) in known.zip(&seats) {
+        drawn[place.0] = *id;
+    }
+    drawn
 }
 
 /// Compares the order of the matches of each round.
