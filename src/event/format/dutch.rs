@@ -15,7 +15,7 @@ use super::super::points::HalfPoints;
 use super::super::record::RoundGame;
 use super::super::schedule::{OpeningIndex, Seat};
 use super::due::{Due, Next, PairId, Past, groups, open, points};
-use super::matching::is_perfect;
+use super::matching::{is_perfect, largest};
 use super::swiss::Round;
 
 /// Up to so many engines of a group, the pairs with the fewest colours refused are found by counting all.
@@ -36,12 +36,25 @@ struct Player {
     buchholz: HalfPoints,
     colors: Vec<(u32, Color)>,
     met: BTreeSet<Seat>,
+    /// Whether it met a lower score (a bye counts so), or a higher one, in the last round and in the one before.
+    floats: [Option<Float>; 2],
+}
+
+/// Where an engine met another score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Float {
+    Down,
+    Up,
 }
 
 impl Player {
     /// Games with White less games with Black.
     fn balance(&self) -> i64 {
         self.colors.iter().map(|(_, color)| color.fold_wb(1, -1)).sum()
+    }
+
+    fn floated(&self, rounds_ago: usize, float: Float) -> bool {
+        self.floats.get(rounds_ago).copied().flatten() == Some(float)
     }
 
     /// The colour that it wants, and whether it must have it.
@@ -63,10 +76,33 @@ impl Dutch {
         std::iter::repeat_n(HalfPoints::ONE, byes).fold(points(past, seat), |sum, bye| sum + bye)
     }
 
+    /// How a seat floated in a round.
+    fn float(past: &Past, seat: Seat, round: u32) -> Option<Float> {
+        if past.byes.contains(&(seat, round)) {
+            return Some(Float::Down);
+        }
+        let game = past
+            .games
+            .values()
+            .find(|game| game.at.round == round && game.color(seat).is_some())?;
+        let other = if game.white == seat { game.black } else { game.white };
+        let before = past.before(round);
+        match Dutch::points(&before, seat).cmp(&Dutch::points(&before, other)) {
+            Ordering::Greater => Some(Float::Down),
+            Ordering::Less => Some(Float::Up),
+            Ordering::Equal => None,
+        }
+    }
+
     /// Those who play, by points, Buchholz and seed.
     fn players(seats: usize, past: &Past) -> Vec<Player> {
         let all: BTreeMap<Seat, HalfPoints> =
             (0..seats).map(|seat| (Seat(seat), Dutch::points(past, Seat(seat)))).collect();
+        let last = past.games.keys().map(|at| at.round).max().unwrap_or(0);
+        let floats = |seat: Seat| {
+            [0, 1]
+                .map(|ago| last.checked_sub(ago).and_then(|round| Dutch::float(past, seat, round)))
+        };
         let player = |(&seat, &points): (&Seat, &HalfPoints)| {
             let own = past.games.values().filter_map(|game| Some((game, game.color(seat)?)));
             let other =
@@ -78,6 +114,7 @@ impl Dutch {
                 buchholz: met.iter().filter_map(|seat| all.get(seat)).copied().sum(),
                 colors: own.map(|(game, color)| (game.at.round, color)).collect(),
                 met: met.into_iter().collect(),
+                floats: floats(seat),
             }
         };
         let mut players: Vec<Player> = all.iter().map(player).collect();
@@ -194,6 +231,9 @@ fn colored(upper: &Player, lower: &Player, board: usize) -> (Seat, Seat) {
     if is_white { (upper.seat, lower.seat) } else { (lower.seat, upper.seat) }
 }
 
+/// What speaks against a set of engines that leave their group, the weightiest first.
+type Cost = [usize; 5];
+
 /// What no pairing may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Strict {
@@ -284,7 +324,7 @@ impl Groups<'_> {
         let all: Vec<usize> = down.iter().chain(residents).copied().collect();
         let mut leave = all.len() % 2;
         while leave <= all.len() {
-            let mut best: Option<(usize, Vec<usize>)> = None;
+            let mut best: Option<(Cost, Vec<usize>)> = None;
             for leaving in subsets(&all, leave) {
                 let stay: Vec<usize> =
                     all.iter().copied().filter(|at| !leaving.contains(at)).collect();
@@ -292,8 +332,15 @@ impl Groups<'_> {
                 if !self.is_perfect(&stay, |_, _| true) || !self.is_perfect(&next, |_, _| true) {
                     continue;
                 }
-                let floats = leaving.iter().filter(|at| down.contains(at)).count();
-                let cost = 100 * floats + self.refused(&stay);
+                let count =
+                    |is: &dyn Fn(usize) -> bool| leaving.iter().filter(|at| is(**at)).count();
+                let cost = [
+                    count(&|at| down.contains(&at)),
+                    self.left_over(&leaving, below),
+                    self.refused(&stay),
+                    count(&|at| self.players[at].floated(0, Float::Down)),
+                    count(&|at| self.players[at].floated(1, Float::Down)),
+                ];
                 if best.as_ref().is_none_or(|(least, _)| cost < *least) {
                     best = Some((cost, leaving));
                 }
@@ -306,6 +353,19 @@ impl Groups<'_> {
             leave += 2;
         }
         (Vec::new(), all)
+    }
+
+    /// How many of the next group and of those who come down to it would stay without an opponent there.
+    fn left_over(&self, leaving: &[usize], below: &[usize]) -> usize {
+        let points = below.first().map(|at| self.players[*at].points);
+        let same = below.iter().filter(|at| Some(self.players[**at].points) == points);
+        let group: Vec<usize> = leaving.iter().chain(same).copied().collect();
+        let others = |a: usize| {
+            let fits = |b: &usize| a != *b && self.may_meet(group[a], group[*b]);
+            (0..group.len()).filter(fits).collect::<Vec<_>>()
+        };
+        let graph: Vec<Vec<usize>> = (0..group.len()).map(others).collect();
+        largest(&graph).iter().filter(|partner| partner.is_none()).count()
     }
 
     /// The fewest pairs of these in which both want the same colour; where they are many, whether any is.
@@ -359,7 +419,15 @@ impl Groups<'_> {
             } else {
                 others.iter().take_while(|at| came_down(**at)).count()
             };
-            let order = (natural..others.len()).chain((0..natural).rev());
+            let mut order: Vec<usize> = (natural..others.len()).chain((0..natural).rev()).collect();
+            if !homogeneous {
+                // Whoever met a higher score of late is spared.
+                let spared = |at: &usize| {
+                    let one = &self.players[others[*at]];
+                    (one.floated(0, Float::Up), one.floated(1, Float::Up))
+                };
+                order.sort_by_key(spared);
+            }
             let fitting = |at: &usize| {
                 let second = others[*at];
                 let rest: Vec<usize> =
@@ -369,8 +437,8 @@ impl Groups<'_> {
                     && self.is_perfect(&rest, |_, _| true)
                     && self.refused(&rest) + own <= least
             };
-            let found = order.clone().find(fitting).or_else(|| {
-                order.clone().find(|at| {
+            let found = order.iter().copied().find(fitting).or_else(|| {
+                order.iter().copied().find(|at| {
                     let rest: Vec<usize> =
                         others.iter().copied().filter(|one| *one != others[*at]).collect();
                     self.may_meet(first, others[*at]) && self.is_perfect(&rest, |_, _| true)
