@@ -1,5 +1,6 @@
 //! An event as a graph of stages: formats, where the engines come from, and terms, as an event file has them.
 
+mod raw;
 mod read;
 mod sources;
 

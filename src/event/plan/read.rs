@@ -3,18 +3,21 @@
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use toml::Spanned;
 
 use super::super::format::Format;
 use super::super::format::dutch::Dutch;
-use super::super::format::knockout::{Draw, Knockout, WhiteFirst};
+use super::super::format::knockout::{Draw, Knockout};
 use super::super::format::match_::{Match, Then};
 use super::super::format::playoff::Playoff;
 use super::super::format::round_robin::{Order, RoundRobin};
 use super::super::format::swiss::Swiss;
 use super::super::tiebreak::{CHAINS, Chain, Criterion, Rest};
-use super::{Plan, PlannedStage, Seating, Source, Terms, Variant};
+use super::raw::{
+    Bracket, Pairing, Raw, RawDraw, RawEngine, RawFormat, RawMatch, RawPlayoff, RawRoundRobin,
+    RawStage, RawThen, RawTies,
+};
+use super::{Plan, PlannedStage, Seating, Source, Terms};
 use crate::model::source_place::{Misplaced, Mistake, nearest};
 use crate::model::text::shown;
 
@@ -32,260 +35,6 @@ pub enum PlanError {
     /// Something in it is wrong.
     #[error(transparent)]
     Wrong(Misplaced),
-}
-
-/// The keys of an event file. Those that only playing needs are taken as they are.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[expect(
-    dead_code,
-    reason = "keys that are read when an event is played; here they are only known"
-)]
-struct Raw {
-    event: Spanned<String>,
-    site: Option<String>,
-    journal: Option<PathBuf>,
-    gate: Option<toml::Value>,
-    admit_undecided: Option<bool>,
-    allowlist: Option<PathBuf>,
-    time_control: Option<String>,
-    margin: Option<String>,
-    compensation: Option<String>,
-    hash: Option<u64>,
-    threads: Option<u32>,
-    concurrency: Option<NonZeroU32>,
-    material_draws: Option<bool>,
-    draw_rule: Option<toml::Value>,
-    syzygy: Option<Vec<PathBuf>>,
-    crash_limit: Option<NonZeroU32>,
-    history: Option<Vec<PathBuf>>,
-    rating_mean: Option<f64>,
-    #[serde(default)]
-    entry: Vec<RawEngine>,
-    #[serde(default)]
-    engine: Vec<RawEngine>,
-    stage: Spanned<Vec<RawStage>>,
-    #[serde(default)]
-    waiver: Vec<toml::Value>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[expect(
-    dead_code,
-    reason = "keys that are read when an event is played; here they are only known"
-)]
-struct RawEngine {
-    name: String,
-    path: Option<PathBuf>,
-    cmd: Option<String>,
-    engines_json: Option<PathBuf>,
-    engine: Option<String>,
-    seed: Option<u32>,
-    rating: Option<i32>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[expect(
-    dead_code,
-    reason = "keys that are read when an event is played; here they are only known"
-)]
-struct RawStage {
-    name: Spanned<String>,
-    games: Option<Spanned<OneOrMore>>,
-    format: Spanned<RawFormat>,
-    from: Option<Spanned<OneOrMore>>,
-    #[serde(default)]
-    invited: bool,
-    seating: Option<Seating>,
-    draw: Option<RawDraw>,
-    ties: Option<Spanned<RawTies>>,
-    tie_breaks: Option<Spanned<String>>,
-    promote: Option<Spanned<usize>>,
-    book: Option<PathBuf>,
-    book_policy: Option<String>,
-    variant: Option<Variant>,
-    #[serde(default)]
-    terms: RawTerms,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "a text or a list of texts")]
-enum OneOrMore {
-    One(String),
-    More(Vec<String>),
-}
-
-impl OneOrMore {
-    fn list(&self) -> Vec<String> {
-        match self {
-            OneOrMore::One(one) => vec![one.clone()],
-            OneOrMore::More(list) => list.clone(),
-        }
-    }
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum RawDraw {
-    Seeds,
-    Ranking,
-    ReversedRanking,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[expect(
-    dead_code,
-    reason = "keys that are read when an event is played; here they are only known"
-)]
-struct RawTerms {
-    clock: Option<String>,
-    draw_rule: Option<toml::Value>,
-    win_rule: Option<toml::Value>,
-    material_draws: Option<bool>,
-    syzygy: Option<toml::Value>,
-    interruption: Option<toml::Value>,
-    crash_limit: Option<NonZeroU32>,
-    updates: Option<toml::Value>,
-    books: Option<toml::Value>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum RawFormat {
-    RoundRobin(RawRoundRobin),
-    Match(RawMatch),
-    Swiss(RawSwiss),
-    Knockout(RawKnockout),
-    Playoff(RawPlayoff),
-    /// As files of 4k events write a round robin.
-    DoubleRoundRobins(NonZeroU32),
-    /// As files of 4k events write a match.
-    Pairs(NonZeroU32),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawRoundRobin {
-    doubles: NonZeroU32,
-    #[serde(default)]
-    order: Order,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawMatch {
-    pairs: NonZeroU32,
-    #[serde(default)]
-    early: bool,
-    #[serde(default)]
-    then: Vec<RawThen>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[expect(
-    dead_code,
-    reason = "keys that are read when an event is played; here they are only known"
-)]
-struct RawThen {
-    pairs: NonZeroU32,
-    until: Option<Until>,
-    clock: Option<String>,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Until {
-    Decisive,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[expect(dead_code, reason = "the one order and the one rule of colours that the events have")]
-struct RawSwiss {
-    rounds: NonZeroU32,
-    pairing: Pairing,
-    games: Option<NonZeroU32>,
-    sections: Option<NonZeroU32>,
-    order: Option<GameOrder>,
-    black_first: Option<BlackFirst>,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Pairing {
-    Monrad,
-    Dutch,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum GameOrder {
-    WorstFirst,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum BlackFirst {
-    Better,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawKnockout {
-    bracket: Option<Bracket>,
-    shuffle: Option<u64>,
-    pairs: Spanned<Vec<NonZeroU32>>,
-    bronze: Option<NonZeroU32>,
-    #[serde(default)]
-    early: bool,
-    #[serde(default)]
-    white_first: WhiteFirst,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Bracket {
-    EqualDistance,
-    #[serde(rename = "edps8-rrc")]
-    Edps8Rrc,
-    AsDrawn,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawPlayoff {
-    #[serde(default = "one")]
-    doubles: NonZeroU32,
-    spots: NonZeroU32,
-}
-
-fn one() -> NonZeroU32 {
-    NonZeroU32::MIN
-}
-
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "a chain's name, a list of criteria or { playoff = … }")]
-enum RawTies {
-    Named(String),
-    List(Vec<String>),
-    Playoff(
-        #[expect(dead_code, reason = "a playoff is a stage of its own in recorded games")]
-        RawTiePlayoff,
-    ),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[expect(
-    dead_code,
-    reason = "the playoff is a stage of its own in the games; here it is only known"
-)]
-struct RawTiePlayoff {
-    playoff: toml::Value,
 }
 
 impl Plan {

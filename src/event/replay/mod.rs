@@ -182,7 +182,7 @@ fn stage_of(plan: &Plan, tag: &str) -> Option<(usize, usize)> {
         for (part, others) in planned.tags.iter().enumerate() {
             for phrase in others {
                 let phrase = if phrase == "*" { Vec::new() } else { words(phrase) };
-                let is_known = best.is_some_and(|(length, _)| length >= phrase.len() + 1);
+                let is_known = best.is_some_and(|(length, _)| length > phrase.len());
                 if tag.ends_with(&phrase) && !is_known {
                     best = Some((phrase.len() + 1, (stage, part)));
                 }
