@@ -19,7 +19,7 @@ use gate4k::event::journal_games;
 use gate4k::event::ledger::Ledger;
 use gate4k::event::ratings::EventRatings;
 use gate4k::event::schedule::{BookPolicy, Pairing, Schedule};
-use gate4k::game::end::Reason;
+use gate4k::model::game::ending::Termination;
 use nix::sys::resource::{UsageWho, getrusage};
 use shakmaty::{CastlingMode, Chess, Position};
 
@@ -153,7 +153,7 @@ fn game(
         result: result.into(),
         termination: None,
         details: details.into(),
-        reason: Reason::Mate,
+        reason: Termination::Mate,
         by_rule: None,
         moves: line.join(" "),
         book: 0,
@@ -227,8 +227,8 @@ fn table_after_a_game(dir: &Path, games: usize) {
     let anew = quickest(|| {
         let mut builder = FieldBuilder::default();
         for game in &finished {
-            let record = journal_games::record("Long", &state.started, game).expect("legal");
-            builder.add(&record, 0);
+            let listed = journal_games::listed("Long", &state.started, game).expect("legal");
+            builder.add(&listed, 0);
         }
         assert_eq!(stage.standings(&builder.finish()).games, games);
     });

@@ -10,17 +10,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize, Serializer};
 use shakmaty::{ByColor, Color};
 
-/// A moment, as time since some beginning that all stamps of a game share.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Stamp(pub Duration);
-
-impl Stamp {
-    /// The time from `earlier` to here; zero where that is later.
-    #[must_use]
-    pub fn since(self, earlier: Stamp) -> Duration {
-        self.0.saturating_sub(earlier.0)
-    }
-}
+use crate::model::game::record::Stamp;
 
 /// Where stamps come from.
 pub trait Clock {
@@ -79,7 +69,7 @@ pub enum TimeControl {
     /// A clock: a base time, an increment after each move, and a number of moves after which the base
     /// time is given again.
     Clock {
-        /// What the clock shows at first.
+        /// The time at the beginning.
         base: Duration,
         /// Added after each move.
         increment: Duration,
@@ -102,7 +92,7 @@ impl TimeControl {
         moves: None,
     };
 
-    /// Whether an engine that knows only rule 7.9 can play it: a clock without periods.
+    /// True if an engine that knows only rule 7.9 can play it: a clock without periods.
     #[must_use]
     pub fn is_plain_clock(&self) -> bool {
         matches!(self, TimeControl::Clock { moves: None, .. })
@@ -239,7 +229,7 @@ impl<'de> Deserialize<'de> for TimeControl {
 /// How long is waited for an answer, and what of it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// What a move may come late without losing (0 for the event).
+    /// The time that a move may come late without losing (0 for the event).
     pub margin: Duration,
     /// After the clock has run out, how long the move is still waited for; an engine that answers then
     /// has lost, but lives for the next game.
@@ -319,13 +309,13 @@ impl GameClock {
         self.sides.get(side).control
     }
 
-    /// What a side's clock shows; zero without a clock.
+    /// The time on a side's clock; zero without a clock.
     #[must_use]
     pub fn left(&self, side: Color) -> Duration {
         self.sides.get(side).left
     }
 
-    /// What a side gets for each move; zero without a clock.
+    /// A side's increment for each move; zero without a clock.
     #[must_use]
     pub fn increment(&self, side: Color) -> Duration {
         match self.sides.get(side).control {
@@ -340,7 +330,7 @@ impl GameClock {
         self.sides.get(side).moves_to_go
     }
 
-    /// What a move may take, margin included; none where only the bound on every wait holds.
+    /// The time that a move may take, margin included; none where only the bound on every wait holds.
     #[must_use]
     fn allowed(&self, side: Color) -> Option<Duration> {
         let one = self.sides.get(side);
@@ -360,7 +350,7 @@ impl GameClock {
         }
     }
 
-    /// Whether time alone decides for this side (a move that never comes is then a loss on time).
+    /// True if time alone decides for this side (a move that never comes is then a loss on time).
     #[must_use]
     pub fn runs(&self, side: Color) -> bool {
         self.allowed(side).is_some()

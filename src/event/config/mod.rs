@@ -18,6 +18,7 @@ use crate::game::adjudicate::DrawRule;
 use crate::game::clock::TimeControl;
 use crate::game::end::Material;
 use crate::judge::waiver::{RawWaiver, Waiver};
+use crate::model::game::listed::RoundGame;
 use crate::model::source_place::{Misplaced, Mistake, nearest};
 use crate::model::text::shown;
 use crate::model::words::counted;
@@ -304,13 +305,7 @@ impl Config {
 
     /// A game's id: the same whenever and wherever the event is played.
     #[must_use]
-    pub fn game_id(
-        &self,
-        stage: &Stage,
-        at: super::record::RoundGame,
-        white: &str,
-        black: &str,
-    ) -> String {
+    pub fn game_id(&self, stage: &Stage, at: RoundGame, white: &str, black: &str) -> String {
         let words = [&self.event, &stage.name, &at.to_string(), white, black].map(slug);
         words.join("/")
     }
