@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use gate4k::event::config::{Config, sha256};
+use gate4k::event::config::Config;
 use gate4k::event::field::FieldBuilder;
 use gate4k::event::journal::record::{GameFinished, GameStarted, Header, Ply, StageStarted};
 use gate4k::event::journal::{self, Journal, Record, VERSION};
@@ -20,6 +20,7 @@ use gate4k::event::ledger::Ledger;
 use gate4k::event::ratings::EventRatings;
 use gate4k::event::schedule::{BookPolicy, Pairing, Schedule};
 use gate4k::model::game::ending::Termination;
+use gate4k::model::text::sha256;
 use nix::sys::resource::{UsageWho, getrusage};
 use shakmaty::{CastlingMode, Chess, Position};
 

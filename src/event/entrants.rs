@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::config::{Config, Entry, GateKind, sha256};
+use super::config::{Config, Entry, GateKind};
 use super::journal::record::{Frozen, Receipt};
 use crate::engine::process::Start;
 use crate::judge::error::CheckError;
@@ -12,7 +12,7 @@ use crate::judge::settings::Settings;
 use crate::judge::start::PlayableEntry;
 use crate::judge::{Judge, Progress};
 use crate::model::entry_report::EntryReport;
-use crate::model::text::shown;
+use crate::model::text::{sha256, shown};
 use crate::model::verdict::Verdict;
 use crate::policy::allowlist::BUILT_IN;
 use crate::runner::Engine;

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use shakmaty::Color;
 
-use super::config::hex;
 use super::journal::record::{History, HistoryFile, Meeting, Record};
 use super::journal::{self, JournalError};
 use super::pgn_source::{PgnError, PgnSource};
 use crate::model::game::result::GameResult;
+use crate::model::text::hex;
 use crate::model::text::shown;
 
 /// Why a history cannot be used.
@@ -94,7 +94,7 @@ fn sum(path: &Path) -> std::io::Result<String> {
     loop {
         let length = std::io::Read::read(&mut file, &mut part)?;
         if length == 0 {
-            return Ok(hex(&hasher.finalize()));
+            return Ok(hex(hasher.finalize()));
         }
         hasher.update(&part[..length]);
     }
@@ -131,7 +131,7 @@ mod tests {
         let history = read(&[pgn.clone(), old]).unwrap();
         let told: Vec<_> = history.files.iter().map(|f| (f.name.as_str(), f.games)).collect();
         assert_eq!(told, [("a.pgn", 2), ("old.journal", 1)]);
-        assert_eq!(history.files[0].sha256, super::super::config::sha256(PGN.as_bytes()));
+        assert_eq!(history.files[0].sha256, crate::model::text::sha256(PGN.as_bytes()));
         let meeting = |white: &str, black: &str, results| Meeting {
             white: white.into(),
             black: black.into(),

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
 use toml::Spanned;
 
 use super::schedule::BookPolicy;
@@ -20,7 +19,7 @@ use crate::game::end::Material;
 use crate::judge::waiver::{RawWaiver, Waiver};
 use crate::model::game::listed::RoundGame;
 use crate::model::source_place::{Misplaced, Mistake, nearest};
-use crate::model::text::shown;
+use crate::model::text::{sha256, shown};
 use crate::model::words::counted;
 pub use template::{NoEntries, template};
 
@@ -468,16 +467,6 @@ fn slug(text: impl AsRef<str>) -> String {
         }
     }
     out.trim_matches(['-', '.']).to_owned()
-}
-
-/// A SHA-256 sum in hex.
-#[must_use]
-pub fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-pub(super) fn hex(sum: &[u8]) -> String {
-    sum.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use gate4k::event::config::{Config, sha256};
+use gate4k::event::config::Config;
 use gate4k::event::journal::record::{
     Frozen, GameFinished, GameStarted, Header, Receipt, StageFinished, StageStarted,
 };
 use gate4k::event::journal::{Journal, Record, VERSION};
 use gate4k::model::game::ending::{Ending, Termination};
 use gate4k::model::game::listed::RoundGame;
+use gate4k::model::text::sha256;
 use gate4k::policy::allowlist::BUILT_IN;
 use shakmaty::Color;
 
