@@ -10,7 +10,6 @@ use std::fmt;
 use shakmaty::uci::UciMove;
 
 use super::info::InfoLine;
-use crate::game::go::Go;
 use crate::model::game::record::SearchInfo;
 
 /// A message to an engine. Printing gives the line without its end; the wire adds a single LF.
@@ -26,10 +25,6 @@ pub enum Command<'a> {
     StartPos(&'a [UciMove]),
     /// `position fen …`
     Fen(&'a str),
-    /// `go …`
-    Go(Go),
-    /// `stop`
-    Stop,
     /// `setoption name … value …`
     SetOption {
         /// The option's name as the engine announced it.
@@ -37,8 +32,6 @@ pub enum Command<'a> {
         /// Its value; none for a button.
         value: Option<&'a str>,
     },
-    /// `quit`
-    Quit,
 }
 
 impl fmt::Display for Command<'_> {
@@ -56,8 +49,6 @@ impl fmt::Display for Command<'_> {
                 Ok(())
             }
             Command::Fen(fen) => write!(f, "position fen {fen}"),
-            Command::Go(go) => go.fmt(f),
-            Command::Stop => f.write_str("stop"),
             Command::SetOption { name, value } => {
                 write!(f, "setoption name {name}")?;
                 match value {
@@ -65,7 +56,6 @@ impl fmt::Display for Command<'_> {
                     None => Ok(()),
                 }
             }
-            Command::Quit => f.write_str("quit"),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Time controls and the arithmetic of a game's clocks. Nothing here reads a real clock but
-//! [`Monotonic`]: a game's times are offsets that a [`Clock`] gave, so tests never sleep.
+//! [`Monotonic`]: a game's times are offsets, so tests never sleep.
 
-use std::cell::Cell;
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::str::FromStr;
@@ -11,12 +10,6 @@ use serde::{Deserialize, Serialize, Serializer};
 use shakmaty::{ByColor, Color};
 
 use crate::model::game::record::Stamp;
-
-/// Where stamps come from.
-pub trait Clock {
-    /// Now; never earlier than a stamp given before.
-    fn now(&self) -> Stamp;
-}
 
 /// The kernel's monotonic clock.
 #[derive(Clone, Copy, Debug)]
@@ -35,31 +28,6 @@ impl Monotonic {
     #[must_use]
     pub fn stamp(&self, at: Instant) -> Stamp {
         Stamp(at.saturating_duration_since(self.epoch))
-    }
-}
-
-impl Clock for Monotonic {
-    fn now(&self) -> Stamp {
-        Stamp(self.epoch.elapsed())
-    }
-}
-
-/// A clock that moves only when told to.
-#[derive(Debug, Default)]
-pub struct Manual {
-    now: Cell<Duration>,
-}
-
-impl Manual {
-    /// Lets time pass.
-    pub fn pass(&self, time: Duration) {
-        self.now.set(self.now.get() + time);
-    }
-}
-
-impl Clock for Manual {
-    fn now(&self) -> Stamp {
-        Stamp(self.now.get())
     }
 }
 
@@ -499,15 +467,6 @@ mod tests {
         let clock = clock("nodes=100", 0);
         assert!(!clock.runs(Color::White));
         assert_eq!(clock.wait(Color::White), Duration::from_secs(60));
-    }
-
-    #[test]
-    fn the_manual_clock_moves_when_told() {
-        let clock = Manual::default();
-        let before = clock.now();
-        clock.pass(secs(3.0));
-        assert_eq!(clock.now().since(before), secs(3.0));
-        assert_eq!(before.since(clock.now()), Duration::ZERO);
     }
 
     proptest! {

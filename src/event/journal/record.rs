@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use shakmaty::Color;
 
 use crate::model::game::ending::{Ending, Termination};
 use crate::model::game::listed::RoundGame;
@@ -321,12 +320,6 @@ impl GameFinished {
     #[must_use]
     pub fn result(&self) -> GameResult {
         GameResult::from_word(&self.result).unwrap_or(GameResult::Unfinished)
-    }
-
-    /// The name of a colour's engine.
-    #[must_use]
-    pub fn name(&self, color: Color) -> &str {
-        color.fold_wb(&self.white, &self.black)
     }
 
     /// The end of the game.

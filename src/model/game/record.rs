@@ -174,3 +174,15 @@ impl GameRecord {
         if plies.is_multiple_of(2) { first } else { !first }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_time_passes_backwards() {
+        let [early, late] = [2, 5].map(|secs| Stamp(Duration::from_secs(secs)));
+        assert_eq!(late.since(early), Duration::from_secs(3));
+        assert_eq!(early.since(late), Duration::ZERO);
+    }
+}
