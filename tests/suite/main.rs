@@ -49,7 +49,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> Vec<Test> {
-    let modules: [fn() -> Vec<Test>; 28] = [
+    let modules: [fn() -> Vec<Test>; 29] = [
         abuse::tests,
         fixtures::tests,
         event::tests,

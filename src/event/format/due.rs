@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use shakmaty::Color;
 
-use super::super::points::HalfPoints;
-use super::super::record::{GameResult, RoundGame};
 use super::super::schedule::{OpeningIndex, Seat};
+use crate::model::game::listed::RoundGame;
+use crate::model::game::points::HalfPoints;
+use crate::model::game::result::GameResult;
 
 /// An encounter of two engines within a stage: one game, or one opening with both colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,10 +2,11 @@
 
 use std::num::NonZeroU32;
 
-use super::super::record::{GameResult, RoundGame};
 use super::super::schedule::{OpeningIndex, Seat};
 use super::due::{Due, Next, PairId, Past};
 use super::match_::{Match, MatchState};
+use crate::model::game::listed::RoundGame;
+use crate::model::game::result::GameResult;
 
 /// Which of two adjacent places of the bracket has White in the first game of a match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
@@ -331,7 +332,7 @@ mod tests {
                                 } else {
                                     Color::Black
                                 };
-                                let result = GameResult::Won(winner);
+                                let result = GameResult::Win(winner);
                                 let (white, black) = (game.white, game.black);
                                 past.add(Played { at: game.at, white, black, result });
                                 games += 1;

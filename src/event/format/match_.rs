@@ -6,9 +6,10 @@ use std::num::NonZeroU32;
 
 use shakmaty::Color;
 
-use super::super::record::{GameResult, RoundGame};
 use super::super::schedule::{OpeningIndex, Seat};
 use super::due::{Due, Next, PairId, Past};
+use crate::model::game::listed::RoundGame;
+use crate::model::game::result::GameResult;
 
 /// A part of a match that is played where all before it is level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,9 +127,9 @@ fn game(number: usize) -> Due {
 fn lead_of(result: GameResult, at: usize) -> i64 {
     let own = if at.is_multiple_of(2) { Color::White } else { Color::Black };
     match result {
-        GameResult::Won(winner) if winner == own => 2,
-        GameResult::Won(_) => -2,
-        GameResult::Drawn | GameResult::Unfinished => 0,
+        GameResult::Win(winner) if winner == own => 2,
+        GameResult::Win(_) => -2,
+        GameResult::Draw | GameResult::Unfinished => 0,
     }
 }
 
@@ -157,9 +158,9 @@ mod tests {
         text.chars()
             .enumerate()
             .map(|(at, sign)| match sign {
-                '+' => GameResult::Won(own(at)),
-                '-' => GameResult::Won(!own(at)),
-                _ => GameResult::Drawn,
+                '+' => GameResult::Win(own(at)),
+                '-' => GameResult::Win(!own(at)),
+                _ => GameResult::Draw,
             })
             .collect()
     }

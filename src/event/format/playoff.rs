@@ -3,11 +3,11 @@
 
 use std::num::NonZeroU32;
 
-use super::super::points::HalfPoints;
-use super::super::record::RoundGame;
 use super::super::schedule::Seat;
 use super::due::{Due, Next, PairId, Past, groups, open};
 use super::round_robin::{Order, RoundRobin};
+use crate::model::game::listed::RoundGame;
+use crate::model::game::points::HalfPoints;
 
 /// A playoff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,9 +114,9 @@ impl Playoff {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::record::GameResult;
     use super::super::due::Played;
     use super::*;
+    use crate::model::game::result::GameResult;
     use shakmaty::Color;
 
     fn playoff(spots: u32) -> Playoff {
@@ -135,9 +135,9 @@ mod tests {
                 Next::Play(due) => {
                     for game in &due {
                         let result = match decide(goes.len(), game) {
-                            Some(seat) if seat == game.white => GameResult::Won(Color::White),
-                            Some(seat) if seat == game.black => GameResult::Won(Color::Black),
-                            _ => GameResult::Drawn,
+                            Some(seat) if seat == game.white => GameResult::Win(Color::White),
+                            Some(seat) if seat == game.black => GameResult::Win(Color::Black),
+                            _ => GameResult::Draw,
                         };
                         let (white, black) = (game.white, game.black);
                         past.add(Played { at: game.at, white, black, result });

@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use super::super::record::RoundGame;
 use super::super::schedule::{BookPolicy, OpeningIndex, Schedule, Seat, TooFewOrMany};
 use super::due::{Due, Next, PairId, Past, groups, open, points};
+use crate::model::game::listed::RoundGame;
 
 /// In which order the pairs of a cycle come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]

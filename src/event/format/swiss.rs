@@ -4,11 +4,11 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use super::super::points::HalfPoints;
-use super::super::record::RoundGame;
 use super::super::schedule::{OpeningIndex, Seat};
 use super::due::{Due, Next, PairId, Past, groups, open, points};
 use super::matching::is_perfect;
+use crate::model::game::listed::RoundGame;
+use crate::model::game::points::HalfPoints;
 
 /// A Swiss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,9 +210,9 @@ fn can_be_paired(seats: &[Seat], allowed: &impl Fn(Seat, Seat) -> bool) -> bool 
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::record::GameResult;
     use super::super::due::Played;
     use super::*;
+    use crate::model::game::result::GameResult;
     use shakmaty::Color;
     use std::collections::BTreeSet;
 
@@ -244,7 +244,7 @@ mod tests {
                 let better = if white < black { Color::White } else { Color::Black };
                 let wide = white.abs_diff(black) >= 3;
                 let is_drawn = !wide && game.at.game.is_multiple_of(2);
-                let result = if is_drawn { GameResult::Drawn } else { GameResult::Won(better) };
+                let result = if is_drawn { GameResult::Draw } else { GameResult::Win(better) };
                 past.add(Played { at: game.at, white: game.white, black: game.black, result });
                 if game.at.game.is_multiple_of(2) {
                     pairs.insert(0, format!("{}{}", white.min(black) + 1, white.max(black) + 1));
@@ -298,9 +298,9 @@ mod tests {
                         fresh.insert(meeting(game.white, game.black));
                         lots = lots.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(13);
                         let result = match lots >> 60 {
-                            0..6 => GameResult::Drawn,
-                            6..11 => GameResult::Won(Color::White),
-                            _ => GameResult::Won(Color::Black),
+                            0..6 => GameResult::Draw,
+                            6..11 => GameResult::Win(Color::White),
+                            _ => GameResult::Win(Color::Black),
                         };
                         past.add(Played {
                             at: game.at,

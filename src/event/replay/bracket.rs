@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::super::format::knockout::{Encounter, Knockout, WhiteFirst};
-use super::super::record::GameResult;
 use super::league::{length, results};
 use super::report::{Kind, StageReplay};
 use super::stage_games::{Id, Seated, Shown, StageGames};
+use crate::model::game::result::GameResult;
 
 /// Compares a knockout; the places come back.
 pub(super) fn knockout(
@@ -100,9 +100,9 @@ pub(super) fn knockout(
 /// Who leads a match, in half points.
 fn lead(games: &[Shown], first: Id) -> i64 {
     let one = |game: &Shown| match game.result {
-        GameResult::Won(color) if color.fold_wb(game.white, game.black) == first => 2,
-        GameResult::Won(_) => -2,
-        GameResult::Drawn | GameResult::Unfinished => 0,
+        GameResult::Win(color) if color.fold_wb(game.white, game.black) == first => 2,
+        GameResult::Win(_) => -2,
+        GameResult::Draw | GameResult::Unfinished => 0,
     };
     games.iter().map(one).sum::<i64>().signum()
 }

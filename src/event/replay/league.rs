@@ -8,10 +8,11 @@ use super::super::format::match_::{Match, MatchState};
 use super::super::format::playoff::Playoff;
 use super::super::format::round_robin::RoundRobin;
 use super::super::format::{Next, Past};
-use super::super::record::RoundGame;
 use super::super::schedule::Seat;
 use super::report::{Kind, StageReplay};
 use super::stage_games::{Id, Seated, Shown, StageGames};
+use crate::model::game::listed::RoundGame;
+use crate::model::game::result::GameResult;
 
 type Placed = BTreeMap<RoundGame, Shown>;
 
@@ -171,13 +172,12 @@ pub(super) fn match_(
 }
 
 /// Results as the format of a match reads them: it alternates colours, whatever was played.
-pub(super) fn results(games: &[Shown], first: Id) -> Vec<super::super::record::GameResult> {
-    use super::super::record::GameResult;
+pub(super) fn results(games: &[Shown], first: Id) -> Vec<GameResult> {
     let one = |(number, game): (usize, &Shown)| match game.result {
-        GameResult::Won(color) => {
+        GameResult::Win(color) => {
             let winner = color.fold_wb(game.white, game.black);
             let own = shakmaty::Color::from_white(number % 2 == 0);
-            GameResult::Won(if winner == first { own } else { !own })
+            GameResult::Win(if winner == first { own } else { !own })
         }
         other => other,
     };

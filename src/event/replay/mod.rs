@@ -17,8 +17,9 @@ use std::path::{Path, PathBuf};
 use super::field::FieldBuilder;
 use super::format::Format;
 use super::plan::{Plan, PlannedStage, Seating, Variant};
-use super::points::HalfPoints;
 use super::standings::{Place, Standings, TieOfTwo};
+use crate::model::game::points::HalfPoints;
+use crate::model::game::result::GameResult;
 use crate::model::text::shown;
 use promotions::{Outcome, promotions};
 use read::{Recorded, Start};
@@ -70,8 +71,8 @@ pub fn replay(plan: &Plan, files: &[PathBuf]) -> Result<Replay, ReplayError> {
             .map(|(number, game)| Shown {
                 white: ids[number].0,
                 black: ids[number].1,
-                result: game.recorded.record.result,
-                at: game.recorded.record.round,
+                result: game.recorded.game.record.ending.result,
+                at: game.recorded.game.round,
                 part: game.part,
                 number,
             })
@@ -111,8 +112,7 @@ pub fn replay(plan: &Plan, files: &[PathBuf]) -> Result<Replay, ReplayError> {
             }
         }
         variants(planned, &stage, &games, &mut told);
-        let unfinished =
-            stage.games.iter().filter(|game| game.result == super::record::GameResult::Unfinished);
+        let unfinished = stage.games.iter().filter(|game| game.result == GameResult::Unfinished);
         let unfinished = unfinished.count();
         if unfinished > 0 {
             told.notes.push(format!("{unfinished} games have no result and count for nothing"));
@@ -145,7 +145,7 @@ fn assigned(
         let file = read::read(path).map_err(|(path, source)| ReplayError::Open { path, source })?;
         out.notes.extend(file.notes);
         for recorded in file.games {
-            let tag = recorded.record.event.clone();
+            let tag = recorded.game.event.clone();
             let place =
                 stage_of(plan, &tag).or_else(|| stage_of(plan, &stem(path))).or_else(|| {
                     // The only stage takes what no tag tells, file after file.
@@ -203,9 +203,9 @@ fn named(games: &mut [Assigned]) -> (Vec<(Id, Id)>, Vec<String>) {
         .iter()
         .map(|game| names::Named {
             stage: game.stage,
-            round: game.recorded.record.round.map_or(0, |at| at.round),
-            white: &game.recorded.record.white.name,
-            black: &game.recorded.record.black.name,
+            round: game.recorded.game.round.map_or(0, |at| at.round),
+            white: &game.recorded.game.white.name,
+            black: &game.recorded.game.black.name,
         })
         .collect();
     let keys: BTreeMap<String, String> =
@@ -218,15 +218,15 @@ fn named(games: &mut [Assigned]) -> (Vec<(Id, Id)>, Vec<String>) {
             let key = keys.get(name);
             Id(key.and_then(|key| engines.binary_search(&key).ok()).unwrap_or(0))
         };
-        let record = &game.recorded.record;
+        let record = &game.recorded.game;
         let pair = (id(&record.white.name), id(&record.black.name));
         latest[pair.0.0].clone_from(&record.white.name);
         latest[pair.1.0].clone_from(&record.black.name);
         ids.push(pair);
     }
     for (game, pair) in games.iter_mut().zip(&ids) {
-        game.recorded.record.white.name.clone_from(&latest[pair.0.0]);
-        game.recorded.record.black.name.clone_from(&latest[pair.1.0]);
+        game.recorded.game.white.name.clone_from(&latest[pair.0.0]);
+        game.recorded.game.black.name.clone_from(&latest[pair.1.0]);
     }
     (ids, latest)
 }
@@ -250,7 +250,7 @@ fn seats(
         Seating::Rating => {
             let rating = |id: &Id| {
                 let of = |game: &Shown| {
-                    let record = &games.get(game.number)?.recorded.record;
+                    let record = &games.get(game.number)?.recorded.game;
                     if game.white == *id { record.white.rating } else { record.black.rating }
                 };
                 let mut own =
@@ -331,7 +331,7 @@ fn table(
     let own: Vec<&Assigned> =
         stage.games.iter().filter_map(|game| games.get(game.number)).collect();
     for game in own {
-        builder.add(&game.recorded.record, 0);
+        builder.add(&game.recorded.game, 0);
     }
     let mut field = builder.finish();
     if let Some(limit) = planned.terms.crash_limit {

@@ -8,11 +8,15 @@ use std::path::{Path, PathBuf};
 
 use pgn_reader::{RawTag, Reader, SanPlus, Visitor};
 use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, Color, KnownOutcome, Outcome, Position};
+use shakmaty::{CastlingMode, Chess, KnownOutcome, Move, Outcome, Position};
 
 use super::super::pgn_lines::{Lines, unpacked};
-use super::super::record::{Engine, GameRecord, GameResult, PlyRecord, Termination};
 use super::super::termination;
+use crate::model::game::ending::{Ending, Termination};
+use crate::model::game::listed::{ListedGame, Player};
+use crate::model::game::opening::Opening;
+use crate::model::game::record::GameRecord;
+use crate::model::game::result::GameResult;
 use crate::model::text::{escape, shown};
 
 /// The longest value that is kept of a tag, in characters.
@@ -22,7 +26,7 @@ const TAG_CHARS: usize = 200;
 #[derive(Clone, Debug)]
 pub(super) struct Recorded {
     /// The game, with as many moves as could be read.
-    pub(super) record: GameRecord,
+    pub(super) game: ListedGame,
     /// Whether its start position is of Chess960.
     pub(super) variant: Start,
 }
@@ -106,7 +110,7 @@ struct Moves {
     tags: Tags,
     start: Chess,
     position: Chess,
-    plies: Vec<PlyRecord>,
+    moves: Vec<Move>,
     said: Option<GameResult>,
     odd: Option<String>,
 }
@@ -161,7 +165,7 @@ impl Visitor for Games {
             tags,
             position: start.clone(),
             start,
-            plies: Vec::new(),
+            moves: Vec::new(),
             said: None,
             odd,
         })
@@ -174,7 +178,7 @@ impl Visitor for Games {
         match san.san.to_move(&game.position) {
             Ok(played) => {
                 game.position.play_unchecked(played);
-                game.plies.push(PlyRecord::bare(played));
+                game.moves.push(played);
             }
             Err(error) => {
                 let number = game.position.fullmoves();
@@ -186,8 +190,8 @@ impl Visitor for Games {
 
     fn outcome(&mut self, game: &mut Moves, outcome: Outcome) -> ControlFlow<Self::Output> {
         game.said = Some(match outcome {
-            Outcome::Known(KnownOutcome::Decisive { winner }) => GameResult::Won(winner),
-            Outcome::Known(KnownOutcome::Draw) => GameResult::Drawn,
+            Outcome::Known(KnownOutcome::Decisive { winner }) => GameResult::Win(winner),
+            Outcome::Known(KnownOutcome::Draw) => GameResult::Draw,
             Outcome::Unknown => GameResult::Unfinished,
         });
         ControlFlow::Continue(())
@@ -204,7 +208,7 @@ fn is_960(tags: &Tags) -> bool {
 }
 
 fn finish(game: Moves) -> <Games as Visitor>::Output {
-    let Moves { tags, start, position, plies, said, mut odd } = game;
+    let Moves { tags, start, position, moves, said, mut odd } = game;
     let is_name = |name: &str| !name.is_empty() && name != "?";
     if !is_name(&tags.white) || !is_name(&tags.black) {
         return Err("does not name both engines".to_owned());
@@ -212,36 +216,29 @@ fn finish(game: Moves) -> <Games as Visitor>::Output {
     if tags.white == tags.black {
         return Err(format!("has {} on both sides", tags.white));
     }
-    let tagged = match tags.result.as_str() {
-        "1-0" => Some(GameResult::Won(Color::White)),
-        "0-1" => Some(GameResult::Won(Color::Black)),
-        "1/2-1/2" => Some(GameResult::Drawn),
-        _ => None,
-    };
+    let tagged =
+        GameResult::from_word(&tags.result).filter(|result| *result != GameResult::Unfinished);
     let result = tagged.or(said).unwrap_or(GameResult::Unfinished);
     if odd.is_none()
         && let Some(claimed) = tags.plies
-        && claimed != plies.len()
+        && claimed != moves.len()
     {
-        odd = Some(format!("says {claimed} plies and has {}", plies.len()));
+        odd = Some(format!("says {claimed} plies and has {}", moves.len()));
     }
     let variant = if is_960(&tags) { start_of(tags.fen.as_deref()) } else { Start::Standard };
     let termination = termination::named(Some(&tags.details))
         .or_else(|| termination::named(Some(&tags.termination)))
         .or_else(|| termination::seen(&position))
         .unwrap_or(Termination::Unknown);
-    let record = GameRecord {
+    let ending = Ending { result, reason: termination };
+    let game = ListedGame {
         event: tags.event,
-        white: Engine { name: tags.white, rating: tags.white_elo },
-        black: Engine { name: tags.black, rating: tags.black_elo },
+        white: Player { name: tags.white, rating: tags.white_elo },
+        black: Player { name: tags.black, rating: tags.black_elo },
         round: tags.round.parse().ok(),
-        result,
-        termination,
-        detail: if tags.details.is_empty() { tags.termination } else { tags.details },
-        start,
-        plies,
+        record: GameRecord::of_moves(Opening::new(start, Vec::new()), moves, ending),
     };
-    Ok((Recorded { record, variant }, odd))
+    Ok((Recorded { game, variant }, odd))
 }
 
 /// Whether both sides of a start position are alike.

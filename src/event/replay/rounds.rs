@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use super::super::format::Past;
 use super::super::format::dutch::Dutch;
 use super::super::format::swiss::{Round, Swiss};
-use super::super::record::RoundGame;
 use super::super::schedule::Seat;
 use super::report::{Kind, StageReplay};
 use super::stage_games::{Id, Seated, Shown, StageGames};
+use crate::model::game::listed::RoundGame;
 
 /// A Swiss of one of the two systems.
 #[derive(Clone, Copy)]

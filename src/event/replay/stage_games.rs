@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::format::Played;
-use super::super::record::{GameResult, RoundGame};
 use super::super::schedule::Seat;
+use crate::model::game::listed::RoundGame;
+use crate::model::game::result::GameResult;
 
 /// An engine of the replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -160,7 +161,7 @@ mod tests {
         Shown {
             white: Id(white),
             black: Id(black),
-            result: GameResult::Drawn,
+            result: GameResult::Draw,
             at: Some(RoundGame { round, game }),
             part: 0,
             number,

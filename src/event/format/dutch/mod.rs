@@ -14,11 +14,11 @@ use std::num::NonZeroU32;
 
 use shakmaty::Color;
 
-use super::super::points::HalfPoints;
-use super::super::record::RoundGame;
 use super::super::schedule::{OpeningIndex, Seat};
 use super::due::{Due, Next, PairId, Past, Played, groups as by_figure, open, points};
 use super::swiss::Round;
+use crate::model::game::listed::RoundGame;
+use crate::model::game::points::HalfPoints;
 use groups::Groups;
 use player::{Float, Player, Strict, can_be_paired};
 
@@ -191,8 +191,8 @@ fn colored(upper: &Player, lower: &Player, board: usize) -> (Seat, Seat) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::record::GameResult;
     use super::*;
+    use crate::model::game::result::GameResult;
     use std::collections::BTreeSet;
 
     #[test]
@@ -241,9 +241,9 @@ mod tests {
                     assert!(met.insert(pair) || must_repeat, "{seats}: {pair:?} again");
                     lots = lots.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(13);
                     let result = match lots >> 60 {
-                        0..5 => GameResult::Drawn,
-                        5..11 => GameResult::Won(Color::White),
-                        _ => GameResult::Won(Color::Black),
+                        0..5 => GameResult::Draw,
+                        5..11 => GameResult::Win(Color::White),
+                        _ => GameResult::Win(Color::Black),
                     };
                     past.add(Played { at: game.at, white: game.white, black: game.black, result });
                 }

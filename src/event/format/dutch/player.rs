@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use shakmaty::Color;
 
-use super::super::super::points::HalfPoints;
 use super::super::super::schedule::Seat;
 use super::super::matching::is_perfect;
+use crate::model::game::points::HalfPoints;
 
 /// What pairing asks of an engine.
 #[derive(Clone, Debug)]
