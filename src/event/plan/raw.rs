@@ -6,9 +6,12 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::super::config::{GateKind, RawDrawRule, RawPolicy};
 use super::super::format::knockout::WhiteFirst;
 use super::super::format::round_robin::Order;
 use super::{Seating, Variant};
+use crate::game::clock::TimeControl;
+use crate::judge::waiver::RawWaiver;
 
 /// The keys of an event file. Those that only playing needs are taken as they are.
 #[derive(Deserialize)]
@@ -21,17 +24,17 @@ pub(super) struct Raw {
     pub(super) event: Spanned<String>,
     pub(super) site: Option<String>,
     pub(super) journal: Option<PathBuf>,
-    pub(super) gate: Option<toml::Value>,
+    pub(super) gate: Option<GateKind>,
     pub(super) admit_undecided: Option<bool>,
     pub(super) allowlist: Option<PathBuf>,
-    pub(super) time_control: Option<String>,
+    pub(super) time_control: Option<TimeControl>,
     pub(super) margin: Option<String>,
     pub(super) compensation: Option<String>,
     pub(super) hash: Option<u64>,
     pub(super) threads: Option<u32>,
     pub(super) concurrency: Option<NonZeroU32>,
     pub(super) material_draws: Option<bool>,
-    pub(super) draw_rule: Option<toml::Value>,
+    pub(super) draw_rule: Option<RawDrawRule>,
     pub(super) syzygy: Option<Vec<PathBuf>>,
     pub(super) crash_limit: Option<NonZeroU32>,
     pub(super) history: Option<Vec<PathBuf>>,
@@ -42,7 +45,7 @@ pub(super) struct Raw {
     pub(super) engine: Vec<RawEngine>,
     pub(super) stage: Spanned<Vec<RawStage>>,
     #[serde(default)]
-    pub(super) waiver: Vec<toml::Value>,
+    pub(super) waiver: Vec<RawWaiver>,
 }
 
 #[derive(Deserialize)]
@@ -75,12 +78,12 @@ pub(super) struct RawStage {
     #[serde(default)]
     pub(super) invited: bool,
     pub(super) seating: Option<Seating>,
-    pub(super) draw: Option<RawDraw>,
+    pub(super) draw: Option<Spanned<RawDraw>>,
     pub(super) ties: Option<Spanned<RawTies>>,
     pub(super) tie_breaks: Option<Spanned<String>>,
-    pub(super) promote: Option<Spanned<usize>>,
+    pub(super) promote: Option<NonZeroU32>,
     pub(super) book: Option<PathBuf>,
-    pub(super) book_policy: Option<String>,
+    pub(super) book_policy: Option<RawPolicy>,
     pub(super) variant: Option<Variant>,
     #[serde(default)]
     pub(super) terms: RawTerms,
@@ -110,22 +113,11 @@ pub(super) enum RawDraw {
     ReversedRanking,
 }
 
+/// The agreements on games that recorded games show. All others are refused as unknown keys.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[expect(
-    dead_code,
-    reason = "keys that are read when an event is played; here they are only known"
-)]
 pub(super) struct RawTerms {
-    pub(super) clock: Option<String>,
-    pub(super) draw_rule: Option<toml::Value>,
-    pub(super) win_rule: Option<toml::Value>,
-    pub(super) material_draws: Option<bool>,
-    pub(super) syzygy: Option<toml::Value>,
-    pub(super) interruption: Option<toml::Value>,
     pub(super) crash_limit: Option<NonZeroU32>,
-    pub(super) updates: Option<toml::Value>,
-    pub(super) books: Option<toml::Value>,
 }
 
 #[derive(Deserialize)]
@@ -162,14 +154,9 @@ pub(super) struct RawMatch {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[expect(
-    dead_code,
-    reason = "keys that are read when an event is played; here they are only known"
-)]
 pub(super) struct RawThen {
     pub(super) pairs: NonZeroU32,
     pub(super) until: Option<Until>,
-    pub(super) clock: Option<String>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -184,8 +171,8 @@ pub(super) enum Until {
 pub(super) struct RawSwiss {
     pub(super) rounds: NonZeroU32,
     pub(super) pairing: Pairing,
-    pub(super) games: Option<NonZeroU32>,
-    pub(super) sections: Option<NonZeroU32>,
+    pub(super) games: Option<Spanned<NonZeroU32>>,
+    pub(super) sections: Option<Spanned<NonZeroU32>>,
     pub(super) order: Option<GameOrder>,
     pub(super) black_first: Option<BlackFirst>,
 }
@@ -213,7 +200,7 @@ pub(super) enum BlackFirst {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct RawKnockout {
     pub(super) bracket: Option<Bracket>,
-    pub(super) shuffle: Option<u64>,
+    pub(super) shuffle: Option<Spanned<u64>>,
     pub(super) pairs: Spanned<Vec<NonZeroU32>>,
     pub(super) bronze: Option<NonZeroU32>,
     #[serde(default)]
@@ -244,22 +231,10 @@ pub(super) fn one() -> NonZeroU32 {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "a chain's name, a list of criteria or { playoff = … }")]
+#[serde(untagged, expecting = "a chain's name or a list of criteria")]
 pub(super) enum RawTies {
     Named(String),
     List(Vec<String>),
-    Playoff(
-        #[expect(dead_code, reason = "a playoff is a stage of its own in recorded games")]
-        RawTiePlayoff,
-    ),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[expect(
-    dead_code,
-    reason = "the playoff is a stage of its own in the games; here it is only known"
-)]
-pub(super) struct RawTiePlayoff {
-    pub(super) playoff: toml::Value,
+    /// A playoff after the stage, which is refused here: it is a stage of its own.
+    Table(toml::Table),
 }

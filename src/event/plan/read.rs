@@ -56,8 +56,11 @@ impl Plan {
         engines.sort_by_key(|engine| engine.seed.unwrap_or(u32::MAX));
         let span = raw.stage.span();
         let mut stages: Vec<PlannedStage> = Vec::new();
+        let mut promoted = None;
         for stage in raw.stage.into_inner() {
-            let planned = planned(stage, &stages, raw.crash_limit)?;
+            let promote = stage.promote;
+            let planned = planned(stage, &stages, promoted, raw.crash_limit)?;
+            promoted = promote;
             stages.push(planned);
         }
         if stages.is_empty() {
@@ -87,6 +90,7 @@ fn meant(message: &str) -> String {
 fn planned(
     raw: RawStage,
     before: &[PlannedStage],
+    promoted: Option<NonZeroU32>,
     crash_limit: Option<NonZeroU32>,
 ) -> Result<PlannedStage, Mistake> {
     let name = raw.name.get_ref().clone();
@@ -100,7 +104,12 @@ fn planned(
                 .parse()
                 .map_err(|error: super::sources::NoPlaces| (list.span(), error.to_string()))?;
             let is_known = before.iter().any(|stage| stage.name == source.stage);
-            if !is_known && !source.stage.ends_with(".journal") {
+            if source.stage.ends_with(".journal") {
+                let what = "`from` names stages of this file; recorded games tell nothing of an event before: \
+                            leave it out, and write invited = true where others come from a stage";
+                return Err((list.span(), what.into()));
+            }
+            if !is_known {
                 let names = before.iter().map(|stage| stage.name.as_str());
                 let near = nearest(&source.stage, names)
                     .map(|near| format!("; did you mean {near:?}?"))
@@ -112,11 +121,23 @@ fn planned(
         }
     }
     // As files of 4k events write it.
-    let is_drawn = matches!(raw.draw, Some(RawDraw::Ranking | RawDraw::ReversedRanking));
+    let draw = raw.draw.as_ref().map(|draw| *draw.get_ref());
+    let is_drawn = matches!(draw, Some(RawDraw::Ranking | RawDraw::ReversedRanking));
     if let (true, true, Some(last)) = (is_drawn, from.is_empty(), before.last()) {
-        from.push(Source { stage: last.name.clone(), places: super::Places::Best });
+        let best = promoted.map(|best| (1..=best.get().min(1000) as usize).collect());
+        let places = best.map_or(super::Places::Best, super::Places::These);
+        from.push(Source { stage: last.name.clone(), places });
     }
-    let seating = raw.seating.unwrap_or(match raw.draw {
+    if let (Some(_), Some(draw)) = (raw.seating, &raw.draw) {
+        return Err((draw.span(), "`draw` and `seating` say the same; keep one of them".into()));
+    }
+    if let (Some(_), Some(chain)) = (&raw.ties, &raw.tie_breaks) {
+        return Err((
+            chain.span(),
+            "`tie-breaks` and `ties` say the same; keep one of them".into(),
+        ));
+    }
+    let seating = raw.seating.unwrap_or(match draw {
         Some(RawDraw::Ranking) => Seating::Ranking,
         Some(RawDraw::ReversedRanking) => Seating::ReversedRanking,
         Some(RawDraw::Seeds) | None => Seating::AsPlayed,
@@ -162,23 +183,40 @@ fn format(raw: Spanned<RawFormat>) -> Result<Format, Mistake> {
             Format::Match(Match { pairs, early, then: then.iter().map(part).collect() })
         }
         RawFormat::Swiss(swiss) => match swiss.pairing {
-            Pairing::Dutch => Format::Dutch(Dutch { rounds: swiss.rounds }),
-            Pairing::Monrad => Format::Swiss(Swiss {
-                rounds: swiss.rounds,
-                games: swiss.games.unwrap_or(NonZeroU32::MIN.saturating_add(1)),
-                sections: swiss.sections.unwrap_or(NonZeroU32::MIN),
-            }),
+            Pairing::Dutch => {
+                let is_one = |games: &Spanned<NonZeroU32>| *games.get_ref() == NonZeroU32::MIN;
+                if let Some(games) = swiss.games.filter(|games| !is_one(games)) {
+                    return Err((games.span(), "Dutch pairing is of single games".into()));
+                }
+                if let Some(sections) = swiss.sections {
+                    return Err((sections.span(), "only Monrad pairing has sections".into()));
+                }
+                Format::Dutch(Dutch { rounds: swiss.rounds })
+            }
+            Pairing::Monrad => {
+                let number = |key: Option<Spanned<NonZeroU32>>| key.map(Spanned::into_inner);
+                Format::Swiss(Swiss {
+                    rounds: swiss.rounds,
+                    games: number(swiss.games).unwrap_or(NonZeroU32::MIN.saturating_add(1)),
+                    sections: number(swiss.sections).unwrap_or(NonZeroU32::MIN),
+                })
+            }
         },
         RawFormat::Knockout(knockout) => {
             if knockout.pairs.get_ref().is_empty() {
                 let what = "name the pairs of each round, such as pairs = [2, 3, 4, 6, 12]";
                 return Err((knockout.pairs.span(), what.into()));
             }
+            let shuffle = knockout.shuffle.as_ref().map(|shuffle| *shuffle.get_ref());
             let draw = match knockout.bracket {
-                Some(Bracket::EqualDistance) => Draw::EqualDistance,
-                Some(Bracket::Edps8Rrc) => {
-                    Draw::PreSeeded { shuffle: knockout.shuffle.unwrap_or_default() }
+                Some(Bracket::Edps8Rrc) => Draw::PreSeeded { shuffle: shuffle.unwrap_or_default() },
+                _ if let Some(shuffle) = knockout.shuffle => {
+                    return Err((
+                        shuffle.span(),
+                        "only the bracket \"edps8-rrc\" is shuffled".into(),
+                    ));
                 }
+                Some(Bracket::EqualDistance) => Draw::EqualDistance,
                 Some(Bracket::AsDrawn) | None => Draw::AsDrawn,
             };
             Format::Knockout(Knockout {
@@ -222,8 +260,15 @@ fn ties_of(ties: &Spanned<RawTies>) -> Result<&'static Chain, Mistake> {
     ];
     let list = match ties.get_ref() {
         RawTies::Named(name) => return chain(name, ties.span()),
-        // Points alone: all else is played for.
-        RawTies::Playoff(_) => &[][..],
+        RawTies::Table(table) => {
+            let keys: Vec<&str> = table.keys().map(String::as_str).collect();
+            let what = format!(
+                "`ties` is a chain's name or a list of criteria, not {{ {} }}; a playoff is a [[stage]] of its own, \
+                 with format = {{ playoff = {{ spots = 1 }} }}",
+                keys.join(", ")
+            );
+            return Err((ties.span(), what));
+        }
         RawTies::List(list) => list,
     };
     let mut criteria = Vec::new();
@@ -278,6 +323,15 @@ mod tests {
     }
 
     #[test]
+    fn as_many_go_on_as_a_4k_event_promotes() {
+        let text = "event = \"E\"\n[[stage]]\nname = \"Pool\"\nformat = { double-round-robins = 2 }\npromote = 2\n\
+            [[stage]]\nname = \"MiniFinal\"\nformat = { pairs = 25 }\ndraw = \"reversed-ranking\"\n";
+        let last = Plan::parse(Path::new("e.toml"), text).unwrap().stages.remove(1);
+        assert_eq!(last.from[0].to_string(), "Pool:1,2");
+        assert_eq!(last.seating, Seating::ReversedRanking);
+    }
+
+    #[test]
     fn mistakes_are_told_with_what_was_meant() {
         for (from, to, expected) in [
             ("event =", "evnt =", "1: unknown field `evnt`"),
@@ -289,6 +343,26 @@ mod tests {
             ("\"B\"", "\"A\"", "6: each stage has a name of its own"),
             ("\"frd\"", "\"fdr\"", "9: no such tie-breaks"),
             ("\"frd\"", "[\"winz\"]", "did you mean \"wins\"?"),
+            ("\"frd\"", "{ playoff = { spots = 1 } }", "9: `ties` is a chain's name or a list"),
+            ("A:1..2", "last.journal:1..2", "7: `from` names stages of this file"),
+            ("ties", "terms = { clock = \"5+1\" }\nties", "9: unknown field `clock`"),
+            ("ties", "terms = { crash-limit = 0 }\nties", "9: invalid value"),
+            ("ties", "terms = { crash-limt = 3 }\nties", "did you mean `crash-limit`?"),
+            ("ties", "tie-breaks = \"4k\"\nties", "9: `tie-breaks` and `ties` say the same"),
+            ("ties", "seating = \"seeds\"\ndraw = \"seeds\"\nties", "10: `draw` and `seating`"),
+            ("ties", "variant = \"960\"\nties", "9: unknown variant `960`"),
+            ("pairs = 2", "pairs = 2, then = [{ pairs = 1, clock = \"5+1\" }]", "8: unknown field"),
+            (
+                "{ match = { pairs = 2 } }",
+                "{ knockout = { pairs = [2], shuffle = 3 } }",
+                "is shuffled",
+            ),
+            (
+                "{ match = { pairs = 2 } }",
+                "{ swiss = { rounds = 5, pairing = \"dutch\", sections = 2 } }",
+                "8: only Monrad pairing has sections",
+            ),
+            ("event =", "gate = \"no\"\nevent =", "1: unknown variant `no`"),
         ] {
             let told = wrong(&LEAGUE.replacen(from, to, 1));
             assert!(told.contains(expected), "{expected:?} is not in {told}");
