@@ -71,18 +71,19 @@ pub(super) fn round_robin(
         let at = game.at.map_or_else(|| "?".to_owned(), |at| at.to_string());
         out.compare(Kind::Games, false, || (at, "no game".to_owned(), stage.told(game)));
     }
+    let order: BTreeMap<usize, usize> =
+        stage.games.iter().enumerate().map(|(order, game)| (game.number, order)).collect();
+    let order = |game: &&Shown| order.get(&game.number).copied();
     for round in dues.chunk_by(|a, b| a.at.round == b.at.round) {
         let planned: Vec<&Shown> = round.iter().filter_map(|due| placed.get(&due.at)).collect();
-        let is_in_order = planned.is_sorted_by_key(|game| {
-            stage.games.iter().position(|other| other.number == game.number)
-        });
+        let is_in_order = planned.is_sorted_by_key(order);
         if let Some(first) = round.first().filter(|_| !planned.is_empty()) {
             out.compare(Kind::Rounds, is_in_order, || {
                 let told = |games: &[&Shown]| {
                     games.iter().map(|game| stage.told(game)).collect::<Vec<_>>().join(", ")
                 };
                 let mut played = planned.clone();
-                played.sort_by_key(|game| stage.games.iter().position(|o| o.number == game.number));
+                played.sort_by_key(order);
                 (format!("round {}", first.at.round), told(&planned), told(&played))
             });
         }
