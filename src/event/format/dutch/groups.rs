@@ -68,7 +68,12 @@ impl Groups<'_> {
         below: &[usize],
     ) -> (Vec<(usize, usize)>, Vec<usize>) {
         let all: Vec<usize> = down.iter().chain(residents).copied().collect();
-        let mut leave = all.len() % 2;
+        let whole: Vec<usize> = all.iter().chain(below).copied().collect();
+        if !self.is_perfect(&whole, |_, _| true) {
+            return (Vec::new(), all);
+        }
+        // Fewer cannot leave than find no opponent within the group.
+        let mut leave = self.alone(&all);
         while leave <= all.len() {
             let mut best: Option<(Cost, Vec<usize>)> = None;
             for leaving in subsets(&all, leave) {
@@ -106,6 +111,11 @@ impl Groups<'_> {
         let points = below.first().map(|at| self.players[*at].points);
         let same = below.iter().filter(|at| Some(self.players[**at].points) == points);
         let group: Vec<usize> = leaving.iter().chain(same).copied().collect();
+        self.alone(&group)
+    }
+
+    /// How many of these stay without an opponent among them.
+    fn alone(&self, group: &[usize]) -> usize {
         let others = |a: usize| {
             let fits = |b: &usize| a != *b && self.may_meet(group[a], group[*b]);
             (0..group.len()).filter(fits).collect::<Vec<_>>()
