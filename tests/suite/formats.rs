@@ -258,7 +258,7 @@ fn files_in_disorder_are_replayed_all_the_same() {
     .unwrap();
     let file = dir.path().join("games.pgn");
     std::fs::write(&file, list.concat()).unwrap();
-    let (code, report) = replayed(&event, &[file.clone()]);
+    let (code, report) = replayed(&event, std::slice::from_ref(&file));
     let mut told = String::new();
     write!(told, "{report}").unwrap();
     assert_eq!(code, 0, "{told}");
@@ -268,6 +268,39 @@ fn files_in_disorder_are_replayed_all_the_same() {
         .unwrap();
     let (code, _) = replayed(&event, &[file]);
     assert_eq!(code, 1);
+}
+
+/// Rounds that no tag tells may be more than the format has: these are one difference and are not paired.
+fn a_swiss_is_compared_up_to_its_last_round() {
+    let dir = tempfile::tempdir().unwrap();
+    let event = dir.path().join("e.toml");
+    std::fs::write(
+        &event,
+        "event = \"E\"\n[[stage]]\nname = \"Swiss\"\ngames = \"*\"\n\
+         format = { swiss = { rounds = 1, pairing = \"dutch\" } }\n",
+    )
+    .unwrap();
+    let file = dir.path().join("games.pgn");
+    let game = |round: u32, game: u32, white: &str, black: &str| {
+        format!(
+            "[Round \"{round}.{game}\"]\n[White \"{white}\"]\n[Black \"{black}\"]\n[Result \"1-0\"]\n\n1. e4 1-0\n\n"
+        )
+    };
+    let games = [
+        game(1, 1, "Ant", "Bee"),
+        game(1, 2, "Cat", "Dog"),
+        game(2, 1, "Bee", "Cat"),
+        game(2, 2, "Dog", "Ant"),
+        game(3, 1, "Ant", "Cat"),
+    ];
+    std::fs::write(&file, games.concat()).unwrap();
+    let (code, report) = replayed(&event, &[file]);
+    assert_eq!(code, 1);
+    let kind = |kind: &str| {
+        let counts = report["stages"][0]["counts"].as_array().unwrap();
+        counts.iter().find(|count| count["kind"] == kind).map(|count| count["of"].as_u64().unwrap())
+    };
+    assert_eq!((kind("rounds"), kind("colours"), kind("games")), (Some(1), Some(2), Some(1)));
 }
 
 fn mistakes_in_an_event_file_are_shown_at_their_line() {
@@ -300,6 +333,7 @@ pub(crate) fn tests() -> Vec<Test> {
         quick the_season_of_ntcec_is_what_its_files_hold,
         quick the_4k_events_are_what_their_rules_say,
         quick files_in_disorder_are_replayed_all_the_same,
+        quick a_swiss_is_compared_up_to_its_last_round,
         quick mistakes_in_an_event_file_are_shown_at_their_line,
     ]
 }

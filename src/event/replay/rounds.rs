@@ -107,7 +107,8 @@ pub(super) fn swiss(
     let seated = Seated { seats: &seats };
     let mut past = Past::default();
     let mut byes = Vec::new();
-    for (number, games) in (1..).zip(&rounds) {
+    // Of rounds behind the last one the format says nothing; that they were played is told below.
+    for (number, games) in (1..=system.last_round()).zip(&rounds) {
         let paired = system.round(seats.len(), &past, number);
         one_round(system, stage, &seated, (&past, number), (&paired, games), out);
         let players: BTreeSet<Id> =
