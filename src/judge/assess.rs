@@ -9,6 +9,7 @@ use tracing::{debug, trace};
 use super::error::CheckError;
 use super::games::before_games;
 use super::host::{Host, HostFor};
+use super::mistaken_file;
 use super::probe::{self, ProbePlan, Waits};
 use super::read::{Read, engines_json_sha256, figures};
 use super::rules::{self, Case, Needed};
@@ -57,6 +58,7 @@ impl Judge {
             if submission.is_whole() {
                 waive::apply(&mut findings, &waivers, submission.sha256.as_deref());
                 findings.extend(self.run(&read, &waivers, jobs, &mut report, progress));
+                mistaken_file::fold(&mut findings, submission);
             } else {
                 findings.extend(skipped_but(&findings, RuleId::Size));
                 waive::apply(&mut findings, &waivers, submission.sha256.as_deref());
