@@ -1,4 +1,4 @@
-//! Whether an engine rests while it waits for us.
+//! The measure of rest: an engine that waits for us should use no processor.
 //!
 //! A share of the wall clock cannot tell: on a crowded host one that computes gets no processor for a while, and one that
 //! winds down its search takes long about it. So it is looked at until it was seen to rest, or has used more of a processor
@@ -6,6 +6,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::evidence::Record;
 use crate::engine::wire::Wire;
 use crate::sandbox::cpu::CpuTimes;
 use crate::sandbox::plan::Confined;
@@ -21,7 +22,7 @@ const ENOUGH: u32 = 1;
 /// Windows that are waited for either; only on a host that gives an engine next to nothing it comes to that.
 const AT_MOST: u32 = 100;
 
-/// What was seen of a waiting engine, with the share of a processor that it used or wanted in the last window.
+/// A waiting engine's rest, with the share of a processor that it used or wanted in the last window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Rest {
     /// It came to rest.
@@ -33,7 +34,11 @@ pub(super) enum Rest {
 }
 
 /// Looks at it until that is known; none when its first process ends.
-pub(super) fn watch(wire: &mut Wire, confined: &dyn Confined, window: Duration) -> Option<Rest> {
+pub(super) fn watch(
+    wire: &mut Wire<Record>,
+    confined: &dyn Confined,
+    window: Duration,
+) -> Option<Rest> {
     let began = confined.cpu_times();
     for windows in 1..=AT_MOST {
         let share = Window::of(wire, confined, window)?.share();
@@ -58,7 +63,7 @@ struct Window {
 }
 
 impl Window {
-    fn of(wire: &mut Wire, confined: &dyn Confined, length: Duration) -> Option<Window> {
+    fn of(wire: &mut Wire<Record>, confined: &dyn Confined, length: Duration) -> Option<Window> {
         let (began, first) = (Instant::now(), confined.cpu_times());
         let mut seen = Window::default();
         // Where we are starved ourselves a window is longer, not made of fewer looks.

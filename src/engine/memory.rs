@@ -37,7 +37,7 @@ impl Limit {
         Some(Limit(engine))
     }
 
-    /// What was used when that was more than allowed; the group was killed then.
+    /// The memory in use when that was more than allowed; the group was killed then.
     pub(super) fn exceeded(&self) -> Option<Bytes> {
         match self.0.exceeded.load(Ordering::Acquire) {
             0 => None,

@@ -1,8 +1,8 @@
 //! Conversations with engines that behave, and with engines that do not.
 
 use super::*;
-use crate::engine::double::{Act, Plain, Puppets, limits, plan_of};
-use crate::engine::message::Clocks;
+use crate::game::go::Clocks;
+use crate::judge::probe::double::{Act, Plain, Puppets, limits, plan_of};
 
 const CLOCK: Go = Go::Clock(Clocks::even(100, 0));
 
@@ -24,7 +24,7 @@ fn script(on_go: &str) -> String {
 
 fn go_from_start(ready: Session<Ready>) -> Session<Over> {
     let moves = Moves::start();
-    let search = Search { name: "startpos", place: Place::Moves(&moves), go: CLOCK };
+    let search = Search { name: "startpos", shown: Shown::Moves(&moves), go: CLOCK };
     match ready.go(search) {
         Ok((ready, _)) => ready.quit(),
         Err(over) => over,
@@ -52,7 +52,7 @@ fn a_whole_conversation() {
     let ready = start(&puppets, "", limits()).shake_hands().unwrap();
     assert_eq!(ready.options().len(), 2);
     assert_eq!(ready.book().option.as_deref(), Some("Own Book"));
-    assert_eq!(ready.option("hash").unwrap().default.as_deref(), Some("16"));
+    assert_eq!(ready.options()[1].default.as_deref(), Some("16"));
     let ready = ready.new_game().unwrap();
     let mut over = go_from_start(ready);
     over.wait_for_leftovers();
@@ -76,7 +76,7 @@ fn book_lines_before_and_after_the_option() {
     let ready = start(&puppets, "", limits()).shake_hands().unwrap();
     assert_eq!(ready.book().option.as_deref(), Some("OwnBook"));
     let moves = Moves::start();
-    let search = Search { name: "x", place: Place::Moves(&moves), go: CLOCK };
+    let search = Search { name: "x", shown: Shown::Moves(&moves), go: CLOCK };
     let (ready, played) = ready.go(search).unwrap();
     assert!(played.is_some());
     assert!(ready.book().by_default.is_some() && ready.book().when_off.is_none());
@@ -108,10 +108,10 @@ fn a_lost_list_is_told() {
     let puppets = Puppets::new(|_| Act::Say("bestmove g1f3".into()));
     let ready = start(&puppets, "", limits()).shake_hands().unwrap();
     let moves = Moves::read("g1f3 a7a6").unwrap();
-    let search = Search { name: "x", place: Place::Moves(&moves), go: CLOCK };
+    let search = Search { name: "x", shown: Shown::Moves(&moves), go: CLOCK };
     let (ready, played) = ready.go(search).unwrap();
     assert!(played.is_none());
-    let Answer::Illegal { why, .. } = &ready.last().unwrap().answer else { panic!() };
+    let Answer::Illegal { why, .. } = &ready.inner.asks.last().unwrap().answer else { panic!() };
     assert!(why.contains("in the start position"), "{why}");
 }
 
@@ -183,7 +183,7 @@ fn quit_ignored_and_sleepers_left() {
     let sleepy = Limits { grace: short, ..limits() };
     let limits = Limits { quit: short, grace: short, ..limits() };
     let launcher = Plain::new();
-    let deaf = "trap '' TERM; echo uciok; echo readyok; while :; do sleep 1; done";
+    let deaf = "trap '' TERM; read a; echo uciok; read a; echo readyok; while :; do sleep 1; done";
     let mut over = start(&launcher, deaf, limits).shake_hands().unwrap().quit();
     over.wait_for_leftovers();
     let run = over.finish();
@@ -225,7 +225,7 @@ fn no_start_no_more() {
 fn stop_and_quit_while_thinking() {
     let puppets = Puppets::new(|_| Act::Hang);
     let moves = Moves::start();
-    let search = Search { name: "x", place: Place::Moves(&moves), go: Go::Bare };
+    let search = Search { name: "x", shown: Shown::Moves(&moves), go: Go::Bare };
     let limits = Limits { quit: Duration::from_millis(100), ..limits() };
     let ready = start(&puppets, "", limits).shake_hands().unwrap();
     let thinking = ready.think(search).unwrap();

@@ -1,4 +1,4 @@
-//! Whether somebody who waited in vain would have had an answer on a faster host.
+//! Tells an engine that was late for want of a processor from one that would have been as late on a faster host.
 //!
 //! Entries are judged beside each other, and one that misses a limit there may reach it alone. But one that sleeps while
 //! it is waited for, and starts nothing, and reads no disk, is as late alone.
@@ -12,15 +12,15 @@ use crate::sandbox::plan::Confined;
 const EDGE: Duration = Duration::from_millis(300);
 
 /// One wait, with looks at the processor time near its beginning and near its end, so that nothing is added to it.
-pub(super) struct Vigil {
+pub(super) struct StallDetector {
     began: Instant,
     deadline: Instant,
     looks: Vec<(Instant, CpuTimes)>,
 }
 
-impl Vigil {
-    pub(super) fn new(began: Instant, deadline: Instant) -> Vigil {
-        Vigil { began, deadline, looks: Vec::new() }
+impl StallDetector {
+    pub(super) fn new(began: Instant, deadline: Instant) -> StallDetector {
+        StallDetector { began, deadline, looks: Vec::new() }
     }
 
     /// Until when to wait now: for the next look, or the end.
@@ -33,7 +33,7 @@ impl Vigil {
         }
     }
 
-    /// Whether nothing is waited for any more.
+    /// True if nothing is waited for any more.
     pub(super) fn is_over(&self) -> bool {
         Instant::now() >= self.deadline
     }

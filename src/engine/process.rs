@@ -1,6 +1,6 @@
-//! Engines as processes: how they are started, ended and looked at. Trusted ones are plain processes in a
-//! group of their own; entries live in the sandbox. Both give the same pipes, so nothing behind this file
-//! knows the difference.
+//! The processes behind engines of games: how they are started, ended and looked at. Trusted ones are plain
+//! processes in a group of their own; entries live in the sandbox. Both give the same pipes, so nothing behind this
+//! file knows the difference.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -15,10 +15,9 @@ use nix::unistd::Pid;
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use super::memory::Limit;
-use crate::game::play::Lost;
 use crate::model::evidence::{ExitHow, Refusal, Resource};
 use crate::model::units::Bytes;
-use crate::sandbox::plan::{Confined, Launcher, Pipes, Plan};
+use crate::sandbox::plan::{Confined, Launcher, Pipes, Plan, SandboxError};
 
 /// How an engine is started.
 #[derive(Clone)]
@@ -45,7 +44,7 @@ pub struct Program {
 }
 
 /// A started engine.
-pub(super) trait Body: Send {
+pub trait EngineProcess: Send {
     /// How the first process ended, if it has or does until the deadline.
     fn exit(&mut self, deadline: Instant) -> Option<ExitHow>;
     /// The threads it runs now.
@@ -59,29 +58,42 @@ pub(super) trait Body: Send {
     fn kill(&mut self) -> Vec<Refusal>;
 }
 
-/// Starts an engine. A sandbox that cannot be built is the host's fault and no engine's.
-pub(super) fn start(how: &Start) -> Result<(Box<dyn Body>, Pipes), Lost> {
+/// An engine that was not started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// A program that cannot be run, with what to do.
+    #[error("{0}")]
+    Program(String),
+    /// A sandbox that cannot be built: the host's fault and no engine's.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+}
+
+/// Starts an engine.
+///
+/// # Errors
+/// See [`StartError`].
+pub fn start(how: &Start) -> Result<(Box<dyn EngineProcess>, Pipes), StartError> {
     match how {
-        Start::Trusted(program) => Process::start(program).map_err(Lost::NotStarted),
+        Start::Trusted(program) => TrustedProcess::start(program).map_err(StartError::Program),
         Start::Entry(launcher, plan) => {
-            let (confined, pipes) =
-                launcher.launch(plan).map_err(|error| Lost::Host(error.to_string()))?;
-            Ok((Box::new(Caged { confined: Some(confined) }), pipes))
+            let (confined, pipes) = launcher.launch(plan)?;
+            Ok((Box::new(ConfinedProcess { confined: Some(confined) }), pipes))
         }
     }
 }
 
-struct Process {
+struct TrustedProcess {
     child: Child,
     exit: Option<ExitHow>,
     /// Watches what it uses, where that is limited.
     limit: Option<Limit>,
-    /// What it used, where that was too much.
+    /// The memory that it used, where that was too much.
     exceeded: Option<Bytes>,
 }
 
-impl Process {
-    fn start(program: &Program) -> Result<(Box<dyn Body>, Pipes), String> {
+impl TrustedProcess {
+    fn start(program: &Program) -> Result<(Box<dyn EngineProcess>, Pipes), String> {
         let mut command = Command::new(&program.command);
         command
             .args(&program.arguments)
@@ -99,9 +111,9 @@ impl Process {
             format!("cannot run {shown}: {why}; check the command and that it may be executed")
         };
         let mut child = command.spawn().map_err(|why| failed(&why))?;
-        let pipes = Process::pipes(&mut child);
+        let pipes = TrustedProcess::pipes(&mut child);
         let limit = program.memory.and_then(|most| Limit::watch(child.id(), most));
-        let mut process = Process { child, exit: None, limit, exceeded: None };
+        let mut process = TrustedProcess { child, exit: None, limit, exceeded: None };
         match pipes {
             Ok(pipes) => Ok((Box::new(process), pipes)),
             Err(why) => {
@@ -157,7 +169,7 @@ fn exit_how(status: std::process::ExitStatus) -> ExitHow {
     }
 }
 
-impl Body for Process {
+impl EngineProcess for TrustedProcess {
     fn exit(&mut self, deadline: Instant) -> Option<ExitHow> {
         loop {
             self.reap();
@@ -195,7 +207,7 @@ impl Body for Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for TrustedProcess {
     fn drop(&mut self) {
         if self.exit.is_none() {
             self.kill();
@@ -211,11 +223,11 @@ fn threads_of(pid: u32) -> usize {
         .unwrap_or(1)
 }
 
-struct Caged {
+struct ConfinedProcess {
     confined: Option<Box<dyn Confined>>,
 }
 
-impl Body for Caged {
+impl EngineProcess for ConfinedProcess {
     fn exit(&mut self, deadline: Instant) -> Option<ExitHow> {
         self.confined.as_ref()?.wait_first(deadline)
     }
@@ -251,7 +263,7 @@ impl Body for Caged {
     }
 }
 
-impl Drop for Caged {
+impl Drop for ConfinedProcess {
     fn drop(&mut self) {
         self.kill();
     }
@@ -273,7 +285,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_run_says_so() {
-        let Err(Lost::NotStarted(why)) = start(&program(&["/nonexistent/engine"])) else {
+        let Err(StartError::Program(why)) = start(&program(&["/nonexistent/engine"])) else {
             panic!("it runs");
         };
         assert!(why.starts_with("cannot run /nonexistent/engine: No such file"), "{why}");
@@ -281,17 +293,17 @@ mod tests {
 
     #[test]
     fn an_exit_is_seen_and_a_group_dies_together() {
-        let (mut body, _pipes) = start(&program(&["sh", "-c", "exit 3"])).unwrap();
+        let (mut process, _pipes) = start(&program(&["sh", "-c", "exit 3"])).unwrap();
         let soon = Instant::now() + Duration::from_secs(60);
-        assert_eq!(body.exit(soon), Some(ExitHow::Status(3)));
+        assert_eq!(process.exit(soon), Some(ExitHow::Status(3)));
 
-        let (mut body, pipes) =
+        let (mut process, pipes) =
             start(&program(&["sh", "-c", "sleep 300 & echo $!; wait"])).unwrap();
         let mut number = [0; 20];
         let length = nix::unistd::read(&pipes.stdout, &mut number).unwrap();
         let inner: i32 = std::str::from_utf8(&number[..length]).unwrap().trim().parse().unwrap();
-        assert_eq!(body.threads(), 1);
-        body.kill();
+        assert_eq!(process.threads(), 1);
+        process.kill();
         let end = Instant::now() + Duration::from_secs(60);
         let status = || std::fs::read_to_string(format!("/proc/{inner}/status"));
         while status().is_ok_and(|text| !text.contains("State:\tZ")) {

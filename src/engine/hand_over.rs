@@ -1,4 +1,4 @@
-//! Whether to let an engine run before anything is waited for.
+//! The choice to let an engine run before anything is waited for.
 //!
 //! On the one processor that a game has, an engine that answers at once needs nobody woken for its answer: if
 //! we stay ready to run and only yield, it runs until it waits for the next question, and we find the answer
@@ -20,14 +20,15 @@
 
 use std::time::Duration;
 
-use super::affinity;
+use nix::sched::{CpuSet, sched_getaffinity};
+use nix::unistd::Pid;
 
 /// One that answered sooner than this is expected to do so again.
 const AT_ONCE: Duration = Duration::from_micros(200);
 /// So many questions are polled for after the first yield that did no good, and after the last of many.
 const WARY: std::ops::RangeInclusive<u32> = 64..=4096;
 
-/// What to do for one answer before waiting for it.
+/// The thing to do for one answer before waiting for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     /// Nothing.
@@ -41,21 +42,21 @@ pub(super) enum Choice {
 /// The choice for each question to one engine.
 #[derive(Debug)]
 pub(super) struct HandOver {
-    /// Whether the engine has the same one processor as we.
+    /// True if the engine has the same one processor as we.
     one_core: bool,
     choice: Choice,
-    /// Whether the present question was yielded for.
+    /// True if the present question was yielded for.
     yielded: bool,
     /// Questions to go before it is yielded to again.
     wary: u32,
-    /// What `wary` becomes next time.
+    /// The next value of `wary`.
     next: u32,
 }
 
 impl HandOver {
     /// For an engine that the calling thread started, and that so runs where this thread does.
     pub(super) fn here() -> HandOver {
-        HandOver::new(affinity::is_one_core())
+        HandOver::new(is_one_core())
     }
 
     fn new(one_core: bool) -> HandOver {
@@ -83,7 +84,7 @@ impl HandOver {
         };
     }
 
-    /// What to do before waiting; something once a question at most.
+    /// The thing to do before waiting; something once a question at most.
     pub(super) fn take(&mut self) -> Choice {
         let choice = std::mem::replace(&mut self.choice, Choice::Wait);
         self.yielded |= choice == Choice::Yield;
@@ -99,9 +100,26 @@ impl HandOver {
     }
 }
 
+/// True if the calling thread, and what it starts from now on, has but one processor.
+fn is_one_core() -> bool {
+    let all = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
+    (0..CpuSet::count()).filter(|cpu| all.is_set(*cpu).unwrap_or(false)).count() == 1
+}
+
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    use nix::sched::sched_setaffinity;
+
+    /// Puts the calling thread on one processor.
+    pub(in crate::engine) fn on_one_core() {
+        let all = sched_getaffinity(Pid::from_raw(0)).unwrap();
+        let mut one = CpuSet::new();
+        let first = (0..CpuSet::count()).find(|cpu| all.is_set(*cpu).unwrap());
+        one.set(first.unwrap()).unwrap();
+        sched_setaffinity(Pid::from_raw(0), &one).unwrap();
+        assert!(is_one_core());
+    }
 
     const QUICK: Option<Duration> = Some(Duration::from_micros(30));
     const SLOW: Option<Duration> = Some(Duration::from_millis(4));

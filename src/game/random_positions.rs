@@ -3,8 +3,8 @@
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Position};
 
-/// Positions of games in which every move is drawn by lot, from the start and from where pieces are few.
-pub(super) fn drawn_by_lot(seed: u64) -> Vec<Chess> {
+/// Positions of games of random moves, from the start and from where pieces are few.
+pub(super) fn random_positions(seed: u64) -> Vec<Chess> {
     let starts = [
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
         "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",

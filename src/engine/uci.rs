@@ -1,4 +1,4 @@
-//! What is said on the wire, as values: printing what we send, parsing what engines say.
+//! The messages of UCI as values: printing what we send, parsing what engines say.
 //!
 //! Pure, and lenient where real entries are sloppy (trailing blanks, `cp  00112`, `cp +00031`, `depth`
 //! after `score`, a CR at the end). What an engine writes is bytes of a stranger: any bytes at all parse
@@ -6,11 +6,13 @@
 //! a match runner would not understand loses the game.
 
 use std::fmt;
-use std::time::Duration;
 
 use shakmaty::uci::UciMove;
 
-/// What we send. Printing gives the line without its end; the wire adds a single LF.
+use super::info::InfoLine;
+use crate::model::game::record::SearchInfo;
+
+/// A message to an engine. Printing gives the line without its end; the wire adds a single LF.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command<'a> {
     /// `uci`
@@ -23,10 +25,6 @@ pub enum Command<'a> {
     StartPos(&'a [UciMove]),
     /// `position fen …`
     Fen(&'a str),
-    /// `go …`
-    Go(Go),
-    /// `stop`
-    Stop,
     /// `setoption name … value …`
     SetOption {
         /// The option's name as the engine announced it.
@@ -34,80 +32,6 @@ pub enum Command<'a> {
         /// Its value; none for a button.
         value: Option<&'a str>,
     },
-    /// `quit`
-    Quit,
-}
-
-/// The forms of `go`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Go {
-    /// `go wtime A btime B winc C binc D`: the form of rule 7.9.
-    Clock(Clocks),
-    /// `go` alone.
-    Bare,
-    /// `go depth N`
-    Depth(u32),
-    /// `go nodes N`
-    Nodes(u64),
-    /// `go movetime N`
-    MoveTime(Duration),
-}
-
-/// Both clocks, in whole milliseconds on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clocks {
-    /// What White has left.
-    pub white: Duration,
-    /// What Black has left.
-    pub black: Duration,
-    /// White's increment a move.
-    pub white_increment: Duration,
-    /// Black's increment a move.
-    pub black_increment: Duration,
-}
-
-impl Clocks {
-    /// The same time and increment for both sides, in milliseconds.
-    #[must_use]
-    pub const fn even(left: u64, increment: u64) -> Clocks {
-        Clocks {
-            white: Duration::from_millis(left),
-            black: Duration::from_millis(left),
-            white_increment: Duration::from_millis(increment),
-            black_increment: Duration::from_millis(increment),
-        }
-    }
-}
-
-impl Go {
-    /// What the clock leaves a side before it loses on time; none for forms without a clock.
-    #[must_use]
-    pub fn left(self, side: shakmaty::Color) -> Option<Duration> {
-        match self {
-            Go::Clock(clocks) => Some(side.fold_wb(clocks.white, clocks.black)),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for Go {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            // Exactly the rule's order: real entries read the numbers by their place in the line.
-            Go::Clock(clocks) => write!(
-                f,
-                "go wtime {} btime {} winc {} binc {}",
-                clocks.white.as_millis(),
-                clocks.black.as_millis(),
-                clocks.white_increment.as_millis(),
-                clocks.black_increment.as_millis()
-            ),
-            Go::Bare => f.write_str("go"),
-            Go::Depth(depth) => write!(f, "go depth {depth}"),
-            Go::Nodes(nodes) => write!(f, "go nodes {nodes}"),
-            Go::MoveTime(time) => write!(f, "go movetime {}", time.as_millis()),
-        }
-    }
 }
 
 impl fmt::Display for Command<'_> {
@@ -125,8 +49,6 @@ impl fmt::Display for Command<'_> {
                 Ok(())
             }
             Command::Fen(fen) => write!(f, "position fen {fen}"),
-            Command::Go(go) => go.fmt(f),
-            Command::Stop => f.write_str("stop"),
             Command::SetOption { name, value } => {
                 write!(f, "setoption name {name}")?;
                 match value {
@@ -134,12 +56,11 @@ impl fmt::Display for Command<'_> {
                     None => Ok(()),
                 }
             }
-            Command::Quit => f.write_str("quit"),
         }
     }
 }
 
-/// What an engine said, one line.
+/// A line of an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// `id name …`
@@ -155,7 +76,7 @@ pub enum Reply {
     /// `info …`
     Info(Info),
     /// `bestmove …`, well written or not.
-    BestMove(Result<BestMove, MoveFault>),
+    BestMove(Result<UciMove, MoveFault>),
     /// Anything else, the empty line too.
     Other,
 }
@@ -171,40 +92,29 @@ pub struct OptionLine {
     pub default: Option<String>,
 }
 
-/// What an `info` line says, as far as anybody here asks.
+/// An `info` line, as far as evidence asks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Info {
-    /// `depth`
-    pub depth: Option<u32>,
-    /// `score`
-    pub score: Option<Score>,
-    /// `nodes`
-    pub nodes: Option<u64>,
-    /// Whether there is a `pv` with at least one move.
+    /// Its numbers.
+    pub search: SearchInfo,
+    /// True if there is a `pv` with at least one move.
     pub pv: bool,
     /// The text after `string`.
     pub string: Option<String>,
 }
 
-/// A score from the side to move's point of view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Score {
-    /// Hundredths of a pawn.
-    Centipawns(i64),
-    /// Mate in so many moves; negative when the engine is mated.
-    Mate(i64),
+impl From<InfoLine<'_>> for Info {
+    fn from(line: InfoLine<'_>) -> Info {
+        let first = line.pv.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+        Info {
+            search: line.search,
+            pv: read_move(&String::from_utf8_lossy(first)).is_ok(),
+            string: line.string.map(|text| String::from_utf8_lossy(text).into_owned()),
+        }
+    }
 }
 
-/// A well written `bestmove` line; whether the move is legal is another matter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BestMove {
-    /// The move.
-    pub best: UciMove,
-    /// The move it would ponder on, as written.
-    pub ponder: Option<String>,
-}
-
-/// Why a `bestmove` is not a move written as in UCI.
+/// The fault of a `bestmove` that is not a move written as in UCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MoveFault {
     /// `bestmove` and nothing more.
@@ -256,8 +166,11 @@ pub fn parse(line: &[u8]) -> Reply {
             _ => Reply::Other,
         },
         "option" => Reply::Option(parse_option(words)),
-        "info" => Reply::Info(parse_info(words)),
-        "bestmove" => Reply::BestMove(parse_best(words)),
+        "info" => InfoLine::read(line).map_or(Reply::Other, |info| Reply::Info(info.into())),
+        "bestmove" => Reply::BestMove(match words.next() {
+            Some(word) => read_move(word),
+            None => Err(MoveFault::Missing),
+        }),
         // `\0bestmove e2e4`, as a write of too many bytes leaves behind: meant, but no runner reads it.
         odd if odd.contains('\0') && odd.trim_matches('\0').starts_with("bestmove") => {
             Reply::BestMove(Err(MoveFault::Bytes))
@@ -304,66 +217,24 @@ fn parse_option<'a>(words: impl Iterator<Item = &'a str>) -> OptionLine {
     OptionLine { name, kind, default }
 }
 
-/// A whole number as sloppy engines print it: `+00031`, `-5`, `00112`, or a fraction that is cut.
-fn number(word: &str) -> Option<i64> {
-    let (sign, digits) = match word.as_bytes().first()? {
-        b'-' => (-1, &word[1..]),
-        b'+' => (1, &word[1..]),
-        _ => (1, word),
-    };
-    let whole = digits.split('.').next()?;
-    whole.parse::<u64>().ok()?;
-    whole.parse::<i64>().ok().map(|value| sign * value)
-}
-
-fn parse_info<'a>(words: impl Iterator<Item = &'a str>) -> Info {
-    let mut info = Info::default();
-    let mut words = words.peekable();
-    while let Some(word) = words.next() {
-        match word {
-            "string" => {
-                info.string = Some(join(words.by_ref()));
-            }
-            "depth" => {
-                info.depth =
-                    words.peek().and_then(|w| number(w)).and_then(|n| u32::try_from(n).ok());
-            }
-            "nodes" => {
-                info.nodes =
-                    words.peek().and_then(|w| number(w)).and_then(|n| u64::try_from(n).ok());
-            }
-            "cp" => {
-                if let Some(value) = words.peek().and_then(|w| number(w)) {
-                    info.score = Some(Score::Centipawns(value));
-                }
-            }
-            "mate" => {
-                if let Some(value) = words.peek().and_then(|w| number(w)) {
-                    info.score = Some(Score::Mate(value));
-                }
-            }
-            "pv" => info.pv = words.peek().is_some_and(|word| read_move(word).is_ok()),
-            _ => {}
-        }
-    }
-    info
-}
-
-fn parse_best<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<BestMove, MoveFault> {
-    let best = read_move(words.next().ok_or(MoveFault::Missing)?)?;
-    // A runner reads no further than this, so what stands here cannot spoil the move.
-    let ponder = match words.next() {
-        Some("ponder") => words.next().map(str::to_owned),
-        _ => None,
-    };
-    Ok(BestMove { best, ponder })
+/// The word behind `bestmove`, empty if there is none; none for another line. A runner reads no further, so what
+/// stands behind it cannot spoil the move.
+#[must_use]
+pub fn best_word(line: &[u8]) -> Option<&[u8]> {
+    let rest = line.trim_ascii_start().strip_prefix(b"bestmove")?;
+    let ends = rest.first().is_none_or(u8::is_ascii_whitespace);
+    ends.then(|| rest.split(u8::is_ascii_whitespace).find(|word| !word.is_empty()).unwrap_or(b""))
 }
 
 /// Reads one move as UCI writes it: two squares in lower case and `q`, `r`, `b` or `n` for a promotion.
 ///
 /// # Errors
-/// Why it is not written so.
+/// The fault where it is not written so.
 pub fn read_move(word: &str) -> Result<UciMove, MoveFault> {
+    let read = squares(word.as_bytes());
+    if read.is_ok() {
+        return read;
+    }
     if word.contains(|c: char| c.is_control() || c == char::REPLACEMENT_CHARACTER) {
         return Err(MoveFault::Bytes);
     }
@@ -375,10 +246,8 @@ pub fn read_move(word: &str) -> Result<UciMove, MoveFault> {
     if matches!(plain, "none" | "null" | "nil" | "resign" | "draw" | "nan") {
         return Err(MoveFault::Word);
     }
-    match squares(word.as_bytes()) {
-        Ok(one) => return Ok(one),
-        Err(fault @ (MoveFault::PromotionLetter | MoveFault::Square)) => return Err(fault),
-        Err(_) => {}
+    if let Err(fault @ (MoveFault::PromotionLetter | MoveFault::Square)) = read {
+        return Err(fault);
     }
     if word != lower && squares(lower.as_bytes()).is_ok() {
         return Err(MoveFault::UpperCase);
@@ -419,7 +288,7 @@ fn algebraic(word: &str) -> bool {
     word.parse::<shakmaty::san::SanPlus>().is_ok() || word.starts_with("0-0")
 }
 
-/// Whether a text speaks of an opening book: the word by itself, or as part of a name like `own_book`.
+/// True if a text speaks of an opening book: the word by itself, or as part of a name like `own_book`.
 #[must_use]
 pub fn speaks_of_book(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
@@ -432,28 +301,15 @@ pub fn speaks_of_book(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::game::score::Score;
     use proptest::prelude::*;
 
     fn best(line: &str) -> Result<String, MoveFault> {
         match parse(line.as_bytes()) {
-            Reply::BestMove(Ok(best)) => Ok(best.best.to_string()),
+            Reply::BestMove(Ok(best)) => Ok(best.to_string()),
             Reply::BestMove(Err(fault)) => Err(fault),
             other => panic!("{line:?} is {other:?}"),
         }
-    }
-
-    #[test]
-    fn go_is_exactly_the_rules_form() {
-        let go = Go::Clock(Clocks {
-            white: Duration::from_millis(1_800_000),
-            black: Duration::from_millis(1_799_000),
-            white_increment: Duration::from_secs(3),
-            black_increment: Duration::from_millis(3001),
-        });
-        assert_eq!(go.to_string(), "go wtime 1800000 btime 1799000 winc 3000 binc 3001");
-        assert_eq!(Go::Bare.to_string(), "go");
-        assert_eq!(go.left(shakmaty::Color::Black), Some(Duration::from_secs(1799)));
-        assert_eq!(Go::Depth(3).left(shakmaty::Color::White), None);
     }
 
     #[test]
@@ -473,19 +329,19 @@ mod tests {
         let Reply::Info(info) = parse(b"info score cp  00112 depth 7 pv e2e4 e7e5 \r") else {
             panic!()
         };
-        assert_eq!(info.score, Some(Score::Centipawns(112)));
-        assert_eq!((info.depth, info.pv), (Some(7), true));
+        assert_eq!(info.search.score, Some(Score::centipawns(112)));
+        assert_eq!((info.search.depth, info.pv), (Some(7), true));
         for (line, value) in [
-            ("info score cp +00031", Some(Score::Centipawns(31))),
-            ("info score cp -5 depth", Some(Score::Centipawns(-5))),
-            ("info score mate -3", Some(Score::Mate(-3))),
+            ("info score cp +00031", Some(Score::centipawns(31))),
+            ("info score cp -5 depth", Some(Score::centipawns(-5))),
+            ("info score mate -3", Some(Score::mate(-3))),
             ("info score cp", None),
             ("info score cp +-3", None),
             ("info score cp 99999999999999999999", None),
             ("info", None),
         ] {
             let Reply::Info(info) = parse(line.as_bytes()) else { panic!() };
-            assert_eq!(info.score, value, "{line}");
+            assert_eq!(info.search.score, value, "{line}");
         }
         assert_eq!(parse(b"uciok \r"), Reply::UciOk);
         assert_eq!(parse(b""), Reply::Other);
@@ -538,6 +394,20 @@ mod tests {
         }
         assert_eq!(parse(b"bestmove e2\xff4"), Reply::BestMove(Err(MoveFault::Bytes)));
         assert_eq!(parse(b"bestmovee2e4"), Reply::Other);
+    }
+
+    #[test]
+    fn a_best_move_is_a_line_of_its_own() {
+        for (line, word) in [
+            ("bestmove e2e4 ponder e7e5", Some("e2e4")),
+            (" bestmove\te2e4\r", Some("e2e4")),
+            ("bestmove", Some("")),
+            ("bestmove  \r", Some("")),
+            ("bestmovee2e4", None),
+            ("info string bestmove e2e4", None),
+        ] {
+            assert_eq!(best_word(line.as_bytes()), word.map(str::as_bytes), "{line:?}");
+        }
     }
 
     #[test]

@@ -1,40 +1,34 @@
-//! What an `info` line says of a search, as far as a game's record asks.
+//! The one reader of `info` lines.
 //!
-//! Engines print many of these for each move and only the last that counts is kept, so a line is read once,
+//! Engines print many of these for each move and a game keeps only the last that counts, so a line is read once,
 //! and no further than its `pv` or its `string`: those are as long as an engine likes.
 
-use serde::Serialize;
+use crate::model::game::record::SearchInfo;
+use crate::model::game::score::Score;
 
-use crate::game::eval::Eval;
-
-/// One search in numbers; what was not said is none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Info {
-    /// Plies searched.
-    pub depth: Option<u32>,
-    /// The deepest line, in plies.
-    pub seldepth: Option<u32>,
-    /// Positions searched.
-    pub nodes: Option<u64>,
-    /// Positions a second.
-    pub speed: Option<u64>,
-    /// The hash table's filling, per mille.
-    pub hashfull: Option<u32>,
-    /// Positions found in endgame tables.
-    pub table_hits: Option<u64>,
-    /// The evaluation, from the engine's own point of view.
-    pub eval: Option<Eval>,
+/// An `info` line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InfoLine<'a> {
+    /// Its numbers.
+    pub search: SearchInfo,
+    /// True if its score is exact and of the first line of play.
+    is_main: bool,
+    /// The text after `pv`; empty if there is none.
+    pub pv: &'a [u8],
+    /// The text after `string`.
+    pub string: Option<&'a [u8]>,
 }
 
-impl Info {
-    /// Reads a line that counts: an `info` with an evaluation that is exact, and of the first line of play.
-    /// The second value is the text of its `pv`, empty if there is none.
+impl<'a> InfoLine<'a> {
+    /// Reads a line; none if it is no `info`.
     #[must_use]
-    pub fn read(line: &[u8]) -> Option<(Info, &[u8])> {
-        let rest = line.strip_prefix(b"info ")?;
-        let mut info = Info::default();
-        let mut pv: &[u8] = b"";
-        let mut words = Words(rest);
+    pub fn read(line: &'a [u8]) -> Option<InfoLine<'a>> {
+        let mut words = Words(line);
+        if words.next() != Some(b"info") {
+            return None;
+        }
+        let mut info = SearchInfo::default();
+        let (mut is_main, mut pv, mut string): (_, &[u8], _) = (true, b"", None);
         while let Some(word) = words.next() {
             let mut number = || words.next().and_then(number);
             match word {
@@ -44,24 +38,33 @@ impl Info {
                 b"nps" => info.speed = number().and_then(|n| u64::try_from(n).ok()),
                 b"hashfull" => info.hashfull = number().and_then(|n| u32::try_from(n).ok()),
                 b"tbhits" => info.table_hits = number().and_then(|n| u64::try_from(n).ok()),
-                b"cp" => info.eval = number().map(Eval::centipawns),
-                b"mate" => info.eval = number().map(Eval::mate),
-                b"lowerbound" | b"upperbound" => return None,
-                b"multipv" if words.next() != Some(b"1") => return None,
+                b"cp" => info.score = number().map(Score::centipawns),
+                b"mate" => info.score = number().map(Score::mate),
+                b"lowerbound" | b"upperbound" => is_main = false,
+                b"multipv" => is_main &= words.next() == Some(b"1"),
                 b"pv" => {
                     pv = words.0.trim_ascii();
                     break;
                 }
                 // Free text may look like anything.
-                b"string" => break,
+                b"string" => {
+                    string = Some(words.0.trim_ascii());
+                    break;
+                }
                 _ => {}
             }
         }
-        info.eval.map(|_| (info, pv))
+        Some(InfoLine { search: info, is_main, pv, string })
+    }
+
+    /// True if it tells of the move to come: it has a score, which is exact and of the first line of play.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        self.is_main && self.search.score.is_some()
     }
 }
 
-/// The words of a line; what is left of it is what stands behind the last that was taken.
+/// The words of a line; the rest of it begins behind the last that was taken.
 struct Words<'a>(&'a [u8]);
 
 impl<'a> Iterator for Words<'a> {
@@ -122,7 +125,8 @@ mod tests {
             ("bestmove e2e4 score cp 3", false),
             ("", false),
         ] {
-            assert_eq!(Info::read(line.as_bytes()).is_some(), expected, "{line}");
+            let counts = InfoLine::read(line.as_bytes()).is_some_and(|line| line.counts());
+            assert_eq!(counts, expected, "{line}");
         }
     }
 
@@ -131,24 +135,24 @@ mod tests {
         let line =
             b"info depth 9 seldepth 14 score cp +0031 nodes 123 nps 4.5 hashfull 12 tbhits 0 pv \
                      e2e4 e7e5 ";
-        let (info, pv) = Info::read(line).unwrap();
+        let InfoLine { search, pv, .. } = InfoLine::read(line).unwrap();
         assert_eq!(
-            info,
-            Info {
+            search,
+            SearchInfo {
                 depth: Some(9),
                 seldepth: Some(14),
                 nodes: Some(123),
                 speed: Some(4),
                 hashfull: Some(12),
                 table_hits: Some(0),
-                eval: Some(Eval::centipawns(31)),
+                score: Some(Score::centipawns(31)),
             }
         );
         assert_eq!(pv, b"e2e4 e7e5");
         let line = b"info score mate -2 depth x string depth 7 pv e2e4";
-        let (info, pv) = Info::read(line).unwrap();
-        assert_eq!((info.eval, info.depth), (Some(Eval::mate(-2)), None));
-        assert_eq!(pv, b"");
+        let InfoLine { search, pv, string, .. } = InfoLine::read(line).unwrap();
+        assert_eq!((search.score, search.depth), (Some(Score::mate(-2)), None));
+        assert_eq!((pv, string), (&b""[..], Some(&b"depth 7 pv e2e4"[..])));
     }
 
     #[test]
@@ -175,8 +179,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_will_do(line in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = Info::read(&line);
-            let _ = Info::read(&[b"info ", line.as_slice()].concat());
+            let _ = InfoLine::read(&line);
+            let _ = InfoLine::read(&[b"info ", line.as_slice()].concat());
         }
     }
 }

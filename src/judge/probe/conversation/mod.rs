@@ -5,30 +5,32 @@
 //!        any of these ─quit, end of input, kill, or a failure→ Session<Over> ─finish→ Run
 //! ```
 //!
-//! Every question leaves an [`Ask`] with its times. A failure (no answer, the end, a flood) ends the
+//! Every question leaves an [`Ask`](crate::model::evidence::Ask) with its times. A failure (no answer, the end, a flood) ends the
 //! conversation: what an engine says after it was given up cannot be told from the next answer.
 
-mod inner;
+mod evidence;
 mod rest;
+mod stall;
 #[cfg(test)]
 mod tests;
-mod vigil;
 
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
 use shakmaty::{Chess, Move, Position};
 
-use self::inner::{DYING, Inner, LINE, Pending, plain};
+use self::evidence::{DYING, Inner, LINE, Pending, Record};
 use self::rest::Rest;
-use self::vigil::Vigil;
+use self::stall::StallDetector;
 use crate::engine::legality;
-use crate::engine::message::{Command, Go, Reply, parse};
 use crate::engine::moves::Moves;
-use crate::engine::wire::{Sent, Wire};
+use crate::engine::stop::Stop;
+use crate::engine::uci::{Command, Reply, parse};
+use crate::engine::wire::{Silence, Wire};
+use crate::game::go::Go;
+use crate::game::legal;
 use crate::model::evidence::{
-    Answer, Ask, BookSeen, DeclaredOption, EndHow, ExitHow, GoQuestion, Limits, Purpose, Question,
-    Run,
+    Answer, BookSeen, DeclaredOption, EndHow, ExitHow, GoQuestion, Limits, Purpose, Question, Run,
 };
 use crate::model::text::escape;
 use crate::model::units::Ply;
@@ -39,22 +41,22 @@ const SLICE: Duration = Duration::from_millis(100);
 
 /// Started; nothing but `uci` may be sent.
 #[derive(Debug)]
-pub enum Started {}
+pub(crate) enum Started {}
 /// `uciok` has come.
 #[derive(Debug)]
-pub enum Known {}
+pub(crate) enum Known {}
 /// Waits for us: options, positions and searches may be sent.
 #[derive(Debug)]
-pub enum Ready {}
+pub(crate) enum Ready {}
 /// A `go` is not answered yet.
 #[derive(Debug)]
-pub enum Thinking {}
+pub(crate) enum Thinking {}
 /// The conversation has ended; the evidence can be taken.
 #[derive(Debug)]
-pub enum Over {}
+pub(crate) enum Over {}
 
 /// A state in which the engine still lives, as far as we know.
-pub trait Alive {}
+pub(crate) trait Alive {}
 impl Alive for Started {}
 impl Alive for Known {}
 impl Alive for Ready {}
@@ -62,52 +64,52 @@ impl Alive for Thinking {}
 
 /// One conversation in state `S`.
 #[derive(Debug)]
-pub struct Session<S> {
+pub(crate) struct Session<S> {
     inner: Box<Inner>,
     state: PhantomData<S>,
 }
 
 /// The next state, or the end.
-pub type Step<S> = Result<Session<S>, Session<Over>>;
+pub(crate) type Step<S> = Result<Session<S>, Session<Over>>;
 
 /// A search to ask for.
 #[derive(Clone, Copy, Debug)]
-pub struct Search<'a> {
+pub(crate) struct Search<'a> {
     /// The name for reports.
     pub name: &'a str,
-    /// Where.
-    pub place: Place<'a>,
-    /// How.
+    /// The position.
+    pub shown: Shown<'a>,
+    /// The form of `go`.
     pub go: Go,
 }
 
 /// How the position is shown to the engine.
 #[derive(Clone, Copy, Debug)]
-pub enum Place<'a> {
+pub(crate) enum Shown<'a> {
     /// `position startpos moves …`
     Moves(&'a Moves),
     /// `position fen …` of the same position.
     Fen(&'a Moves),
 }
 
-impl Place<'_> {
+impl Shown<'_> {
     fn moves(&self) -> &Moves {
         match self {
-            Place::Moves(moves) | Place::Fen(moves) => moves,
+            Shown::Moves(moves) | Shown::Fen(moves) => moves,
         }
     }
 
     fn command(&self) -> String {
         match self {
-            Place::Moves(moves) => moves.command(),
-            Place::Fen(moves) => Command::Fen(&moves.fen()).to_string(),
+            Shown::Moves(moves) => moves.command(),
+            Shown::Fen(moves) => Command::Fen(&moves.fen()).to_string(),
         }
     }
 }
 
-/// What a wait for a move brought.
+/// The outcome of a wait for a move.
 #[derive(Debug)]
-pub enum Waited {
+pub(crate) enum Waited {
     /// A `bestmove`; none if it was not legal (the ask says why).
     Moved(Session<Ready>, Option<Move>),
     /// Still no `bestmove`.
@@ -118,7 +120,7 @@ pub enum Waited {
 
 /// When the processor time of a waiting engine is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IdleWhen {
+pub(crate) enum IdleWhen {
     /// Before the first `go`.
     BeforeGo,
     /// After a `bestmove`.
@@ -132,7 +134,7 @@ impl Session<Started> {
     ///
     /// # Errors
     /// When the sandbox could not be built; never through the entry's own fault.
-    pub fn start(
+    pub(crate) fn start(
         launcher: &dyn Launcher,
         plan: &Plan,
         purpose: Purpose,
@@ -140,7 +142,9 @@ impl Session<Started> {
     ) -> Result<Session<Started>, SandboxError> {
         let (confined, pipes) = launcher.launch(plan)?;
         let started = confined.started();
-        let wire = Wire::new(pipes, started).map_err(|source| SandboxError::Setup {
+        let record = Record::since(started);
+        let wire = Stop::new().and_then(|stop| Wire::new(pipes, stop, record));
+        let wire = wire.map_err(|source| SandboxError::Setup {
             step: "make the pipes non-blocking",
             path: None,
             source,
@@ -153,7 +157,7 @@ impl Session<Started> {
     ///
     /// # Errors
     /// The ended conversation, where there was no `uciok`.
-    pub fn uci(mut self) -> Step<Known> {
+    pub(crate) fn uci(mut self) -> Step<Known> {
         let deadline = self.inner.started + self.inner.limits.startup;
         let line = Command::Uci.to_string();
         match self.inner.ask(Question::Uci, &[&line], deadline, &Reply::UciOk) {
@@ -169,7 +173,7 @@ impl Session<Started> {
     ///
     /// # Errors
     /// The ended conversation, where one of them was not answered.
-    pub fn shake_hands(self) -> Step<Ready> {
+    pub(crate) fn shake_hands(self) -> Step<Ready> {
         self.uci()?.isready()
     }
 }
@@ -179,7 +183,7 @@ impl Session<Known> {
     ///
     /// # Errors
     /// The ended conversation, where there was no `readyok`.
-    pub fn isready(mut self) -> Step<Ready> {
+    pub(crate) fn isready(mut self) -> Step<Ready> {
         let deadline = self.inner.started + self.inner.limits.startup;
         let line = Command::IsReady.to_string();
         match self.inner.ask(Question::IsReady, &[&line], deadline, &Reply::ReadyOk) {
@@ -198,7 +202,7 @@ impl Session<Ready> {
     ///
     /// # Errors
     /// The ended conversation, where there was no `readyok`.
-    pub fn isready(self) -> Step<Ready> {
+    pub(crate) fn isready(self) -> Step<Ready> {
         self.confirm(Question::IsReady, &[Command::IsReady])
     }
 
@@ -206,7 +210,7 @@ impl Session<Ready> {
     ///
     /// # Errors
     /// The ended conversation, where there was no `readyok`.
-    pub fn new_game(self) -> Step<Ready> {
+    pub(crate) fn new_game(self) -> Step<Ready> {
         self.confirm(Question::NewGame, &[Command::NewGame, Command::IsReady])
     }
 
@@ -214,7 +218,7 @@ impl Session<Ready> {
     ///
     /// # Errors
     /// The ended conversation, where there was no `readyok`.
-    pub fn set_option(mut self, name: &str, value: Option<&str>) -> Step<Ready> {
+    pub(crate) fn set_option(mut self, name: &str, value: Option<&str>) -> Step<Ready> {
         if self.inner.book.option.as_deref() == Some(name) {
             self.inner.book_is_off = value == Some("false");
         }
@@ -223,7 +227,7 @@ impl Session<Ready> {
     }
 
     fn confirm(mut self, question: Question, commands: &[Command<'_>]) -> Step<Ready> {
-        self.inner.wire.begin();
+        self.inner.wire.drain();
         let lines: Vec<String> = commands.iter().map(ToString::to_string).collect();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let deadline = Instant::now() + self.inner.limits.answer;
@@ -238,9 +242,12 @@ impl Session<Ready> {
     /// # Errors
     /// The ended conversation, where there was no `bestmove` at all. One that is not legal is no end: no
     /// move comes back then, and the ask says why.
-    pub fn go(self, search: Search<'_>) -> Result<(Session<Ready>, Option<Move>), Session<Over>> {
+    pub(crate) fn go(
+        self,
+        search: Search<'_>,
+    ) -> Result<(Session<Ready>, Option<Move>), Session<Over>> {
         let limit = self.inner.limits.answer;
-        let left = search.go.left(search.place.moves().position().turn());
+        let left = search.go.left(search.shown.moves().position().turn());
         self.go_within(search, left.unwrap_or_default() + limit)
     }
 
@@ -248,7 +255,7 @@ impl Session<Ready> {
     ///
     /// # Errors
     /// As [`Session::go`].
-    pub fn go_within(
+    pub(crate) fn go_within(
         self,
         search: Search<'_>,
         patience: Duration,
@@ -265,17 +272,17 @@ impl Session<Ready> {
     ///
     /// # Errors
     /// The ended conversation, where the engine took no input.
-    pub fn think(mut self, search: Search<'_>) -> Step<Thinking> {
-        self.inner.wire.begin();
-        let moves = search.place.moves();
-        let command = search.place.command();
+    pub(crate) fn think(mut self, search: Search<'_>) -> Step<Thinking> {
+        self.inner.wire.drain();
+        let moves = search.shown.moves();
+        let command = search.shown.command();
         let go = search.go.to_string();
         let question = GoQuestion {
             position: search.name.to_owned(),
             command: escape(command.as_bytes(), LINE),
-            plies: match search.place {
-                Place::Moves(moves) => moves.plies(),
-                Place::Fen(_) => Ply(0),
+            plies: match search.shown {
+                Shown::Moves(moves) => moves.plies(),
+                Shown::Fen(_) => Ply(0),
             },
             fen: moves.fen(),
             go: go.clone(),
@@ -300,7 +307,7 @@ impl Session<Ready> {
 impl Session<Thinking> {
     /// Waits for a move, counted from the `go`.
     #[must_use]
-    pub fn wait(mut self, patience: Duration) -> Waited {
+    pub(crate) fn wait(mut self, patience: Duration) -> Waited {
         let inner = &mut self.inner;
         let Some(pending) = inner.pending.take() else {
             return Waited::Over(self.over());
@@ -310,7 +317,7 @@ impl Session<Thinking> {
             Ok((at, line, reply)) => {
                 let judged = match reply {
                     Reply::BestMove(Ok(best)) => {
-                        legality::judge(&pending.position, &best.best.to_string())
+                        legality::judge(&pending.position, &best.to_string())
                     }
                     Reply::BestMove(Err(fault)) => Err(fault.to_string()),
                     _ => Err("no bestmove".to_owned()),
@@ -342,14 +349,14 @@ impl Session<Thinking> {
     }
 
     /// Sends `stop`; the move is then waited for as before.
-    pub fn stop(&mut self) {
-        let deadline = Instant::now() + self.inner.limits.quit;
-        self.inner.wire.send(&Command::Stop.to_string(), deadline);
+    pub(crate) fn stop(&mut self) {
+        // Where it takes no more, the wait for its move tells.
+        let _ = self.inner.wire.send(b"stop\n", self.inner.limits.quit);
     }
 
     /// Waits no longer: the question has no answer.
     #[must_use]
-    pub fn give_up(mut self) -> Session<Over> {
+    pub(crate) fn give_up(mut self) -> Session<Over> {
         self.settle();
         self.over()
     }
@@ -363,7 +370,7 @@ impl Session<Thinking> {
 
     /// `quit` in the middle of a search; the search itself counts as unanswered.
     #[must_use]
-    pub fn quit_now(mut self) -> Session<Over> {
+    pub(crate) fn quit_now(mut self) -> Session<Over> {
         self.settle();
         self.quit()
     }
@@ -375,7 +382,7 @@ fn because(why: String, pending: &Pending, line: &[u8]) -> String {
         return why;
     }
     match parse(line) {
-        Reply::BestMove(Ok(best)) if legality::find(&Chess::default(), best.best).is_some() => {
+        Reply::BestMove(Ok(best)) if legal::find(&Chess::default(), best).is_some() => {
             format!("{why} (in the start position it would be legal)")
         }
         _ => why,
@@ -385,7 +392,7 @@ fn because(why: String, pending: &Pending, line: &[u8]) -> String {
 impl<S: Alive> Session<S> {
     /// `quit`, until the first process has ended or the limit.
     #[must_use]
-    pub fn quit(mut self) -> Session<Over> {
+    pub(crate) fn quit(mut self) -> Session<Over> {
         let inner = &mut self.inner;
         inner.wire.drain();
         let asked = Instant::now();
@@ -395,10 +402,10 @@ impl<S: Alive> Session<S> {
             inner.record(Question::Quit, asked, Instant::now(), answer);
             return self.over();
         }
-        let taken = match inner.wire.send(&Command::Quit.to_string(), asked + inner.limits.quit) {
-            Sent::Whole => None,
-            Sent::NotTaken => Some(Answer::NotTaken),
-            Sent::Closed => Some(Answer::Ended(None)),
+        let taken = match inner.wire.send(b"quit\n", inner.limits.quit).1 {
+            Ok(()) => None,
+            Err(Silence::Gone) => Some(Answer::Ended(None)),
+            Err(_) => Some(Answer::NotTaken),
         };
         inner.part(Question::Quit, EndHow::Quit, asked, taken);
         self.over()
@@ -406,7 +413,7 @@ impl<S: Alive> Session<S> {
 
     /// Closes the input, until the first process has ended or the limit.
     #[must_use]
-    pub fn end_of_input(mut self) -> Session<Over> {
+    pub(crate) fn end_of_input(mut self) -> Session<Over> {
         let asked = Instant::now();
         self.inner.wire.close_input();
         self.inner.part(Question::EndOfInput, EndHow::EndOfInput, asked, None);
@@ -415,7 +422,7 @@ impl<S: Alive> Session<S> {
 
     /// Kills everything now.
     #[must_use]
-    pub fn kill(mut self) -> Session<Over> {
+    pub(crate) fn kill(mut self) -> Session<Over> {
         self.inner.ending.how = EndHow::Killed;
         self.inner.wire.note("killed");
         let asked = Instant::now();
@@ -428,7 +435,7 @@ impl<S: Alive> Session<S> {
     /// Looks whether the engine rests while it waits for us, and notes what share of a processor it uses; each look
     /// takes `window`, and one that does not come to rest is looked at again. None if it ended, or if no look could
     /// tell.
-    pub fn measure_idle(&mut self, when: IdleWhen, window: Duration) -> Option<f64> {
+    pub(crate) fn measure_idle(&mut self, when: IdleWhen, window: Duration) -> Option<f64> {
         let inner = &mut self.inner;
         let share = match rest::watch(&mut inner.wire, &*inner.confined, window)? {
             Rest::Found(share) | Rest::Missing(share) => share,
@@ -444,11 +451,6 @@ impl<S: Alive> Session<S> {
         }
         Some(share)
     }
-
-    /// Puts a remark into the transcript.
-    pub fn note(&mut self, text: &str) {
-        self.inner.wire.note(text);
-    }
 }
 
 impl<S> Session<S> {
@@ -460,40 +462,27 @@ impl<S> Session<S> {
         self.becomes()
     }
 
-    /// The last question and its answer.
-    #[must_use]
-    pub fn last(&self) -> Option<&Ask> {
-        self.inner.asks.last()
-    }
-
     /// The options announced so far.
     #[must_use]
-    pub fn options(&self) -> &[DeclaredOption] {
+    pub(crate) fn options(&self) -> &[DeclaredOption] {
         &self.inner.options
     }
 
-    /// An announced option by its name, however it is written.
+    /// The signs of a book so far.
     #[must_use]
-    pub fn option(&self, name: &str) -> Option<&DeclaredOption> {
-        let wanted = plain(name);
-        self.inner.options.iter().find(|option| plain(&option.name) == wanted)
-    }
-
-    /// What was seen of a book.
-    #[must_use]
-    pub fn book(&self) -> &BookSeen {
+    pub(crate) fn book(&self) -> &BookSeen {
         &self.inner.book
     }
 
     /// The processor time a second that it used after a move, where that was measured.
     #[must_use]
-    pub fn idle_after_move(&self) -> Option<f64> {
+    pub(crate) fn idle_after_move(&self) -> Option<f64> {
         self.inner.idle_after_move
     }
 
-    /// Whether any `info` line so far had a pv.
+    /// True if any `info` line so far had a pv.
     #[must_use]
-    pub fn shows_pv(&self) -> bool {
+    pub(crate) fn shows_pv(&self) -> bool {
         self.inner.pv
     }
 }
@@ -507,14 +496,14 @@ impl<S> From<Box<Inner>> for Session<S> {
 impl Session<Over> {
     /// Waits until every process has ended, or the grace after `quit` is over, and writes down what is
     /// left then. Only for a run that ended by `quit`.
-    pub fn wait_for_leftovers(&mut self) {
+    pub(crate) fn wait_for_leftovers(&mut self) {
         let inner = &mut self.inner;
         let asked = match inner.asks.last() {
             Some(ask) if matches!(ask.question, Question::Quit) => inner.started + ask.at,
             _ => Instant::now(),
         };
         let limit = asked + inner.limits.grace;
-        let mut vigil = Vigil::new(asked, limit);
+        let mut stall = StallDetector::new(asked, limit);
         loop {
             let slice = (Instant::now() + SLICE).min(limit);
             if inner.confined.wait_empty(slice) {
@@ -522,14 +511,14 @@ impl Session<Over> {
                 break;
             }
             inner.wire.drain();
-            if Instant::now() >= vigil.until() {
-                if vigil.is_over() {
+            if Instant::now() >= stall.until() {
+                if stall.is_over() {
                     inner.left_processes = inner.confined.processes();
-                    inner.strained |= !vigil.only_waited(&*inner.confined);
+                    inner.strained |= !stall.only_waited(&*inner.confined);
                     inner.note_processes();
                     break;
                 }
-                vigil.look(&*inner.confined);
+                stall.look(&*inner.confined);
             }
         }
         if inner.ending.exit.is_none() && inner.ending.emptied_after.is_some() {
@@ -537,21 +526,21 @@ impl Session<Over> {
         }
     }
 
-    /// Whether the engine's first process ended by itself, and how.
+    /// True if the engine's first process ended by itself, and how.
     #[must_use]
-    pub fn exit(&self) -> Option<ExitHow> {
+    pub(crate) fn exit(&self) -> Option<ExitHow> {
         self.inner.ending.exit
     }
 
-    /// What brought it to its end.
+    /// The way in which it ended.
     #[must_use]
-    pub fn ended_by(&self) -> EndHow {
+    pub(crate) fn ended_by(&self) -> EndHow {
         self.inner.ending.how
     }
 
     /// Takes everything down and hands over the evidence.
     #[must_use]
-    pub fn finish(self) -> Run {
+    pub(crate) fn finish(self) -> Run {
         (*self.inner).into_run()
     }
 }

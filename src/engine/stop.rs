@@ -56,7 +56,7 @@ impl Stop {
         }
     }
 
-    /// What was asked for.
+    /// The level that was asked for.
     #[must_use]
     pub fn level(&self) -> Level {
         match self.0.level.load(Ordering::Acquire) {
@@ -68,7 +68,7 @@ impl Stop {
 
     /// Becomes readable at [`Level::Now`].
     #[must_use]
-    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+    pub fn fd(&self) -> BorrowedFd<'_> {
         self.0.now.as_fd()
     }
 }

@@ -1,17 +1,18 @@
-//! What a conversation holds whatever its state: the wire, the process, and the evidence so far.
+//! The state of a conversation: the wire, the process, and the evidence so far.
 
 use std::time::{Duration, Instant};
 
 use shakmaty::Chess;
 
-use super::vigil::Vigil;
-use crate::engine::message::{OptionLine, Reply, parse, speaks_of_book};
-use crate::engine::wire::{Received, Sent, Wire};
+use super::stall::StallDetector;
+use crate::engine::uci::{OptionLine, Reply, parse, speaks_of_book};
+use crate::engine::wire::{Observer, Silence, Wire};
 use crate::model::evidence::{
     Answer, Ask, BookSeen, DeclaredOption, EndHow, Ending, GoQuestion, LeftProcess, Limits,
     Purpose, Question, Run, Shell,
 };
 use crate::model::text::escape;
+use crate::model::transcript::Transcript;
 use crate::sandbox::plan::Confined;
 
 /// Characters kept of a line that goes into evidence.
@@ -21,6 +22,41 @@ const MOST_OPTIONS: usize = 200;
 /// Output is closed: so long the process may take to be seen ending.
 pub(super) const DYING: Duration = Duration::from_millis(300);
 
+/// Writes down both directions of a conversation.
+#[derive(Debug)]
+pub(super) struct Record {
+    epoch: Instant,
+    transcript: Transcript,
+}
+
+impl Record {
+    /// Times count from here.
+    pub(super) fn since(epoch: Instant) -> Record {
+        Record { epoch, transcript: Transcript::default() }
+    }
+}
+
+impl Observer for Record {
+    const QUIET: Duration = Duration::from_secs(1);
+    const FLOODS_END: bool = true;
+
+    fn sent(&mut self, line: &[u8]) {
+        self.transcript.sent(self.epoch.elapsed(), line);
+    }
+
+    fn received(&mut self, at: Instant, line: &[u8]) {
+        self.transcript.received(at.saturating_duration_since(self.epoch), line);
+    }
+
+    fn stderr(&mut self, chunk: &[u8]) {
+        self.transcript.stderr(self.epoch.elapsed(), chunk);
+    }
+
+    fn note(&mut self, text: &str) {
+        self.transcript.note(self.epoch.elapsed(), text);
+    }
+}
+
 pub(super) struct Pending {
     pub(super) question: GoQuestion,
     pub(super) position: Chess,
@@ -28,7 +64,7 @@ pub(super) struct Pending {
 }
 
 pub(super) struct Inner {
-    pub(super) wire: Wire,
+    pub(super) wire: Wire<Record>,
     pub(super) confined: Box<dyn Confined>,
     pub(super) started: Instant,
     pub(super) purpose: Purpose,
@@ -51,7 +87,7 @@ pub(super) struct Inner {
     pub(super) pending: Option<Pending>,
     pub(super) ending: Ending,
     pub(super) left_processes: Vec<LeftProcess>,
-    /// Whether what was last waited for in vain would not have come sooner on a faster host.
+    /// True if what was last waited for in vain would not have come sooner on a faster host.
     pub(super) only_waited: bool,
     pub(super) strained: bool,
 }
@@ -65,12 +101,12 @@ impl std::fmt::Debug for Inner {
     }
 }
 
-/// What ends a question: a reply, or the answer that stands for its lack.
+/// The end of a question: a reply, or the answer that stands for its lack.
 pub(super) type Heard = Result<(Instant, Vec<u8>, Reply), Answer>;
 
 impl Inner {
     pub(super) fn new(
-        wire: Wire,
+        wire: Wire<Record>,
         confined: Box<dyn Confined>,
         purpose: Purpose,
         shell: Shell,
@@ -120,10 +156,12 @@ impl Inner {
         self.last_info = None;
         let sent = Instant::now();
         for line in lines {
-            match self.wire.send(line, sent + self.limits.answer) {
-                Sent::Whole => {}
-                Sent::NotTaken => return Err(Answer::NotTaken),
-                Sent::Closed => return Err(self.ended()),
+            let patience = (sent + self.limits.answer).saturating_duration_since(Instant::now());
+            match self.wire.send(format!("{line}\n").as_bytes(), patience).1 {
+                Ok(()) => {}
+                Err(Silence::Gone) => return Err(self.ended()),
+                Err(Silence::Flood(bytes)) => return Err(Answer::Flood(bytes)),
+                Err(Silence::Timeout | Silence::Stopped) => return Err(Answer::NotTaken),
             }
         }
         Ok(sent)
@@ -131,24 +169,25 @@ impl Inner {
 
     /// Reads until `wanted` accepts a reply.
     pub(super) fn hear(&mut self, deadline: Instant, wanted: impl Fn(&Reply) -> bool) -> Heard {
-        let mut vigil = Vigil::new(Instant::now(), deadline);
+        let mut stall = StallDetector::new(Instant::now(), deadline);
         loop {
-            match self.wire.receive(vigil.until()) {
-                Received::Line { at, bytes } => {
+            match self.wire.line(stall.until()) {
+                Ok((at, line)) => {
+                    let bytes = line.to_vec();
                     let reply = parse(&bytes);
                     if wanted(&reply) {
                         return Ok((at, bytes, reply));
                     }
                     self.learn(reply, &bytes);
                 }
-                Received::Timeout if !vigil.is_over() => vigil.look(&*self.confined),
-                Received::Timeout => {
-                    self.only_waited = vigil.only_waited(&*self.confined);
+                Err(Silence::Timeout) if !stall.is_over() => stall.look(&*self.confined),
+                Err(Silence::Timeout | Silence::Stopped) => {
+                    self.only_waited = stall.only_waited(&*self.confined);
                     self.note_processes();
                     return Err(Answer::Timeout);
                 }
-                Received::Closed => return Err(self.ended()),
-                Received::Flood(bytes) => return Err(Answer::Flood(bytes)),
+                Err(Silence::Gone) => return Err(self.ended()),
+                Err(Silence::Flood(bytes)) => return Err(Answer::Flood(bytes)),
             }
         }
     }
@@ -161,7 +200,7 @@ impl Inner {
             Reply::Info(info) => {
                 self.infos = self.infos.saturating_add(1);
                 self.pv |= info.pv;
-                if info.score.is_some() {
+                if info.search.score.is_some() {
                     self.last_info = Some(escape(line, LINE));
                 }
                 if info.string.as_deref().is_some_and(speaks_of_book) {
@@ -272,14 +311,14 @@ impl Inner {
     ) {
         let refused = taken.filter(|answer| !matches!(answer, Answer::Ended(_)));
         if refused.is_none() {
-            let mut vigil = Vigil::new(asked, asked + self.limits.quit);
-            self.wire.idle(vigil.until());
-            while !self.wire.has_ended() && !vigil.is_over() {
-                vigil.look(&*self.confined);
-                self.wire.idle(vigil.until());
+            let mut stall = StallDetector::new(asked, asked + self.limits.quit);
+            self.wire.idle(stall.until());
+            while !self.wire.has_ended() && !stall.is_over() {
+                stall.look(&*self.confined);
+                self.wire.idle(stall.until());
             }
             if !self.wire.has_ended() {
-                self.only_waited = vigil.only_waited(&*self.confined);
+                self.only_waited = stall.only_waited(&*self.confined);
             }
         }
         let seen = Instant::now();
@@ -319,7 +358,7 @@ impl Inner {
             self.strained = false;
         }
         let tail = self.wire.stderr_tail();
-        let tail = tail.strip_suffix(b"\n").unwrap_or(&tail);
+        let tail = tail.strip_suffix(b"\n").unwrap_or(tail);
         let stderr_tail = if tail.is_empty() {
             Vec::new()
         } else {
@@ -351,12 +390,12 @@ impl Inner {
             idle_after_move: self.idle_after_move,
             idle_ponder_off: self.idle_ponder_off,
             book: self.book,
-            transcript: self.wire.transcript().clone(),
+            transcript: self.wire.observer().transcript.clone(),
         }
     }
 }
 
 /// A name without blanks, signs and capitals, to recognize an option however it is written.
-pub(super) fn plain(name: &str) -> String {
+fn plain(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }

@@ -69,7 +69,7 @@ impl Gone {
     }
 }
 
-/// What a puppet does when it is to move.
+/// The acts of a puppet that is to move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     /// Its first legal move.
@@ -82,7 +82,7 @@ pub(crate) enum Act {
     Hang,
 }
 
-/// What a puppet sees: the position and the `go` line.
+/// The view of a puppet: the position and the `go` line.
 pub(crate) struct Scene<'a> {
     pub(crate) moves: &'a Moves,
     pub(crate) go: &'a str,
@@ -118,7 +118,7 @@ impl Puppets {
         self
     }
 
-    /// Whether a plan starts at all.
+    /// True if a plan starts at all.
     pub(crate) fn starts(
         mut self,
         when: impl Fn(&Plan) -> bool + Send + Sync + 'static,
