@@ -272,7 +272,7 @@ impl Session<Ready> {
         let go = search.go.to_string();
         let question = GoQuestion {
             position: search.name.to_owned(),
-            command: escape(command.as_bytes(), LINE),
+            command: command.clone(),
             plies: match search.place {
                 Place::Moves(moves) => moves.plies(),
                 Place::Fen(_) => Ply(0),
@@ -464,6 +464,12 @@ impl<S> Session<S> {
     #[must_use]
     pub fn last(&self) -> Option<&Ask> {
         self.inner.asks.last()
+    }
+
+    /// The questions so far.
+    #[must_use]
+    pub fn asks(&self) -> &[Ask] {
+        &self.inner.asks
     }
 
     /// The options announced so far.

@@ -1,10 +1,11 @@
 //! The run that is measured, alone on the machine: start, handshake, first moves, a few plies of a game
 //! against itself, `quit`, and what is left then.
 
-use super::{Bench, Outcome, SMALL_CLOCK, idle};
+use super::{Bench, Outcome, again, idle};
+use crate::engine::message::Go;
 use crate::engine::moves::Moves;
 use crate::engine::session::{IdleWhen, Over, Place, Ready, Search, Session};
-use crate::model::evidence::{EndHow, Purpose, Run};
+use crate::model::evidence::{EndHow, GoQuestion, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 
 /// Plies of a game that the engine plays against itself: real entries that pass every handshake have
@@ -35,6 +36,11 @@ pub(super) struct MainRun {
 }
 
 impl MainRun {
+    /// The first search that failed, where nothing else went wrong before.
+    pub(super) fn failed(&self) -> Option<GoQuestion> {
+        again::failed(self.over.asks()).cloned()
+    }
+
     /// Waits for what is left and hands over the evidence.
     pub(super) fn finish(mut self) -> Run {
         if self.facts.started && self.over.ended_by() != EndHow::Killed {
@@ -45,12 +51,12 @@ impl MainRun {
 }
 
 /// Runs until the first process has ended.
-pub(super) fn run(bench: &Bench<'_>) -> Result<MainRun, SandboxError> {
+pub(super) fn run(bench: &Bench<'_>, clock: Go) -> Result<MainRun, SandboxError> {
     let mut facts = Facts::default();
     let over = match bench.start(Purpose::Main)?.shake_hands() {
         Ok(ready) => {
             facts.started = true;
-            match talk(bench, ready, &mut facts) {
+            match talk(bench, ready, clock, &mut facts) {
                 Ok(ready) => ready.quit(),
                 Err(over) => over,
             }
@@ -81,6 +87,7 @@ pub(super) fn only_quit(bench: &Bench<'_>) -> Result<Outcome, SandboxError> {
 fn talk(
     bench: &Bench<'_>,
     mut session: Session<Ready>,
+    clock: Go,
     facts: &mut Facts,
 ) -> Result<Session<Ready>, Session<Over>> {
     let length = bench.plan.waits.idle;
@@ -89,7 +96,7 @@ fn talk(
     // does not know a new game.
     session = session.isready()?.new_game()?;
     let mut ask = |session: Session<Ready>, name: &str, moves: &Moves| {
-        let search = Search { name, place: Place::Moves(moves), go: SMALL_CLOCK };
+        let search = Search { name, place: Place::Moves(moves), go: clock };
         let (session, played) = session.go(search)?;
         facts.plays = true;
         Ok::<_, Session<Over>>((session, played))

@@ -145,9 +145,9 @@ pub(crate) fn evidence_of(runs: impl IntoIterator<Item = Run>) -> Evidence {
 
 /// A healthy entry, every purpose that a gate needs.
 pub(crate) fn evidence() -> Evidence {
-    let mut long = run(Purpose::LongGame(Ply(450)));
+    let mut long = run(Purpose::LongGame(Ply(340)));
     long.asks = vec![ask(
-        Question::Go(go("long-450", "position startpos moves g1f3 g8f6", 450)),
+        Question::Go(go("long-340", "position startpos moves g1f3 g8f6", 340)),
         520,
         1_000,
         legal("f3g1"),
@@ -179,6 +179,7 @@ pub(crate) fn game(number: usize, rival: Rival) -> PlayedGame {
         line: Vec::new(),
         result: "1-0",
         end: GameEnd::Whole("White mates".into()),
+        again: None,
         late: Vec::new(),
         exit: None,
         stderr: Vec::new(),
@@ -194,6 +195,7 @@ pub(crate) fn games(games: Vec<PlayedGame>) -> Games {
         took: ms(4_000),
         wanted: 4,
         games,
+        disproved: Vec::new(),
     })
 }
 

@@ -38,6 +38,19 @@ pub struct Played {
     pub wanted: usize,
     /// Those that began.
     pub games: Vec<PlayedGame>,
+    /// Games on a smaller clock before these, which broke off by what does not happen on the event's.
+    pub disproved: Vec<PlayedGame>,
+}
+
+/// A fault in a game, asked again on clocks that the event can produce.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AskedAgain {
+    /// The `go` to which a legal move came in the end; none where the fault is proved.
+    pub held: Option<String>,
+    /// Each try, in words.
+    pub tries: Vec<String>,
+    /// The lines that were sent in the last of them, whole and in order.
+    pub commands: Vec<String>,
 }
 
 /// Who sat opposite.
@@ -88,6 +101,8 @@ pub struct PlayedGame {
     pub result: &'static str,
     /// How it ended.
     pub end: GameEnd,
+    /// How its fault fared when it was asked again.
+    pub again: Option<AskedAgain>,
     /// The entry's moves that came when its clock had run out.
     pub late: Vec<LateMove>,
     /// How the process at fault ended, where it did by itself.

@@ -31,7 +31,7 @@ pub enum Question {
 pub struct GoQuestion {
     /// The name of the position (`castling-short-white`), or of the probe.
     pub position: String,
-    /// The `position` command, escaped and cut.
+    /// The `position` command, whole.
     pub command: String,
     /// Plies in its move list.
     pub plies: Ply,
