@@ -122,6 +122,12 @@ impl Wire {
         self.ended.is_none()
     }
 
+    /// Whether any byte came from the engine since the question began.
+    #[must_use]
+    pub fn has_spoken(&self) -> bool {
+        self.bytes > 0
+    }
+
     /// The last bytes of standard error.
     #[must_use]
     pub fn stderr_tail(&self) -> Vec<u8> {

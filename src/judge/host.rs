@@ -76,6 +76,7 @@ impl Judge {
             kernel: capability::kernel_release(),
             cpus: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
             memory: capability::memory(),
+            overcommit: capability::overcommit(),
             layers,
             lowered_limits: limits::lowered(),
             missing_commands: tools.missing.clone(),

@@ -9,9 +9,10 @@ use crate::engine::message::{OptionLine, Reply, parse, speaks_of_book};
 use crate::engine::wire::{Received, Sent, Wire};
 use crate::model::evidence::{
     Answer, Ask, BookSeen, DeclaredOption, EndHow, Ending, GoQuestion, LeftProcess, Limits,
-    Purpose, Question, Run, Shell,
+    Purpose, Question, Refusal, Resource, Run, Shell,
 };
 use crate::model::text::escape;
+use crate::model::units::Bytes;
 use crate::sandbox::plan::Confined;
 
 /// Characters kept of a line that goes into evidence.
@@ -53,6 +54,10 @@ pub(super) struct Inner {
     pub(super) left_processes: Vec<LeftProcess>,
     /// Whether what was last waited for in vain would not have come sooner on a faster host.
     pub(super) only_waited: bool,
+    /// What it used of memory when the start's limit was over, where it still took more.
+    pub(super) still_taking: Option<Bytes>,
+    /// Processor time that it took to come to rest after a `bestmove`, the most of several.
+    pub(super) settling: Option<Duration>,
     pub(super) strained: bool,
 }
 
@@ -106,6 +111,8 @@ impl Inner {
             },
             left_processes: Vec::new(),
             only_waited: false,
+            still_taking: None,
+            settling: None,
             strained: false,
         }
     }
@@ -129,6 +136,28 @@ impl Inner {
         Ok(sent)
     }
 
+    /// Reads until a reply comes, without a word on why it does not by then.
+    pub(super) fn listen(
+        &mut self,
+        until: Instant,
+        wanted: &Reply,
+    ) -> Result<Option<Instant>, Answer> {
+        loop {
+            match self.wire.receive(until) {
+                Received::Line { at, bytes } => {
+                    let reply = parse(&bytes);
+                    if reply == *wanted {
+                        return Ok(Some(at));
+                    }
+                    self.learn(reply, &bytes);
+                }
+                Received::Timeout => return Ok(None),
+                Received::Closed => return Err(self.ended()),
+                Received::Flood(bytes) => return Err(Answer::Flood(bytes)),
+            }
+        }
+    }
+
     /// Reads until `wanted` accepts a reply.
     pub(super) fn hear(&mut self, deadline: Instant, wanted: impl Fn(&Reply) -> bool) -> Heard {
         let mut vigil = Vigil::new(Instant::now(), deadline);
@@ -144,6 +173,9 @@ impl Inner {
                 Received::Timeout if !vigil.is_over() => vigil.look(&*self.confined),
                 Received::Timeout => {
                     self.only_waited = vigil.only_waited(&*self.confined);
+                    if self.readyok.is_none() {
+                        self.still_taking = vigil.still_takes_memory(&*self.confined);
+                    }
                     self.note_processes();
                     return Err(Answer::Timeout);
                 }
@@ -216,7 +248,11 @@ impl Inner {
             Answer::NotTaken => true,
             // A start that races against a sleep of its own may lose only where others compute.
             Answer::Ended(_) => self.readyok.is_none(),
-            Answer::Done | Answer::Legal(_) | Answer::Illegal { .. } | Answer::Flood(_) => false,
+            Answer::Done
+            | Answer::OnlyAtEnd
+            | Answer::Legal(_)
+            | Answer::Illegal { .. }
+            | Answer::Flood(_) => false,
         };
         self.asks.push(ask);
     }
@@ -311,7 +347,10 @@ impl Inner {
         }
         self.confined.kill();
         self.wire.drain();
-        let traces = self.confined.close();
+        let mut traces = self.confined.close();
+        if let Some(size) = self.still_taking {
+            traces.refusals.push(Refusal { by: None, what: Resource::StillTaking(size) });
+        }
         let mut ending = self.ending;
         if traces.launch_failure.is_some() {
             ending.how = EndHow::NotStarted;
@@ -350,6 +389,7 @@ impl Inner {
             idle_before_go: self.idle_before_go,
             idle_after_move: self.idle_after_move,
             idle_ponder_off: self.idle_ponder_off,
+            settling: self.settling,
             book: self.book,
             transcript: self.wire.transcript().clone(),
         }

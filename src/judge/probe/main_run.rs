@@ -4,8 +4,8 @@
 use super::{Bench, Outcome, again, idle};
 use crate::engine::message::Go;
 use crate::engine::moves::Moves;
-use crate::engine::session::{IdleWhen, Over, Place, Ready, Search, Session};
-use crate::model::evidence::{EndHow, GoQuestion, Purpose, Run};
+use crate::engine::session::{IdleWhen, Known, Over, Place, Ready, Search, Session, Silence};
+use crate::model::evidence::{Answer, EndHow, GoQuestion, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 
 /// Plies of a game that the engine plays against itself: real entries that pass every handshake have
@@ -17,6 +17,8 @@ const GAME: u32 = 12;
 pub(super) struct Facts {
     /// `readyok` came within the limit.
     pub(super) started: bool,
+    /// It answered `uci` only when its input was closed.
+    pub(super) only_at_end: bool,
     /// The rule's `go` brought a `bestmove`, legal or not.
     pub(super) plays: bool,
     /// It printed a pv.
@@ -53,7 +55,13 @@ impl MainRun {
 /// Runs until the first process has ended.
 pub(super) fn run(bench: &Bench<'_>, clock: Go) -> Result<MainRun, SandboxError> {
     let mut facts = Facts::default();
-    let over = match bench.start(Purpose::Main)?.shake_hands() {
+    let known = match bench.start(Purpose::Main)?.uci_watched() {
+        Ok(known) => Ok(known),
+        Err(Silence::Over(over)) => Err(over),
+        // Looking at it has spoilt it: once more, and waited for as long as the rule says.
+        Err(Silence::Deaf(_)) => bench.start(Purpose::Main)?.uci(),
+    };
+    let over = match known.and_then(Session::<Known>::isready) {
         Ok(ready) => {
             facts.started = true;
             match talk(bench, ready, clock, &mut facts) {
@@ -65,6 +73,7 @@ pub(super) fn run(bench: &Bench<'_>, clock: Go) -> Result<MainRun, SandboxError>
     };
     facts.pv = over.shows_pv();
     facts.asked_to_quit = over.ended_by() == EndHow::Quit;
+    facts.only_at_end = over.last().is_some_and(|ask| ask.answer == Answer::OnlyAtEnd);
     facts.gone = over.exit().is_some();
     facts.look_idle = idle::is_needed(&over);
     Ok(MainRun { facts, over })

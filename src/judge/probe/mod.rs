@@ -159,8 +159,12 @@ pub fn gather(
     let mut others = Vec::new();
     let mut main = main_run::run(&bench, SMALL_CLOCK)?;
     if !main.facts.started {
-        let mut failed = main.finish();
         note_shell(&mut shown, plan, Shell::AsIs, false);
+        if main.facts.only_at_end {
+            // No other way of starting it would make it flush.
+            return Ok((vec![main.finish()], shown));
+        }
+        let mut failed = main.finish();
         let (works, tried) = other_ways(&bench, &mut shown)?;
         let Some(shell) = works else {
             return Ok((std::iter::once(failed).chain(tried).collect(), shown));

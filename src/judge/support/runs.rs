@@ -201,6 +201,9 @@ pub(crate) fn answer_words(ask: &Ask, run: &Run) -> String {
             None => format!("it closed its output after {}", wording::secs(ask.took)),
         },
         Answer::Flood(bytes) => format!("it wrote {bytes} without the answer"),
+        Answer::OnlyAtEnd => {
+            "nothing while it waited for more input, and the answer once that was closed".to_owned()
+        }
         Answer::NotTaken => "it no longer read its input".to_owned(),
     }
 }

@@ -6,8 +6,8 @@ use crate::judge::support::allowed::{Allowed, CommandWord, LibraryWord};
 use crate::model::evidence::{
     Answer, Ask, BookSeen, Capabilities, Colours, EndHow, Ending, Evidence, Exec, ExecOutcome,
     ExitHow, FileAccess, FileOpen, GameEnd, Games, GoQuestion, HostFacts, LeftFile, LeftProcess,
-    Limits, Played, PlayedGame, ProgramClass, Purpose, Question, Refusal, Resource, Rival, Run,
-    Shell,
+    Limits, Overcommit, Played, PlayedGame, ProgramClass, Purpose, Question, Refusal, Resource,
+    Rival, Run, Shell,
 };
 use crate::model::layer_status::{Layer, LayerName, State};
 use crate::model::transcript::Transcript;
@@ -101,6 +101,7 @@ pub(crate) fn run(purpose: Purpose) -> Run {
         idle_before_go: None,
         idle_after_move: None,
         idle_ponder_off: None,
+        settling: None,
         strained: false,
         book: BookSeen::default(),
         transcript: Transcript::default(),
@@ -114,6 +115,7 @@ pub(crate) fn host() -> HostFacts {
         kernel: "6.18".into(),
         cpus: 2,
         memory: Bytes(8 << 30),
+        overcommit: Overcommit::Heuristic,
         layers: [
             LayerName::Landlock,
             LayerName::Seccomp,

@@ -19,7 +19,7 @@ pub use games::{
     AskedAgain, Colours, GameEnd, GameFault, Games, LateMove, Played, PlayedGame, PlayedPly, Rival,
     Score,
 };
-pub use host::{HostFacts, Limits};
+pub use host::{HostFacts, Limits, Overcommit};
 pub use programs::{Exec, ExecOutcome, ExitHow, Product, ProgramClass};
 pub use questions::{Answer, Ask, GoQuestion, Question};
 pub use refusals::{Crash, Denial, Record, Refusal, Resource};

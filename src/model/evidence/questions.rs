@@ -59,6 +59,8 @@ pub enum Answer {
         /// `illegal: the king would be in check`, `not written as in UCI: upper case` …
         why: String,
     },
+    /// Nothing while it waited for more input; the right answer once that was closed.
+    OnlyAtEnd,
     /// Nothing within the limit.
     Timeout,
     /// Output ended (closed by the engine, or it ended by itself).

@@ -202,6 +202,9 @@ pub struct Run {
     pub idle_after_move: Option<f64>,
     /// The same after a `bestmove` once `Ponder` was switched off, where the engine announced it.
     pub idle_ponder_off: Option<f64>,
+    /// Processor time that it took to come to rest after a `bestmove`, the most of several.
+    #[serde(rename = "settling_ms", serialize_with = "millis_opt")]
+    pub settling: Option<Duration>,
     /// On a faster host it might have gone otherwise: a limit ran out while something of it wanted a processor or a
     /// disk, or it ended before its first `readyok`.
     pub strained: bool,
