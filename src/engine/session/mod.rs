@@ -190,7 +190,7 @@ impl Session<Started> {
     /// The ended conversation, where there was no `uciok` in time.
     pub fn uci_watched(mut self) -> Result<Session<Known>, Silence> {
         let limits = self.inner.limits;
-        let until = self.inner.started + WATCHED.min(limits.startup);
+        let until = self.inner.started + WATCHED.min(limits.startup / 3);
         let asked = Instant::now();
         let mut heard = self.inner.say(&[&Command::Uci.to_string()]).map(|_| None);
         let mut asleep_since = None;

@@ -1,6 +1,8 @@
 //! The run that is measured, alone on the machine: start, handshake, first moves, a few plies of a game
 //! against itself, `quit`, and what is left then.
 
+use std::time::{Duration, Instant};
+
 use super::{Bench, Outcome, again, idle};
 use crate::engine::message::Go;
 use crate::engine::moves::Moves;
@@ -11,6 +13,8 @@ use crate::sandbox::plan::SandboxError;
 /// Plies of a game that the engine plays against itself: real entries that pass every handshake have
 /// died at ply 6.
 const GAME: u32 = 12;
+/// The time for it; a slow engine is asked for half as many plies at least.
+const GAME_TIME: Duration = Duration::from_secs(20);
 
 /// What the rest of the probes must know.
 #[derive(Clone, Copy, Debug, Default)]
@@ -117,7 +121,11 @@ fn talk(
     let Ok(mut game) = Moves::read("e2e4") else {
         return Ok(session);
     };
+    let began = Instant::now();
     for ply in 0..GAME {
+        if began.elapsed() > GAME_TIME && ply >= GAME / 2 {
+            break;
+        }
         let name = match ply {
             0 => "after-e2e4".to_owned(),
             _ => format!("game-ply-{}", game.plies().0),

@@ -2,7 +2,10 @@
 //! the engine lives through all of them.
 
 use super::{CausedByLoad, JudgedRule, Needed};
-use crate::judge::support::{excuse, one_answer, runs, wording};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use crate::judge::support::{excuse, one_answer, positions, runs, wording};
 use serde_json::{Value, json};
 
 use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, LEAST_LEFT, Purpose, Run};
@@ -10,6 +13,9 @@ use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 
 const RULE: RuleId = RuleId::LegalMoves;
+
+/// So long over positions only a slow engine takes.
+const SLOW: Duration = Duration::from_secs(30);
 
 /// The number of offences that are written out.
 const SHOWN: usize = 5;
@@ -81,12 +87,23 @@ fn judge(evidence: &Evidence) -> Finding {
     }
     // A search on the event's clock is not waited for to its end.
     let cut = searches.iter().filter(|search| search.ask.was_cut()).count();
-    let summary =
+    let mut summary =
         format!("{legal} of {} searches answered with a legal move", searches.len() - cut);
+    let places = searches.iter().filter(|search| search.run.purpose == Purpose::Positions).count();
+    let all = positions::all().len();
+    if (1..all).contains(&places) && left_out(evidence) {
+        let _ = write!(summary, "; it is slow, so {places} of {all} positions were asked");
+    }
     figures(match weak(evidence) {
         None => Finding::pass(RULE, summary),
         Some(weak) => weak_below(evidence, &weak, summary),
     })
+}
+
+/// Whether some positions were left out because the engine takes long over each.
+fn left_out(evidence: &Evidence) -> bool {
+    let mut runs = evidence.of(Purpose::Positions);
+    runs.any(|run| run.asks.iter().map(|ask| ask.took).sum::<Duration>() > SLOW)
 }
 
 /// The failure on the biggest of the clocks that were found too small for the entry.

@@ -84,12 +84,21 @@ pub(crate) fn refused(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> 
     if asked.is_empty() {
         return None;
     }
+    let still = refusals.iter().find_map(|refusal| match &refusal.what {
+        Resource::StillTaking(size) => Some(size.human()),
+        _ => None,
+    });
     let has = format!("{} of memory and {} processors", host.memory.human(), host.cpus);
     Some(Excuse {
-        why: format!(
-            "before, the kernel refused it {}; this host has {has}",
-            wording::list(&asked, 3)
-        ),
+        why: match still {
+            Some(size) => format!(
+                "it still took memory when the time was over, {size} by then; this host has {has}"
+            ),
+            None => format!(
+                "before, the kernel refused it {}; this host has {has}",
+                wording::list(&asked, 3)
+            ),
+        },
         help: help(refusals, host),
         evidence: json!({"refused": asked, "host": has}),
     })
