@@ -266,6 +266,13 @@ mod tests {
         assert!(step(Resource::Image(big), &host).contains("`--lazy-memory` cannot"));
         assert!(step(Resource::Used(big), &host).contains("more memory than the 256 GiB"));
         assert!(!step(Resource::Memory(Bytes(1 << 30)), &host).contains("lazy"));
+        let run = testing::run(Purpose::Main).refused(Resource::StillTaking(big));
+        let late = excused(Finding::fail(RuleId::Startup, "no uciok"), refusal(&run, &host));
+        assert_eq!(late.status, Status::Undecided);
+        assert!(
+            late.summary
+                .ends_with("256 GiB by then; this host has 8 GiB of memory and 2 processors")
+        );
         host.overcommit = Overcommit::Never;
         assert!(step(Resource::Memory(big), &host).contains("vm.overcommit_memory=1"));
     }
