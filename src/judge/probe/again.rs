@@ -10,8 +10,8 @@ use shakmaty::Position;
 
 use super::list::{Item, ask_all};
 use super::{Bench, LEAST_CLOCK, MINUTE_CLOCK, Outcome, SMALL_CLOCK};
-use crate::engine::message::Go;
 use crate::engine::moves::Moves;
+use crate::game::go::Go;
 use crate::judge::support::runs;
 use crate::model::evidence::{Answer, Ask, GoQuestion, Purpose, Question, Run};
 use crate::sandbox::plan::SandboxError;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::list::{Item, ask_all};
 use super::{Bench, Outcome, again};
-use crate::engine::message::Go;
 use crate::engine::moves::Moves;
+use crate::game::go::Go;
 use crate::judge::support::positions;
 use crate::model::evidence::{Answer, LONG_GAME, Purpose, Run};
 use crate::model::units::Ply;

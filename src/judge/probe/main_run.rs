@@ -4,9 +4,11 @@
 use std::time::{Duration, Instant};
 
 use super::{Bench, Outcome, again, idle};
-use crate::engine::message::Go;
 use crate::engine::moves::Moves;
-use crate::engine::session::{IdleWhen, Known, Over, Place, Ready, Search, Session, Silence};
+use crate::game::go::Go;
+use crate::judge::probe::conversation::{
+    IdleWhen, Known, Over, Ready, Search, Session, Shown, StartSilence,
+};
 use crate::model::evidence::{Answer, EndHow, GoQuestion, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 
@@ -16,7 +18,7 @@ const GAME: u32 = 12;
 /// The time for it; a slow engine is asked for half as many plies at least.
 const GAME_TIME: Duration = Duration::from_secs(20);
 
-/// What the rest of the probes must know.
+/// The facts that the rest of the probes must know.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Facts {
     /// `readyok` came within the limit.
@@ -61,9 +63,9 @@ pub(super) fn run(bench: &Bench<'_>, clock: Go) -> Result<MainRun, SandboxError>
     let mut facts = Facts::default();
     let known = match bench.start(Purpose::Main)?.uci_watched() {
         Ok(known) => Ok(known),
-        Err(Silence::Over(over)) => Err(over),
+        Err(StartSilence::Over(over)) => Err(over),
         // Looking at it has spoilt it: once more, and waited for as long as the rule says.
-        Err(Silence::Deaf(_)) => bench.start(Purpose::Main)?.uci(),
+        Err(StartSilence::Deaf) => bench.start(Purpose::Main)?.uci(),
     };
     let over = match known.and_then(Session::<Known>::isready) {
         Ok(ready) => {
@@ -109,7 +111,7 @@ fn talk(
     // does not know a new game.
     session = session.isready()?.new_game()?;
     let mut ask = |session: Session<Ready>, name: &str, moves: &Moves| {
-        let search = Search { name, place: Place::Moves(moves), go: clock };
+        let search = Search { name, shown: Shown::Moves(moves), go: clock };
         let (session, played) = session.go(search)?;
         facts.plays = true;
         Ok::<_, Session<Over>>((session, played))

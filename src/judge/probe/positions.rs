@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::list::{Item, ask_all, ask_within};
 use super::{Bench, Outcome, SMALL_CLOCK};
-use crate::engine::message::Go;
+use crate::game::go::Go;
 use crate::judge::support::positions;
 use crate::model::evidence::Purpose;
 use crate::sandbox::plan::SandboxError;

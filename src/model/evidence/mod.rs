@@ -17,7 +17,6 @@ pub use capabilities::Capabilities;
 pub use files::{FileAccess, FileOpen, LeftFile, LeftProcess};
 pub use games::{
     AskedAgain, Colours, GameEnd, GameFault, Games, LateMove, Played, PlayedGame, PlayedPly, Rival,
-    Score,
 };
 pub use host::{HostFacts, Limits, Overcommit};
 pub use programs::{Exec, ExecOutcome, ExitHow, Product, ProgramClass};

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use shakmaty::{Color, Position};
 
-use super::{Contender, ENTRY, TWIN, given, mover, seats};
-use crate::engine::message::{Clocks, Go};
+use super::{Contender, ENTRY, TWIN, given, seats};
 use crate::engine::moves::Moves;
-use crate::engine::session::{Over, Place, Ready, Search, Session};
+use crate::game::go::{Clocks, Go};
+use crate::judge::probe::conversation::{Over, Ready, Search, Session, Shown};
 use crate::judge::probe::{LEAST_CLOCK, MINUTE_CLOCK, Progress};
 use crate::judge::support::runs;
 use crate::model::evidence::{
@@ -161,13 +161,13 @@ fn converse(
     for game in before {
         ready = ready.new_game()?;
         for moves in game {
-            let search = Search { name: "before", place: Place::Moves(moves), go: clock };
+            let search = Search { name: "before", shown: Shown::Moves(moves), go: clock };
             (ready, _) = ready.go(search)?;
         }
     }
     let left: Duration = go.left(last.position().turn()).unwrap_or_default();
     let patience = left.min(limits.answer) + limits.answer;
-    let search = Search { name: "again", place: Place::Moves(last), go };
+    let search = Search { name: "again", shown: Shown::Moves(last), go };
     ready.go_within(search, patience).map(|(ready, _)| ready)
 }
 
@@ -179,18 +179,21 @@ fn seat_of(given: &[Given], game: &PlayedGame, colour: Color) -> Option<usize> {
 
 /// The whole game as a list.
 fn whole(game: &PlayedGame) -> Option<Moves> {
-    first(game, game.line.len())
+    first(game, game.moves.len())
 }
 
 /// The first plies of a game.
 fn first(game: &PlayedGame, plies: usize) -> Option<Moves> {
-    let words: Vec<&str> = game.line.iter().take(plies).map(|ply| &*ply.uci).collect();
+    let words: Vec<&str> = game.moves.iter().take(plies).map(|ply| &*ply.uci).collect();
     Moves::read(&words.join(" ")).ok()
 }
 
 /// The lists after which an engine with this colour moved in a game.
 fn asked(game: &PlayedGame, colour: Color) -> Vec<Moves> {
-    let own =
-        game.line.iter().enumerate().filter(|(at, ply)| ply.took.is_some() && mover(*at) == colour);
+    let own = game
+        .moves
+        .iter()
+        .enumerate()
+        .filter(|(at, ply)| ply.took.is_some() && (at % 2 == 0) == colour.is_white());
     own.filter_map(|(at, _)| first(game, at)).collect()
 }
