@@ -138,6 +138,7 @@ impl Judge {
         let needed = &read.format.needed;
         let mut findings =
             rules::judge_runs(&Case { evidence: &evidence, needed, allowed: &allowed });
+        note_replaced(&mut findings, &host);
         waive::apply(&mut findings, waivers, sha256);
         let barred = before_games(&findings);
         if barred.is_none() {
@@ -253,6 +254,17 @@ fn unconfined(why: &str, help: &str) -> Vec<Finding> {
             }
         })
         .collect()
+}
+
+/// Tells of allowed programs that the host replaced while the entry ran: the new ones were judged as the old.
+fn note_replaced(findings: &mut [Finding], host: &Host) {
+    let names = host.tools.replaced();
+    let commands = findings.iter_mut().find(|finding| finding.rule == RuleId::Commands);
+    if let Some(found) = commands.filter(|_| !names.is_empty()) {
+        let names = names.join(", ");
+        found.details.push(format!("replaced on this host while the entry ran: {names}"));
+        found.evidence.insert("replaced".into(), names.into());
+    }
 }
 
 fn note_missing_layer(layers: &mut [Layer], error: &SandboxError) {

@@ -237,7 +237,7 @@ pub(crate) mod tests {
             }),
             transcript: vec!["   0.000 > uci".into(), "   0.412 < uciok".into()],
             runs: vec![RunSummary {
-                purpose: Purpose::LongGame(crate::model::units::Ply(450)),
+                purpose: Purpose::LongGame(crate::model::units::Ply(340)),
                 shell: Shell::Dash,
                 startup: StartTimes::default(),
                 asked: 4,
