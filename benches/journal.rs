@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use gate4k::event::config::{Config, sha256};
+use gate4k::event::config::Config;
 use gate4k::event::field::FieldBuilder;
 use gate4k::event::journal::record::{GameFinished, GameStarted, Header, Ply, StageStarted};
 use gate4k::event::journal::{self, Journal, Record, VERSION};
@@ -19,7 +19,8 @@ use gate4k::event::journal_games;
 use gate4k::event::ledger::Ledger;
 use gate4k::event::ratings::EventRatings;
 use gate4k::event::schedule::{BookPolicy, Pairing, Schedule};
-use gate4k::game::end::Reason;
+use gate4k::model::game::ending::Termination;
+use gate4k::model::text::sha256;
 use nix::sys::resource::{UsageWho, getrusage};
 use shakmaty::{CastlingMode, Chess, Position};
 
@@ -153,7 +154,7 @@ fn game(
         result: result.into(),
         termination: None,
         details: details.into(),
-        reason: Reason::Mate,
+        reason: Termination::Mate,
         by_rule: None,
         moves: line.join(" "),
         book: 0,
@@ -227,8 +228,8 @@ fn table_after_a_game(dir: &Path, games: usize) {
     let anew = quickest(|| {
         let mut builder = FieldBuilder::default();
         for game in &finished {
-            let record = journal_games::record("Long", &state.started, game).expect("legal");
-            builder.add(&record, 0);
+            let listed = journal_games::listed("Long", &state.started, game).expect("legal");
+            builder.add(&listed, 0);
         }
         assert_eq!(stage.standings(&builder.finish()).games, games);
     });

@@ -1,4 +1,4 @@
-//! What the match runner itself costs: `cargo bench --bench runner`.
+//! The cost of the match runner itself: `cargo bench --bench runner`.
 //!
 //! Two engines that answer at once (tests/engine/instant.c) play on from the first plies of real games
 //! (fixtures/games), so that nearly all the time is the runner's and the kernel's. Figures are of one run on one machine: ratios
@@ -25,7 +25,7 @@ use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode};
 use tempfile::TempDir;
 
-/// What is played with.
+/// The things that are played with.
 struct Bench {
     dir: TempDir,
     engine: &'static Path,
@@ -33,7 +33,7 @@ struct Bench {
     gate4k: PathBuf,
 }
 
-/// What one match took.
+/// The cost of one match.
 #[derive(Clone, Copy)]
 struct Cost {
     wall: Duration,
@@ -107,7 +107,8 @@ fn openings() -> Vec<String> {
         for file in files.map(|file| file.expect("a name").path()) {
             let source = PgnSource::open(&file).expect("a file of games");
             // One file has a game whose tags are wrong, and is read up to there.
-            for game in source.map_while(Result::ok).filter(|game| game.start == Chess::default()) {
+            let games = source.map_while(Result::ok).map(|game| game.record);
+            for game in games.filter(|game| game.opening.start() == Chess::default()) {
                 if let Some((_, position)) = game.positions().nth(PLIES - 1) {
                     found.insert(Fen::from_position(&position, EnPassantMode::Legal).to_string());
                 }

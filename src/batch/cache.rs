@@ -9,9 +9,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use sha2::{Digest, Sha256};
-
 use crate::model::entry_report::EntryReport;
+use crate::model::text::sha256;
 use crate::model::verdict::Verdict;
 
 /// A result that nobody asked for in so long a time is removed.
@@ -106,10 +105,6 @@ impl Cache {
             }
         }
     }
-}
-
-fn sha256(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

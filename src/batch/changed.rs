@@ -27,7 +27,7 @@ pub use super::repository::GitError;
 use super::repository::Repository;
 pub use super::tree::Astray;
 use super::tree::{Node, Tree, follow};
-use crate::model::text::shown;
+use crate::model::text::{hex, shown};
 
 /// Why it cannot be told.
 #[derive(Debug, thiserror::Error)]
@@ -306,7 +306,7 @@ fn blob_sum<D: Digest>(path: &Path) -> io::Result<String> {
             read => digest.update(&part[..read]),
         }
     }
-    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(digest.finalize()))
 }
 
 /// Whether nothing is at `path`.

@@ -8,10 +8,10 @@ use super::tell;
 use crate::event::journal::record::StageStarted;
 use crate::event::journal::{self, JournalError, Record};
 use crate::event::pgn_source::{PgnError, PgnSource};
-use crate::event::record::GameRecord;
 use crate::event::stage::Format;
 use crate::event::{config, journal_games};
 use crate::model::exit::Exit;
+use crate::model::game::listed::ListedGame;
 use crate::model::text::shown;
 
 /// Which stages of a journal are wanted.
@@ -27,7 +27,7 @@ pub(super) enum Stages {
 /// What is told of files as they are read: one game at a time, so that no file is ever held whole.
 pub(super) enum Told<'a> {
     /// A game.
-    Game(&'a GameRecord),
+    Game(&'a ListedGame),
     /// A stage of a journal that is wanted alone, with its format: the games of this file so far are not.
     Stage(Option<Format>),
     /// The file with this number has ended.
@@ -64,9 +64,9 @@ fn of_journal(file: &Path, stages: &Stages, take: &mut dyn FnMut(Told<'_>)) -> R
                     .get(game.stage)
                     .ok_or_else(|| format!("the game {} belongs to no stage", game.id))?;
                 if !matches!(stages, Stages::Named(name) if *name != stage.name) {
-                    let record = journal_games::record(&event, stage, &game)
+                    let listed = journal_games::listed(&event, stage, &game)
                         .ok_or_else(|| format!("the moves of {} are not legal", game.id))?;
-                    take(Told::Game(&record));
+                    take(Told::Game(&listed));
                 }
             }
             _ => {}

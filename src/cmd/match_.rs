@@ -9,6 +9,8 @@ use super::match_out::Sinks;
 use super::{tell, with_causes};
 use crate::cli::{DrawChoice, MatchArgs, PgnStyle};
 use crate::config::Config;
+use crate::engine::process::Start;
+use crate::engine::stop::{Level, Stop};
 use crate::game::adjudicate::{DrawRule, Rules};
 use crate::game::clock::Patience;
 use crate::game::end::Material;
@@ -21,10 +23,9 @@ use crate::model::exit::Exit;
 use crate::model::units::Ply;
 use crate::runner::events::Event;
 use crate::runner::schedule::{Colours, Schedule};
-use crate::runner::score::Score;
-use crate::runner::spec::{self, Asked, Source, Speaks};
-use crate::runner::stop::{Level, Stop};
-use crate::runner::{self, Bounds, Engine, Games, Match, Restart, Start};
+use crate::runner::score::MatchScore;
+use crate::runner::spec::{self, Asked, Source, UciSubset};
+use crate::runner::{self, Bounds, Engine, Games, Match, Restart};
 
 /// Plays and prints; a match that was stopped early, but not by its test, is [`Exit::Undecided`].
 pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -82,7 +83,7 @@ fn configuration(error: impl std::error::Error + Send + Sync + 'static) -> Check
     CheckError::Configuration(Box::new(error))
 }
 
-fn prepare(args: &MatchArgs) -> Result<(Match, Score), CheckError> {
+fn prepare(args: &MatchArgs) -> Result<(Match, MatchScore), CheckError> {
     let mut asked: Vec<Asked> = args
         .engine
         .iter()
@@ -121,7 +122,7 @@ fn prepare(args: &MatchArgs) -> Result<(Match, Score), CheckError> {
     } else {
         Some(Tables::open(&args.syzygy).map_err(configuration)?)
     };
-    let score = Score::new(&schedule);
+    let score = MatchScore::new(&schedule);
     let game = Match {
         engines,
         games: Games::Planned(schedule, book),
@@ -152,7 +153,7 @@ fn prepare(args: &MatchArgs) -> Result<(Match, Score), CheckError> {
 
 fn engine(asked: Asked, args: &MatchArgs, judge: &mut Option<Judge>) -> Result<Engine, CheckError> {
     let control = asked.control.unwrap_or(args.tc);
-    if asked.speaks == Speaks::Rule79 && !control.is_plain_clock() {
+    if asked.subset == UciSubset::Rule79 && !control.is_plain_clock() {
         let words = format!(
             "{} may be sent only what rule 7.9 lists, and that has no {control}; give it a clock such as \
              tc=10+0.1, or fen=yes if it knows the rest of UCI",
@@ -186,7 +187,7 @@ fn engine(asked: Asked, args: &MatchArgs, judge: &mut Option<Judge>) -> Result<E
         }
     };
     options.extend(asked.options);
-    let mut engine = Engine::new(asked.name, start, options, control, asked.speaks);
+    let mut engine = Engine::new(asked.name, start, options, control, asked.subset);
     engine.init = asked.init;
     Ok(engine)
 }
@@ -211,7 +212,7 @@ fn book(
         order,
     };
     let book = Book::read(path, wanted).map_err(configuration)?;
-    if let Some(engine) = engines.iter().find(|engine| engine.speaks == Speaks::Rule79) {
+    if let Some(engine) = engines.iter().find(|engine| engine.subset == UciSubset::Rule79) {
         book.require_move_lists(&engine.name).map_err(configuration)?;
     }
     let sequence = Sequence::new(book.openings().len(), order, start);

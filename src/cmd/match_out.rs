@@ -10,14 +10,14 @@ use anyhow::Context;
 use super::live::Live;
 use super::match_table::{self, Progress, half, sample};
 use crate::cli::{MatchArgs, PgnStyle, SprtScale};
+use crate::engine::stop::{Level, Stop};
 use crate::game::pgn::{self, Header, Style};
 use crate::model::text::{escape, shown};
 use crate::ratings::sprt::{Decision, Scale, Sprt};
 use crate::runner::Match;
 use crate::runner::events::{Event, Finished};
 use crate::runner::in_order::InOrder;
-use crate::runner::score::{Score, Tally};
-use crate::runner::stop::{Level, Stop};
+use crate::runner::score::{MatchScore, Tally};
 use crate::view::text;
 
 /// How often either error of a test may happen; the customary figure.
@@ -36,14 +36,14 @@ pub(super) struct Sinks {
     sprt: Option<Sprt>,
     decided: Option<Decision>,
     order: InOrder<Option<String>>,
-    score: Score,
+    score: MatchScore,
     played: usize,
     began: Instant,
     live: Live,
 }
 
 impl Sinks {
-    pub(super) fn open(args: &MatchArgs, score: Score) -> anyhow::Result<Sinks> {
+    pub(super) fn open(args: &MatchArgs, score: MatchScore) -> anyhow::Result<Sinks> {
         let open = |path: &Option<PathBuf>| -> anyhow::Result<Option<(PathBuf, File)>> {
             let Some(path) = path else { return Ok(None) };
             let file = OpenOptions::new()
@@ -125,7 +125,7 @@ impl Sinks {
         let pairing = &finished.pairing;
         let ending = &finished.record.ending;
         self.score.add(pairing, ending.result);
-        let counts = ending.result.half_points(shakmaty::Color::White).is_some();
+        let counts = ending.result.points(shakmaty::Color::White).is_some();
         let text = match (&self.pgn, counts) {
             (Some(_), true) => Some(self.pgn_text(finished, game)?),
             _ => None,
@@ -275,7 +275,7 @@ fn safe(name: &str) -> String {
 }
 
 /// Engines by their points, and each couple's results with its pairs.
-fn table(score: &Score, game: &Match, out: &mut impl Write) -> io::Result<()> {
+fn table(score: &MatchScore, game: &Match, out: &mut impl Write) -> io::Result<()> {
     let mut engines: Vec<_> = game
         .engines
         .iter()

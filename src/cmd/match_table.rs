@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::model::words::counted;
 use crate::ratings::elo::{Pentanomial, Sample, Trinomial};
-use crate::runner::score::{Score, Tally};
+use crate::runner::score::{MatchScore, Tally};
 
 /// Pairs of games where the match has them, single games otherwise.
 pub(super) fn sample(tally: &Tally, paired: bool) -> Sample {
@@ -48,7 +48,7 @@ impl Progress {
 /// One line for the whole, one for each engine by its points: score, Elo with its error and LOS against all
 /// others together, and its pairs of games by their results.
 pub(super) fn lines(
-    score: &Score,
+    score: &MatchScore,
     names: &[String],
     paired: bool,
     progress: &Progress,
@@ -83,14 +83,14 @@ pub(super) fn lines(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::end::GameResult;
+    use crate::model::game::result::GameResult;
     use crate::runner::schedule::{Colours, Format, Schedule};
     use shakmaty::Color;
 
     #[test]
     fn engines_stand_by_their_points_with_their_pairs() {
         let schedule = Schedule::new(2, Format::RoundRobin, 4, 2, Colours::Reversed);
-        let mut score = Score::new(&schedule);
+        let mut score = MatchScore::new(&schedule);
         let results = ["0-1", "1-0", "1/2-1/2", "1-0", "0-1", "1/2-1/2"];
         for (game, word) in results.iter().enumerate() {
             let result = GameResult::from_word(word).unwrap();
@@ -114,7 +114,7 @@ mod tests {
         let schedule = Schedule::new(2, Format::RoundRobin, 1, 2, Colours::InTurn);
         let progress = Progress { played: 0, total: 2, elapsed: Duration::ZERO };
         let names = ["A".to_owned(), "B".to_owned()];
-        let lines = lines(&Score::new(&schedule), &names, false, &progress);
+        let lines = lines(&MatchScore::new(&schedule), &names, false, &progress);
         assert_eq!(lines[0], "0 of 2 games");
         assert!(lines[2].contains("0/0") && lines[2].ends_with('–'), "{}", lines[2]);
     }

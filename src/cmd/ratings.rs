@@ -5,10 +5,10 @@ use std::io::Write;
 use super::games::{self, Told};
 use super::tell;
 use crate::cli::{Format, RatingsArgs, SprtScale};
+use crate::event::duel::duel;
 use crate::event::field::FieldBuilder;
 use crate::model::exit::Exit;
 use crate::ratings::bayes::{Model, Results};
-use crate::ratings::duel::Duel;
 use crate::ratings::names::without_version;
 use crate::ratings::sprt::{Scale, Sprt};
 use crate::view::ratings as report;
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Ex
                 engine.name = without_version(&engine.name).to_owned();
             }
         }
-        results.add(&game.white.name, &game.black.name, game.result);
+        results.add(&game.white.name, &game.black.name, game.record.ending.result);
         if game.white.name != game.black.name {
             field.add(&game, file);
         }
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Ex
         },
     });
     let duel = match list.rated.as_slice() {
-        [ahead, _] => Duel::of(&field.finish(), &ahead.name),
+        [ahead, _] => duel(&field.finish(), &ahead.name),
         _ => None,
     };
     if test.is_some() && duel.is_none() {

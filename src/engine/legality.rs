@@ -1,9 +1,10 @@
-//! Whether a move may be played, and in words why not; shakmaty decides, this only explains.
+//! The reasons, in words, why a move may not be played.
 
 use shakmaty::uci::UciMove;
-use shakmaty::{Bitboard, CastlingMode, Chess, Color, Move, Position, Rank, Role, Square, attacks};
+use shakmaty::{Bitboard, Chess, Color, Move, Position, Rank, Role, Square, attacks};
 
-use crate::engine::message::read_move;
+use crate::engine::uci::read_move;
+use crate::game::legal::find;
 
 /// The legal move that a word is, or why it is none.
 ///
@@ -14,15 +15,7 @@ pub fn judge(position: &Chess, word: &str) -> Result<Move, String> {
     find(position, one).ok_or_else(|| format!("illegal: {}", explain(position, one)))
 }
 
-/// The legal move that is written so in standard chess; castling is the king's two steps only.
-#[must_use]
-pub fn find(position: &Chess, one: UciMove) -> Option<Move> {
-    let found = one.to_move(position).ok()?;
-    // shakmaty also takes a king that captures its rook; no runner of standard chess does.
-    (found.to_uci(CastlingMode::Standard) == one).then_some(found)
-}
-
-/// Why a move that is no legal move is none.
+/// The reason why a move is not legal.
 fn explain(position: &Chess, one: UciMove) -> String {
     let UciMove::Normal { from, to, promotion } = one else {
         return "not a move of standard chess".into();
@@ -137,6 +130,7 @@ mod tests {
     use super::*;
     use crate::engine::moves::Moves;
     use proptest::prelude::*;
+    use shakmaty::CastlingMode;
 
     fn why(list: &str, word: &str) -> String {
         let moves = Moves::read(list).unwrap();

@@ -1,9 +1,11 @@
-//! The engine side of the wire: messages, sessions, transcripts.
+//! The client of engines: the process, its pipes, and what is said on them. Probes and games use the same one.
 
-#[cfg(test)]
-pub(crate) mod double;
+pub mod hand_over;
+pub mod info;
 pub mod legality;
-pub mod message;
+mod memory;
 pub mod moves;
-pub mod session;
+pub mod process;
+pub mod stop;
+pub mod uci;
 pub mod wire;

@@ -6,7 +6,7 @@ use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
 
 use crate::engine::legality;
-use crate::engine::message::Command;
+use crate::engine::uci::Command;
 use crate::model::units::Ply;
 
 /// Moves played from the start position; every one was legal.
@@ -24,7 +24,7 @@ pub struct BadList {
     pub word: String,
     /// The plies before it.
     pub after: Ply,
-    /// Why it cannot be played.
+    /// The reason why it cannot be played.
     pub why: String,
 }
 
@@ -88,7 +88,7 @@ impl Moves {
         Fen::from_position(&self.position, EnPassantMode::Legal).to_string()
     }
 
-    /// Whether no move is possible here.
+    /// True if no move is possible here.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.position.legal_moves().is_empty()

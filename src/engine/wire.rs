@@ -1,23 +1,29 @@
-//! The pipes to an engine, as lines with times, that nothing an engine does can block or fill.
+//! The pipes to an engine: one write for a question, one poll and one read for its answer, no memory taken on the
+//! way, and no wait without a bound.
 //!
-//! Every wait is a poll over all pipes at once with a deadline: while we wait to write we still read,
-//! so that an engine which writes before it reads never locks up with us; standard error is always
-//! drained. The end of the first process counts, not the end of its output, because the background
-//! `sleep 3; rm` of a stub holds the pipes open long after the engine has gone.
+//! Every poll also watches standard error (always drained: nothing an engine writes there can block it), the end
+//! of the first process (the background `sleep 3; rm` of a stub holds the pipes open long after the engine died),
+//! and the request to stop at once. While we wait to write we still read, so that an engine which writes before
+//! it reads never locks up with us.
+//!
+//! An engine that answers at once is let run before anything is waited for ([`HandOver`]), and then there is no
+//! poll. The calls of this file go to the kernel by rustix, without the C library's bookkeeping for threads that
+//! are cancelled.
 
-use std::collections::VecDeque;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::{Errno, read, write};
+use rustix::thread::sched_yield;
 
-use crate::model::transcript::Transcript;
+use super::hand_over::{Choice, HandOver};
+use super::stop::{Level, Stop};
 use crate::model::units::Bytes;
 use crate::sandbox::plan::Pipes;
 
-/// A line longer than this without its end is a flood.
+/// The longest line.
 const LONGEST_LINE: usize = 64 * 1024;
 /// More bytes than this in answer to one question are a flood.
 const MOST_BYTES: u64 = 64 << 20;
@@ -25,147 +31,175 @@ const MOST_BYTES: u64 = 64 << 20;
 const MOST_LINES: u64 = 1 << 20;
 /// How much of standard error is kept.
 const STDERR_TAIL: usize = 4096;
-/// The first process has ended but something holds its output open: after so long without a byte it
-/// counts as closed.
-const QUIET: Duration = Duration::from_secs(1);
 
-/// What came of an attempt to send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sent {
-    /// The whole line is in the pipe.
-    Whole,
-    /// The engine does not read and the pipe is full.
-    NotTaken,
-    /// Nobody holds the other end any more.
-    Closed,
+/// Takes part in a conversation without a word: it may keep a record of it.
+pub trait Observer {
+    /// The first process has ended but something holds its output open: after so long without a byte it counts
+    /// as closed.
+    const QUIET: Duration = Duration::ZERO;
+    /// True if a flood ends the conversation. Else lines that are too long are passed over, and the deadline
+    /// bounds the rest.
+    const FLOODS_END: bool = false;
+
+    /// A line was sent.
+    fn sent(&mut self, _line: &[u8]) {}
+    /// A line was received.
+    fn received(&mut self, _at: Instant, _line: &[u8]) {}
+    /// Something came on standard error.
+    fn stderr(&mut self, _chunk: &[u8]) {}
+    /// Something happened that a reader of the record should know.
+    fn note(&mut self, _text: &str) {}
 }
 
-/// What came of an attempt to receive.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Received {
-    /// A line without its end.
-    Line {
-        /// When the read that brought its end returned.
-        at: Instant,
-        /// The bytes as they came.
-        bytes: Vec<u8>,
-    },
-    /// No line until the deadline.
+/// Keeps no record.
+#[derive(Debug)]
+pub struct NoRecord;
+
+impl Observer for NoRecord {}
+
+/// The reason why nothing came or could be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Silence {
+    /// The deadline passed.
     Timeout,
-    /// There will be no more: output was closed, or the first process has ended and all is quiet.
-    Closed,
-    /// More than anybody says in answer to one question.
+    /// The process has ended or closed its pipes.
+    Gone,
+    /// Asked to stop at once.
+    Stopped,
+    /// More came than anybody says in answer to one question.
     Flood(Bytes),
 }
 
-/// The pipes of one started entry.
+/// The pipes of one engine.
 #[derive(Debug)]
-pub struct Wire {
+pub struct Wire<O> {
     stdin: Option<OwnedFd>,
     stdout: Option<OwnedFd>,
     stderr: Option<OwnedFd>,
-    ended: Option<OwnedFd>,
-    epoch: Instant,
-    partial: Vec<u8>,
-    lines: VecDeque<(Instant, Vec<u8>)>,
+    ended: OwnedFd,
+    /// When the first process was seen to have ended.
+    ended_at: Option<Instant>,
+    stop: Stop,
+    buffer: Box<[u8]>,
+    /// Read and not yet taken: `buffer[start..end]`, without a line end before `looked`.
+    start: usize,
+    looked: usize,
+    end: usize,
+    /// Inside a line that is too long.
+    skipping: bool,
+    /// When the last question was written.
+    asked: Option<Instant>,
+    read_at: Instant,
+    hand_over: HandOver,
+    /// Bytes and lines of the answer so far.
     bytes: u64,
-    count: u64,
+    lines: u64,
     flooded: bool,
-    last_output: Instant,
-    stderr_tail: VecDeque<u8>,
-    transcript: Transcript,
-    chunk: Vec<u8>,
+    stderr_tail: Vec<u8>,
+    observer: O,
 }
 
-impl Wire {
-    /// Takes over the pipes; times in the transcript are since `epoch`.
+/// The findings of a poll.
+#[derive(Clone, Copy)]
+struct Ready {
+    output: bool,
+    input: bool,
+}
+
+impl<O: Observer> Wire<O> {
+    /// Takes over the pipes.
     ///
     /// # Errors
-    /// When the pipes cannot be made non-blocking.
-    pub fn new(pipes: Pipes, epoch: Instant) -> std::io::Result<Wire> {
+    /// When they cannot be made non-blocking.
+    pub fn new(pipes: Pipes, stop: Stop, observer: O) -> std::io::Result<Wire<O>> {
         for fd in [&pipes.stdin, &pipes.stdout, &pipes.stderr] {
-            let flags = OFlag::from_bits_retain(fcntl(fd, FcntlArg::F_GETFL)?);
-            fcntl(fd, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
+            fcntl_setfl(fd, fcntl_getfl(fd)? | OFlags::NONBLOCK)?;
         }
         Ok(Wire {
             stdin: Some(pipes.stdin),
             stdout: Some(pipes.stdout),
             stderr: Some(pipes.stderr),
-            ended: Some(pipes.ended),
-            epoch,
-            partial: Vec::new(),
-            lines: VecDeque::new(),
+            ended: pipes.ended,
+            ended_at: None,
+            stop,
+            buffer: vec![0; LONGEST_LINE + 1].into_boxed_slice(),
+            start: 0,
+            looked: 0,
+            end: 0,
+            skipping: false,
+            asked: None,
+            read_at: Instant::now(),
+            hand_over: HandOver::here(),
             bytes: 0,
-            count: 0,
+            lines: 0,
             flooded: false,
-            last_output: epoch,
-            stderr_tail: VecDeque::new(),
-            transcript: Transcript::default(),
-            chunk: vec![0; 64 * 1024],
+            stderr_tail: Vec::new(),
+            observer,
         })
     }
 
-    /// The record so far.
-    #[must_use]
-    pub fn transcript(&self) -> &Transcript {
-        &self.transcript
+    /// The observer.
+    pub fn observer(&self) -> &O {
+        &self.observer
     }
 
     /// Puts a remark into the record.
     pub fn note(&mut self, text: &str) {
-        self.transcript.note(self.epoch.elapsed(), text);
+        self.observer.note(text);
     }
 
-    /// Whether the entry's first process has ended, as far as it was seen.
-    #[must_use]
+    /// True if the first process has ended, as far as it was seen.
     pub fn has_ended(&self) -> bool {
-        self.ended.is_none()
+        self.ended_at.is_some()
     }
 
     /// The last bytes of standard error.
-    #[must_use]
-    pub fn stderr_tail(&self) -> Vec<u8> {
-        self.stderr_tail.iter().copied().collect()
+    pub fn stderr_tail(&mut self) -> &[u8] {
+        self.drain_stderr();
+        &self.stderr_tail
     }
 
-    /// A new question begins: what the engine said unasked is forgotten (the record keeps it), and the
-    /// measure of a flood starts again.
-    pub fn begin(&mut self) {
-        self.turn(Instant::now(), false);
-        self.lines.clear();
-        self.bytes = self.partial.len() as u64;
-        self.count = 0;
+    /// Writes all of a text of one or more lines, and gives the moment just before.
+    ///
+    /// Lines that were read and not taken belong to an older question and are dropped.
+    pub fn send(&mut self, text: &[u8], patience: Duration) -> (Instant, Result<(), Silence>) {
+        self.forget();
+        let last = self.asked.and_then(|asked| self.read_at.checked_duration_since(asked));
+        self.hand_over.ask(last);
+        let began = Instant::now();
+        self.asked = Some(began);
+        self.observer.sent(text.strip_suffix(b"\n").unwrap_or(text));
+        (began, self.write(text, began + patience))
     }
 
-    /// Writes a line and its LF; returns when all of it was taken, or at the deadline.
-    pub fn send(&mut self, line: &str, deadline: Instant) -> Sent {
-        self.transcript.sent(self.epoch.elapsed(), line.as_bytes());
-        let mut bytes = Vec::with_capacity(line.len() + 1);
-        bytes.extend_from_slice(line.as_bytes());
-        bytes.push(b'\n');
-        let mut rest = bytes.as_slice();
-        loop {
-            let Some(stdin) = &self.stdin else {
-                return Sent::Closed;
-            };
-            match nix::unistd::write(stdin, rest) {
-                Ok(written) => rest = &rest[written.min(rest.len())..],
-                Err(Errno::EINTR) => {}
-                Err(Errno::EAGAIN) => {
+    fn write(&mut self, mut rest: &[u8], deadline: Instant) -> Result<(), Silence> {
+        while !rest.is_empty() {
+            let Some(stdin) = &self.stdin else { return Err(Silence::Gone) };
+            match write(stdin, rest) {
+                Ok(written) => rest = rest.get(written..).unwrap_or_default(),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
                     if Instant::now() >= deadline {
-                        return Sent::NotTaken;
+                        return Err(Silence::Timeout);
                     }
-                    self.turn(deadline, true);
+                    let ready = self.poll(deadline, true)?;
+                    if ready.output {
+                        self.forget();
+                        if !self.make_room() {
+                            return Err(self.flood());
+                        }
+                        self.read(deadline)?;
+                    } else if self.has_ended() && !ready.input {
+                        return Err(Silence::Gone);
+                    }
                 }
                 Err(_) => {
                     self.stdin = None;
-                    return Sent::Closed;
+                    return Err(Silence::Gone);
                 }
             }
-            if rest.is_empty() {
-                return Sent::Whole;
-            }
         }
+        Ok(())
     }
 
     /// Closes the engine's standard input.
@@ -174,326 +208,265 @@ impl Wire {
         self.stdin = None;
     }
 
-    /// The next line, or why there is none.
-    pub fn receive(&mut self, deadline: Instant) -> Received {
+    /// The next line without its LF, and when the read that brought its end returned.
+    pub fn line(&mut self, deadline: Instant) -> Result<(Instant, &[u8]), Silence> {
+        let (from, to) = loop {
+            match self.find_line() {
+                Some(range) if self.read_at <= deadline => break range,
+                Some(_) => return Err(Silence::Timeout),
+                None => self.fill(deadline)?,
+            }
+        };
+        (self.start, self.looked) = (to + 1, to + 1);
+        self.lines += 1;
+        if O::FLOODS_END && self.lines > MOST_LINES {
+            return Err(self.flood());
+        }
+        let line = self.buffer.get(from..to).unwrap_or_default();
+        self.observer.received(self.read_at, line);
+        Ok((self.read_at, line))
+    }
+
+    /// The first whole line in the buffer.
+    fn find_line(&mut self) -> Option<(usize, usize)> {
         loop {
-            if let Some((at, bytes)) = self.lines.pop_front() {
-                if at > deadline {
-                    self.lines.push_front((at, bytes));
-                    return Received::Timeout;
-                }
-                return Received::Line { at, bytes };
+            let unseen = self.buffer.get(self.looked..self.end)?;
+            let Some(length) = memchr::memchr(b'\n', unseen) else {
+                self.looked = self.end;
+                return None;
+            };
+            self.looked += length;
+            if !std::mem::take(&mut self.skipping) {
+                return Some((self.start, self.looked));
             }
-            if self.flooded {
-                return Received::Flood(Bytes(self.bytes));
-            }
-            if self.stdout.is_none() {
-                return Received::Closed;
-            }
-            let now = Instant::now();
-            let mut until = deadline;
-            if self.has_ended() {
-                let quiet = self.last_output + QUIET;
-                if now >= quiet {
-                    self.note("the first process has ended and nothing more comes");
-                    self.stdout = None;
-                    return Received::Closed;
-                }
-                until = until.min(quiet);
-            }
-            if now >= deadline {
-                return Received::Timeout;
-            }
-            self.turn(until, false);
+            (self.start, self.looked) = (self.looked + 1, self.looked + 1);
         }
     }
 
-    /// Waits without a question, keeping the pipes empty; returns early when the first process ends.
+    /// Drops whole lines that nobody asked for; the record keeps them.
+    fn forget(&mut self) {
+        while let Some((from, to)) = self.find_line() {
+            self.observer.received(self.read_at, self.buffer.get(from..to).unwrap_or_default());
+            (self.start, self.looked) = (to + 1, to + 1);
+        }
+        self.bytes = (self.end - self.start) as u64;
+        self.lines = 0;
+    }
+
+    /// Waits for output and reads once.
+    fn fill(&mut self, deadline: Instant) -> Result<(), Silence> {
+        if self.flooded {
+            return Err(Silence::Flood(Bytes(self.bytes)));
+        }
+        if self.stdout.is_none() {
+            return Err(Silence::Gone);
+        }
+        if !self.make_room() {
+            return Err(self.flood());
+        }
+        let choice = self.hand_over.take();
+        if choice != Choice::Wait && self.stop.level() != Level::Now {
+            if choice == Choice::Yield {
+                sched_yield();
+            }
+            if self.read(deadline)? {
+                return Ok(());
+            }
+            self.hand_over.missed();
+        }
+        self.wait_for_output(deadline)?;
+        self.read(deadline).map(|_| ())
+    }
+
+    /// Makes room in the buffer; false where the line in it is too long and that is a flood.
+    fn make_room(&mut self) -> bool {
+        if self.start == self.end {
+            (self.start, self.looked, self.end) = (0, 0, 0);
+        } else if self.end == self.buffer.len() {
+            if self.start == 0 {
+                if O::FLOODS_END {
+                    return false;
+                }
+                self.skipping = true;
+                (self.looked, self.end) = (0, 0);
+            } else {
+                self.buffer.copy_within(self.start..self.end, 0);
+                self.end -= self.start;
+                self.looked -= self.start;
+                self.start = 0;
+            }
+        }
+        true
+    }
+
+    fn flood(&mut self) -> Silence {
+        self.flooded = true;
+        if self.end > self.start {
+            let rest = self.buffer.get(self.start..self.end).unwrap_or_default();
+            self.observer.received(self.read_at, rest);
+            self.start = self.end;
+        }
+        self.observer.note("a flood: nothing more is read");
+        Silence::Flood(Bytes(self.bytes))
+    }
+
+    /// Reads once, and says whether there was anything.
+    fn read(&mut self, deadline: Instant) -> Result<bool, Silence> {
+        let Some(stdout) = &self.stdout else { return Err(Silence::Gone) };
+        match read(stdout, self.buffer.get_mut(self.end..).unwrap_or_default()) {
+            Ok(0) => {
+                self.observer.note("output closed");
+                self.stdout = None;
+                // A last line without its end still counts as said, as every line reader takes it.
+                match self.buffer.get_mut(self.end) {
+                    Some(last) if self.end > self.start => {
+                        *last = b'\n';
+                        self.end += 1;
+                        Ok(true)
+                    }
+                    _ => Err(Silence::Gone),
+                }
+            }
+            Ok(length) => {
+                self.read_at = Instant::now();
+                self.end += length;
+                self.bytes += length as u64;
+                if O::FLOODS_END && self.bytes > MOST_BYTES {
+                    return Err(self.flood());
+                }
+                // One that never stops talking must not talk over the deadline.
+                if self.read_at > deadline {
+                    return Err(Silence::Timeout);
+                }
+                Ok(true)
+            }
+            Err(Errno::INTR | Errno::AGAIN) => Ok(false),
+            Err(_) => {
+                self.stdout = None;
+                Err(Silence::Gone)
+            }
+        }
+    }
+
+    fn wait_for_output(&mut self, deadline: Instant) -> Result<(), Silence> {
+        loop {
+            let quiet = self.ended_at.map(|at| at.max(self.read_at) + O::QUIET);
+            let ready = self.poll(quiet.map_or(deadline, |quiet| quiet.min(deadline)), false)?;
+            // Output before the end: a move that was said is a move.
+            if ready.output {
+                return Ok(());
+            }
+            let now = Instant::now();
+            // Where this poll saw the end, another one looks for what was said just before it.
+            if quiet.is_some_and(|quiet| now >= quiet) {
+                self.observer.note("the first process has ended and nothing more comes");
+                self.stdout = None;
+                return Err(Silence::Gone);
+            }
+            if now >= deadline {
+                return Err(Silence::Timeout);
+            }
+        }
+    }
+
+    /// One poll over everything.
+    fn poll(&mut self, until: Instant, to_write: bool) -> Result<Ready, Silence> {
+        let left = until.saturating_duration_since(Instant::now());
+        let nothing = self.stop.fd();
+        let mut fds = [
+            watched(self.stdout.as_ref().filter(|_| !self.flooded), PollFlags::IN, nothing),
+            watched(Some(&self.ended).filter(|_| self.ended_at.is_none()), PollFlags::IN, nothing),
+            PollFd::from_borrowed_fd(nothing, PollFlags::IN),
+            watched(self.stderr.as_ref(), PollFlags::IN, nothing),
+            watched(self.stdin.as_ref().filter(|_| to_write), PollFlags::OUT, nothing),
+        ];
+        // An error here is EINTR; the caller's loop comes back.
+        if poll(&mut fds, Some(&timeout(left))).is_err() {
+            return Ok(Ready { output: false, input: false });
+        }
+        let [output, ended, stop, errors, input] = fds.map(|fd| !fd.revents().is_empty());
+        if stop {
+            return Err(Silence::Stopped);
+        }
+        if errors {
+            self.drain_stderr();
+        }
+        if ended {
+            self.ended_at = Some(Instant::now());
+            self.observer.note("the first process has ended");
+        }
+        Ok(Ready { output, input })
+    }
+
+    fn drain_stderr(&mut self) {
+        let mut chunk = [0; STDERR_TAIL];
+        // As often as a pipe's usual 64 KiB need: what never stops writing does not keep us here.
+        for _ in 0..16 {
+            let Some(fd) = &self.stderr else { return };
+            match read(fd, &mut chunk) {
+                Ok(0) => self.stderr = None,
+                Ok(length) => {
+                    let chunk = chunk.get(..length).unwrap_or_default();
+                    self.observer.stderr(chunk);
+                    self.stderr_tail.extend_from_slice(chunk);
+                    let excess = self.stderr_tail.len().saturating_sub(STDERR_TAIL);
+                    self.stderr_tail.drain(..excess);
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
+                Err(_) => self.stderr = None,
+            }
+        }
+    }
+
+    /// Waits without a question, keeping the pipes empty; returns when the first process has ended.
     pub fn idle(&mut self, until: Instant) {
-        while !self.has_ended() && Instant::now() < until {
-            self.turn(until, false);
-            self.forget();
+        while !self.has_ended() {
+            match self.poll(until, false) {
+                Ok(ready) if ready.output => self.take_all(),
+                Ok(_) => {}
+                Err(_) => return,
+            }
+            if Instant::now() >= until {
+                return;
+            }
         }
     }
 
     /// Takes what lies in the pipes, without waiting.
     pub fn drain(&mut self) {
-        self.turn(Instant::now(), false);
+        if let Ok(Ready { output: true, .. }) = self.poll(Instant::now(), false) {
+            self.take_all();
+        }
         self.forget();
     }
 
-    fn forget(&mut self) {
-        self.lines.clear();
-        self.bytes = 0;
-        self.count = 0;
-    }
-
-    /// One poll over everything, and one read of what is ready.
-    fn turn(&mut self, until: Instant, to_write: bool) {
-        let wait = until.saturating_duration_since(Instant::now());
-        // Rounded up, or the last millisecond would be spent spinning.
-        let millis = wait.as_micros().div_ceil(1000);
-        let timeout = PollTimeout::try_from(millis.min(60_000)).unwrap_or(PollTimeout::MAX);
-        let mut out = Readiness::default();
-        {
-            // After a flood nothing more is read, so the engine waits for us and not we for it.
-            let stdout = self.stdout.as_ref().filter(|_| !self.flooded);
-            let stdin = self.stdin.as_ref().filter(|_| to_write);
-            let watched = [
-                (stdout, PollFlags::POLLIN, Role::Stdout),
-                (self.stderr.as_ref(), PollFlags::POLLIN, Role::Stderr),
-                (self.ended.as_ref(), PollFlags::POLLIN, Role::Ended),
-                (stdin, PollFlags::POLLOUT, Role::Stdin),
-            ];
-            let (mut fds, roles): (Vec<PollFd<'_>>, Vec<Role>) = watched
-                .into_iter()
-                .filter_map(|(fd, flags, role)| Some((PollFd::new(fd?.as_fd(), flags), role)))
-                .unzip();
-            // An error here is EINTR; the caller's loop comes back.
-            if poll(&mut fds, timeout).unwrap_or(0) > 0 {
-                for (fd, role) in fds.iter().zip(&roles) {
-                    if fd.revents().is_some_and(|events| !events.is_empty()) {
-                        match role {
-                            Role::Stdout => out.stdout = true,
-                            Role::Stderr => out.stderr = true,
-                            Role::Ended => out.ended = true,
-                            Role::Stdin => {}
-                        }
-                    }
-                }
-            }
-        }
-        if out.stdout {
-            self.read_stdout();
-        }
-        if out.stderr {
-            self.read_stderr();
-        }
-        if out.ended {
-            self.ended = None;
-            self.last_output = Instant::now();
-            self.note("the first process has ended");
-        }
-    }
-
-    fn read_stdout(&mut self) {
-        let Some(fd) = &self.stdout else { return };
-        match nix::unistd::read(fd, &mut self.chunk) {
-            Ok(0) => {
-                self.note("output closed");
-                self.stdout = None;
-                if !self.partial.is_empty() {
-                    // A last line without its end still counts as said, as every line reader takes it.
-                    let line = std::mem::take(&mut self.partial);
-                    self.take_line(Instant::now(), line);
-                }
-            }
-            Ok(length) => {
-                let at = Instant::now();
-                self.last_output = at;
-                self.bytes += length as u64;
-                self.split(at, length);
-                let endless = self.partial.len() > LONGEST_LINE;
-                if endless || self.bytes > MOST_BYTES || self.count > MOST_LINES {
-                    self.flooded = true;
-                    let line = std::mem::take(&mut self.partial);
-                    if !line.is_empty() {
-                        self.transcript.received(at - self.epoch, &line);
-                    }
-                    self.note("a flood: nothing more is read");
-                }
-            }
-            Err(Errno::EINTR | Errno::EAGAIN) => {}
-            Err(_) => self.stdout = None,
-        }
-    }
-
-    fn split(&mut self, at: Instant, length: usize) {
-        let chunk = std::mem::take(&mut self.chunk);
-        let mut rest = &chunk[..length];
-        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-            let mut line = std::mem::take(&mut self.partial);
-            line.extend_from_slice(&rest[..end]);
-            self.take_line(at, line);
-            rest = &rest[end + 1..];
-        }
-        self.partial.extend_from_slice(rest);
-        self.chunk = chunk;
-    }
-
-    fn take_line(&mut self, at: Instant, line: Vec<u8>) {
-        self.transcript.received(at.saturating_duration_since(self.epoch), &line);
-        self.count += 1;
-        self.lines.push_back((at, line));
-    }
-
-    fn read_stderr(&mut self) {
-        let Some(fd) = &self.stderr else { return };
-        match nix::unistd::read(fd, &mut self.chunk) {
-            Ok(0) => self.stderr = None,
-            Ok(length) => {
-                let chunk = &self.chunk[..length];
-                self.transcript.stderr(self.epoch.elapsed(), chunk);
-                let keep = &chunk[length.saturating_sub(STDERR_TAIL)..];
-                self.stderr_tail.extend(keep);
-                let excess = self.stderr_tail.len().saturating_sub(STDERR_TAIL);
-                self.stderr_tail.drain(..excess);
-            }
-            Err(Errno::EINTR | Errno::EAGAIN) => {}
-            Err(_) => self.stderr = None,
+    /// Reads once and forgets it.
+    fn take_all(&mut self) {
+        self.forget();
+        if self.make_room() {
+            // Whatever came of it is known by the next question.
+            let _ = self.read(Instant::now());
+            self.forget();
+        } else {
+            self.flood();
         }
     }
 }
 
-#[derive(Clone, Copy)]
-enum Role {
-    Stdin,
-    Stdout,
-    Stderr,
-    Ended,
+/// A descriptor to poll; in place of one that is not watched `nothing`, which is never ready for no event.
+fn watched<'a>(fd: Option<&'a OwnedFd>, flags: PollFlags, nothing: BorrowedFd<'a>) -> PollFd<'a> {
+    match fd {
+        Some(fd) => PollFd::from_borrowed_fd(fd.as_fd(), flags),
+        None => PollFd::from_borrowed_fd(nothing, PollFlags::empty()),
+    }
 }
 
-#[derive(Default)]
-struct Readiness {
-    stdout: bool,
-    stderr: bool,
-    ended: bool,
+/// For a poll; a wait that is too long for the kernel is cut to an hour, after which the caller's loop asks anew.
+fn timeout(left: Duration) -> Timespec {
+    const LONGEST_POLL: Duration = Duration::from_secs(3600);
+    Timespec::try_from(left.min(LONGEST_POLL)).unwrap_or_default()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use nix::sys::eventfd::EventFd;
-    use std::fs::File;
-    use std::io::Write;
-
-    /// The engine's side of the pipes, held by the test.
-    struct Far {
-        stdin: OwnedFd,
-        stdout: File,
-        stderr: File,
-        ended: EventFd,
-    }
-
-    fn pair() -> (Wire, Far) {
-        let pipe = || nix::unistd::pipe().unwrap();
-        let ((their_in, stdin), (stdout, their_out), (stderr, their_err)) =
-            (pipe(), pipe(), pipe());
-        let event = EventFd::new().unwrap();
-        let pipes = Pipes { stdin, stdout, stderr, ended: nix::unistd::dup(&event).unwrap() };
-        let far = Far {
-            stdin: their_in,
-            stdout: File::from(their_out),
-            stderr: File::from(their_err),
-            ended: event,
-        };
-        (Wire::new(pipes, Instant::now()).unwrap(), far)
-    }
-
-    fn soon() -> Instant {
-        Instant::now() + Duration::from_secs(60)
-    }
-
-    fn line(received: Received) -> String {
-        match received {
-            Received::Line { bytes, .. } => String::from_utf8(bytes).unwrap(),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn lines_come_in_order_and_the_last_may_lack_its_end() {
-        let (mut wire, mut far) = pair();
-        far.stdout.write_all(b"one\n\ntwo\r\nthr").unwrap();
-        assert_eq!(line(wire.receive(soon())), "one");
-        assert_eq!(line(wire.receive(soon())), "");
-        assert_eq!(line(wire.receive(soon())), "two\r");
-        far.stdout.write_all(b"ee").unwrap();
-        drop(far.stdout);
-        assert_eq!(line(wire.receive(soon())), "three");
-        assert_eq!(wire.receive(soon()), Received::Closed);
-    }
-
-    #[test]
-    fn no_line_by_the_deadline_is_a_timeout_and_nothing_is_lost() {
-        let (mut wire, mut far) = pair();
-        let now = Instant::now();
-        assert_eq!(wire.receive(now), Received::Timeout);
-        far.stdout.write_all(b"late\n").unwrap();
-        assert_eq!(wire.receive(now), Received::Timeout);
-        assert_eq!(line(wire.receive(soon())), "late");
-    }
-
-    #[test]
-    fn what_was_said_unasked_is_no_answer_to_the_next_question() {
-        let (mut wire, mut far) = pair();
-        far.stdout.write_all(b"bestmove e2e4\n").unwrap();
-        wire.begin();
-        far.stdout.write_all(b"readyok\n").unwrap();
-        assert_eq!(line(wire.receive(soon())), "readyok");
-        let record = wire.transcript().lines().join("\n");
-        assert!(record.contains("bestmove e2e4"), "{record}");
-    }
-
-    #[test]
-    fn only_lf_is_sent() {
-        let (mut wire, far) = pair();
-        assert_eq!(wire.send("uci", soon()), Sent::Whole);
-        let mut buffer = [0; 16];
-        let length = nix::unistd::read(&far.stdin, &mut buffer).unwrap();
-        assert_eq!(&buffer[..length], b"uci\n");
-        drop(far.stdin);
-        assert_eq!(wire.send("isready", soon()), Sent::Closed);
-        assert_eq!(wire.send("isready", soon()), Sent::Closed);
-    }
-
-    #[test]
-    fn a_full_pipe_and_no_reader_is_not_taken() {
-        let (mut wire, _far) = pair();
-        let long = "x".repeat(1 << 20);
-        assert_eq!(wire.send(&long, Instant::now()), Sent::NotTaken);
-    }
-
-    #[test]
-    fn an_endless_line_is_a_flood_and_stays_one() {
-        let (mut wire, mut far) = pair();
-        let writer = std::thread::spawn(move || {
-            // Ends with an error when the wire is dropped, however much there is to come.
-            while far.stdout.write_all(&[b'y'; 4096]).is_ok() {}
-        });
-        let Received::Flood(bytes) = wire.receive(soon()) else { panic!() };
-        assert!(bytes.0 > LONGEST_LINE as u64 && bytes.0 < 4 * LONGEST_LINE as u64);
-        assert!(matches!(wire.receive(soon()), Received::Flood(_)));
-        drop(wire);
-        writer.join().unwrap();
-    }
-
-    #[test]
-    fn the_end_is_seen_though_the_output_stays_open() {
-        let (mut wire, mut far) = pair();
-        far.stdout.write_all(b"last words\n").unwrap();
-        far.ended.write(1).unwrap();
-        assert_eq!(line(wire.receive(soon())), "last words");
-        assert_eq!(wire.receive(soon()), Received::Closed);
-        assert!(wire.has_ended());
-        wire.idle(soon());
-    }
-
-    #[test]
-    fn standard_error_is_drained_and_its_tail_kept() {
-        let (mut wire, mut far) = pair();
-        let writer = std::thread::spawn(move || {
-            far.stderr.write_all(&[b'e'; 300_000]).unwrap();
-            far.stderr.write_all(b"the end\n").unwrap();
-            far.stdout.write_all(b"uciok\n").unwrap();
-            far
-        });
-        assert_eq!(line(wire.receive(soon())), "uciok");
-        let _far = writer.join().unwrap();
-        wire.drain();
-        wire.drain();
-        let tail = wire.stderr_tail();
-        assert_eq!(tail.len(), STDERR_TAIL);
-        assert!(tail.ends_with(b"the end\n"));
-    }
-}
+mod tests;

@@ -4,18 +4,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::config::{Config, Entry, GateKind, sha256};
+use super::config::{Config, Entry, GateKind};
 use super::journal::record::{Frozen, Receipt};
+use crate::engine::process::Start;
 use crate::judge::error::CheckError;
 use crate::judge::settings::Settings;
 use crate::judge::start::PlayableEntry;
 use crate::judge::{Judge, Progress};
 use crate::model::entry_report::EntryReport;
-use crate::model::text::shown;
+use crate::model::text::{sha256, shown};
 use crate::model::verdict::Verdict;
 use crate::policy::allowlist::BUILT_IN;
-use crate::runner::spec::Speaks;
-use crate::runner::{Engine, Start};
+use crate::runner::Engine;
+use crate::runner::spec::UciSubset;
 use crate::submission::json::{Json, Node};
 
 /// An entry as it is on the disk now.
@@ -147,7 +148,7 @@ impl Entrant {
             }
         }
         let start = Start::Entry(Arc::clone(&self.playable.launcher), self.playable.plan.clone());
-        Arc::new(Engine::new(self.name.clone(), start, options, config.control, Speaks::Rule79))
+        Arc::new(Engine::new(self.name.clone(), start, options, config.control, UciSubset::Rule79))
     }
 }
 

@@ -11,9 +11,9 @@ use super::journal::record::{GameFinished, GameStarted, Ply, Record};
 use super::journal::{self, JournalError};
 use super::journal_games;
 use super::recorder::ply_record;
-use crate::game::openings::Opening;
 use crate::game::pgn::{self, Header, Style};
-use crate::game::play::GameRecord;
+use crate::model::game::opening::Opening;
+use crate::model::game::record::GameRecord;
 
 /// Hands on every finished game as PGN, in the order in which they ended.
 ///

@@ -4,9 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 
 use shakmaty::Color;
 
-use super::points::HalfPoints;
-use super::record::{Engine, GameRecord, GameResult, RoundGame};
 use super::rmobility::{self, Held, RMobility};
+use crate::model::game::listed::{ListedGame, Player, RoundGame};
+use crate::model::game::points::HalfPoints;
+use crate::model::game::result::GameResult;
 
 /// An engine of a [`Field`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,7 +93,7 @@ impl Seen<'_> {
 #[derive(Clone, Debug, Default)]
 pub struct Field {
     events: BTreeSet<String>,
-    engines: Vec<Engine>,
+    engines: Vec<Player>,
     games: Vec<Game>,
     /// Games by engine, as indices into `games`; annulled ones are not here.
     by_engine: Vec<Vec<u32>>,
@@ -112,7 +113,7 @@ impl Field {
 
     /// An engine as the games name it, with its latest rating.
     #[must_use]
-    pub fn engine(&self, engine: EngineIx) -> &Engine {
+    pub fn engine(&self, engine: EngineIx) -> &Player {
         &self.engines[engine.at()]
     }
 
@@ -182,7 +183,7 @@ impl Field {
 pub struct FieldBuilder {
     events: BTreeSet<String>,
     names: HashMap<String, EngineIx>,
-    engines: Vec<Engine>,
+    engines: Vec<Player>,
     games: Vec<Sourced>,
 }
 
@@ -195,18 +196,19 @@ struct Sourced {
 
 impl FieldBuilder {
     /// Takes in a game; `source` is the number of the file it came from.
-    pub fn add(&mut self, record: &GameRecord, source: usize) {
-        if !self.events.contains(&record.event) && !record.event.is_empty() {
-            self.events.insert(record.event.clone());
+    pub fn add(&mut self, listed: &ListedGame, source: usize) {
+        if !self.events.contains(&listed.event) && !listed.event.is_empty() {
+            self.events.insert(listed.event.clone());
         }
+        let record = &listed.record;
         let game = Game {
-            white: self.engine(&record.white),
-            black: self.engine(&record.black),
-            result: record.result,
-            moves: u32::try_from(record.plies.len().div_ceil(2)).unwrap_or(u32::MAX),
+            white: self.engine(&listed.white),
+            black: self.engine(&listed.black),
+            result: record.ending.result,
+            moves: u32::try_from(record.length().div_ceil(2)).unwrap_or(u32::MAX),
             held: rmobility::of_game(record),
-            crashed: record.crashed(),
-            at: record.round,
+            crashed: record.ending.crashed(),
+            at: listed.round,
         };
         let source = u32::try_from(source).unwrap_or(u32::MAX);
         self.games.push(Sourced { source, game });
@@ -223,7 +225,7 @@ impl FieldBuilder {
         self.games.extend(other.games.into_iter().map(|sourced| sourced.seated(&place)));
     }
 
-    fn engine(&mut self, engine: &Engine) -> EngineIx {
+    fn engine(&mut self, engine: &Player) -> EngineIx {
         if let Some(index) = self.names.get(&engine.name) {
             let known = &mut self.engines[index.at()];
             known.rating = engine.rating.or(known.rating);
@@ -248,7 +250,7 @@ impl FieldBuilder {
     }
 
     /// Every game in the order in which it came, with the engine of each colour, White's first.
-    pub fn games(&self) -> impl Iterator<Item = ([&Engine; 2], &Game)> {
+    pub fn games(&self) -> impl Iterator<Item = ([&Player; 2], &Game)> {
         let engine = |index: EngineIx| &self.engines[index.at()];
         self.games.iter().map(move |sourced| {
             let game = &sourced.game;
@@ -277,7 +279,7 @@ impl FieldBuilder {
         let games: Vec<Game> =
             games.into_iter().map(|sourced| sourced.seated(&place).game).collect();
 
-        let engines: Vec<Engine> = order.iter().map(|old| self.engines[*old].clone()).collect();
+        let engines: Vec<Player> = order.iter().map(|old| self.engines[*old].clone()).collect();
         let mut counts = vec![0; engines.len()];
         for game in &games {
             counts[game.white.at()] += 1;
@@ -311,8 +313,8 @@ impl Sourced {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::event::record::Termination;
-    use crate::event::record::tests::record;
+    use crate::model::game::ending::Termination;
+    use crate::model::game::listed::tests::listed;
 
     /// A field of games written `White-Black result` (`a-b 1`, `b-a =`, `a-c 0`, `a-c *`), in that order.
     /// A `!` behind the result: the loser crashed.
@@ -323,15 +325,15 @@ pub(crate) mod tests {
             let (white, black) = players.split_once('-').unwrap();
             let result = result.trim();
             let outcome = match result.trim_end_matches('!') {
-                "1" => GameResult::Won(Color::White),
-                "0" => GameResult::Won(Color::Black),
-                "=" => GameResult::Drawn,
+                "1" => GameResult::Win(Color::White),
+                "0" => GameResult::Win(Color::Black),
+                "=" => GameResult::Draw,
                 _ => GameResult::Unfinished,
             };
-            let mut game = record(white, black, outcome, "e4 e5");
+            let mut game = listed(white, black, outcome, "e4 e5");
             game.round = Some(RoundGame { round: number as u32 + 1, game: 1 });
             if result.ends_with('!') {
-                game.termination = Termination::Disconnected;
+                game.record.ending.reason = Termination::Crash { exit: None };
             }
             builder.add(&game, 0);
         }
@@ -359,7 +361,7 @@ pub(crate) mod tests {
     fn the_schedule_orders_games_if_it_can() {
         let mut builder = FieldBuilder::default();
         for round in ["3.1", "1.2", "1.1"] {
-            let mut game = record("a", "b", GameResult::Drawn, "");
+            let mut game = listed("a", "b", GameResult::Draw, "");
             game.round = round.parse().ok();
             builder.add(&game, 0);
         }
@@ -374,7 +376,7 @@ pub(crate) mod tests {
         let games = |more: &[(&str, &str, &str)], source| {
             let mut builder = FieldBuilder::default();
             for (white, black, round) in more {
-                let mut game = record(white, black, GameResult::Drawn, "e4");
+                let mut game = listed(white, black, GameResult::Draw, "e4");
                 game.round = round.parse().ok();
                 game.white.rating = Some(2000 + source);
                 builder.add(&game, source as usize);

@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use shakmaty::Color;
 
-use super::config::hex;
 use super::journal::record::{History, HistoryFile, Meeting, Record};
 use super::journal::{self, JournalError};
 use super::pgn_source::{PgnError, PgnSource};
-use super::record::GameResult;
-use crate::game::end;
+use crate::model::game::result::GameResult;
+use crate::model::text::hex;
 use crate::model::text::shown;
 
 /// Why a history cannot be used.
@@ -46,8 +45,13 @@ pub fn read(files: &[PathBuf]) -> Result<History, HistoryError> {
     let mut told = Vec::new();
     for path in files {
         let mut games = 0;
-        let mut take = |white: &str, black: &str, place: Option<usize>| {
-            let Some(place) = place else { return };
+        let mut take = |white: &str, black: &str, result: GameResult| {
+            let place = match result {
+                GameResult::Win(Color::White) => 0,
+                GameResult::Draw => 1,
+                GameResult::Win(Color::Black) => 2,
+                GameResult::Unfinished => return,
+            };
             let counts = meetings.entry((white.to_owned(), black.to_owned())).or_default();
             counts[place] = counts[place].saturating_add(1);
             games += 1;
@@ -56,26 +60,15 @@ pub fn read(files: &[PathBuf]) -> Result<History, HistoryError> {
             let wanted = &mut |record: &str| record.starts_with("{\"game-finished\"");
             journal::read_some(path, wanted, &mut |_, record| {
                 if let Record::GameFinished(game) = record {
-                    let place = match game.result() {
-                        end::GameResult::Win(Color::White) => Some(0),
-                        end::GameResult::Draw => Some(1),
-                        end::GameResult::Win(Color::Black) => Some(2),
-                        end::GameResult::Unfinished => None,
-                    };
-                    take(&game.white, &game.black, place);
+                    take(&game.white, &game.black, game.result());
                 }
                 Ok(())
             })?;
         } else {
             for game in PgnSource::open(path)? {
                 let game = game?;
-                let place = match game.result {
-                    GameResult::Won(Color::White) => Some(0),
-                    GameResult::Drawn => Some(1),
-                    GameResult::Won(Color::Black) => Some(2),
-                    GameResult::Unfinished => None,
-                };
-                take(&game.white.name, &game.black.name, place);
+                let result = game.record.ending.result;
+                take(&game.white.name, &game.black.name, result);
             }
         }
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -101,7 +94,7 @@ fn sum(path: &Path) -> std::io::Result<String> {
     loop {
         let length = std::io::Read::read(&mut file, &mut part)?;
         if length == 0 {
-            return Ok(hex(&hasher.finalize()));
+            return Ok(hex(hasher.finalize()));
         }
         hasher.update(&part[..length]);
     }
@@ -112,8 +105,8 @@ mod tests {
     use super::super::journal::Journal;
     use super::super::journal::record::Header;
     use super::super::journal_games::tests::finished;
-    use super::super::record::RoundGame;
     use super::*;
+    use crate::model::game::listed::RoundGame;
 
     const PGN: &str = "[White \"a 1\"]\n[Black \"b\"]\n[Result \"1-0\"]\n\n1. e4 1-0\n\n\
                        [White \"a 1\"]\n[Black \"b\"]\n[Result \"1/2-1/2\"]\n\n1. e4 1/2-1/2\n\n\
@@ -138,7 +131,7 @@ mod tests {
         let history = read(&[pgn.clone(), old]).unwrap();
         let told: Vec<_> = history.files.iter().map(|f| (f.name.as_str(), f.games)).collect();
         assert_eq!(told, [("a.pgn", 2), ("old.journal", 1)]);
-        assert_eq!(history.files[0].sha256, super::super::config::sha256(PGN.as_bytes()));
+        assert_eq!(history.files[0].sha256, crate::model::text::sha256(PGN.as_bytes()));
         let meeting = |white: &str, black: &str, results| Meeting {
             white: white.into(),
             black: black.into(),

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use shakmaty::{ByColor, Chess, Color, Position};
 
-use crate::game::end::{Ending, GameResult, Reason};
-use crate::game::eval::Eval;
+use crate::model::game::ending::{Ending, Termination};
+use crate::model::game::result::GameResult;
+use crate::model::game::score::Score;
 use crate::model::words::counted;
 
 /// More than this for both engines is a win (rule 6.1.2), in hundredths of a pawn.
@@ -29,7 +30,7 @@ pub struct Moment {
     /// Half-moves played, the opening's among them.
     pub plies: usize,
     /// What each engine thought with its last move, White's view.
-    pub evals: ByColor<Option<Eval>>,
+    pub evals: ByColor<Option<Score>>,
     /// What the clocks showed.
     pub clocks: ByColor<Duration>,
     /// Whether a move was made since the game began or last went on.
@@ -77,15 +78,15 @@ pub fn decide(
             verdict: Verdict::Over(ending),
         };
         if both(&|eval| eval > WON) {
-            let ending = Ending::win(Color::White, Reason::WinByEval);
+            let ending = Ending::win(Color::White, Termination::WinByEval);
             return over("6.1.2", "both above +10, White wins", ending);
         }
         if both(&|eval| eval < -WON) {
-            let ending = Ending::win(Color::Black, Reason::WinByEval);
+            let ending = Ending::win(Color::Black, Termination::WinByEval);
             return over("6.1.2", "both below -10, Black wins", ending);
         }
         if both(&|eval| eval.abs() < LEVEL) && moment.plies / 2 >= MOVES {
-            let ending = Ending::draw(Reason::DrawByEval);
+            let ending = Ending::draw(Termination::DrawByEval);
             return over("6.1.3", "both within 0.15 after 35 moves, a draw", ending);
         }
     }
@@ -132,8 +133,8 @@ mod tests {
             position: Chess::default(),
             plies,
             evals: ByColor {
-                white: white.map(Eval::centipawns),
-                black: black.map(Eval::centipawns),
+                white: white.map(Score::centipawns),
+                black: black.map(Score::centipawns),
             },
             clocks: ByColor { white: Duration::from_secs(100), black: Duration::from_secs(50) },
             moved: true,
@@ -175,7 +176,7 @@ mod tests {
     #[test]
     fn a_mate_is_more_than_ten_pawns() {
         let mut at = moment(None, None, 20);
-        at.evals = ByColor { white: Some(Eval::mate(3)), black: Some(Eval::centipawns(1200)) };
+        at.evals = ByColor { white: Some(Score::mate(3)), black: Some(Score::centipawns(1200)) };
         assert_eq!(ruled(&at), ("6.1.2", Some(GameResult::Win(Color::White))));
     }
 
@@ -184,7 +185,7 @@ mod tests {
         let position = |fen: &str| -> Chess {
             fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap()
         };
-        let draw = |_: &Chess| Some(Ending::draw(Reason::Tables));
+        let draw = |_: &Chess| Some(Ending::draw(Termination::Tables));
         let mut at = moment(Some(300), Some(300), 90);
         at.position = position("8/8/4k3/8/8/4K3/PPPPP3/8 w - - 0 1");
         assert_eq!(decide(&at, draw, Duration::ZERO).rule, "6.1.4");

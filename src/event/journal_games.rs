@@ -4,9 +4,9 @@ use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position};
 
 use super::journal::record::{GameFinished, StageStarted};
-use super::record::{Engine, GameRecord, GameResult, PlyRecord, Termination};
-use super::termination;
-use crate::game::end;
+use crate::model::game::listed::{ListedGame, Player};
+use crate::model::game::opening::Opening;
+use crate::model::game::record::GameRecord;
 
 /// The moves of a text in UCI's words, from the start position; none where one is not legal.
 #[must_use]
@@ -23,30 +23,17 @@ pub fn moves(text: &str) -> Option<Vec<Move>> {
 
 /// A finished game of a stage; none where its moves are not legal.
 #[must_use]
-pub fn record(event: &str, stage: &StageStarted, game: &GameFinished) -> Option<GameRecord> {
-    let plies = moves(&game.moves)?
-        .into_iter()
-        .enumerate()
-        .map(|(number, one)| PlyRecord { book: number < game.book, ..PlyRecord::bare(one) })
-        .collect();
-    let engine =
-        |name: &String| Engine { name: name.clone(), rating: stage.ratings.get(name).copied() };
-    let termination = termination::named(Some(&game.details))
-        .or_else(|| termination::named(game.termination.as_deref()));
-    Some(GameRecord {
+pub fn listed(event: &str, stage: &StageStarted, game: &GameFinished) -> Option<ListedGame> {
+    let mut book = moves(&game.moves)?;
+    let played = book.split_off(game.book.min(book.len()));
+    let player =
+        |name: &String| Player { name: name.clone(), rating: stage.ratings.get(name).copied() };
+    Some(ListedGame {
         event: format!("{event}: {}", stage.name),
-        white: engine(&game.white),
-        black: engine(&game.black),
+        white: player(&game.white),
+        black: player(&game.black),
         round: Some(game.place()),
-        result: match game.result() {
-            end::GameResult::Win(color) => GameResult::Won(color),
-            end::GameResult::Draw => GameResult::Drawn,
-            end::GameResult::Unfinished => GameResult::Unfinished,
-        },
-        termination: termination.unwrap_or(Termination::Unknown),
-        detail: game.details.clone(),
-        start: Chess::default(),
-        plies,
+        record: GameRecord::of_moves(Opening::of_moves(book), played, game.ending()),
     })
 }
 
@@ -54,8 +41,8 @@ pub fn record(event: &str, stage: &StageStarted, game: &GameFinished) -> Option<
 pub(crate) mod tests {
     use super::*;
     use crate::event::journal::record::GameStarted;
-    use crate::event::record::RoundGame;
-    use crate::game::end::Reason;
+    use crate::model::game::ending::Termination;
+    use crate::model::game::listed::RoundGame;
     use shakmaty::Color;
 
     /// A finished game as a journal has it.
@@ -76,7 +63,7 @@ pub(crate) mod tests {
             result: result.into(),
             termination: None,
             details: String::new(),
-            reason: Reason::Mate,
+            reason: Termination::Mate,
             by_rule: None,
             moves: moves.into(),
             book: 1,
@@ -110,20 +97,38 @@ pub(crate) mod tests {
     fn a_finished_game_is_a_record_with_its_crash() {
         let at = RoundGame { round: 2, game: 3 };
         let mut game = finished("a", "b", at, "0-1", "e2e4 e7e5 g1f3");
-        game.termination = Some("abandoned".into());
-        game.details = "White disconnects".into();
+        game.reason = Termination::Crash { exit: None };
         let stage = StageStarted {
             stage: 0,
             name: "Pool".into(),
             seats: Vec::new(),
             ratings: [("b".to_owned(), 2500)].into(),
         };
-        let record = record("E", &stage, &game).unwrap();
-        assert_eq!((record.white.rating, record.black.rating), (None, Some(2500)));
-        assert_eq!(record.event, "E: Pool");
-        assert_eq!((record.round, record.book_plies()), (Some(at), 1));
-        assert_eq!(record.crashed(), Some(Color::White));
-        assert_eq!(record.positions().count(), 3);
+        let listed = listed("E", &stage, &game).unwrap();
+        assert_eq!((listed.white.rating, listed.black.rating), (None, Some(2500)));
+        assert_eq!(listed.event, "E: Pool");
+        assert_eq!((listed.round, listed.record.opening.moves().len()), (Some(at), 1));
+        assert_eq!(listed.record.ending.crashed(), Some(Color::White));
+        assert_eq!(listed.record.positions().count(), 3);
         assert!(moves("e2e4 e2e4").is_none());
+    }
+
+    #[test]
+    fn a_crash_is_known_by_its_type_and_not_by_words() {
+        let at = RoundGame { round: 1, game: 1 };
+        let stage = StageStarted {
+            stage: 0,
+            name: "Pool".into(),
+            seats: Vec::new(),
+            ratings: std::collections::BTreeMap::new(),
+        };
+        let mut game = finished("a", "b", at, "0-1", "e2e4");
+        game.details = "White disconnects".into();
+        game.reason = Termination::IllegalMove("crash".into());
+        let ending = |game: &GameFinished| listed("E", &stage, game).unwrap().record.ending;
+        assert_eq!(ending(&game).crashed(), None);
+        game.details = String::new();
+        game.reason = Termination::NoStart("no such file".into());
+        assert_eq!(ending(&game).crashed(), Some(Color::White));
     }
 }

@@ -12,8 +12,8 @@ use super::journal::record::{
     StageFinished, StageStarted,
 };
 use super::journal_games;
-use super::record::Engine;
 use super::stage::Results;
+use crate::model::game::listed::Player;
 
 /// An event's state.
 #[derive(Clone, Debug, Default)]
@@ -70,12 +70,12 @@ impl StageState {
     /// # Errors
     /// When its moves are not legal, or another game has ended in its place.
     pub fn add(&mut self, event: &str, game: &GameFinished) -> Result<(), String> {
-        let record = journal_games::record(event, &self.started, game)
+        let listed = journal_games::listed(event, &self.started, game)
             .ok_or_else(|| format!("the moves of {} are not legal", game.id))?;
-        if self.results.insert(game.place(), record.result).is_some() {
+        if self.results.insert(game.place(), listed.record.ending.result).is_some() {
             return Err(format!("{} ends where another game has ended", game.id));
         }
-        self.games.add(&record, 0);
+        self.games.add(&listed, 0);
         Ok(())
     }
 
@@ -92,7 +92,7 @@ impl StageState {
     }
 
     /// Its games in the order in which they ended, with the engines, White's first.
-    pub fn games(&self) -> impl Iterator<Item = ([&Engine; 2], &Game)> {
+    pub fn games(&self) -> impl Iterator<Item = ([&Player; 2], &Game)> {
         self.games.games()
     }
 
@@ -246,10 +246,11 @@ fn not_open(id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::journal_games::tests::{finished, started};
-    use super::super::record::RoundGame;
     use super::super::standings::Standings;
     use super::super::tiebreak::Chain;
     use super::*;
+    use crate::model::game::ending::Termination;
+    use crate::model::game::listed::RoundGame;
 
     /// Games that end in another order than that of the schedule, one of them by a crash.
     fn games() -> Vec<GameFinished> {
@@ -262,7 +263,7 @@ mod tests {
             game("c", "a", 3, "0-1", "f2f3 e7e5 g2g4 d8h4"),
             game("b", "a", 4, "1-0", "d2d4"),
         ];
-        games[3].details = "Black disconnects".into();
+        games[3].reason = Termination::Crash { exit: None };
         games
     }
 
@@ -290,7 +291,7 @@ mod tests {
             let state = &ledger.stages[0];
             let mut builder = FieldBuilder::default();
             for game in &games()[..=number] {
-                builder.add(&journal_games::record("", &state.started, game).unwrap(), 0);
+                builder.add(&journal_games::listed("", &state.started, game).unwrap(), 0);
             }
             let [kept, anew] = [state.field(None), builder.finish()].map(|field| {
                 let standings = Standings::of(&field, chain);

@@ -2,6 +2,7 @@
 
 pub mod conduct;
 pub mod config;
+pub mod duel;
 pub mod entrants;
 pub mod export;
 pub mod field;
@@ -10,13 +11,10 @@ pub mod interrupted;
 pub mod journal;
 pub mod journal_games;
 pub mod ledger;
-mod pgn_comment;
 mod pgn_lines;
 pub mod pgn_source;
-pub mod points;
 pub mod progress;
 pub mod ratings;
-pub mod record;
 pub mod recorder;
 pub mod rmobility;
 pub mod schedule;

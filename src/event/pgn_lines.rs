@@ -10,7 +10,7 @@ use lzma_rust2::XzReader;
 /// How an xz file starts (the .xz file format, section 2.1.1.1).
 const XZ_MAGIC: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
 
-/// What an xz file may make us allocate, in KiB; `xz -9` needs 64 MiB.
+/// The memory that an xz file may make us allocate, in KiB; `xz -9` needs 64 MiB.
 const XZ_MEMORY_KIB: u32 = 256 << 10;
 
 /// Unpacks what starts like an xz file, whatever its name, and leaves everything else as it is.
@@ -48,7 +48,7 @@ fn is_line_end(byte: u8) -> bool {
 pub(crate) struct Lines<R> {
     input: R,
     chunk: Vec<u8>,
-    /// What of `chunk` is still to be looked at.
+    /// The place in `chunk` from which it is still to be looked at.
     at: usize,
     /// Line ends that wait for what follows them.
     held: usize,

@@ -10,12 +10,15 @@ use std::path::{Path, PathBuf};
 
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
 use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, Color, KnownOutcome, Outcome, Position};
+use shakmaty::{CastlingMode, Chess, KnownOutcome, Move, Outcome, Position};
 
-use super::pgn_comment::annotate;
 use super::pgn_lines::{LineCount, Lines, unpacked};
-use super::record::{Engine, GameRecord, GameResult, PlyRecord, Termination};
 use super::termination;
+use crate::model::game::ending::{Ending, Termination};
+use crate::model::game::listed::{ListedGame, Player};
+use crate::model::game::opening::Opening;
+use crate::model::game::record::GameRecord;
+use crate::model::game::result::GameResult;
 use crate::model::text::{escape, shown};
 use crate::model::words::counted;
 
@@ -28,7 +31,7 @@ const TAG_BYTES: usize = 1 << 14;
 /// The longest comment that is looked at as one, in bytes; principal variations stand in comments.
 const COMMENT_BYTES: usize = 1 << 16;
 
-/// Why a PGN could not be read.
+/// A PGN that could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PgnError {
     /// The file cannot be opened.
@@ -36,7 +39,7 @@ pub enum PgnError {
     Open {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The file cannot be read on, or unpacked, or is no PGN here.
@@ -48,7 +51,7 @@ pub enum PgnError {
         line: u64,
         /// The game in the file, from 1.
         game: u64,
-        /// What the system, the unpacker or the parser said.
+        /// The error of the system, the unpacker or the parser.
         source: io::Error,
     },
     /// A game is not what standings can be made of.
@@ -60,12 +63,12 @@ pub enum PgnError {
         line: u64,
         /// The game in the file, from 1.
         game: u64,
-        /// What is wrong.
+        /// The fault.
         fault: Fault,
     },
 }
 
-/// What is wrong with a game.
+/// The fault of a game.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// A tag that every game needs is not there.
@@ -78,7 +81,7 @@ pub enum Fault {
         tag: &'static str,
         /// Its value, cut.
         value: String,
-        /// What is wrong with it.
+        /// Its fault.
         wrong: String,
     },
     /// A move is not possible.
@@ -108,9 +111,9 @@ pub enum Fault {
     /// Moves were lost.
     #[error("its PlyCount tag says {claimed}, but {} can be read", counted(*found, "ply"))]
     PlyCount {
-        /// What the tag says.
+        /// The tag's number.
         claimed: usize,
-        /// What is there.
+        /// The number of plies that are there.
         found: usize,
     },
 }
@@ -151,7 +154,7 @@ impl PgnSource {
     /// Reads from anything; `path` is its name in messages.
     ///
     /// # Errors
-    /// What kept the first bytes from being read.
+    /// The error that kept the first bytes from being read.
     pub fn new(input: Box<dyn Read + Send>, path: &Path) -> io::Result<PgnSource> {
         let (lines, count) = Lines::new(unpacked(input)?);
         Ok(PgnSource {
@@ -168,7 +171,7 @@ impl PgnSource {
 }
 
 impl Iterator for PgnSource {
-    type Item = Result<GameRecord, PgnError>;
+    type Item = Result<ListedGame, PgnError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {
@@ -215,7 +218,9 @@ struct Moves {
     tags: Tags,
     start: Chess,
     position: Chess,
-    plies: Vec<PlyRecord>,
+    moves: Vec<Move>,
+    /// How many of them are the event's book, counted from the first.
+    book: usize,
     comment: Vec<u8>,
     result: Option<GameResult>,
 }
@@ -237,7 +242,7 @@ impl GameVisitor {
 impl Visitor for GameVisitor {
     type Tags = Tags;
     type Movetext = Moves;
-    type Output = Result<GameRecord, Fault>;
+    type Output = Result<ListedGame, Fault>;
 
     fn begin_tags(&mut self) -> ControlFlow<Self::Output, Tags> {
         ControlFlow::Continue(Tags::default())
@@ -273,7 +278,8 @@ impl Visitor for GameVisitor {
                 tags,
                 position: start.clone(),
                 start,
-                plies: Vec::new(),
+                moves: Vec::new(),
+                book: 0,
                 comment: Vec::new(),
                 result: None,
             }),
@@ -288,7 +294,7 @@ impl Visitor for GameVisitor {
         match san.san.to_move(&game.position) {
             Ok(played) => {
                 game.position.play_unchecked(played);
-                game.plies.push(PlyRecord::bare(played));
+                game.moves.push(played);
                 ControlFlow::Continue(())
             }
             Err(error) => ControlFlow::Break(Err(Fault::BadMove {
@@ -317,18 +323,18 @@ impl Visitor for GameVisitor {
     fn comment(&mut self, game: &mut Moves, comment: RawComment<'_>) -> ControlFlow<Self::Output> {
         let mut whole = std::mem::take(&mut game.comment);
         whole.extend_from_slice(comment.as_bytes());
-        if let Some(ply) = game.plies.last_mut() {
-            // The side to move now is not the one that moved.
-            let mover = !game.position.turn();
-            annotate(ply, mover, &String::from_utf8_lossy(&whole));
+        // The event marks each move of its book; of all else in comments nothing is counted.
+        let is_book = whole.split(|byte| *byte == b',').any(|word| word.trim_ascii() == b"book");
+        if is_book && game.book + 1 == game.moves.len() {
+            game.book += 1;
         }
         ControlFlow::Continue(())
     }
 
     fn outcome(&mut self, game: &mut Moves, outcome: Outcome) -> ControlFlow<Self::Output> {
         game.result = Some(match outcome {
-            Outcome::Known(KnownOutcome::Decisive { winner }) => GameResult::Won(winner),
-            Outcome::Known(KnownOutcome::Draw) => GameResult::Drawn,
+            Outcome::Known(KnownOutcome::Decisive { winner }) => GameResult::Win(winner),
+            Outcome::Known(KnownOutcome::Draw) => GameResult::Draw,
             Outcome::Unknown => GameResult::Unfinished,
         });
         ControlFlow::Continue(())
@@ -340,7 +346,7 @@ impl Visitor for GameVisitor {
 }
 
 /// Checks that a game agrees with its tags.
-fn finish(game: Moves) -> Result<GameRecord, Fault> {
+fn finish(game: Moves) -> Result<ListedGame, Fault> {
     let tags = game.tags;
     let name = |value: Option<String>, tag| {
         value.filter(|name| !name.is_empty() && name != "?").ok_or(Fault::MissingTag(tag))
@@ -354,25 +360,17 @@ fn finish(game: Moves) -> Result<GameRecord, Fault> {
             wrong: "White's name too".to_owned(),
         });
     }
-    let said = match tags.result.as_deref() {
-        None => return Err(Fault::MissingTag("Result")),
-        Some("1-0") => GameResult::Won(Color::White),
-        Some("0-1") => GameResult::Won(Color::Black),
-        Some("1/2-1/2") => GameResult::Drawn,
-        Some("*") => GameResult::Unfinished,
-        Some(value) => {
-            return Err(Fault::BadTag {
-                tag: "Result",
-                value: value.to_owned(),
-                wrong: "no result; 1-0, 0-1, 1/2-1/2 and * are".to_owned(),
-            });
-        }
-    };
+    let said = tags.result.ok_or(Fault::MissingTag("Result"))?;
+    let said = GameResult::from_word(&said).ok_or_else(|| Fault::BadTag {
+        tag: "Result",
+        value: said.clone(),
+        wrong: "no result; 1-0, 0-1, 1/2-1/2 and * are".to_owned(),
+    })?;
     let result = game.result.ok_or(Fault::NoResult)?;
     if result != said {
         return Err(Fault::TwoResults { tag: said, moves: result });
     }
-    let found = game.plies.len();
+    let found = game.moves.len();
     if let Some(claimed) = tags.ply_count.and_then(|count| count.parse().ok())
         && claimed != found
     {
@@ -383,15 +381,14 @@ fn finish(game: Moves) -> Result<GameRecord, Fault> {
         .or_else(|| termination::named(tags.termination.as_deref()))
         .or_else(|| termination::seen(&game.position))
         .unwrap_or(Termination::Unknown);
-    Ok(GameRecord {
+    let mut book = game.moves;
+    let played = book.split_off(game.book);
+    let ending = Ending { result, reason: termination };
+    Ok(ListedGame {
         event: tags.event.filter(|name| name != "?").unwrap_or_default(),
-        white: Engine { name: white, rating: elo(tags.white_elo) },
-        black: Engine { name: black, rating: elo(tags.black_elo) },
+        white: Player { name: white, rating: elo(tags.white_elo) },
+        black: Player { name: black, rating: elo(tags.black_elo) },
         round: tags.round.and_then(|round| round.parse().ok()),
-        result,
-        termination,
-        detail: tags.details.or(tags.termination).unwrap_or_default(),
-        start: game.start,
-        plies: game.plies,
+        record: GameRecord::of_moves(Opening::new(game.start, book), played, ending),
     })
 }

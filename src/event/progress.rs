@@ -4,8 +4,9 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::num::NonZeroU32;
 
 use super::field::{EngineIx, Field, Game};
-use super::record::{GameResult, RoundGame};
 use super::schedule::{BookPolicy, Schedule, Seat};
+use crate::model::game::listed::RoundGame;
+use crate::model::game::result::GameResult;
 
 /// An event that follows the [`Schedule`] of double round robins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
     use crate::event::field::FieldBuilder;
     use crate::event::field::tests::field;
-    use crate::event::record::tests::record;
+    use crate::model::game::listed::tests::listed;
 
     /// A pool of `n` engines in which the first `count` games are drawn.
     fn pool(n: usize, doubles: u32, count: usize) -> FieldBuilder {
@@ -155,8 +156,7 @@ mod tests {
         let mut builder = FieldBuilder::default();
         for pairing in schedule.pairings().take(count) {
             let name = |seat: Seat| format!("engine {}", 9 - seat.0);
-            let mut game =
-                record(&name(pairing.white), &name(pairing.black), GameResult::Drawn, "");
+            let mut game = listed(&name(pairing.white), &name(pairing.black), GameResult::Draw, "");
             game.round = Some(pairing.at);
             builder.add(&game, 0);
         }
@@ -189,9 +189,9 @@ mod tests {
         let schedule = Schedule::match_of_pairs(NonZeroU32::new(3).unwrap());
         let mut builder = FieldBuilder::default();
         for (number, pairing) in schedule.pairings().enumerate() {
-            let result = if number == 1 { GameResult::Unfinished } else { GameResult::Drawn };
+            let result = if number == 1 { GameResult::Unfinished } else { GameResult::Draw };
             let names = ["a", "b"];
-            let mut game = record(names[pairing.white.0], names[pairing.black.0], result, "");
+            let mut game = listed(names[pairing.white.0], names[pairing.black.0], result, "");
             game.round = Some(pairing.at);
             builder.add(&game, 0);
         }
@@ -216,7 +216,7 @@ mod tests {
         // The first game of a double round robin that nobody ever reaches, and none that there is.
         for round in ["3999999997.1", "4000000000.1", "13.3"] {
             let mut builder = pool(4, 1, 12);
-            let mut game = record("engine 9", "engine 6", GameResult::Drawn, "");
+            let mut game = listed("engine 9", "engine 6", GameResult::Draw, "");
             game.round = round.parse().ok();
             builder.add(&game, 0);
             assert_eq!(Progress::of(&builder.finish()), None);

@@ -135,8 +135,8 @@ fn anchor(config: &Config, list: &List) -> Option<f64> {
 mod tests {
     use super::super::journal::record::{History, Meeting, Record, StageStarted};
     use super::super::journal_games::tests::{finished, started};
-    use super::super::record::RoundGame;
     use super::*;
+    use crate::model::game::listed::RoundGame;
 
     fn config(more: &str, entries: &str) -> Config {
         let dir = tempfile::tempdir().unwrap();

@@ -12,12 +12,13 @@ use super::interrupted::Moment;
 use super::journal::record::{GameFinished, GameStarted, Interrupted, Ply};
 use super::journal_games;
 use super::ledger::OpenGame;
-use crate::game::clock::Stamp;
-use crate::game::end::{Ending, Referee};
-use crate::game::eval::Eval;
-use crate::game::info::Info;
-use crate::game::openings::Opening;
-use crate::game::play::{PlyRecord, Resume};
+use crate::game::end::Referee;
+use crate::model::game::ending::Ending;
+use crate::model::game::opening::Opening;
+use crate::model::game::record::SearchInfo;
+use crate::model::game::record::Stamp;
+use crate::model::game::record::{PlyRecord, Resume};
+use crate::model::game::score::Score;
 use crate::runner::events::{Finished, MovePlayed};
 
 /// Whole microseconds.
@@ -55,7 +56,7 @@ pub fn ply(id: &str, told: &MovePlayed) -> Ply {
         uci: uci([&ply.played]),
         used: micros(ply.used()),
         clocks: clocks(*both),
-        eval: info.eval.map(|eval| eval.for_white(told.mover).value()),
+        eval: info.score.map(|score| score.for_white(told.mover).value()),
         depth: info.depth,
         seldepth: info.seldepth,
         nodes: info.nodes,
@@ -140,7 +141,7 @@ impl Broken {
                 ply.uci.parse::<UciMove>().ok().and_then(|word| referee.find(word)).ok_or_else(
                     || format!("move {} of {id}, {}, is not legal", ply.number, ply.uci),
                 )?;
-            let eval = ply.eval.map(Eval::from_value);
+            let eval = ply.eval.map(Score::from_value);
             *evals.get_mut(side) = eval;
             plies.push(ply_record(ply, played, side));
             ending = referee.play(played);
@@ -220,7 +221,7 @@ pub fn ply_record(ply: &Ply, played: Move, side: Color) -> PlyRecord {
         sent: Stamp::default(),
         heard: Stamp(Duration::from_micros(ply.used)),
         left: *left.get(side),
-        info: Info {
+        info: SearchInfo {
             depth: ply.depth,
             seldepth: ply.seldepth,
             nodes: ply.nodes,
@@ -228,7 +229,7 @@ pub fn ply_record(ply: &Ply, played: Move, side: Color) -> PlyRecord {
             hashfull: ply.hashfull,
             table_hits: ply.table_hits,
             // Told from White's view, kept from the mover's.
-            eval: ply.eval.map(|eval| Eval::from_value(eval).for_white(side)),
+            score: ply.eval.map(|value| Score::from_value(value).for_white(side)),
         },
         pv: 0..0,
         rules_in: ply.rules_in,

@@ -9,9 +9,10 @@
 use std::fmt;
 use std::ops::{Add, AddAssign};
 
-use shakmaty::{Chess, Color, Position};
+use shakmaty::{Chess, Color, Move, Position};
 
-use super::record::{GameRecord, GameResult};
+use crate::model::game::record::GameRecord;
+use crate::model::game::result::GameResult;
 
 /// A goal in half units (2G), so 0 is mate and 1 is stalemate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,18 +69,19 @@ impl Tracker {
 /// The goal with which a game ended; none for one without a result, or without a ply.
 #[must_use]
 pub fn of_game(game: &GameRecord) -> Option<Held> {
-    match game.result {
+    match game.ending.result {
         GameResult::Unfinished => None,
-        GameResult::Won(holder) => Some(Held { goal: Goal(0), holder }),
-        GameResult::Drawn => {
+        GameResult::Win(holder) => Some(Held { goal: Goal(0), holder }),
+        GameResult::Draw => {
             // A pawn move or a capture sets the goal anew: only the last one and what follows it count.
-            let last = game.plies.iter().rposition(|ply| ply.played.is_zeroing()).unwrap_or(0);
+            let moves: Vec<Move> = game.moves().collect();
+            let last = moves.iter().rposition(|played| played.is_zeroing()).unwrap_or(0);
             let mut tracker = Tracker::default();
-            let mut position = game.start.clone();
-            for (number, ply) in game.plies.iter().enumerate() {
-                position.play_unchecked(ply.played);
+            let mut position = game.opening.start();
+            for (number, played) in moves.into_iter().enumerate() {
+                position.play_unchecked(played);
                 if number >= last {
-                    tracker.ply(&position, ply.played.is_zeroing());
+                    tracker.ply(&position, played.is_zeroing());
                 }
             }
             tracker.held()
@@ -171,7 +173,7 @@ impl fmt::Display for RMobility {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::record::tests::record;
+    use crate::model::game::listed::tests::listed;
     use proptest::prelude::*;
     use shakmaty::CastlingMode;
     use shakmaty::fen::Fen;
@@ -206,8 +208,8 @@ mod tests {
 
     #[test]
     fn a_decisive_game_is_worth_a_point_however_it_ended() {
-        let game = record("a", "b", GameResult::Won(Color::Black), "e4 e5");
-        let held = of_game(&game);
+        let game = listed("a", "b", GameResult::Win(Color::Black), "e4 e5");
+        let held = of_game(&game.record);
         assert_eq!(RMobility::of_side(held, Color::Black).as_f64(), 1.0);
         assert_eq!(RMobility::of_side(held, Color::White).as_f64(), 0.0);
     }
@@ -215,11 +217,11 @@ mod tests {
     #[test]
     fn a_pawn_move_or_capture_sets_the_goal_anew() {
         // 1. e4 e5 2. Qh5: Black, not in check, has 25 moves or so; Ke7 is no pawn move and leaves fewer.
-        let game = record("a", "b", GameResult::Drawn, "e4 e5 Qh5 Ke7 Qxe5");
+        let game = listed("a", "b", GameResult::Draw, "e4 e5 Qh5 Ke7 Qxe5");
         let mut tracker = Tracker::default();
         let mut goals = Vec::new();
-        for (ply, after) in game.positions() {
-            tracker.ply(&after, ply.played.is_zeroing());
+        for (played, after) in game.record.positions() {
+            tracker.ply(&after, played.is_zeroing());
             goals.push(tracker.held().unwrap());
         }
         // After e4 and e5, 20 and 29 moves; pawn moves set the goal whatever it was before.
@@ -241,26 +243,26 @@ mod tests {
             "Nf3 Nf6 Ng1 Ng8",
             "e4 d5 exd5 Qxd5 Nc3 Qd8 Nb1 Qd5",
         ] {
-            let game = record("a", "b", GameResult::Drawn, line);
+            let game = listed("a", "b", GameResult::Draw, line);
             let mut tracker = Tracker::default();
-            for (ply, after) in game.positions() {
-                tracker.ply(&after, ply.played.is_zeroing());
+            for (played, after) in game.record.positions() {
+                tracker.ply(&after, played.is_zeroing());
             }
-            assert_eq!(of_game(&game), tracker.held(), "{line}");
+            assert_eq!(of_game(&game.record), tracker.held(), "{line}");
         }
     }
 
     #[test]
     fn an_equal_goal_does_not_replace_the_first() {
-        let game = record("a", "b", GameResult::Drawn, "Nf3 Nf6 Ng1 Ng8");
-        let held = of_game(&game).unwrap();
+        let game = listed("a", "b", GameResult::Draw, "Nf3 Nf6 Ng1 Ng8");
+        let held = of_game(&game.record).unwrap();
         assert_eq!((held.goal, held.holder), (Goal(41), Color::White));
     }
 
     #[test]
     fn a_game_without_plies_is_half_a_point_for_both() {
-        let game = record("a", "b", GameResult::Drawn, "");
-        assert_eq!(of_game(&game), None);
+        let game = listed("a", "b", GameResult::Draw, "");
+        assert_eq!(of_game(&game.record), None);
         assert_eq!(RMobility::of_side(None, Color::White).to_string(), "0.500000");
     }
 

@@ -7,7 +7,7 @@
 
 use std::num::NonZeroU32;
 
-use super::record::RoundGame;
+use crate::model::game::listed::RoundGame;
 
 /// A place in the draw, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -10,11 +10,12 @@ use shakmaty::Color;
 
 use super::field::Field;
 use super::journal::record::Decision;
-use super::points::HalfPoints;
-use super::record::{GameResult, RoundGame};
 use super::schedule::{BookPolicy, Pairing, Schedule};
 use super::standings::{Place, Standings, TieOfTwo};
 use super::tiebreak::Chain;
+use crate::model::game::listed::RoundGame;
+use crate::model::game::points::HalfPoints;
+use crate::model::game::result::GameResult;
 
 /// What is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -221,6 +222,7 @@ mod tests {
     use super::super::journal_games::tests::finished;
     use super::super::ledger::StageState;
     use super::*;
+    use crate::model::game::ending::Termination;
 
     fn stage(format: Format) -> Stage {
         Stage {
@@ -288,7 +290,7 @@ mod tests {
         let mut games = vec![finished("c", "a", RoundGame { round: 9, game: 1 }, "1-0", "e2e4")];
         for round in 1..4 {
             let mut game = finished("a", "b", RoundGame { round, game: 1 }, "1-0", "e2e4");
-            game.details = "Black disconnects".into();
+            game.reason = Termination::Crash { exit: None };
             games.push(game);
         }
         let field = after(&games).field(NonZeroU32::new(3));

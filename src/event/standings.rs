@@ -3,11 +3,12 @@
 use shakmaty::Color;
 
 use super::field::{EngineIx, Field};
-use super::points::{HalfPoints, QuarterPoints};
 use super::progress::Progress;
-use super::record::{Engine, GameResult};
 use super::rmobility::RMobility;
 use super::tiebreak::{Chain, Context, Criterion, Figure, Rest, break_tie};
+use crate::model::game::listed::Player;
+use crate::model::game::points::{HalfPoints, QuarterPoints};
+use crate::model::game::result::GameResult;
 
 /// The standings of an event.
 #[derive(Clone, Debug)]
@@ -41,7 +42,7 @@ pub enum TieOfTwo {
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The engine.
-    pub engine: Engine,
+    pub engine: Player,
     /// Its place.
     pub place: Place,
     /// Points.
@@ -296,8 +297,8 @@ pub(crate) mod tests {
     use super::*;
     use crate::event::field::FieldBuilder;
     use crate::event::field::tests::field;
-    use crate::event::record::tests::record;
-    use crate::event::record::{GameRecord, RoundGame};
+    use crate::model::game::listed::tests::listed;
+    use crate::model::game::listed::{ListedGame, RoundGame};
     use proptest::prelude::*;
 
     /// Standings of games written as for [`field`].
@@ -392,19 +393,19 @@ pub(crate) mod tests {
     const NAMES: [&str; 6] = ["alpha", "beta", "gamma", "delta", "eps", "zeta"];
     const LINES: [&str; 4] = ["e4 e5", "f3 e5 g4 Qh4", "Nf3 Nf6 Ng1 Ng8 Nf3", "d4 d5 c4 dxc4 e3"];
 
-    fn games() -> impl Strategy<Value = Vec<GameRecord>> {
+    fn games() -> impl Strategy<Value = Vec<ListedGame>> {
         let game = (0..6usize, 1..6usize, 0..4u8, 0..LINES.len());
         proptest::collection::vec(game, 1..40).prop_map(|games| {
             let made = games.into_iter().enumerate();
             made.map(|(number, (white, step, result, line))| {
                 let result = match result {
-                    0 => GameResult::Won(Color::White),
-                    1 => GameResult::Won(Color::Black),
-                    2 => GameResult::Drawn,
+                    0 => GameResult::Win(Color::White),
+                    1 => GameResult::Win(Color::Black),
+                    2 => GameResult::Draw,
                     _ => GameResult::Unfinished,
                 };
                 let black = NAMES[(white + step) % 6];
-                let mut game = record(NAMES[white], black, result, LINES[line]);
+                let mut game = listed(NAMES[white], black, result, LINES[line]);
                 game.round =
                     Some(RoundGame { round: number as u32 / 3 + 1, game: number as u32 % 3 + 1 });
                 game
@@ -413,7 +414,7 @@ pub(crate) mod tests {
         })
     }
 
-    fn count(games: &[GameRecord], chain: &'static Chain) -> Standings {
+    fn count(games: &[ListedGame], chain: &'static Chain) -> Standings {
         let mut builder = FieldBuilder::default();
         for game in games {
             builder.add(game, 0);
@@ -477,7 +478,7 @@ pub(crate) mod tests {
                 let at = NAMES.iter().position(|known| *known == name).unwrap();
                 names[at].to_owned()
             };
-            let renamed: Vec<GameRecord> = games
+            let renamed: Vec<ListedGame> = games
                 .iter()
                 .cloned()
                 .map(|mut game| {

@@ -1,12 +1,17 @@
-//! Why a game ended, from the words that runners use for it or from its last position.
+//! The end of a game of a PGN, from the words that runners use for it or from its last position.
+
+use std::time::Duration;
 
 use shakmaty::{Chess, Position};
 
-use super::record::Termination;
+use crate::model::game::ending::Termination;
+
+const STALL: Termination = Termination::Stall { waited: Duration::ZERO };
+const UNFINISHED: Termination = Termination::Aborted(String::new());
 
 /// Parts of the words of `TerminationDetails` and `Termination` tags (the event's fork of cutechess,
 /// cutechess, fastchess, the PGN standard), in lower case; the first that is found decides.
-const WORDS: [(&str, Termination); 28] = [
+static WORDS: [(&str, Termination); 28] = [
     ("insufficient", Termination::InsufficientMaterial),
     ("stalemate", Termination::Stalemate),
     ("3-fold", Termination::Threefold),
@@ -14,36 +19,36 @@ const WORDS: [(&str, Termination); 28] = [
     ("fifty", Termination::FiftyMoves),
     ("50 move", Termination::FiftyMoves),
     ("50-move", Termination::FiftyMoves),
-    ("illegal", Termination::IllegalMove),
-    ("rules infraction", Termination::IllegalMove),
+    ("illegal", Termination::IllegalMove(String::new())),
+    ("rules infraction", Termination::IllegalMove(String::new())),
     ("resign", Termination::Resignation),
-    ("stall", Termination::Stalled),
-    ("disconnect", Termination::Disconnected),
-    ("crash", Termination::Disconnected),
-    ("abandoned", Termination::Disconnected),
-    ("died", Termination::Disconnected),
-    ("on time", Termination::TimeForfeit),
-    ("time forfeit", Termination::TimeForfeit),
-    ("timeout", Termination::TimeForfeit),
-    ("adjudicat", Termination::Adjudication),
-    ("tablebase", Termination::Adjudication),
-    ("syzygy", Termination::Adjudication),
-    ("tb position", Termination::Adjudication),
-    ("draw rule", Termination::Adjudication),
-    ("win rule", Termination::Adjudication),
-    ("manual", Termination::Adjudication),
-    ("unterminated", Termination::Unterminated),
+    ("stall", STALL),
+    ("disconnect", Termination::Crash { exit: None }),
+    ("crash", Termination::Crash { exit: None }),
+    ("abandoned", Termination::Crash { exit: None }),
+    ("died", Termination::Crash { exit: None }),
+    ("on time", Termination::Time { over: None }),
+    ("time forfeit", Termination::Time { over: None }),
+    ("timeout", Termination::Time { over: None }),
+    ("adjudicat", Termination::Adjudicated),
+    ("tablebase", Termination::Adjudicated),
+    ("syzygy", Termination::Adjudicated),
+    ("tb position", Termination::Adjudicated),
+    ("draw rule", Termination::Adjudicated),
+    ("win rule", Termination::Adjudicated),
+    ("manual", Termination::Adjudicated),
+    ("unterminated", UNFINISHED),
     ("mates", Termination::Mate),
     ("checkmate", Termination::Mate),
 ];
 
-/// What a tag's words mean; none for words that are not known, such as `normal`.
+/// The meaning of a tag's words; none for words that are not known, such as `normal`.
 pub(crate) fn named(words: Option<&str>) -> Option<Termination> {
     let words = words?.to_ascii_lowercase();
-    WORDS.iter().find(|(part, _)| words.contains(part)).map(|(_, termination)| *termination)
+    WORDS.iter().find(|(part, _)| words.contains(part)).map(|(_, termination)| termination.clone())
 }
 
-/// What the last position shows by itself.
+/// The end that the last position shows by itself.
 pub(crate) fn seen(position: &Chess) -> Option<Termination> {
     if position.is_checkmate() {
         Some(Termination::Mate)
@@ -68,14 +73,14 @@ mod tests {
             ("Fifty moves rule", Termination::FiftyMoves),
             ("Insufficient material", Termination::InsufficientMaterial),
             ("Stalemate", Termination::Stalemate),
-            ("Black loses on time", Termination::TimeForfeit),
-            ("White's connection stalls", Termination::Stalled),
-            ("Black disconnects", Termination::Disconnected),
-            ("White makes an illegal move: e2e5", Termination::IllegalMove),
-            ("TCEC draw rule", Termination::Adjudication),
-            ("SyzygyTB", Termination::Adjudication),
-            ("time forfeit", Termination::TimeForfeit),
-            ("rules infraction", Termination::IllegalMove),
+            ("Black loses on time", Termination::Time { over: None }),
+            ("White's connection stalls", STALL),
+            ("Black disconnects", Termination::Crash { exit: None }),
+            ("White makes an illegal move: e2e5", Termination::IllegalMove(String::new())),
+            ("TCEC draw rule", Termination::Adjudicated),
+            ("SyzygyTB", Termination::Adjudicated),
+            ("time forfeit", Termination::Time { over: None }),
+            ("rules infraction", Termination::IllegalMove(String::new())),
         ] {
             assert_eq!(named(Some(words)), Some(termination), "{words}");
         }

@@ -13,7 +13,8 @@ use super::ledger::Ledger;
 use super::ratings::EventRatings;
 use super::stage::Stage;
 use crate::game::clock::TimeControl;
-use crate::game::end::{Reason, Referee};
+use crate::game::end::Referee;
+use crate::model::game::ending::Termination;
 use crate::model::words::counted;
 
 /// What was found.
@@ -207,22 +208,23 @@ fn check_game(config: &Config, told: &Told, game: &GameFinished, wrong: &mut imp
             recorded.result,
             recorded.details()
         )),
-        None if game.ended_on_the_board() => {
+        None if game.reason.is_on_the_board() => {
             wrong(format!("{id} had not ended on the board, and is recorded as {}", game.details));
         }
         None => {
             // Who forfeits is who was to move.
             let forfeits = matches!(
                 game.reason,
-                Reason::Time { .. }
-                    | Reason::IllegalMove(_)
-                    | Reason::Resignation
-                    | Reason::Stall { .. }
+                Termination::Time { .. }
+                    | Termination::IllegalMove(_)
+                    | Termination::Resignation
+                    | Termination::Stall { .. }
             );
             if forfeits && recorded.loser() != Some(referee.position().turn()) {
                 wrong(format!("{id} was lost by the side that was not to move"));
             }
-            if let (Reason::Time { .. }, Some([waited, left])) = (&game.reason, game.unanswered)
+            if let (Termination::Time { .. }, Some([waited, left])) =
+                (&game.reason, game.unanswered)
                 && waited <= left
             {
                 wrong(format!("{id} was lost on time with time left"));

@@ -7,11 +7,12 @@
 use serde::Serialize;
 use shakmaty::{Bitboard, Color, Position, Role};
 
-use crate::game::end::{Ending, Reason, Referee};
-use crate::game::eval::Eval;
+use crate::game::end::Referee;
+use crate::model::game::ending::{Ending, Termination};
+use crate::model::game::score::Score;
 use crate::model::units::Ply;
 
-/// Which draw rule on evaluations holds.
+/// The draw rule on evaluations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum DrawRule {
@@ -51,7 +52,7 @@ pub struct WinRule {
     pub moves: u32,
 }
 
-/// What is adjudicated; nothing by default.
+/// The adjudication rules in force; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Rules {
     /// Draws by evaluation.
@@ -81,25 +82,25 @@ impl Adjudicator {
     /// A move was played: `eval` is what its player thinks, White's view.
     ///
     /// `game` is the state after the move, which the rules on the board did not end.
-    pub fn after(&mut self, game: &Referee, eval: Option<Eval>) -> Option<Ending> {
+    pub fn after(&mut self, game: &Referee, eval: Option<Score>) -> Option<Ending> {
         let mover = !game.position().turn();
         if let Some(rule) = self.rules.win {
             self.count_win(rule, mover, eval);
             let needed = i32::try_from(rule.moves.max(1)).unwrap_or(i32::MAX);
             if self.win.iter().all(|count| *count >= needed) {
-                return Some(Ending::win(Color::White, Reason::WinByEval));
+                return Some(Ending::win(Color::White, Termination::WinByEval));
             }
             if self.win.iter().all(|count| *count <= -needed) {
-                return Some(Ending::win(Color::Black, Reason::WinByEval));
+                return Some(Ending::win(Color::Black, Termination::WinByEval));
             }
         }
         if let Some(rule) = self.rules.draw
             && self.is_drawn(rule, game, eval)
         {
-            return Some(Ending::draw(Reason::DrawByEval));
+            return Some(Ending::draw(Termination::DrawByEval));
         }
         match self.rules.length {
-            Some(longest) if game.plies() >= longest => Some(Ending::draw(Reason::Length)),
+            Some(longest) if game.plies() >= longest => Some(Ending::draw(Termination::Length)),
             _ => None,
         }
     }
@@ -130,8 +131,8 @@ impl Adjudicator {
         (draw, win)
     }
 
-    fn count_win(&mut self, rule: WinRule, mover: Color, eval: Option<Eval>) {
-        let level = Eval::centipawns(rule.level.into());
+    fn count_win(&mut self, rule: WinRule, mover: Color, eval: Option<Score>) {
+        let level = Score::centipawns(rule.level.into());
         let count = &mut self.win[mover.fold_wb(0, 1)];
         *count = match eval {
             Some(eval) if eval >= level => count.max(&mut 0).saturating_add(1),
@@ -142,9 +143,9 @@ impl Adjudicator {
         };
     }
 
-    fn is_drawn(&mut self, rule: DrawRule, game: &Referee, eval: Option<Eval>) -> bool {
+    fn is_drawn(&mut self, rule: DrawRule, game: &Referee, eval: Option<Score>) -> bool {
         let is_level =
-            |level: i32| eval.is_some_and(|eval| eval.size() <= Eval::centipawns(level.into()));
+            |level: i32| eval.is_some_and(|eval| eval.size() <= Score::centipawns(level.into()));
         match rule {
             DrawRule::New { pieces, level, plies } => {
                 let board = game.position().board();
@@ -199,7 +200,7 @@ mod tests {
                 !one.is_capture() && one.role() != Role::Pawn && next.play(*one).is_none()
             });
             assert_eq!(game.play(quiet.unwrap()), None);
-            let eval = evals(ply).map(Eval::centipawns);
+            let eval = evals(ply).map(Score::centipawns);
             if let Some(ending) = adjudicator.after(&game, eval) {
                 return Some((ply, ending));
             }
@@ -225,7 +226,7 @@ mod tests {
     fn the_old_draw_rule_wants_35_moves() {
         let rules = Rules { draw: Some(DrawRule::OLD), ..Rules::default() };
         let (ply, end) = walk(rules, ROOKS, |_| Some(15), 80).unwrap();
-        assert_eq!((ply, end.reason), (70, Reason::DrawByEval));
+        assert_eq!((ply, end.reason), (70, Termination::DrawByEval));
         let late = |ply| Some(if ply <= 65 { 16 } else { 0 });
         assert_eq!(walk(rules, ROOKS, late, 80).unwrap().0, 75);
     }
@@ -239,7 +240,7 @@ mod tests {
         for word in ["a1b1", "a7a6", "b1c1", "a8b8"] {
             let one = game.find(word.parse().unwrap()).unwrap();
             game.play(one);
-            let level = Some(Eval::centipawns(0));
+            let level = Some(Score::centipawns(0));
             ended.push(adjudicator.after(&game, level).is_some());
         }
         assert_eq!(ended, [false, false, false, true]);
@@ -263,6 +264,6 @@ mod tests {
         assert_eq!(walk(Rules::default(), ROOKS, |_| Some(0), 60), None);
         let rules = Rules { length: Some(Ply(12)), ..Rules::default() };
         let (ply, end) = walk(rules, ROOKS, |_| None, 60).unwrap();
-        assert_eq!((ply, end.reason), (12, Reason::Length));
+        assert_eq!((ply, end.reason), (12, Termination::Length));
     }
 }

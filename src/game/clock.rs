@@ -1,7 +1,6 @@
 //! Time controls and the arithmetic of a game's clocks. Nothing here reads a real clock but
-//! [`Monotonic`]: a game's times are offsets that a [`Clock`] gave, so tests never sleep.
+//! [`Monotonic`]: a game's times are offsets, so tests never sleep.
 
-use std::cell::Cell;
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::str::FromStr;
@@ -10,23 +9,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize, Serializer};
 use shakmaty::{ByColor, Color};
 
-/// A moment, as time since some beginning that all stamps of a game share.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Stamp(pub Duration);
-
-impl Stamp {
-    /// The time from `earlier` to here; zero where that is later.
-    #[must_use]
-    pub fn since(self, earlier: Stamp) -> Duration {
-        self.0.saturating_sub(earlier.0)
-    }
-}
-
-/// Where stamps come from.
-pub trait Clock {
-    /// Now; never earlier than a stamp given before.
-    fn now(&self) -> Stamp;
-}
+use crate::model::game::record::Stamp;
 
 /// The kernel's monotonic clock.
 #[derive(Clone, Copy, Debug)]
@@ -48,38 +31,13 @@ impl Monotonic {
     }
 }
 
-impl Clock for Monotonic {
-    fn now(&self) -> Stamp {
-        Stamp(self.epoch.elapsed())
-    }
-}
-
-/// A clock that moves only when told to.
-#[derive(Debug, Default)]
-pub struct Manual {
-    now: Cell<Duration>,
-}
-
-impl Manual {
-    /// Lets time pass.
-    pub fn pass(&self, time: Duration) {
-        self.now.set(self.now.get() + time);
-    }
-}
-
-impl Clock for Manual {
-    fn now(&self) -> Stamp {
-        Stamp(self.now.get())
-    }
-}
-
 /// How long an engine may think.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeControl {
     /// A clock: a base time, an increment after each move, and a number of moves after which the base
     /// time is given again.
     Clock {
-        /// What the clock shows at first.
+        /// The time at the beginning.
         base: Duration,
         /// Added after each move.
         increment: Duration,
@@ -102,7 +60,7 @@ impl TimeControl {
         moves: None,
     };
 
-    /// Whether an engine that knows only rule 7.9 can play it: a clock without periods.
+    /// True if an engine that knows only rule 7.9 can play it: a clock without periods.
     #[must_use]
     pub fn is_plain_clock(&self) -> bool {
         matches!(self, TimeControl::Clock { moves: None, .. })
@@ -239,7 +197,7 @@ impl<'de> Deserialize<'de> for TimeControl {
 /// How long is waited for an answer, and what of it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// What a move may come late without losing (0 for the event).
+    /// The time that a move may come late without losing (0 for the event).
     pub margin: Duration,
     /// After the clock has run out, how long the move is still waited for; an engine that answers then
     /// has lost, but lives for the next game.
@@ -319,13 +277,13 @@ impl GameClock {
         self.sides.get(side).control
     }
 
-    /// What a side's clock shows; zero without a clock.
+    /// The time on a side's clock; zero without a clock.
     #[must_use]
     pub fn left(&self, side: Color) -> Duration {
         self.sides.get(side).left
     }
 
-    /// What a side gets for each move; zero without a clock.
+    /// A side's increment for each move; zero without a clock.
     #[must_use]
     pub fn increment(&self, side: Color) -> Duration {
         match self.sides.get(side).control {
@@ -340,7 +298,7 @@ impl GameClock {
         self.sides.get(side).moves_to_go
     }
 
-    /// What a move may take, margin included; none where only the bound on every wait holds.
+    /// The time that a move may take, margin included; none where only the bound on every wait holds.
     #[must_use]
     fn allowed(&self, side: Color) -> Option<Duration> {
         let one = self.sides.get(side);
@@ -360,7 +318,7 @@ impl GameClock {
         }
     }
 
-    /// Whether time alone decides for this side (a move that never comes is then a loss on time).
+    /// True if time alone decides for this side (a move that never comes is then a loss on time).
     #[must_use]
     pub fn runs(&self, side: Color) -> bool {
         self.allowed(side).is_some()
@@ -509,15 +467,6 @@ mod tests {
         let clock = clock("nodes=100", 0);
         assert!(!clock.runs(Color::White));
         assert_eq!(clock.wait(Color::White), Duration::from_secs(60));
-    }
-
-    #[test]
-    fn the_manual_clock_moves_when_told() {
-        let clock = Manual::default();
-        let before = clock.now();
-        clock.pass(secs(3.0));
-        assert_eq!(clock.now().since(before), secs(3.0));
-        assert_eq!(before.since(clock.now()), Duration::ZERO);
     }
 
     proptest! {

@@ -6,14 +6,13 @@
 pub mod adjudicate;
 pub mod clock;
 pub mod end;
-mod ending;
-pub mod eval;
-pub mod info;
-#[cfg(test)]
-mod lots;
+pub mod go;
+pub mod legal;
 mod movetext;
 pub mod openings;
 pub mod pgn;
 pub mod play;
+#[cfg(test)]
+mod random_positions;
 mod san;
 pub mod tables;

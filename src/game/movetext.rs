@@ -3,16 +3,29 @@
 //! Numbers go through itoa and words straight to the text: with the formatting machinery the PGN of a game
 //! between engines that answer at once cost a tenth of the game.
 
+use std::fmt::{self, Write};
 use std::time::Duration;
 
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Color, Move, Position, Role};
 
-use super::pgn::{Comment, Style};
-use super::play::{GameRecord, PlyRecord, millis};
+use super::go::millis;
 use super::san;
-use crate::game::end::Ending;
-use crate::game::eval::Eval;
+use crate::model::game::ending::Ending;
+use crate::model::game::record::{GameRecord, PlyRecord};
+use crate::model::game::score::Score;
+use crate::model::text::escape;
+
+/// How much stands beside each move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// The event's: `d= sd= mt= tl= s= n= pv= tb= h= ph= wv= R50= Rd= Rr= mb=`.
+    Event,
+    /// Evaluation from White's view, depth, and seconds: `{+0.31/12 0.250s}`.
+    Short,
+    /// Nothing.
+    Moves,
+}
 
 /// No line but the event's grows beyond this many columns (PGN standard, 8.2.1).
 const COLUMNS: usize = 80;
@@ -138,7 +151,7 @@ impl Movetext<'_> {
         let (info, side) = (&ply.info, before.turn());
         // As the event writes it: an engine that says nothing has searched one ply and thinks 0.00.
         let depth = info.depth.unwrap_or(1);
-        let eval = info.eval.unwrap_or(Eval::centipawns(0)).for_white(side);
+        let eval = info.score.unwrap_or(Score::centipawns(0)).for_white(side);
         let full = info.hashfull.unwrap_or(0);
         let (draw, win) = ply.rules_in;
         self.number("{d=", depth);
@@ -204,7 +217,7 @@ impl Movetext<'_> {
 /// `{+0.31/12 0.250s}` as far as it is known.
 fn push_short_comment(out: &mut String, ply: &PlyRecord, side: Color) {
     out.push('{');
-    if let Some(eval) = ply.info.eval {
+    if let Some(eval) = ply.info.score {
         eval.for_white(side).push(out);
         if let Some(depth) = ply.info.depth {
             out.push('/');
@@ -223,6 +236,22 @@ fn push_short_comment(out: &mut String, ply: &PlyRecord, side: Color) {
 
 fn push_number(out: &mut String, number: impl itoa::Integer) {
     out.push_str(itoa::Buffer::new().format(number));
+}
+
+/// Text inside a comment: one line, and no brace that would end it.
+pub(super) struct Comment<'a>(pub(super) &'a str);
+
+impl fmt::Display for Comment<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in escape(self.0.as_bytes(), 2000).chars() {
+            f.write_char(match c {
+                '{' => '(',
+                '}' => ')',
+                c => c,
+            })?;
+        }
+        Ok(())
+    }
 }
 
 /// White's pieces less Black's: pawns, knights, bishops, rooks, queens.

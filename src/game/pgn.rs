@@ -7,23 +7,13 @@ use std::time::{Duration, SystemTime};
 use shakmaty::{ByColor, Color};
 
 use crate::game::clock::TimeControl;
-use crate::game::end::{Ending, GameResult};
-use crate::game::movetext;
-use crate::game::play::GameRecord;
-use crate::model::text::escape;
+pub use crate::game::movetext::Style;
+use crate::game::movetext::{self, Comment};
+use crate::model::game::ending::Ending;
+use crate::model::game::record::GameRecord;
+use crate::model::game::result::GameResult;
 
-/// How much stands beside each move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
-    /// The event's: `d= sd= mt= tl= s= n= pv= tb= h= ph= wv= R50= Rd= Rr= mb=`.
-    Event,
-    /// Evaluation from White's view, depth, and seconds: `{+0.31/12 0.250s}`.
-    Short,
-    /// Nothing.
-    Moves,
-}
-
-/// What a game's header says, besides what the record knows.
+/// The header of a game, besides what its record knows.
 #[derive(Clone, Debug)]
 pub struct Header {
     /// The event's name.
@@ -143,22 +133,6 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// Text inside a comment: one line, and no brace that would end it.
-pub(super) struct Comment<'a>(pub(super) &'a str);
-
-impl fmt::Display for Comment<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for c in escape(self.0.as_bytes(), 2000).chars() {
-            f.write_char(match c {
-                '{' => '(',
-                '}' => ')',
-                c => c,
-            })?;
-        }
-        Ok(())
-    }
-}
-
 /// One line for the log: `1-0 {White mates}`.
 #[must_use]
 pub fn summary(ending: &Ending) -> String {
@@ -169,12 +143,13 @@ pub fn summary(ending: &Ending) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::clock::Stamp;
-    use crate::game::end::Reason;
-    use crate::game::eval::Eval;
-    use crate::game::info::Info;
-    use crate::game::openings::{Book, Opening, Order, Wanted};
-    use crate::game::play::PlyRecord;
+    use crate::game::openings::{Book, Order, Wanted};
+    use crate::model::game::ending::Termination;
+    use crate::model::game::opening::Opening;
+    use crate::model::game::record::PlyRecord;
+    use crate::model::game::record::SearchInfo;
+    use crate::model::game::record::Stamp;
+    use crate::model::game::score::Score;
     use shakmaty::uci::UciMove;
     use shakmaty::{CastlingMode, Position};
 
@@ -213,11 +188,11 @@ mod tests {
                     sent: Stamp::default(),
                     heard: Stamp(Duration::from_millis(250)),
                     left: Duration::from_millis(1_802_750),
-                    info: Info {
+                    info: SearchInfo {
                         depth: Some(9),
-                        eval: Some(Eval::centipawns(31)),
+                        score: Some(Score::centipawns(31)),
                         hashfull: Some(125),
-                        ..Info::default()
+                        ..SearchInfo::default()
                     },
                     pv: from..pvs.len(),
                     rules_in: (-1000, -1000),
@@ -228,7 +203,7 @@ mod tests {
     }
 
     fn mate() -> Ending {
-        Ending::win(Color::Black, Reason::Mate)
+        Ending::win(Color::Black, Termination::Mate)
     }
 
     fn opening(line: &str) -> Opening {
@@ -289,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_position_has_its_tags_and_black_may_begin() {
-        let ending = Ending::win(Color::White, Reason::IllegalMove("a1}".into()));
+        let ending = Ending::win(Color::White, Termination::IllegalMove("a1}".into()));
         let game = record(opening("4k3/8/8/8/8/8/4P3/4K3 b - - 0 7"), "e8d7", ending);
         let mut other = header("A");
         other.controls.black = "nodes=5".parse().unwrap();

@@ -29,7 +29,7 @@ pub(super) fn push_and_play(out: &mut String, position: &mut Chess, one: Move) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::lots::drawn_by_lot;
+    use crate::game::random_positions::random_positions;
     use shakmaty::fen::Fen;
     use shakmaty::{CastlingMode, EnPassantMode};
 
@@ -49,9 +49,9 @@ mod tests {
     }
 
     #[test]
-    fn moves_are_written_as_shakmaty_writes_them_in_games_drawn_by_lot() {
+    fn moves_are_written_as_shakmaty_writes_them_in_games_random_positions() {
         let written: usize = (0..50)
-            .flat_map(drawn_by_lot)
+            .flat_map(random_positions)
             .map(|position| all_as_shakmaty_writes_them(&position))
             .sum();
         assert!(written > 100_000, "{written}");

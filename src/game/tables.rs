@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use shakmaty::{Chess, Color, Position};
 use shakmaty_syzygy::{Tablebase, Wdl};
 
-use crate::game::end::{Ending, GameResult, Reason};
+use crate::model::game::ending::{Ending, Termination};
+use crate::model::game::result::GameResult;
 
 /// Tables that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +16,7 @@ pub enum TablesError {
     Read {
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The directory holds no tables.
@@ -53,7 +54,7 @@ impl Tables {
         Ok(Tables { tables })
     }
 
-    /// What the tables say of a position after a move: nothing while castling is possible, nothing where a
+    /// The tables' result for a position after a move: nothing while castling is possible, nothing where a
     /// table is missing or broken. Wins that the fifty-move rule takes away are draws.
     #[must_use]
     pub fn probe(&self, position: &Chess) -> Option<Ending> {
@@ -64,7 +65,7 @@ impl Tables {
         }
         let wdl = self.tables.probe_wdl_after_zeroing(position).ok()?;
         let result = result(wdl, position.turn());
-        Some(Ending { result, reason: Reason::Tables })
+        Some(Ending { result, reason: Termination::Tables })
     }
 }
 

@@ -18,7 +18,6 @@ use super::waiver::Waiver;
 use super::{Judge, Progress, waive};
 use crate::model::entry_report::{Circumstances, EntryReport, Leftover, RunSummary, StartTimes};
 use crate::model::evidence::{Capabilities, Evidence, Games, Purpose, Run, Shell};
-use crate::model::game_shown::GameShown;
 use crate::model::layer_status as status;
 use crate::model::layer_status::{Layer, LayerName, State};
 use crate::model::rule::{RULES, RuleId};
@@ -205,7 +204,7 @@ fn blank(path: &Path) -> EntryReport {
 fn show(report: &mut EntryReport, evidence: &Evidence) {
     report.runs = evidence.runs.iter().map(RunSummary::from).collect();
     if let Games::Played(played) = &evidence.games {
-        report.games = played.games.iter().map(GameShown::from).collect();
+        report.games = played.games.clone();
     }
     report.capabilities = Some(Capabilities::clone(&evidence.capabilities));
     let Some(main) = shown_run(&evidence.runs) else { return };

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use super::Judge;
 use super::error::CheckError;
 use super::host::HostFor;
+use crate::model::text::hex;
 
 /// Changes whenever a package is installed, removed or brought up to date, or a library is.
 const REGISTERS: [&str; 3] = ["/var/lib/dpkg/status", "/var/lib/rpm", "/etc/ld.so.cache"];
@@ -80,7 +81,7 @@ impl Sum {
     }
 
     fn hex(self) -> String {
-        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(self.0.finalize())
     }
 }
 
@@ -106,7 +107,7 @@ pub(crate) fn file_sha256(path: &Path) -> io::Result<String> {
             count => sum.update(&buffer[..count]),
         }
     }
-    Ok(sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(sum.finalize()))
 }
 
 #[cfg(test)]

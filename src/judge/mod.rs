@@ -22,9 +22,9 @@ pub use read::EntryDigest;
 
 use std::sync::{Arc, Mutex};
 
-use sha2::{Digest, Sha256};
 use tracing::debug;
 
+use crate::model::text::sha256;
 use crate::policy::allowlist::{self, Allowlist, AllowlistError};
 use error::CheckError;
 use host::Hosts;
@@ -76,9 +76,4 @@ impl Judge {
     pub fn list_sha256(&self) -> &str {
         &self.list_sha256
     }
-}
-
-/// A SHA-256 sum in hex.
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

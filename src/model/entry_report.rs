@@ -1,6 +1,6 @@
 //! All that is told of one entry: what every view reads, and the judge writes.
 
-use super::game_shown::GameShown;
+use super::evidence::PlayedGame;
 use super::size_figures::SizeFigures;
 use crate::model::evidence::{
     Capabilities, Ending, Exec, LeftFile, LeftProcess, Purpose, Run, Shell,
@@ -42,7 +42,7 @@ pub struct EntryReport {
     /// Every run in a line.
     pub runs: Vec<RunSummary>,
     /// The games of rule `match`, as far as they began.
-    pub games: Vec<GameShown>,
+    pub games: Vec<PlayedGame>,
     /// What else was going on, and where this report comes from.
     pub circumstances: Circumstances,
 }
@@ -153,8 +153,10 @@ impl From<&Run> for RunSummary {
 pub(crate) mod tests {
     use super::*;
     use crate::model::evidence::{
-        Colours, EndHow, ExecOutcome, ExitHow, GameEnd, PlayedPly, ProgramClass, Rival, Score,
+        Colours, EndHow, ExecOutcome, ExitHow, GameEnd, PlayedPly, ProgramClass, Rival,
     };
+    use crate::model::game::result::GameResult;
+    use crate::model::game::score::Score;
     use crate::model::layer_status::{LayerName, State};
     use crate::model::rule::RuleId;
     use crate::model::units::Bytes;
@@ -265,25 +267,32 @@ pub(crate) mod tests {
     }
 
     /// A short game that White wins.
-    pub(crate) fn game() -> GameShown {
+    pub(crate) fn game() -> PlayedGame {
         let ply = |(number, word): (i32, &str)| PlayedPly {
             uci: word.into(),
             took: (number > 1)
                 .then(|| Duration::from_millis(20 + 3 * number.unsigned_abs() as u64)),
             score: (number > 1).then_some(match number {
-                6 => Score::Mate(1),
-                _ => Score::Centipawns(15 * number),
+                6 => Score::mate_in_plies(1),
+                _ => Score::centipawns(i64::from(15 * number)),
             }),
         };
         let words = ["e2e4", "e7e5", "d1h5", "b8c6", "f1c4", "g8f6", "h5f7"];
-        GameShown {
+        PlayedGame {
             number: 1,
             rival: Rival::Reference,
             colours: Colours::White,
-            result: "1-0".into(),
+            result: GameResult::Win(shakmaty::Color::White),
             end: GameEnd::Whole("White mates".into()),
             fen: "r1bqkb1r/pppp1Qpp/2n2n2/4p3/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 0 4".into(),
             moves: (0..).zip(words).map(ply).collect(),
+            answered: 0,
+            slowest: None,
+            command: String::new(),
+            late: Vec::new(),
+            exit: None,
+            stderr: Vec::new(),
+            refusals: Vec::new(),
         }
     }
 }

@@ -4,7 +4,7 @@
 pub mod entry_report;
 pub mod evidence;
 pub mod exit;
-pub mod game_shown;
+pub mod game;
 pub mod layer_status;
 pub mod rule;
 pub mod size_figures;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serializer};
+use sha2::{Digest, Sha256};
 
 /// Writes a duration as whole and decimal milliseconds in JSON.
 pub fn millis<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
@@ -30,6 +31,18 @@ pub(super) fn from_millis_opt<'de, D: Deserializer<'de>>(
     let time: Option<f64> = Option::deserialize(from)?;
     time.map(|time| Duration::try_from_secs_f64(time / 1e3).map_err(serde::de::Error::custom))
         .transpose()
+}
+
+/// Bytes in hexadecimal, as sums are written.
+#[must_use]
+pub fn hex(bytes: impl AsRef<[u8]>) -> String {
+    bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The SHA-256 sum in hexadecimal.
+#[must_use]
+pub fn sha256(bytes: impl AsRef<[u8]>) -> String {
+    hex(Sha256::digest(bytes))
 }
 
 /// Bytes of a stranger as one harmless line: UTF-8 kept, control characters, newlines and broken

@@ -16,7 +16,7 @@ const TAIL: usize = 280;
 /// Bytes kept of one line.
 const LINE: usize = 240;
 
-/// Who said it.
+/// The speaker of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Voice {
     /// We, on its standard input.
@@ -45,7 +45,7 @@ impl Voice {
 pub struct Entry {
     /// When, since the exec of the entry.
     pub at: Duration,
-    /// Who.
+    /// The speaker.
     pub voice: Voice,
     /// The beginning of the line, as it came.
     pub text: Vec<u8>,
@@ -115,7 +115,7 @@ impl Transcript {
         self.tail.push_back(entry);
     }
 
-    /// What was kept, in order; the gap, if there is one, lies after the first lines.
+    /// The lines that were kept, in order; the gap, if there is one, lies after the first ones.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.head.iter().chain(&self.tail)
     }

@@ -17,8 +17,6 @@ pub enum Strictness {
 /// Where the program that ran lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// It is the staged entry itself.
-    Entry,
     /// In the entry's private workspace: the entry made it.
     Workspace,
     /// On the host.
@@ -79,7 +77,6 @@ pub fn program(
 ) -> Decision {
     let base = base_name(program.asked);
     match program.origin {
-        Origin::Entry => return decision(ProgramClass::Entry, base, "the entry itself"),
         Origin::Workspace => {
             return decision(ProgramClass::OwnProduct, base, "made by the entry itself");
         }
@@ -151,15 +148,6 @@ pub fn named(
         name,
         format!("{name} may only be started by {}, and {by} started it", below.join(", ")),
     )
-}
-
-/// What the list says of a name alone, whoever started it: a helper is a helper.
-#[must_use]
-pub fn word(list: &Allowlist, name: &str, strictness: Strictness) -> Decision {
-    match (list.command(name), list.helper(name)) {
-        (None, Some(helper)) => decision(ProgramClass::Helper, name, helper.ground()),
-        _ => named(list, name, &[], strictness),
-    }
 }
 
 /// The names that the kernel has to let run; helpers are among them, since enforcement is by file.
@@ -323,15 +311,6 @@ mod tests {
         assert_eq!(call(&["busybox-x", "wget"]), (Refused, "wget".into()));
         assert_eq!(call(&["busybox"]).0, Refused);
         assert_eq!(call(&[]).0, Refused);
-    }
-
-    #[test]
-    fn a_name_alone_has_a_word_too() {
-        let word = |name, strictness| word(Allowlist::built_in(), name, strictness).class;
-        assert_eq!(word("cc1", Strict), Helper);
-        assert_eq!(word("xz", Strict), Listed);
-        assert_eq!(word("rm", Strict), Refused);
-        assert_eq!(word("curl", Tolerant), Refused);
     }
 
     #[test]

@@ -11,12 +11,12 @@ use std::collections::HashMap;
 use shakmaty::Color;
 
 use super::matrix::Cholesky;
-use crate::event::record::GameResult;
+use crate::model::game::result::GameResult;
 
 /// The constants of the model, in Elo; BayesElo's own by default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Model {
-    /// What White is worth.
+    /// The advantage of White.
     pub advantage: f64,
     /// How wide draws are.
     pub draw: f64,
@@ -33,7 +33,7 @@ impl Default for Model {
 }
 
 impl Model {
-    /// What a difference in the model's scale is in Elo as people know it: at Δ = 0 the slope of the
+    /// The worth of the model's scale in Elo as people know it: at Δ = 0 the slope of the
     /// expected result is then that of Elo's formula.
     #[must_use]
     pub fn scale(&self) -> f64 {
@@ -83,8 +83,8 @@ impl Results {
         let key = (self.engine(white), self.engine(black));
         let counts = self.counts.entry(key).or_default();
         match result {
-            GameResult::Won(Color::White) => counts.white += 1.0,
-            GameResult::Won(Color::Black) => counts.black += 1.0,
+            GameResult::Win(Color::White) => counts.white += 1.0,
+            GameResult::Win(Color::Black) => counts.black += 1.0,
             _ => counts.draws += 1.0,
         }
     }
@@ -378,8 +378,8 @@ mod tests {
         results
     }
 
-    const WHITE: GameResult = GameResult::Won(Color::White);
-    const BLACK: GameResult = GameResult::Won(Color::Black);
+    const WHITE: GameResult = GameResult::Win(Color::White);
+    const BLACK: GameResult = GameResult::Win(Color::Black);
 
     #[test]
     fn the_prior_is_worth_what_bayeselo_says() {
@@ -398,10 +398,10 @@ mod tests {
         // What BayesElo prints for these games after `mm` and `covariance`, with ten times the model's scale.
         let list = results(&[
             ("a", "b", WHITE, 3),
-            ("b", "a", GameResult::Drawn, 1),
+            ("b", "a", GameResult::Draw, 1),
             ("b", "c", WHITE, 2),
             ("c", "a", BLACK, 1),
-            ("c", "b", GameResult::Drawn, 5),
+            ("c", "b", GameResult::Draw, 5),
         ])
         .rate(&Model::default());
         let tenfold = |elo: f64| (10.0 * elo / Model::default().scale()).round();
@@ -426,7 +426,7 @@ mod tests {
         assert!(even.rated.iter().all(|rated| rated.elo.abs() < 1e-6));
         // Winning with Black says more.
         let with = |white, black, result| {
-            let mut games = results(&[("a", "b", GameResult::Drawn, 4)]);
+            let mut games = results(&[("a", "b", GameResult::Draw, 4)]);
             games.add(white, black, result);
             let list = games.rate(&Model::default());
             list.rated.iter().find(|rated| rated.name == "a").unwrap().elo
@@ -443,7 +443,7 @@ mod tests {
     fn shares_and_opponents_are_of_real_games_alone() {
         let list = results(&[
             ("a", "b", WHITE, 3),
-            ("b", "a", GameResult::Drawn, 1),
+            ("b", "a", GameResult::Draw, 1),
             ("c", "a", GameResult::Unfinished, 7),
         ])
         .rate(&Model { offset: 2500.0, ..Model::default() });
@@ -458,7 +458,7 @@ mod tests {
 
     #[test]
     fn engines_that_never_met_are_in_groups_of_their_own() {
-        let list = results(&[("a", "b", WHITE, 9), ("c", "d", GameResult::Drawn, 9)])
+        let list = results(&[("a", "b", WHITE, 9), ("c", "d", GameResult::Draw, 9)])
             .rate(&Model::default());
         assert_eq!(list.groups, 2);
         for group in 0..2 {
@@ -482,7 +482,7 @@ mod tests {
         ) {
             let mut results = Results::default();
             for (white, step, result) in games {
-                let result = [WHITE, BLACK, GameResult::Drawn][usize::from(result)];
+                let result = [WHITE, BLACK, GameResult::Draw][usize::from(result)];
                 results.add(&white.to_string(), &((white + step) % 8).to_string(), result);
             }
             let list = results.rate(&Model::default());

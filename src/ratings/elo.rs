@@ -68,7 +68,7 @@ impl From<Pentanomial> for Sample {
     }
 }
 
-/// What a sample says; in Elo, with half the width of the interval of 95 % as the error.
+/// The estimate from a sample; in Elo, with half the width of the interval of 95 % as the error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The mean score, from 0 to 1.

@@ -11,7 +11,7 @@ pub fn without_version(name: &str) -> &str {
     }
 }
 
-/// What engines of other events are called in this one: all versions of an entry have the entry's name.
+/// The names in this event of engines of other events: all versions of an entry have the entry's name.
 ///
 /// Two entries that are versions of one engine stay two: whatever else has its name is neither of them.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +37,7 @@ impl Versions {
         versions
     }
 
-    /// What an engine is called here.
+    /// The name of an engine here.
     #[must_use]
     pub fn name<'a>(&'a self, engine: &'a str) -> &'a str {
         if self.entries.contains(engine) {

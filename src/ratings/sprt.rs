@@ -6,7 +6,7 @@
 
 use super::elo::{NORMALIZED, Sample, score};
 
-/// What the hypotheses are in.
+/// The unit of the hypotheses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Normalized Elo: independent of how drawish the openings are.
@@ -26,11 +26,11 @@ pub struct Sprt {
     pub alpha: f64,
     /// How often `elo0` may be accepted though `elo1` is true.
     pub beta: f64,
-    /// What `elo0` and `elo1` are in.
+    /// The unit of `elo0` and `elo1`.
     pub scale: Scale,
 }
 
-/// What a test says so far.
+/// The state of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// More games are needed.
@@ -41,7 +41,7 @@ pub enum Decision {
     AcceptUpper,
 }
 
-/// What an empty cell counts, so that no result is impossible.
+/// The count of an empty cell, so that no result is impossible.
 const EMPTY: f64 = 1e-3;
 
 impl Sprt {
@@ -73,7 +73,7 @@ impl Sprt {
         number * ratios.map(|((_, p), (p0, p1))| p * (p1 / p0).ln()).sum::<f64>()
     }
 
-    /// What the test says of a sample.
+    /// The test's state after a sample.
     #[must_use]
     pub fn decide(&self, sample: &Sample) -> Decision {
         let llr = self.llr(sample);

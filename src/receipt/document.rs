@@ -11,7 +11,7 @@ use crate::judge::{Judge, file_sha256, program_sha256};
 use crate::model::entry_report::EntryReport;
 use crate::model::evidence::Limits;
 use crate::model::layer_status::Layer;
-use crate::model::text::shown;
+use crate::model::text::{hex, shown};
 use crate::model::units::Bytes;
 use crate::model::verdict::{Status, Verdict};
 use crate::sandbox::capability::{self, Capability};
@@ -225,7 +225,7 @@ fn transcript(lines: &[String]) -> String {
         sum.update(line);
         sum.update("\n");
     }
-    sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(sum.finalize())
 }
 
 fn whole_millis(time: Duration) -> u64 {

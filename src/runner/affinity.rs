@@ -1,4 +1,4 @@
-//! Which processors a game runs on.
+//! The processors that a game runs on.
 //!
 //! Without pondering only one of the three works at a time: our thread, White, Black. On one core they hand
 //! over to each other fastest, and neither engine is better placed than the other; so a game of engines that
@@ -57,12 +57,6 @@ impl Cores {
     }
 }
 
-/// Whether the calling thread, and what it starts from now on, has but one processor.
-pub(super) fn is_one_core() -> bool {
-    let all = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
-    members(&all).count() == 1
-}
-
 fn members(set: &CpuSet) -> impl Iterator<Item = usize> {
     (0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap_or(false))
 }
@@ -102,7 +96,6 @@ mod tests {
         std::thread::spawn(move || {
             cores.pin(3);
             assert_eq!(Cores::here().count(), 1);
-            assert!(is_one_core());
             cores.unpin();
             assert_eq!(Cores::here().count(), cores.count());
         })

@@ -4,16 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use shakmaty::uci::UciMove;
-
-use super::body::{self, Body, Start};
-use super::spec::Speaks;
-use super::stop::Stop;
-use super::wire::{Silence, Wire};
-use crate::game::clock::{Monotonic, Stamp, TimeControl};
-use crate::game::info::Info;
+use super::spec::UciSubset;
+use crate::engine::info::InfoLine;
+use crate::engine::process::{self, EngineProcess, Start, StartError};
+use crate::engine::stop::Stop;
+use crate::engine::uci::{self, Reply};
+use crate::engine::wire::{NoRecord, Silence, Wire};
+use crate::game::clock::{Monotonic, TimeControl};
 use crate::game::play::{Lost, Player, Said, Thought};
 use crate::model::evidence::{ExitHow, Refusal};
+use crate::model::game::record::SearchInfo;
+use crate::model::game::record::Stamp;
 use crate::model::text::escape;
 
 /// After so many starts in a row that failed, an engine is not tried again in this match.
@@ -33,11 +34,11 @@ pub struct Engine {
     pub options: Vec<(String, String)>,
     /// Its time control.
     pub control: TimeControl,
-    /// What it may be sent.
-    pub speaks: Speaks,
+    /// The part of UCI that it may be sent.
+    pub subset: UciSubset,
     /// Starts in a row that failed.
     failures: AtomicU32,
-    /// Whether it was seen to run more than one thread.
+    /// True if it was seen to run more than one thread.
     wide: AtomicBool,
 }
 
@@ -49,7 +50,7 @@ impl Engine {
         start: Start,
         options: Vec<(String, String)>,
         control: TimeControl,
-        speaks: Speaks,
+        subset: UciSubset,
     ) -> Engine {
         let threads = options
             .iter()
@@ -62,13 +63,13 @@ impl Engine {
             init: Vec::new(),
             options,
             control,
-            speaks,
+            subset,
             failures: AtomicU32::new(0),
             wide: AtomicBool::new(wide),
         }
     }
 
-    /// Whether it runs, or is told to run, more than one thread.
+    /// True if it runs, or is told to run, more than one thread.
     #[must_use]
     pub fn is_wide(&self) -> bool {
         self.wide.load(Ordering::Relaxed)
@@ -103,14 +104,14 @@ impl Default for Bounds {
     }
 }
 
-/// What an engine that was lost left behind.
+/// The remains of an engine that was lost.
 #[derive(Clone, Debug, Default)]
 pub struct Remains {
     /// How its process ended, where it did by itself.
     pub exit: Option<ExitHow>,
     /// The last lines of its standard error, each harmless.
     pub stderr: Vec<String>,
-    /// What the kernel had refused it, where it was confined.
+    /// The kernel's refusals, where it was confined.
     pub refusals: Vec<Refusal>,
 }
 
@@ -121,8 +122,8 @@ pub(super) struct Seat {
     epoch: Monotonic,
     bounds: Bounds,
     stop: Stop,
-    /// What the last `info` line said that counts, and its line of play.
-    info: Info,
+    /// The last `info` line that counts, and its line of play.
+    info: SearchInfo,
     pv: Vec<u8>,
     /// How long the last start took; taken by whoever tells of it.
     pub(super) started_in: Option<Duration>,
@@ -130,8 +131,8 @@ pub(super) struct Seat {
 }
 
 struct Live {
-    wire: Wire,
-    body: Box<dyn Body>,
+    wire: Wire<NoRecord>,
+    process: Box<dyn EngineProcess>,
 }
 
 impl Seat {
@@ -142,7 +143,7 @@ impl Seat {
             epoch,
             bounds,
             stop,
-            info: Info::default(),
+            info: SearchInfo::default(),
             pv: Vec::with_capacity(512),
             started_in: None,
             remains: None,
@@ -179,10 +180,10 @@ impl Seat {
     }
 
     fn try_start(&mut self, deadline: Instant) -> Result<(), Lost> {
-        let (body, pipes) = body::start(&self.engine.start)?;
-        let wire = Wire::new(pipes, self.stop.clone())
+        let (process, pipes) = process::start(&self.engine.start)?;
+        let wire = Wire::new(pipes, self.stop.clone(), NoRecord)
             .map_err(|why| Lost::Host(format!("the pipes to it cannot be used: {why}")))?;
-        self.live = Some(Live { wire, body });
+        self.live = Some(Live { wire, process });
         let mut announced = Vec::new();
         let greeting: String = self
             .engine
@@ -192,8 +193,8 @@ impl Seat {
             .chain(["uci\n".into()])
             .collect();
         self.ask(greeting.as_bytes(), b"uciok", deadline, |line| {
-            if let Some(name) = option_name(line) {
-                announced.push(name);
+            if let Reply::Option(option) = uci::parse(line) {
+                announced.push(option.name);
             }
         })?;
         let mut text = String::new();
@@ -209,7 +210,7 @@ impl Seat {
         text.push_str("isready\n");
         self.ask(text.as_bytes(), b"readyok", deadline, |_| {})?;
         if let Some(live) = &self.live {
-            live.body.is_up();
+            live.process.is_up();
         }
         Ok(())
     }
@@ -234,7 +235,7 @@ impl Seat {
                 "no {word} within {}; see that it answers uci and isready",
                 humantime::format_duration(self.bounds.startup)
             ))),
-            Err(Silence::Gone) => {
+            Err(Silence::Gone | Silence::Flood(_)) => {
                 let exit = self.exit();
                 let how = exit.map_or("its output was closed".to_owned(), |exit| exit.to_string());
                 let last = self.stderr().pop().map(|line| format!(": {line}")).unwrap_or_default();
@@ -244,7 +245,7 @@ impl Seat {
     }
 
     fn exit(&mut self) -> Option<ExitHow> {
-        self.live.as_mut()?.body.exit(Instant::now() + DYING)
+        self.live.as_mut()?.process.exit(Instant::now() + DYING)
     }
 
     fn stderr(&mut self) -> Vec<String> {
@@ -256,10 +257,10 @@ impl Seat {
         lines.filter(|line| !line.is_empty()).map(|line| escape(line, 300)).collect()
     }
 
-    /// Whether more than one thread was seen; remembered for the whole match.
+    /// True if more than one thread was seen; remembered for the whole match.
     pub(super) fn look_at_threads(&self) {
         if let Some(live) = &self.live
-            && live.body.threads() > 1
+            && live.process.threads() > 1
         {
             self.engine.wide.store(true, Ordering::Relaxed);
         }
@@ -269,8 +270,8 @@ impl Seat {
     pub(super) fn kill(&mut self) {
         let stderr = self.stderr();
         if let Some(mut live) = self.live.take() {
-            let exit = live.body.exit(Instant::now());
-            let refusals = live.body.kill();
+            let exit = live.process.exit(Instant::now());
+            let refusals = live.process.kill();
             self.remains = Some(Remains { exit, stderr, refusals });
         }
     }
@@ -280,22 +281,25 @@ impl Seat {
         let mut live = self.live.take()?;
         let (_, sent) = live.wire.send(b"quit\n", self.bounds.quit);
         let late = match sent {
-            Ok(()) => !live.wire.wait_end(Instant::now() + self.bounds.quit),
+            Ok(()) => {
+                live.wire.idle(Instant::now() + self.bounds.quit);
+                !live.wire.has_ended()
+            }
             Err(_) => false,
         };
-        live.body.kill();
+        live.process.kill();
         late.then_some(QuitLate)
     }
 
     pub(super) fn pid(&self) -> Option<u32> {
-        self.live.as_ref()?.body.pid()
+        self.live.as_ref()?.process.pid()
     }
 
     fn lost(&mut self, silence: Silence, waited: Duration) -> Lost {
         match silence {
             Silence::Stopped => Lost::Stopped,
             Silence::Timeout => Lost::Silent(waited),
-            Silence::Gone => Lost::Gone(self.exit()),
+            Silence::Gone | Silence::Flood(_) => Lost::Gone(self.exit()),
         }
     }
 }
@@ -306,7 +310,7 @@ pub(super) struct QuitLate;
 
 /// Sends and reads until a line begins with `answer`.
 fn converse(
-    wire: &mut Wire,
+    wire: &mut Wire<NoRecord>,
     text: &[u8],
     answer: &[u8],
     deadline: Instant,
@@ -323,12 +327,13 @@ fn converse(
     }
 }
 
-/// The name on an `option` line.
-fn option_name(line: &[u8]) -> Option<String> {
-    let line = String::from_utf8_lossy(line);
-    let rest = line.trim().strip_prefix("option name ")?;
-    let name = rest.split(" type ").next()?;
-    Some(name.trim().to_owned())
+impl From<StartError> for Lost {
+    fn from(error: StartError) -> Lost {
+        match error {
+            StartError::Program(why) => Lost::NotStarted(why),
+            StartError::Sandbox(error) => Lost::Host(error.to_string()),
+        }
+    }
 }
 
 impl Player for Seat {
@@ -355,7 +360,7 @@ impl Player for Seat {
     }
 
     fn think(&mut self, text: &[u8], wait: Duration) -> Thought {
-        self.info = Info::default();
+        self.info = SearchInfo::default();
         self.pv.clear();
         let Some(live) = &mut self.live else {
             let now = self.epoch.stamp(Instant::now());
@@ -367,18 +372,18 @@ impl Player for Seat {
             Ok(()) => loop {
                 match live.wire.line(deadline) {
                     Ok((at, line)) => {
-                        if line.starts_with(b"bestmove") {
-                            let said = read_best(line);
+                        if let Some(word) = uci::best_word(line) {
+                            let said = read_best(word);
                             return Thought {
                                 sent: self.epoch.stamp(sent),
                                 heard: self.epoch.stamp(at),
                                 said,
                             };
                         }
-                        if let Some((info, pv)) = Info::read(line) {
-                            self.info = info;
+                        if let Some(info) = InfoLine::read(line).filter(InfoLine::counts) {
+                            self.info = info.search;
                             self.pv.clear();
-                            self.pv.extend_from_slice(pv);
+                            self.pv.extend_from_slice(info.pv);
                         }
                     }
                     Err(silence) => break silence,
@@ -390,7 +395,7 @@ impl Player for Seat {
         Thought { sent: self.epoch.stamp(sent), heard, said: Said::Lost(self.lost(silence, wait)) }
     }
 
-    fn info(&self) -> Info {
+    fn info(&self) -> SearchInfo {
         self.info
     }
 
@@ -399,16 +404,13 @@ impl Player for Seat {
     }
 }
 
-/// Reads a `bestmove` line. A move is read strictly, as in UCI.
-fn read_best(line: &[u8]) -> Said {
-    let rest = line.strip_prefix(b"bestmove").unwrap_or(line);
-    let word =
-        rest.split(u8::is_ascii_whitespace).find(|word| !word.is_empty()).unwrap_or_default();
+/// Reads what stands behind `bestmove`. A move is read strictly, as in UCI.
+fn read_best(word: &[u8]) -> Said {
     if word.eq_ignore_ascii_case(b"resign") {
         return Said::Resign;
     }
-    match UciMove::from_ascii(word) {
-        Ok(one @ UciMove::Normal { .. }) => Said::Move(one),
+    match std::str::from_utf8(word).map(uci::read_move) {
+        Ok(Ok(one)) => Said::Move(one),
         _ if word.is_empty() => Said::NoMove("no move after bestmove".into()),
         _ => Said::NoMove(escape(word, 40)),
     }
@@ -420,7 +422,7 @@ mod tests {
 
     #[test]
     fn best_moves_are_read_strictly() {
-        let said = |line: &str| read_best(line.as_bytes());
+        let said = |line: &str| read_best(uci::best_word(line.as_bytes()).unwrap());
         assert_eq!(said("bestmove e7e8q ponder a2a3"), Said::Move("e7e8q".parse().unwrap()));
         assert_eq!(said("bestmove resign"), Said::Resign);
         for (line, shown) in [
@@ -432,15 +434,5 @@ mod tests {
         ] {
             assert_eq!(said(line), Said::NoMove(shown.into()), "{line}");
         }
-    }
-
-    #[test]
-    fn options_are_known_by_name() {
-        let name = |line: &str| option_name(line.as_bytes());
-        assert_eq!(
-            name("option name Move Overhead type spin default 10").as_deref(),
-            Some("Move Overhead")
-        );
-        assert_eq!(name("info string option name x type"), None);
     }
 }

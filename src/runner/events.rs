@@ -8,10 +8,10 @@ use shakmaty::{ByColor, CastlingMode, Color};
 
 use super::engine::Remains;
 use super::schedule::Pairing;
-use crate::game::end::GameResult;
-use crate::game::eval::Eval;
-use crate::game::play::{GameRecord, PlyRecord, Unanswered};
 use crate::model::evidence::ExitHow;
+use crate::model::game::record::{GameRecord, PlyRecord, Unanswered};
+use crate::model::game::result::GameResult;
+use crate::model::game::score::Score;
 
 /// The version of the stream's form; it changes when a reader of an older one would read wrongly.
 pub const VERSION: u32 = 1;
@@ -43,7 +43,7 @@ pub enum Event {
     EngineKilled {
         /// Its place in the list.
         engine: usize,
-        /// Why.
+        /// The reason.
         why: String,
         /// How it had ended by itself, where it had.
         exit: Option<ExitHow>,
@@ -52,7 +52,7 @@ pub enum Event {
     },
     /// A game begins.
     GameStarted {
-        /// Which.
+        /// Its place in the plan.
         #[serde(flatten)]
         pairing: Pairing,
     },
@@ -64,7 +64,7 @@ pub enum Event {
     MatchFinished {
         /// Games that ended with a result.
         played: usize,
-        /// Why it ended before its last game, if it did.
+        /// The reason why it ended before its last game, if it did.
         early: Option<String>,
     },
 }
@@ -72,11 +72,11 @@ pub enum Event {
 /// A move of a game that is under way.
 #[derive(Debug)]
 pub struct MovePlayed {
-    /// Which game.
+    /// The game.
     pub pairing: Pairing,
     /// The moves that players made before it in this game.
     pub number: usize,
-    /// Who made it.
+    /// Its side.
     pub mover: Color,
     /// The move; its expected line is in [`MovePlayed::pv`].
     pub ply: PlyRecord,
@@ -102,15 +102,15 @@ impl Serialize for MovePlayed {
 /// A game that has ended.
 #[derive(Debug)]
 pub struct Finished {
-    /// Which.
+    /// Its place in the plan.
     pub pairing: Pairing,
     /// When it began.
     pub started: SystemTime,
     /// How long it took.
     pub lasted: Duration,
-    /// What was played.
+    /// The record of it.
     pub record: GameRecord,
-    /// What engines left that were lost in this game.
+    /// The remains of engines that were lost in this game.
     pub remains: ByColor<Option<Remains>>,
 }
 
@@ -148,7 +148,7 @@ struct FinishedView<'a> {
     #[serde(flatten)]
     pairing: Pairing,
     result: GameResult,
-    reason: &'a crate::game::end::Reason,
+    reason: &'a crate::model::game::ending::Termination,
     details: String,
     started: String,
     #[serde(serialize_with = "micros")]
@@ -183,7 +183,7 @@ impl Serialize for MoveView<'_> {
             #[serde(serialize_with = "micros")]
             left: Duration,
             #[serde(skip_serializing_if = "Option::is_none")]
-            eval: Option<Eval>,
+            eval: Option<i32>,
             #[serde(skip_serializing_if = "Option::is_none")]
             depth: Option<u32>,
         }
@@ -193,7 +193,7 @@ impl Serialize for MoveView<'_> {
             sent: ply.sent.0,
             heard: ply.heard.0,
             left: ply.left,
-            eval: ply.info.eval,
+            eval: ply.info.score.map(Score::value),
             depth: ply.info.depth,
         }
         .serialize(serializer)

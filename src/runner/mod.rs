@@ -2,130 +2,28 @@
 //! happens goes to one listener as typed events.
 
 mod affinity;
-mod body;
 mod engine;
 pub mod events;
-mod hand_over;
 pub mod in_order;
-mod memory;
+mod match_;
 pub mod schedule;
 pub mod score;
 pub mod spec;
-pub mod stop;
-mod wire;
 mod worker;
 
-use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::thread;
 
 pub use affinity::Affinity;
-pub use body::{Program, Start};
 pub use engine::{Bounds, Engine, Remains};
+pub use match_::{Games, Given, Match, Restart};
 
-use crate::game::adjudicate::Rules;
-use crate::game::clock::{Monotonic, Patience};
-use crate::game::end::Material;
-use crate::game::openings::{Book, Opening, Sequence};
-use crate::game::play::Resume;
-use crate::game::tables::Tables;
+use crate::engine::stop::{self, Stop};
+use crate::game::clock::Monotonic;
 use affinity::Cores;
 use events::Event;
-use schedule::{Pairing, Schedule};
-use stop::Stop;
-use worker::Worker;
-
-/// When engines are started anew.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Restart {
-    /// Only where they must be: after a crash, or to change places.
-    Needed,
-    /// For every game.
-    EveryGame,
-}
-
-/// A match.
-pub struct Match {
-    /// Who plays.
-    pub engines: Vec<Arc<Engine>>,
-    /// Who meets whom.
-    pub games: Games,
-    /// Time margins and bounds on moves.
-    pub patience: Patience,
-    /// Bounds on what is no move.
-    pub bounds: Bounds,
-    /// Whether insufficient material is a draw.
-    pub material: Material,
-    /// Adjudication.
-    pub rules: Rules,
-    /// Tables to adjudicate by.
-    pub tables: Option<Tables>,
-    /// Games at a time.
-    pub concurrency: NonZeroUsize,
-    /// Placement on cores.
-    pub affinity: Affinity,
-    /// When engines are started anew.
-    pub restart: Restart,
-    /// Whether expected lines of play are kept.
-    pub keep_pv: bool,
-    /// Whether every move is told when it is played.
-    pub tell_moves: bool,
-}
-
-/// The games of a match.
-pub enum Games {
-    /// By a plan, with the openings of a book; the start position if there is none.
-    Planned(Schedule, Option<(Book, Sequence)>),
-    /// One by one, as an event has them.
-    Given(Vec<Given>),
-}
-
-/// A game that an event wants played.
-#[derive(Clone, Debug)]
-pub struct Given {
-    /// Who, with which colours; its `game` is its place in the list.
-    pub pairing: Pairing,
-    /// Where it begins.
-    pub opening: Opening,
-    /// What was played of it before an interruption.
-    pub resume: Option<Resume>,
-}
-
-impl Games {
-    /// How many.
-    #[must_use]
-    pub fn total(&self) -> usize {
-        match self {
-            Games::Planned(schedule, _) => schedule.total(),
-            Games::Given(list) => list.len(),
-        }
-    }
-
-    /// The game of a number, from 0.
-    fn game(&self, number: usize) -> Option<Given> {
-        match self {
-            Games::Planned(schedule, book) => {
-                let pairing = schedule.pairing(number)?;
-                let opening = book.as_ref().and_then(|(book, sequence)| {
-                    let index = sequence.opening(pairing.encounter)?;
-                    book.openings().get(index).cloned()
-                });
-                Some(Given { pairing, opening: opening.unwrap_or_default(), resume: None })
-            }
-            Games::Given(list) => list.get(number).cloned(),
-        }
-    }
-}
-
-/// What the workers of a match share.
-struct Shared<'a> {
-    game: &'a Match,
-    stop: &'a Stop,
-    next: AtomicUsize,
-    epoch: Monotonic,
-    cores: Cores,
-}
+use worker::{Shared, Worker};
 
 /// Plays a match. Events come in the order in which they happened, on the calling thread; games that were
 /// broken off are among them, with no result.
@@ -166,7 +64,7 @@ pub fn run(game: &Match, stop: &Stop, mut listener: impl FnMut(Event)) -> std::i
         drop(sender);
         for event in receiver {
             if let Event::GameFinished(finished) = &event
-                && finished.record.ending.result.half_points(shakmaty::Color::White).is_some()
+                && finished.record.ending.result.points(shakmaty::Color::White).is_some()
             {
                 played += 1;
             }

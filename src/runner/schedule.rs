@@ -1,9 +1,9 @@
-//! Who meets whom, with which colours and in which opening: a function from the number of a game, so that
+//! The plan of a match: players, colours and opening as a function of the number of a game, so that
 //! workers need to share nothing but a counter.
 
 use serde::Serialize;
 
-/// Who meets whom.
+/// The pairings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// Everybody meets everybody
@@ -47,7 +47,7 @@ pub struct Pairing {
     pub couple: usize,
     /// The how-manieth opening of this couple it is played in, from 0; both games of a pair share it.
     pub encounter: usize,
-    /// Whether it has a partner with reversed colours.
+    /// True if it has a partner with reversed colours.
     pub paired: bool,
 }
 

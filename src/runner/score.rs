@@ -6,7 +6,8 @@ use serde::Serialize;
 use shakmaty::Color;
 
 use super::schedule::{Pairing, Schedule};
-use crate::game::end::GameResult;
+use crate::model::game::points::HalfPoints;
+use crate::model::game::result::GameResult;
 
 /// Results between two engines, from the first one's point of view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -58,13 +59,13 @@ impl Tally {
         self
     }
 
-    fn add_pair(&mut self, one: u8, other: u8) {
-        let cell = match (one.min(other), one.max(other)) {
-            (0, 0) => 0,
-            (0, 1) => 1,
-            (0, _) => 2,
-            (1, 1) => 3,
-            (1, _) => 4,
+    fn add_pair(&mut self, one: HalfPoints, other: HalfPoints) {
+        let cell = match (one + other).0 {
+            0 => 0,
+            1 => 1,
+            2 if one == other => 3,
+            2 => 2,
+            3 => 4,
             _ => 5,
         };
         self.pairs[cell] += 1;
@@ -73,17 +74,17 @@ impl Tally {
 
 /// All results of a match.
 #[derive(Clone, Debug)]
-pub struct Score {
+pub struct MatchScore {
     couples: Vec<((usize, usize), Tally)>,
     /// The first result of a pair that waits for its second: by couple and encounter.
-    half: HashMap<(usize, usize), u8>,
+    half: HashMap<(usize, usize), HalfPoints>,
 }
 
-impl Score {
+impl MatchScore {
     /// Nothing played yet.
     #[must_use]
-    pub fn new(schedule: &Schedule) -> Score {
-        Score {
+    pub fn new(schedule: &Schedule) -> MatchScore {
+        MatchScore {
             couples: schedule.couples().iter().map(|couple| (*couple, Tally::default())).collect(),
             half: HashMap::new(),
         }
@@ -95,12 +96,12 @@ impl Score {
             return;
         };
         let side = if pairing.white == *first { Color::White } else { Color::Black };
-        let Some(points) = result.half_points(side) else {
+        let Some(points) = result.points(side) else {
             return;
         };
         match points {
-            2 => tally.wins += 1,
-            1 => tally.draws += 1,
+            HalfPoints::ONE => tally.wins += 1,
+            HalfPoints::HALF => tally.draws += 1,
             _ => tally.losses += 1,
         }
         if pairing.paired {
@@ -143,7 +144,7 @@ mod tests {
     #[test]
     fn games_and_pairs_are_counted_from_the_first_engines_side() {
         let schedule = Schedule::new(2, Format::RoundRobin, 3, 2, Colours::Reversed);
-        let mut score = Score::new(&schedule);
+        let mut score = MatchScore::new(&schedule);
         let white = GameResult::Win(Color::White);
         // Won both; then a win for each White: WL; then a draw and an unfinished game.
         let results = [

@@ -1,22 +1,22 @@
-//! Who plays: engines as they are named on the command line and in files.
+//! The players of a match as they are named on the command line and in files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::body::Program;
+use crate::engine::process::Program;
 use crate::game::clock::TimeControl;
 use crate::model::text::shown;
 use crate::model::units::{BadSize, Bytes};
 
-/// What an engine may be sent.
+/// The part of UCI that an engine may be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Speaks {
+pub enum UciSubset {
     /// Only what rule 7.9 lists.
     Rule79,
     /// All of UCI that a match needs: FEN, movetime, nodes, depth, movestogo.
-    Uci,
+    Full,
 }
 
 /// Where an engine comes from.
@@ -41,8 +41,8 @@ pub struct Asked {
     pub options: Vec<(String, String)>,
     /// A time control of its own.
     pub control: Option<TimeControl>,
-    /// What it may be sent.
-    pub speaks: Speaks,
+    /// The part of UCI that it may be sent.
+    pub subset: UciSubset,
     /// How much memory all its processes may really use together, where it has a limit of its own.
     pub memory: Option<Bytes>,
 }
@@ -57,7 +57,7 @@ pub enum SpecError {
     Words {
         /// As given.
         text: String,
-        /// What is wrong.
+        /// The fault.
         why: String,
     },
     /// A file that cannot be read.
@@ -65,7 +65,7 @@ pub enum SpecError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A file with something wrong in it.
@@ -73,7 +73,7 @@ pub enum SpecError {
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The fault and its place.
         why: String,
     },
     /// Two engines of one name.
@@ -113,7 +113,7 @@ fn entry(path: PathBuf) -> Asked {
         init: Vec::new(),
         options: Vec::new(),
         control: None,
-        speaks: Speaks::Rule79,
+        subset: UciSubset::Rule79,
         memory: None,
     }
 }
@@ -154,7 +154,7 @@ pub fn distinct(engines: &[Asked]) -> Result<(), SpecError> {
     }
 }
 
-/// What was gathered of an engine, before it is known to be whole.
+/// An engine's settings before they are known to be whole.
 #[derive(Default)]
 struct Raw {
     name: Option<String>,
@@ -246,7 +246,7 @@ impl Raw {
             init: self.init,
             options: self.options,
             control: self.control,
-            speaks: if full { Speaks::Uci } else { Speaks::Rule79 },
+            subset: if full { UciSubset::Full } else { UciSubset::Rule79 },
             memory: self.memory,
         })
     }
@@ -416,13 +416,13 @@ mod tests {
         assert_eq!((program.memory, engine.memory), (Some(Bytes(64 << 20)), Some(Bytes(64 << 20))));
         assert_eq!(engine.options, [("Hash".to_owned(), "16".to_owned())]);
         assert_eq!(engine.control, "10+0.1".parse().ok());
-        assert_eq!((engine.name.as_str(), engine.speaks), ("A", Speaks::Rule79));
+        assert_eq!((engine.name.as_str(), engine.subset), ("A", UciSubset::Rule79));
 
         let engine = from_words("cmd=stockfish").unwrap();
-        assert_eq!((engine.name.as_str(), engine.speaks), ("stockfish", Speaks::Uci));
+        assert_eq!((engine.name.as_str(), engine.subset), ("stockfish", UciSubset::Full));
         let engine = from_words("dir/my engine.sh").unwrap();
         assert_eq!(engine.source, Source::Entry("dir/my engine.sh".into()));
-        assert_eq!((engine.name.as_str(), engine.speaks), ("my engine", Speaks::Rule79));
+        assert_eq!((engine.name.as_str(), engine.subset), ("my engine", UciSubset::Rule79));
     }
 
     #[test]

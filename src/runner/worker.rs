@@ -1,21 +1,32 @@
 //! One thread that plays one game after the other.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::{Instant, SystemTime};
 
 use shakmaty::{ByColor, Color};
 
-use super::affinity::Affinity;
+use super::affinity::{Affinity, Cores};
 use super::engine::{QuitLate, Remains, Seat};
 use super::events::{Event, Finished, MovePlayed};
+use super::match_::{Given, Match, Restart};
 use super::schedule::Pairing;
-use super::stop::Level;
-use super::{Given, Restart, Shared};
-use crate::game::end::{Ending, Reason};
-use crate::game::play::{GameRecord, Played, Terms, play_watched};
+use crate::engine::stop::{Level, Stop};
+use crate::game::clock::Monotonic;
+use crate::game::play::{Terms, play_watched};
 use crate::model::evidence::{Refusal, Resource};
+use crate::model::game::ending::{Ending, Termination};
+use crate::model::game::record::{GameRecord, Played};
+
+/// The things that all workers of a match share.
+pub(super) struct Shared<'a> {
+    pub(super) game: &'a Match,
+    pub(super) stop: &'a Stop,
+    pub(super) next: AtomicUsize,
+    pub(super) epoch: Monotonic,
+    pub(super) cores: Cores,
+}
 
 /// Games after which it is looked how many threads engines run: some start theirs with the first search.
 const LOOKS: usize = 3;
@@ -165,7 +176,7 @@ impl<'a> Worker<'a> {
         }
         let lost = record.ending.loser() == Some(side) && is_loss_of_process(&record.ending);
         let hung = record.hung == Some(side);
-        let stopped = matches!(record.ending.reason, Reason::Aborted(_));
+        let stopped = matches!(record.ending.reason, Termination::Aborted(_));
         if lost || hung || stopped {
             seat.kill();
             if !stopped {
@@ -174,7 +185,7 @@ impl<'a> Worker<'a> {
                     engine,
                     why: with_refusals(
                         match &record.ending.reason {
-                            Reason::NoStart(why) => why.clone(),
+                            Termination::NoStart(why) => why.clone(),
                             _ => record.ending.details(),
                         },
                         &refusals,
@@ -204,7 +215,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Why an engine was lost, and what it had been refused before.
+/// The reason why an engine was lost, with its refusals before.
 fn with_refusals(mut why: String, refusals: &[Refusal]) -> String {
     for refusal in refusals.iter().take(3) {
         why += &match &refusal.what {
@@ -217,5 +228,8 @@ fn with_refusals(mut why: String, refusals: &[Refusal]) -> String {
 }
 
 fn is_loss_of_process(ending: &Ending) -> bool {
-    matches!(ending.reason, Reason::Crash { .. } | Reason::Stall { .. } | Reason::NoStart(_))
+    matches!(
+        ending.reason,
+        Termination::Crash { .. } | Termination::Stall { .. } | Termination::NoStart(_)
+    )
 }

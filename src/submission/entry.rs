@@ -13,7 +13,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use crate::model::rule::RuleId;
-use crate::model::text::escape;
+use crate::model::text::{escape, hex};
 use crate::model::units::Bytes;
 use crate::model::verdict::Finding;
 use crate::submission::engines_json::{
@@ -384,10 +384,7 @@ fn read_entry(
     }
     // what was read to its end is as long as what was read, whatever the file system says (/proc)
     let size = if ended { read } else { read.max(metadata.len()) };
-    let sha256 = ended.then(|| {
-        let digest = hash.finalize();
-        digest.iter().map(|byte| format!("{byte:02x}")).collect()
-    });
+    let sha256 = ended.then(|| hex(hash.finalize()));
     Ok(Submission {
         path: path.to_owned(),
         file_name: (path.file_name().unwrap_or_default().to_string_lossy()).into_owned(),

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use super::size::Figures;
 use crate::model::entry_report::{ConfigFinding, Leftover, ReportInput, StartTimes};
+use crate::model::evidence::PlayedGame;
 use crate::model::evidence::{Capabilities, Exec};
-use crate::model::game_shown::GameShown;
 use crate::model::layer_status::Layer;
 use crate::model::size_figures::EntrySize;
 use crate::model::text::{harmless, millis_opt, shown};
@@ -52,7 +52,7 @@ struct Entry<'a> {
     leftovers: &'a [Leftover],
     sandbox: Sandbox<'a>,
     capabilities: Capabilities,
-    games: &'a [GameShown],
+    games: &'a [PlayedGame],
     #[serde(skip_serializing_if = "Option::is_none")]
     judged_beside: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -215,17 +215,17 @@ fn fields(duel: &Duel, test: Option<&Sprt>) -> Value {
 mod tests {
     use super::*;
     use crate::event::field::tests::field;
-    use crate::event::record::GameResult;
+    use crate::model::game::result::GameResult;
     use crate::ratings::bayes::{Model, Results};
     use shakmaty::Color;
 
     fn list() -> (List, Duel) {
         let mut results = Results::default();
         for (white, black) in [("a", "b"), ("a", "b")] {
-            results.add(white, black, GameResult::Won(Color::White));
+            results.add(white, black, GameResult::Win(Color::White));
         }
-        results.add("b", "a", GameResult::Drawn);
-        let duel = Duel::of(&field("a-b 1, b-a =, a-b 1"), "a").unwrap();
+        results.add("b", "a", GameResult::Draw);
+        let duel = crate::event::duel::duel(&field("a-b 1, b-a =, a-b 1"), "a").unwrap();
         (results.rate(&Model::default()), duel)
     }
 

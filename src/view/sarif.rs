@@ -15,6 +15,7 @@ use super::weight::Weight;
 use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::rule::{Kind, RULES, Rule};
 use crate::model::source_place::Place;
+use crate::model::text::hex;
 use crate::model::verdict::Finding;
 
 /// Where the format is described.
@@ -170,8 +171,7 @@ fn outcome(
     if let Some(at) = at {
         same.push_str(&format!(" {}", at.line));
     }
-    let same = Sha256::digest(same);
-    let same: String = same.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let same = hex(&Sha256::digest(same)[..16]);
     Outcome {
         rule_id: found.rule.name(),
         rule_index: found.rule as usize,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use gate4k::event::config::sha256;
+use gate4k::model::text::sha256;
 
 const SOURCE: &str = include_str!("instant.c");
 

@@ -7,9 +7,6 @@ use std::path::{Path, PathBuf};
 
 use crate::trials::Test;
 
-/// Arrows between rooms that are still to go. One that is gone fails the test until its line here is gone, too.
-const STILL_THERE: [(&str, &str); 1] = [("ratings", "event")];
-
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
 fn root() -> PathBuf {
@@ -222,7 +219,7 @@ fn wrong(files: &Arrows) -> Vec<String> {
     for (from, all) in &rooms {
         for to in all {
             let arrow = (from.as_str(), to.as_str());
-            if !has(&allowed, arrow) && !STILL_THERE.contains(&arrow) {
+            if !has(&allowed, arrow) {
                 let uses = |(file, used): (&String, &BTreeSet<String>)| {
                     let used = used.iter().find(|used| room(used) == to)?;
                     (room(file) == from).then(|| format!("{file} uses {used}"))
@@ -237,14 +234,7 @@ fn wrong(files: &Arrows) -> Vec<String> {
             wrong.push(format!("ARCHITECTURE.md allows {from} -> {to}, which nothing needs"));
         }
     }
-    for arrow in STILL_THERE.iter().filter(|arrow| !has(&rooms, **arrow)) {
-        wrong.push(format!("{} -> {} is gone: take it out of STILL_THERE", arrow.0, arrow.1));
-    }
-    let mut sound = rooms;
-    for (from, to) in STILL_THERE {
-        sound.get_mut(from).map(|all| all.remove(to));
-    }
-    for (what, arrows) in [("rooms", &sound), ("files", files)] {
+    for (what, arrows) in [("rooms", &rooms), ("files", files)] {
         let cycles = cycles(arrows);
         if !cycles.is_empty() {
             wrong.push(format!("a cycle of {what}: {cycles:?}"));

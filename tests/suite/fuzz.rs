@@ -7,8 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use gate4k::engine::message;
-use gate4k::engine::message::Reply;
+use gate4k::engine::uci;
+use gate4k::engine::uci::Reply;
 use gate4k::model::units::Bytes;
 use gate4k::model::verdict::Finding;
 use gate4k::policy::allowlist::Allowlist;
@@ -385,15 +385,15 @@ fn lines_of_engines() {
     ];
     let position = shakmaty::Chess::default();
     fuzz("UCI line", &seeds, &words, |bytes| {
-        match message::parse(bytes) {
-            Reply::BestMove(Ok(line)) => {
+        match uci::parse(bytes) {
+            Reply::BestMove(Ok(one)) => {
                 // A move that was read can be written, read again, and be judged.
-                let text = line.best.to_string();
-                assert_eq!(message::read_move(&text), Ok(line.best));
+                let text = one.to_string();
+                assert_eq!(uci::read_move(&text), Ok(one));
                 let _ = gate4k::engine::legality::judge(&position, &text);
             }
             Reply::Info(info) => {
-                let _ = info.string.as_deref().is_some_and(message::speaks_of_book);
+                let _ = info.string.as_deref().is_some_and(uci::speaks_of_book);
             }
             _ => {}
         }

@@ -25,6 +25,7 @@ mod first_contact;
 mod fixtures;
 mod forged_repository;
 mod fuzz;
+mod handbook;
 mod killed;
 mod match_;
 mod multi_call;
@@ -47,7 +48,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> Vec<Test> {
-    let modules: [fn() -> Vec<Test>; 27] = [
+    let modules: [fn() -> Vec<Test>; 28] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -65,6 +66,7 @@ fn all() -> Vec<Test> {
         pack::tests,
         watch::tests,
         fuzz::tests,
+        handbook::tests,
         standings::tests,
         referee::tests,
         changed::tests,

@@ -4,15 +4,15 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gate4k::event::pgn_source::PgnSource;
-use gate4k::event::record::GameResult;
-use gate4k::game;
 use gate4k::game::clock::{GameClock, Patience};
-use gate4k::game::end::{Ending, Material, Referee};
+use gate4k::game::end::{Material, Referee};
+use gate4k::model::game::ending::Ending;
 use lzma_rust2::XzReader;
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
 use shakmaty::{ByColor, Chess, Color, Position};
@@ -213,11 +213,26 @@ fn every_real_game_ends_as_recorded() {
 const MISCOUNTED: &str =
     "ntcec-stage-2a.pgn.xz:524: game 23: its PlyCount tag says 116, but 167 plies can be read";
 
+/// The words on the end of each game of a packed file, as its tags have them.
+fn details(file: &Path) -> Vec<String> {
+    let mut bytes = Vec::new();
+    XzReader::new(File::open(file).unwrap(), true).read_to_end(&mut bytes).unwrap();
+    let text = String::from_utf8_lossy(&bytes);
+    let tag = |game: &str, name: &str| {
+        let start = format!("[{name} \"");
+        let mut lines = game.lines().take_while(|line| !line.is_empty());
+        lines.find_map(|line| Some(line.strip_prefix(&start)?.strip_suffix("\"]")?.to_owned()))
+    };
+    let games = text.split("[Event ").skip(1);
+    let words = |game| tag(game, "TerminationDetails").or_else(|| tag(game, "Termination"));
+    games.map(|game| words(game).unwrap_or_default()).collect()
+}
+
 fn games_of_other_events_end_where_the_board_ends_them() {
     let (mut on_board, mut elsewhere) = (0, 0);
     let (mut faults, mut played_on) = (Vec::new(), Vec::new());
     for file in files("others") {
-        for game in PgnSource::open(&file).unwrap() {
+        for (game, details) in PgnSource::open(&file).unwrap().zip(details(&file)) {
             let game = match game {
                 Ok(game) => game,
                 Err(fault) => {
@@ -225,34 +240,29 @@ fn games_of_other_events_end_where_the_board_ends_them() {
                     continue;
                 }
             };
-            let mut referee = Referee::new(game.start.clone(), Material::Draws);
-            let mut plies = game.plies.iter();
-            let ending = plies.find_map(|ply| referee.play(ply.played));
-            let at = format!("{} {:?}: {:?}", file.display(), game.round, game.detail);
-            if plies.count() > 0 {
+            let mut referee = Referee::new(game.record.opening.start(), Material::Draws);
+            let mut moves = game.record.moves();
+            let ending = moves.find_map(|played| referee.play(played));
+            let at = format!("{} {:?}: {details:?}", file.display(), game.round);
+            if moves.count() > 0 {
                 played_on.push(format!("{}: {}", game.event, game.round.unwrap()));
                 continue;
             }
             let words =
                 ["mates", "3-fold", "3-Fold", "ifty moves", "50-move", "aterial", "Stalemate"];
             // Its points went to the other side after an engine had withdrawn, whatever the board said.
-            if game.detail == "Chiron Stage 3 withdrawal" {
+            if details == "Chiron Stage 3 withdrawal" {
                 elsewhere += 1;
                 continue;
             }
-            let told = words.iter().any(|word| game.detail.contains(word));
+            let told = words.iter().any(|word| details.contains(word));
             assert_eq!(ending.is_some(), told, "{at}, ours: {ending:?}");
             let Some(ending) = ending else {
                 elsewhere += 1;
                 continue;
             };
             on_board += 1;
-            let ours = match ending.result {
-                game::end::GameResult::Win(winner) => GameResult::Won(winner),
-                game::end::GameResult::Draw => GameResult::Drawn,
-                game::end::GameResult::Unfinished => GameResult::Unfinished,
-            };
-            assert_eq!(ours, game.result, "{at}");
+            assert_eq!(ending.result, game.record.ending.result, "{at}");
         }
     }
     assert!(faults.len() == 1 && faults[0].ends_with(MISCOUNTED), "{faults:?}");

@@ -12,11 +12,13 @@ use gate4k::judge::waiver::Waiver;
 use gate4k::model::entry_report::{
     Circumstances, ConfigFinding, EntryReport, Leftover, ReportInput, RunSummary, StartTimes,
 };
+use gate4k::model::evidence::PlayedGame;
 use gate4k::model::evidence::{
     Capabilities, Colours, EndHow, Ending, Exec, ExecOutcome, ExitHow, GameEnd, GameFault,
-    LeftFile, LeftProcess, PlayedPly, Product, ProgramClass, Purpose, Rival, Score, Shell,
+    LeftFile, LeftProcess, PlayedPly, Product, ProgramClass, Purpose, Rival, Shell,
 };
-use gate4k::model::game_shown::GameShown;
+use gate4k::model::game::result::GameResult;
+use gate4k::model::game::score::Score;
 use gate4k::model::layer_status::{Layer, LayerName, State};
 use gate4k::model::rule::{RULES, RuleId};
 use gate4k::model::size_figures::SizeFigures;
@@ -148,28 +150,38 @@ fn accepted() -> EntryReport {
 }
 
 /// A short game, with or without scores.
-fn game(number: usize, rival: Rival, end: GameEnd, told: bool) -> GameShown {
+fn game(number: usize, rival: Rival, end: GameEnd, told: bool) -> PlayedGame {
     let score = |at: i32| match at {
-        5 => Score::Mate(2),
-        6 => Score::Mate(1),
-        at => Score::Centipawns(40 * at - 90),
+        5 => Score::mate_in_plies(2),
+        6 => Score::mate_in_plies(1),
+        at => Score::centipawns(i64::from(40 * at - 90)),
     };
     let ply = |(at, word): (i32, &str)| PlayedPly {
         uci: word.to_owned(),
         took: (at > 1).then(|| ms(40 + 30 * u64::try_from(at % 4).unwrap())),
         score: (at > 1 && told).then(|| score(at)),
     };
-    GameShown {
+    PlayedGame {
         number,
         rival,
         colours: if rival == Rival::Itself { Colours::Both } else { Colours::Black },
-        result: if matches!(end, GameEnd::Cut(_)) { "*" } else { "1-0" }.to_owned(),
+        result: match end {
+            GameEnd::Cut(_) => GameResult::Unfinished,
+            _ => GameResult::Win(shakmaty::Color::White),
+        },
         end,
         fen: "r1bqkb1r/pppp1Qpp/2n2n2/4p3/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 0 4".to_owned(),
         moves: (0..)
             .zip(["e2e4", "e7e5", "d1h5", "b8c6", "f1c4", "g8f6", "h5f7"])
             .map(ply)
             .collect(),
+        answered: 0,
+        slowest: None,
+        command: String::new(),
+        late: Vec::new(),
+        exit: None,
+        stderr: Vec::new(),
+        refusals: Vec::new(),
     }
 }
 

@@ -8,11 +8,12 @@ use std::process::{Command, Output};
 
 use gate4k::event::field::{Field, FieldBuilder};
 use gate4k::event::pgn_source::PgnSource;
-use gate4k::event::record::{GameRecord, GameResult};
 use gate4k::event::rmobility::{self, Goal, RMobility};
 use gate4k::event::schedule::{BookPolicy, Schedule};
 use gate4k::event::standings::{Place, Standings};
 use gate4k::event::tiebreak::{Chain, Criterion};
+use gate4k::model::game::listed::ListedGame;
+use gate4k::model::game::result::GameResult;
 use lzma_rust2::{XzOptions, XzWriter};
 use shakmaty::Color;
 
@@ -23,11 +24,11 @@ fn data(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/games/4k").join(file)
 }
 
-fn games(path: &Path) -> Vec<GameRecord> {
+fn games(path: &Path) -> Vec<ListedGame> {
     PgnSource::open(path).unwrap().map(|game| game.unwrap()).collect()
 }
 
-fn field(games: &[GameRecord]) -> Field {
+fn field(games: &[ListedGame]) -> Field {
     let mut builder = FieldBuilder::default();
     for game in games {
         builder.add(game, 0);
@@ -35,7 +36,7 @@ fn field(games: &[GameRecord]) -> Field {
     builder.finish()
 }
 
-fn standings(games: &[GameRecord], chain: &str) -> Standings {
+fn standings(games: &[ListedGame], chain: &str) -> Standings {
     Standings::of(&field(games), Chain::named(chain).unwrap())
 }
 
@@ -58,7 +59,7 @@ fn lower(standings: &Standings, row: usize) -> String {
 }
 
 /// Every game must be where the schedule has it, with the right colours; `seats` in the order of the draw.
-fn follows(games: &[GameRecord], schedule: Schedule, seats: &[&str]) {
+fn follows(games: &[ListedGame], schedule: Schedule, seats: &[&str]) {
     assert_eq!(games.len(), schedule.games());
     for (game, planned) in games.iter().zip(schedule.pairings()) {
         assert_eq!(game.round, Some(planned.at));
@@ -73,11 +74,11 @@ fn follows(games: &[GameRecord], schedule: Schedule, seats: &[&str]) {
 }
 
 /// All games with one opening have the same book moves, others have others; bookless games have none.
-fn openings(games: &[GameRecord], schedule: Schedule) {
+fn openings(games: &[ListedGame], schedule: Schedule) {
     let mut books: Vec<Option<Vec<String>>> = Vec::new();
     for (game, planned) in games.iter().zip(schedule.pairings()) {
         let book: Vec<String> =
-            game.plies[..game.book_plies()].iter().map(|ply| format!("{:?}", ply.played)).collect();
+            game.record.opening.moves().iter().map(|one| format!("{one:?}")).collect();
         match planned.opening {
             None => assert_eq!(book.len(), 0, "round {}", planned.at),
             Some(opening) => {
@@ -225,7 +226,7 @@ fn a_recorded_goal() {
     let games = games(&path);
     let game =
         games.iter().find(|game| game.round.is_some_and(|at| at.to_string() == "40.2")).unwrap();
-    let held = rmobility::of_game(game).unwrap();
+    let held = rmobility::of_game(&game.record).unwrap();
     assert_eq!((held.goal, held.holder), (Goal(4), Color::White));
     let white = RMobility::of_side(Some(held), Color::White);
     assert_eq!(white.as_f64(), 0.53125);
@@ -252,13 +253,13 @@ fn crashes_and_lost_clocks() {
     let path = data("s28-4k-testing.pgn.xz");
     let games = games(&path);
     assert_eq!(games.len(), 131);
-    let crashed: Vec<&str> =
-        games.iter().filter_map(|game| Some(game.engine(game.crashed()?).name.as_str())).collect();
+    let crashed = games.iter().filter_map(|game| Some(game.player(game.record.ending.crashed()?)));
+    let crashed: Vec<&str> = crashed.map(|player| player.name.as_str()).collect();
     assert_eq!(crashed.len(), 2);
     let standings = standings(&games, "s17");
     let counted: u32 = standings.rows.iter().map(|row| row.crashes).sum();
     assert_eq!(counted, 2);
-    assert!(games.iter().all(|game| game.result != GameResult::Unfinished));
+    assert!(games.iter().all(|game| game.record.ending.result != GameResult::Unfinished));
 }
 
 /// A real table without a schedule, with a two-way and a three-way tie that Sonneborn-Berger breaks.
@@ -440,7 +441,7 @@ mod memory {
     use super::*;
     use gate4k::event::journal::record::{GameFinished, Header, StageStarted};
     use gate4k::event::journal::{Journal, Record, VERSION};
-    use gate4k::game::end::Reason;
+    use gate4k::model::game::ending::Termination;
 
     /// In the last stage.
     const GAMES: u32 = 200;
@@ -487,7 +488,7 @@ mod memory {
                     result: "1/2-1/2".into(),
                     termination: None,
                     details: "3-Fold repetition ".repeat(WORDS / 18),
-                    reason: Reason::Threefold,
+                    reason: Termination::Threefold,
                     by_rule: None,
                     moves: moves.clone(),
                     book: 0,

@@ -8,6 +8,7 @@ use anyhow::Context;
 use super::failed;
 use crate::cli::{DecideArgs, FixArgs, NewArgs};
 use crate::cmd::tell;
+use crate::engine::stop::Stop;
 use crate::event::conduct::{Audience, Conductor};
 use crate::event::config::{Config, template};
 use crate::event::ratings::EventRatings;
@@ -16,7 +17,6 @@ use crate::event::{config, journal};
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
-use crate::runner::stop::Stop;
 use crate::view::human;
 use crate::view::human::Look;
 

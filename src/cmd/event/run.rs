@@ -7,6 +7,7 @@ use anyhow::Context;
 use super::failed;
 use crate::cli::EventRunArgs;
 use crate::cmd::progress::ProgressLine;
+use crate::engine::stop::Stop;
 use crate::event::conduct::{self, Audience, Outcome};
 use crate::event::config::Config;
 use crate::event::ratings::EventRatings;
@@ -14,7 +15,6 @@ use crate::event::standings::Standings;
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
 use crate::model::words::all;
-use crate::runner::stop::Stop;
 use crate::view::human::Look;
 use crate::view::{event_ratings, human, standings, text};
 

@@ -20,6 +20,7 @@ use super::recorder::Broken;
 use super::schedule::{Pairing, Schedule};
 use super::stage::{Draw, Format, Stage};
 use super::standings::Standings;
+use crate::engine::stop::{Level, Stop};
 use crate::game::openings::{Book, Order, Wanted};
 use crate::game::pgn;
 use crate::game::tables::Tables;
@@ -29,7 +30,6 @@ use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::model::words::{all, counted};
 use crate::runner::Engine;
-use crate::runner::stop::{Level, Stop};
 pub use error::EventError;
 use play::{Batch, GoingOn};
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Conductor, EventError};
+use crate::engine::stop::{Level, Stop};
 use crate::event::entrants::now;
 use crate::event::journal::record::{EngineKilled, GameStarted, Record};
 use crate::event::ratings::EventRatings;
@@ -13,13 +14,14 @@ use crate::event::schedule::Pairing;
 use crate::event::stage::Stage;
 use crate::game::adjudicate::Rules;
 use crate::game::clock::{Patience, TimeControl};
-use crate::game::end::{GameResult, Reason};
-use crate::game::openings::{Book, Opening};
+use crate::game::openings::Book;
 use crate::game::pgn;
-use crate::game::play::Resume;
+use crate::model::game::ending::Termination;
+use crate::model::game::opening::Opening;
+use crate::model::game::record::Resume;
+use crate::model::game::result::GameResult;
 use crate::model::words::counted;
 use crate::runner::events::{Event, Finished, MovePlayed};
-use crate::runner::stop::{Level, Stop};
 use crate::runner::{self, Affinity, Bounds, Engine, Games, Given, Match, Restart, schedule};
 
 /// What games that are played together share.
@@ -215,7 +217,7 @@ impl Conductor<'_> {
             return match &ending.reason {
                 // Somebody asked for it; the game stays open and rule 6.1 decides on it.
                 _ if hearing.stop.level() == Level::Now => Ok(()),
-                Reason::Aborted(why) => {
+                Termination::Aborted(why) => {
                     let game = upcoming.started.id.clone();
                     Err(EventError::Host { game, why: why.clone() })
                 }

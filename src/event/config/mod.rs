@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
 use toml::Spanned;
 
 use super::schedule::BookPolicy;
@@ -18,8 +17,9 @@ use crate::game::adjudicate::DrawRule;
 use crate::game::clock::TimeControl;
 use crate::game::end::Material;
 use crate::judge::waiver::{RawWaiver, Waiver};
+use crate::model::game::listed::RoundGame;
 use crate::model::source_place::{Misplaced, Mistake, nearest};
-use crate::model::text::shown;
+use crate::model::text::{sha256, shown};
 use crate::model::words::counted;
 pub use template::{NoEntries, template};
 
@@ -304,13 +304,7 @@ impl Config {
 
     /// A game's id: the same whenever and wherever the event is played.
     #[must_use]
-    pub fn game_id(
-        &self,
-        stage: &Stage,
-        at: super::record::RoundGame,
-        white: &str,
-        black: &str,
-    ) -> String {
+    pub fn game_id(&self, stage: &Stage, at: RoundGame, white: &str, black: &str) -> String {
         let words = [&self.event, &stage.name, &at.to_string(), white, black].map(slug);
         words.join("/")
     }
@@ -473,16 +467,6 @@ fn slug(text: impl AsRef<str>) -> String {
         }
     }
     out.trim_matches(['-', '.']).to_owned()
-}
-
-/// A SHA-256 sum in hex.
-#[must_use]
-pub fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-pub(super) fn hex(sum: &[u8]) -> String {
-    sum.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

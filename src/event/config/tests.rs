@@ -30,7 +30,7 @@ fn an_event_is_read() {
     assert_eq!(config.options, [("Hash".to_owned(), "16".to_owned())]);
     let names: Vec<&str> = config.entries.iter().map(|entry| entry.name.as_str()).collect();
     assert_eq!(names, ["B", "A"]);
-    let at = crate::event::record::RoundGame { round: 3, game: 1 };
+    let at = crate::model::game::listed::RoundGame { round: 3, game: 1 };
     assert_eq!(config.game_id(&config.stages[0], at, "B", "A x/1"), "a-b/pool/3.1/b/a-x-1");
 }
 

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use shakmaty::Color;
 
-use crate::event::record::RoundGame;
-use crate::game::end::{Ending, GameResult, Reason};
-use crate::game::openings::OpeningNames;
+use crate::model::game::ending::{Ending, Termination};
+use crate::model::game::listed::RoundGame;
+use crate::model::game::opening::OpeningNames;
+use crate::model::game::result::GameResult;
 use crate::model::words::all;
 
 /// One record.
@@ -292,7 +292,7 @@ pub struct GameFinished {
     /// Why it ended, in words (the PGN tag `TerminationDetails`).
     pub details: String,
     /// Why it ended, for programs.
-    pub reason: Reason,
+    pub reason: Termination,
     /// The rule by which an interruption ended it (6.1.2 to 6.1.4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_rule: Option<String>,
@@ -322,29 +322,10 @@ impl GameFinished {
         GameResult::from_word(&self.result).unwrap_or(GameResult::Unfinished)
     }
 
-    /// The name of a colour's engine.
-    #[must_use]
-    pub fn name(&self, color: Color) -> &str {
-        color.fold_wb(&self.white, &self.black)
-    }
-
     /// The end of the game.
     #[must_use]
     pub fn ending(&self) -> Ending {
         Ending { result: self.result(), reason: self.reason.clone() }
-    }
-
-    /// Whether its end is one that the rules on the board make.
-    #[must_use]
-    pub fn ended_on_the_board(&self) -> bool {
-        matches!(
-            self.reason,
-            Reason::Mate
-                | Reason::Stalemate
-                | Reason::Threefold
-                | Reason::FiftyMoves
-                | Reason::InsufficientMaterial
-        )
     }
 }
 

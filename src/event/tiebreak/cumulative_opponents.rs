@@ -5,7 +5,7 @@
 
 use super::{Context, Figure};
 use crate::event::field::EngineIx;
-use crate::event::points::HalfPoints;
+use crate::model::game::points::HalfPoints;
 
 pub(super) fn figure(context: &Context<'_>, engine: EngineIx) -> Figure {
     let games = context.field.of(engine);

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use crate::event::points::{HalfPoints, QuarterPoints};
 use crate::event::rmobility::RMobility;
+use crate::model::game::points::{HalfPoints, QuarterPoints};
 
 /// A figure. Figures of one criterion are of one kind, and are compared as such.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,8 +5,8 @@ use shakmaty::Color;
 
 use super::tests::{order, order_of};
 use crate::event::field::FieldBuilder;
-use crate::event::record::GameResult;
-use crate::event::record::tests::record;
+use crate::model::game::listed::tests::listed;
+use crate::model::game::result::GameResult;
 
 /// The three draw with each other; a beat d (4 points), b beat e (3), c beat f (2.5), and each lost to the
 /// other two of these. Sonneborn-Berger: the draws give each ½ × (2 + 2) = 2, the wins 4, 3 and 2.5.
@@ -26,10 +26,10 @@ fn sonneborn_berger_breaks_a_three_way_tie() {
 fn r_mobility_breaks_a_three_way_tie() {
     let mut builder = FieldBuilder::default();
     for (white, black) in [("a", "b"), ("b", "c"), ("c", "a")] {
-        builder.add(&record(white, black, GameResult::Drawn, ""), 0);
+        builder.add(&listed(white, black, GameResult::Draw, ""), 0);
     }
     for (white, line) in [("a", "e4"), ("b", "e4 e5"), ("c", "")] {
-        builder.add(&record(white, "d", GameResult::Drawn, line), 0);
+        builder.add(&listed(white, "d", GameResult::Draw, line), 0);
     }
     assert_eq!(order_of(&builder.finish(), "b a c", "4k"), "a, c (r-mob), b (r-mob)");
 }
@@ -64,12 +64,12 @@ fn lengths(won: [usize; 3], lost: [usize; 3]) -> String {
     const LINE: [&str; 8] = ["e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4", "Nf6"];
     let mut builder = FieldBuilder::default();
     for (white, black) in [("a", "b"), ("b", "c"), ("c", "a")] {
-        builder.add(&record(white, black, GameResult::Drawn, ""), 0);
+        builder.add(&listed(white, black, GameResult::Draw, ""), 0);
     }
     for (name, (won, lost)) in ["a", "b", "c"].into_iter().zip(won.into_iter().zip(lost)) {
-        let white = GameResult::Won(Color::White);
-        builder.add(&record(name, "d", white, &LINE[..won].join(" ")), 0);
-        builder.add(&record("e", name, white, &LINE[..lost].join(" ")), 0);
+        let white = GameResult::Win(Color::White);
+        builder.add(&listed(name, "d", white, &LINE[..won].join(" ")), 0);
+        builder.add(&listed("e", name, white, &LINE[..lost].join(" ")), 0);
     }
     order_of(&builder.finish(), "a b c", "4k")
 }

@@ -2,7 +2,7 @@
 
 use super::{Average, Context, Figure};
 use crate::event::field::EngineIx;
-use crate::event::points::HalfPoints;
+use crate::model::game::points::HalfPoints;
 
 pub(super) fn figure(context: &Context<'_>, engine: EngineIx) -> Figure {
     let games = context.field.of(engine);
@@ -15,17 +15,17 @@ mod tests {
     use super::*;
     use crate::event::field::FieldBuilder;
     use crate::event::field::tests::find;
-    use crate::event::record::GameResult;
-    use crate::event::record::tests::record;
     use crate::event::tiebreak::{Better, Criterion};
+    use crate::model::game::listed::tests::listed;
+    use crate::model::game::result::GameResult;
     use shakmaty::Color;
 
     #[test]
     fn the_longer_resistance_is_better() {
         let mut builder = FieldBuilder::default();
-        let lost = GameResult::Won(Color::Black);
-        builder.add(&record("a", "c", lost, "f3 e5 g4 Qh4"), 0);
-        builder.add(&record("b", "c", lost, "e4 e5 Nf3 Nc6 Bb5 a6"), 0);
+        let lost = GameResult::Win(Color::Black);
+        builder.add(&listed("a", "c", lost, "f3 e5 g4 Qh4"), 0);
+        builder.add(&listed("b", "c", lost, "e4 e5 Nf3 Nc6 Bb5 a6"), 0);
         let field = builder.finish();
         let context = Context::new(&field);
         let [a, b, c] = ["a", "b", "c"].map(|name| figure(&context, find(&field, name)));

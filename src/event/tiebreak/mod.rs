@@ -20,8 +20,8 @@ mod wins_black;
 mod won_length;
 
 use super::field::{EngineIx, Field};
-use super::points::HalfPoints;
 use super::progress::{Pair, pairs};
+use crate::model::game::points::HalfPoints;
 pub use figure::{Average, Figure};
 
 /// What engines on the same points are compared by.
@@ -384,8 +384,8 @@ mod tests {
     #[test]
     fn the_last_criteria_of_the_rules_decide_by_length_and_then_nobody_does() {
         use crate::event::field::FieldBuilder;
-        use crate::event::record::GameResult;
-        use crate::event::record::tests::record;
+        use crate::model::game::listed::tests::listed;
+        use crate::model::game::result::GameResult;
         use shakmaty::Color;
 
         const SHORT: &str = "f3 e5 g4 Qh4";
@@ -393,13 +393,13 @@ mod tests {
         // a and b drew both games, and won two and lost two against c and d; only lengths can differ.
         let order = |won: [&str; 2], lost: [&str; 2]| {
             let mut builder = FieldBuilder::default();
-            builder.add(&record("a", "b", GameResult::Drawn, LONG), 0);
-            builder.add(&record("b", "a", GameResult::Drawn, LONG), 0);
+            builder.add(&listed("a", "b", GameResult::Draw, LONG), 0);
+            builder.add(&listed("b", "a", GameResult::Draw, LONG), 0);
             for (name, won, lost) in [("a", won[0], lost[0]), ("b", won[1], lost[1])] {
-                builder.add(&record(name, "c", GameResult::Won(Color::White), won), 0);
-                builder.add(&record("c", name, GameResult::Won(Color::Black), won), 0);
-                builder.add(&record(name, "d", GameResult::Won(Color::Black), lost), 0);
-                builder.add(&record("d", name, GameResult::Won(Color::White), lost), 0);
+                builder.add(&listed(name, "c", GameResult::Win(Color::White), won), 0);
+                builder.add(&listed("c", name, GameResult::Win(Color::Black), won), 0);
+                builder.add(&listed(name, "d", GameResult::Win(Color::Black), lost), 0);
+                builder.add(&listed("d", name, GameResult::Win(Color::White), lost), 0);
             }
             let field = builder.finish();
             let context = Context::new(&field);

@@ -13,16 +13,16 @@ mod tests {
     use super::*;
     use crate::event::field::FieldBuilder;
     use crate::event::field::tests::find;
-    use crate::event::record::GameResult;
-    use crate::event::record::tests::record;
+    use crate::model::game::listed::tests::listed;
+    use crate::model::game::result::GameResult;
     use shakmaty::Color;
 
     #[test]
     fn wins_count_one_and_draws_by_their_goal() {
         let mut builder = FieldBuilder::default();
-        builder.add(&record("a", "b", GameResult::Won(Color::White), "e4"), 0);
+        builder.add(&listed("a", "b", GameResult::Win(Color::White), "e4"), 0);
         // A draw agreed after 1. e4: 20 moves for Black, no check, so v = 41 for White.
-        builder.add(&record("b", "a", GameResult::Drawn, "e4"), 0);
+        builder.add(&listed("b", "a", GameResult::Draw, "e4"), 0);
         let field = builder.finish();
         let context = Context::new(&field);
         let told = |name| figure(&context, find(&field, name)).as_f64().unwrap();

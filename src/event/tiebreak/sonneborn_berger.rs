@@ -3,7 +3,7 @@
 
 use super::{Context, Figure};
 use crate::event::field::EngineIx;
-use crate::event::points::QuarterPoints;
+use crate::model::game::points::QuarterPoints;
 
 pub(super) fn figure(context: &Context<'_>, engine: EngineIx) -> Figure {
     let games = context.field.of(engine);

@@ -2,7 +2,7 @@
 
 use super::{Average, Context, Figure};
 use crate::event::field::EngineIx;
-use crate::event::points::HalfPoints;
+use crate::model::game::points::HalfPoints;
 
 pub(super) fn figure(context: &Context<'_>, engine: EngineIx) -> Figure {
     let games = context.field.of(engine);
@@ -15,20 +15,20 @@ mod tests {
     use super::*;
     use crate::event::field::FieldBuilder;
     use crate::event::field::tests::find;
-    use crate::event::record::GameResult;
-    use crate::event::record::tests::record;
     use crate::event::tiebreak::Criterion;
+    use crate::model::game::listed::tests::listed;
+    use crate::model::game::result::GameResult;
     use shakmaty::Color;
 
     #[test]
     fn moves_are_full_moves_and_a_half_one_counts() {
         let mut builder = FieldBuilder::default();
-        let won = GameResult::Won;
+        let won = GameResult::Win;
         // 4 plies: 2 moves; 3 plies: 2 moves; lost and drawn games do not count.
-        builder.add(&record("a", "b", won(Color::Black), "f3 e5 g4 Qh4"), 0);
-        builder.add(&record("b", "a", won(Color::White), "e4 e5 Nf3"), 0);
-        builder.add(&record("b", "c", won(Color::White), "e4 e5 Nf3 Nc6 Bb5"), 0);
-        builder.add(&record("b", "c", GameResult::Drawn, "e4"), 0);
+        builder.add(&listed("a", "b", won(Color::Black), "f3 e5 g4 Qh4"), 0);
+        builder.add(&listed("b", "a", won(Color::White), "e4 e5 Nf3"), 0);
+        builder.add(&listed("b", "c", won(Color::White), "e4 e5 Nf3 Nc6 Bb5"), 0);
+        builder.add(&listed("b", "c", GameResult::Draw, "e4"), 0);
         let field = builder.finish();
         let context = Context::new(&field);
         let told = ["a", "b"].map(|name| figure(&context, find(&field, name)));

@@ -4,7 +4,8 @@ use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position};
 
-use super::{Opening, Wanted, Wrong, text_lines};
+use super::{Wanted, Wrong, text_lines};
+use crate::model::game::opening::Opening;
 
 pub(super) fn read(bytes: &[u8], wanted: Wanted) -> Result<Vec<Opening>, Wrong> {
     text_lines(bytes)

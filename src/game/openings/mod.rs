@@ -13,97 +13,10 @@ mod sequence;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-use shakmaty::fen::Fen;
-use shakmaty::{Chess, EnPassantMode, Move, Position};
-
 pub use sequence::{Order, Sequence};
 
+use crate::model::game::opening::Opening;
 use crate::model::units::Ply;
-
-/// Where a game begins: a position and moves from there. Every move is legal.
-#[derive(Clone, Debug, Default)]
-pub struct Opening {
-    /// The position before the moves; none for the start position.
-    start: Option<Box<Chess>>,
-    moves: Vec<Move>,
-    names: Option<Box<OpeningNames>>,
-}
-
-/// What a book calls an opening: its PGN's tags `ECO`, `Opening` and `Variation`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct OpeningNames {
-    /// The code of the Encyclopaedia of Chess Openings, such as `B90`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub eco: Option<String>,
-    /// The opening.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub opening: Option<String>,
-    /// The variation of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub variation: Option<String>,
-}
-
-impl Opening {
-    /// The start position, without a move.
-    #[must_use]
-    pub fn none() -> Opening {
-        Opening::default()
-    }
-
-    /// Moves from a position that the caller has found legal.
-    #[must_use]
-    fn new(start: Chess, moves: Vec<Move>) -> Opening {
-        let start =
-            (start != Chess::default() || start.fullmoves().get() != 1).then(|| Box::new(start));
-        Opening { start, moves, names: None }
-    }
-
-    /// Moves from the start position, which the caller has found legal.
-    #[must_use]
-    pub fn of_moves(moves: Vec<Move>) -> Opening {
-        Opening { start: None, moves, names: None }
-    }
-
-    /// The same with these names.
-    #[must_use]
-    pub fn named(self, names: Option<OpeningNames>) -> Opening {
-        let names = names.filter(|names| *names != OpeningNames::default()).map(Box::new);
-        Opening { names, ..self }
-    }
-
-    /// What the book calls it.
-    #[must_use]
-    pub fn names(&self) -> Option<&OpeningNames> {
-        self.names.as_deref()
-    }
-
-    /// The position before the moves.
-    #[must_use]
-    pub fn start(&self) -> Chess {
-        self.start.as_deref().cloned().unwrap_or_default()
-    }
-
-    /// The position before the moves as FEN, where it is not the start position.
-    #[must_use]
-    pub fn fen(&self) -> Option<String> {
-        let start = self.start.as_deref()?;
-        Some(Fen::from_position(start, EnPassantMode::Legal).to_string())
-    }
-
-    /// The moves.
-    #[must_use]
-    pub fn moves(&self) -> &[Move] {
-        &self.moves
-    }
-
-    /// Whether it can be told as moves from the start position.
-    #[must_use]
-    pub fn is_move_list(&self) -> bool {
-        self.start.is_none()
-    }
-}
 
 /// How a book is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +45,7 @@ impl Format {
     }
 }
 
-/// Which part of a book is wanted.
+/// The part of a book that is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// Openings longer than this are cut.
@@ -158,7 +71,7 @@ pub enum BookError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The ending tells no format.
@@ -178,7 +91,7 @@ pub enum BookError {
         path: PathBuf,
         /// Where.
         place: Place,
-        /// Why it cannot be played.
+        /// The reason why it cannot be played.
         what: String,
     },
     /// Nothing to play is in the file.
@@ -227,7 +140,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong inside a book, before its path is known.
+/// A fault inside a book, before its path is known.
 type Wrong = (Place, String);
 
 impl Book {
@@ -282,11 +195,7 @@ fn parse(bytes: &[u8], format: Format, wanted: Wanted) -> Result<Vec<Opening>, W
     if let Some(Ply(plies)) = wanted.plies {
         let plies = usize::try_from(plies).unwrap_or(usize::MAX);
         for opening in &mut openings {
-            if opening.moves.len() > plies {
-                opening.moves.truncate(plies);
-                // They told of more than is played.
-                opening.names = None;
-            }
+            opening.cut(plies);
         }
     }
     Ok(openings)

@@ -7,7 +7,8 @@ use pgn_reader::{RawTag, Reader, SanPlus, Visitor};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Move, Position};
 
-use super::{Opening, OpeningNames, Place, Wanted, Wrong};
+use super::{Place, Wanted, Wrong};
+use crate::model::game::opening::{Opening, OpeningNames};
 use crate::model::text::escape;
 use crate::model::units::Ply;
 

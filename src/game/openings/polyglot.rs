@@ -10,7 +10,8 @@ use shakmaty::zobrist::Zobrist64;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, File, Move, Position, Rank, Role, Square};
 
 use super::sequence::{Order, Random};
-use super::{Opening, Place, Wanted, Wrong};
+use super::{Place, Wanted, Wrong};
+use crate::model::game::opening::Opening;
 use crate::model::units::Ply;
 
 const ENTRY: usize = 16;

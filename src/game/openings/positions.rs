@@ -3,7 +3,8 @@
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess};
 
-use super::{Opening, Wanted, Wrong, text_lines};
+use super::{Wanted, Wrong, text_lines};
+use crate::model::game::opening::Opening;
 
 pub(super) fn read(bytes: &[u8], wanted: Wanted) -> Result<Vec<Opening>, Wrong> {
     text_lines(bytes)

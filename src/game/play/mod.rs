@@ -3,9 +3,7 @@
 //! The loop allocates nothing a move: the text of the `position` command grows by one move a ply, and the
 //! record's memory is taken before the first.
 
-mod go;
 mod player;
-mod record;
 #[cfg(test)]
 mod tests;
 
@@ -15,19 +13,19 @@ use shakmaty::{ByColor, CastlingMode, Color, Move, Position};
 
 use crate::game::adjudicate::{Adjudicator, Rules};
 use crate::game::clock::{Flag, GameClock, Patience, TimeControl};
-use crate::game::end::{Ending, Material, Reason, Referee};
-use crate::game::openings::Opening;
+use crate::game::end::{Material, Referee};
+use crate::game::go::Go;
 use crate::game::tables::Tables;
+use crate::model::game::ending::{Ending, Termination};
+use crate::model::game::opening::Opening;
+use crate::model::game::record::{GameRecord, Played, PlyRecord, Resume, Unanswered};
 
-pub(super) use go::millis;
-use go::write_go;
 pub use player::{Lost, Player, Said, Thought};
-pub use record::{GameRecord, Played, PlyRecord, Resume, Unanswered};
 
 /// Games longer than this make the record grow, which costs memory and nothing else.
 const USUAL_PLIES: usize = 400;
 
-/// What holds for a game.
+/// The terms of a game.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'a> {
     /// Where it begins.
@@ -36,15 +34,15 @@ pub struct Terms<'a> {
     pub controls: ByColor<TimeControl>,
     /// Margins and bounds.
     pub patience: Patience,
-    /// Whether insufficient material is a draw.
+    /// True if insufficient material is a draw.
     pub material: Material,
     /// Adjudication.
     pub rules: Rules,
     /// Endgame tables to adjudicate by.
     pub tables: Option<&'a Tables>,
-    /// Whether the engines' expected lines are kept for the record.
+    /// True if the engines' expected lines are kept for the record.
     pub keep_pv: bool,
-    /// What was played before an interruption (rule 6.1.5); none for a game from its beginning.
+    /// The moves before an interruption (rule 6.1.5); none for a game from its beginning.
     pub resume: Option<&'a Resume>,
 }
 
@@ -69,7 +67,7 @@ struct Game<'a> {
     adjudicator: Adjudicator,
     /// `position …` without its line end, then what is added for each question.
     text: Vec<u8>,
-    /// Whether `moves` stands in the text already.
+    /// True if `moves` stands in the text already.
     has_moves: bool,
     record: GameRecord,
 }
@@ -153,8 +151,8 @@ impl<'a> Game<'a> {
             }
             let side = self.referee.position().turn();
             over = self.moved(ply.played);
-            let eval = ply.info.eval.map(|eval| eval.for_white(side));
-            over = over.or_else(|| self.adjudicator.after(&self.referee, eval));
+            let score = ply.info.score.map(|score| score.for_white(side));
+            over = over.or_else(|| self.adjudicator.after(&self.referee, score));
             self.record.plies.push(PlyRecord { pv: 0..0, ..ply.clone() });
         }
         over
@@ -181,7 +179,8 @@ impl<'a> Game<'a> {
         let side = self.referee.position().turn();
         let length = self.text.len();
         self.text.push(b'\n');
-        write_go(&mut self.text, &self.clock, side);
+        Go::of(&self.clock, side).push(&mut self.text);
+        self.text.push(b'\n');
         let thought = player.think(&self.text, self.clock.wait(side));
         self.text.truncate(length);
         let used = thought.heard.since(thought.sent);
@@ -194,10 +193,10 @@ impl<'a> Game<'a> {
                     self.record.pvs.extend_from_slice(player.pv());
                 }
                 let board_end = self.moved(one);
-                let eval = info.eval.map(|eval| eval.for_white(side));
+                let score = info.score.map(|score| score.for_white(side));
                 let end = board_end
                     .or_else(|| self.terms.tables?.probe(self.referee.position()))
-                    .or_else(|| self.adjudicator.after(&self.referee, eval));
+                    .or_else(|| self.adjudicator.after(&self.referee, score));
                 self.record.plies.push(PlyRecord {
                     played: one,
                     sent: thought.sent,
@@ -225,27 +224,30 @@ impl<'a> Game<'a> {
         let loses = |reason| Ending::win(!side, reason);
         match &thought.said {
             Said::Lost(Lost::Stopped) => return Err(Ending::aborted("the match was stopped")),
-            Said::Lost(Lost::Gone(exit)) => return Err(loses(Reason::Crash { exit: *exit })),
+            Said::Lost(Lost::Gone(exit)) => return Err(loses(Termination::Crash { exit: *exit })),
             Said::Lost(Lost::Host(why)) => return Err(Ending::aborted(why.clone())),
-            Said::Lost(Lost::NotStarted(why)) => return Err(loses(Reason::NoStart(why.clone()))),
+            Said::Lost(Lost::NotStarted(why)) => {
+                return Err(loses(Termination::NoStart(why.clone())));
+            }
             Said::Lost(Lost::Silent(_)) if self.clock.runs(side) => {
-                return Err(loses(Reason::Time { over: None }));
+                return Err(loses(Termination::Time { over: None }));
             }
             Said::Lost(Lost::Silent(waited)) => {
-                return Err(loses(Reason::Stall { waited: *waited }));
+                return Err(loses(Termination::Stall { waited: *waited }));
             }
             Said::Move(_) | Said::NoMove(_) | Said::Resign => {}
         }
         // Time first: a move that comes too late is not looked at.
         if let Err(Flag { over }) = self.clock.spend(side, used) {
-            return Err(loses(Reason::Time { over: Some(over) }));
+            return Err(loses(Termination::Time { over: Some(over) }));
         }
         match &thought.said {
-            Said::Resign => Err(loses(Reason::Resignation)),
-            Said::Move(said) => {
-                self.referee.find(*said).ok_or_else(|| loses(Reason::IllegalMove(said.to_string())))
-            }
-            Said::NoMove(said) => Err(loses(Reason::IllegalMove(said.clone()))),
+            Said::Resign => Err(loses(Termination::Resignation)),
+            Said::Move(said) => self
+                .referee
+                .find(*said)
+                .ok_or_else(|| loses(Termination::IllegalMove(said.to_string()))),
+            Said::NoMove(said) => Err(loses(Termination::IllegalMove(said.clone()))),
             Said::Lost(_) => Err(Ending::aborted("no answer")),
         }
     }
@@ -268,10 +270,10 @@ fn clock(terms: &Terms<'_>) -> GameClock {
 /// An engine that is not there when the game begins.
 fn lost_at_start(side: Color, lost: Lost) -> Ending {
     match lost {
-        Lost::NotStarted(why) => Ending::win(!side, Reason::NoStart(why)),
+        Lost::NotStarted(why) => Ending::win(!side, Termination::NoStart(why)),
         Lost::Host(why) => Ending::aborted(why),
-        Lost::Gone(exit) => Ending::win(!side, Reason::Crash { exit }),
-        Lost::Silent(waited) => Ending::win(!side, Reason::Stall { waited }),
+        Lost::Gone(exit) => Ending::win(!side, Termination::Crash { exit }),
+        Lost::Silent(waited) => Ending::win(!side, Termination::Stall { waited }),
         Lost::Stopped => Ending::aborted("the match was stopped"),
     }
 }

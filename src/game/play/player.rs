@@ -4,24 +4,24 @@ use std::time::Duration;
 
 use shakmaty::uci::UciMove;
 
-use crate::game::clock::Stamp;
-use crate::game::info::Info;
 use crate::model::evidence::ExitHow;
+use crate::model::game::record::SearchInfo;
+use crate::model::game::record::Stamp;
 
 /// One who can be asked for moves.
 pub trait Player {
     /// A new game begins.
     ///
     /// # Errors
-    /// Why this player cannot play it.
+    /// The reason why this player cannot play it.
     fn new_game(&mut self) -> Result<(), Lost>;
 
     /// Sends the text (`position …`, `go …`, with their line ends) and waits for an answer, `wait` at most.
     fn think(&mut self, text: &[u8], wait: Duration) -> Thought;
 
-    /// What the last answer's search said of itself.
-    fn info(&self) -> Info {
-        Info::default()
+    /// The numbers of the last answer's search.
+    fn info(&self) -> SearchInfo {
+        SearchInfo::default()
     }
 
     /// The line of play that the last answer's search expected, in UCI's words.
@@ -30,7 +30,7 @@ pub trait Player {
     }
 }
 
-/// Why a player is lost for a game, besides its moves.
+/// The loss of a player, besides its moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lost {
     /// Could not be started.
@@ -56,7 +56,7 @@ pub struct Thought {
     pub said: Said,
 }
 
-/// What a player said.
+/// A player's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
     /// A move, legal or not.

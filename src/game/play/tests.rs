@@ -1,11 +1,26 @@
 //! Games whose players say what their script says, on a clock that nobody waits for.
 
 use super::*;
-use crate::game::clock::{Clock, Manual, Stamp};
-use crate::game::eval::Eval;
-use crate::game::info::Info;
 use crate::model::evidence::ExitHow;
+use crate::model::game::record::SearchInfo;
+use crate::model::game::record::Stamp;
+use crate::model::game::score::Score;
+use std::cell::Cell;
 use std::rc::Rc;
+
+/// A clock that moves only when told to.
+#[derive(Default)]
+struct Manual(Cell<Duration>);
+
+impl Manual {
+    fn now(&self) -> Stamp {
+        Stamp(self.0.get())
+    }
+
+    fn pass(&self, time: Duration) {
+        self.0.set(self.0.get() + time);
+    }
+}
 
 /// Says what its script says; each answer takes the given time on a clock that nobody waits for.
 struct Actor {
@@ -35,8 +50,8 @@ impl Player for Actor {
         }
     }
 
-    fn info(&self) -> Info {
-        Info { eval: Some(Eval::centipawns(20)), ..Info::default() }
+    fn info(&self) -> SearchInfo {
+        SearchInfo { score: Some(Score::centipawns(20)), ..SearchInfo::default() }
     }
 
     fn pv(&self) -> &[u8] {
@@ -88,7 +103,7 @@ impl Stage {
 fn a_game_is_played_told_and_recorded() {
     let mut stage = Stage::new("10+0.5", moves("f2f3 g2g4"), moves("e7e5 d8h4"));
     let record = stage.run();
-    assert_eq!(record.ending, Ending::win(Color::Black, Reason::Mate));
+    assert_eq!(record.ending, Ending::win(Color::Black, Termination::Mate));
     assert_eq!(
         stage.white.asked,
         [
@@ -146,7 +161,7 @@ fn what_is_not_a_clock_has_its_own_words() {
         let mut stage = Stage::new(control, vec![], vec![]);
         let record = stage.run();
         assert_eq!(stage.white.asked[0], format!("position startpos\n{go}\n"));
-        assert_eq!(record.ending.reason, Reason::Resignation);
+        assert_eq!(record.ending.reason, Termination::Resignation);
     }
     let mut stage = Stage::new("10+1", moves("e2e4"), vec![]);
     stage.controls.black = "nodes=7".parse().unwrap();
@@ -160,7 +175,7 @@ fn late_moves_lose_whatever_they_are() {
     let late = vec![(1001, Said::Move("e2e4".parse().unwrap()))];
     let record = Stage::new("1+0", late, vec![]).run();
     let over = Some(Duration::from_millis(1));
-    assert_eq!(record.ending, Ending::win(Color::Black, Reason::Time { over }));
+    assert_eq!(record.ending, Ending::win(Color::Black, Termination::Time { over }));
     assert_eq!(record.hung, None);
     let unanswered = record.unanswered.unwrap();
     assert_eq!(unanswered.heard.since(unanswered.sent).as_millis(), 1001);
@@ -171,23 +186,23 @@ fn late_moves_lose_whatever_they_are() {
 fn a_hang_loses_on_time_with_a_clock_and_stalls_without() {
     let never = || vec![(u64::MAX / 2, Said::Resign)];
     let record = Stage::new("1+0", never(), vec![]).run();
-    assert_eq!(record.ending.reason, Reason::Time { over: None });
+    assert_eq!(record.ending.reason, Termination::Time { over: None });
     assert_eq!(record.hung, Some(Color::White));
     let record = Stage::new("nodes=10", moves("e2e4"), never()).run();
     let waited = Duration::from_secs(60);
-    assert_eq!(record.ending, Ending::win(Color::White, Reason::Stall { waited }));
+    assert_eq!(record.ending, Ending::win(Color::White, Termination::Stall { waited }));
     assert_eq!(record.hung, Some(Color::Black));
 }
 
 #[test]
 fn illegal_moves_crashes_and_stops() {
     let end = |said| Stage::new("1+0", vec![(0, said)], vec![]).run().ending;
-    let illegal = |text: &str| Reason::IllegalMove(text.into());
+    let illegal = |text: &str| Termination::IllegalMove(text.into());
     assert_eq!(end(Said::Move("e2e5".parse().unwrap())).reason, illegal("e2e5"));
     assert_eq!(end(Said::NoMove("(none)".into())).reason, illegal("(none)"));
     let exit = Some(ExitHow::Signal(6));
     let crash = end(Said::Lost(Lost::Gone(exit)));
-    assert_eq!(crash, Ending::win(Color::Black, Reason::Crash { exit }));
+    assert_eq!(crash, Ending::win(Color::Black, Termination::Crash { exit }));
     assert_eq!(end(Said::Lost(Lost::Stopped)).result.word(), "*");
 }
 
@@ -218,5 +233,5 @@ fn an_opening_is_played_and_told() {
     assert!(stage.black.asked[0].starts_with("position startpos moves f2f3 e7e5 g2g4\n"));
     assert_eq!((record.plies.len(), record.ending.result.word()), (1, "0-1"));
     stage.opening = book.openings()[1].clone();
-    assert_eq!(stage.run().ending.reason, Reason::Mate);
+    assert_eq!(stage.run().ending.reason, Termination::Mate);
 }

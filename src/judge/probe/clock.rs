@@ -5,7 +5,7 @@
 
 use super::list::{Item, ask_all};
 use super::{Bench, EVENT_CLOCK};
-use crate::engine::message::{Clocks, Go};
+use crate::game::go::{Clocks, Go};
 use crate::judge::support::positions;
 use crate::model::evidence::{Purpose, Run};
 use crate::sandbox::plan::SandboxError;

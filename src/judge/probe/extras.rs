@@ -1,12 +1,12 @@
-//! What can only add advice, each in a fresh process where it may hang: bare `go`, FEN and the other forms
+//! The probes that can only add advice, each in a fresh process where it may hang: bare `go`, FEN and the other forms
 //! of `go`, the end of input, a kill in the middle, a path with a blank, another shell.
 
 use std::time::Duration;
 
 use super::{Bench, EVENT_CLOCK, Outcome};
-use crate::engine::message::Go;
 use crate::engine::moves::Moves;
-use crate::engine::session::{Over, Place, Ready, Search, Session, Waited};
+use crate::game::go::Go;
+use crate::judge::probe::conversation::{Over, Ready, Search, Session, Shown, Waited};
 use crate::judge::support::positions;
 use crate::model::evidence::{Capabilities, DeclaredOption, Limits, Purpose, Shell};
 use crate::sandbox::plan::{SandboxError, Staging};
@@ -35,10 +35,10 @@ pub(super) fn bare_go(bench: &Bench<'_>, patience: Duration) -> Found {
     let waits = bench.plan.waits;
     let mut outcome = Outcome::default();
     let moves = Moves::start();
-    let place = Place::Moves(&moves);
+    let shown = Shown::Moves(&moves);
     let started = bench.start(Purpose::BareGo)?.shake_hands();
     let thinking =
-        started.and_then(|ready| ready.think(Search { name: "bare-go", place, go: Go::Bare }));
+        started.and_then(|ready| ready.think(Search { name: "bare-go", shown, go: Go::Bare }));
     let shown = &mut outcome.shown;
     let over = match thinking.map(|thinking| thinking.wait(patience)) {
         Ok(Waited::Moved(ready, played)) => {
@@ -84,7 +84,7 @@ pub(super) fn bare_go(bench: &Bench<'_>, patience: Duration) -> Found {
 /// `quit` (and `stop`, where that is not known yet) while it thinks on the event's clock.
 fn disturb(bench: &Bench<'_>, outcome: &mut Outcome) -> Result<(), SandboxError> {
     let moves = positions::middlegame();
-    let search = |name| Search { name, place: Place::Moves(&moves), go: EVENT_CLOCK };
+    let search = |name| Search { name, shown: Shown::Moves(&moves), go: EVENT_CLOCK };
     let shown = &mut outcome.shown;
     let over = match bench.start(Purpose::QuitWhileThinking)?.shake_hands() {
         Ok(ready) => {
@@ -179,7 +179,7 @@ pub(super) fn set_and_fen(bench: &Bench<'_>, go: Go) -> Found {
     }
     if let Some(ready) = session {
         let moves = positions::endgame();
-        let search = Search { name: "fen", place: Place::Fen(&moves), go };
+        let search = Search { name: "fen", shown: Shown::Fen(&moves), go };
         let patience = bench.limits.answer.min(bench.plan.waits.advice * 3);
         let asked = ready.new_game().and_then(|ready| ready.go_within(search, patience));
         over = Some(match asked {
@@ -224,7 +224,7 @@ pub(super) fn bounded_searches(bench: &Bench<'_>) -> Found {
                 }
             },
         };
-        let search = Search { name, place: Place::Moves(&moves), go };
+        let search = Search { name, shown: Shown::Moves(&moves), go };
         let works = match ready.go_within(search, bench.plan.waits.advice) {
             Ok((ready, played)) => {
                 session = Some(ready);
@@ -267,7 +267,7 @@ pub(super) fn killed_midway(bench: &Bench<'_>) -> Found {
     (bench.progress)("a kill in the middle");
     let mut outcome = Outcome::default();
     let moves = Moves::start();
-    let search = Search { name: "killed-midway", place: Place::Moves(&moves), go: EVENT_CLOCK };
+    let search = Search { name: "killed-midway", shown: Shown::Moves(&moves), go: EVENT_CLOCK };
     let started = bench.start(Purpose::KilledMidway)?.shake_hands();
     let (over, killed) = match started.and_then(|ready| ready.think(search)) {
         Ok(thinking) => match thinking.wait(UNDER_WAY) {

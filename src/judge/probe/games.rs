@@ -5,32 +5,32 @@
 //! cannot show. A fallen flag does not end a game here (the margin is as long as an answer may take anyway),
 //! since real entries think 2 to 3 seconds at least; the wall bound does.
 
-mod line;
-
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use shakmaty::fen::Fen;
-use shakmaty::{ByColor, Color, EnPassantMode, Position};
+use shakmaty::{ByColor, CastlingMode, Color, Position};
 
 use super::Progress;
 use crate::engine::legality;
 use crate::engine::moves::Moves;
+use crate::engine::process::Start;
+use crate::engine::stop::{Level, Stop};
 use crate::game::adjudicate::Rules;
 use crate::game::clock::{Patience, TimeControl};
-use crate::game::end::{Material, Reason};
-use crate::game::openings::Opening;
-use crate::game::play::GameRecord;
+use crate::game::end::Material;
 use crate::model::evidence::{
-    Colours, GameEnd, GameFault, Games, LateMove, Limits, Played, PlayedGame, Rival, Shell,
+    Colours, GameEnd, GameFault, Games, LateMove, Limits, Played, PlayedGame, PlayedPly, Rival,
+    Shell,
 };
+use crate::model::game::ending::Termination;
+use crate::model::game::opening::Opening;
+use crate::model::game::record::GameRecord;
 use crate::model::units::Ply;
 use crate::runner::events::{Event, Finished};
 use crate::runner::schedule::Pairing;
-use crate::runner::spec::Speaks;
-use crate::runner::stop::{Level, Stop};
-use crate::runner::{self, Affinity, Bounds, Engine, Given, Match, Remains, Restart, Start};
+use crate::runner::spec::UciSubset;
+use crate::runner::{self, Affinity, Bounds, Engine, Given, Match, Remains, Restart};
 use crate::sandbox::plan::{Audit, Launcher, Plan, Staging};
 
 /// The reference engine: a fixture that is a static program without a library, so that it runs wherever gate4k
@@ -66,7 +66,7 @@ const OPENINGS: [&str; 8] = [
     "g1f3 d7d5 g2g3 c7c5",
 ];
 
-/// What is to be played.
+/// The games to play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GamesPlan {
     /// Pairs of games: the first of every two against itself, the second against the reference engine.
@@ -81,7 +81,7 @@ pub struct GamesPlan {
 /// The entry as it starts.
 #[derive(Clone)]
 pub struct Contender {
-    /// What starts it, and the reference engine.
+    /// The launcher of it and of the reference engine.
     pub launcher: Arc<dyn Launcher + Send + Sync>,
     /// Its bytes.
     pub bytes: Arc<[u8]>,
@@ -146,7 +146,7 @@ pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progr
                 progress(&format!("game {} of {wanted}", pairing.game + 1));
             }
             Event::GameFinished(finished) => {
-                if let Reason::Aborted(why) = &finished.record.ending.reason
+                if let Termination::Aborted(why) = &finished.record.ending.reason
                     && stop.level() == Level::GoOn
                 {
                     impossible.get_or_insert_with(|| why.clone());
@@ -185,11 +185,11 @@ fn engines(entry: &Contender) -> [Engine; 3] {
     let launcher = || Arc::clone(&entry.launcher);
     let own = |name: &str| {
         let start = Start::Entry(launcher(), plan(Arc::clone(&entry.bytes), entry.shell));
-        Engine::new(name.into(), start, entry.options.clone(), CONTROL, Speaks::Rule79)
+        Engine::new(name.into(), start, entry.options.clone(), CONTROL, UciSubset::Rule79)
     };
     let start = Start::Entry(launcher(), plan(REFERENCE.into(), Shell::AsIs));
     let reference =
-        Engine::new("reference".into(), start, Vec::new(), REFERENCE_CONTROL, Speaks::Rule79);
+        Engine::new("reference".into(), start, Vec::new(), REFERENCE_CONTROL, UciSubset::Rule79);
     [own("entry"), own("entry again"), reference]
 }
 
@@ -234,24 +234,27 @@ fn opening(number: usize) -> Opening {
     Opening::of_moves(moves)
 }
 
-/// What was seen in a game.
+/// The evidence of a game.
 fn seen(finished: &Finished) -> PlayedGame {
     let Finished { pairing, record, remains, .. } = finished;
     let itself = pairing.white != RIVAL && pairing.black != RIVAL;
     let own = |side: Color| itself || *seats(pairing).get(side) != RIVAL;
-    let moves = line(record);
+    let mut moves = Moves::start();
+    for one in record.moves() {
+        moves.play(one);
+    }
     let end = end(record, &moves, own);
     let loser = record.ending.loser().filter(|side| own(*side));
     let Remains { exit, stderr, refusals } =
         loser.and_then(|side| remains.get(side).clone()).unwrap_or_default();
     let exit = match &record.ending.reason {
-        Reason::Crash { exit: how } => how.or(exit),
+        Termination::Crash { exit: how } => how.or(exit),
         _ => exit,
     };
     let first = record.opening.moves().len();
     let own_plies = || {
         let plies = record.plies.iter().enumerate();
-        plies.map(move |(at, ply)| (first + at, ply)).filter(|(at, _)| own(mover(*at)))
+        plies.map(move |(at, ply)| (first + at, ply)).filter(|(at, _)| own(record.mover(*at)))
     };
     PlayedGame {
         number: pairing.game + 1,
@@ -261,13 +264,12 @@ fn seen(finished: &Finished) -> PlayedGame {
             (false, true) => Colours::Black,
             (false, false) => Colours::White,
         },
-        plies: moves.plies(),
         answered: own_plies().count(),
         slowest: own_plies().map(|(_, ply)| ply.used()).max(),
         command: moves.command(),
-        fen: Fen::from_position(moves.position(), EnPassantMode::Legal).to_string(),
-        line: line::plies(record),
-        result: record.ending.result.word(),
+        fen: moves.fen(),
+        moves: plies(record),
+        result: record.ending.result,
         end,
         late: late(record, first, own),
         exit,
@@ -280,43 +282,41 @@ fn seats(pairing: &Pairing) -> ByColor<usize> {
     ByColor { white: pairing.white, black: pairing.black }
 }
 
-/// Whose move comes after so many from the start position.
-fn mover(plies: usize) -> Color {
-    if plies.is_multiple_of(2) { Color::White } else { Color::Black }
-}
-
-/// The whole game as a list.
-fn line(record: &GameRecord) -> Moves {
-    let mut moves = Moves::start();
-    for one in record.opening.moves() {
-        moves.play(*one);
-    }
-    for ply in &record.plies {
-        moves.play(ply.played);
-    }
-    moves
+/// Every ply from the start position: the opening's, then those that were thought about.
+fn plies(record: &GameRecord) -> Vec<PlayedPly> {
+    let opening = record.opening.moves().iter().map(|one| PlayedPly {
+        uci: one.to_uci(CastlingMode::Standard).to_string(),
+        took: None,
+        score: None,
+    });
+    let thought = record.plies.iter().enumerate().map(|(at, ply)| PlayedPly {
+        uci: ply.played.to_uci(CastlingMode::Standard).to_string(),
+        took: Some(ply.used()),
+        score: ply.info.score.map(|score| score.for_white(record.mover(opening.len() + at))),
+    });
+    opening.clone().chain(thought).collect()
 }
 
 fn end(record: &GameRecord, moves: &Moves, own: impl Fn(Color) -> bool) -> GameEnd {
     let ending = &record.ending;
-    if let Reason::Aborted(why) = &ending.reason {
+    if let Termination::Aborted(why) = &ending.reason {
         return GameEnd::Cut(why.clone());
     }
     let waited = record.unanswered.map(|asked| (asked.left, asked.heard.since(asked.sent)));
     let (left, waited) = waited.unwrap_or_default();
     let fault = match &ending.reason {
-        Reason::IllegalMove(said) => illegal(moves, said),
-        Reason::Crash { .. } => GameFault::Gone,
-        Reason::Time { over: None } => GameFault::Silent { left, waited },
+        Termination::IllegalMove(said) => illegal(moves, said),
+        Termination::Crash { .. } => GameFault::Gone,
+        Termination::Time { over: None } => GameFault::Silent { left, waited },
         // An answer on the very edge of what is waited for: slow, and no more.
-        Reason::Time { over: Some(_) } if ending.loser().is_some_and(&own) => {
+        Termination::Time { over: Some(_) } if ending.loser().is_some_and(&own) => {
             return GameEnd::Cut("a move took longer than is waited for".into());
         }
-        Reason::Stall { waited } => GameFault::NoStart(format!(
+        Termination::Stall { waited } => GameFault::NoStart(format!(
             "`isready` after `ucinewgame` was not answered within {} s",
             waited.as_secs()
         )),
-        Reason::NoStart(why) => GameFault::NoStart(why.clone()),
+        Termination::NoStart(why) => GameFault::NoStart(why.clone()),
         _ => return GameEnd::Whole(ending.details()),
     };
     if ending.loser().is_some_and(own) {
@@ -348,7 +348,7 @@ fn late(record: &GameRecord, first: usize, own: impl Fn(Color) -> bool) -> Vec<L
     let mut clocks = ByColor { white: base, black: base };
     let mut late = Vec::new();
     for (at, ply) in record.plies.iter().enumerate() {
-        let side = mover(first + at);
+        let side = record.mover(first + at);
         let left = std::mem::replace(clocks.get_mut(side), ply.left);
         if own(side) && ply.used() > left {
             let ply_number = Ply(u32::try_from(first + at).unwrap_or(u32::MAX));
@@ -361,7 +361,9 @@ fn late(record: &GameRecord, first: usize, own: impl Fn(Color) -> bool) -> Vec<L
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shakmaty::CastlingMode;
+    use crate::model::game::ending::Ending;
+    use crate::model::game::record::Stamp;
+    use crate::model::game::score::Score;
 
     #[test]
     fn every_opening_is_legal_and_they_differ() {
@@ -399,5 +401,25 @@ mod tests {
             panic!("a move");
         };
         assert!(why.starts_with("illegal: "), "{why}");
+    }
+
+    #[test]
+    fn a_move_of_the_opening_has_neither_time_nor_score() {
+        let opening = opening(0);
+        let mut position = shakmaty::Chess::default();
+        for one in opening.moves() {
+            position.play_unchecked(*one);
+        }
+        let played = legality::judge(&position, "f1b5").unwrap();
+        let ending = Ending::aborted("enough");
+        let mut record = GameRecord::of_moves(opening, vec![played], ending);
+        record.plies[0].heard = Stamp(Duration::from_millis(250));
+        record.plies[0].info.score = Some(Score::centipawns(-7));
+        let line = plies(&record);
+        let words: Vec<&str> = line.iter().map(|ply| &*ply.uci).collect();
+        assert_eq!(words, ["e2e4", "e7e5", "g1f3", "b8c6", "f1b5"]);
+        assert!(line[..4].iter().all(|ply| ply.took.is_none() && ply.score.is_none()));
+        assert_eq!(line[4].took, Some(Duration::from_millis(250)));
+        assert_eq!(line[4].score, Some(Score::centipawns(-7)));
     }
 }

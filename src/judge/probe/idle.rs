@@ -1,9 +1,9 @@
 //! Rules `own-book` and `ponder`: whether what is on by default can be switched off.
 
 use super::{Bench, Outcome};
-use crate::engine::message::Go;
 use crate::engine::moves::Moves;
-use crate::engine::session::{IdleWhen, Over, Place, Ready, Search, Session};
+use crate::game::go::Go;
+use crate::judge::probe::conversation::{IdleWhen, Over, Ready, Search, Session, Shown};
 use crate::judge::support::positions;
 use crate::model::evidence::{BookSeen, DeclaredOption, Purpose};
 use crate::sandbox::plan::SandboxError;
@@ -11,7 +11,7 @@ use crate::sandbox::plan::SandboxError;
 /// Processor seconds a second after a move from which a waiting engine is looked at again.
 const BUSY: f64 = 0.1;
 
-/// Whether the main run showed anything to look at: an option, a word of a book, a busy wait.
+/// True if the main run showed anything to look at: an option, a word of a book, a busy wait.
 pub(super) fn is_needed(main: &Session<Over>) -> bool {
     let ponder = main.options().iter().any(is_ponder);
     let busy = main.idle_after_move().is_some_and(|share| share > BUSY);
@@ -66,7 +66,7 @@ fn ask(
     moves: &Moves,
     go: Go,
 ) -> Result<Session<Ready>, Session<Over>> {
-    let place = Place::Moves(moves);
-    let (session, _) = session.new_game()?.go(Search { name, place, go })?;
+    let shown = Shown::Moves(moves);
+    let (session, _) = session.new_game()?.go(Search { name, shown, go })?;
     Ok(session)
 }

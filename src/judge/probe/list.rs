@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use super::Bench;
-use crate::engine::message::Go;
 use crate::engine::moves::Moves;
-use crate::engine::session::{Place, Search};
+use crate::game::go::Go;
+use crate::judge::probe::conversation::{Search, Shown};
 use crate::model::evidence::{Answer, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 
@@ -55,7 +55,7 @@ pub(super) fn ask_all(
         while let (Some(ready), Some((item, others))) = (session.take(), rest.split_first()) {
             // Asked or not, an item that the engine failed at is not asked again.
             rest = others;
-            let search = Search { name: &item.name, place: Place::Moves(&item.moves), go: item.go };
+            let search = Search { name: &item.name, shown: Shown::Moves(&item.moves), go: item.go };
             let asked = ready.new_game().and_then(|ready| match item.patience {
                 Some(patience) => ready.go_within(search, patience),
                 None => ready.go(search),
@@ -76,7 +76,7 @@ pub(super) fn ask_all(
     Ok(runs)
 }
 
-/// Whether an answer did not come for as long as it is waited for one.
+/// True if an answer did not come for as long as it is waited for one.
 pub(super) fn hung(run: &Run) -> bool {
     run.asks.iter().any(|ask| ask.answer == Answer::Timeout && !ask.was_cut())
 }

@@ -2,7 +2,7 @@
 
 use super::list::{Item, ask_all, hung};
 use super::{Bench, Outcome};
-use crate::engine::message::Go;
+use crate::game::go::Go;
 use crate::judge::support::positions;
 use crate::model::evidence::{Answer, LONG_GAME, Purpose, Run};
 use crate::sandbox::plan::SandboxError;

@@ -3,7 +3,7 @@
 
 use super::{Bench, Outcome, SMALL_CLOCK, idle};
 use crate::engine::moves::Moves;
-use crate::engine::session::{IdleWhen, Over, Place, Ready, Search, Session};
+use crate::judge::probe::conversation::{IdleWhen, Over, Ready, Search, Session, Shown};
 use crate::model::evidence::{EndHow, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 
@@ -11,7 +11,7 @@ use crate::sandbox::plan::SandboxError;
 /// died at ply 6.
 const GAME: u32 = 12;
 
-/// What the rest of the probes must know.
+/// The facts that the rest of the probes must know.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Facts {
     /// `readyok` came within the limit.
@@ -89,7 +89,7 @@ fn talk(
     // does not know a new game.
     session = session.isready()?.new_game()?;
     let mut ask = |session: Session<Ready>, name: &str, moves: &Moves| {
-        let search = Search { name, place: Place::Moves(moves), go: SMALL_CLOCK };
+        let search = Search { name, shown: Shown::Moves(moves), go: SMALL_CLOCK };
         let (session, played) = session.go(search)?;
         facts.plays = true;
         Ok::<_, Session<Over>>((session, played))

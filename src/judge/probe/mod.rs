@@ -6,6 +6,9 @@
 //! nothing else is.
 
 mod clock;
+mod conversation;
+#[cfg(test)]
+pub(crate) mod double;
 mod extras;
 pub mod games;
 mod idle;
@@ -19,8 +22,8 @@ mod tests;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::engine::message::{Clocks, Go};
-use crate::engine::session::{Session, Started};
+use crate::game::go::{Clocks, Go};
+use crate::judge::probe::conversation::{Session, Started};
 use crate::model::evidence::{Ask, Capabilities, Limits, Purpose, Question, Run, Shell};
 use crate::sandbox::plan::{Audit, Launcher, Plan, SandboxError, Staging};
 
@@ -34,7 +37,7 @@ pub(crate) const SMALL_CLOCK: Go = Go::Clock(Clocks::even(600, 60));
 /// The clock of the event: 30 minutes and 3 seconds a move.
 pub(crate) const EVENT_CLOCK: Go = Go::Clock(Clocks::even(1_800_000, 3000));
 
-/// What is to be probed, and how.
+/// The plan of a check's probes.
 #[derive(Clone, Debug)]
 pub struct ProbePlan {
     /// The entry.
@@ -45,7 +48,7 @@ pub struct ProbePlan {
     pub script_with_sh: bool,
     /// The shells among dash and bash that the host has.
     pub shells_available: Vec<Shell>,
-    /// Which of them `/bin/sh` is here, if it is one of them.
+    /// The one that `/bin/sh` is here, if it is one of them.
     pub host_sh: Option<Shell>,
     /// Only what can reject.
     pub quick: bool,
@@ -81,7 +84,7 @@ impl Default for Waits {
     }
 }
 
-/// What every probe needs.
+/// The surroundings of every probe.
 #[derive(Clone, Copy)]
 pub(crate) struct Bench<'a> {
     launcher: &'a dyn Launcher,
@@ -121,7 +124,7 @@ impl Bench<'_> {
     }
 }
 
-/// What a probe brings.
+/// The yield of a probe.
 #[derive(Default)]
 pub(crate) struct Outcome {
     runs: Vec<Run>,
@@ -252,7 +255,7 @@ fn searched_well(ask: &Ask) -> bool {
     matches!(ask.question, Question::Go(_)) && ask.answer.is_good()
 }
 
-/// What runs beside each other, the longest first.
+/// The probes that run beside each other, the longest first.
 fn tasks(plan: &ProbePlan, facts: main_run::Facts, form: Option<Go>, shell: Shell) -> Vec<Task> {
     let mut tasks: Vec<Task> = Vec::new();
     let advice = !plan.quick;

@@ -2,7 +2,7 @@
 
 use super::list::{Item, ask_all};
 use super::{Bench, Outcome, SMALL_CLOCK};
-use crate::engine::message::Go;
+use crate::game::go::Go;
 use crate::judge::support::positions;
 use crate::model::evidence::Purpose;
 use crate::sandbox::plan::SandboxError;

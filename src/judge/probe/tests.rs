@@ -1,7 +1,7 @@
 //! The whole plan, against puppets.
 
 use super::*;
-use crate::engine::double::{Act, Plain, Puppets, Scene, limits};
+use crate::judge::probe::double::{Act, Plain, Puppets, Scene, limits};
 use crate::model::evidence::{Answer, Ask, EndHow, Question};
 use crate::model::units::Ply;
 use crate::sandbox::plan::Staging;

@@ -109,7 +109,7 @@ fn accuse(game: &PlayedGame, fault: &GameFault) -> Finding {
             "game {}, against {}, after {} and {} of its own answers:",
             game.number,
             rival(game.rival),
-            game.plies,
+            game.plies(),
             game.answered
         ))
         .detail(format!("  {}", wording::shorten(&game.command, 400)))
@@ -119,7 +119,7 @@ fn accuse(game: &PlayedGame, fault: &GameFault) -> Finding {
 }
 
 fn words(game: &PlayedGame, fault: &GameFault) -> String {
-    let place = format!("at ply {} of a game against {}", game.plies.0, rival(game.rival));
+    let place = format!("at ply {} of a game against {}", game.plies().0, rival(game.rival));
     match fault {
         GameFault::Illegal { said, why } => format!("`bestmove {said}` {place} is no move: {why}"),
         GameFault::NoMove { said, legal } => format!(
@@ -167,7 +167,7 @@ fn sound(evidence: &Evidence, played: &Played) -> Finding {
             GameEnd::Rival(how) => format!("{how} (the reference engine, no fault of the entry)"),
             GameEnd::Fault(_) => "no answer yet".to_owned(),
         };
-        let (number, plies) = (game.number, game.plies);
+        let (number, plies) = (game.number, game.plies());
         format!("game {number} against {}: {plies}, {} {how}", rival(game.rival), game.result)
     });
     let late: Vec<&LateMove> = played.games.iter().flat_map(|game| &game.late).collect();
@@ -222,7 +222,7 @@ fn json_of(game: &PlayedGame) -> Value {
         "number": game.number,
         "rival": game.rival,
         "colours": game.colours,
-        "plies": game.plies.0,
+        "plies": game.plies().0,
         "answered": game.answered,
         "result": game.result,
         "end": game.end,

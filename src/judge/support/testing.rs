@@ -6,9 +6,10 @@ use crate::judge::support::allowed::{Allowed, CommandWord, LibraryWord};
 use crate::model::evidence::{
     Answer, Ask, BookSeen, Capabilities, Colours, EndHow, Ending, Evidence, Exec, ExecOutcome,
     ExitHow, FileAccess, FileOpen, GameEnd, Games, GoQuestion, HostFacts, LeftFile, LeftProcess,
-    Limits, Played, PlayedGame, ProgramClass, Purpose, Question, Refusal, Resource, Rival, Run,
-    Shell,
+    Limits, Played, PlayedGame, PlayedPly, ProgramClass, Purpose, Question, Refusal, Resource,
+    Rival, Run, Shell,
 };
+use crate::model::game::result::GameResult;
 use crate::model::layer_status::{Layer, LayerName, State};
 use crate::model::transcript::Transcript;
 use crate::model::units::{Bytes, Ply};
@@ -171,13 +172,12 @@ pub(crate) fn game(number: usize, rival: Rival) -> PlayedGame {
         number,
         rival,
         colours: Colours::Both,
-        plies: Ply(40),
         answered: 36,
         slowest: Some(ms(30)),
         command: "position startpos moves e2e4".into(),
         fen: "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1".into(),
-        line: Vec::new(),
-        result: "1-0",
+        moves: vec![PlayedPly { uci: "e2e4".into(), took: None, score: None }; 40],
+        result: GameResult::Win(shakmaty::Color::White),
         end: GameEnd::Whole("White mates".into()),
         late: Vec::new(),
         exit: None,

@@ -6,10 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::programs::ExitHow;
 use super::refusals::Refusal;
+use crate::model::game::result::GameResult;
+use crate::model::game::score::Score;
 use crate::model::text::{from_millis, from_millis_opt, millis, millis_opt};
 use crate::model::units::Ply;
 
-/// What became of the games.
+/// The fate of the games.
 #[derive(Clone, Debug, Default)]
 pub enum Games {
     /// None were wanted, or none can be asked of it; in words, to stand after `no games:`.
@@ -19,7 +21,7 @@ pub enum Games {
     NotYet,
     /// This host could not play them, with the reason.
     Impossible(String),
-    /// They were played.
+    /// All that began, with their terms.
     Played(Played),
 }
 
@@ -40,7 +42,7 @@ pub struct Played {
     pub games: Vec<PlayedGame>,
 }
 
-/// Who sat opposite.
+/// The opponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rival {
@@ -50,7 +52,7 @@ pub enum Rival {
     Reference,
 }
 
-/// Which colours the entry had.
+/// The entry's colours in a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Colours {
@@ -62,40 +64,90 @@ pub enum Colours {
     Both,
 }
 
-/// One game.
-#[derive(Clone, Debug, Serialize)]
+/// One game. Reports show it without what only rules look at.
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct PlayedGame {
     /// Its number, from 1.
     pub number: usize,
-    /// Who sat opposite.
+    /// The opponent.
     pub rival: Rival,
     /// The entry's colours.
     pub colours: Colours,
-    /// Plies on the board, the opening's among them.
-    pub plies: Ply,
-    /// Searches of the entry that it answered with a legal move.
-    pub answered: usize,
-    /// The slowest of these.
-    #[serde(rename = "slowest_ms", serialize_with = "millis_opt")]
-    pub slowest: Option<Duration>,
-    /// The `position` command at the game's end.
-    pub command: String,
-    /// The same position as FEN.
-    pub fen: String,
-    /// Every ply from the start position, the opening's among them.
-    pub line: Vec<PlayedPly>,
-    /// The result as PGN writes it.
-    pub result: &'static str,
+    /// The result.
+    pub result: GameResult,
     /// How it ended.
     pub end: GameEnd,
+    /// The position at its end as FEN.
+    pub fen: String,
+    /// Every ply from the start position, the opening's among them.
+    pub moves: Vec<PlayedPly>,
+    /// Searches of the entry that it answered with a legal move.
+    #[serde(skip)]
+    pub answered: usize,
+    /// The slowest of these.
+    #[serde(skip)]
+    pub slowest: Option<Duration>,
+    /// The `position` command at the game's end.
+    #[serde(skip)]
+    pub command: String,
     /// The entry's moves that came when its clock had run out.
+    #[serde(skip)]
     pub late: Vec<LateMove>,
     /// How the process at fault ended, where it did by itself.
+    #[serde(skip)]
     pub exit: Option<ExitHow>,
     /// The last lines of its standard error, escaped.
+    #[serde(skip)]
     pub stderr: Vec<String>,
-    /// What the kernel had refused it.
+    /// The kernel's refusals to it.
+    #[serde(skip)]
     pub refusals: Vec<Refusal>,
+}
+
+impl PlayedGame {
+    /// Plies on the board, the opening's among them.
+    #[must_use]
+    pub fn plies(&self) -> Ply {
+        Ply(u32::try_from(self.moves.len()).unwrap_or(u32::MAX))
+    }
+
+    /// True if the entry was at fault.
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        matches!(self.end, GameEnd::Fault(_))
+    }
+
+    /// How it ended, in words.
+    #[must_use]
+    pub fn how(&self) -> String {
+        match &self.end {
+            GameEnd::Whole(how) => how.clone(),
+            GameEnd::Cut(why) => format!("cut: {why}"),
+            GameEnd::Rival(how) => format!("{how} (the reference engine)"),
+            GameEnd::Fault(fault) => match fault {
+                GameFault::Illegal { said, .. } => format!("`bestmove {said}` is no move here"),
+                GameFault::NoMove { .. } => "no move where there are some".to_owned(),
+                GameFault::Gone => "the entry ended".to_owned(),
+                GameFault::Silent { waited, .. } => {
+                    format!("no answer within {:.1} s", waited.as_secs_f64())
+                }
+                GameFault::NoStart(_) => "the entry did not start".to_owned(),
+            },
+        }
+    }
+
+    /// White and Black in words.
+    #[must_use]
+    pub fn sides(&self) -> (&'static str, &'static str) {
+        let rival = match self.rival {
+            Rival::Itself => "the entry again",
+            Rival::Reference => "the reference engine",
+        };
+        match self.colours {
+            Colours::White | Colours::Both => ("the entry", rival),
+            Colours::Black => (rival, "the entry"),
+        }
+    }
 }
 
 /// One ply of a game.
@@ -111,18 +163,8 @@ pub struct PlayedPly {
         deserialize_with = "from_millis_opt"
     )]
     pub took: Option<Duration>,
-    /// What the mover thought of it; none where it gave no exact score.
+    /// The mover's score of it, from White's point of view; none where it gave no exact one.
     pub score: Option<Score>,
-}
-
-/// What an engine thinks of a position, from White's point of view whoever moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Score {
-    /// Hundredths of a pawn.
-    Centipawns(i32),
-    /// White mates within so many plies; where it is negative, Black does.
-    Mate(i32),
 }
 
 /// A move that came when the clock had run out.
@@ -130,7 +172,7 @@ pub enum Score {
 pub struct LateMove {
     /// The plies before it.
     pub ply: Ply,
-    /// What the clock showed when it was asked for.
+    /// The clock when it was asked for.
     #[serde(rename = "left_ms", serialize_with = "millis")]
     pub left: Duration,
     /// How long it took.
@@ -152,7 +194,7 @@ pub enum GameEnd {
     Fault(GameFault),
 }
 
-/// What an entry did wrong in a game.
+/// An entry's fault in a game.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GameFault {
@@ -160,12 +202,12 @@ pub enum GameFault {
     Illegal {
         /// As it was said, escaped.
         said: String,
-        /// Why it is not.
+        /// The reason why it is not legal.
         why: String,
     },
     /// It took the game for over (`0000`, `(none)`, a `bestmove` without a move) where it was not.
     NoMove {
-        /// What stood after `bestmove`, escaped.
+        /// The word after `bestmove`, escaped.
         said: String,
         /// Legal moves that there were.
         legal: usize,
@@ -174,7 +216,7 @@ pub enum GameFault {
     Gone,
     /// No answer at all, for so long.
     Silent {
-        /// What the clock showed.
+        /// The time on the clock.
         #[serde(rename = "left_ms", serialize_with = "millis", deserialize_with = "from_millis")]
         left: Duration,
         /// How long it was waited for.

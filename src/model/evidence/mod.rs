@@ -16,7 +16,7 @@ mod run;
 pub use capabilities::Capabilities;
 pub use files::{FileAccess, FileOpen, LeftFile, LeftProcess};
 pub use games::{
-    Colours, GameEnd, GameFault, Games, LateMove, Played, PlayedGame, PlayedPly, Rival, Score,
+    Colours, GameEnd, GameFault, Games, LateMove, Played, PlayedGame, PlayedPly, Rival,
 };
 pub use host::{HostFacts, Limits};
 pub use programs::{Exec, ExecOutcome, ExitHow, Product, ProgramClass};

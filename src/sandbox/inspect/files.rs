@@ -13,6 +13,7 @@ use rustix::fs::{Mode, OFlags, ResolveFlags};
 use sha2::{Digest, Sha256};
 
 use crate::model::evidence::Product;
+use crate::model::text::hex;
 use crate::model::units::Bytes;
 use crate::sandbox::fs::root::WORKSPACE;
 
@@ -263,7 +264,7 @@ impl Sums {
                 Err(_) => return None,
             }
         }
-        let sha256 = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = hex(hasher.finalize());
         Some(Product { size, sha256 })
     }
 }

@@ -9,8 +9,8 @@ use shakmaty::uci::UciMove;
 use super::board::board;
 use super::graph::graph;
 use crate::model::entry_report::EntryReport;
+use crate::model::evidence::PlayedGame;
 use crate::model::evidence::{PlayedPly, Rival};
-use crate::model::game_shown::GameShown;
 use crate::view::markup::html;
 use crate::view::text::clean;
 
@@ -19,7 +19,7 @@ const MOST: usize = 12;
 
 /// The pictures; nothing where none was played.
 pub(super) fn pictures(report: &EntryReport) -> String {
-    let begun: Vec<&GameShown> =
+    let begun: Vec<&PlayedGame> =
         report.games.iter().filter(|game| !game.moves.is_empty()).collect();
     if begun.is_empty() {
         return String::new();
@@ -41,20 +41,19 @@ pub(super) fn pictures(report: &EntryReport) -> String {
     out
 }
 
-fn picture(out: &mut String, game: &GameShown) {
+fn picture(out: &mut String, game: &PlayedGame) {
     let rival = match game.rival {
         Rival::Itself => "itself",
         Rival::Reference => "the reference engine",
     };
     let class = if game.is_fault() { " class=\"fail\"" } else { "" };
-    let plies = game.moves.len();
     let _ = writeln!(
         out,
-        "<figure>\n<figcaption><strong>Game {}</strong> against {rival}: {} after {plies} {}, \
+        "<figure>\n<figcaption><strong>Game {}</strong> against {rival}: {} after {}, \
          <span{class}>{}</span></figcaption>",
         game.number,
-        html(&game.result),
-        if plies == 1 { "ply" } else { "plies" },
+        game.result,
+        game.plies(),
         html(&clean(&game.how()))
     );
     out.push_str(&board(&game.fen, game.moves.last().map(|ply| &*ply.uci)));
@@ -118,8 +117,8 @@ mod tests {
 
     #[test]
     fn of_many_games_those_at_fault_are_shown() {
-        let mut games: Vec<GameShown> =
-            (1..=MOST + 2).map(|number| GameShown { number, ..game() }).collect();
+        let mut games: Vec<PlayedGame> =
+            (1..=MOST + 2).map(|number| PlayedGame { number, ..game() }).collect();
         games[MOST + 1].end = GameEnd::Fault(GameFault::Gone);
         let page = pictures(&EntryReport { games, ..report() });
         assert_eq!(page.matches("<figure>").count(), MOST);
@@ -135,7 +134,7 @@ mod tests {
     fn what_an_entry_said_is_text() {
         let said = "<script>alert(1)</script>";
         let fault = GameFault::Illegal { said: said.into(), why: said.into() };
-        let game = GameShown { end: GameEnd::Fault(fault), fen: said.into(), ..game() };
+        let game = PlayedGame { end: GameEnd::Fault(fault), fen: said.into(), ..game() };
         let page = pictures(&EntryReport { games: vec![game], ..report() });
         assert!(!page.contains("<script"), "{page}");
         assert!(!page.contains("class=\"board\""), "{page}");

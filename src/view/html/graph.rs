@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use crate::model::evidence::{PlayedPly, Score};
+use crate::model::evidence::PlayedPly;
+use crate::model::game::score::Score;
 
 /// The drawing's edges; what is left of `LEFT` are the figures of the scale.
 const LEFT: f64 = 40.0;
@@ -52,7 +53,7 @@ pub(super) fn graph(plies: &[PlayedPly]) -> String {
         plies.len()
     );
     for pawns in [5, 2, 0, -2, -5].into_iter().filter(|_| !silent) {
-        let y = LEVEL - REACH * share(Score::Centipawns(pawns * 100));
+        let y = LEVEL - REACH * share(Score::centipawns(i64::from(pawns) * 100));
         let sign = match pawns {
             0 => String::from("0"),
             1.. => format!("+{pawns}"),
@@ -103,9 +104,9 @@ pub(super) fn graph(plies: &[PlayedPly]) -> String {
 
 /// Where a score lies between Black's win (-1) and White's (1): a pawn counts for more near level.
 fn share(score: Score) -> f64 {
-    match score {
-        Score::Mate(plies) => f64::from(plies.signum()),
-        Score::Centipawns(value) => (f64::from(value) / 500.0).tanh(),
+    match score.mate_in() {
+        Some(_) => f64::from(score.value().signum()),
+        None => (f64::from(score.value()) / 500.0).tanh(),
     }
 }
 
@@ -131,9 +132,9 @@ mod tests {
         let svg = graph(&[
             ply(None, None),
             ply(None, None),
-            ply(Some(100), Some(Score::Centipawns(0))),
-            ply(Some(50), Some(Score::Mate(-3))),
-            ply(Some(0), Some(Score::Mate(2))),
+            ply(Some(100), Some(Score::centipawns(0))),
+            ply(Some(50), Some(Score::mate_in_plies(-3))),
+            ply(Some(0), Some(Score::mate_in_plies(2))),
         ]);
         assert!(
             svg.contains("<polyline class=\"white\" points=\"168.5,50.0 271.3,6.0\"/>"),
@@ -159,11 +160,13 @@ mod tests {
 
     #[test]
     fn no_score_leaves_the_picture() {
-        for score in
-            [Score::Centipawns(i32::MAX), Score::Centipawns(i32::MIN), Score::Mate(i32::MIN)]
-        {
+        for score in [
+            Score::centipawns(i32::MAX.into()),
+            Score::centipawns(i32::MIN.into()),
+            Score::mate_in_plies(i32::MIN),
+        ] {
             assert!(share(score).abs() <= 1.0);
         }
-        assert!(share(Score::Centipawns(100)) > 0.0);
+        assert!(share(Score::centipawns(100)) > 0.0);
     }
 }

@@ -14,8 +14,8 @@ pub use text::text;
 
 use shakmaty::Color;
 
-use crate::event::points::HalfPoints;
 use crate::event::standings::{Cell, Place, Row, Standings, Tally};
+use crate::model::game::points::HalfPoints;
 use crate::model::words::{all, counted};
 
 /// The table that text, Markdown and HTML share, as strings.

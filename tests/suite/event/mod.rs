@@ -2,6 +2,7 @@
 //! torn or damaged, on a disk that fills, with engines that hang and clocks that jump, with two runners, and
 //! with entries that changed.
 
+mod begun_before;
 mod killed;
 mod past;
 mod processes;
@@ -14,6 +15,13 @@ mod whole;
 use crate::trials::Test;
 
 pub(crate) fn tests() -> Vec<Test> {
-    let modules = [killed::tests, whole::tests, trouble::tests, rules::tests, ratings::tests];
+    let modules = [
+        begun_before::tests,
+        killed::tests,
+        whole::tests,
+        trouble::tests,
+        rules::tests,
+        ratings::tests,
+    ];
     modules.into_iter().flat_map(|tests| tests()).collect()
 }

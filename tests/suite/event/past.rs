@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use gate4k::event::config::{Config, sha256};
+use gate4k::event::config::Config;
 use gate4k::event::journal::record::{
     Frozen, GameFinished, GameStarted, Header, Receipt, StageFinished, StageStarted,
 };
 use gate4k::event::journal::{Journal, Record, VERSION};
-use gate4k::event::record::RoundGame;
-use gate4k::game::end::{Ending, Reason};
+use gate4k::model::game::ending::{Ending, Termination};
+use gate4k::model::game::listed::RoundGame;
+use gate4k::model::text::sha256;
 use gate4k::policy::allowlist::BUILT_IN;
 use shakmaty::Color;
 
@@ -77,8 +78,8 @@ impl Past {
 
     pub(crate) fn game(&mut self, round: u32, white: &str, black: &str, moves: &str) {
         let ending = match moves {
-            WHITE_MATES => Ending::win(Color::White, Reason::Mate),
-            _ => Ending::draw(Reason::Threefold),
+            WHITE_MATES => Ending::win(Color::White, Termination::Mate),
+            _ => Ending::draw(Termination::Threefold),
         };
         self.ended(round, white, black, moves, ending);
     }

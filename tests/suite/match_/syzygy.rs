@@ -5,8 +5,8 @@
 use std::fs;
 use std::process::Command;
 
-use gate4k::game::end::GameResult;
 use gate4k::game::tables::Tables;
+use gate4k::model::game::result::GameResult;
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Color, Position, PositionError};
 

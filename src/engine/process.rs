@@ -1,0 +1,314 @@
+//! The processes behind engines of games: how they are started, ended and looked at. Trusted ones are plain
+//! processes in a group of their own; entries live in the sandbox. Both give the same pipes, so nothing behind this
+//! file knows the difference.
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use rustix::process::{WaitId, WaitIdOptions, waitid};
+
+use super::memory::Limit;
+use crate::model::evidence::{ExitHow, Refusal, Resource};
+use crate::model::units::Bytes;
+use crate::sandbox::plan::{Confined, Launcher, Pipes, Plan, SandboxError};
+
+/// How an engine is started.
+#[derive(Clone)]
+pub enum Start {
+    /// A program that is trusted: it may do what the user may.
+    Trusted(Program),
+    /// An entry, confined.
+    Entry(Arc<dyn Launcher + Send + Sync>, Plan),
+}
+
+/// A program with its words and surroundings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// The program: a path, or a name looked for along PATH.
+    pub command: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Where it runs; here if none is named.
+    pub directory: Option<PathBuf>,
+    /// Variables set besides ours.
+    pub environment: BTreeMap<String, String>,
+    /// How much memory all its processes may really use together; it is killed where they use more.
+    pub memory: Option<Bytes>,
+}
+
+/// A started engine.
+pub trait EngineProcess: Send {
+    /// How the first process ended, if it has or does until the deadline.
+    fn exit(&mut self, deadline: Instant) -> Option<ExitHow>;
+    /// The threads it runs now.
+    fn threads(&self) -> usize;
+    /// Its process number, where it has one that means something outside.
+    fn pid(&self) -> Option<u32>;
+    /// The start is over: what is only watched then need be watched no more.
+    fn is_up(&self) {}
+    /// Kills it and all it started; returns when it is gone, with what the kernel had refused it, where
+    /// that was watched.
+    fn kill(&mut self) -> Vec<Refusal>;
+}
+
+/// An engine that was not started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// A program that cannot be run, with what to do.
+    #[error("{0}")]
+    Program(String),
+    /// A sandbox that cannot be built: the host's fault and no engine's.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+}
+
+/// Starts an engine.
+///
+/// # Errors
+/// See [`StartError`].
+pub fn start(how: &Start) -> Result<(Box<dyn EngineProcess>, Pipes), StartError> {
+    match how {
+        Start::Trusted(program) => TrustedProcess::start(program).map_err(StartError::Program),
+        Start::Entry(launcher, plan) => {
+            let (confined, pipes) = launcher.launch(plan)?;
+            Ok((Box::new(ConfinedProcess { confined: Some(confined) }), pipes))
+        }
+    }
+}
+
+struct TrustedProcess {
+    child: Child,
+    exit: Option<ExitHow>,
+    /// Watches what it uses, where that is limited.
+    limit: Option<Limit>,
+    /// The memory that it used, where that was too much.
+    exceeded: Option<Bytes>,
+}
+
+impl TrustedProcess {
+    fn start(program: &Program) -> Result<(Box<dyn EngineProcess>, Pipes), String> {
+        let mut command = Command::new(&program.command);
+        command
+            .args(&program.arguments)
+            .envs(&program.environment)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // A group of its own: a Ctrl-C at the terminal is for us, and wrappers die with what they wrap.
+            .process_group(0);
+        if let Some(directory) = &program.directory {
+            command.current_dir(directory);
+        }
+        let failed = |why: &dyn std::fmt::Display| {
+            let shown = crate::model::text::shown(&program.command);
+            format!("cannot run {shown}: {why}; check the command and that it may be executed")
+        };
+        let mut child = command.spawn().map_err(|why| failed(&why))?;
+        let pipes = TrustedProcess::pipes(&mut child);
+        let limit = program.memory.and_then(|most| Limit::watch(child.id(), most));
+        let mut process = TrustedProcess { child, exit: None, limit, exceeded: None };
+        match pipes {
+            Ok(pipes) => Ok((Box::new(process), pipes)),
+            Err(why) => {
+                process.kill();
+                Err(failed(&why))
+            }
+        }
+    }
+
+    fn pipes(child: &mut Child) -> std::io::Result<Pipes> {
+        let lost = || std::io::Error::other("a pipe is missing");
+        let pid = i32::try_from(child.id()).ok();
+        let pid = pid.and_then(rustix::process::Pid::from_raw).ok_or_else(lost)?;
+        let ended = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty())?;
+        Ok(Pipes {
+            stdin: OwnedFd::from(child.stdin.take().ok_or_else(lost)?),
+            stdout: OwnedFd::from(child.stdout.take().ok_or_else(lost)?),
+            stderr: OwnedFd::from(child.stderr.take().ok_or_else(lost)?),
+            ended,
+        })
+    }
+
+    /// Ends the watching, before the process is waited for.
+    fn unwatch(&mut self) {
+        if let Some(limit) = self.limit.take() {
+            self.exceeded = self.exceeded.or_else(|| limit.exceeded());
+        }
+    }
+
+    fn reap(&mut self) {
+        if self.exit.is_some() {
+            return;
+        }
+        // Still unwaited for while it is watched, so that its number can be no other's.
+        let ended =
+            rustix::process::Pid::from_raw(self.child.id().cast_signed()).is_some_and(|pid| {
+                let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+                matches!(waitid(WaitId::Pid(pid), look), Ok(Some(_)) | Err(_))
+            });
+        if ended {
+            self.unwatch();
+            if let Ok(Some(status)) = self.child.try_wait() {
+                self.exit = Some(exit_how(status));
+            }
+        }
+    }
+}
+
+fn exit_how(status: std::process::ExitStatus) -> ExitHow {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => ExitHow::Status(code),
+        (None, signal) => ExitHow::Signal(signal.unwrap_or(0)),
+    }
+}
+
+impl EngineProcess for TrustedProcess {
+    fn exit(&mut self, deadline: Instant) -> Option<ExitHow> {
+        loop {
+            self.reap();
+            let left = deadline.saturating_duration_since(Instant::now());
+            if self.exit.is_some() || left.is_zero() {
+                return self.exit;
+            }
+            // Only for one that closed its pipes and is about to end; never while a game is on.
+            std::thread::sleep(left.min(Duration::from_millis(2)));
+        }
+    }
+
+    fn threads(&self) -> usize {
+        threads_of(self.child.id())
+    }
+
+    fn pid(&self) -> Option<u32> {
+        Some(self.child.id())
+    }
+
+    fn kill(&mut self) -> Vec<Refusal> {
+        if let Ok(pid) = i32::try_from(self.child.id()) {
+            // Before the child is waited for, so that the number is still the group's.
+            let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
+        }
+        self.unwatch();
+        if self.exit.is_none() {
+            let _ = self.child.kill();
+            self.exit = self.child.wait().ok().map(exit_how);
+        }
+        self.exceeded
+            .map(|used| Refusal { by: None, what: Resource::Used(used) })
+            .into_iter()
+            .collect()
+    }
+}
+
+impl Drop for TrustedProcess {
+    fn drop(&mut self) {
+        if self.exit.is_none() {
+            self.kill();
+        }
+    }
+}
+
+/// The threads of a process, 1 where that cannot be read.
+fn threads_of(pid: u32) -> usize {
+    std::fs::read_to_string(format!("/proc/{pid}/status"))
+        .ok()
+        .and_then(|text| text.split("\nThreads:").nth(1)?.split_whitespace().next()?.parse().ok())
+        .unwrap_or(1)
+}
+
+struct ConfinedProcess {
+    confined: Option<Box<dyn Confined>>,
+}
+
+impl EngineProcess for ConfinedProcess {
+    fn exit(&mut self, deadline: Instant) -> Option<ExitHow> {
+        self.confined.as_ref()?.wait_first(deadline)
+    }
+
+    fn threads(&self) -> usize {
+        // The engine is one of them; what a stub left behind (`sleep 3`) has a thread as well, but none
+        // that works.
+        let processes = self.confined.as_ref().map(|c| c.processes()).unwrap_or_default();
+        let most = processes
+            .iter()
+            .filter_map(|process| u32::try_from(process.pid).ok())
+            .map(threads_of)
+            .max();
+        most.unwrap_or(1)
+    }
+
+    fn pid(&self) -> Option<u32> {
+        None
+    }
+
+    fn is_up(&self) {
+        if let Some(confined) = &self.confined {
+            confined.start_is_over();
+        }
+    }
+
+    fn kill(&mut self) -> Vec<Refusal> {
+        let Some(confined) = self.confined.take() else {
+            return Vec::new();
+        };
+        confined.kill();
+        confined.close().refusals
+    }
+}
+
+impl Drop for ConfinedProcess {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(words: &[&str]) -> Start {
+        Start::Trusted(Program {
+            command: words[0].into(),
+            arguments: words[1..].iter().map(|&word| word.to_owned()).collect(),
+            directory: None,
+            environment: BTreeMap::new(),
+            memory: None,
+        })
+    }
+
+    #[test]
+    fn what_cannot_be_run_says_so() {
+        let Err(StartError::Program(why)) = start(&program(&["/nonexistent/engine"])) else {
+            panic!("it runs");
+        };
+        assert!(why.starts_with("cannot run /nonexistent/engine: No such file"), "{why}");
+    }
+
+    #[test]
+    fn an_exit_is_seen_and_a_group_dies_together() {
+        let (mut process, _pipes) = start(&program(&["sh", "-c", "exit 3"])).unwrap();
+        let soon = Instant::now() + Duration::from_secs(60);
+        assert_eq!(process.exit(soon), Some(ExitHow::Status(3)));
+
+        let (mut process, pipes) =
+            start(&program(&["sh", "-c", "sleep 300 & echo $!; wait"])).unwrap();
+        let mut number = [0; 20];
+        let length = nix::unistd::read(&pipes.stdout, &mut number).unwrap();
+        let inner: i32 = std::str::from_utf8(&number[..length]).unwrap().trim().parse().unwrap();
+        assert_eq!(process.threads(), 1);
+        process.kill();
+        let end = Instant::now() + Duration::from_secs(60);
+        let status = || std::fs::read_to_string(format!("/proc/{inner}/status"));
+        while status().is_ok_and(|text| !text.contains("State:\tZ")) {
+            assert!(Instant::now() < end, "the grandchild lives");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Ending a match early: once asked, the games under way are finished; asked twice, everything that waits
+//! for an engine wakes up at once.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use nix::sys::eventfd::{EfdFlags, EventFd};
+
+/// How far a match is to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// To its end.
+    GoOn,
+    /// No new games.
+    FinishGames,
+    /// No more moves.
+    Now,
+}
+
+#[derive(Debug)]
+struct Inner {
+    level: AtomicU8,
+    /// Readable for ever once the level is [`Level::Now`]: nobody ever reads it.
+    now: EventFd,
+}
+
+/// A handle by which anybody can end a match; clones end the same one.
+#[derive(Clone, Debug)]
+pub struct Stop(Arc<Inner>);
+
+impl Stop {
+    /// A match that goes on.
+    ///
+    /// # Errors
+    /// When the system has no descriptor left.
+    pub fn new() -> std::io::Result<Stop> {
+        let now = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
+        Ok(Stop(Arc::new(Inner { level: AtomicU8::new(0), now })))
+    }
+
+    /// Asks for more than was asked for before.
+    pub fn ask(&self) -> Level {
+        let before = self.0.level.load(Ordering::Relaxed);
+        let level = if before == 0 { Level::FinishGames } else { Level::Now };
+        self.raise(level);
+        level
+    }
+
+    /// Asks for at least this much.
+    pub fn raise(&self, level: Level) {
+        self.0.level.fetch_max(level as u8, Ordering::AcqRel);
+        if level == Level::Now {
+            // It cannot overflow: once is enough and nobody asks 2^64 times.
+            let _ = self.0.now.write(1);
+        }
+    }
+
+    /// The level that was asked for.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        match self.0.level.load(Ordering::Acquire) {
+            0 => Level::GoOn,
+            1 => Level::FinishGames,
+            _ => Level::Now,
+        }
+    }
+
+    /// Becomes readable at [`Level::Now`].
+    #[must_use]
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.0.now.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn once_then_twice() {
+        let stop = Stop::new().unwrap();
+        assert_eq!(stop.level(), Level::GoOn);
+        assert_eq!(stop.clone().ask(), Level::FinishGames);
+        assert_eq!(stop.level(), Level::FinishGames);
+        assert_eq!(stop.ask(), Level::Now);
+        stop.raise(Level::FinishGames);
+        assert_eq!(stop.level(), Level::Now);
+    }
+}

@@ -1,0 +1,401 @@
+//! The state of a conversation: the wire, the process, and the evidence so far.
+
+use std::time::{Duration, Instant};
+
+use shakmaty::Chess;
+
+use super::stall::StallDetector;
+use crate::engine::uci::{OptionLine, Reply, parse, speaks_of_book};
+use crate::engine::wire::{Observer, Silence, Wire};
+use crate::model::evidence::{
+    Answer, Ask, BookSeen, DeclaredOption, EndHow, Ending, GoQuestion, LeftProcess, Limits,
+    Purpose, Question, Run, Shell,
+};
+use crate::model::text::escape;
+use crate::model::transcript::Transcript;
+use crate::sandbox::plan::Confined;
+
+/// Characters kept of a line that goes into evidence.
+pub(super) const LINE: usize = 300;
+/// Options kept of one engine.
+const MOST_OPTIONS: usize = 200;
+/// Output is closed: so long the process may take to be seen ending.
+pub(super) const DYING: Duration = Duration::from_millis(300);
+
+/// Writes down both directions of a conversation.
+#[derive(Debug)]
+pub(super) struct Record {
+    epoch: Instant,
+    transcript: Transcript,
+}
+
+impl Record {
+    /// Times count from here.
+    pub(super) fn since(epoch: Instant) -> Record {
+        Record { epoch, transcript: Transcript::default() }
+    }
+}
+
+impl Observer for Record {
+    const QUIET: Duration = Duration::from_secs(1);
+    const FLOODS_END: bool = true;
+
+    fn sent(&mut self, line: &[u8]) {
+        self.transcript.sent(self.epoch.elapsed(), line);
+    }
+
+    fn received(&mut self, at: Instant, line: &[u8]) {
+        self.transcript.received(at.saturating_duration_since(self.epoch), line);
+    }
+
+    fn stderr(&mut self, chunk: &[u8]) {
+        self.transcript.stderr(self.epoch.elapsed(), chunk);
+    }
+
+    fn note(&mut self, text: &str) {
+        self.transcript.note(self.epoch.elapsed(), text);
+    }
+}
+
+pub(super) struct Pending {
+    pub(super) question: GoQuestion,
+    pub(super) position: Chess,
+    pub(super) sent: Instant,
+}
+
+pub(super) struct Inner {
+    pub(super) wire: Wire<Record>,
+    pub(super) confined: Box<dyn Confined>,
+    pub(super) started: Instant,
+    pub(super) purpose: Purpose,
+    pub(super) shell: Shell,
+    pub(super) limits: Limits,
+    pub(super) asks: Vec<Ask>,
+    pub(super) uciok: Option<Duration>,
+    pub(super) readyok: Option<Duration>,
+    pub(super) id_name: Option<String>,
+    pub(super) id_author: Option<String>,
+    pub(super) options: Vec<DeclaredOption>,
+    pub(super) book: BookSeen,
+    pub(super) book_is_off: bool,
+    pub(super) idle_before_go: Option<f64>,
+    pub(super) idle_after_move: Option<f64>,
+    pub(super) idle_ponder_off: Option<f64>,
+    pub(super) infos: u32,
+    pub(super) last_info: Option<String>,
+    pub(super) pv: bool,
+    pub(super) pending: Option<Pending>,
+    pub(super) ending: Ending,
+    pub(super) left_processes: Vec<LeftProcess>,
+    /// True if what was last waited for in vain would not have come sooner on a faster host.
+    pub(super) only_waited: bool,
+    pub(super) strained: bool,
+}
+
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inner")
+            .field("purpose", &self.purpose)
+            .field("asks", &self.asks)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The end of a question: a reply, or the answer that stands for its lack.
+pub(super) type Heard = Result<(Instant, Vec<u8>, Reply), Answer>;
+
+impl Inner {
+    pub(super) fn new(
+        wire: Wire<Record>,
+        confined: Box<dyn Confined>,
+        purpose: Purpose,
+        shell: Shell,
+        limits: Limits,
+    ) -> Inner {
+        Inner {
+            wire,
+            started: confined.started(),
+            confined,
+            purpose,
+            shell,
+            limits,
+            asks: Vec::new(),
+            uciok: None,
+            readyok: None,
+            id_name: None,
+            id_author: None,
+            options: Vec::new(),
+            book: BookSeen::default(),
+            book_is_off: false,
+            idle_before_go: None,
+            idle_after_move: None,
+            idle_ponder_off: None,
+            infos: 0,
+            last_info: None,
+            pv: false,
+            pending: None,
+            ending: Ending {
+                how: EndHow::Killed,
+                exit: None,
+                exit_after: None,
+                emptied_after: None,
+            },
+            left_processes: Vec::new(),
+            only_waited: false,
+            strained: false,
+        }
+    }
+
+    pub(super) fn since_start(&self, at: Instant) -> Duration {
+        at.saturating_duration_since(self.started)
+    }
+
+    /// Sends lines in order; the answer to record where they were not taken.
+    pub(super) fn say(&mut self, lines: &[&str]) -> Result<Instant, Answer> {
+        self.infos = 0;
+        self.last_info = None;
+        let sent = Instant::now();
+        for line in lines {
+            let patience = (sent + self.limits.answer).saturating_duration_since(Instant::now());
+            match self.wire.send(format!("{line}\n").as_bytes(), patience).1 {
+                Ok(()) => {}
+                Err(Silence::Gone) => return Err(self.ended()),
+                Err(Silence::Flood(bytes)) => return Err(Answer::Flood(bytes)),
+                Err(Silence::Timeout | Silence::Stopped) => return Err(Answer::NotTaken),
+            }
+        }
+        Ok(sent)
+    }
+
+    /// Reads until `wanted` accepts a reply.
+    pub(super) fn hear(&mut self, deadline: Instant, wanted: impl Fn(&Reply) -> bool) -> Heard {
+        let mut stall = StallDetector::new(Instant::now(), deadline);
+        loop {
+            match self.wire.line(stall.until()) {
+                Ok((at, line)) => {
+                    let bytes = line.to_vec();
+                    let reply = parse(&bytes);
+                    if wanted(&reply) {
+                        return Ok((at, bytes, reply));
+                    }
+                    self.learn(reply, &bytes);
+                }
+                Err(Silence::Timeout) if !stall.is_over() => stall.look(&*self.confined),
+                Err(Silence::Timeout | Silence::Stopped) => {
+                    self.only_waited = stall.only_waited(&*self.confined);
+                    self.note_processes();
+                    return Err(Answer::Timeout);
+                }
+                Err(Silence::Gone) => return Err(self.ended()),
+                Err(Silence::Flood(bytes)) => return Err(Answer::Flood(bytes)),
+            }
+        }
+    }
+
+    pub(super) fn learn(&mut self, reply: Reply, line: &[u8]) {
+        match reply {
+            Reply::Name(name) => self.id_name = Some(escape(name.as_bytes(), LINE)),
+            Reply::Author(author) => self.id_author = Some(escape(author.as_bytes(), LINE)),
+            Reply::Option(option) => self.learn_option(&option),
+            Reply::Info(info) => {
+                self.infos = self.infos.saturating_add(1);
+                self.pv |= info.pv;
+                if info.search.score.is_some() {
+                    self.last_info = Some(escape(line, LINE));
+                }
+                if info.string.as_deref().is_some_and(speaks_of_book) {
+                    let seen = if self.book_is_off {
+                        &mut self.book.when_off
+                    } else {
+                        &mut self.book.by_default
+                    };
+                    seen.get_or_insert_with(|| escape(line, LINE));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn learn_option(&mut self, option: &OptionLine) {
+        if self.options.len() >= MOST_OPTIONS {
+            return;
+        }
+        let declared = DeclaredOption {
+            name: escape(option.name.as_bytes(), LINE),
+            kind: escape(option.kind.as_bytes(), LINE),
+            default: option.default.as_ref().map(|text| escape(text.as_bytes(), LINE)),
+        };
+        let plain = plain(&declared.name);
+        if declared.kind == "check" && plain.contains("book") {
+            // `OwnBook` is UCI's own name for it and wins over any other that speaks of a book.
+            if plain == "ownbook" || self.book.option.is_none() {
+                self.book.option = Some(declared.name.clone());
+            }
+        }
+        self.options.push(declared);
+    }
+
+    pub(super) fn record(
+        &mut self,
+        question: Question,
+        sent: Instant,
+        answered: Instant,
+        answer: Answer,
+    ) {
+        let ask = Ask {
+            question,
+            at: self.since_start(sent),
+            took: answered.saturating_duration_since(sent),
+            answer,
+            infos: self.infos,
+            last_info: self.last_info.take(),
+        };
+        self.strained |= match ask.answer {
+            Answer::Timeout => !ask.was_cut() && !self.only_waited,
+            Answer::NotTaken => true,
+            // A start that races against a sleep of its own may lose only where others compute.
+            Answer::Ended(_) => self.readyok.is_none(),
+            Answer::Done | Answer::Legal(_) | Answer::Illegal { .. } | Answer::Flood(_) => false,
+        };
+        self.asks.push(ask);
+    }
+
+    /// Output was closed, or nobody reads our input any more: the exit, if there is one.
+    pub(super) fn ended(&mut self) -> Answer {
+        let exit = self.confined.wait_first(Instant::now() + DYING);
+        if exit.is_some() {
+            self.ending.exit = exit;
+            self.ending.how = EndHow::ByItself;
+        }
+        self.wire.drain();
+        Answer::Ended(exit)
+    }
+
+    pub(super) fn note_processes(&mut self) {
+        for process in self.confined.processes().iter().take(8) {
+            let text =
+                format!("still there: {} ({}) {}", process.pid, process.state, process.command);
+            self.wire.note(&text);
+        }
+    }
+
+    /// A question with a fixed reply.
+    pub(super) fn ask(
+        &mut self,
+        question: Question,
+        lines: &[&str],
+        deadline: Instant,
+        wanted: &Reply,
+    ) -> Result<Instant, ()> {
+        let asked = Instant::now();
+        let heard = self.say(lines).and_then(|_| self.hear(deadline, |reply| reply == wanted));
+        match heard {
+            Ok((at, ..)) => {
+                self.record(question, asked, at, Answer::Done);
+                Ok(at)
+            }
+            Err(answer) => {
+                self.record(question, asked, Instant::now(), answer);
+                Err(())
+            }
+        }
+    }
+
+    /// Waits for the end of the first process after `quit` or the end of input.
+    pub(super) fn part(
+        &mut self,
+        question: Question,
+        how: EndHow,
+        asked: Instant,
+        taken: Option<Answer>,
+    ) {
+        let refused = taken.filter(|answer| !matches!(answer, Answer::Ended(_)));
+        if refused.is_none() {
+            let mut stall = StallDetector::new(asked, asked + self.limits.quit);
+            self.wire.idle(stall.until());
+            while !self.wire.has_ended() && !stall.is_over() {
+                stall.look(&*self.confined);
+                self.wire.idle(stall.until());
+            }
+            if !self.wire.has_ended() {
+                self.only_waited = stall.only_waited(&*self.confined);
+            }
+        }
+        let seen = Instant::now();
+        let exit =
+            if self.wire.has_ended() { self.confined.wait_first(seen + DYING) } else { None };
+        self.ending.exit = exit;
+        self.ending.exit_after = exit.map(|_| seen.saturating_duration_since(asked));
+        let answer = match (refused, exit) {
+            (Some(answer), _) => answer,
+            (None, Some(_)) => Answer::Done,
+            (None, None) => Answer::Timeout,
+        };
+        self.ending.how = how;
+        if answer != Answer::Done {
+            self.note_processes();
+        }
+        self.record(question, asked, seen, answer);
+    }
+
+    /// Takes everything down; the evidence.
+    pub(super) fn into_run(mut self) -> Run {
+        if self.ending.how == EndHow::Quit
+            && self.ending.emptied_after.is_none()
+            && self.left_processes.is_empty()
+            && self.confined.wait_empty(Instant::now())
+        {
+            // Everything has ended by itself, without a wait for it: what lies there now will stay.
+            self.ending.emptied_after = self.ending.exit_after;
+        }
+        self.confined.kill();
+        self.wire.drain();
+        let traces = self.confined.close();
+        let mut ending = self.ending;
+        if traces.launch_failure.is_some() {
+            ending.how = EndHow::NotStarted;
+            // Whether it can be executed at all is no matter of time.
+            self.strained = false;
+        }
+        let tail = self.wire.stderr_tail();
+        let tail = tail.strip_suffix(b"\n").unwrap_or(tail);
+        let stderr_tail = if tail.is_empty() {
+            Vec::new()
+        } else {
+            tail.split(|byte| *byte == b'\n').map(|line| escape(line, LINE)).collect()
+        };
+        Run {
+            purpose: self.purpose,
+            shell: self.shell,
+            launch_failure: traces.launch_failure,
+            uciok: self.uciok,
+            readyok: self.readyok,
+            asks: self.asks,
+            id_name: self.id_name,
+            id_author: self.id_author,
+            options: self.options,
+            ending,
+            execs: traces.execs,
+            opens: traces.opens,
+            not_installed: traces.not_installed,
+            denials: traces.denials,
+            refusals: traces.refusals,
+            lazy_maps: traces.lazy_maps,
+            crashes: traces.crashes,
+            left_files: traces.left_files,
+            left_processes: self.left_processes,
+            strained: self.strained,
+            stderr_tail,
+            idle_before_go: self.idle_before_go,
+            idle_after_move: self.idle_after_move,
+            idle_ponder_off: self.idle_ponder_off,
+            book: self.book,
+            transcript: self.wire.observer().transcript.clone(),
+        }
+    }
+}
+
+/// A name without blanks, signs and capitals, to recognize an option however it is written.
+fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}

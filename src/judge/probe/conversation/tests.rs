@@ -1,0 +1,280 @@
+//! Conversations with engines that behave, and with engines that do not.
+
+use super::*;
+use crate::game::go::Clocks;
+use crate::judge::probe::double::{Act, Plain, Puppets, limits, plan_of};
+
+const CLOCK: Go = Go::Clock(Clocks::even(100, 0));
+
+fn start(launcher: &dyn Launcher, script: &str, limits: Limits) -> Session<Started> {
+    Session::start(launcher, &plan_of(script), Purpose::Main, limits).unwrap()
+}
+
+fn last(run: &Run) -> &Answer {
+    &run.asks.last().unwrap().answer
+}
+
+/// A shell engine: greets, is ready, and does `on_go` at `go`.
+fn script(on_go: &str) -> String {
+    format!(
+        "while read -r w rest; do case $w in uci) echo uciok;; isready) echo readyok;; \
+         go) {on_go};; quit) exit 3;; esac; done"
+    )
+}
+
+fn go_from_start(ready: Session<Ready>) -> Session<Over> {
+    let moves = Moves::start();
+    let search = Search { name: "startpos", shown: Shown::Moves(&moves), go: CLOCK };
+    match ready.go(search) {
+        Ok((ready, _)) => ready.quit(),
+        Err(over) => over,
+    }
+}
+
+fn run_script(on_go: &str, limits: Limits) -> Run {
+    let launcher = Plain::new();
+    match start(&launcher, &script(on_go), limits).shake_hands() {
+        Ok(ready) => go_from_start(ready).finish(),
+        Err(over) => panic!("{:?}", over.finish().transcript.lines()),
+    }
+}
+
+fn short_answer() -> Limits {
+    Limits { answer: Duration::from_secs(1), ..limits() }
+}
+
+#[test]
+fn a_whole_conversation() {
+    let puppets = Puppets::new(|_| Act::Move).greeting(
+        "id name P\nid author A\noption name Own Book type check default true\n\
+         option name Hash type spin default 16",
+    );
+    let ready = start(&puppets, "", limits()).shake_hands().unwrap();
+    assert_eq!(ready.options().len(), 2);
+    assert_eq!(ready.book().option.as_deref(), Some("Own Book"));
+    assert_eq!(ready.options()[1].default.as_deref(), Some("16"));
+    let ready = ready.new_game().unwrap();
+    let mut over = go_from_start(ready);
+    over.wait_for_leftovers();
+    let run = over.finish();
+    let answers: Vec<_> = run.asks.iter().map(|ask| &ask.answer).collect();
+    assert!(answers.iter().all(|answer| answer.is_good()), "{answers:?}");
+    assert_eq!(answers.len(), 5);
+    assert_eq!(run.id_name.as_deref(), Some("P"));
+    assert!(run.uciok.unwrap() <= run.readyok.unwrap());
+    assert_eq!(run.ending.how, EndHow::Quit);
+    assert_eq!(run.ending.exit, Some(ExitHow::Status(0)));
+    assert!(run.ending.emptied_after.is_some() && run.left_processes.is_empty());
+    let last_info = run.asks[3].last_info.as_deref().unwrap();
+    assert!(last_info.starts_with("info depth 1 score cp 1"));
+}
+
+#[test]
+fn book_lines_before_and_after_the_option() {
+    let puppets = Puppets::new(|_| Act::Say("info string book move\nbestmove e2e4".into()))
+        .greeting("option name Book type check default true\noption name OwnBook type check");
+    let ready = start(&puppets, "", limits()).shake_hands().unwrap();
+    assert_eq!(ready.book().option.as_deref(), Some("OwnBook"));
+    let moves = Moves::start();
+    let search = Search { name: "x", shown: Shown::Moves(&moves), go: CLOCK };
+    let (ready, played) = ready.go(search).unwrap();
+    assert!(played.is_some());
+    assert!(ready.book().by_default.is_some() && ready.book().when_off.is_none());
+    let ready = ready.set_option("OwnBook", Some("false")).unwrap();
+    let (ready, _) = ready.go(search).unwrap();
+    assert_eq!(ready.quit().finish().book.when_off.as_deref(), Some("info string book move"));
+}
+
+#[test]
+fn illegal_moves_are_no_end() {
+    for (say, why) in [
+        ("bestmove e7e5", "illegal: the pawn on e7 is not White's"),
+        ("bestmove E2E4", "not written as in UCI: upper case"),
+        ("bestmove 0000", "the null move 0000"),
+    ] {
+        let puppets = Puppets::new(move |_| Act::Say(say.into()));
+        let ready = start(&puppets, "", limits()).shake_hands().unwrap();
+        let run = go_from_start(ready).finish();
+        let Answer::Illegal { line, why: said } = &run.asks[2].answer else {
+            panic!("{:?}", run.asks)
+        };
+        assert_eq!((line.as_str(), said.as_str()), (say, why));
+        assert_eq!(last(&run), &Answer::Done);
+    }
+}
+
+#[test]
+fn a_lost_list_is_told() {
+    let puppets = Puppets::new(|_| Act::Say("bestmove g1f3".into()));
+    let ready = start(&puppets, "", limits()).shake_hands().unwrap();
+    let moves = Moves::read("g1f3 a7a6").unwrap();
+    let search = Search { name: "x", shown: Shown::Moves(&moves), go: CLOCK };
+    let (ready, played) = ready.go(search).unwrap();
+    assert!(played.is_none());
+    let Answer::Illegal { why, .. } = &ready.inner.asks.last().unwrap().answer else { panic!() };
+    assert!(why.contains("in the start position"), "{why}");
+}
+
+#[test]
+fn floods_end_the_conversation() {
+    let run = run_script("yes | tr -d '\\n'", limits());
+    assert!(matches!(last(&run), Answer::Flood(_)), "{:?}", run.asks);
+    let run = run_script("yes ''", limits());
+    assert!(matches!(last(&run), Answer::Flood(_)), "{:?}", run.asks);
+    assert!(run.transcript.lines().len() < 500);
+}
+
+#[test]
+fn garbage_before_the_move_is_survived() {
+    let run = run_script(
+        "printf '\\000\\377\\n\\377info \\000 score cp\\nbestmove e2e4 \\r\\n'",
+        limits(),
+    );
+    assert_eq!(run.asks[2].answer, Answer::Legal("e2e4".into()));
+    assert_eq!(run.ending.exit, Some(ExitHow::Status(3)));
+    let run = run_script("printf 'bestmove e2\\3774\\n'", limits());
+    assert!(matches!(&run.asks[2].answer, Answer::Illegal { line, .. } if line.contains("\\xff")));
+}
+
+#[test]
+fn closed_output_and_death() {
+    let run = run_script("exec >&- 2>&-; sleep 100", limits());
+    assert_eq!(last(&run), &Answer::Ended(None));
+    assert_eq!(run.ending.how, EndHow::Killed);
+    let run = run_script("echo sorry >&2; exit 7", limits());
+    assert_eq!(last(&run), &Answer::Ended(Some(ExitHow::Status(7))));
+    assert_eq!(run.stderr_tail, ["sorry"]);
+    let run = run_script("kill -SEGV $$", limits());
+    assert_eq!(last(&run), &Answer::Ended(Some(ExitHow::Signal(11))));
+    assert_eq!(run.ending.how, EndHow::ByItself);
+}
+
+#[test]
+fn death_is_seen_while_a_background_sleep_holds_the_output() {
+    let run = run_script("sleep 1000 & exit 1", limits());
+    assert_eq!(last(&run), &Answer::Ended(Some(ExitHow::Status(1))));
+}
+
+#[test]
+fn silence_and_standstill_are_timeouts() {
+    let run = run_script("sleep 1000", short_answer());
+    assert_eq!(last(&run), &Answer::Timeout);
+    let run = run_script("kill -STOP $$", short_answer());
+    assert_eq!(last(&run), &Answer::Timeout);
+    let lines = run.transcript.lines().join("\n");
+    assert!(lines.contains("(T)"), "{lines}");
+}
+
+#[test]
+fn an_engine_that_does_not_read_takes_no_more() {
+    let launcher = Plain::new();
+    let ready =
+        start(&launcher, "read a; echo uciok; read a; echo readyok; sleep 1000", short_answer());
+    let ready = ready.shake_hands().unwrap();
+    // More than a pipe holds, and nobody reads: the write has a deadline.
+    let long = "x".repeat(1 << 20);
+    let over = ready.set_option(&long, None).unwrap_err();
+    assert_eq!(last(&over.finish()), &Answer::NotTaken);
+}
+
+#[test]
+fn quit_ignored_and_sleepers_left() {
+    let short = Duration::from_millis(300);
+    let sleepy = Limits { grace: short, ..limits() };
+    let limits = Limits { quit: short, grace: short, ..limits() };
+    let launcher = Plain::new();
+    let deaf = "trap '' TERM; read a; echo uciok; read a; echo readyok; while :; do sleep 1; done";
+    let mut over = start(&launcher, deaf, limits).shake_hands().unwrap().quit();
+    over.wait_for_leftovers();
+    let run = over.finish();
+    assert_eq!(last(&run), &Answer::Timeout);
+    assert!(run.ending.exit.is_none() && run.ending.emptied_after.is_none());
+    assert!(!run.left_processes.is_empty());
+
+    let sleeper = "sleep 1000 & read a; echo uciok; read a; echo readyok; read a";
+    let mut over = start(&launcher, sleeper, sleepy).shake_hands().unwrap().quit();
+    over.wait_for_leftovers();
+    let run = over.finish();
+    assert_eq!(last(&run), &Answer::Done);
+    assert_eq!(run.left_processes.len(), 1);
+}
+
+#[test]
+fn a_short_sleeper_is_waited_for() {
+    let launcher = Plain::new();
+    let sleeper = "(sleep 0.3; head -c 200000 /dev/zero >&2) & read a; echo uciok; read a; \
+         echo readyok; read a";
+    let mut over = start(&launcher, sleeper, limits()).shake_hands().unwrap().quit();
+    over.wait_for_leftovers();
+    let run = over.finish();
+    assert!(run.ending.emptied_after.is_some(), "{:?}", run.ending);
+    assert!(run.left_processes.is_empty());
+}
+
+#[test]
+fn no_start_no_more() {
+    let launcher = Plain::new();
+    let over = start(&launcher, "echo broken >&2; exit 2", limits()).shake_hands().unwrap_err();
+    let run = over.finish();
+    assert_eq!(last(&run), &Answer::Ended(Some(ExitHow::Status(2))));
+    assert!(run.uciok.is_none() && run.readyok.is_none());
+    assert_eq!(run.stderr_tail, ["broken"]);
+}
+
+#[test]
+fn stop_and_quit_while_thinking() {
+    let puppets = Puppets::new(|_| Act::Hang);
+    let moves = Moves::start();
+    let search = Search { name: "x", shown: Shown::Moves(&moves), go: Go::Bare };
+    let limits = Limits { quit: Duration::from_millis(100), ..limits() };
+    let ready = start(&puppets, "", limits).shake_hands().unwrap();
+    let thinking = ready.think(search).unwrap();
+    let Waited::Still(mut thinking) = thinking.wait(Duration::from_millis(50)) else { panic!() };
+    thinking.stop();
+    let Waited::Still(thinking) = thinking.wait(Duration::from_millis(80)) else { panic!() };
+    let run = thinking.quit_now().finish();
+    let answers: Vec<_> = run.asks.iter().map(|ask| ask.answer.clone()).collect();
+    assert_eq!(answers[2..], [Answer::Timeout, Answer::Timeout]);
+    assert_eq!(run.ending.how, EndHow::Quit);
+}
+
+#[test]
+fn the_end_of_input() {
+    let puppets = Puppets::new(|_| Act::Move);
+    let ready = start(&puppets, "", limits()).shake_hands().unwrap();
+    let run = ready.end_of_input().finish();
+    assert_eq!(run.ending.how, EndHow::EndOfInput);
+    assert_eq!(run.asks.last().unwrap().question, Question::EndOfInput);
+    assert_eq!(last(&run), &Answer::Done);
+}
+
+#[test]
+fn one_that_slept_over_a_limit_would_have_done_so_on_any_host() {
+    let strained = |share: f64| {
+        let puppets = Puppets::new(|_| Act::Hang).busy(share);
+        let ready = start(&puppets, "", short_answer()).shake_hands().unwrap();
+        let run = go_from_start(ready).finish();
+        assert_eq!(last(&run), &Answer::Timeout);
+        run.strained
+    };
+    assert!(!strained(0.0), "it slept");
+    assert!(strained(1.0), "it computed");
+    // Between the edges of a wait a tenth of a processor is little, towards its end even that is something.
+    assert!(strained(0.05), "it computed a little to the last");
+}
+
+#[test]
+fn a_waiting_engine_is_looked_at_until_it_rests_or_has_worked() {
+    let look = |share: f64| {
+        let puppets = Puppets::new(|_| Act::Move).busy(share);
+        let mut ready = start(&puppets, "", limits()).shake_hands().unwrap();
+        let began = Instant::now();
+        let seen = ready.measure_idle(IdleWhen::AfterMove, Duration::from_millis(20)).unwrap();
+        (seen, began.elapsed())
+    };
+    let (rests, short) = look(0.0);
+    let (works, long) = look(0.9);
+    assert!(rests < 0.2 && works > 0.5, "{rests} {works}");
+    // Three looks at least before it is said to work on; these lengths are the rule's own, not the machine's.
+    assert!(short >= Duration::from_millis(20) && long >= Duration::from_millis(60));
+}

@@ -1,0 +1,375 @@
+//! Doubles of the sandbox for tests: engines that are threads of the test itself, and engines that are
+//! plain processes, for what only processes can do.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use nix::sys::eventfd::EventFd;
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
+use shakmaty::{CastlingMode, Position};
+
+use crate::engine::moves::Moves;
+use crate::model::evidence::{ExitHow, LeftProcess, Limits, Shell};
+use crate::sandbox::cpu::CpuTimes;
+use crate::sandbox::plan::{Audit, Confined, Launcher, Pipes, Plan, SandboxError, Staging, Traces};
+
+/// Limits for tests: long enough for a loaded machine, short where the limit itself is tested.
+pub(crate) fn limits() -> Limits {
+    Limits {
+        startup: Duration::from_secs(20),
+        answer: Duration::from_secs(10),
+        quit: Duration::from_secs(5),
+        grace: Duration::from_secs(10),
+    }
+}
+
+/// A plan that starts these bytes.
+pub(crate) fn plan_of(bytes: &str) -> Plan {
+    Plan {
+        bytes: Arc::from(bytes.as_bytes()),
+        staging: Staging::Neutral,
+        shell: Shell::AsIs,
+        audit: Audit::Full,
+    }
+}
+
+/// Set once, waited for with a deadline, and visible to poll.
+struct Gone {
+    exit: Mutex<Option<ExitHow>>,
+    changed: Condvar,
+    event: EventFd,
+}
+
+impl Gone {
+    fn new() -> (Arc<Gone>, OwnedFd) {
+        let event = EventFd::new().unwrap();
+        let ours = nix::unistd::dup(&event).unwrap();
+        let gone = Gone { exit: Mutex::new(None), changed: Condvar::new(), event };
+        (Arc::new(gone), ours)
+    }
+
+    fn set(&self, exit: ExitHow) {
+        self.exit.lock().unwrap().get_or_insert(exit);
+        self.changed.notify_all();
+        self.event.write(1).unwrap();
+    }
+
+    fn wait(&self, deadline: Instant) -> Option<ExitHow> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let exit = self.exit.lock().unwrap();
+        let (exit, _) = self.changed.wait_timeout_while(exit, left, |exit| exit.is_none()).unwrap();
+        *exit
+    }
+}
+
+/// The acts of a puppet that is to move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// Its first legal move.
+    Move,
+    /// Whatever it likes to say.
+    Say(String),
+    /// Ends.
+    Die,
+    /// Says nothing more, hears nothing more.
+    Hang,
+}
+
+/// The view of a puppet: the position and the `go` line.
+pub(crate) struct Scene<'a> {
+    pub(crate) moves: &'a Moves,
+    pub(crate) go: &'a str,
+}
+
+type Play = dyn Fn(Scene<'_>) -> Act + Send + Sync;
+
+/// A launcher whose engines are threads; well-behaved but for what the settings say.
+pub(crate) struct Puppets {
+    play: Arc<Play>,
+    greeting: String,
+    starts: Arc<dyn Fn(&Plan) -> bool + Send + Sync>,
+    heeds_quit: bool,
+    busy: f64,
+    pub(crate) started: Mutex<Vec<(Staging, Shell)>>,
+}
+
+impl Puppets {
+    pub(crate) fn new(play: impl Fn(Scene<'_>) -> Act + Send + Sync + 'static) -> Puppets {
+        Puppets {
+            play: Arc::new(play),
+            greeting: "id name Puppet".into(),
+            starts: Arc::new(|_| true),
+            heeds_quit: true,
+            busy: 0.0,
+            started: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Lines before `uciok`.
+    pub(crate) fn greeting(mut self, lines: &str) -> Puppets {
+        self.greeting = lines.into();
+        self
+    }
+
+    /// True if a plan starts at all.
+    pub(crate) fn starts(
+        mut self,
+        when: impl Fn(&Plan) -> bool + Send + Sync + 'static,
+    ) -> Puppets {
+        self.starts = Arc::new(when);
+        self
+    }
+
+    pub(crate) fn deaf_to_quit(mut self) -> Puppets {
+        self.heeds_quit = false;
+        self
+    }
+
+    /// Processor seconds a second that it seems to use.
+    pub(crate) fn busy(mut self, share: f64) -> Puppets {
+        self.busy = share;
+        self
+    }
+}
+
+struct PuppetOnStrings {
+    started: Instant,
+    gone: Arc<Gone>,
+    cut: Arc<AtomicBool>,
+    busy: f64,
+}
+
+impl Launcher for Puppets {
+    fn launch(&self, plan: &Plan) -> Result<(Box<dyn Confined>, Pipes), SandboxError> {
+        self.started.lock().unwrap().push((plan.staging.clone(), plan.shell));
+        let pipe = || nix::unistd::pipe().unwrap();
+        let ((their_in, stdin), (stdout, their_out), (stderr, their_err)) =
+            (pipe(), pipe(), pipe());
+        let (gone, ended) = Gone::new();
+        let cut = Arc::new(AtomicBool::new(false));
+        let started = Instant::now();
+        let (play, greeting, heeds_quit) =
+            (Arc::clone(&self.play), self.greeting.clone(), self.heeds_quit);
+        let starts = (self.starts)(plan);
+        let (theirs, strings) = (Arc::clone(&gone), Arc::clone(&cut));
+        std::thread::spawn(move || {
+            if starts {
+                let input = BufReader::new(File::from(their_in));
+                let mut output = File::from(their_out);
+                let puppet =
+                    Puppet { play: &*play, greeting: &greeting, heeds_quit, cut: &strings };
+                let _ = puppet.live(input, &mut output);
+                drop(output);
+            }
+            drop(their_err);
+            let exit = if strings.load(Ordering::SeqCst) {
+                ExitHow::Signal(9)
+            } else {
+                ExitHow::Status(i32::from(!starts))
+            };
+            theirs.set(exit);
+        });
+        let pipes = Pipes { stdin, stdout, stderr, ended };
+        let confined = PuppetOnStrings { started, gone, cut, busy: self.busy };
+        Ok((Box::new(confined), pipes))
+    }
+}
+
+struct Puppet<'a> {
+    play: &'a Play,
+    greeting: &'a str,
+    heeds_quit: bool,
+    cut: &'a AtomicBool,
+}
+
+impl Puppet<'_> {
+    fn live(&self, input: BufReader<File>, output: &mut File) -> std::io::Result<()> {
+        let mut moves = Moves::start();
+        for line in input.lines() {
+            let line = line?;
+            let words: Vec<&str> = line.split(' ').collect();
+            match words[0] {
+                "uci" => writeln!(output, "{}\nuciok", self.greeting)?,
+                "isready" => writeln!(output, "readyok")?,
+                "position" if words[1] == "startpos" => {
+                    moves = Moves::read(&words.get(3..).unwrap_or_default().join(" ")).unwrap();
+                }
+                "go" => {
+                    let scene = Scene { moves: &moves, go: &line };
+                    match (self.play)(scene) {
+                        Act::Move => {
+                            let first = moves.position().legal_moves()[0];
+                            let first = first.to_uci(CastlingMode::Standard);
+                            writeln!(output, "info depth 1 score cp 1 pv {first}")?;
+                            writeln!(output, "bestmove {first}")?;
+                        }
+                        Act::Say(text) => writeln!(output, "{text}")?,
+                        Act::Die => return Ok(()),
+                        Act::Hang => self.hang(),
+                    }
+                }
+                "quit" if self.heeds_quit => return Ok(()),
+                "quit" => self.hang(),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn hang(&self) {
+        while !self.cut.load(Ordering::SeqCst) {
+            std::thread::park_timeout(Duration::from_millis(2));
+        }
+    }
+}
+
+impl Confined for PuppetOnStrings {
+    fn started(&self) -> Instant {
+        self.started
+    }
+    fn start_is_over(&self) {}
+    fn wait_first(&self, deadline: Instant) -> Option<ExitHow> {
+        self.gone.wait(deadline)
+    }
+    fn wait_empty(&self, deadline: Instant) -> bool {
+        self.gone.wait(deadline).is_some()
+    }
+    fn processes(&self) -> Vec<LeftProcess> {
+        let alive = self.gone.exit.lock().unwrap().is_none();
+        let puppet = LeftProcess { pid: 1, state: 'S', command: "puppet".into() };
+        alive.then_some(puppet).into_iter().collect()
+    }
+    fn cpu_times(&self) -> CpuTimes {
+        CpuTimes::one(self.started.elapsed().mul_f64(self.busy))
+    }
+    fn unchanged_for(&self) -> Duration {
+        self.started.elapsed()
+    }
+    fn signal(&self, _: i32) {}
+    fn kill(&self) {
+        self.cut.store(true, Ordering::SeqCst);
+    }
+    fn close(self: Box<Self>) -> Traces {
+        Traces::default()
+    }
+}
+
+/// A launcher of plain processes: no sandbox, only their own process group.
+pub(crate) struct Plain {
+    dir: tempfile::TempDir,
+}
+
+impl Plain {
+    pub(crate) fn new() -> Plain {
+        Plain { dir: tempfile::tempdir().unwrap() }
+    }
+}
+
+struct Group {
+    started: Instant,
+    group: Pid,
+    gone: Arc<Gone>,
+}
+
+impl Launcher for Plain {
+    fn launch(&self, plan: &Plan) -> Result<(Box<dyn Confined>, Pipes), SandboxError> {
+        let file = tempfile::NamedTempFile::new_in(&self.dir).unwrap();
+        std::fs::write(file.path(), &plan.bytes).unwrap();
+        let shell = match plan.shell {
+            Shell::AsIs => "sh",
+            Shell::Dash => "dash",
+            Shell::Bash => "bash",
+        };
+        let started = Instant::now();
+        let mut child = Command::new(shell)
+            .arg(file.path())
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (gone, ended) = Gone::new();
+        let pipes = Pipes {
+            stdin: child.stdin.take().unwrap().into(),
+            stdout: child.stdout.take().unwrap().into(),
+            stderr: child.stderr.take().unwrap().into(),
+            ended,
+        };
+        let group = Pid::from_raw(i32::try_from(child.id()).unwrap());
+        let theirs = Arc::clone(&gone);
+        std::thread::spawn(move || {
+            let status = child.wait().unwrap();
+            drop(file);
+            theirs.set(match status.signal() {
+                Some(signal) => ExitHow::Signal(signal),
+                None => ExitHow::Status(status.code().unwrap_or(-1)),
+            });
+        });
+        let confined = Group { started, group, gone };
+        Ok((Box::new(confined), pipes))
+    }
+}
+
+impl Confined for Group {
+    fn started(&self) -> Instant {
+        self.started
+    }
+    fn start_is_over(&self) {}
+    fn wait_first(&self, deadline: Instant) -> Option<ExitHow> {
+        self.gone.wait(deadline)
+    }
+    fn wait_empty(&self, deadline: Instant) -> bool {
+        loop {
+            if self.processes().is_empty() {
+                return true;
+            }
+            if Instant::now() >= deadline {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    fn processes(&self) -> Vec<LeftProcess> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+                continue;
+            };
+            let mut stat = String::new();
+            let opened = File::open(entry.path().join("stat"));
+            if opened.and_then(|mut file| file.read_to_string(&mut stat)).is_err() {
+                continue;
+            }
+            let Some((_, rest)) = stat.rsplit_once(") ") else {
+                continue;
+            };
+            let fields: Vec<&str> = rest.split(' ').collect();
+            let state = fields[0].chars().next().unwrap();
+            if fields[2] == self.group.to_string() && state != 'Z' {
+                found.push(LeftProcess { pid, state, command: "?".into() });
+            }
+        }
+        found
+    }
+    fn cpu_times(&self) -> CpuTimes {
+        CpuTimes::default()
+    }
+    fn signal(&self, signal: i32) {
+        let _ = kill(self.group, Signal::try_from(signal).unwrap());
+    }
+    fn kill(&self) {
+        let _ = killpg(self.group, Signal::SIGKILL);
+    }
+    fn close(self: Box<Self>) -> Traces {
+        self.kill();
+        Traces::default()
+    }
+}

@@ -1,0 +1,224 @@
+//! The ends of games: each one typed value, with the words that the event's PGN uses.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use shakmaty::Color;
+
+use super::result::GameResult;
+use crate::model::evidence::ExitHow;
+
+/// The reason why a game ended. Ends that one side suffers name no side: [`Ending::loser`] does.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Termination {
+    /// Mate on the board (rule 2.1).
+    Mate,
+    /// No legal move and no check (rule 2.2).
+    Stalemate,
+    /// The same position for the third time (rule 2.2).
+    Threefold,
+    /// A hundred plies without a pawn move or a capture (rule 2.2).
+    FiftyMoves,
+    /// Neither side can mate. Rule 2.2 does not list it, the real events played so: a setting.
+    InsufficientMaterial,
+    /// A `bestmove` that is no legal move (rule 2.1), with what it said.
+    IllegalMove(String),
+    /// Out of time (rules 1.2, 2.1).
+    Time {
+        /// How much later than the clock allowed the move came; none if it never came.
+        over: Option<Duration>,
+    },
+    /// `bestmove resign` (rule 2.1).
+    Resignation,
+    /// The process ended or closed its output in the middle of the game (rule 6.2).
+    Crash {
+        /// How it ended, where that is known.
+        exit: Option<ExitHow>,
+    },
+    /// Without a clock: no answer within the bound on every wait.
+    Stall {
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// The engine could not be started, with the reason.
+    NoStart(String),
+    /// The draw rule on evaluations.
+    DrawByEval,
+    /// The win rule on evaluations.
+    WinByEval,
+    /// The result that the endgame tables give.
+    Tables,
+    /// The longest game that was asked for.
+    Length,
+    /// Broken off from outside: no fault of an engine.
+    Aborted(String),
+    /// Decided by somebody else; the source does not say by which rule.
+    Adjudicated,
+    /// The source does not say, or in words that are not known here.
+    Unknown,
+}
+
+impl Termination {
+    /// True if the loser crashed (rule 6.2): it ended, hung or did not start. A lost clock or an illegal move is
+    /// a loss of an engine that still works.
+    #[must_use]
+    pub fn is_crash(&self) -> bool {
+        matches!(
+            self,
+            Termination::Crash { .. } | Termination::Stall { .. } | Termination::NoStart(_)
+        )
+    }
+
+    /// True if the rules on the board end the game so.
+    #[must_use]
+    pub fn is_on_the_board(&self) -> bool {
+        matches!(
+            self,
+            Termination::Mate
+                | Termination::Stalemate
+                | Termination::Threefold
+                | Termination::FiftyMoves
+                | Termination::InsufficientMaterial
+        )
+    }
+}
+
+/// The end of a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// The result.
+    pub result: GameResult,
+    /// The reason.
+    pub reason: Termination,
+}
+
+impl Ending {
+    /// A draw.
+    #[must_use]
+    pub fn draw(reason: Termination) -> Ending {
+        Ending { result: GameResult::Draw, reason }
+    }
+
+    /// A win.
+    #[must_use]
+    pub fn win(winner: Color, reason: Termination) -> Ending {
+        Ending { result: GameResult::Win(winner), reason }
+    }
+
+    /// No result.
+    #[must_use]
+    pub fn aborted(why: impl Into<String>) -> Ending {
+        Ending { result: GameResult::Unfinished, reason: Termination::Aborted(why.into()) }
+    }
+
+    /// The side that crashed, where a crash ended the game. Crashes are counted as losses (rule 6.2).
+    #[must_use]
+    pub fn crashed(&self) -> Option<Color> {
+        self.loser().filter(|_| self.reason.is_crash())
+    }
+
+    /// The side that lost, where one did.
+    #[must_use]
+    pub fn loser(&self) -> Option<Color> {
+        match self.result {
+            GameResult::Win(winner) => Some(!winner),
+            _ => None,
+        }
+    }
+
+    /// The PGN tag `Termination`; none for a normal end, as the event writes it.
+    #[must_use]
+    pub fn termination(&self) -> Option<&'static str> {
+        Some(match self.reason {
+            Termination::Mate
+            | Termination::Stalemate
+            | Termination::Threefold
+            | Termination::FiftyMoves
+            | Termination::InsufficientMaterial
+            | Termination::Resignation
+            | Termination::Unknown => return None,
+            Termination::IllegalMove(_) => "illegal move",
+            Termination::Time { .. } => "time forfeit",
+            Termination::Crash { .. } | Termination::NoStart(_) => "abandoned",
+            Termination::Stall { .. } => "stalled connection",
+            Termination::DrawByEval
+            | Termination::WinByEval
+            | Termination::Tables
+            | Termination::Length
+            | Termination::Adjudicated => "adjudication",
+            Termination::Aborted(_) => "unterminated",
+        })
+    }
+
+    /// The PGN tag `TerminationDetails`, in the event's words where the event has some.
+    #[must_use]
+    pub fn details(&self) -> String {
+        let name = |side: Option<Color>| match side {
+            Some(Color::White) => "White",
+            Some(Color::Black) => "Black",
+            None => "Nobody",
+        };
+        let loser = name(self.loser());
+        let winner = name(self.loser().map(|side| !side));
+        match &self.reason {
+            Termination::Mate => format!("{winner} mates"),
+            Termination::Stalemate => "Stalemate".into(),
+            Termination::Threefold => "3-Fold repetition".into(),
+            Termination::FiftyMoves => "Fifty moves rule".into(),
+            Termination::InsufficientMaterial => "Insufficient material".into(),
+            Termination::IllegalMove(said) => format!("{loser} makes an illegal move: {said}"),
+            Termination::Time { .. } => format!("{loser} loses on time"),
+            Termination::Resignation => format!("{loser} resigns"),
+            Termination::Crash { .. } => format!("{loser} disconnects"),
+            Termination::Stall { .. } => format!("{loser}'s connection stalls"),
+            Termination::NoStart(_) => format!("{loser} does not start"),
+            Termination::DrawByEval => "TCEC draw rule".into(),
+            Termination::WinByEval => "TCEC win rule".into(),
+            Termination::Tables => "Syzygy tables".into(),
+            Termination::Length => "Longest game reached".into(),
+            Termination::Aborted(why) => format!("Unfinished: {why}"),
+            Termination::Adjudicated => "Adjudicated".into(),
+            Termination::Unknown => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_events_words() {
+        let lost = |reason| Ending::win(Color::White, reason);
+        for (ending, word, details) in [
+            (lost(Termination::Time { over: None }), "time forfeit", "Black loses on time"),
+            (
+                lost(Termination::Stall { waited: Duration::from_secs(1) }),
+                "stalled connection",
+                "Black's connection stalls",
+            ),
+            (
+                lost(Termination::IllegalMove("a1a1".into())),
+                "illegal move",
+                "Black makes an illegal move: a1a1",
+            ),
+            (lost(Termination::Crash { exit: None }), "abandoned", "Black disconnects"),
+        ] {
+            assert_eq!(ending.termination(), Some(word));
+            assert_eq!(ending.details(), details);
+            assert_eq!(ending.loser(), Some(Color::Black));
+        }
+    }
+
+    #[test]
+    fn a_crash_is_the_losers() {
+        let crashed = |reason| Ending::win(Color::White, reason).crashed();
+        assert_eq!(crashed(Termination::Crash { exit: None }), Some(Color::Black));
+        assert_eq!(crashed(Termination::NoStart("no file".into())), Some(Color::Black));
+        assert_eq!(crashed(Termination::Time { over: None }), None);
+        assert_eq!(Ending::aborted("a crash of the host").crashed(), None);
+        // Its words tell of a crash; its type does not.
+        assert_eq!(crashed(Termination::IllegalMove("crash".into())), None);
+    }
+}

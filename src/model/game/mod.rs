@@ -1,0 +1,9 @@
+//! A game of chess as every room shares it: its players, its moves with what was measured, its end.
+
+pub mod ending;
+pub mod listed;
+pub mod opening;
+pub mod points;
+pub mod record;
+pub mod result;
+pub mod score;

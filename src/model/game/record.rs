@@ -1,0 +1,188 @@
+//! A game as it was played, with the evidence of each move.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use shakmaty::{ByColor, Chess, Color, Move, Position};
+
+use super::ending::Ending;
+use super::opening::Opening;
+use super::score::Score;
+
+/// A moment, as time since some beginning that all stamps of a game share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stamp(pub Duration);
+
+impl Stamp {
+    /// The time from `earlier` to here; zero where that is later.
+    #[must_use]
+    pub fn since(self, earlier: Stamp) -> Duration {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// A search in the engine's own numbers; a number that it did not give is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SearchInfo {
+    /// Plies searched.
+    pub depth: Option<u32>,
+    /// The deepest line, in plies.
+    pub seldepth: Option<u32>,
+    /// Positions searched.
+    pub nodes: Option<u64>,
+    /// Positions a second.
+    pub speed: Option<u64>,
+    /// The hash table's filling, per mille.
+    pub hashfull: Option<u32>,
+    /// Positions found in endgame tables.
+    pub table_hits: Option<u64>,
+    /// The score, from the engine's own point of view.
+    pub score: Option<Score>,
+}
+
+/// A game that goes on after an interruption (rule 6.1.5).
+#[derive(Clone, Debug, Default)]
+pub struct Resume {
+    /// The moves that players had made.
+    pub plies: Vec<PlyRecord>,
+    /// The clocks when it goes on, compensation included.
+    pub clocks: ByColor<Duration>,
+}
+
+/// A move as it is told while the game goes on.
+#[derive(Debug)]
+pub struct Played<'a> {
+    /// The moves that players made before it.
+    pub number: usize,
+    /// Its side.
+    pub mover: Color,
+    /// The move.
+    pub ply: &'a PlyRecord,
+    /// Both clocks after it.
+    pub clocks: ByColor<Duration>,
+    /// The line of play that its search expected.
+    pub pv: &'a [u8],
+}
+
+/// One move and its evidence.
+#[derive(Clone, Debug)]
+pub struct PlyRecord {
+    /// The move.
+    pub played: Move,
+    /// When it was asked for.
+    pub sent: Stamp,
+    /// When it was heard.
+    pub heard: Stamp,
+    /// The mover's clock after it, increment included.
+    pub left: Duration,
+    /// The search behind it.
+    pub info: SearchInfo,
+    /// Where its expected line stands in [`GameRecord::pvs`].
+    pub pv: Range<usize>,
+    /// Plies to the draw and the win rule; negative while these do not count.
+    pub rules_in: (i32, i32),
+}
+
+impl PlyRecord {
+    /// A move of which nothing else is known.
+    #[must_use]
+    pub fn bare(played: Move) -> PlyRecord {
+        PlyRecord {
+            played,
+            sent: Stamp::default(),
+            heard: Stamp::default(),
+            left: Duration::ZERO,
+            info: SearchInfo::default(),
+            pv: 0..0,
+            rules_in: (0, 0),
+        }
+    }
+
+    /// How long the move took.
+    #[must_use]
+    pub fn used(&self) -> Duration {
+        self.heard.since(self.sent)
+    }
+}
+
+/// The question that ended a game without a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unanswered {
+    /// When it was asked.
+    pub sent: Stamp,
+    /// When the answer came, or the waiting ended.
+    pub heard: Stamp,
+    /// The time that the clock allowed.
+    pub left: Duration,
+}
+
+/// A game as it was played.
+#[derive(Clone, Debug)]
+pub struct GameRecord {
+    /// The opening.
+    pub opening: Opening,
+    /// The moves that players made.
+    pub plies: Vec<PlyRecord>,
+    /// The expected lines, one after the other.
+    pub pvs: Vec<u8>,
+    /// How it ended.
+    pub ending: Ending,
+    /// The question without an answer that counts, where the game ended by one.
+    pub unanswered: Option<Unanswered>,
+    /// The side that gave no answer at all: its engine must not be asked again.
+    pub hung: Option<Color>,
+}
+
+impl GameRecord {
+    /// A game of which only moves and end are known.
+    #[must_use]
+    pub fn of_moves(opening: Opening, moves: Vec<Move>, ending: Ending) -> GameRecord {
+        GameRecord {
+            opening,
+            plies: moves.into_iter().map(PlyRecord::bare).collect(),
+            pvs: Vec::new(),
+            ending,
+            unanswered: None,
+            hung: None,
+        }
+    }
+
+    /// Every move on the board, the opening's first.
+    pub fn moves(&self) -> impl Iterator<Item = Move> {
+        self.opening.moves().iter().copied().chain(self.plies.iter().map(|ply| ply.played))
+    }
+
+    /// The number of moves on the board, the opening's among them.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        self.opening.moves().len() + self.plies.len()
+    }
+
+    /// Every move with the position after it.
+    pub fn positions(&self) -> impl Iterator<Item = (Move, Chess)> {
+        self.moves().scan(self.opening.start(), |position, played| {
+            // A record holds only moves that were legal when it was made.
+            position.play_unchecked(played);
+            Some((played, position.clone()))
+        })
+    }
+
+    /// The side that has the move after so many plies on the board.
+    #[must_use]
+    pub fn mover(&self, plies: usize) -> Color {
+        let first = self.opening.start().turn();
+        if plies.is_multiple_of(2) { first } else { !first }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_time_passes_backwards() {
+        let [early, late] = [2, 5].map(|secs| Stamp(Duration::from_secs(secs)));
+        assert_eq!(late.since(early), Duration::from_secs(3));
+        assert_eq!(early.since(late), Duration::ZERO);
+    }
+}

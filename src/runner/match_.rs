@@ -1,0 +1,97 @@
+//! A match as data: its engines, its games and its terms.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use super::affinity::Affinity;
+use super::engine::{Bounds, Engine};
+use super::schedule::{Pairing, Schedule};
+use crate::game::adjudicate::Rules;
+use crate::game::clock::Patience;
+use crate::game::end::Material;
+use crate::game::openings::{Book, Sequence};
+use crate::game::tables::Tables;
+use crate::model::game::opening::Opening;
+use crate::model::game::record::Resume;
+
+/// When engines are started anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restart {
+    /// Only where they must be: after a crash, or to change places.
+    Needed,
+    /// For every game.
+    EveryGame,
+}
+
+/// A match.
+pub struct Match {
+    /// The players.
+    pub engines: Vec<Arc<Engine>>,
+    /// The pairings.
+    pub games: Games,
+    /// Time margins and bounds on moves.
+    pub patience: Patience,
+    /// Bounds on what is no move.
+    pub bounds: Bounds,
+    /// True if insufficient material is a draw.
+    pub material: Material,
+    /// Adjudication.
+    pub rules: Rules,
+    /// Tables to adjudicate by.
+    pub tables: Option<Tables>,
+    /// Games at a time.
+    pub concurrency: NonZeroUsize,
+    /// Placement on cores.
+    pub affinity: Affinity,
+    /// When engines are started anew.
+    pub restart: Restart,
+    /// True if expected lines of play are kept.
+    pub keep_pv: bool,
+    /// True if every move is told when it is played.
+    pub tell_moves: bool,
+}
+
+/// The games of a match.
+pub enum Games {
+    /// By a plan, with the openings of a book; the start position if there is none.
+    Planned(Schedule, Option<(Book, Sequence)>),
+    /// One by one, as an event has them.
+    Given(Vec<Given>),
+}
+
+/// A game that an event wants played.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The players and their colours; its `game` is its place in the list.
+    pub pairing: Pairing,
+    /// Where it begins.
+    pub opening: Opening,
+    /// The moves before an interruption.
+    pub resume: Option<Resume>,
+}
+
+impl Games {
+    /// How many.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        match self {
+            Games::Planned(schedule, _) => schedule.total(),
+            Games::Given(list) => list.len(),
+        }
+    }
+
+    /// The game of a number, from 0.
+    pub(super) fn game(&self, number: usize) -> Option<Given> {
+        match self {
+            Games::Planned(schedule, book) => {
+                let pairing = schedule.pairing(number)?;
+                let opening = book.as_ref().and_then(|(book, sequence)| {
+                    let index = sequence.opening(pairing.encounter)?;
+                    book.openings().get(index).cloned()
+                });
+                Some(Given { pairing, opening: opening.unwrap_or_default(), resume: None })
+            }
+            Games::Given(list) => list.get(number).cloned(),
+        }
+    }
+}
