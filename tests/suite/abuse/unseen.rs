@@ -3,7 +3,7 @@
 
 use gate4k::model::evidence::Record;
 
-use super::attack::Named::{Denial, Open, Process, Refused, Resource, Unrecorded};
+use super::attack::Named::{Denial, Open, Process, Product, Refused, Resource, Unrecorded};
 use super::attack::{Attack, Control, Param, c, sh};
 
 pub(crate) fn attacks() -> Vec<Attack> {
@@ -31,7 +31,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
                 Unrecorded(Record::Denials),
             ])
             .control(Control::Root),
-        c(26, "own_program_again").may_work(),
+        c(26, "own_program_again").named(&[Product]).may_work(),
         c(26, "own_loader").may_work().control(report),
         sh(26, "preloaded_helper", PRELOADED).named(&[Refused("as")]).may_work(),
     ];
