@@ -10,7 +10,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
     let report = Control::Skipped("it is the report that is attacked");
     let inside = Control::Skipped("outside nobody limits it");
     let mut all = vec![
-        c(26, "race_to_device").may_work().may_be_caught(),
+        c(26, "race_to_device").named(&[Refused("zero")]).may_work(),
         c(26, "race_to_host_file").tells(Param::Secret).may_work().may_be_caught(),
         c(26, "daemon_without_leader").named(&[Process]).may_work(),
         c(26, "memory_without_leader").named(&[Resource("memory in use")]).control(inside),
