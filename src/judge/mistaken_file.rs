@@ -30,7 +30,9 @@ enum Mistaken {
 /// either the bytes are no program's or rule `format` has failed already.
 pub(super) fn fold(findings: &mut [Finding], submission: &Submission) {
     let status = |rule: RuleId| findings.iter().find(|one| one.rule == rule).map(|one| one.status);
-    if status(RuleId::Startup) != Some(Status::Fail) {
+    // What starts under its own name is an entry, whatever that name ends in.
+    let by_its_name = status(RuleId::FileName) == Some(Status::Fail);
+    if status(RuleId::Startup) != Some(Status::Fail) || by_its_name {
         return;
     }
     let name = String::from_utf8_lossy(submission.file_name.as_bytes()).into_owned();
