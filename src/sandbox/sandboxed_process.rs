@@ -13,6 +13,7 @@ use crate::model::evidence::{
     Exec, ExitHow, FileOpen, LeftProcess, ProgramClass, Record, Refusal, Resource,
 };
 use crate::model::text::escape;
+use crate::model::units::Bytes;
 use crate::sandbox::child;
 use crate::sandbox::child_setup::{Host, HostReady};
 use crate::sandbox::fs::workspace::{Workspace, setup};
@@ -149,6 +150,14 @@ impl Confined for SandboxedProcess {
         CpuTimes::of(self.shared.live())
     }
 
+    fn waits_for_input(&self) -> bool {
+        process::wait_for_input(&self.shared.live())
+    }
+
+    fn resident(&self) -> Bytes {
+        crate::sandbox::limits::memory::resident(&self.shared.live())
+    }
+
     fn unchanged_for(&self) -> Duration {
         self.shared.unchanged_for()
     }
@@ -278,7 +287,7 @@ impl SandboxedProcess {
             name: escape(name.as_bytes(), 300),
             lasted: raw.ended.map(|end| end.saturating_duration_since(raw.at)),
             exit: raw.exit,
-            product: raw.file.and_then(|file| sums.of(file)),
+            product: raw.product.and_then(|inode| sums.of(inode, raw.file)),
         }
     }
 }
