@@ -278,7 +278,7 @@ impl SandboxedProcess {
             name: escape(name.as_bytes(), 300),
             lasted: raw.ended.map(|end| end.saturating_duration_since(raw.at)),
             exit: raw.exit,
-            product: raw.file.and_then(|file| sums.of(file)),
+            product: raw.product.and_then(|inode| sums.of(inode, raw.file)),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Files of an entry, held by descriptor from the moment in which they were looked up.
 
+use std::collections::HashMap;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{Read, Seek};
 use std::os::fd::{AsFd, AsRawFd};
@@ -215,6 +216,7 @@ pub(in crate::sandbox) fn running(tid: i32) -> std::io::Result<Found> {
 pub(in crate::sandbox) struct Sums {
     left: u64,
     until: Instant,
+    known: HashMap<(u64, u64), Product>,
 }
 
 impl Sums {
@@ -222,11 +224,23 @@ impl Sums {
     pub(in crate::sandbox) fn new() -> Sums {
         const BYTES: u64 = 1 << 30;
         const TIME: Duration = Duration::from_secs(10);
-        Sums { left: BYTES, until: Instant::now() + TIME }
+        Sums { left: BYTES, until: Instant::now() + TIME, known: HashMap::new() }
+    }
+
+    /// Size and sum of a product, by its file where that has not been summed up yet.
+    pub(in crate::sandbox) fn of(
+        &mut self,
+        inode: (u64, u64),
+        file: Option<File>,
+    ) -> Option<Product> {
+        if let Some(product) = file.and_then(|file| self.sum(file)) {
+            self.known.insert(inode, product);
+        }
+        self.known.get(&inode).cloned()
     }
 
     /// Size and sum of a regular file; without its sum beyond the bounds.
-    pub(in crate::sandbox) fn of(&mut self, mut file: File) -> Option<Product> {
+    fn sum(&mut self, mut file: File) -> Option<Product> {
         /// A product larger than this is listed by its size alone.
         const MOST: u64 = 256 << 20;
         let metadata = file.metadata().ok()?;
@@ -294,7 +308,7 @@ mod tests {
         nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRUSR).unwrap();
         // Nobody ever writes into it: an open that waited would wait for ever.
         assert!(files.find(1, &fifo).unwrap().head(1).is_none());
-        let sum = Sums::new().of(File::open("/dev/zero").unwrap()).unwrap();
+        let sum = Sums::new().sum(File::open("/dev/zero").unwrap()).unwrap();
         assert_eq!(sum.sha256, "");
     }
 
@@ -321,9 +335,9 @@ mod tests {
         let path = dir.path().join("x");
         std::fs::write(&path, "abc").unwrap();
         let mut sums = Sums::new();
-        assert_eq!(sums.of(File::open(&path).unwrap()).unwrap().sha256.len(), 64);
+        assert_eq!(sums.sum(File::open(&path).unwrap()).unwrap().sha256.len(), 64);
         sums.left = 2;
-        let product = sums.of(File::open(&path).unwrap()).unwrap();
+        let product = sums.sum(File::open(&path).unwrap()).unwrap();
         assert_eq!((product.size, product.sha256.as_str()), (Bytes(3), ""));
     }
 }

@@ -105,6 +105,7 @@ impl Tracer<'_> {
             ended: Some(now),
             exit: None,
             file: None,
+            product: None,
             own_code: false,
         });
     }
@@ -158,9 +159,10 @@ impl Tracer<'_> {
         let file = product.and_then(Found::open);
         // Nor can it be listed with its hash.
         let hidden = hidden || (product.is_some() && script.is_none() && file.is_none());
+        let product = product.map(Found::inode);
         let file = file.filter(|_| {
-            product.is_some_and(|product| {
-                self.products.len() < MOST_PRODUCTS && self.products.insert(product.inode())
+            product.is_some_and(|inode| {
+                self.products.len() < MOST_PRODUCTS && self.products.insert(inode)
             })
         });
         // The words that the program got may be others than those that were there when it was asked for.
@@ -197,6 +199,7 @@ impl Tracer<'_> {
                     ended: None,
                     exit: None,
                     file: None,
+                    product: None,
                     own_code,
                 });
             }
@@ -219,6 +222,7 @@ impl Tracer<'_> {
             parent,
             by,
             file,
+            product,
             seen,
             outcome: ExecOutcome::Ran,
             ended: None,

@@ -41,6 +41,8 @@ pub(in crate::sandbox) struct RawExec {
     pub(in crate::sandbox) exit: Option<ExitHow>,
     /// The file that ran, for hashing own products later.
     pub(in crate::sandbox) file: Option<File>,
+    /// Device and inode of that file, where it is a product; of files that run several times only the first is held.
+    pub(in crate::sandbox) product: Option<(u64, u64)>,
     /// Whether the program that asked for it had code of the entry's own in its memory.
     pub(in crate::sandbox) own_code: bool,
 }

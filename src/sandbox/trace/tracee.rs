@@ -187,7 +187,10 @@ pub(in crate::sandbox) fn path(pid: i32, dirfd: Option<u64>, address: u64) -> Pa
 
 /// The same path in its shortest spelling: without `.` and repeated slashes, which mean nothing.
 fn plain(path: &Path) -> PathBuf {
-    path.components().filter(|part| !matches!(part, std::path::Component::CurDir)).collect()
+    let plain: PathBuf =
+        path.components().filter(|part| !matches!(part, std::path::Component::CurDir)).collect();
+    // A slash at the end says that a directory is meant.
+    if path.as_os_str().as_bytes().ends_with(b"/") { plain.join("") } else { plain }
 }
 
 #[cfg(test)]
