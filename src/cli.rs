@@ -19,6 +19,7 @@ use crate::model::rule::{RULES, RuleId, UnknownRule};
 use crate::sandbox::devices::DeviceClass;
 pub use event::{
     DecideArgs, EventCommand, EventFile, EventRunArgs, ExportArgs, ExportWhat, FixArgs, NewArgs,
+    ReplayArgs, ReplayFormat,
 };
 pub use play::{DrawChoice, MatchArgs, PgnStyle};
 pub use report::{ReportFormat, ReportPath, ReportTo};

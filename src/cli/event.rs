@@ -25,6 +25,8 @@ pub enum EventCommand {
     Decide(DecideArgs),
     /// Take a fix of an engine that crashed more than once, yet promotes (rule 6.3)
     Fix(FixArgs),
+    /// Compare recorded games of a real event with what the formats of an event file give
+    ReplayGames(ReplayArgs),
 }
 
 /// An event's file.
@@ -107,4 +109,27 @@ pub struct FixArgs {
     /// What was mended
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
+}
+
+/// `gate4k event replay-games`.
+#[derive(Clone, Debug, Args)]
+pub struct ReplayArgs {
+    /// The event's stages
+    #[arg(value_name = "EVENT.toml")]
+    pub event: PathBuf,
+    /// Its games, plain or xz; Event tags or file names tell the stage
+    #[arg(value_name = "FILE.pgn", required = true)]
+    pub files: Vec<PathBuf>,
+    /// How to tell what agrees and what differs
+    #[arg(long, value_enum, default_value_t = ReplayFormat::Human)]
+    pub format: ReplayFormat,
+}
+
+/// How `gate4k event replay-games` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReplayFormat {
+    /// For people
+    Human,
+    /// For programs
+    Json,
 }

@@ -64,7 +64,9 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let choice = match Choice::of(args) {
         Ok(choice) => choice,
         Err(error) => {
-            tell(&with_causes(&error));
+            let why = with_causes(&error);
+            tell(&why);
+            Reports::open(args, Surroundings::here())?.failed(&why, out)?;
             return Ok(Exit::Usage);
         }
     };
@@ -88,7 +90,7 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         Ok(judge) => judge,
         Err(error) => {
             tell(&error.to_string());
-            outputs.finish(ReportInput::from(&[]), &[], out)?;
+            outputs.failed(&error.to_string(), out)?;
             return Ok(error.exit());
         }
     };

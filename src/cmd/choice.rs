@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use tracing::debug;
 
 use super::{NO_ENTRY, settings};
@@ -13,6 +14,7 @@ use crate::judge::settings::Settings;
 use crate::judge::waive;
 use crate::model::entry_report::ConfigFinding;
 use crate::model::text::shown;
+use crate::policy::allowlist::Allowlist;
 
 /// What was chosen.
 pub(super) struct Choice {
@@ -44,6 +46,9 @@ impl Choice {
         };
         let config = read_config(args, &here, branch.as_ref(), &mut notes)?;
         debug!(?config, "configuration");
+        if let Some(branch) = &branch {
+            branch.must_stay_readable(args, &here, &config)?;
+        }
         let mut config = over(args, config);
         let allowlist_text = match &branch {
             None => None,
@@ -139,6 +144,30 @@ impl Branch<'_> {
                 Ok(Some(String::from_utf8_lossy(&text).into_owned()))
             }
         }
+    }
+
+    /// A branch that breaks the settings would be found out only once it is merged, since its own decide nothing here.
+    fn must_stay_readable(
+        &self,
+        args: &CheckArgs,
+        here: &Path,
+        config: &Config,
+    ) -> anyhow::Result<()> {
+        let broken = |path: &Path| format!("this branch breaks {}", shown(&relative(path, here)));
+        let mut list = config.allowlist.clone();
+        if let Some(path) = args.config.clone().or_else(|| Config::find(here))
+            && let Some(text) = self.changes.proposed(&path)?
+        {
+            list = Config::parse(&text, &relative(&path, here))
+                .with_context(|| broken(&path))?
+                .allowlist;
+        }
+        if let Some(path) = args.entry.allowlist.clone().or(list)
+            && let Some(text) = self.changes.proposed(&path)?
+        {
+            Allowlist::parse(&text, &relative(&path, here)).with_context(|| broken(&path))?;
+        }
+        Ok(())
     }
 
     /// A waiver is for the entry that the organisers looked at, and not for one that the branch puts behind

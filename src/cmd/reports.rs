@@ -107,6 +107,38 @@ impl Reports {
         failed
     }
 
+    /// Nothing could be judged: the reports that people do not read on the terminal say so as well.
+    pub(super) fn failed(self, why: &str, out: &mut impl Write) -> anyhow::Result<()> {
+        let text = |format: ReportFormat| -> anyhow::Result<Option<String>> {
+            Ok(match format {
+                ReportFormat::Github => Some(github::failure(why)),
+                ReportFormat::Markdown => Some(markdown::failure(why)),
+                ReportFormat::Sarif => Some(sarif::failure(why)?),
+                // These have no place for what is no finding; the exit code and standard error tell it.
+                ReportFormat::Human
+                | ReportFormat::Json
+                | ReportFormat::Junit
+                | ReportFormat::Html => None,
+            })
+        };
+        let mut all = self.stdout.iter().chain(self.files.iter().map(|(format, _)| format));
+        if let Some(path) = &self.surroundings.summary
+            && all.any(|format| *format == ReportFormat::Github)
+        {
+            let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+            file.write_all(markdown::failure(why).as_bytes())?;
+        }
+        for format in &self.stdout {
+            out.write_all(text(*format)?.unwrap_or_default().as_bytes())?;
+        }
+        for (format, sink) in self.files {
+            if let Some(text) = text(format)? {
+                sink.write(&text)?;
+            }
+        }
+        Ok(())
+    }
+
     fn for_people(&self, page: &str, out: &mut impl Write) -> io::Result<()> {
         match &self.surroundings.token {
             Some(token) => out.write_all(github::quoted(page, token).as_bytes()),

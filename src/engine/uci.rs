@@ -298,6 +298,15 @@ pub fn speaks_of_book(text: &str) -> bool {
     })
 }
 
+/// True if `false` for this option switches off an own book or pondering (rule 0.1).
+#[must_use]
+pub fn switches_book_or_pondering(option: &OptionLine) -> bool {
+    let name = option.name.to_ascii_lowercase();
+    // `UseBook` is one word; a notebook is none.
+    let of_book = name.contains("book") && !name.contains("notebook");
+    option.kind.eq_ignore_ascii_case("check") && (of_book || name.contains("ponder"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -407,6 +416,23 @@ mod tests {
             ("info string bestmove e2e4", None),
         ] {
             assert_eq!(best_word(line.as_bytes()), word.map(str::as_bytes), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_switch_is_a_switch_of_book_or_pondering() {
+        for (line, is) in [
+            ("option name OwnBook type check default true", true),
+            ("option name Own Book type check default true", true),
+            ("option name Use_Book type check default false", true),
+            ("option name UseBook type check default true", true),
+            ("option name PONDER type check", true),
+            ("option name Book File type string default a.bin", false),
+            ("option name Hash type spin default 16", false),
+            ("option name Notebook type check default true", false),
+        ] {
+            let Reply::Option(option) = parse(line.as_bytes()) else { panic!("{line}") };
+            assert_eq!(switches_book_or_pondering(&option), is, "{line}");
         }
     }
 

@@ -153,6 +153,12 @@ impl<O: Observer> Wire<O> {
         self.ended_at.is_some()
     }
 
+    /// Whether any byte came from the engine since the question began.
+    #[must_use]
+    pub fn has_spoken(&self) -> bool {
+        self.bytes > 0
+    }
+
     /// The last bytes of standard error.
     pub fn stderr_tail(&mut self) -> &[u8] {
         self.drain_stderr();

@@ -83,7 +83,7 @@ impl Entrant {
     ) -> Result<Entrant, CheckError> {
         let judge = judges.of(config, entry)?;
         let allowlist = match &config.allowlist {
-            Some(path) => sha256(&read(path)?),
+            Some(path) => sha256(read(path)?),
             None => sha256(BUILT_IN.as_bytes()),
         };
         let playable = judge.playable(&entry.path, None)?;

@@ -2,16 +2,15 @@
 //! begins, and kept in its journal, so that the list follows from that alone.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use sha2::{Digest, Sha256};
 use shakmaty::Color;
 
 use super::journal::record::{History, HistoryFile, Meeting, Record};
 use super::journal::{self, JournalError};
 use super::pgn_source::{PgnError, PgnSource};
+use crate::judge::file_sha256;
 use crate::model::game::result::GameResult;
-use crate::model::text::hex;
 use crate::model::text::shown;
 
 /// Why a history cannot be used.
@@ -74,7 +73,7 @@ pub fn read(files: &[PathBuf]) -> Result<History, HistoryError> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         told.push(HistoryFile {
             name: name.unwrap_or_default(),
-            sha256: sum(path)
+            sha256: file_sha256(path)
                 .map_err(|source| HistoryError::Read { path: path.clone(), source })?,
             games,
         });
@@ -84,20 +83,6 @@ pub fn read(files: &[PathBuf]) -> Result<History, HistoryError> {
         .map(|((white, black), results)| Meeting { white, black, results })
         .collect();
     Ok(History { files: told, meetings })
-}
-
-/// The SHA-256 of a file of any size.
-fn sum(path: &Path) -> std::io::Result<String> {
-    let mut file = std::fs::File::open(path)?;
-    let mut hasher = Sha256::new();
-    let mut part = vec![0; 1 << 16];
-    loop {
-        let length = std::io::Read::read(&mut file, &mut part)?;
-        if length == 0 {
-            return Ok(hex(hasher.finalize()));
-        }
-        hasher.update(&part[..length]);
-    }
 }
 
 #[cfg(test)]

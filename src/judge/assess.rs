@@ -9,6 +9,7 @@ use tracing::{debug, trace};
 use super::error::CheckError;
 use super::games::before_games;
 use super::host::{Host, HostFor};
+use super::mistaken_file;
 use super::probe::{self, ProbePlan, Waits};
 use super::read::{Read, engines_json_sha256, figures};
 use super::rules::{self, Case, Needed};
@@ -56,6 +57,7 @@ impl Judge {
             if submission.is_whole() {
                 waive::apply(&mut findings, &waivers, submission.sha256.as_deref());
                 findings.extend(self.run(&read, &waivers, jobs, &mut report, progress));
+                mistaken_file::fold(&mut findings, submission);
             } else {
                 findings.extend(skipped_but(&findings, RuleId::Size));
                 waive::apply(&mut findings, &waivers, submission.sha256.as_deref());
@@ -136,6 +138,7 @@ impl Judge {
         let needed = &read.format.needed;
         let mut findings =
             rules::judge_runs(&Case { evidence: &evidence, needed, allowed: &allowed });
+        note_replaced(&mut findings, &host);
         waive::apply(&mut findings, waivers, sha256);
         let barred = before_games(&findings);
         if barred.is_none() {
@@ -251,6 +254,17 @@ fn unconfined(why: &str, help: &str) -> Vec<Finding> {
             }
         })
         .collect()
+}
+
+/// Tells of allowed programs that the host replaced while the entry ran: the new ones were judged as the old.
+fn note_replaced(findings: &mut [Finding], host: &Host) {
+    let names = host.tools.replaced();
+    let commands = findings.iter_mut().find(|finding| finding.rule == RuleId::Commands);
+    if let Some(found) = commands.filter(|_| !names.is_empty()) {
+        let names = names.join(", ");
+        found.details.push(format!("replaced on this host while the entry ran: {names}"));
+        found.evidence.insert("replaced".into(), names.into());
+    }
 }
 
 fn note_missing_layer(layers: &mut [Layer], error: &SandboxError) {

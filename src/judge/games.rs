@@ -9,7 +9,7 @@ use super::settings::GamesWanted;
 use super::{Judge, Progress};
 use crate::judge::probe::games;
 use crate::judge::probe::games::{Contender, GamesPlan};
-use crate::model::evidence::{Evidence, Games, Shell};
+use crate::model::evidence::{Evidence, GameEnd, Games, Played, PlayedGame, Purpose, Shell};
 use crate::model::rule::{Kind, RuleId};
 use crate::model::verdict::{Finding, Status};
 use crate::submission::Submission;
@@ -45,9 +45,43 @@ impl Judge {
             shell,
             options: submission.options(),
         };
-        let plan = GamesPlan { pairs, limit: settings.games_limit, beside: jobs };
-        games::play(&contender, plan, &settings.limits, progress)
+        // An entry that was found to fail on less has its games on the event's least clock.
+        let weak = evidence.of(Purpose::SmallClock).next().is_some();
+        let control = if weak { games::LEAST } else { games::FAST };
+        let plan = GamesPlan { pairs, limit: settings.games_limit, beside: jobs, control };
+        let first = self.play(&contender, plan, progress);
+        let Games::Played(played) = &first else { return first };
+        if weak || !all_faults_held(played) {
+            return first;
+        }
+        let disproved = played.games.clone();
+        let mut second =
+            self.play(&contender, GamesPlan { control: games::LEAST, ..plan }, progress);
+        if let Games::Played(played) = &mut second {
+            played.disproved = disproved;
+        }
+        second
     }
+
+    /// Plays games, and asks again what went wrong in them.
+    fn play(&self, contender: &Contender, plan: GamesPlan, progress: Progress<'_>) -> Games {
+        let limits = self.settings.limits;
+        let mut games = games::play(contender, plan, &limits, progress);
+        if let Games::Played(played) = &mut games
+            && let Err(why) = games::again::ask_again(contender, played, limits, progress)
+        {
+            return Games::Impossible(why.to_string());
+        }
+        games
+    }
+}
+
+/// Whether there were faults, and none of them came again on the event's clocks.
+fn all_faults_held(played: &Played) -> bool {
+    let faulty = |game: &&PlayedGame| matches!(game.end, GameEnd::Fault(_));
+    let mut faults = played.games.iter().filter(faulty).peekable();
+    faults.peek().is_some()
+        && faults.all(|game| game.again.as_ref().is_some_and(|again| again.held.is_some()))
 }
 
 /// The rule for which no games are played: one that is broken and not waived, or without which there is nothing to

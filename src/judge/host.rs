@@ -51,6 +51,8 @@ impl Judge {
     /// The host for an entry with these demands.
     pub(super) fn host(&self, wanted: HostFor) -> Arc<Host> {
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        // A package may have been upgraded since the host was looked at.
+        hosts.retain(|_, host| host.tools.replaced().is_empty());
         Arc::clone(hosts.entry(wanted).or_insert_with_key(|wanted| Arc::new(self.look(wanted))))
     }
 
@@ -76,6 +78,7 @@ impl Judge {
             kernel: capability::kernel_release(),
             cpus: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
             memory: capability::memory(),
+            overcommit: capability::overcommit(),
             layers,
             lowered_limits: limits::lowered(),
             missing_commands: tools.missing.clone(),

@@ -8,6 +8,7 @@ pub mod error;
 mod fingerprint;
 mod games;
 mod host;
+mod mistaken_file;
 pub mod probe;
 mod read;
 pub mod rules;

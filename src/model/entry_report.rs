@@ -237,7 +237,7 @@ pub(crate) mod tests {
             }),
             transcript: vec!["   0.000 > uci".into(), "   0.412 < uciok".into()],
             runs: vec![RunSummary {
-                purpose: Purpose::LongGame(crate::model::units::Ply(450)),
+                purpose: Purpose::LongGame(crate::model::units::Ply(340)),
                 shell: Shell::Dash,
                 startup: StartTimes::default(),
                 asked: 4,
@@ -283,6 +283,7 @@ pub(crate) mod tests {
             rival: Rival::Reference,
             colours: Colours::White,
             result: GameResult::Win(shakmaty::Color::White),
+            again: None,
             end: GameEnd::Whole("White mates".into()),
             fen: "r1bqkb1r/pppp1Qpp/2n2n2/4p3/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 0 4".into(),
             moves: (0..).zip(words).map(ply).collect(),

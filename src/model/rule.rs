@@ -75,7 +75,7 @@ rules! {
     UciGo "uci-go" "7.9" Gate "go is answered with a bestmove";
     UciQuit "uci-quit" "7.9" Gate "quit ends the engine";
     LegalMoves "legal-moves" "2.1" Gate "every bestmove is legal and well formed";
-    LongGame "long-game" "7.9" Gate "a game of 450 plies on one line is understood";
+    LongGame "long-game" "7.9" Gate "a game of 340 plies on one line is understood";
     Match "match" "2.1, 6.2" Gate "games against itself and a reference engine are played to their end";
     OwnBook "own-book" "0.1" Gate "a built-in book that is on by default can be switched off";
     Ponder "ponder" "0.1" Gate "pondering that is on by default can be switched off";

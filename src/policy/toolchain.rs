@@ -129,6 +129,27 @@ impl Toolchain {
         }
     }
 
+    /// The allowed programs in whose place the host has another file by now, by name: a package was upgraded.
+    #[must_use]
+    pub fn replaced(&self) -> Vec<&str> {
+        let is_new = |found: &&Found| {
+            let inode = std::fs::metadata(&found.real).map(|file| (file.dev(), file.ino()));
+            !inode.is_ok_and(|inode| self.known.contains_key(&inode))
+        };
+        self.found.iter().filter(is_new).map(|found| &*found.name).collect()
+    }
+
+    /// A program that is not the file that was found, and stands in its place on the host by now. Where allowed programs
+    /// lie no entry can write.
+    fn put_in_its_place(&self, seen: &Seen) -> Option<Known> {
+        let real = seen.real.as_ref().filter(|_| !seen.own)?;
+        let here = std::fs::metadata(real).ok().map(|file| (file.dev(), file.ino()));
+        let same = self.found.iter().filter(|found| found.real == *real);
+        let names: Vec<String> = same.map(|found| found.name.clone()).collect();
+        (!names.is_empty() && here.is_some() && here == seen.inode)
+            .then(|| Known { names, form: multi_call::form(real) })
+    }
+
     /// Whether tolerated commands are refused.
     #[must_use]
     pub fn strictness(&self) -> Strictness {
@@ -152,15 +173,13 @@ impl Toolchain {
 
 impl Programs for Toolchain {
     fn classify(&self, seen: &Seen, above: &[(String, ProgramClass)]) -> (ProgramClass, String) {
-        let names: Vec<&str> = seen
-            .inode
-            .and_then(|inode| self.known.get(&inode))
-            .map(|known| known.names.iter().map(String::as_str).collect())
-            .unwrap_or_default();
-        let form = seen
-            .inode
-            .and_then(|inode| self.known.get(&inode))
-            .map_or(Form::Ordinary, |known| known.form);
+        let known = seen.inode.and_then(|inode| self.known.get(&inode)).cloned();
+        let known = known.or_else(|| self.put_in_its_place(seen));
+        let (names, form) = match &known {
+            Some(known) => (known.names.iter().map(String::as_str).collect(), known.form),
+            None => (Vec::new(), Form::Ordinary),
+        };
+        let names: Vec<&str> = names;
         // A link of the entry's own may have any name; what it leads to has one.
         let made_up = !SYSTEM.iter().any(|dir| seen.asked.starts_with(dir));
         let asked = match &seen.real {
@@ -570,6 +589,28 @@ mod tests {
         for name in ["sed", "cat", "dd", "curl", "uname"] {
             assert!(!granted(name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_program_that_was_replaced_keeps_its_name_and_no_other_gets_it() {
+        let mut tools = here();
+        let xz = Path::new("/usr/bin/tail").canonicalize().unwrap();
+        let inode = std::fs::metadata(&xz).map(|file| (file.dev(), file.ino())).unwrap();
+        assert!(tools.replaced().is_empty());
+        // As if another file had stood there when it was looked.
+        tools.known.remove(&inode);
+        assert!(tools.replaced().contains(&"tail"));
+        let seen = |real: &Path, own: bool| Seen {
+            asked: "/usr/bin/tail".into(),
+            inode: std::fs::metadata(real).ok().map(|file| (file.dev(), file.ino())),
+            real: Some(real.to_owned()),
+            argv: vec!["tail".into()],
+            own,
+            script: false,
+        };
+        assert_eq!(tools.classify(&seen(&xz, false), &[]), (ProgramClass::Listed, "tail".into()));
+        let other = Path::new("/usr/bin/uname");
+        assert_eq!(tools.classify(&seen(other, false), &[]).0, ProgramClass::Refused);
     }
 
     #[test]

@@ -194,17 +194,24 @@ impl Seat {
             .collect();
         self.ask(greeting.as_bytes(), b"uciok", deadline, |line| {
             if let Reply::Option(option) = uci::parse(line) {
-                announced.push(option.name);
+                announced.push(option);
             }
         })?;
         let mut text = String::new();
         for (name, value) in &self.engine.options {
             // As it announced it: some engines compare letter by letter.
-            let own = announced.iter().find(|own| own.eq_ignore_ascii_case(name));
-            match own {
+            let mut names = announced.iter().map(|option| option.name.as_str());
+            match names.find(|own| own.eq_ignore_ascii_case(name)) {
                 Some(own) if value.is_empty() => text += &format!("setoption name {own}\n"),
                 Some(own) => text += &format!("setoption name {own} value {value}\n"),
                 None => {}
+            }
+        }
+        // Rule 0.1. What an entry's own file sets does not count; whoever sets it for a trusted engine means it.
+        for option in announced.iter().filter(|option| uci::switches_book_or_pondering(option)) {
+            let set = |(name, _): &(String, String)| name.eq_ignore_ascii_case(&option.name);
+            if matches!(self.engine.start, Start::Entry(..)) || !self.engine.options.iter().any(set) {
+                text += &format!("setoption name {} value false\n", option.name);
             }
         }
         text.push_str("isready\n");

@@ -177,6 +177,14 @@ pub trait Confined: Send {
     fn processes(&self) -> Vec<LeftProcess>;
     /// What the processes that still run have used of processors.
     fn cpu_times(&self) -> CpuTimes;
+    /// Memory that is resident in all of them together; zero where that is not known.
+    fn resident(&self) -> Bytes {
+        Bytes(0)
+    }
+    /// Whether all of it sleeps, and a thread of it in a read of its standard input: everything that was sent is taken.
+    fn waits_for_input(&self) -> bool {
+        false
+    }
     /// How long no process has begun or ended; zero where that is not known.
     fn unchanged_for(&self) -> Duration {
         Duration::ZERO

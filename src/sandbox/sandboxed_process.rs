@@ -13,6 +13,7 @@ use crate::model::evidence::{
     Exec, ExitHow, FileOpen, LeftProcess, ProgramClass, Record, Refusal, Resource,
 };
 use crate::model::text::escape;
+use crate::model::units::Bytes;
 use crate::sandbox::child;
 use crate::sandbox::child_setup::{Host, HostReady};
 use crate::sandbox::fs::workspace::{Workspace, setup};
@@ -147,6 +148,14 @@ impl Confined for SandboxedProcess {
 
     fn cpu_times(&self) -> CpuTimes {
         CpuTimes::of(self.shared.live())
+    }
+
+    fn waits_for_input(&self) -> bool {
+        process::wait_for_input(&self.shared.live())
+    }
+
+    fn resident(&self) -> Bytes {
+        crate::sandbox::limits::memory::resident(&self.shared.live())
     }
 
     fn unchanged_for(&self) -> Duration {

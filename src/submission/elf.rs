@@ -165,6 +165,9 @@ pub fn parse(bytes: &[u8]) -> Result<Elf, ElfFault> {
     let header = View(&header);
     let field = |at, width| header.number(at, width).unwrap_or_default();
     let (kind, machine) = (field(16, 2), field(18, 2) as u16);
+    if kind == 1 && matches!(machine, EM_X86_64 | EM_386) {
+        return Err(ElfFault::Kind("an object file that was not linked"));
+    }
     let class = match machine {
         EM_X86_64 | EM_AARCH64 if field(54, 2) == 56 => Class::Bits64,
         EM_386 | EM_486 if field(42, 2) == 32 => Class::Bits32,
@@ -189,8 +192,8 @@ pub fn parse(bytes: &[u8]) -> Result<Elf, ElfFault> {
     };
     match kind {
         2 | 3 => {}
-        1 => return Err(ElfFault::Kind("an object file that was not linked")),
         4 => return Err(ElfFault::Kind("a core dump")),
+        1 => return Err(ElfFault::Kind("an object file that was not linked")),
         _ => return Err(ElfFault::Kind("of an unknown type")),
     }
     let segments = segments(bytes, class, header)?;

@@ -66,6 +66,20 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// The next step for a file that the event's machine cannot start.
+    fn instead(self) -> &'static str {
+        match self {
+            Kind::Pe | Kind::Dos | Kind::MachO => "build it for x86-64 Linux",
+            Kind::Zip => "take out of it the one file that is the engine, and hand that in",
+            Kind::Compressed => {
+                "unpack it, then let `gate4k pack FILE -o ENTRY` put a stub before it that does so at the start"
+            }
+            _ => "hand in an ELF executable for x86-64 Linux or a script",
+        }
+    }
+}
+
 /// What the bytes say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Format {
@@ -285,10 +299,7 @@ fn read(bytes: &[u8], host: &dyn Host, list: &Allowlist, remarks: &mut Remarks) 
         }
         FirstLine::Other => match not_text(bytes) {
             Some(kind) => {
-                remarks.fail(
-                    "the event's machine cannot start it",
-                    "hand in an ELF executable for x86-64 Linux or a script",
-                );
+                remarks.fail("the event's machine cannot start it", kind.instead());
                 Format::plain(kind)
             }
             None => {
@@ -384,6 +395,9 @@ fn broken_elf(fault: &ElfFault, host: &dyn Host, remarks: &mut Remarks) {
             format!("the kernel refuses it: {fault}"),
             "check its program headers; the kernel reads nothing else",
         ),
+        (ElfFault::Kind(_), _) => {
+            remarks.fail(fault.to_string(), "link it into a program: cc -o ENTRY FILE");
+        }
         _ => remarks.fail(fault.to_string(), help),
     }
 }

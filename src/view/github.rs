@@ -3,6 +3,7 @@
 //! A step may make ten of each level, and the runner drops the rest without a word; so the tenth says how
 //! many there are more. The first of each entry come before the second of any.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::place::Places;
@@ -29,7 +30,12 @@ pub fn annotations<'a>(told: impl Into<ReportInput<'a>>, places: &Places) -> Str
         (Weight::Open, "warning", "open questions"),
         (Weight::Remark, "notice", "remarks"),
     ] {
-        let found = in_turns(told, weight);
+        let mut found = in_turns(told, weight);
+        if weight == Weight::Remark {
+            // One of each entry is enough beside a line of code; the summary has all of them.
+            let mut seen = HashSet::new();
+            found.retain(|placed| seen.insert((placed.path.to_owned(), placed.line)));
+        }
         let shown = if found.len() > MOST { MOST - 1 } else { found.len() };
         for found in &found[..shown] {
             out.push_str(&one(level, found, places));
@@ -42,6 +48,12 @@ pub fn annotations<'a>(told: impl Into<ReportInput<'a>>, places: &Places) -> Str
         }
     }
     out
+}
+
+/// The annotation for a run that judged nothing.
+#[must_use]
+pub fn failure(why: &str) -> String {
+    format!("::error title=gate4k::{}\n", data(&cut(&clean(why), LONGEST)))
 }
 
 /// A finding and where it is shown.

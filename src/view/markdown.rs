@@ -31,6 +31,12 @@ pub fn check<'a>(told: impl Into<ReportInput<'a>>) -> String {
     page(told.into(), Detail::Whole)
 }
 
+/// The page of a run that judged nothing.
+#[must_use]
+pub fn failure(why: &str) -> String {
+    format!("**gate4k judged nothing**\n\n    {}\n", clean(why).replace('\n', "\n    "))
+}
+
 /// As [`check`] within `room` bytes: first the conversations go, then what passed, then all but the table,
 /// then rows of the table, and the page says so.
 #[must_use]

@@ -11,6 +11,7 @@ pub mod markdown;
 pub mod markup;
 pub mod place;
 pub mod ratings;
+pub mod replay;
 pub mod rules;
 pub mod sarif;
 pub mod size;

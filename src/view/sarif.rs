@@ -59,6 +59,24 @@ pub fn check<'a>(told: impl Into<ReportInput<'a>>, places: &Places) -> serde_jso
         .into_iter()
         .map(|(weight, file, at, found)| outcome(file, at, found, weight, places))
         .collect();
+    let artifacts: Vec<Value> = entries.iter().map(|report| artifact(report, places)).collect();
+    document(&json!(artifacts), &json!({"executionSuccessful": true}), &json!(results))
+}
+
+/// The document of a run that judged nothing.
+///
+/// # Errors
+/// As [`check`].
+pub fn failure(why: &str) -> serde_json::Result<String> {
+    let notification = json!({"level": "error", "message": {"text": message(why)}});
+    let invocation = json!({
+        "executionSuccessful": false,
+        "toolConfigurationNotifications": [notification],
+    });
+    document(&json!([]), &invocation, &json!([]))
+}
+
+fn document(artifacts: &Value, invocation: &Value, results: &Value) -> serde_json::Result<String> {
     let document = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -74,8 +92,8 @@ pub fn check<'a>(told: impl Into<ReportInput<'a>>, places: &Places) -> serde_jso
             "originalUriBaseIds": {
                 "%SRCROOT%": {"description": {"text": "The top of the repository."}},
             },
-            "artifacts": entries.iter().map(|r| artifact(r, places)).collect::<Vec<_>>(),
-            "invocations": [{"executionSuccessful": true}],
+            "artifacts": artifacts,
+            "invocations": [invocation],
             "results": results,
         }],
     });

@@ -74,7 +74,12 @@ fn expected(entry: &Path) -> Expected {
 fn needs_to_be_accepted(entry: &Path) -> &'static [Need] {
     match name(entry).as_str() {
         "elf" | "elf32" | "exactly-4096" | "c-gzip" => &[],
-        "python3" => &[Need::Python3],
+        "python3"
+        | "clock-dies-below-ten-seconds"
+        | "clock-none-below-a-second"
+        | "long-game-line-2048"
+        | "long-game-segv-at-400"
+        | "ponder-clears-tables" => &[Need::Python3],
         "python3-numpy" => &[Need::Xz, Need::Numpy],
         "pypy3" => &[Need::Xz, Need::Pypy3],
         "process-substitution" => &[Need::Xz, Need::Bash, Need::Python3],

@@ -155,6 +155,7 @@ fn examples(page: &str) -> tempfile::TempDir {
         .filter(|path| path.to_str().unwrap().ends_with("s26-4k-iii.pgn.xz"))
         .collect::<BTreeSet<_>>();
     fs::copy(pool.first().unwrap(), inside.join("pool.pgn.xz")).unwrap();
+    fs::copy(root().join("fixtures/events/4k.toml"), inside.join("4k.toml")).unwrap();
     place
 }
 

@@ -24,6 +24,7 @@ mod event;
 mod first_contact;
 mod fixtures;
 mod forged_repository;
+mod formats;
 mod fuzz;
 mod handbook;
 mod killed;
@@ -48,7 +49,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> Vec<Test> {
-    let modules: [fn() -> Vec<Test>; 28] = [
+    let modules: [fn() -> Vec<Test>; 29] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -68,6 +69,7 @@ fn all() -> Vec<Test> {
         fuzz::tests,
         handbook::tests,
         standings::tests,
+        formats::tests,
         referee::tests,
         changed::tests,
         cli::tests,

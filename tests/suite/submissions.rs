@@ -206,10 +206,83 @@ fn a_payload_beside_the_file_counts_and_no_setting_of_its_own_lets_it_in() {
     assert!(told.errors().contains(&("size", "entries/third/engine")), "{:?}", told.errors());
 }
 
+fn settings_that_a_pull_request_breaks_are_told_before_they_are_merged() {
+    let secret = tempfile::tempdir().unwrap();
+    fs::write(secret.path().join("key"), "top secret = = words\n").unwrap();
+    for (name, text, said) in [
+        ("gate4k.toml", "entries = [\"entries\"\n", "this branch breaks gate4k.toml"),
+        ("gate4k.toml", "entires = [\"entries\"]\n", "entires"),
+        (
+            "gate4k.toml",
+            "[[waiver]]\nentry = \"entries/first\"\n",
+            "this branch breaks gate4k.toml",
+        ),
+        ("list.toml", "commands = 7\n", "this branch breaks list.toml"),
+    ] {
+        let repository = Repository::new();
+        if name == "list.toml" {
+            let toml = fs::read_to_string(repository.top.path().join("gate4k.toml")).unwrap();
+            repository.write("gate4k.toml", format!("allowlist = \"list.toml\"\n{toml}"));
+        }
+        repository.write(name, text);
+        let told = repository.act();
+        assert_eq!(told.code, 2, "{name}: {}{}", told.out, told.err);
+        let errors = told.annotations("error");
+        assert_eq!(errors.len(), 1, "{}", told.out);
+        assert!(
+            errors[0].starts_with("::error title=gate4k::") && errors[0].contains(said),
+            "{}",
+            errors[0]
+        );
+        assert!(
+            told.summary.contains("judged nothing") && told.summary.contains(said),
+            "{}",
+            told.summary
+        );
+        let run = &told.sarif["runs"][0]["invocations"][0];
+        assert_eq!(run["executionSuccessful"], false, "{run}");
+        let text = &run["toolConfigurationNotifications"][0]["message"]["text"];
+        assert!(text.as_str().unwrap().contains(said), "{run}");
+    }
+    // A link is not followed: the text behind it would stand in the log.
+    let repository = Repository::new();
+    fs::remove_file(repository.top.path().join("gate4k.toml")).unwrap();
+    std::os::unix::fs::symlink(
+        secret.path().join("key"),
+        repository.top.path().join("gate4k.toml"),
+    )
+    .unwrap();
+    let told = repository.act();
+    assert_eq!(told.code, 2, "{}{}", told.out, told.err);
+    assert!(
+        !format!("{}{}{}", told.out, told.err, told.summary).contains("secret"),
+        "{}",
+        told.err
+    );
+    assert!(told.err.contains("no file of at most 1 MiB"), "{}", told.err);
+}
+
+fn the_last_entry_may_go_and_an_accepted_one_has_one_notice_at_most() {
+    let repository = Repository::new();
+    fs::remove_dir_all(repository.top.path().join("entries/first")).unwrap();
+    let told = repository.act();
+    assert_eq!(told.code, 0, "{}{}", told.out, told.err);
+    assert_eq!(told.annotations("error"), [""; 0]);
+
+    let repository = Repository::new();
+    let stub = fs::read(root().join("fixtures/entries/accept/c-gzip/engine")).unwrap();
+    repository.write("entries/second/engine", stub);
+    let told = repository.act();
+    assert_eq!(told.code, 0, "{}{}", told.out, told.err);
+    assert!(told.annotations("notice").len() <= 1, "{}", told.out);
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow a_good_entry_passes_and_only_it_is_judged [Landlock, Git, Bash, Xz],
         slow one_byte_too_many_is_told_at_the_file [Landlock, Git, Bash, Xz],
         slow a_payload_beside_the_file_counts_and_no_setting_of_its_own_lets_it_in [Landlock, Git, Bash, Xz],
+        slow settings_that_a_pull_request_breaks_are_told_before_they_are_merged [Git, Bash],
+        slow the_last_entry_may_go_and_an_accepted_one_has_one_notice_at_most [Landlock, Git, Bash],
     ]
 }

@@ -1,6 +1,7 @@
 //! `gate4k event`: a whole event, from its file to its winner.
 
 mod organise;
+mod replay;
 mod run;
 mod views;
 
@@ -16,6 +17,7 @@ use crate::model::exit::Exit;
 pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Result<Exit> {
     match command {
         EventCommand::New(args) => organise::new(args, out),
+        EventCommand::ReplayGames(args) => replay::run(args, out),
         EventCommand::Run(args) | EventCommand::Resume(args) => {
             with(&args.file.event, |config| run::run(config, args, out))
         }

@@ -156,7 +156,7 @@ struct Raw {
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum RawDrawRule {
+pub(super) enum RawDrawRule {
     New,
     Old,
 }
@@ -186,7 +186,7 @@ struct RawStage {
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum RawPolicy {
+pub(super) enum RawPolicy {
     None,
     FirstBookless,
     Each,

@@ -4,6 +4,7 @@
 //! again among themselves, since a mini-table of fewer engines may tell what the larger one did not. What is
 //! then still tied stays tied: it is never picked by name or by order.
 
+mod buchholz;
 mod crashes;
 mod cumulative_opponents;
 mod direct_encounter;
@@ -49,6 +50,8 @@ pub enum Criterion {
     Crashes,
     /// The sum of the opponents' cumulative scores.
     CumulativeOpponents,
+    /// The sum of the opponents' final scores.
+    Buchholz,
 }
 
 /// Which figure is the better one.
@@ -76,6 +79,7 @@ impl Criterion {
             Criterion::GamesBlack => "games with Black",
             Criterion::Crashes => "crashes",
             Criterion::CumulativeOpponents => "cumulative score of opponents",
+            Criterion::Buchholz => "Buchholz",
         }
     }
 
@@ -94,6 +98,7 @@ impl Criterion {
             Criterion::GamesBlack => "Black",
             Criterion::Crashes => "Crashes",
             Criterion::CumulativeOpponents => "Opp.",
+            Criterion::Buchholz => "Buch.",
         }
     }
 
@@ -112,6 +117,7 @@ impl Criterion {
             Criterion::GamesBlack => "games-black",
             Criterion::Crashes => "crashes",
             Criterion::CumulativeOpponents => "cumulative-opponents",
+            Criterion::Buchholz => "buchholz",
         }
     }
 
@@ -139,6 +145,7 @@ impl Criterion {
             Criterion::GamesBlack => games_black::figure(context, engine),
             Criterion::Crashes => crashes::figure(context, engine),
             Criterion::CumulativeOpponents => cumulative_opponents::figure(context, engine),
+            Criterion::Buchholz => buchholz::figure(context, engine),
         }
     }
 }

@@ -17,7 +17,7 @@ type Found = Result<Outcome, SandboxError>;
 const UNDER_WAY: Duration = Duration::from_millis(100);
 
 /// The same bench with shorter limits: these probes only advise, and many engines hang at them.
-fn hasty<'a>(bench: &Bench<'a>) -> Bench<'a> {
+pub(super) fn hasty<'a>(bench: &Bench<'a>) -> Bench<'a> {
     let advice = bench.plan.waits.advice;
     let limits = Limits {
         answer: bench.limits.answer.min(advice),

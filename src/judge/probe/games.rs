@@ -5,6 +5,8 @@
 //! cannot show. A fallen flag does not end a game here (the margin is as long as an answer may take anyway),
 //! since real entries think 2 to 3 seconds at least; the wall bound does.
 
+pub mod again;
+
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -20,8 +22,8 @@ use crate::game::adjudicate::Rules;
 use crate::game::clock::{Patience, TimeControl};
 use crate::game::end::Material;
 use crate::model::evidence::{
-    Colours, GameEnd, GameFault, Games, LateMove, Limits, Played, PlayedGame, PlayedPly, Rival,
-    Shell,
+    Colours, GameEnd, GameFault, Games, LEAST_LEFT, LateMove, Limits, Played, PlayedGame,
+    PlayedPly, Rival, Shell,
 };
 use crate::model::game::ending::Termination;
 use crate::model::game::opening::Opening;
@@ -38,11 +40,15 @@ use crate::sandbox::plan::{Audit, Launcher, Plan, Staging};
 const REFERENCE: &[u8] = include_bytes!("../../../fixtures/entries/accept/elf/engine");
 
 /// The entry's clock: 0.3 s and 10 ms a move, so that four games take a few seconds.
-const CONTROL: TimeControl = TimeControl::Clock {
+pub const FAST: TimeControl = TimeControl::Clock {
     base: Duration::from_millis(300),
     increment: Duration::from_millis(10),
     moves: None,
 };
+
+/// The least clock of the event, for an entry that needs it: few of its games come to their end in time.
+pub const LEAST: TimeControl =
+    TimeControl::Clock { base: LEAST_LEFT, increment: LEAST_LEFT, moves: None };
 
 /// The reference engine's clock, a third of it and less increment: it need not play well.
 const REFERENCE_CONTROL: TimeControl = TimeControl::Clock {
@@ -73,6 +79,8 @@ pub struct GamesPlan {
     pub pairs: NonZeroU32,
     /// How long all of them may take.
     pub limit: Duration,
+    /// The entry's clock.
+    pub control: TimeControl,
     /// How many games may be played beside each other; never more than pairs, so that each process of the
     /// entry plays several games.
     pub beside: NonZeroUsize,
@@ -106,7 +114,7 @@ pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progr
         Err(why) => return Games::Impossible(why.to_string()),
     };
     let game = Match {
-        engines: engines(entry).map(Arc::new).into(),
+        engines: engines(entry, plan.control).map(Arc::new).into(),
         games: runner::Games::Given(given),
         patience: Patience {
             margin: limits.answer,
@@ -151,7 +159,7 @@ pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progr
                 {
                     impossible.get_or_insert_with(|| why.clone());
                 }
-                games.push(seen(&finished));
+                games.push(seen(&finished, plan.control));
             }
             _ => {}
         });
@@ -167,15 +175,16 @@ pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progr
     }
     games.sort_by_key(|game| game.number);
     Games::Played(Played {
-        control: CONTROL.to_string(),
+        control: plan.control.to_string(),
         limit: plan.limit,
         took: began.elapsed(),
         wanted,
         games,
+        disproved: Vec::new(),
     })
 }
 
-fn engines(entry: &Contender) -> [Engine; 3] {
+fn engines(entry: &Contender, control: TimeControl) -> [Engine; 3] {
     let plan = |bytes: Arc<[u8]>, shell| Plan {
         bytes,
         staging: Staging::Neutral,
@@ -185,7 +194,7 @@ fn engines(entry: &Contender) -> [Engine; 3] {
     let launcher = || Arc::clone(&entry.launcher);
     let own = |name: &str| {
         let start = Start::Entry(launcher(), plan(Arc::clone(&entry.bytes), entry.shell));
-        Engine::new(name.into(), start, entry.options.clone(), CONTROL, UciSubset::Rule79)
+        Engine::new(name.into(), start, entry.options.clone(), control, UciSubset::Rule79)
     };
     let start = Start::Entry(launcher(), plan(REFERENCE.into(), Shell::AsIs));
     let reference =
@@ -235,7 +244,7 @@ fn opening(number: usize) -> Opening {
 }
 
 /// The evidence of a game.
-fn seen(finished: &Finished) -> PlayedGame {
+fn seen(finished: &Finished, control: TimeControl) -> PlayedGame {
     let Finished { pairing, record, remains, .. } = finished;
     let itself = pairing.white != RIVAL && pairing.black != RIVAL;
     let own = |side: Color| itself || *seats(pairing).get(side) != RIVAL;
@@ -271,7 +280,8 @@ fn seen(finished: &Finished) -> PlayedGame {
         moves: plies(record),
         result: record.ending.result,
         end,
-        late: late(record, first, own),
+        again: None,
+        late: late(record, first, control, own),
         exit,
         stderr,
         refusals,
@@ -341,8 +351,13 @@ fn illegal(moves: &Moves, said: &str) -> GameFault {
 }
 
 /// The entry's moves that took longer than its clock showed.
-fn late(record: &GameRecord, first: usize, own: impl Fn(Color) -> bool) -> Vec<LateMove> {
-    let TimeControl::Clock { base, .. } = CONTROL else {
+fn late(
+    record: &GameRecord,
+    first: usize,
+    control: TimeControl,
+    own: impl Fn(Color) -> bool,
+) -> Vec<LateMove> {
+    let TimeControl::Clock { base, .. } = control else {
         return Vec::new();
     };
     let mut clocks = ByColor { white: base, black: base };

@@ -2,7 +2,7 @@
 //! on in a fresh process, so that one bad position does not hide what it does in the others. One that hangs has failed
 //! by that alone, and is not waited for again.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Bench;
 use crate::engine::moves::Moves;
@@ -39,6 +39,17 @@ pub(super) fn ask_all(
     purpose: Purpose,
     items: &[Item],
 ) -> Result<Vec<Run>, SandboxError> {
+    ask_within(bench, purpose, items, Duration::MAX)
+}
+
+/// The same; of an engine that is so slow that the time is over before the list is, no more is asked.
+pub(super) fn ask_within(
+    bench: &Bench<'_>,
+    purpose: Purpose,
+    items: &[Item],
+    time: Duration,
+) -> Result<Vec<Run>, SandboxError> {
+    let began = Instant::now();
     let mut runs = Vec::new();
     let mut rest = items;
     for _ in 0..=RESTARTS {
@@ -61,7 +72,10 @@ pub(super) fn ask_all(
                 None => ready.go(search),
             });
             match asked {
-                Ok((ready, _)) if rest.is_empty() => over = Some(ready.quit()),
+                Ok((ready, _)) if rest.is_empty() || began.elapsed() > time => {
+                    rest = &[];
+                    over = Some(ready.quit());
+                }
                 Ok((ready, _)) => session = Some(ready),
                 Err(failed) => over = Some(failed),
             }

@@ -1,29 +1,66 @@
 //! Rule `long-game`: a whole long game on one line, in a fresh process.
 
-use super::list::{Item, ask_all, hung};
-use super::{Bench, Outcome};
+use std::time::Duration;
+
+use super::list::{Item, ask_all};
+use super::{Bench, Outcome, again};
+use crate::engine::moves::Moves;
 use crate::game::go::Go;
 use crate::judge::support::positions;
 use crate::model::evidence::{Answer, LONG_GAME, Purpose, Run};
+use crate::model::units::Ply;
 use crate::sandbox::plan::SandboxError;
 
-/// Asks for a move after 450 plies; and after 1,000 for `advice`, unless the shorter game has hung it.
+/// The longest list that is tried.
+const LONGEST: Ply = Ply(1000);
+
+/// So many times as long as the answer to a shorter list the answer to a longer one may take.
+const SLOWER: u32 = 4;
+
+/// Asks for a move after as many plies as the longest game of the events; for `advice` after 1,000, and where that
+/// fails, where it begins to.
 pub(super) fn run(bench: &Bench<'_>, go: Go, advice: bool) -> Result<Outcome, SandboxError> {
-    let mut outcome = Outcome::from(ask(bench, LONG_GAME.0, go)?);
-    if advice && !outcome.runs.iter().any(hung) {
-        let longer = ask(bench, 1000, go)?;
-        let legal = |run: &Run| run.asks.iter().any(|ask| matches!(ask.answer, Answer::Legal(_)));
-        outcome.shown.thousand_plies = Some(longer.iter().any(legal));
-        outcome.runs.extend(longer);
+    let long = positions::long_game();
+    let (mut outcome, go) =
+        again::climbing(bench, go, |bench, go| ask(bench, &long, go, None).map(Outcome::from))?;
+    let took = outcome.runs.iter().filter_map(legal).max();
+    let Some(took) = took.filter(|_| advice) else { return Ok(outcome) };
+    // One that hangs there is only given advice, and one that is slow is no slower there.
+    let patience = Some(took * SLOWER + bench.plan.waits.advice);
+    let longest = ask(bench, &positions::longer_game(LONGEST), go, patience)?;
+    let understood = longest.iter().any(|run| legal(run).is_some());
+    outcome.shown.thousand_plies = Some(understood);
+    outcome.runs.extend(longest);
+    if !understood {
+        let (mut good, mut bad) = (LONG_GAME.0, LONGEST.0);
+        while bad - good > 1 {
+            let plies = Ply(u32::midpoint(good, bad));
+            let asked = ask(bench, &positions::longer_game(plies), go, patience)?;
+            if asked.iter().any(|run| legal(run).is_some()) {
+                good = plies.0;
+            } else {
+                bad = plies.0;
+            }
+            outcome.runs.extend(asked);
+        }
     }
     Ok(outcome)
 }
 
-fn ask(bench: &Bench<'_>, plies: u32, go: Go) -> Result<Vec<Run>, SandboxError> {
-    (bench.progress)(&format!("a game of {plies} plies"));
-    let Some(moves) = positions::long_game(plies) else {
-        return Ok(Vec::new());
-    };
-    let item = Item::new(&format!("long-game-{plies}"), &moves, go);
-    ask_all(bench, Purpose::LongGame(moves.plies()), &[item])
+/// How long a legal move took, where one came.
+fn legal(run: &Run) -> Option<Duration> {
+    let mut legal = run.asks.iter().filter(|ask| matches!(ask.answer, Answer::Legal(_)));
+    legal.next().map(|ask| ask.took)
+}
+
+fn ask(
+    bench: &Bench<'_>,
+    moves: &Moves,
+    go: Go,
+    patience: Option<Duration>,
+) -> Result<Vec<Run>, SandboxError> {
+    let plies = moves.plies();
+    (bench.progress)(&format!("a game of {plies}"));
+    let item = Item { patience, ..Item::new(&format!("long-game-{}", plies.0), moves, go) };
+    ask_all(bench, Purpose::LongGame(plies), &[item])
 }

@@ -1,21 +1,30 @@
 //! The run that is measured, alone on the machine: start, handshake, first moves, a few plies of a game
 //! against itself, `quit`, and what is left then.
 
-use super::{Bench, Outcome, SMALL_CLOCK, idle};
+use std::time::{Duration, Instant};
+
+use super::{Bench, Outcome, again, idle};
 use crate::engine::moves::Moves;
-use crate::judge::probe::conversation::{IdleWhen, Over, Ready, Search, Session, Shown};
-use crate::model::evidence::{EndHow, Purpose, Run};
+use crate::game::go::Go;
+use crate::judge::probe::conversation::{
+    IdleWhen, Known, Over, Ready, Search, Session, Shown, StartSilence,
+};
+use crate::model::evidence::{Answer, EndHow, GoQuestion, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 
 /// Plies of a game that the engine plays against itself: real entries that pass every handshake have
 /// died at ply 6.
 const GAME: u32 = 12;
+/// The time for it; a slow engine is asked for half as many plies at least.
+const GAME_TIME: Duration = Duration::from_secs(20);
 
 /// The facts that the rest of the probes must know.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Facts {
     /// `readyok` came within the limit.
     pub(super) started: bool,
+    /// It answered `uci` only when its input was closed.
+    pub(super) only_at_end: bool,
     /// The rule's `go` brought a `bestmove`, legal or not.
     pub(super) plays: bool,
     /// It printed a pv.
@@ -35,6 +44,11 @@ pub(super) struct MainRun {
 }
 
 impl MainRun {
+    /// The first search that failed, where nothing else went wrong before.
+    pub(super) fn failed(&self) -> Option<GoQuestion> {
+        again::failed(self.over.asks()).cloned()
+    }
+
     /// Waits for what is left and hands over the evidence.
     pub(super) fn finish(mut self) -> Run {
         if self.facts.started && self.over.ended_by() != EndHow::Killed {
@@ -45,12 +59,18 @@ impl MainRun {
 }
 
 /// Runs until the first process has ended.
-pub(super) fn run(bench: &Bench<'_>) -> Result<MainRun, SandboxError> {
+pub(super) fn run(bench: &Bench<'_>, clock: Go) -> Result<MainRun, SandboxError> {
     let mut facts = Facts::default();
-    let over = match bench.start(Purpose::Main)?.shake_hands() {
+    let known = match bench.start(Purpose::Main)?.uci_watched() {
+        Ok(known) => Ok(known),
+        Err(StartSilence::Over(over)) => Err(over),
+        // Looking at it has spoilt it: once more, and waited for as long as the rule says.
+        Err(StartSilence::Deaf) => bench.start(Purpose::Main)?.uci(),
+    };
+    let over = match known.and_then(Session::<Known>::isready) {
         Ok(ready) => {
             facts.started = true;
-            match talk(bench, ready, &mut facts) {
+            match talk(bench, ready, clock, &mut facts) {
                 Ok(ready) => ready.quit(),
                 Err(over) => over,
             }
@@ -59,6 +79,7 @@ pub(super) fn run(bench: &Bench<'_>) -> Result<MainRun, SandboxError> {
     };
     facts.pv = over.shows_pv();
     facts.asked_to_quit = over.ended_by() == EndHow::Quit;
+    facts.only_at_end = over.last().is_some_and(|ask| ask.answer == Answer::OnlyAtEnd);
     facts.gone = over.exit().is_some();
     facts.look_idle = idle::is_needed(&over);
     Ok(MainRun { facts, over })
@@ -81,6 +102,7 @@ pub(super) fn only_quit(bench: &Bench<'_>) -> Result<Outcome, SandboxError> {
 fn talk(
     bench: &Bench<'_>,
     mut session: Session<Ready>,
+    clock: Go,
     facts: &mut Facts,
 ) -> Result<Session<Ready>, Session<Over>> {
     let length = bench.plan.waits.idle;
@@ -89,7 +111,7 @@ fn talk(
     // does not know a new game.
     session = session.isready()?.new_game()?;
     let mut ask = |session: Session<Ready>, name: &str, moves: &Moves| {
-        let search = Search { name, shown: Shown::Moves(moves), go: SMALL_CLOCK };
+        let search = Search { name, shown: Shown::Moves(moves), go: clock };
         let (session, played) = session.go(search)?;
         facts.plays = true;
         Ok::<_, Session<Over>>((session, played))
@@ -101,7 +123,11 @@ fn talk(
     let Ok(mut game) = Moves::read("e2e4") else {
         return Ok(session);
     };
+    let began = Instant::now();
     for ply in 0..GAME {
+        if began.elapsed() > GAME_TIME && ply >= GAME / 2 {
+            break;
+        }
         let name = match ply {
             0 => "after-e2e4".to_owned(),
             _ => format!("game-ply-{}", game.plies().0),

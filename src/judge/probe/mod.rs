@@ -5,6 +5,7 @@
 //! the next. Where the start itself fails, the other shells and the entry's own name are tried, and
 //! nothing else is.
 
+mod again;
 mod clock;
 mod conversation;
 #[cfg(test)]
@@ -33,6 +34,12 @@ pub type Progress<'a> = &'a (dyn Fn(&str) + Sync);
 /// The clock of every question that is not about clocks: real entries have floors of 2–3 s a move, so an
 /// answer is missed only after this and [`Limits::answer`].
 pub(crate) const SMALL_CLOCK: Go = Go::Clock(Clocks::even(600, 60));
+
+/// The least that an engine which minds its clock ever has in the event ([`LEAST_LEFT`](crate::model::evidence::LEAST_LEFT)).
+pub(crate) const LEAST_CLOCK: Go = Go::Clock(Clocks::even(3000, 3000));
+
+/// A clock on which nobody has to hurry, for what fails on smaller ones.
+pub(crate) const MINUTE_CLOCK: Go = Go::Clock(Clocks::even(60_000, 3000));
 
 /// The clock of the event: 30 minutes and 3 seconds a move.
 pub(crate) const EVENT_CLOCK: Go = Go::Clock(Clocks::even(1_800_000, 3000));
@@ -153,10 +160,14 @@ pub fn gather(
 
     progress("start, handshake, first moves");
     let mut others = Vec::new();
-    let mut main = main_run::run(&bench)?;
+    let mut main = main_run::run(&bench, SMALL_CLOCK)?;
     if !main.facts.started {
-        let mut failed = main.finish();
         note_shell(&mut shown, plan, Shell::AsIs, false);
+        if main.facts.only_at_end {
+            // No other way of starting it would make it flush.
+            return Ok((vec![main.finish()], shown));
+        }
+        let mut failed = main.finish();
         let (works, tried) = other_ways(&bench, &mut shown)?;
         let Some(shell) = works else {
             return Ok((std::iter::once(failed).chain(tried).collect(), shown));
@@ -166,7 +177,16 @@ pub fn gather(
         others.push(failed);
         others.extend(tried);
         progress("start, handshake, first moves, by the other shell");
-        main = main_run::run(&bench)?;
+        main = main_run::run(&bench, SMALL_CLOCK)?;
+    }
+    let mut clock = SMALL_CLOCK;
+    while let Some(failed) = main.failed() {
+        let Some(next) = again::answered_on(&bench, &failed, clock, &mut others)? else { break };
+        let mut disproved = main.finish();
+        disproved.purpose = Purpose::SmallClock;
+        others.push(disproved);
+        clock = next;
+        main = main_run::run(&bench, clock)?;
     }
     let facts = main.facts;
     note_shell(&mut shown, plan, bench.shell, facts.started);
@@ -176,10 +196,10 @@ pub fn gather(
     let (main, rest) = std::thread::scope(|scope| {
         if facts.gone {
             let main = scope.spawn(move || main.finish());
-            let rest = after_main(bench, facts);
+            let rest = after_main(bench, facts, clock);
             (join(main), rest)
         } else {
-            (main.finish(), after_main(bench, facts))
+            (main.finish(), after_main(bench, facts, clock))
         }
     });
     shown.go_clock = Some(facts.plays);
@@ -205,8 +225,12 @@ pub fn gather(
     Ok((runs, shown))
 }
 
-/// The clock, alone; then everything else, beside each other.
-fn after_main(mut bench: Bench<'_>, facts: main_run::Facts) -> Result<Vec<Outcome>, SandboxError> {
+/// The clock, alone; then everything else, beside each other, on the clock on which the main run went well.
+fn after_main(
+    mut bench: Bench<'_>,
+    facts: main_run::Facts,
+    clock: Go,
+) -> Result<Vec<Outcome>, SandboxError> {
     let mut outcomes = Vec::new();
     if !facts.started {
         return Ok(outcomes);
@@ -217,7 +241,7 @@ fn after_main(mut bench: Bench<'_>, facts: main_run::Facts) -> Result<Vec<Outcom
     }
     // Beside each other a start takes longer than alone, and is not what is judged.
     bench.limits.startup *= 2;
-    let mut form = Some(SMALL_CLOCK);
+    let mut form = Some(clock);
     if !facts.plays {
         // One of the two forms must work; the positions are asked in the one that does. One that fails
         // at the start position may still know the clock where there are moves.
@@ -233,10 +257,10 @@ fn after_main(mut bench: Bench<'_>, facts: main_run::Facts) -> Result<Vec<Outcom
             .any(|run| run.purpose == Purpose::Positions && run.asks.iter().any(searched_well));
         form = match (bare, moved) {
             (true, _) => Some(Go::Bare),
-            (false, true) => Some(SMALL_CLOCK),
+            (false, true) => Some(clock),
             (false, false) => None,
         };
-        if form != Some(SMALL_CLOCK) {
+        if form != Some(clock) {
             // What the clock brought then is told by the main run already, and is no word on positions.
             for run in ways.iter_mut().flat_map(|way| &mut way.runs) {
                 if run.purpose == Purpose::Positions {
@@ -262,17 +286,22 @@ fn tasks(plan: &ProbePlan, facts: main_run::Facts, form: Option<Go>, shell: Shel
     if !facts.asked_to_quit {
         tasks.push(Box::new(main_run::only_quit));
     }
-    if advice && form == Some(SMALL_CLOCK) {
+    if advice && matches!(form, Some(Go::Clock(_))) {
         tasks.push(Box::new(|bench| extras::bare_go(bench, bench.plan.waits.bare_go)));
     }
     if let Some(go) = form {
         tasks.push(Box::new(move |bench| long_game::run(bench, go, advice)));
         let shares = plan.jobs.clamp(1, 4);
         for share in 0..shares {
-            tasks.push(Box::new(move |bench| positions::run(bench, share, shares, go)));
+            tasks.push(Box::new(move |bench| {
+                let probe = |bench: &Bench<'_>, go| positions::run(bench, share, shares, go);
+                again::climbing(bench, go, probe).map(|(outcome, _)| outcome)
+            }));
         }
         if facts.look_idle {
-            tasks.push(Box::new(move |bench| idle::run(bench, go)));
+            tasks.push(Box::new(move |bench| {
+                again::climbing(bench, go, idle::run).map(|(outcome, _)| outcome)
+            }));
         }
     }
     if advice {

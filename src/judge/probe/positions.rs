@@ -1,11 +1,19 @@
 //! Rule `legal-moves`: the positions, shared out over fresh processes.
 
-use super::list::{Item, ask_all};
+use std::time::Duration;
+
+use super::list::{Item, ask_all, ask_within};
 use super::{Bench, Outcome, SMALL_CLOCK};
 use crate::game::go::Go;
 use crate::judge::support::positions;
 use crate::model::evidence::Purpose;
 use crate::sandbox::plan::SandboxError;
+
+/// The time for all positions together: an engine that needs longer is asked as many as fit.
+const TIME: Duration = Duration::from_secs(60);
+
+/// Positions of one kind that stand beside each other, about.
+const KIND: usize = 5;
 
 /// Asks every `shares`-th position, from number `share` on.
 pub(super) fn run(
@@ -15,13 +23,17 @@ pub(super) fn run(
     go: Go,
 ) -> Result<Outcome, SandboxError> {
     (bench.progress)(&format!("positions {} of {shares}", share + 1));
-    let items: Vec<Item> = positions::all()
+    let mut places: Vec<_> = positions::all().into_iter().enumerate().collect();
+    // Neighbours are of one kind: with the first of every few goes something of each.
+    places.sort_by_key(|(at, _)| at % KIND);
+    let items: Vec<Item> = places
         .into_iter()
+        .map(|(_, place)| place)
         .skip(share)
         .step_by(shares)
         .map(|(name, moves)| Item::new(name, &moves, go))
         .collect();
-    ask_all(bench, Purpose::Positions, &items).map(Outcome::from)
+    ask_within(bench, Purpose::Positions, &items, TIME).map(Outcome::from)
 }
 
 /// Asks once, with the rule's clock, after a few moves.

@@ -75,7 +75,7 @@ fn a_good_engine_shows_all_it_can() {
     let asked = searches(&positions);
     assert_eq!(asked.len(), crate::judge::support::positions::all().len());
     assert!(asked.iter().all(|ask| ask.answer.is_good()), "{asked:?}");
-    for plies in [450, 1000] {
+    for plies in [340, 1000] {
         let game = of(&runs, Purpose::LongGame(Ply(plies)));
         assert!(searches(&game)[0].answer.is_good());
     }
@@ -111,7 +111,7 @@ fn quick_asks_only_what_can_reject() {
     let (runs, shown) = probe(&puppets, &plan(true));
     assert!(runs.iter().all(|run| matches!(
         run.purpose,
-        Purpose::Main | Purpose::Positions | Purpose::LongGame(Ply(450))
+        Purpose::Main | Purpose::Positions | Purpose::LongGame(Ply(340))
     )));
     assert_eq!(shown.go_clock, Some(true));
     assert_eq!(shown.go_bare, None);
@@ -165,9 +165,62 @@ fn dies_at_ply_six_and_the_rest_is_still_asked() {
 }
 
 #[test]
+fn what_fails_on_a_small_clock_is_all_asked_again_on_the_events() {
+    let weak = Puppets::new(|scene: Scene<'_>| match scene.go {
+        go if go.contains("wtime 600 ") => Act::Say("bestmove None".into()),
+        _ => Act::Move,
+    });
+    let (runs, _) = probe(&weak, &plan(true));
+    assert_eq!(runs[0].purpose, Purpose::Main);
+    let counted: Vec<&Run> = runs.iter().filter(|run| run.purpose.can_reject()).collect();
+    let asked = searches(&counted);
+    assert!(asked.len() > crate::judge::support::positions::all().len());
+    assert!(asked.iter().all(|ask| ask.answer.is_good()));
+    assert_eq!(of(&runs, Purpose::SmallClock).len(), 1);
+    assert_eq!(searches(&of(&runs, Purpose::Again)).len(), 1);
+}
+
+#[test]
+fn what_fails_on_the_events_clocks_stays_a_failure() {
+    let bad = Puppets::new(|scene: Scene<'_>| match scene.moves.plies().0 {
+        6 => Act::Say("bestmove a1a1".into()),
+        _ => Act::Move,
+    });
+    let (runs, _) = probe(&bad, &plan(true));
+    assert!(of(&runs, Purpose::SmallClock).is_empty());
+    let again = of(&runs, Purpose::Again);
+    let again = searches(&again);
+    assert!(again.len() >= 2 && again.iter().all(|ask| !ask.answer.is_good()));
+    let goes: Vec<&str> = again
+        .iter()
+        .map(|ask| match &ask.question {
+            Question::Go(go) => go.go.as_str(),
+            other => panic!("{other:?}"),
+        })
+        .take(2)
+        .collect();
+    assert!(goes[0].contains("wtime 3000 ") && goes[1].contains("wtime 60000 "), "{goes:?}");
+}
+
+#[test]
+fn a_line_that_is_too_long_for_it_is_found_by_halving() {
+    let short = Puppets::new(|scene: Scene<'_>| match scene.moves.plies().0 {
+        0..=405 => Act::Move,
+        _ => Act::Say("bestmove a1a1".into()),
+    });
+    let (runs, shown) = probe(&short, &plan(false));
+    assert_eq!(shown.thousand_plies, Some(false));
+    let legal = |plies| {
+        let asked = of(&runs, Purpose::LongGame(Ply(plies)));
+        searches(&asked)[0].answer.is_good()
+    };
+    assert!(legal(340) && legal(405) && !legal(406));
+}
+
+#[test]
 fn a_hang_ends_its_list() {
     let puppets = Puppets::new(|scene: Scene<'_>| match scene.moves.plies().0 {
-        0 | 450 => Act::Move,
+        0 | 340 => Act::Move,
         _ => Act::Hang,
     });
     let mut plan = short_answers();

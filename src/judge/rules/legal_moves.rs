@@ -2,14 +2,20 @@
 //! the engine lives through all of them.
 
 use super::{CausedByLoad, JudgedRule, Needed};
-use crate::judge::support::{excuse, one_answer, runs, wording};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use crate::judge::support::{excuse, one_answer, positions, runs, wording};
 use serde_json::{Value, json};
 
-use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, Purpose, Run};
+use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, LEAST_LEFT, Purpose, Run};
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 
 const RULE: RuleId = RuleId::LegalMoves;
+
+/// So long over positions only a slow engine takes.
+const SLOW: Duration = Duration::from_secs(30);
 
 /// The number of offences that are written out.
 const SHOWN: usize = 5;
@@ -42,7 +48,11 @@ fn judge(evidence: &Evidence) -> Finding {
     if searches.is_empty() {
         return one_answer::not_asked(RULE, evidence, "go");
     }
-    let illegal: Vec<Search> = pick(&searches, |s| matches!(s.ask.answer, Answer::Illegal { .. }));
+    // The clock's run asks on clocks that the event does not produce.
+    let illegal: Vec<Search> = pick(&searches, |s| {
+        matches!(s.ask.answer, Answer::Illegal { .. })
+            && !(s.run.purpose == Purpose::Clock && s.go.left.is_some_and(|left| left < LEAST_LEFT))
+    });
     let legal = pick(&searches, |s| matches!(s.ask.answer, Answer::Legal(_))).len();
     // A death or silence under a short clock or in the long game is told by the rule that asked for it.
     let dead: Vec<Search> = pick(&searches, |s| {
@@ -71,14 +81,80 @@ fn judge(evidence: &Evidence) -> Finding {
             finding.details.push(other.summary);
             finding.details.extend(other.details);
         }
+        finding.details.extend(again(evidence, search.go));
+        let finding = finding.with("commands", runs::commands_upto(search.run, search.index));
         return figures(excuse::excused(finding, excuse::refusal(search.run, &evidence.host)));
     }
     // A search on the event's clock is not waited for to its end.
     let cut = searches.iter().filter(|search| search.ask.was_cut()).count();
-    figures(Finding::pass(
+    let mut summary =
+        format!("{legal} of {} searches answered with a legal move", searches.len() - cut);
+    let places = searches.iter().filter(|search| search.run.purpose == Purpose::Positions).count();
+    let all = positions::all().len();
+    if (1..all).contains(&places) && left_out(evidence) {
+        let _ = write!(summary, "; it is slow, so {places} of {all} positions were asked");
+    }
+    figures(match weak(evidence) {
+        None => Finding::pass(RULE, summary),
+        Some(weak) => weak_below(evidence, &weak, summary),
+    })
+}
+
+/// Whether some positions were left out because the engine takes long over each.
+fn left_out(evidence: &Evidence) -> bool {
+    let mut runs = evidence.of(Purpose::Positions);
+    runs.any(|run| run.asks.iter().map(|ask| ask.took).sum::<Duration>() > SLOW)
+}
+
+/// The failure on the biggest of the clocks that were found too small for the entry.
+fn weak(evidence: &Evidence) -> Option<Search<'_>> {
+    let small = |run: &&Run| matches!(run.purpose, Purpose::SmallClock | Purpose::Clock);
+    let slow = |s: &Search| s.run.purpose == Purpose::Clock && s.ask.answer == Answer::Timeout;
+    let failed = evidence.runs.iter().filter(small).flat_map(|run| {
+        runs::searches(run).map(move |(index, ask, go)| Search { run, index, ask, go })
+    });
+    let failed = failed.filter(|s| !s.ask.answer.is_good() && !s.ask.was_cut() && !slow(s));
+    failed.max_by_key(|s| (s.run.purpose == Purpose::SmallClock, s.go.left))
+}
+
+/// The advice where it fails on a clock that is too small to be the event's, and on no bigger one.
+fn weak_below(evidence: &Evidence, weak: &Search<'_>, summary: String) -> Finding {
+    let went_well = runs::gate_runs(evidence).flat_map(runs::searches);
+    let bound = went_well
+        .filter(|(_, ask, go)| ask.answer.is_good() && go.left > weak.go.left)
+        .filter_map(|(_, _, go)| go.left)
+        .min();
+    let below = bound.map_or_else(String::new, |left| format!(" below {}", wording::secs(left)));
+    Finding::advice(
         RULE,
-        format!("{legal} of {} searches answered with a legal move", searches.len() - cut),
-    ))
+        format!(
+            "{summary}; it is weak on clocks{below}: to `{}` in {} {}",
+            weak.go.go,
+            weak.go.position,
+            runs::answer_words(weak.ask, weak.run)
+        ),
+    )
+    .details(place(weak))
+    .details(runs::crashes(weak.run))
+    .with("weak_below_ms", bound.map(|left| left.as_secs_f64() * 1e3))
+    .with("weak_at", json_of(weak))
+    .with("commands", runs::commands_upto(weak.run, weak.index))
+    .help(
+        "have a move ready before the clock is looked at, such as the first legal one: an engine that is short of \
+         time loses the game otherwise, though that is no reason to reject",
+    )
+}
+
+/// The same question on the clocks of the event, as it was asked again.
+fn again(evidence: &Evidence, go: &GoQuestion) -> Vec<String> {
+    let asked = evidence
+        .of(Purpose::Again)
+        .flat_map(|run| runs::searches(run).map(move |(_, ask, again)| (run, ask, again)));
+    let same = asked.filter(|(_, _, again)| again.command == go.command);
+    same.map(|(run, ask, again)| {
+        format!("again in a fresh process, `{}`: {}", again.go, runs::answer_words(ask, run))
+    })
+    .collect()
 }
 
 /// The accusation to lead with: one from a run to which the kernel refused nothing, if there is one.

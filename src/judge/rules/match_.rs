@@ -76,10 +76,19 @@ fn fault<'a>(played: &Played, game: &'a PlayedGame) -> Option<&'a GameFault> {
     let GameEnd::Fault(fault) = &game.end else {
         return None;
     };
+    // What does not happen on the event's clocks loses no game there.
+    if held(game) {
+        return None;
+    }
     match fault {
         GameFault::Silent { waited, .. } if slowest(played) * SLOW > *waited => None,
         fault => Some(fault),
     }
+}
+
+/// Whether its fault did not come again on the event's clocks.
+fn held(game: &PlayedGame) -> bool {
+    game.again.as_ref().is_some_and(|again| again.held.is_some())
 }
 
 fn slowest(played: &Played) -> Duration {
@@ -104,6 +113,7 @@ fn accuse(game: &PlayedGame, fault: &GameFault) -> Finding {
         }
         GameFault::NoStart(_) => "start it several times in a row, and mend what fails then",
     };
+    let again = game.again.clone().unwrap_or_default();
     Finding::fail(RULE, words(game, fault))
         .detail(format!(
             "game {}, against {}, after {} and {} of its own answers:",
@@ -114,6 +124,8 @@ fn accuse(game: &PlayedGame, fault: &GameFault) -> Finding {
         ))
         .detail(format!("  {}", wording::shorten(&game.command, 400)))
         .detail(format!("  FEN {}", game.fen))
+        .details(again.tries.iter().map(|words| format!("asked again {words}")))
+        .with("commands", &again.commands)
         .details(game.stderr.iter().map(|line| format!("stderr: {line}")))
         .help(help)
 }
@@ -170,6 +182,32 @@ fn sound(evidence: &Evidence, played: &Played) -> Finding {
         let (number, plies) = (game.number, game.plies());
         format!("game {number} against {}: {plies}, {} {how}", rival(game.rival), game.result)
     });
+    let weak: Vec<(&PlayedGame, &GameFault)> = played
+        .games
+        .iter()
+        .chain(&played.disproved)
+        .filter_map(|game| match &game.end {
+            GameEnd::Fault(fault) if held(game) => Some((game, fault)),
+            _ => None,
+        })
+        .collect();
+    if let Some((game, fault)) = weak.first() {
+        let again = game.again.clone().unwrap_or_default();
+        return Finding::advice(
+            RULE,
+            format!(
+                "{summary}; it is weak on clocks below the event's: {}",
+                words(game, fault)
+            ),
+        )
+        .details(details)
+        .details(again.tries.iter().map(|words| format!("asked again {words}")))
+        .with("commands", &again.commands)
+        .help(
+            "have a move ready before the clock is looked at, such as the first legal one: an engine that is short of \
+             time loses the game otherwise, though that is no reason to reject",
+        );
+    }
     let late: Vec<&LateMove> = played.games.iter().flat_map(|game| &game.late).collect();
     let finding = match late.iter().max_by_key(|late| late.took) {
         None => Finding::pass(RULE, summary),
@@ -228,6 +266,7 @@ fn json_of(game: &PlayedGame) -> Value {
         "end": game.end,
         "late": game.late.len(),
         "command": game.command,
+        "again": game.again,
         "exit": game.exit,
     })
 }
@@ -237,7 +276,7 @@ mod tests {
     use super::*;
     use crate::judge::support::testing;
     use crate::judge::support::testing::ms;
-    use crate::model::evidence::{ExitHow, Refusal, Resource};
+    use crate::model::evidence::{AskedAgain, ExitHow, Refusal, Resource};
     use crate::model::units::Bytes;
 
     fn of(games: Vec<PlayedGame>) -> Finding {
@@ -306,6 +345,27 @@ mod tests {
         let finding = of(vec![refused, honest]);
         assert_eq!(finding.status, Status::Fail);
         assert!(finding.details.iter().any(|line| line.starts_with("also: ")));
+    }
+
+    #[test]
+    fn what_fails_on_a_small_clock_only_is_advice() {
+        let faulty = |held: Option<&str>| {
+            let again = AskedAgain { held: held.map(Into::into), ..AskedAgain::default() };
+            PlayedGame { again: Some(again), ..gone() }
+        };
+        let finding = of(vec![faulty(Some("go wtime 3000 btime 3000 winc 3000 binc 3000"))]);
+        assert_eq!(finding.status, Status::Advice);
+        assert!(
+            finding.summary.contains("weak on clocks below the event's"),
+            "{}",
+            finding.summary
+        );
+        assert_eq!(of(vec![faulty(None)]).status, Status::Fail);
+        let mut evidence = testing::evidence();
+        evidence.games = testing::games(vec![testing::game(1, Rival::Itself)]);
+        let Games::Played(played) = &mut evidence.games else { unreachable!() };
+        played.disproved.push(faulty(Some("go wtime 3000 btime 3000 winc 3000 binc 3000")));
+        assert_eq!(judge(&evidence).status, Status::Advice);
     }
 
     #[test]

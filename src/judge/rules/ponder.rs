@@ -2,7 +2,9 @@
 //! processor after its `bestmove`, and did not before its first `go`.
 
 use super::{CausedByLoad, JudgedRule, Needed};
-use crate::judge::support::{one_answer, runs};
+use std::time::Duration;
+
+use crate::judge::support::{one_answer, runs, wording};
 use crate::model::evidence::Evidence;
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
@@ -11,6 +13,8 @@ const RULE: RuleId = RuleId::Ponder;
 
 /// Below this share of one processor an engine is at rest.
 const REST: f64 = 0.2;
+/// A winding down that asks for a remark.
+const LONG: Duration = Duration::from_millis(500);
 /// Above this share it works.
 const WORK: f64 = 0.5;
 
@@ -41,18 +45,36 @@ fn judge(evidence: &Evidence) -> Finding {
         return one_answer::not_asked(RULE, evidence, "waiting after a bestmove");
     };
     let off = evidence.runs.iter().filter_map(|run| run.idle_ponder_off).max_by(f64::total_cmp);
+    let settling = evidence.runs.iter().filter_map(|run| run.settling).max();
     let before = evidence.runs.iter().filter_map(|run| run.idle_before_go).max_by(f64::total_cmp);
-    decide(before, after, off, has_option(evidence))
+    decide(before, after, off, has_option(evidence), settling)
+        .with("settling_ms", settling.map(|took| took.as_secs_f64() * 1e3))
         .with("before_go", before)
         .with("after_move", after)
         .with("after_move_ponder_off", off)
         .with("option", has_option(evidence))
 }
 
-fn decide(before: Option<f64>, after: f64, off: Option<f64>, option: bool) -> Finding {
+fn decide(
+    before: Option<f64>,
+    after: f64,
+    off: Option<f64>,
+    option: bool,
+    settling: Option<Duration>,
+) -> Finding {
     let figure = format!("{} of a processor after its bestmove", percent(after));
     if after <= WORK {
-        return Finding::pass(RULE, format!("it rests while it waits: {figure}"));
+        return match settling.filter(|took| *took >= LONG) {
+            None => Finding::pass(RULE, format!("it rests while it waits: {figure}")),
+            Some(took) => Finding::advice(
+                RULE,
+                format!(
+                    "it rests while it waits: {figure}, once it has worked on for {} of processor time",
+                    wording::secs(took)
+                ),
+            )
+            .help("end the search and its threads before the bestmove: what goes on takes the opponent's processor"),
+        };
     }
     let Some(before) = before else {
         return Finding::undecided(
@@ -141,6 +163,18 @@ mod tests {
         let spins = of(Some(1.0), 1.0, None, false);
         assert_eq!(spins.status, Status::Advice);
         assert!(spins.summary.contains("waits in a loop"));
+    }
+
+    #[test]
+    fn what_winds_down_slowly_is_told_and_no_pondering() {
+        let mut idle = testing::run(Purpose::Idle);
+        idle.idle_before_go = Some(0.0);
+        idle.idle_after_move = Some(0.0);
+        for (took, status) in [(290, Status::Pass), (900, Status::Advice)] {
+            idle.settling = Some(testing::ms(took));
+            let evidence = testing::evidence_of([testing::run(Purpose::Main), idle.clone()]);
+            assert_eq!(judge(&evidence).status, status);
+        }
     }
 
     #[test]

@@ -282,6 +282,7 @@ mod tests {
             (Answer::Ended(None), "closed its standard output"),
             (Answer::Flood(Bytes(1 << 20)), "wrote 1048576 bytes"),
             (Answer::NotTaken, "did not read its input"),
+            (Answer::OnlyAtEnd, "it does not flush"),
         ] {
             let mut run = testing::run(Purpose::Main).not_up();
             run.asks[0].answer = answer;

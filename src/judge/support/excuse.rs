@@ -6,8 +6,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::model::evidence::{FileAccess, HostFacts, Refusal, Resource, Run};
+use crate::model::evidence::{FileAccess, HostFacts, Overcommit, Refusal, Resource, Run};
 use crate::model::layer_status::{Layer, LayerName, State};
+use crate::model::units::Bytes;
 use crate::model::verdict::{Finding, Status};
 
 /// A reason why a failure may be this host's and not the entry's.
@@ -83,18 +84,70 @@ pub(crate) fn refused(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> 
     if asked.is_empty() {
         return None;
     }
+    let still = refusals.iter().find_map(|refusal| match &refusal.what {
+        Resource::StillTaking(size) => Some(size.human()),
+        _ => None,
+    });
     let has = format!("{} of memory and {} processors", host.memory.human(), host.cpus);
     Some(Excuse {
-        why: format!(
-            "before, the kernel refused it {}; this host has {has}",
-            wording::list(&asked, 3)
-        ),
-        help: "judge it on a host as big as the event's machine; or let the engine do with less: take \
-               smaller hash tables and fewer threads until the kernel grants them"
-            .into(),
+        why: match still {
+            Some(size) => format!(
+                "it still took memory when the time was over, {size} by then; this host has {has}"
+            ),
+            None => format!(
+                "before, the kernel refused it {}; this host has {has}",
+                wording::list(&asked, 3)
+            ),
+        },
+        help: help(refusals, host),
         evidence: json!({"refused": asked, "host": has}),
     })
 }
+
+/// The next step that works on this host, else the machine that is needed.
+fn help(refusals: &[Refusal], host: &HostFacts) -> String {
+    let less = "or let the engine do with less: take smaller tables and fewer threads until the kernel grants them";
+    let most =
+        |of: fn(&Resource) -> Option<Bytes>| refusals.iter().filter_map(|r| of(&r.what)).max();
+    let image = most(|what| match what {
+        Resource::Image(size) => Some(*size),
+        _ => None,
+    });
+    let map = most(|what| match what {
+        Resource::Memory(size) => Some(*size),
+        _ => None,
+    });
+    let used = most(|what| match what {
+        Resource::Used(size) | Resource::StillTaking(size) => Some(*size),
+        _ => None,
+    });
+    match (used, image, map) {
+        (Some(size), ..) => format!(
+            "judge it on a machine with more memory than the {} that it used here ({} in all); {less}",
+            size.human(),
+            host.memory.human()
+        ),
+        (None, Some(size), _) => format!(
+            "where it touches little of it, `sysctl vm.overcommit_memory=1` lets this host load it (`--lazy-memory` cannot: \
+             it is the kernel that reserves it); else judge it on a machine with more than {} of memory; {less}",
+            size.human()
+        ),
+        (None, None, Some(size)) if host.overcommit == Overcommit::Never => format!(
+            "where it touches little of it, `sysctl vm.overcommit_memory=1` grants it on this host (under the present 2 \
+             `--lazy-memory` cannot); else judge it on a machine with more than {} of memory; {less}",
+            size.human()
+        ),
+        (None, None, Some(size)) if size >= LAZY_FROM => format!(
+            "where it touches little of it, `--lazy-memory` grants it on this host; else judge it on a machine with more \
+             than {} of memory; {less}",
+            size.human()
+        ),
+        _ => format!("judge it on a host as big as the event's machine; {less}"),
+    }
+}
+
+/// Mappings from this size on are those of `--lazy-memory`.
+const LAZY_FROM: Bytes = Bytes(4 << 30);
 
 /// The run asked for a command of rule 7.5 that this host lacks.
 pub(crate) fn missing_command(run: &Run, host: &HostFacts) -> Option<Excuse> {
@@ -191,7 +244,6 @@ mod tests {
     use crate::judge::support::testing::Build;
     use crate::model::evidence::{LaunchFailure, Purpose, Resource};
     use crate::model::rule::RuleId;
-    use crate::model::units::Bytes;
 
     #[test]
     fn a_refused_mapping_is_told_with_its_figures() {
@@ -201,6 +253,28 @@ mod tests {
         assert_eq!(finding.status, Status::Undecided);
         assert!(finding.summary.contains("a mapping of 256 GiB"));
         assert!(finding.summary.contains("8 GiB of memory and 2 processors"));
+    }
+
+    #[test]
+    fn the_next_step_is_one_that_works_here() {
+        let mut host = testing::host();
+        let step = |what, host: &HostFacts| {
+            refusal(&testing::run(Purpose::Main).refused(what), host).unwrap().help
+        };
+        let big = Bytes(256 << 30);
+        assert!(step(Resource::Memory(big), &host).contains("`--lazy-memory` grants it"));
+        assert!(step(Resource::Image(big), &host).contains("`--lazy-memory` cannot"));
+        assert!(step(Resource::Used(big), &host).contains("more memory than the 256 GiB"));
+        assert!(!step(Resource::Memory(Bytes(1 << 30)), &host).contains("lazy"));
+        let run = testing::run(Purpose::Main).refused(Resource::StillTaking(big));
+        let late = excused(Finding::fail(RuleId::Startup, "no uciok"), refusal(&run, &host));
+        assert_eq!(late.status, Status::Undecided);
+        assert!(
+            late.summary
+                .ends_with("256 GiB by then; this host has 8 GiB of memory and 2 processors")
+        );
+        host.overcommit = Overcommit::Never;
+        assert!(step(Resource::Memory(big), &host).contains("vm.overcommit_memory=1"));
     }
 
     #[test]

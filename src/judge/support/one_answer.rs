@@ -74,11 +74,31 @@ pub(crate) fn judge(
     excuse::excused(finding, excuse::refusal(run, &evidence.host))
 }
 
+/// The rule that every unanswered question of this kind breaks.
+fn rule_of(question: &Question) -> Option<RuleId> {
+    match question {
+        Question::IsReady => Some(RuleId::UciIsready),
+        Question::NewGame => Some(RuleId::UciNewgame),
+        Question::Uci | Question::Go(_) | Question::Quit | Question::EndOfInput => None,
+    }
+}
+
 /// A question that was never put: because the engine did not start, or because a probe did not get to it.
 pub(crate) fn not_asked(rule: RuleId, evidence: &Evidence, what: &str) -> Finding {
     if runs::engine(evidence).is_none() {
         return Finding::skipped(rule, RuleId::Startup);
     }
-    Finding::undecided(rule, format!("`{what}` was not tried"))
-        .help("check it again; if this comes back, it is a fault of gate4k: please report it")
+    // An engine that fails at one question is not asked the next.
+    let mut troubles = runs::gate_runs(evidence)
+        .filter_map(|run| run.asks.get(runs::first_trouble(run)?))
+        .filter_map(|ask| rule_of(&ask.question));
+    if let Some(on) = troubles.find(|on| *on != rule) {
+        return Finding::skipped(rule, on);
+    }
+    let finding = Finding::undecided(rule, format!("`{what}` was not tried"));
+    let refused = evidence.runs.iter().find_map(|run| excuse::refusal(run, &evidence.host));
+    if let Some(refused) = refused {
+        return finding.detail(refused.why).help(refused.help);
+    }
+    finding.help("check it again; if this comes back, it is a fault of gate4k: please report it")
 }

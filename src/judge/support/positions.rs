@@ -10,6 +10,7 @@
 //! moves, 256 plies, 1,024 or 2,048 characters), has no way to answer legally.
 
 use crate::engine::moves::Moves;
+use crate::model::units::Ply;
 
 /// A name and a list.
 type Listed = (&'static str, &'static str);
@@ -127,8 +128,8 @@ const FIFTY_99: &str = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 c2c3 g8f6 d2d3 d7d6 e1g1 e
     b3c5 c6d5 f4g3 b5d7 c1d2 b1a1 e7e6 h5f4 d2c1 d5a2 a8b8 f6h5 b6c4 a2b3 c1d2 b3b4 e6g6 b4b3 d2c1 \
     d7e8 b8a8 f4e6";
 
-/// 450 plies; the longest game of a real 4k event has 422.
-const LONG_450: &str = include_str!("long-450.txt");
+/// 340 plies, as many as the longest of 1,148 games of real 4k events.
+const LONG_340: &str = include_str!("long-340.txt");
 
 /// 1,000 plies.
 const LONG_1000: &str = include_str!("long-1000.txt");
@@ -151,14 +152,17 @@ pub fn endgame() -> Moves {
     known(ENDGAME)
 }
 
-/// The long game of 450 or 1,000 plies.
+/// The long game of as many plies as the events' longest.
 #[must_use]
-pub fn long_game(plies: u32) -> Option<Moves> {
-    match plies {
-        450 => Some(known(LONG_450)),
-        1000 => Some(known(LONG_1000)),
-        _ => None,
-    }
+pub fn long_game() -> Moves {
+    known(LONG_340)
+}
+
+/// The first so many of 1,000 plies.
+#[must_use]
+pub fn longer_game(plies: Ply) -> Moves {
+    let words: Vec<&str> = LONG_1000.split_ascii_whitespace().take(plies.0 as usize).collect();
+    known(&words.join(" "))
 }
 
 /// Reads one of the lists above.
@@ -391,8 +395,9 @@ mod tests {
 
     #[test]
     fn long_games_are_playable_and_not_to_be_guessed() {
-        for (plies, characters) in [(450, 2200), (1000, 4900)] {
-            let moves = long_game(plies).unwrap();
+        for (plies, characters, moves) in
+            [(340, 1700, long_game()), (1000, 4900, longer_game(Ply(1000)))]
+        {
             assert_eq!(moves.plies().0, plies);
             assert!(moves.command().len() > characters);
             let end = written(moves.position());
@@ -411,6 +416,6 @@ mod tests {
             let (seen, _) = repetitions(moves.list());
             assert!(seen.values().all(|count| *count < 3));
         }
-        assert!(long_game(451).is_none());
+        assert_eq!(longer_game(Ply(406)).plies(), Ply(406));
     }
 }

@@ -61,6 +61,32 @@ pub(crate) fn searches(run: &Run) -> impl Iterator<Item = (usize, &Ask, &GoQuest
     })
 }
 
+/// True for a question that a search answers.
+pub(crate) fn is_search(ask: &Ask) -> bool {
+    matches!(ask.question, Question::Go(_))
+}
+
+/// The lines that were sent up to the end of a conversation, or to its first failure, whole and in order, so that anybody
+/// can send them again.
+pub(crate) fn commands(run: &Run) -> Vec<String> {
+    let upto = run.asks.iter().position(|ask| !ask.answer.is_good());
+    commands_upto(run, upto.unwrap_or(run.asks.len()))
+}
+
+/// The lines that were sent up to a question.
+pub(crate) fn commands_upto(run: &Run, index: usize) -> Vec<String> {
+    let asks = run.asks.iter().take(index.saturating_add(1));
+    let lines = asks.flat_map(|ask| match &ask.question {
+        Question::Uci => vec!["uci".to_owned()],
+        Question::IsReady => vec!["isready".to_owned()],
+        Question::NewGame => vec!["ucinewgame".to_owned(), "isready".to_owned()],
+        Question::Go(go) => vec![go.command.clone(), go.go.clone()],
+        Question::Quit => vec!["quit".to_owned()],
+        Question::EndOfInput => Vec::new(),
+    });
+    lines.collect()
+}
+
 /// True for the form that rule 7.9 names: `go wtime A btime B winc C binc D`.
 pub(crate) fn is_rule_form(go: &GoQuestion) -> bool {
     let words: Vec<&str> = go.go.split_whitespace().collect();
@@ -110,6 +136,8 @@ pub(crate) fn purpose(run: &Run) -> String {
         Purpose::EndOfInput => "the run whose input was closed".to_owned(),
         Purpose::QuitWhileThinking => "the run that was told to quit while it thought".to_owned(),
         Purpose::KilledMidway => "the run that was killed in the middle".to_owned(),
+        Purpose::SmallClock => "a run on a clock below the event's".to_owned(),
+        Purpose::Again => "a question asked again".to_owned(),
         Purpose::BlankPath => "the run at a path with a blank".to_owned(),
         Purpose::OtherShell => "the run by the other shell".to_owned(),
         Purpose::OwnName => "the run under its own name".to_owned(),
@@ -173,6 +201,9 @@ pub(crate) fn answer_words(ask: &Ask, run: &Run) -> String {
             None => format!("it closed its output after {}", wording::secs(ask.took)),
         },
         Answer::Flood(bytes) => format!("it wrote {bytes} without the answer"),
+        Answer::OnlyAtEnd => {
+            "nothing while it waited for more input, and the answer once that was closed".to_owned()
+        }
         Answer::NotTaken => "it no longer read its input".to_owned(),
     }
 }

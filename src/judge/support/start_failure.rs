@@ -100,6 +100,14 @@ fn silence(run: &Run, limits: &Limits) -> Cause {
             format!("it wrote {bytes} without `{word}` on a line of its own"),
             format!("answer with the line `{word}` and a newline, and flush"),
         ),
+        (Some(Answer::OnlyAtEnd), _) => Cause::new(
+            format!(
+                "it had read `uci` and slept in a read for more, with nothing written; `{word}` came out only when its \
+                 input was closed, so it does not flush what it writes"
+            ),
+            "flush after every line: `print(..., flush=True)` or `python3 -u` in Python, `$|=1` in Perl, \
+             `setbuf(stdout, 0)` in C, `cout << endl` in C++",
+        ),
         (Some(Answer::NotTaken), None) => Cause::new(
             format!("it did not read its input, and `{word}` did not come"),
             "read standard input line by line from the start",

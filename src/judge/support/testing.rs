@@ -6,8 +6,8 @@ use crate::judge::support::allowed::{Allowed, CommandWord, LibraryWord};
 use crate::model::evidence::{
     Answer, Ask, BookSeen, Capabilities, Colours, EndHow, Ending, Evidence, Exec, ExecOutcome,
     ExitHow, FileAccess, FileOpen, GameEnd, Games, GoQuestion, HostFacts, LeftFile, LeftProcess,
-    Limits, Played, PlayedGame, PlayedPly, ProgramClass, Purpose, Question, Refusal, Resource,
-    Rival, Run, Shell,
+    Limits, Overcommit, Played, PlayedGame, PlayedPly, ProgramClass, Purpose, Question, Refusal,
+    Resource, Rival, Run, Shell,
 };
 use crate::model::game::result::GameResult;
 use crate::model::layer_status::{Layer, LayerName, State};
@@ -102,6 +102,7 @@ pub(crate) fn run(purpose: Purpose) -> Run {
         idle_before_go: None,
         idle_after_move: None,
         idle_ponder_off: None,
+        settling: None,
         strained: false,
         book: BookSeen::default(),
         transcript: Transcript::default(),
@@ -115,6 +116,7 @@ pub(crate) fn host() -> HostFacts {
         kernel: "6.18".into(),
         cpus: 2,
         memory: Bytes(8 << 30),
+        overcommit: Overcommit::Heuristic,
         layers: [
             LayerName::Landlock,
             LayerName::Seccomp,
@@ -146,9 +148,9 @@ pub(crate) fn evidence_of(runs: impl IntoIterator<Item = Run>) -> Evidence {
 
 /// A healthy entry, every purpose that a gate needs.
 pub(crate) fn evidence() -> Evidence {
-    let mut long = run(Purpose::LongGame(Ply(450)));
+    let mut long = run(Purpose::LongGame(Ply(340)));
     long.asks = vec![ask(
-        Question::Go(go("long-450", "position startpos moves g1f3 g8f6", 450)),
+        Question::Go(go("long-340", "position startpos moves g1f3 g8f6", 340)),
         520,
         1_000,
         legal("f3g1"),
@@ -179,6 +181,7 @@ pub(crate) fn game(number: usize, rival: Rival) -> PlayedGame {
         moves: vec![PlayedPly { uci: "e2e4".into(), took: None, score: None }; 40],
         result: GameResult::Win(shakmaty::Color::White),
         end: GameEnd::Whole("White mates".into()),
+        again: None,
         late: Vec::new(),
         exit: None,
         stderr: Vec::new(),
@@ -194,6 +197,7 @@ pub(crate) fn games(games: Vec<PlayedGame>) -> Games {
         took: ms(4_000),
         wanted: 4,
         games,
+        disproved: Vec::new(),
     })
 }
 

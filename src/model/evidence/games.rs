@@ -40,6 +40,19 @@ pub struct Played {
     pub wanted: usize,
     /// Those that began.
     pub games: Vec<PlayedGame>,
+    /// Games on a smaller clock before these, which broke off by what does not happen on the event's.
+    pub disproved: Vec<PlayedGame>,
+}
+
+/// A fault in a game, asked again on clocks that the event can produce.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AskedAgain {
+    /// The `go` to which a legal move came in the end; none where the fault is proved.
+    pub held: Option<String>,
+    /// Each try, in words.
+    pub tries: Vec<String>,
+    /// The lines that were sent in the last of them, whole and in order.
+    pub commands: Vec<String>,
 }
 
 /// The opponent.
@@ -90,6 +103,9 @@ pub struct PlayedGame {
     /// The `position` command at the game's end.
     #[serde(skip)]
     pub command: String,
+    /// How its fault fared when it was asked again.
+    #[serde(skip)]
+    pub again: Option<AskedAgain>,
     /// The entry's moves that came when its clock had run out.
     #[serde(skip)]
     pub late: Vec<LateMove>,

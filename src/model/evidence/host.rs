@@ -18,6 +18,8 @@ pub struct HostFacts {
     pub cpus: usize,
     /// Physical memory.
     pub memory: Bytes,
+    /// How the kernel answers to more than it has (`vm.overcommit_memory`).
+    pub overcommit: Overcommit,
     /// What was enforced, layer by layer.
     pub layers: Vec<Layer>,
     /// Limits that are so low here that an entry may fail for it, each in words.
@@ -27,6 +29,18 @@ pub struct HostFacts {
     pub missing_commands: Vec<String>,
     /// Where the host's own chess libraries are, hidden from the entry.
     pub chess_libraries: Vec<PathBuf>,
+}
+
+/// How the kernel answers to requests for more memory than it has (proc_sys_vm(5)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Overcommit {
+    /// 0: it refuses what is obviously too much, unless nothing is to be reserved.
+    Heuristic,
+    /// 1: it refuses nothing.
+    Always,
+    /// 2: it refuses what it could not give, whatever the program says.
+    Never,
 }
 
 /// The limits in force (settings; the defaults are the event's).

@@ -16,14 +16,15 @@ mod run;
 pub use capabilities::Capabilities;
 pub use files::{FileAccess, FileOpen, LeftFile, LeftProcess};
 pub use games::{
-    Colours, GameEnd, GameFault, Games, LateMove, Played, PlayedGame, PlayedPly, Rival,
+    AskedAgain, Colours, GameEnd, GameFault, Games, LateMove, Played, PlayedGame, PlayedPly, Rival,
 };
-pub use host::{HostFacts, Limits};
+pub use host::{HostFacts, Limits, Overcommit};
 pub use programs::{Exec, ExecOutcome, ExitHow, Product, ProgramClass};
 pub use questions::{Answer, Ask, GoQuestion, Question};
 pub use refusals::{Crash, Denial, Record, Refusal, Resource};
 pub use run::{
-    BookSeen, DeclaredOption, EndHow, Ending, LONG_GAME, LaunchFailure, Purpose, Run, Shell,
+    BookSeen, DeclaredOption, EndHow, Ending, LEAST_LEFT, LONG_GAME, LaunchFailure, Purpose, Run,
+    Shell,
 };
 
 /// Everything the running rules judge.

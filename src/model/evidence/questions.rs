@@ -31,7 +31,7 @@ pub enum Question {
 pub struct GoQuestion {
     /// The name of the position (`castling-short-white`), or of the probe.
     pub position: String,
-    /// The `position` command, escaped and cut.
+    /// The `position` command, whole.
     pub command: String,
     /// Plies in its move list.
     pub plies: Ply,
@@ -59,6 +59,8 @@ pub enum Answer {
         /// `illegal: the king would be in check`, `not written as in UCI: upper case` …
         why: String,
     },
+    /// Nothing while it waited for more input; the right answer once that was closed.
+    OnlyAtEnd,
     /// Nothing within the limit.
     Timeout,
     /// Output ended (closed by the engine, or it ended by itself).

@@ -34,6 +34,10 @@ pub struct Refusal {
 pub enum Resource {
     /// A mapping of this size (mmap, ENOMEM).
     Memory(Bytes),
+    /// All that a program is made of when it is loaded, its tables included (execve, ENOMEM).
+    Image(Bytes),
+    /// No resource yet: it still took memory when the time for its start was over, and used so much then.
+    StillTaking(Bytes),
     /// Another thread or process (clone, EAGAIN), when so many were there.
     Threads(u32),
     /// An instruction that this processor does not have (SIGILL).
@@ -83,6 +87,16 @@ impl fmt::Display for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Resource::Memory(size) => write!(f, "a mapping of {}", size.human()),
+            Resource::Image(size) => write!(
+                f,
+                "{} that a program of its own wants when it is loaded (tables in .bss)",
+                size.human()
+            ),
+            Resource::StillTaking(size) => write!(
+                f,
+                "time to take more memory than {}, which it still did at the start's limit",
+                size.human()
+            ),
             Resource::Threads(count) => write!(f, "one more thread beside {count}"),
             Resource::Used(size) => {
                 write!(f, "{} of memory in use at once (it was killed)", size.human())

@@ -36,6 +36,10 @@ pub enum Purpose {
     QuitWhileThinking,
     /// Killed in the middle.
     KilledMidway,
+    /// Failed on a clock that the event does not produce, and went well on one that it does.
+    SmallClock,
+    /// One question that was answered badly, once more on a clock of the event.
+    Again,
     /// Staged at a path with a blank.
     BlankPath,
     /// Started by the other shell.
@@ -44,8 +48,11 @@ pub enum Purpose {
     OwnName,
 }
 
-/// The list of moves that rule `long-game` asks of every engine.
-pub const LONG_GAME: Ply = Ply(450);
+/// The least that an engine which minds its clock ever has left in the event, beside as much a move.
+pub const LEAST_LEFT: Duration = Duration::from_secs(3);
+
+/// The list of moves that rule `long-game` asks of every engine: the longest of 1,148 games of real 4k events.
+pub const LONG_GAME: Ply = Ply(340);
 
 impl Purpose {
     /// Whether no more is asked than the rules demand, so that what goes wrong can reject the entry; all else can only
@@ -64,6 +71,8 @@ impl Purpose {
             | Purpose::EndOfInput
             | Purpose::QuitWhileThinking
             | Purpose::KilledMidway
+            | Purpose::SmallClock
+            | Purpose::Again
             | Purpose::BlankPath
             | Purpose::OwnName => false,
         }
@@ -193,6 +202,9 @@ pub struct Run {
     pub idle_after_move: Option<f64>,
     /// The same after a `bestmove` once `Ponder` was switched off, where the engine announced it.
     pub idle_ponder_off: Option<f64>,
+    /// Processor time that it took to come to rest after a `bestmove`, the most of several.
+    #[serde(rename = "settling_ms", serialize_with = "millis_opt")]
+    pub settling: Option<Duration>,
     /// On a faster host it might have gone otherwise: a limit ran out while something of it wanted a processor or a
     /// disk, or it ended before its first `readyok`.
     pub strained: bool,

@@ -6,6 +6,7 @@
 //! every read has a bound on its bytes. A test below looks for other places that open such paths.
 
 pub(in crate::sandbox) mod files;
+pub(in crate::sandbox) mod image;
 pub(in crate::sandbox) mod process;
 pub(in crate::sandbox) mod residue;
 

@@ -63,6 +63,21 @@ pub(in crate::sandbox) fn state(thread: i32) -> Option<char> {
     after_name(&text(thread, "stat").ok()?)?.next()?.chars().next()
 }
 
+/// Whether every thread of these processes sleeps, and one of them in a read of descriptor 0 (proc_pid_syscall(5)).
+pub(in crate::sandbox) fn wait_for_input(processes: &[i32]) -> bool {
+    let all: Vec<i32> = processes.iter().flat_map(|process| threads(*process)).collect();
+    let sleeps = |thread: &i32| state(*thread).is_none_or(|state| matches!(state, 'S' | 'Z' | 'X'));
+    // 3 is the read of i386.
+    let read = [libc::SYS_read.to_string(), "3".to_owned()];
+    let reads = |thread: &i32| {
+        let call = text(*thread, "syscall").unwrap_or_default();
+        let mut words = call.split_ascii_whitespace();
+        words.next().is_some_and(|number| read.iter().any(|one| one == number))
+            && words.next() == Some("0x0")
+    };
+    all.iter().all(sleeps) && all.iter().any(reads)
+}
+
 /// A thread of the process that has not ended. The first one may have: then all that /proc tells of the process by its own
 /// number is empty.
 pub(in crate::sandbox) fn living_thread(process: i32) -> Option<i32> {
@@ -181,6 +196,27 @@ pub(in crate::sandbox) fn files_in_memory(process: i32) -> Vec<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_that_sleeps_in_a_read_of_its_input_is_told_from_one_that_just_sleeps() {
+        use std::process::{Command, Stdio};
+        let waits = |program: &str, argument: &[&str]| {
+            let child = Command::new(program).args(argument).stdin(Stdio::piped()).spawn();
+            let mut child = child.unwrap();
+            let pid = child.id() as i32;
+            // Until it has come to where it sleeps.
+            let asleep = (0..500).any(|_| {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+                state(pid) == Some('S')
+            });
+            let waits = wait_for_input(&[pid]);
+            child.kill().unwrap();
+            child.wait().unwrap();
+            asleep && waits
+        };
+        assert!(waits("cat", &[]));
+        assert!(!waits("sleep", &["60"]));
+    }
 
     #[test]
     fn mappings_are_read_from_their_lines() {

@@ -86,6 +86,11 @@ impl Watch {
     }
 }
 
+/// What is resident in these processes, pages that several share counted for each.
+pub(in crate::sandbox) fn resident(pids: &[i32]) -> Bytes {
+    Bytes(pids.iter().filter_map(|pid| Some(process::resident_pages(*pid)? * page())).sum())
+}
+
 /// What the processes use together and which of them uses most, where that is more than `most`.
 fn used(pids: &[i32], most: u64) -> Option<(u64, i32)> {
     let resident: Vec<(u64, i32)> = pids

@@ -5,4 +5,4 @@ pub mod cpu;
 pub mod memory;
 pub(in crate::sandbox) mod rlimits;
 
-pub use rlimits::{TASKS, host_memory, lowered, memory};
+pub use rlimits::{TASKS, host_memory, lowered, memory, overcommit};

@@ -6,6 +6,7 @@
 use libc::{c_int, rlimit};
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 
+use crate::model::evidence::Overcommit;
 use crate::model::units::Bytes;
 
 /// The largest file an entry may write.
@@ -26,6 +27,17 @@ pub fn memory(host: Bytes) -> Bytes {
     /// Where the host does not say how much it has.
     const UNKNOWN: u64 = 4 << 30;
     if host.0 == 0 { Bytes(UNKNOWN) } else { Bytes(host.0 / 4 * 3) }
+}
+
+/// How the kernel answers to requests for more memory than it has.
+#[must_use]
+pub fn overcommit() -> Overcommit {
+    let text = std::fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap_or_default();
+    match text.trim() {
+        "1" => Overcommit::Always,
+        "2" => Overcommit::Never,
+        _ => Overcommit::Heuristic,
+    }
 }
 
 /// The host's physical memory; zero where it does not say.

@@ -146,7 +146,7 @@ fn no_more(errno: Option<i32>, limits: &[(&str, String)]) -> Option<String> {
     }
 }
 
-pub use crate::sandbox::limits::host_memory as memory;
+pub use crate::sandbox::limits::{host_memory as memory, overcommit};
 
 /// The kernel's release, as `uname -r` prints it.
 #[must_use]

@@ -9,6 +9,7 @@ use crate::model::units::Bytes;
 use crate::sandbox::child::Resume;
 use crate::sandbox::filter::call_names::call_name;
 use crate::sandbox::filter::stop::Stop;
+use crate::sandbox::inspect::image;
 use crate::sandbox::trace::calls::{Pending, exec, file, is_shared_object, message, other_process};
 use crate::sandbox::trace::record::{
     MOST_DENIED_OPENS, MOST_MADE, MOST_OPENS, MOST_OWN_OPENS, RawOpen,
@@ -105,6 +106,13 @@ impl Tracer<'_> {
         match pending {
             Pending::Exec { asked, argv, readable, .. } => {
                 // A successful exec was written down at its event.
+                if error == libc::ENOMEM {
+                    // The kernel has given up the program before, and kills what is left of it.
+                    let program = self.files.find(pid, &asked);
+                    if let Some(size) = program.as_ref().and_then(image::wanted) {
+                        self.refused(pid, Resource::Image(size));
+                    }
+                }
                 if error != 0 {
                     if !readable && error != libc::EFAULT {
                         self.unrecorded(Record::Paths);

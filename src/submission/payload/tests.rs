@@ -178,6 +178,14 @@ fn malformed_or_open_configurations_fail_at_their_line() {
     assert!(finding.help.contains("--name"));
 }
 
+#[test]
+fn a_name_that_is_too_long_to_be_one_counts_in_both_readings() {
+    let (_, bare) = option(&"n".repeat(64), "1");
+    assert_eq!(bare, 1);
+    let (canonical, bare) = option(&"n".repeat(700), "1");
+    assert!(bare == 701 && canonical > bare, "{canonical} {bare}");
+}
+
 proptest! {
     #[test]
     fn no_text_makes_it_panic(text in "\\PC{0,80}") {

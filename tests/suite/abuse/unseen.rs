@@ -3,14 +3,14 @@
 
 use gate4k::model::evidence::Record;
 
-use super::attack::Named::{Denial, Open, Process, Refused, Resource, Unrecorded};
+use super::attack::Named::{Denial, Open, Process, Product, Refused, Resource, Unrecorded};
 use super::attack::{Attack, Control, Param, c, sh};
 
 pub(crate) fn attacks() -> Vec<Attack> {
     let report = Control::Skipped("it is the report that is attacked");
     let inside = Control::Skipped("outside nobody limits it");
     let mut all = vec![
-        c(26, "race_to_device").may_work().may_be_caught(),
+        c(26, "race_to_device").named(&[Refused("zero")]).may_work(),
         c(26, "race_to_host_file").tells(Param::Secret).may_work().may_be_caught(),
         c(26, "daemon_without_leader").named(&[Process]).may_work(),
         c(26, "memory_without_leader").named(&[Resource("memory in use")]).control(inside),
@@ -31,7 +31,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
                 Unrecorded(Record::Denials),
             ])
             .control(Control::Root),
-        c(26, "own_program_again").may_work(),
+        c(26, "own_program_again").named(&[Product]).may_work(),
         c(26, "own_loader").may_work().control(report),
         sh(26, "preloaded_helper", PRELOADED).named(&[Refused("as")]).may_work(),
     ];

@@ -54,6 +54,7 @@ impl Sound {
             kernel: capability::kernel_release(),
             cpus: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
             memory: capability::memory(),
+            overcommit: capability::overcommit(),
             layers: capability.layers(),
             lowered_limits: Vec::new(),
             missing_commands: tools.missing.clone(),

@@ -42,7 +42,7 @@ impl Past {
         }));
         for entry in past.config.entries.clone() {
             let frozen = Frozen {
-                file: sha256(&fs::read(entry.path.join("engine")).unwrap()),
+                file: sha256(fs::read(entry.path.join("engine")).unwrap()),
                 engines_json: None,
                 allowlist: sha256(BUILT_IN.as_bytes()),
             };
@@ -96,7 +96,7 @@ impl Past {
         let id = self.config.game_id(stage, RoundGame { round, game: 1 }, white, black);
         let sum = |name: &str| {
             let entry = self.config.entries.iter().find(|entry| entry.name == name).unwrap();
-            sha256(&fs::read(entry.path.join("engine")).unwrap())
+            sha256(fs::read(entry.path.join("engine")).unwrap())
         };
         let started = GameStarted {
             id: id.clone(),

@@ -77,8 +77,40 @@ fn an_allow_list_that_cannot_be_read_is_refused_before_the_first_game() {
     assert!(played.err.contains("512M"), "{}", played.err);
 }
 
+/// Announces switches of a book and of pondering, and writes down each `setoption` it is sent.
+const SWITCHES: &str = "\
+sed -u 's/^setoption.*/&/w LOG' | ENGINE | while read -r line; do\n\
+case \"$line\" in uciok)\n\
+echo 'option name OwnBook type check default true'\n\
+echo 'option name Ponder type check default true'\n\
+echo 'option name Book File type string default a.bin';;\n\
+esac\necho \"$line\"\ndone\n";
+
+fn books_and_pondering_are_switched_off_before_a_game() {
+    let table = Table::set("switches");
+    let log = table.path("sent");
+    let script = SWITCHES.replace("LOG", log.to_str().unwrap());
+    let more = ["--games", "1", "--max-plies", "4", "--tc", "20+0.1"];
+    let engines = [table.wrapped("A", &script), table.engine("B", "")];
+    let played = table.play(&engines, &more);
+    assert_eq!(played.games()[0]["reason"], "length", "{} {}", played.out, played.err);
+    let sent = fs::read_to_string(&log).unwrap();
+    let both = "setoption name OwnBook value false\nsetoption name Ponder value false\n";
+    assert_eq!(sent, both);
+
+    let _ = fs::remove_file(table.path("events"));
+    let _ = fs::remove_file(table.path("pgn"));
+    // Whoever sets it for a trusted engine means it.
+    let engines = [format!("{} option.OwnBook=true", engines[0]), engines[1].clone()];
+    let played = table.play(&engines, &more);
+    assert_eq!(played.games()[0]["reason"], "length", "{} {}", played.out, played.err);
+    let sent = fs::read_to_string(&log).unwrap();
+    assert_eq!(sent, both.replacen("false", "true", 1));
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
+        slow books_and_pondering_are_switched_off_before_a_game,
         slow a_trusted_engine_that_uses_too_much_memory_is_killed_and_loses,
         slow an_entry_gets_the_memory_that_is_named [Landlock, Python3],
         slow strict_refuses_entries_what_is_only_tolerated [Landlock, Cplusplus],

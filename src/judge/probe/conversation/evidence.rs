@@ -9,10 +9,11 @@ use crate::engine::uci::{OptionLine, Reply, parse, speaks_of_book};
 use crate::engine::wire::{Observer, Silence, Wire};
 use crate::model::evidence::{
     Answer, Ask, BookSeen, DeclaredOption, EndHow, Ending, GoQuestion, LeftProcess, Limits,
-    Purpose, Question, Run, Shell,
+    Purpose, Question, Refusal, Resource, Run, Shell,
 };
 use crate::model::text::escape;
 use crate::model::transcript::Transcript;
+use crate::model::units::Bytes;
 use crate::sandbox::plan::Confined;
 
 /// Characters kept of a line that goes into evidence.
@@ -89,6 +90,10 @@ pub(super) struct Inner {
     pub(super) left_processes: Vec<LeftProcess>,
     /// True if what was last waited for in vain would not have come sooner on a faster host.
     pub(super) only_waited: bool,
+    /// What it used of memory when the start's limit was over, where it still took more.
+    pub(super) still_taking: Option<Bytes>,
+    /// Processor time that it took to come to rest after a `bestmove`, the most of several.
+    pub(super) settling: Option<Duration>,
     pub(super) strained: bool,
 }
 
@@ -142,6 +147,8 @@ impl Inner {
             },
             left_processes: Vec::new(),
             only_waited: false,
+            still_taking: None,
+            settling: None,
             strained: false,
         }
     }
@@ -167,6 +174,29 @@ impl Inner {
         Ok(sent)
     }
 
+    /// Reads until a reply comes, without a word on why it does not by then.
+    pub(super) fn listen(
+        &mut self,
+        until: Instant,
+        wanted: &Reply,
+    ) -> Result<Option<Instant>, Answer> {
+        loop {
+            match self.wire.line(until) {
+                Ok((at, line)) => {
+                    let bytes = line.to_vec();
+                    let reply = parse(&bytes);
+                    if reply == *wanted {
+                        return Ok(Some(at));
+                    }
+                    self.learn(reply, &bytes);
+                }
+                Err(Silence::Timeout | Silence::Stopped) => return Ok(None),
+                Err(Silence::Gone) => return Err(self.ended()),
+                Err(Silence::Flood(bytes)) => return Err(Answer::Flood(bytes)),
+            }
+        }
+    }
+
     /// Reads until `wanted` accepts a reply.
     pub(super) fn hear(&mut self, deadline: Instant, wanted: impl Fn(&Reply) -> bool) -> Heard {
         let mut stall = StallDetector::new(Instant::now(), deadline);
@@ -183,6 +213,9 @@ impl Inner {
                 Err(Silence::Timeout) if !stall.is_over() => stall.look(&*self.confined),
                 Err(Silence::Timeout | Silence::Stopped) => {
                     self.only_waited = stall.only_waited(&*self.confined);
+                    if self.readyok.is_none() {
+                        self.still_taking = stall.still_takes_memory(&*self.confined);
+                    }
                     self.note_processes();
                     return Err(Answer::Timeout);
                 }
@@ -255,7 +288,11 @@ impl Inner {
             Answer::NotTaken => true,
             // A start that races against a sleep of its own may lose only where others compute.
             Answer::Ended(_) => self.readyok.is_none(),
-            Answer::Done | Answer::Legal(_) | Answer::Illegal { .. } | Answer::Flood(_) => false,
+            Answer::Done
+            | Answer::OnlyAtEnd
+            | Answer::Legal(_)
+            | Answer::Illegal { .. }
+            | Answer::Flood(_) => false,
         };
         self.asks.push(ask);
     }
@@ -350,7 +387,10 @@ impl Inner {
         }
         self.confined.kill();
         self.wire.drain();
-        let traces = self.confined.close();
+        let mut traces = self.confined.close();
+        if let Some(size) = self.still_taking {
+            traces.refusals.push(Refusal { by: None, what: Resource::StillTaking(size) });
+        }
         let mut ending = self.ending;
         if traces.launch_failure.is_some() {
             ending.how = EndHow::NotStarted;
@@ -389,6 +429,7 @@ impl Inner {
             idle_before_go: self.idle_before_go,
             idle_after_move: self.idle_after_move,
             idle_ponder_off: self.idle_ponder_off,
+            settling: self.settling,
             book: self.book,
             transcript: self.wire.observer().transcript.clone(),
         }

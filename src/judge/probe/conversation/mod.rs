@@ -30,7 +30,8 @@ use crate::engine::wire::{Silence, Wire};
 use crate::game::go::Go;
 use crate::game::legal;
 use crate::model::evidence::{
-    Answer, BookSeen, DeclaredOption, EndHow, ExitHow, GoQuestion, Limits, Purpose, Question, Run,
+    Answer, Ask, BookSeen, DeclaredOption, EndHow, ExitHow, GoQuestion, Limits, Purpose, Question,
+    Run,
 };
 use crate::model::text::escape;
 use crate::model::units::Ply;
@@ -38,6 +39,24 @@ use crate::sandbox::plan::{Launcher, Plan, SandboxError};
 
 /// While we wait for processes to go, the pipes are emptied this often.
 const SLICE: Duration = Duration::from_millis(100);
+
+/// An engine that has taken all and said nothing is looked at for so long after its start,
+const WATCHED: Duration = Duration::from_secs(20);
+/// this often,
+const LOOK: Duration = Duration::from_millis(250);
+/// and sleeps so long before its input is closed:
+const ASLEEP: Duration = Duration::from_secs(3);
+/// then it is waited for its answer so long.
+const AT_END: Duration = Duration::from_secs(1);
+
+/// Why `uciok` did not come.
+#[derive(Debug)]
+pub(super) enum StartSilence {
+    /// The conversation has ended, and says why.
+    Over(Session<Over>),
+    /// It slept, and said nothing at the end of its input either: nothing is known of what it would have said later.
+    Deaf,
+}
 
 /// Started; nothing but `uci` may be sent.
 #[derive(Debug)]
@@ -169,6 +188,55 @@ impl Session<Started> {
         }
     }
 
+    /// As [`Session::uci`]; but where the engine sleeps in a read of its input for a while and has written nothing, that
+    /// input is closed, since one that does not flush its output answers then. [`StartSilence::Deaf`] if that brought nothing.
+    ///
+    /// # Errors
+    /// The ended conversation, where there was no `uciok` in time.
+    pub(super) fn uci_watched(mut self) -> Result<Session<Known>, StartSilence> {
+        let limits = self.inner.limits;
+        let until = self.inner.started + WATCHED.min(limits.startup / 3);
+        let asked = Instant::now();
+        let mut heard = self.inner.say(&[&Command::Uci.to_string()]).map(|_| None);
+        let mut asleep_since = None;
+        while matches!(heard, Ok(None)) && Instant::now() < until {
+            heard = self.inner.listen(Instant::now() + LOOK, &Reply::UciOk);
+            if self.inner.wire.has_spoken() || !self.inner.confined.waits_for_input() {
+                asleep_since = None;
+                continue;
+            }
+            if asleep_since.get_or_insert_with(Instant::now).elapsed() >= ASLEEP {
+                self.inner.wire.close_input();
+                let at_end = self.inner.listen(Instant::now() + AT_END, &Reply::UciOk);
+                if !matches!(at_end, Ok(Some(_))) {
+                    return Err(StartSilence::Deaf);
+                }
+                heard = Err(Answer::OnlyAtEnd);
+            }
+        }
+        let heard = match heard {
+            Ok(Some(at)) => Ok(at),
+            // What has begun to talk, or still computes, is waited for as ever.
+            Ok(None) => {
+                let deadline = self.inner.started + limits.startup;
+                let heard = self.inner.hear(deadline, |reply| *reply == Reply::UciOk);
+                heard.map(|(at, ..)| at)
+            }
+            Err(answer) => Err(answer),
+        };
+        match heard {
+            Ok(at) => {
+                self.inner.record(Question::Uci, asked, at, Answer::Done);
+                self.inner.uciok = Some(self.inner.since_start(at));
+                Ok(self.becomes())
+            }
+            Err(answer) => {
+                self.inner.record(Question::Uci, asked, Instant::now(), answer);
+                Err(StartSilence::Over(self.over()))
+            }
+        }
+    }
+
     /// `uci` and the first `isready`.
     ///
     /// # Errors
@@ -279,7 +347,7 @@ impl Session<Ready> {
         let go = search.go.to_string();
         let question = GoQuestion {
             position: search.name.to_owned(),
-            command: escape(command.as_bytes(), LINE),
+            command: command.clone(),
             plies: match search.shown {
                 Shown::Moves(moves) => moves.plies(),
                 Shown::Fen(_) => Ply(0),
@@ -438,7 +506,13 @@ impl<S: Alive> Session<S> {
     pub(crate) fn measure_idle(&mut self, when: IdleWhen, window: Duration) -> Option<f64> {
         let inner = &mut self.inner;
         let share = match rest::watch(&mut inner.wire, &*inner.confined, window)? {
-            Rest::Found(share) | Rest::Missing(share) => share,
+            Rest::Found(share, took) => {
+                if when != IdleWhen::BeforeGo {
+                    inner.settling = inner.settling.max(Some(took));
+                }
+                share
+            }
+            Rest::Missing(share) => share,
             Rest::Unclear => {
                 inner.strained = true;
                 return None;
@@ -460,6 +534,18 @@ impl<S> Session<S> {
 
     fn over(self) -> Session<Over> {
         self.becomes()
+    }
+
+    /// The last question and its answer.
+    #[must_use]
+    pub(super) fn last(&self) -> Option<&Ask> {
+        self.inner.asks.last()
+    }
+
+    /// The questions so far.
+    #[must_use]
+    pub(super) fn asks(&self) -> &[Ask] {
+        &self.inner.asks
     }
 
     /// The options announced so far.

@@ -1,8 +1,9 @@
 //! The measure of rest: an engine that waits for us should use no processor.
 //!
 //! A share of the wall clock cannot tell: on a crowded host one that computes gets no processor for a while, and one that
-//! winds down its search takes long about it. So it is looked at until it was seen to rest, or has used more of a processor
-//! than any winding down takes.
+//! winds down its search takes long about it: 256 threads that end, or tables that are cleared, use a processor for a good
+//! part of a second. So it is looked at until it was seen to rest, or has used more of a processor than any winding down
+//! takes.
 
 use std::time::{Duration, Instant};
 
@@ -16,17 +17,17 @@ const REST: f64 = 0.2;
 /// Looks at the states of its threads in each window.
 const LOOKS: u32 = 15;
 /// Windows after which it still does not rest, whatever it has used: many threads that end use much in a moment.
-const AT_LEAST: u32 = 3;
+const AT_LEAST: u32 = 16;
 /// Processor time, in windows, that no winding down takes.
-const ENOUGH: u32 = 1;
+const ENOUGH: u32 = 8;
 /// Windows that are waited for either; only on a host that gives an engine next to nothing it comes to that.
 const AT_MOST: u32 = 100;
 
 /// A waiting engine's rest, with the share of a processor that it used or wanted in the last window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Rest {
-    /// It came to rest.
-    Found(f64),
+    /// It came to rest, after so much processor time before.
+    Found(f64, Duration),
     /// It worked on.
     Missing(f64),
     /// It neither rested nor got the processor time that tells.
@@ -41,9 +42,10 @@ pub(super) fn watch(
 ) -> Option<Rest> {
     let began = confined.cpu_times();
     for windows in 1..=AT_MOST {
+        let before = confined.cpu_times().computed_since(&began);
         let share = Window::of(wire, confined, window)?.share();
         if share < REST {
-            return Some(Rest::Found(share));
+            return Some(Rest::Found(share, before));
         }
         let computed = confined.cpu_times().computed_since(&began);
         if windows >= AT_LEAST && computed >= window * ENOUGH {

@@ -5,22 +5,28 @@
 
 use std::time::{Duration, Instant};
 
+use crate::model::units::Bytes;
 use crate::sandbox::cpu::CpuTimes;
 use crate::sandbox::plan::Confined;
 
 /// The first and the last part of a wait, between which it is looked at what was computed.
 const EDGE: Duration = Duration::from_millis(300);
 
+/// Less is taken in a moment by any host.
+const MUCH_MEMORY: Bytes = Bytes(1 << 30);
+
 /// One wait, with looks at the processor time near its beginning and near its end, so that nothing is added to it.
 pub(super) struct StallDetector {
     began: Instant,
     deadline: Instant,
     looks: Vec<(Instant, CpuTimes)>,
+    /// What was resident at the last look.
+    resident: Bytes,
 }
 
 impl StallDetector {
     pub(super) fn new(began: Instant, deadline: Instant) -> StallDetector {
-        StallDetector { began, deadline, looks: Vec::new() }
+        StallDetector { began, deadline, looks: Vec::new(), resident: Bytes(0) }
     }
 
     /// Until when to wait now: for the next look, or the end.
@@ -41,6 +47,14 @@ impl StallDetector {
     /// Looks at what was computed so far.
     pub(super) fn look(&mut self, confined: &dyn Confined) {
         self.looks.push((Instant::now(), confined.cpu_times()));
+        self.resident = confined.resident();
+    }
+
+    /// At the end: what is resident, where that is much and still grows.
+    pub(super) fn still_takes_memory(&self, confined: &dyn Confined) -> Option<Bytes> {
+        let now = confined.resident();
+        let grows = self.looks.len() > 1 && now.0 > self.resident.0 + self.resident.0 / 1000;
+        (now >= MUCH_MEMORY && grows).then_some(now)
     }
 
     /// At the end: whether nothing was computed worth the name, nothing at all lately, no process has begun or ended in

@@ -20,8 +20,8 @@ static void start(const char *path) {
     }
     waitpid(child, 0, 0);
 }
-/* Two names are exchanged all the time while the first of them is executed. */
-static int race(const char *one, const char *other, const char *run) {
+/* Two names are exchanged all the time while the first of them is executed; at the end each runs once. */
+static int race(const char *one, const char *other, const char *run, const char *last) {
     int null = open("/dev/null", O_WRONLY), out = dup(1);
     dup2(null, 1);
     pid_t racer = fork();
@@ -30,13 +30,14 @@ static int race(const char *one, const char *other, const char *run) {
     for (int i = 0; i < 300; i++) start(run);
     kill(racer, SIGKILL);
     waitpid(racer, 0, 0);
+    start(run), start(last);
     dup2(out, 1);
     return 1;
 }
 ATTACK(race_to_device) {
     copy_self("x");
     symlink("/dev/zero", "l");
-    int done = race("x", "l", "./x");
+    int done = race("x", "l", "./x", "./l");
     unlink("x"), unlink("l");
     return done;
 }
@@ -51,7 +52,9 @@ ATTACK(race_to_host_file) {
     sprintf(mine, "d/%s", name);
     copy_self(mine);
     symlink(top, "l");
-    int done = race("d", "l", run);
+    char last[300];
+    sprintf(last, "./l/%s", name);
+    int done = race("d", "l", run, last);
     unlink("l"), unlink("d"), unlink(mine);
     rmdir("d"), rmdir("l");
     char other[300];

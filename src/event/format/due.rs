@@ -1,0 +1,124 @@
+//! The values that every format takes and gives: the games that were played, and those that are due.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use shakmaty::Color;
+
+use super::super::schedule::{OpeningIndex, Seat};
+use crate::model::game::listed::RoundGame;
+use crate::model::game::points::HalfPoints;
+use crate::model::game::result::GameResult;
+
+/// An encounter of two engines within a stage: one game, or one opening with both colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PairId(pub u32);
+
+/// A game that is to be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Due {
+    /// Its place, as the PGN's Round tag has it.
+    pub at: RoundGame,
+    /// Who has White.
+    pub white: Seat,
+    /// Who has Black.
+    pub black: Seat,
+    /// The encounter that it belongs to.
+    pub pair: PairId,
+    /// Its opening; none for a game without one.
+    pub opening: Option<OpeningIndex>,
+}
+
+/// A game that was played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Played {
+    /// Its place.
+    pub at: RoundGame,
+    /// Who had White.
+    pub white: Seat,
+    /// Who had Black.
+    pub black: Seat,
+    /// The result.
+    pub result: GameResult,
+}
+
+impl Played {
+    /// The colour of a seat; none where it did not play.
+    #[must_use]
+    pub fn color(&self, seat: Seat) -> Option<Color> {
+        match seat {
+            seat if seat == self.white => Some(Color::White),
+            seat if seat == self.black => Some(Color::Black),
+            _ => None,
+        }
+    }
+
+    /// The points of a seat in this game.
+    #[must_use]
+    pub fn points(&self, seat: Seat) -> HalfPoints {
+        self.color(seat).and_then(|color| self.result.points(color)).unwrap_or_default()
+    }
+}
+
+/// All that happened in a stage. The order of the games does not matter: each knows its place.
+#[derive(Clone, Debug, Default)]
+pub struct Past {
+    /// The games that have a result.
+    pub games: BTreeMap<RoundGame, Played>,
+    /// Who had a bye, with its round.
+    pub byes: BTreeSet<(Seat, u32)>,
+    /// Who plays no more: disqualified or withdrawn.
+    pub out: BTreeSet<Seat>,
+}
+
+impl Past {
+    /// The same without the games and byes of a round and of all later ones.
+    #[must_use]
+    pub fn before(&self, round: u32) -> Past {
+        let earlier = self.games.values().filter(|game| game.at.round < round);
+        Past {
+            games: earlier.map(|game| (game.at, *game)).collect(),
+            byes: self.byes.iter().copied().filter(|(_, of)| *of < round).collect(),
+            out: self.out.clone(),
+        }
+    }
+
+    /// Takes in a game.
+    pub fn add(&mut self, game: Played) {
+        self.games.insert(game.at, game);
+    }
+}
+
+/// Everything due and open: all but what was played and what nobody can play.
+pub(super) fn open(due: impl IntoIterator<Item = Due>, past: &Past) -> Vec<Due> {
+    due.into_iter()
+        .filter(|game| {
+            !past.games.contains_key(&game.at)
+                && !past.out.contains(&game.white)
+                && !past.out.contains(&game.black)
+        })
+        .collect()
+}
+
+/// Seats in groups of the same figure, the largest first.
+pub(super) fn groups<F: Ord>(seats: Vec<Seat>, figure: impl Fn(Seat) -> F) -> Vec<Vec<Seat>> {
+    let mut seats = seats;
+    seats.sort_by_key(|seat| (std::cmp::Reverse(figure(*seat)), *seat));
+    seats.chunk_by(|a, b| figure(*a) == figure(*b)).map(<[Seat]>::to_vec).collect()
+}
+
+/// What a format says of a stage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// These games are due, in this order.
+    Play(Vec<Due>),
+    /// A seat has a bye in a round; once it stands in the past, the round's games are due.
+    Bye(Seat, u32),
+    /// All is played. Seats in one group are level by points; tie-breaks are the stage's.
+    Over(Vec<Vec<Seat>>),
+}
+
+/// The points of a seat in the games of the past.
+#[must_use]
+pub fn points(past: &Past, seat: Seat) -> HalfPoints {
+    past.games.values().map(|game| game.points(seat)).sum()
+}

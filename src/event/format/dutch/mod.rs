@@ -1,0 +1,258 @@
+//! A Swiss of single games in the manner of FIDE's Dutch system, as the older seasons played it.
+//!
+//! Engines are numbered anew for each round, by points, Buchholz and seed. Score groups are paired from the top:
+//! upper half against lower half, with the least changes that forbidden meetings and colours ask for. Which
+//! program paired the recorded seasons is not known, and its choice of who leaves a group is not always this
+//! one. The colours are those of the recorded seasons, not FIDE's.
+
+mod groups;
+mod player;
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+use shakmaty::Color;
+
+use super::super::schedule::{OpeningIndex, Seat};
+use super::due::{Due, Next, PairId, Past, Played, groups as by_figure, open, points};
+use super::swiss::Round;
+use crate::model::game::listed::RoundGame;
+use crate::model::game::points::HalfPoints;
+use groups::Groups;
+use player::{Float, Player, Strict, can_be_paired};
+
+/// A Swiss of single games; seats are seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dutch {
+    /// Rounds.
+    pub rounds: NonZeroU32,
+}
+
+impl Dutch {
+    fn points(past: &Past, seat: Seat) -> HalfPoints {
+        let byes = past.byes.iter().filter(|(bye, _)| *bye == seat).count();
+        std::iter::repeat_n(HalfPoints::ONE, byes).fold(points(past, seat), |sum, bye| sum + bye)
+    }
+
+    /// How a seat floated in a round.
+    fn float(past: &Past, seat: Seat, round: u32) -> Option<Float> {
+        if past.byes.contains(&(seat, round)) {
+            return Some(Float::Down);
+        }
+        let game = past
+            .games
+            .values()
+            .find(|game| game.at.round == round && game.color(seat).is_some())?;
+        let other = if game.white == seat { game.black } else { game.white };
+        let before = past.before(round);
+        match Dutch::points(&before, seat).cmp(&Dutch::points(&before, other)) {
+            Ordering::Greater => Some(Float::Down),
+            Ordering::Less => Some(Float::Up),
+            Ordering::Equal => None,
+        }
+    }
+
+    /// Those who play, by points, Buchholz and seed.
+    fn players(seats: usize, past: &Past) -> Vec<Player> {
+        let all: BTreeMap<Seat, HalfPoints> =
+            (0..seats).map(|seat| (Seat(seat), Dutch::points(past, Seat(seat)))).collect();
+        let last = past.games.keys().map(|at| at.round).max().unwrap_or(0);
+        let floats = |seat: Seat| {
+            [0, 1]
+                .map(|ago| last.checked_sub(ago).and_then(|round| Dutch::float(past, seat, round)))
+        };
+        let player = |(&seat, &points): (&Seat, &HalfPoints)| {
+            let own = past.games.values().filter_map(|game| Some((game, game.color(seat)?)));
+            let other = |(game, color): (&Played, Color)| color.fold_wb(game.black, game.white);
+            let met: Vec<Seat> = own.clone().map(other).collect();
+            Player {
+                seat,
+                points,
+                buchholz: met.iter().filter_map(|seat| all.get(seat)).copied().sum(),
+                colors: own.map(|(game, color)| (game.at.round, color)).collect(),
+                met: met.into_iter().collect(),
+                floats: floats(seat),
+            }
+        };
+        let mut players: Vec<Player> = all.iter().map(player).collect();
+        players.retain(|player| !past.out.contains(&player.seat));
+        players.sort_by_key(|one| (Reverse(one.points), Reverse(one.buchholz), one.seat));
+        players
+    }
+
+    /// The pairings of a round, from 1, by what was played before it.
+    #[must_use]
+    pub fn round(&self, seats: usize, past: &Past, round: u32) -> Round {
+        let past = past.before(round);
+        let mut players = Dutch::players(seats, &past);
+        let mut bye = None;
+        if !players.len().is_multiple_of(2) {
+            let had = |player: &Player| past.byes.iter().any(|(seat, _)| *seat == player.seat);
+            let fits = |at: &usize| {
+                let mut rest = players.clone();
+                rest.remove(*at);
+                !had(&players[*at]) && can_be_paired(&rest, Strict::Colors)
+            };
+            let lowest = (0..players.len()).rev();
+            let at =
+                lowest.clone().find(fits).or_else(|| lowest.clone().find(|at| !had(&players[*at])));
+            bye = Some(players.remove(at.unwrap_or(players.len() - 1)).seat);
+        }
+        let strict = [Strict::Colors, Strict::Meetings, Strict::Nothing];
+        let strict = strict.into_iter().find(|strict| can_be_paired(&players, *strict));
+        let strict = strict.unwrap_or(Strict::Nothing);
+        let mut pairs = Groups { players: &players, strict }.paired();
+        // Boards by the better score, then by both, then by the better rank.
+        let points = |at: usize| players[at].points;
+        pairs.sort_by_key(|(a, b)| {
+            let best = (*a).min(*b);
+            (Reverse(points(best)), Reverse(points(*a) + points(*b)), best)
+        });
+        let boards = pairs.iter().zip(1..).map(|((a, b), board)| {
+            let (upper, lower) = (&players[*a.min(b)], &players[*a.max(b)]);
+            colored(upper, lower, board)
+        });
+        Round { pairs: boards.collect(), bye }
+    }
+
+    /// White and Black of any two that meet in a later round than the first.
+    #[must_use]
+    pub fn colored(&self, seats: usize, past: &Past, round: u32, a: Seat, b: Seat) -> (Seat, Seat) {
+        let players = Dutch::players(seats, &past.before(round));
+        let pair: Vec<&Player> =
+            players.iter().filter(|one| one.seat == a || one.seat == b).collect();
+        match pair[..] {
+            // The board of the first round is the seed of its better engine.
+            [upper, lower] => colored(upper, lower, upper.seat.0 + 1),
+            _ => (a, b),
+        }
+    }
+
+    /// What is due.
+    #[must_use]
+    pub fn next(&self, seats: usize, past: &Past) -> Next {
+        let under_way = past.games.keys().map(|at| at.round).max().unwrap_or(1);
+        let due = |round: u32| {
+            let paired = self.round(seats, past, round);
+            match paired.bye {
+                Some(seat) if !past.byes.contains(&(seat, round)) => Some(Next::Bye(seat, round)),
+                _ => {
+                    let games = open(games_of(&paired, seats, round), past);
+                    (!games.is_empty()).then_some(Next::Play(games))
+                }
+            }
+        };
+        let next = (under_way..=self.rounds.get()).find_map(due);
+        next.unwrap_or_else(|| {
+            let all = (0..seats).map(Seat).collect();
+            Next::Over(by_figure(all, |seat| Dutch::points(past, seat)))
+        })
+    }
+}
+
+/// The games of a round; boards keep their numbers, and the last one plays first.
+fn games_of(round: &Round, seats: usize, number: u32) -> Vec<Due> {
+    let per_round = u32::try_from(seats / 2).unwrap_or(u32::MAX);
+    let boards = round.pairs.iter().enumerate().rev();
+    boards
+        .map(|(at, &(white, black))| {
+            let board = u32::try_from(at).unwrap_or(u32::MAX - 1) + 1;
+            let pair = (number - 1).saturating_mul(per_round).saturating_add(board - 1);
+            Due {
+                at: RoundGame { round: number, game: board },
+                white,
+                black,
+                pair: PairId(pair),
+                opening: Some(OpeningIndex(pair as usize)),
+            }
+        })
+        .collect()
+}
+
+/// White and Black: first on odd boards, then by balance, then by the last difference, then by rank.
+fn colored(upper: &Player, lower: &Player, board: usize) -> (Seat, Seat) {
+    let is_white = if upper.colors.is_empty() && lower.colors.is_empty() {
+        !board.is_multiple_of(2)
+    } else {
+        match upper.balance().cmp(&lower.balance()) {
+            Ordering::Less => true,
+            Ordering::Greater => false,
+            Ordering::Equal => {
+                let pairs = upper.colors.iter().rev().zip(lower.colors.iter().rev());
+                let differed = pairs.map(|((_, a), (_, b))| (*a, *b)).find(|(a, b)| a != b);
+                let last = differed.map(|(own, _)| own);
+                last.or(upper.colors.last().map(|(_, color)| *color)) == Some(Color::Black)
+            }
+        }
+    };
+    if is_white { (upper.seat, lower.seat) } else { (lower.seat, upper.seat) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::game::result::GameResult;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_first_round_is_the_upper_half_against_the_lower() {
+        let format = Dutch { rounds: NonZeroU32::MIN };
+        let round = format.round(8, &Past::default(), 1);
+        let told: Vec<(usize, usize)> = round.pairs.iter().map(|(w, b)| (w.0, b.0)).collect();
+        assert_eq!(told, [(0, 4), (5, 1), (2, 6), (7, 3)]);
+    }
+
+    #[test]
+    fn nobody_meets_twice_while_it_can_be_helped_and_byes_come_once() {
+        let mut lots = 11u64;
+        for seats in 2..=60usize {
+            let rounds = (seats as u32 - 1).clamp(1, 7);
+            let format = Dutch { rounds: NonZeroU32::new(rounds).unwrap() };
+            let mut past = Past::default();
+            let mut met = BTreeSet::new();
+            loop {
+                let mut due = match format.next(seats, &past) {
+                    Next::Play(due) => due,
+                    Next::Bye(seat, round) => {
+                        assert!(past.byes.iter().all(|(had, _)| *had != seat), "{seats}");
+                        past.byes.insert((seat, round));
+                        continue;
+                    }
+                    Next::Over(groups) => {
+                        assert_eq!(groups.concat().len(), seats);
+                        break;
+                    }
+                };
+                due.reverse();
+                assert_eq!(due.len(), seats / 2);
+                let players = Dutch::players(seats, &past.before(due[0].at.round));
+                let byes: Vec<Seat> = past
+                    .byes
+                    .iter()
+                    .filter(|(_, round)| *round == due[0].at.round)
+                    .map(|(seat, _)| *seat)
+                    .collect();
+                let players: Vec<Player> =
+                    players.into_iter().filter(|one| !byes.contains(&one.seat)).collect();
+                let must_repeat = !can_be_paired(&players, Strict::Meetings);
+                for game in due {
+                    let pair = (game.white.min(game.black), game.white.max(game.black));
+                    assert!(met.insert(pair) || must_repeat, "{seats}: {pair:?} again");
+                    lots = lots.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(13);
+                    let result = match lots >> 60 {
+                        0..5 => GameResult::Draw,
+                        5..11 => GameResult::Win(Color::White),
+                        _ => GameResult::Win(Color::Black),
+                    };
+                    past.add(Played { at: game.at, white: game.white, black: game.black, result });
+                }
+            }
+            for seat in 0..seats {
+                let colors = past.games.values().filter_map(|game| game.color(Seat(seat)));
+                let balance: i32 = colors.map(|color| color.fold_wb(1, -1)).sum();
+                assert!(balance.abs() <= 3, "{seats}: {balance}");
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What the pairing of a round knows of each engine, and who may meet whom.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use shakmaty::Color;
+
+use super::super::super::schedule::Seat;
+use super::super::matching::is_perfect;
+use crate::model::game::points::HalfPoints;
+
+/// What pairing asks of an engine.
+#[derive(Clone, Debug)]
+pub(super) struct Player {
+    pub(super) seat: Seat,
+    pub(super) points: HalfPoints,
+    pub(super) buchholz: HalfPoints,
+    pub(super) colors: Vec<(u32, Color)>,
+    pub(super) met: BTreeSet<Seat>,
+    /// Whether it met a lower score (a bye counts so), or a higher one, in the last round and in the one before.
+    pub(super) floats: [Option<Float>; 2],
+}
+
+/// Where an engine met another score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Float {
+    Down,
+    Up,
+}
+
+impl Player {
+    /// Games with White less games with Black.
+    pub(super) fn balance(&self) -> i64 {
+        self.colors.iter().map(|(_, color)| color.fold_wb(1, -1)).sum()
+    }
+
+    pub(super) fn floated(&self, rounds_ago: usize, float: Float) -> bool {
+        self.floats.get(rounds_ago).copied().flatten() == Some(float)
+    }
+
+    /// The colour that it wants, and whether it must have it.
+    pub(super) fn wants(&self) -> Option<(Color, bool)> {
+        let (_, last) = self.colors.last()?;
+        let twice = self.colors.iter().rev().nth(1).is_some_and(|(_, before)| before == last);
+        let color = match self.balance().cmp(&0) {
+            Ordering::Less => Color::White,
+            Ordering::Greater => Color::Black,
+            Ordering::Equal => !*last,
+        };
+        Some((color, twice || self.balance().abs() > 1))
+    }
+}
+
+/// What no pairing may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Strict {
+    /// No second meeting, and no two that must have the same colour.
+    Colors,
+    /// No second meeting.
+    Meetings,
+    /// Everything goes.
+    Nothing,
+}
+
+pub(super) fn may_meet(a: &Player, b: &Player, strict: Strict) -> bool {
+    let same = matches!((a.wants(), b.wants()), (Some((a, true)), Some((b, true))) if a == b);
+    match strict {
+        Strict::Colors => !a.met.contains(&b.seat) && !same,
+        Strict::Meetings => !a.met.contains(&b.seat),
+        Strict::Nothing => true,
+    }
+}
+
+pub(super) fn can_be_paired(players: &[Player], strict: Strict) -> bool {
+    let graph = (0..players.len())
+        .map(|a| {
+            let others = (0..players.len())
+                .filter(|&b| a != b && may_meet(&players[a], &players[b], strict));
+            others.collect()
+        })
+        .collect::<Vec<_>>();
+    is_perfect(&graph)
+}

@@ -1,0 +1,380 @@
+//! Knockouts: a bracket of matches, with or without a match for the third place.
+
+use std::num::NonZeroU32;
+
+use super::super::schedule::{OpeningIndex, Seat};
+use super::due::{Due, Next, PairId, Past};
+use super::match_::{Match, MatchState};
+use crate::model::game::listed::RoundGame;
+use crate::model::game::result::GameResult;
+
+/// Which of two adjacent places of the bracket has White in the first game of a match.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhiteFirst {
+    /// The lower place, as in the later cups.
+    #[default]
+    Lower,
+    /// The upper place.
+    Upper,
+}
+
+/// Where the seeds stand in a bracket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Draw {
+    /// Seats are the places of the bracket.
+    #[default]
+    AsDrawn,
+    /// Seats are seeds at equal distances.
+    EqualDistance,
+    /// The first eight of 32 seeds at equal distances, the others by lot.
+    PreSeeded {
+        /// What the lot begins with.
+        shuffle: u64,
+    },
+}
+
+impl Draw {
+    /// The seats in the order of the places; some are nobody's where the bracket is not full.
+    #[must_use]
+    pub fn places(self, seats: usize) -> Vec<Seat> {
+        match self {
+            Draw::AsDrawn => (0..seats.max(2).next_power_of_two()).map(Seat).collect(),
+            Draw::PreSeeded { shuffle } if seats == 32 => pre_seeded(shuffle),
+            Draw::EqualDistance | Draw::PreSeeded { .. } => equal_distance(seats),
+        }
+    }
+}
+
+/// A knockout. Neighbours in the bracket meet, and the winners of neighbouring matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Knockout {
+    /// Where the seats stand.
+    pub draw: Draw,
+    /// Pairs of each round; the last is the final's, and rounds beyond take the last.
+    pub pairs: Vec<NonZeroU32>,
+    /// Pairs of the match between the losers of the semifinals, which comes before the final.
+    pub bronze: Option<NonZeroU32>,
+    /// Whether a match ends as soon as the lead is out of reach.
+    pub early: bool,
+    /// Who has White first.
+    pub white_first: WhiteFirst,
+}
+
+/// A match of the bracket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encounter {
+    /// Its number, from 1, as they are played.
+    pub number: u32,
+    /// Its round, from 1; the match for the third place has the final's.
+    pub round: u32,
+    /// Who has White in the first game.
+    pub white: Seat,
+    /// The other.
+    pub black: Seat,
+    /// How long it is.
+    pub format: Match,
+}
+
+impl Knockout {
+    /// The rounds of so many seats.
+    #[must_use]
+    pub fn rounds(seats: usize) -> u32 {
+        seats.max(2).next_power_of_two().trailing_zeros()
+    }
+
+    fn length(&self, round: u32) -> NonZeroU32 {
+        let at = (round as usize).saturating_sub(1);
+        self.pairs.get(at).or(self.pairs.last()).copied().unwrap_or(NonZeroU32::MIN)
+    }
+
+    fn encounter(
+        &self,
+        number: u32,
+        round: u32,
+        pairs: NonZeroU32,
+        seats: (Seat, Seat),
+    ) -> Encounter {
+        let (white, black) = match self.white_first {
+            WhiteFirst::Lower => (seats.1, seats.0),
+            WhiteFirst::Upper => seats,
+        };
+        Encounter { number, round, white, black, format: Match::until_decisive(pairs, self.early) }
+    }
+
+    /// Every match that can be told by the winners so far: `won` tells who won a match by its number.
+    #[must_use]
+    pub fn bracket(&self, seats: usize, won: impl Fn(&Encounter) -> Option<Seat>) -> Bracket {
+        let rounds = Knockout::rounds(seats);
+        // Places that nobody has are byes for their neighbours.
+        let taken = |seat: Seat| if seat.0 < seats { Place::Taken(seat) } else { Place::Empty };
+        let mut places: Vec<Place> = self.draw.places(seats).into_iter().map(taken).collect();
+        let mut bracket = Bracket { encounters: Vec::new(), groups: Vec::new() };
+        let mut number = 0;
+        for round in 1..=rounds {
+            let mut losers = Vec::new();
+            let mut next = Vec::new();
+            let is_final = round == rounds;
+            if is_final && let Some(pairs) = self.bronze {
+                number += 1;
+                if let [Place::Taken(a), Place::Taken(b)] = bracket.semifinal_losers()[..] {
+                    let bronze = self.encounter(number, round, pairs, (a, b));
+                    let winner = won(&bronze);
+                    bracket.third(&bronze, winner);
+                    bracket.encounters.push(bronze);
+                }
+            }
+            for pair in places.chunks(2) {
+                let [upper, lower] = pair else { continue };
+                let (winner, loser) = match (upper, lower) {
+                    (Place::Empty, other) | (other, Place::Empty) => (*other, Place::Empty),
+                    (Place::Taken(a), Place::Taken(b)) => {
+                        number += 1;
+                        let one = self.encounter(number, round, self.length(round), (*a, *b));
+                        let winner = won(&one);
+                        bracket.encounters.push(one);
+                        match winner {
+                            Some(seat) => {
+                                (Place::Taken(seat), Place::Taken(if seat == *a { *b } else { *a }))
+                            }
+                            None => (Place::Open, Place::Open),
+                        }
+                    }
+                    _ => {
+                        number += 1;
+                        (Place::Open, Place::Open)
+                    }
+                };
+                next.push(winner);
+                losers.push(loser);
+            }
+            bracket.groups.push(losers);
+            places = next;
+        }
+        bracket.groups.push(places);
+        bracket
+    }
+
+    /// What is due: of each match under way the games that no early end can take away.
+    #[must_use]
+    pub fn next(&self, seats: usize, past: &Past) -> Next {
+        let state = |one: &Encounter| {
+            if past.out.contains(&one.white) || past.out.contains(&one.black) {
+                let winner = if past.out.contains(&one.white) { one.black } else { one.white };
+                return Some(winner);
+            }
+            match one.format.after(&results(past, one)) {
+                MatchState::Won(seat, _) => Some(if seat.0 == 0 { one.white } else { one.black }),
+                MatchState::Due(_) | MatchState::Level(_) => None,
+            }
+        };
+        let bracket = self.bracket(seats, state);
+        let mut due = Vec::new();
+        for one in bracket.encounters.iter().filter(|one| state(one).is_none()) {
+            let played = results(past, one);
+            let MatchState::Due(sure) = one.format.after(&played) else { continue };
+            due.extend((played.len()..played.len() + sure).map(|game| one.due(game)));
+        }
+        if due.is_empty() { Next::Over(bracket.places()) } else { Next::Play(due) }
+    }
+}
+
+/// The results of a match in the order of its games, from the view of who has White first.
+fn results(past: &Past, one: &Encounter) -> Vec<GameResult> {
+    let own = past.games.range(
+        RoundGame { round: one.number, game: 0 }..=RoundGame { round: one.number, game: u32::MAX },
+    );
+    own.map(|(_, game)| game.result).collect()
+}
+
+impl Encounter {
+    /// A game of it, from 0. Its place names the match and the game within it.
+    #[must_use]
+    pub fn due(&self, game: usize) -> Due {
+        let is_reverse = game % 2 == 1;
+        let pair = game / 2;
+        Due {
+            at: RoundGame { round: self.number, game: u32::try_from(game + 1).unwrap_or(u32::MAX) },
+            white: if is_reverse { self.black } else { self.white },
+            black: if is_reverse { self.white } else { self.black },
+            // A thousand pairs are more than any match has.
+            pair: PairId(self.number * 1000 + u32::try_from(pair).unwrap_or(999).min(999)),
+            opening: Some(OpeningIndex(pair)),
+        }
+    }
+}
+
+/// A place of the bracket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Taken(Seat),
+    /// Not known yet.
+    Open,
+    /// Nobody's.
+    Empty,
+}
+
+/// What is known of a bracket.
+#[derive(Clone, Debug)]
+pub struct Bracket {
+    /// The matches whose two sides are known, in the order in which they are played.
+    pub encounters: Vec<Encounter>,
+    /// Who lost in each round; at the end who won.
+    groups: Vec<Vec<Place>>,
+}
+
+impl Bracket {
+    fn semifinal_losers(&self) -> Vec<Place> {
+        self.groups.last().cloned().unwrap_or_default()
+    }
+
+    /// Puts the third before the fourth.
+    fn third(&mut self, bronze: &Encounter, winner: Option<Seat>) {
+        let Some(third) = winner else { return };
+        let fourth = if third == bronze.white { bronze.black } else { bronze.white };
+        self.groups.pop();
+        self.groups.push(vec![Place::Taken(fourth)]);
+        self.groups.push(vec![Place::Taken(third)]);
+    }
+
+    /// Those who share a place, the winner first.
+    #[must_use]
+    pub fn places(&self) -> Vec<Vec<Seat>> {
+        let seats = |group: &Vec<Place>| -> Vec<Seat> {
+            let taken = group.iter().filter_map(|place| match place {
+                Place::Taken(seat) => Some(*seat),
+                Place::Open | Place::Empty => None,
+            });
+            taken.collect()
+        };
+        self.groups.iter().rev().map(seats).filter(|group| !group.is_empty()).collect()
+    }
+}
+
+/// The seeds (from 0) of an equal-distance bracket in the order of its places: 1,32 meet only in the end.
+#[must_use]
+pub fn equal_distance(seats: usize) -> Vec<Seat> {
+    let size = seats.max(2).next_power_of_two();
+    let mut places = vec![0usize];
+    while places.len() < size {
+        // Each place splits into itself and the one that is next by the number of places so far.
+        let step = places.len();
+        places = places.iter().flat_map(|seed| [*seed, seed + step]).collect();
+    }
+    places.into_iter().map(Seat).collect()
+}
+
+/// The seeds (from 0) of a bracket of 32 in the order of its places, where the first eight are set at equal
+/// distances and all others are drawn by lot (EDPS8-RRC). The same shuffle gives the same bracket.
+#[must_use]
+pub fn pre_seeded(shuffle: u64) -> Vec<Seat> {
+    const SET: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
+    let mut rest: Vec<usize> = (8..32).collect();
+    let mut lots = shuffle;
+    for left in (1..rest.len()).rev() {
+        // A linear congruential generator; its upper bits are the good ones.
+        lots = lots.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let chosen = usize::try_from(lots >> 33).unwrap_or(0) % (left + 1);
+        rest.swap(left, chosen);
+    }
+    // Matches 1, 3, 5 … begin with a seed; the other places are the lot's.
+    let mut lot = rest.into_iter();
+    let mut places = Vec::new();
+    for seed in SET {
+        places.push(seed);
+        places.extend(lot.by_ref().take(3));
+    }
+    places.into_iter().map(Seat).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::due::Played;
+    use super::*;
+    use shakmaty::Color;
+
+    fn pairs(numbers: &[u32]) -> Vec<NonZeroU32> {
+        numbers.iter().map(|number| NonZeroU32::new(*number).unwrap()).collect()
+    }
+
+    #[test]
+    fn the_leaves_of_thirty_two() {
+        let told: Vec<String> = equal_distance(32)
+            .chunks(2)
+            .map(|pair| format!("{},{}", pair[0].0 + 1, pair[1].0 + 1))
+            .collect();
+        assert_eq!(
+            told.join("|"),
+            "1,17|9,25|5,21|13,29|3,19|11,27|7,23|15,31|2,18|10,26|6,22|14,30|4,20|12,28|8,24|16,32"
+        );
+    }
+
+    /// The upper seat always wins.
+    #[test]
+    fn every_number_of_engines_has_a_winner_and_everybody_a_place() {
+        for seats in 2..=60 {
+            for bronze in [None, NonZeroU32::new(2)] {
+                let format = Knockout {
+                    draw: Draw::EqualDistance,
+                    pairs: pairs(&[1, 2]),
+                    bronze,
+                    early: true,
+                    white_first: WhiteFirst::Lower,
+                };
+                let mut past = Past::default();
+                let mut games = 0;
+                let groups = loop {
+                    match format.next(seats, &past) {
+                        Next::Play(due) => {
+                            for game in due {
+                                let winner = if game.white < game.black {
+                                    Color::White
+                                } else {
+                                    Color::Black
+                                };
+                                let result = GameResult::Win(winner);
+                                let (white, black) = (game.white, game.black);
+                                past.add(Played { at: game.at, white, black, result });
+                                games += 1;
+                            }
+                        }
+                        Next::Over(groups) => break groups,
+                        Next::Bye(..) => panic!("a knockout has no byes to note"),
+                    }
+                };
+                assert_eq!(groups[0], [Seat(0)]);
+                assert_eq!(groups.concat().len(), seats);
+                let matches = seats - 1 + usize::from(bronze.is_some() && seats > 3);
+                let met: std::collections::BTreeSet<u32> =
+                    past.games.keys().map(|at| at.round).collect();
+                assert_eq!(met.len(), matches, "{seats}");
+                assert!(games >= 2 * matches);
+            }
+        }
+    }
+
+    #[test]
+    fn eight_seeds_stand_at_equal_distances_and_the_rest_is_drawn_by_lot() {
+        let places = pre_seeded(7);
+        let firsts: Vec<usize> = places.iter().step_by(4).map(|seat| seat.0 + 1).collect();
+        assert_eq!(firsts, [1, 5, 3, 7, 2, 6, 4, 8]);
+        let all: std::collections::BTreeSet<Seat> = places.iter().copied().collect();
+        assert_eq!(all.len(), 32);
+        assert_eq!(pre_seeded(7), places);
+        assert_ne!(pre_seeded(8), places);
+    }
+
+    #[test]
+    fn the_lower_place_has_white_first() {
+        let format = Knockout {
+            draw: Draw::AsDrawn,
+            pairs: pairs(&[1]),
+            bronze: None,
+            early: true,
+            white_first: WhiteFirst::Lower,
+        };
+        let Next::Play(due) = format.next(4, &Past::default()) else { panic!("games are due") };
+        assert_eq!((due[0].white, due[0].black), (Seat(1), Seat(0)));
+        assert_eq!(due[0].at, RoundGame { round: 1, game: 1 });
+    }
+}

@@ -1,0 +1,226 @@
+//! A match of two: whole pairs, an early end where the lead is out of reach, and pairs or further matches
+//! after a tie. Seat 0 has White in the first game of each pair.
+
+use std::cmp::Ordering;
+use std::num::NonZeroU32;
+
+use shakmaty::Color;
+
+use super::super::schedule::{OpeningIndex, Seat};
+use super::due::{Due, Next, PairId, Past};
+use crate::model::game::listed::RoundGame;
+use crate::model::game::result::GameResult;
+
+/// A part of a match that is played where all before it is level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Then {
+    /// Pairs.
+    pub pairs: NonZeroU32,
+    /// Whether it comes again until it is decisive.
+    pub again: bool,
+}
+
+/// A match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Match {
+    /// Pairs.
+    pub pairs: NonZeroU32,
+    /// Whether it ends as soon as the lead is out of reach, even inside a pair.
+    pub early: bool,
+    /// What is played after a tie, one part after the other.
+    pub then: Vec<Then>,
+}
+
+impl Match {
+    /// A match that goes on by single pairs until one is decisive.
+    #[must_use]
+    pub fn until_decisive(pairs: NonZeroU32, early: bool) -> Match {
+        Match { pairs, early, then: vec![Then { pairs: NonZeroU32::MIN, again: true }] }
+    }
+
+    /// The parts of the match in order; the last one that comes again has no end.
+    fn parts(&self) -> impl Iterator<Item = (u32, bool)> {
+        let again = self.then.iter().position(|then| then.again);
+        let once = &self.then[..again.unwrap_or(self.then.len())];
+        let then = once.iter().map(|then| (then.pairs.get(), false));
+        let endless = again.map(|at| (self.then[at].pairs.get(), false));
+        std::iter::once((self.pairs.get(), self.early))
+            .chain(then)
+            .chain(endless.into_iter().cycle())
+    }
+
+    /// What comes after these results (seat 0's view, in order): how many games are sure to be due, or who
+    /// won; level where nothing is left to play.
+    #[must_use]
+    pub fn after(&self, results: &[GameResult]) -> MatchState {
+        let mut rest = results;
+        for (pairs, early) in self.parts() {
+            let games = pairs as usize * 2;
+            let (own, after) = rest.split_at(rest.len().min(games));
+            let mut lead = 0i64;
+            for (at, result) in own.iter().enumerate() {
+                lead += lead_of(*result, at);
+                let left = (games - at - 1) as i64;
+                if early && lead.abs() > 2 * left && at + 1 < games {
+                    return MatchState::Won(winner(lead), results.len() - rest.len() + at + 1);
+                }
+            }
+            let left = games - own.len();
+            if left > 0 {
+                // Until the leader could be out of reach, every game is sure.
+                let reach = (2 * left).saturating_sub(lead.unsigned_abs() as usize) / 4 + 1;
+                return MatchState::Due(if early { reach.min(left) } else { left });
+            }
+            rest = after;
+            if lead != 0 {
+                return MatchState::Won(winner(lead), results.len() - rest.len());
+            }
+        }
+        MatchState::Level(results.len() - rest.len())
+    }
+
+    /// What is due between seats 0 and 1.
+    #[must_use]
+    pub fn next(&self, past: &Past) -> Next {
+        let results: Vec<GameResult> = past.games.values().map(|game| game.result).collect();
+        if !past.out.is_empty() {
+            return Next::Over(over(
+                past.out.contains(&Seat(0)).then_some(Seat(1)).or(Some(Seat(0))),
+            ));
+        }
+        match self.after(&results) {
+            MatchState::Won(seat, _) => Next::Over(over(Some(seat))),
+            MatchState::Level(_) => Next::Over(over(None)),
+            MatchState::Due(sure) => {
+                let first = results.len();
+                Next::Play((first..first + sure).map(game).collect())
+            }
+        }
+    }
+}
+
+/// How a match stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatchState {
+    /// So many games are due.
+    Due(usize),
+    /// It was won after so many games.
+    Won(Seat, usize),
+    /// All was played, so many games, and it is level.
+    Level(usize),
+}
+
+/// The game of a number, from 0: rounds as the runner of the events counts a match.
+fn game(number: usize) -> Due {
+    let is_reverse = number % 2 == 1;
+    let pair = number / 2;
+    Due {
+        at: RoundGame { round: u32::try_from(number).unwrap_or(u32::MAX - 1) + 1, game: 1 },
+        white: Seat(usize::from(is_reverse)),
+        black: Seat(usize::from(!is_reverse)),
+        pair: PairId(u32::try_from(pair).unwrap_or(u32::MAX)),
+        opening: Some(OpeningIndex(pair)),
+    }
+}
+
+/// Seat 0's lead by one game, in half points of difference.
+fn lead_of(result: GameResult, at: usize) -> i64 {
+    let own = if at.is_multiple_of(2) { Color::White } else { Color::Black };
+    match result {
+        GameResult::Win(winner) if winner == own => 2,
+        GameResult::Win(_) => -2,
+        GameResult::Draw | GameResult::Unfinished => 0,
+    }
+}
+
+fn winner(lead: i64) -> Seat {
+    Seat(usize::from(lead.cmp(&0) == Ordering::Less))
+}
+
+fn over(winner: Option<Seat>) -> Vec<Vec<Seat>> {
+    match winner {
+        Some(seat) => vec![vec![seat], vec![Seat(1 - seat.0)]],
+        None => vec![vec![Seat(0), Seat(1)]],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(number: u32) -> NonZeroU32 {
+        NonZeroU32::new(number).unwrap()
+    }
+
+    /// Results from seat 0's view: `+`, `=`, `-`.
+    fn results(text: &str) -> Vec<GameResult> {
+        let own = |at: usize| if at.is_multiple_of(2) { Color::White } else { Color::Black };
+        text.chars()
+            .enumerate()
+            .map(|(at, sign)| match sign {
+                '+' => GameResult::Win(own(at)),
+                '-' => GameResult::Win(!own(at)),
+                _ => GameResult::Draw,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_match_of_the_cup_ends_where_the_lead_is_out_of_reach() {
+        let two = Match::until_decisive(pairs(2), true);
+        for (text, expected) in [
+            ("--=", MatchState::Won(Seat(1), 3)),
+            ("+=+", MatchState::Won(Seat(0), 3)),
+            ("---", MatchState::Won(Seat(1), 3)),
+            ("==--", MatchState::Won(Seat(1), 4)),
+            ("+-+-", MatchState::Due(2)),
+            ("+-+-=", MatchState::Due(1)),
+            ("=", MatchState::Due(2)),
+            ("+-+-=+", MatchState::Won(Seat(0), 6)),
+            ("=-=", MatchState::Due(1)),
+            ("", MatchState::Due(3)),
+        ] {
+            assert_eq!(two.after(&results(text)), expected, "{text}");
+        }
+        // Games that were played on beyond the end are not counted.
+        assert_eq!(two.after(&results("---+")), MatchState::Won(Seat(1), 3));
+    }
+
+    #[test]
+    fn no_game_is_due_that_an_early_end_could_take_away() {
+        let four = Match::until_decisive(pairs(4), true);
+        for length in 0..8u32 {
+            for code in 0..3u32.pow(length) {
+                let text: String = (0..length)
+                    .map(|at| ['+', '=', '-'][(code / 3u32.pow(at) % 3) as usize])
+                    .collect();
+                let MatchState::Due(sure) = four.after(&results(&text)) else { continue };
+                for more in 1..sure {
+                    let sign = |sign: &str| text.clone() + &sign.repeat(more);
+                    for sign in [sign("+"), sign("-")] {
+                        let state = four.after(&results(&sign));
+                        assert!(matches!(state, MatchState::Due(_)), "{sign}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_superfinal_is_played_to_its_end_and_then_by_further_matches() {
+        let last = Then { pairs: pairs(1), again: true };
+        let superfinal = Match {
+            pairs: pairs(2),
+            early: false,
+            then: vec![Then { pairs: pairs(2), again: false }, last],
+        };
+        assert_eq!(superfinal.after(&results("+++")), MatchState::Due(1));
+        assert_eq!(superfinal.after(&results("+++=")), MatchState::Won(Seat(0), 4));
+        assert_eq!(superfinal.after(&results("====")), MatchState::Due(4));
+        assert_eq!(superfinal.after(&results("====+===")), MatchState::Won(Seat(0), 8));
+        assert_eq!(superfinal.after(&results("========")), MatchState::Due(2));
+        assert_eq!(superfinal.after(&results("==========+-=+")), MatchState::Won(Seat(0), 14));
+        let none = Match { then: Vec::new(), ..superfinal };
+        assert_eq!(none.after(&results("====")), MatchState::Level(4));
+    }
+}

@@ -1,0 +1,188 @@
+//! The conditional tiebreak of the leagues (section 6 of their rules): double round robins among those who are
+//! tied, until as many are left as there are spots.
+
+use std::num::NonZeroU32;
+
+use super::super::schedule::Seat;
+use super::due::{Due, Next, PairId, Past, groups, open};
+use super::round_robin::{Order, RoundRobin};
+use crate::model::game::listed::RoundGame;
+use crate::model::game::points::HalfPoints;
+
+/// A playoff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Playoff {
+    /// Double round robins in one go.
+    pub doubles: NonZeroU32,
+    /// Spots at stake.
+    pub spots: NonZeroU32,
+}
+
+/// The goes so far, and who is still in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Standing {
+    /// Who plays on, in the order of seats.
+    left: Vec<Seat>,
+    /// Who has a spot, the first first.
+    promoted: Vec<Seat>,
+    /// Who has none, the last to leave last.
+    behind: Vec<Vec<Seat>>,
+    /// Rounds and pairs of all goes before.
+    rounds: u32,
+    pairs: u32,
+}
+
+impl Playoff {
+    /// What is due.
+    #[must_use]
+    pub fn next(&self, seats: usize, past: &Past) -> Next {
+        let mut standing = Standing {
+            left: (0..seats).map(Seat).filter(|seat| !past.out.contains(seat)).collect(),
+            promoted: Vec::new(),
+            behind: Vec::new(),
+            rounds: 0,
+            pairs: 0,
+        };
+        loop {
+            let spots = self.spots.get() as usize - standing.promoted.len();
+            if standing.left.len() <= spots || spots == 0 {
+                let mut places: Vec<Vec<Seat>> =
+                    standing.promoted.iter().map(|seat| vec![*seat]).collect();
+                places.push(standing.left);
+                places.extend(standing.behind.into_iter().rev());
+                places.push((0..seats).map(Seat).filter(|seat| past.out.contains(seat)).collect());
+                places.retain(|group| !group.is_empty());
+                return Next::Over(places);
+            }
+            let go = self.go(&standing);
+            let due = open(go.iter().copied(), past);
+            if !due.is_empty() {
+                return Next::Play(due);
+            }
+            self.count(&mut standing, &go, past, spots);
+        }
+    }
+
+    /// The games of the go that comes now.
+    fn go(&self, standing: &Standing) -> Vec<Due> {
+        let format = RoundRobin { doubles: self.doubles, order: Order::Berger };
+        let games = format.games(standing.left.len()).unwrap_or_default();
+        let seat = |seat: Seat| standing.left.get(seat.0).copied().unwrap_or(seat);
+        games
+            .into_iter()
+            .map(|due| Due {
+                at: RoundGame { round: due.at.round + standing.rounds, ..due.at },
+                white: seat(due.white),
+                black: seat(due.black),
+                pair: PairId(due.pair.0 + standing.pairs),
+                opening: due.opening.map(|index| {
+                    super::super::schedule::OpeningIndex(index.0 + standing.pairs as usize)
+                }),
+            })
+            .collect()
+    }
+
+    /// Counts a go: who is clear first has a spot, who is behind the last spot is out.
+    fn count(&self, standing: &mut Standing, go: &[Due], past: &Past, spots: usize) {
+        let points = |seat: Seat| -> HalfPoints {
+            go.iter().filter_map(|due| past.games.get(&due.at)).map(|game| game.points(seat)).sum()
+        };
+        let mut order = groups(standing.left.clone(), points);
+        standing.rounds += go.iter().map(|due| due.at.round).max().unwrap_or(0) - standing.rounds;
+        standing.pairs += u32::try_from(go.len() / 2).unwrap_or(u32::MAX);
+        let mut spots = spots;
+        if spots > 1 && order[0].len() == 1 {
+            standing.promoted.extend(order.remove(0));
+            spots -= 1;
+        }
+        // Everybody on the points of the last spot stays in, everybody behind leaves.
+        let mut kept = 0;
+        let mut places = 0;
+        for group in &order {
+            if places >= spots {
+                break;
+            }
+            places += group.len();
+            kept += 1;
+        }
+        let behind = order.split_off(kept);
+        standing.behind.extend(behind.into_iter().rev());
+        standing.left = order.concat();
+        standing.left.sort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::due::Played;
+    use super::*;
+    use crate::model::game::result::GameResult;
+    use shakmaty::Color;
+
+    fn playoff(spots: u32) -> Playoff {
+        Playoff { doubles: NonZeroU32::MIN, spots: NonZeroU32::new(spots).unwrap() }
+    }
+
+    /// Plays while `decide` says who wins; the games of each go.
+    fn played(
+        spots: u32,
+        seats: usize,
+        decide: impl Fn(usize, &Due) -> Option<Seat>,
+    ) -> (Vec<usize>, Vec<Vec<Seat>>) {
+        let (mut past, mut goes) = (Past::default(), Vec::new());
+        loop {
+            match playoff(spots).next(seats, &past) {
+                Next::Play(due) => {
+                    for game in &due {
+                        let result = match decide(goes.len(), game) {
+                            Some(seat) if seat == game.white => GameResult::Win(Color::White),
+                            Some(seat) if seat == game.black => GameResult::Win(Color::Black),
+                            _ => GameResult::Draw,
+                        };
+                        let (white, black) = (game.white, game.black);
+                        past.add(Played { at: game.at, white, black, result });
+                    }
+                    goes.push(due.len());
+                }
+                Next::Over(groups) => return (goes, groups),
+                Next::Bye(..) => panic!("no playoff has byes"),
+            }
+        }
+    }
+
+    #[test]
+    fn two_for_one_spot_play_until_one_is_ahead() {
+        let (goes, groups) = played(1, 2, |go, _| (go == 2).then_some(Seat(1)));
+        assert_eq!((goes, groups), (vec![2, 2, 2], vec![vec![Seat(1)], vec![Seat(0)]]));
+    }
+
+    #[test]
+    fn the_clear_first_of_three_has_its_spot_and_the_rest_play_for_the_other() {
+        // Seat 2 beats all in the first go; 0 and 1 are level, and go on for the spot that is left.
+        let (goes, groups) = played(2, 3, |go, due| match go {
+            0 => [due.white, due.black].contains(&Seat(2)).then_some(Seat(2)),
+            1 => None,
+            _ => Some(Seat(1)),
+        });
+        assert_eq!(goes, [6, 2, 2]);
+        assert_eq!(groups, [[Seat(2)], [Seat(1)], [Seat(0)]]);
+    }
+
+    #[test]
+    fn who_is_behind_the_last_spot_leaves() {
+        // Three for two spots: 0 and 1 are level before 2.
+        let (goes, groups) = played(2, 3, |_, due| {
+            [due.white, due.black]
+                .into_iter()
+                .find(|seat| *seat != Seat(2) && { due.white == Seat(2) || due.black == Seat(2) })
+        });
+        assert_eq!((goes, groups), (vec![6], vec![vec![Seat(0), Seat(1)], vec![Seat(2)]]));
+        // Four for one spot: all but the first two leave.
+        let (goes, _) = played(1, 4, |go, due| match go {
+            0 if due.white.0 < 2 && due.black.0 < 2 => None,
+            0 => Some(due.white.min(due.black)),
+            _ => Some(Seat(0)),
+        });
+        assert_eq!(goes, [12, 2]);
+    }
+}

@@ -1,0 +1,146 @@
+//! Round robins: everybody meets everybody, in Berger order or in the older rotation.
+
+use std::num::NonZeroU32;
+
+use super::super::schedule::{BookPolicy, OpeningIndex, Schedule, Seat, TooFewOrMany};
+use super::due::{Due, Next, PairId, Past, groups, open, points};
+use crate::model::game::listed::RoundGame;
+
+/// In which order the pairs of a cycle come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// FIDE's Berger tables.
+    #[default]
+    Berger,
+    /// The last seat stays and has Black in the first cycle, the others move on by one: nTCEC.
+    Rotation,
+}
+
+/// Double round robins; the second cycle of each is the first with colours reversed, from the same openings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoundRobin {
+    /// Double round robins.
+    pub doubles: NonZeroU32,
+    /// The order within a cycle.
+    pub order: Order,
+}
+
+impl RoundRobin {
+    /// Every game, in order.
+    ///
+    /// # Errors
+    /// For a number of engines that cannot play each other.
+    pub fn games(&self, seats: usize) -> Result<Vec<Due>, TooFewOrMany> {
+        let schedule = Schedule::new(seats, self.doubles, BookPolicy::None)?;
+        if self.order == Order::Rotation {
+            return Ok(self.rotation(seats));
+        }
+        let cycle = schedule.games_per_double() / 2;
+        Ok((0..)
+            .zip(schedule.pairings())
+            .map(|(number, game)| {
+                let pair = pair(number, cycle);
+                Due {
+                    at: game.at,
+                    white: game.white,
+                    black: game.black,
+                    pair: PairId(u32::try_from(pair).unwrap_or(u32::MAX)),
+                    opening: Some(OpeningIndex(pair)),
+                }
+            })
+            .collect())
+    }
+
+    fn rotation(&self, seats: usize) -> Vec<Due> {
+        let even = seats.next_multiple_of(2);
+        let last = even - 1;
+        let rounds = u32::try_from(last).unwrap_or(u32::MAX);
+        let mut games = Vec::new();
+        for cycle in 0..self.doubles.get().saturating_mul(2) {
+            for round in 0..last {
+                let pairs = (0..even / 2).map(|i| {
+                    let first = (round + i) % last;
+                    (first, if i == 0 { last } else { (round + last - i) % last })
+                });
+                let pairs = pairs.filter(|(first, second)| *first < seats && *second < seats);
+                for ((first, second), game) in pairs.zip(1..) {
+                    let number = games.len();
+                    let pair = pair(number, seats * (seats - 1) / 2);
+                    let is_reverse = cycle % 2 == 1;
+                    let (white, black) = if is_reverse { (second, first) } else { (first, second) };
+                    let round = u32::try_from(round).unwrap_or(u32::MAX);
+                    games.push(Due {
+                        at: RoundGame { round: cycle * rounds + round + 1, game },
+                        white: Seat(white),
+                        black: Seat(black),
+                        pair: PairId(u32::try_from(pair).unwrap_or(u32::MAX)),
+                        opening: Some(OpeningIndex(pair)),
+                    });
+                }
+            }
+        }
+        games
+    }
+
+    /// What is due.
+    #[must_use]
+    pub fn next(&self, seats: usize, past: &Past) -> Next {
+        let due = open(self.games(seats).unwrap_or_default(), past);
+        if !due.is_empty() {
+            return Next::Play(due);
+        }
+        Next::Over(groups((0..seats).map(Seat).collect(), |seat| points(past, seat)))
+    }
+}
+
+/// The encounter of the game of a number: its reverse comes a cycle later.
+fn pair(number: usize, cycle: usize) -> usize {
+    number / (2 * cycle) * cycle + number % cycle
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doubles(number: u32, order: Order) -> RoundRobin {
+        RoundRobin { doubles: NonZeroU32::new(number).unwrap(), order }
+    }
+
+    #[test]
+    fn the_rotation_is_that_of_the_older_seasons() {
+        let games = doubles(3, Order::Rotation).games(4).unwrap();
+        let told: Vec<String> =
+            games.iter().map(|due| format!("{}{}", due.white.0, due.black.0)).collect();
+        assert_eq!(told[..12].join(" "), "03 12 13 20 23 01 30 21 31 02 32 10");
+        assert_eq!(games.len(), 36);
+        assert_eq!(games[35].at, RoundGame { round: 18, game: 2 });
+    }
+
+    #[test]
+    fn each_pair_has_one_opening_and_both_colours() {
+        for order in [Order::Berger, Order::Rotation] {
+            for seats in 2..=60 {
+                let games = doubles(2, order).games(seats).unwrap();
+                assert_eq!(games.len(), 2 * seats * (seats - 1));
+                let mut pairs = std::collections::BTreeMap::<PairId, Vec<Due>>::new();
+                for due in &games {
+                    pairs.entry(due.pair).or_default().push(*due);
+                }
+                assert_eq!(pairs.len(), seats * (seats - 1));
+                for pair in pairs.values() {
+                    assert_eq!(pair.len(), 2);
+                    assert_eq!((pair[0].white, pair[0].black), (pair[1].black, pair[1].white));
+                    assert_eq!(pair[0].opening, pair[1].opening);
+                }
+                for round in games.chunk_by(|a, b| a.at.round == b.at.round) {
+                    let mut busy: Vec<Seat> =
+                        round.iter().flat_map(|due| [due.white, due.black]).collect();
+                    busy.sort();
+                    busy.dedup();
+                    assert_eq!(busy.len(), 2 * (seats / 2));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! An event as a graph of stages: formats, where the engines come from, and terms, as an event file has them.
+
+mod raw;
+mod read;
+mod sources;
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use super::format::Format;
+use super::tiebreak::Chain;
+pub use read::PlanError;
+pub use sources::{Places, Source};
+
+/// An event.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Where it was read.
+    pub path: PathBuf,
+    /// Its name.
+    pub event: String,
+    /// Engines that the file names, in the order of their seeds.
+    pub engines: Vec<String>,
+    /// The stages, each after all that it takes engines from.
+    pub stages: Vec<PlannedStage>,
+}
+
+/// A stage.
+#[derive(Clone, Debug)]
+pub struct PlannedStage {
+    /// Its name.
+    pub name: String,
+    /// How the Event tags of its games end, in the order of play; other words for the same part of a stage
+    /// stand in one list.
+    pub tags: Vec<Vec<String>>,
+    /// What is played.
+    pub format: Format,
+    /// Who sits where.
+    pub seating: Seating,
+    /// Where its engines come from; nothing where the organisers invite them.
+    pub from: Vec<Source>,
+    /// Whether others play beside those.
+    pub invited: bool,
+    /// What breaks ties.
+    pub chain: &'static Chain,
+    /// What is agreed on its games.
+    pub terms: Terms,
+}
+
+/// Who sits where.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Seating {
+    /// As the games have it: the organisers' lot.
+    #[default]
+    AsPlayed,
+    /// By the seeds of the file.
+    Seeds,
+    /// By name.
+    Alphabetical,
+    /// By the ratings that the first games tell, the highest first.
+    Rating,
+    /// As the stages before ranked them.
+    Ranking,
+    /// The other way round: in a match, the winner has Black in the first game of each pair.
+    ReversedRanking,
+}
+
+/// What is agreed on the games of a stage, as far as recorded games show it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// Crashes after which an engine is disqualified and its games are annulled.
+    pub crash_limit: Option<NonZeroU32>,
+    /// The start positions.
+    pub variant: Variant,
+}
+
+/// From which positions games begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Variant {
+    /// The classical one.
+    #[default]
+    Standard,
+    /// Chess960, the same position for both sides.
+    Chess960,
+    /// Chess960, a position for each side.
+    DoubleChess960,
+}

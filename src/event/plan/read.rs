@@ -1,0 +1,371 @@
+//! Reads the stages of an event file, strictly: a mistake is shown at its key and line.
+
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+
+use super::super::format::Format;
+use super::super::format::dutch::Dutch;
+use super::super::format::knockout::{Draw, Knockout};
+use super::super::format::match_::{Match, Then};
+use super::super::format::playoff::Playoff;
+use super::super::format::round_robin::{Order, RoundRobin};
+use super::super::format::swiss::Swiss;
+use super::super::tiebreak::{CHAINS, Chain, Criterion, Rest};
+use super::raw::{
+    Bracket, Pairing, Raw, RawDraw, RawEngine, RawFormat, RawMatch, RawPlayoff, RawRoundRobin,
+    RawStage, RawThen, RawTies,
+};
+use super::{Plan, PlannedStage, Seating, Source, Terms};
+use crate::model::source_place::{Misplaced, Mistake, nearest};
+use crate::model::text::shown;
+
+/// Why an event file cannot be followed.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// It cannot be read.
+    #[error("cannot read the event {}: {source}", shown(path))]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Something in it is wrong.
+    #[error(transparent)]
+    Wrong(Misplaced),
+}
+
+impl Plan {
+    /// Reads the stages of an event.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is wrong at some place.
+    pub fn load(path: &Path) -> Result<Plan, PlanError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| PlanError::Read { path: path.to_owned(), source })?;
+        Plan::parse(path, &text)
+            .map_err(|(span, what)| PlanError::Wrong(Misplaced::new(path, &text, span, &what)))
+    }
+
+    pub(super) fn parse(path: &Path, text: &str) -> Result<Plan, Mistake> {
+        let raw: Raw = toml::from_str(text)
+            .map_err(|error| (error.span().unwrap_or(0..0), meant(error.message())))?;
+        let mut engines: Vec<RawEngine> = raw.entry.into_iter().chain(raw.engine).collect();
+        engines.sort_by_key(|engine| engine.seed.unwrap_or(u32::MAX));
+        let span = raw.stage.span();
+        let mut stages: Vec<PlannedStage> = Vec::new();
+        let mut promoted = None;
+        for stage in raw.stage.into_inner() {
+            let promote = stage.promote;
+            let planned = planned(stage, &stages, promoted, raw.crash_limit)?;
+            promoted = promote;
+            stages.push(planned);
+        }
+        if stages.is_empty() {
+            return Err((span, "an event needs a [[stage]]".into()));
+        }
+        Ok(Plan {
+            path: path.to_owned(),
+            event: raw.event.into_inner(),
+            engines: engines.into_iter().map(|engine| engine.name).collect(),
+            stages,
+        })
+    }
+}
+
+/// A message of the reader with the key that was probably meant.
+fn meant(message: &str) -> String {
+    let mut words = message.split('`').skip(1).step_by(2);
+    let Some(wrong) = words.next().filter(|_| message.starts_with("unknown ")) else {
+        return message.to_owned();
+    };
+    match nearest(wrong, words) {
+        Some(near) => format!("{message}; did you mean `{near}`?"),
+        None => message.to_owned(),
+    }
+}
+
+fn planned(
+    raw: RawStage,
+    before: &[PlannedStage],
+    promoted: Option<NonZeroU32>,
+    crash_limit: Option<NonZeroU32>,
+) -> Result<PlannedStage, Mistake> {
+    let name = raw.name.get_ref().clone();
+    if name.trim().is_empty() || before.iter().any(|stage| stage.name == name) {
+        return Err((raw.name.span(), "each stage has a name of its own".into()));
+    }
+    let mut from = Vec::new();
+    if let Some(list) = &raw.from {
+        for text in list.get_ref().list() {
+            let source: Source = text
+                .parse()
+                .map_err(|error: super::sources::NoPlaces| (list.span(), error.to_string()))?;
+            let is_known = before.iter().any(|stage| stage.name == source.stage);
+            if source.stage.ends_with(".journal") {
+                let what = "`from` names stages of this file; recorded games tell nothing of an event before: \
+                            leave it out, and write invited = true where others come from a stage";
+                return Err((list.span(), what.into()));
+            }
+            if !is_known {
+                let names = before.iter().map(|stage| stage.name.as_str());
+                let near = nearest(&source.stage, names)
+                    .map(|near| format!("; did you mean {near:?}?"))
+                    .unwrap_or_default();
+                let what = format!("no stage {:?} stands before this one{near}", source.stage);
+                return Err((list.span(), what));
+            }
+            from.push(source);
+        }
+    }
+    // As files of 4k events write it.
+    let draw = raw.draw.as_ref().map(|draw| *draw.get_ref());
+    let is_drawn = matches!(draw, Some(RawDraw::Ranking | RawDraw::ReversedRanking));
+    if let (true, true, Some(last)) = (is_drawn, from.is_empty(), before.last()) {
+        let best = promoted.map(|best| (1..=best.get().min(1000) as usize).collect());
+        let places = best.map_or(super::Places::Best, super::Places::These);
+        from.push(Source { stage: last.name.clone(), places });
+    }
+    if let (Some(_), Some(draw)) = (raw.seating, &raw.draw) {
+        return Err((draw.span(), "`draw` and `seating` say the same; keep one of them".into()));
+    }
+    if let (Some(_), Some(chain)) = (&raw.ties, &raw.tie_breaks) {
+        return Err((
+            chain.span(),
+            "`tie-breaks` and `ties` say the same; keep one of them".into(),
+        ));
+    }
+    let seating = raw.seating.unwrap_or(match draw {
+        Some(RawDraw::Ranking) => Seating::Ranking,
+        Some(RawDraw::ReversedRanking) => Seating::ReversedRanking,
+        Some(RawDraw::Seeds) | None => Seating::AsPlayed,
+    });
+    let tags = raw.games.map_or_else(|| vec![name.clone()], |games| games.get_ref().list());
+    let split = |tags: &String| tags.split('|').map(|tag| tag.trim().to_owned()).collect();
+    Ok(PlannedStage {
+        tags: tags.iter().map(split).collect(),
+        format: format(raw.format)?,
+        seating,
+        from,
+        invited: raw.invited,
+        chain: match (raw.ties, raw.tie_breaks) {
+            (Some(ties), _) => ties_of(&ties)?,
+            (None, Some(name)) => chain(name.get_ref(), name.span())?,
+            (None, None) => &CHAINS[0],
+        },
+        terms: Terms {
+            crash_limit: raw.terms.crash_limit.or(crash_limit),
+            variant: raw.variant.unwrap_or_default(),
+        },
+        name,
+    })
+}
+
+fn format(raw: Spanned<RawFormat>) -> Result<Format, Mistake> {
+    let span = raw.span();
+    Ok(match raw.into_inner() {
+        RawFormat::RoundRobin(RawRoundRobin { doubles, order }) => {
+            Format::RoundRobin(RoundRobin { doubles, order })
+        }
+        RawFormat::DoubleRoundRobins(doubles) => {
+            Format::RoundRobin(RoundRobin { doubles, order: Order::Berger })
+        }
+        RawFormat::Pairs(pairs) => Format::Match(Match::until_decisive(pairs, false)),
+        RawFormat::Match(RawMatch { pairs, early, then }) => {
+            let endless = then.iter().position(|part| part.until.is_some());
+            if endless.is_some_and(|at| at + 1 < then.len()) {
+                let what = "a part that is played until it is decisive is the last one of `then`";
+                return Err((span, what.into()));
+            }
+            let part = |part: &RawThen| Then { pairs: part.pairs, again: part.until.is_some() };
+            Format::Match(Match { pairs, early, then: then.iter().map(part).collect() })
+        }
+        RawFormat::Swiss(swiss) => match swiss.pairing {
+            Pairing::Dutch => {
+                let is_one = |games: &Spanned<NonZeroU32>| *games.get_ref() == NonZeroU32::MIN;
+                if let Some(games) = swiss.games.filter(|games| !is_one(games)) {
+                    return Err((games.span(), "Dutch pairing is of single games".into()));
+                }
+                if let Some(sections) = swiss.sections {
+                    return Err((sections.span(), "only Monrad pairing has sections".into()));
+                }
+                Format::Dutch(Dutch { rounds: swiss.rounds })
+            }
+            Pairing::Monrad => {
+                let number = |key: Option<Spanned<NonZeroU32>>| key.map(Spanned::into_inner);
+                Format::Swiss(Swiss {
+                    rounds: swiss.rounds,
+                    games: number(swiss.games).unwrap_or(NonZeroU32::MIN.saturating_add(1)),
+                    sections: number(swiss.sections).unwrap_or(NonZeroU32::MIN),
+                })
+            }
+        },
+        RawFormat::Knockout(knockout) => {
+            if knockout.pairs.get_ref().is_empty() {
+                let what = "name the pairs of each round, such as pairs = [2, 3, 4, 6, 12]";
+                return Err((knockout.pairs.span(), what.into()));
+            }
+            let shuffle = knockout.shuffle.as_ref().map(|shuffle| *shuffle.get_ref());
+            let draw = match knockout.bracket {
+                Some(Bracket::Edps8Rrc) => Draw::PreSeeded { shuffle: shuffle.unwrap_or_default() },
+                _ if let Some(shuffle) = knockout.shuffle => {
+                    return Err((
+                        shuffle.span(),
+                        "only the bracket \"edps8-rrc\" is shuffled".into(),
+                    ));
+                }
+                Some(Bracket::EqualDistance) => Draw::EqualDistance,
+                Some(Bracket::AsDrawn) | None => Draw::AsDrawn,
+            };
+            Format::Knockout(Knockout {
+                draw,
+                pairs: knockout.pairs.into_inner(),
+                bronze: knockout.bronze,
+                early: knockout.early,
+                white_first: knockout.white_first,
+            })
+        }
+        RawFormat::Playoff(RawPlayoff { doubles, spots }) => {
+            Format::Playoff(Playoff { doubles, spots })
+        }
+    })
+}
+
+fn chain(name: &str, span: std::ops::Range<usize>) -> Result<&'static Chain, Mistake> {
+    Chain::named(name).ok_or_else(|| {
+        let names = CHAINS.map(|chain| chain.name);
+        let near = nearest(name, names)
+            .map(|name| format!("; did you mean {name:?}?"))
+            .unwrap_or_default();
+        (span, format!("no such tie-breaks ({}){near}", names.join(", ")))
+    })
+}
+
+fn ties_of(ties: &Spanned<RawTies>) -> Result<&'static Chain, Mistake> {
+    const ALL: [Criterion; 12] = [
+        Criterion::DirectEncounter,
+        Criterion::SonnebornBerger,
+        Criterion::RMobility,
+        Criterion::DoubleWins,
+        Criterion::WonLength,
+        Criterion::LostLength,
+        Criterion::Wins,
+        Criterion::WinsBlack,
+        Criterion::GamesBlack,
+        Criterion::Crashes,
+        Criterion::CumulativeOpponents,
+        Criterion::Buchholz,
+    ];
+    let list = match ties.get_ref() {
+        RawTies::Named(name) => return chain(name, ties.span()),
+        RawTies::Table(table) => {
+            let keys: Vec<&str> = table.keys().map(String::as_str).collect();
+            let what = format!(
+                "`ties` is a chain's name or a list of criteria, not {{ {} }}; a playoff is a [[stage]] of its own, \
+                 with format = {{ playoff = {{ spots = 1 }} }}",
+                keys.join(", ")
+            );
+            return Err((ties.span(), what));
+        }
+        RawTies::List(list) => list,
+    };
+    let mut criteria = Vec::new();
+    let mut rest = Rest::Organisers;
+    for (at, word) in list.iter().enumerate() {
+        let is_last = at + 1 == list.len();
+        match (ALL.into_iter().find(|criterion| criterion.id() == word), word.as_str()) {
+            (Some(criterion), _) => criteria.push(criterion),
+            (None, "shared") if is_last => rest = Rest::Shared,
+            (None, "organisers") if is_last => {}
+            (None, word) => {
+                let ids = ALL.map(Criterion::id);
+                let near = nearest(word, ids)
+                    .map(|near| format!("; did you mean {near:?}?"))
+                    .unwrap_or_default();
+                let what = format!(
+                    "no such tie-break {word:?} ({}; the last may be organisers or shared){near}",
+                    ids.join(", ")
+                );
+                return Err((ties.span(), what));
+            }
+        }
+    }
+    // An event file is read once, and chains live as long as the program.
+    let criteria: &'static [Criterion] = criteria.leak();
+    Ok(Box::leak(Box::new(Chain { name: "own", criteria, rest, spares_matches: false })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(text: &str) -> String {
+        let (span, what) = Plan::parse(Path::new("e.toml"), text).unwrap_err();
+        let line = text[..span.start].matches('\n').count() + 1;
+        format!("{line}: {what}")
+    }
+
+    const LEAGUE: &str = "event = \"E\"\n[[stage]]\nname = \"A\"\nformat = { round-robin = { doubles = 2 } }\n\
+        [[stage]]\nname = \"B\"\nfrom = [\"A:1..2\"]\nformat = { match = { pairs = 2 } }\nties = \"frd\"\n";
+
+    #[test]
+    fn a_graph_of_stages_is_read() {
+        let plan = Plan::parse(Path::new("e.toml"), LEAGUE).unwrap();
+        assert_eq!(plan.stages[1].from[0].stage, "A");
+        assert_eq!(plan.stages[1].chain.name, "frd");
+        assert_eq!(plan.stages[0].tags, [["A"]]);
+        let text = LEAGUE.replace("\"frd\"", "[\"wins\", \"crashes\", \"shared\"]");
+        let plan = Plan::parse(Path::new("e.toml"), &text).unwrap();
+        assert_eq!(plan.stages[1].chain.criteria, [Criterion::Wins, Criterion::Crashes]);
+        assert_eq!(plan.stages[1].chain.rest, Rest::Shared);
+    }
+
+    #[test]
+    fn as_many_go_on_as_a_4k_event_promotes() {
+        let text = "event = \"E\"\n[[stage]]\nname = \"Pool\"\nformat = { double-round-robins = 2 }\npromote = 2\n\
+            [[stage]]\nname = \"MiniFinal\"\nformat = { pairs = 25 }\ndraw = \"reversed-ranking\"\n";
+        let last = Plan::parse(Path::new("e.toml"), text).unwrap().stages.remove(1);
+        assert_eq!(last.from[0].to_string(), "Pool:1,2");
+        assert_eq!(last.seating, Seating::ReversedRanking);
+    }
+
+    #[test]
+    fn mistakes_are_told_with_what_was_meant() {
+        for (from, to, expected) in [
+            ("event =", "evnt =", "1: unknown field `evnt`"),
+            ("event =", "evnt =", "did you mean `event`?"),
+            ("doubles", "duobles", "did you mean `doubles`?"),
+            ("round-robin", "round-robbin", "did you mean `round-robin`?"),
+            ("A:1..2", "A:x", "7: \"A:x\" names no places"),
+            ("A:1..2", "C:1", "7: no stage \"C\" stands before this one"),
+            ("\"B\"", "\"A\"", "6: each stage has a name of its own"),
+            ("\"frd\"", "\"fdr\"", "9: no such tie-breaks"),
+            ("\"frd\"", "[\"winz\"]", "did you mean \"wins\"?"),
+            ("\"frd\"", "{ playoff = { spots = 1 } }", "9: `ties` is a chain's name or a list"),
+            ("A:1..2", "last.journal:1..2", "7: `from` names stages of this file"),
+            ("ties", "terms = { clock = \"5+1\" }\nties", "9: unknown field `clock`"),
+            ("ties", "terms = { crash-limit = 0 }\nties", "9: invalid value"),
+            ("ties", "terms = { crash-limt = 3 }\nties", "did you mean `crash-limit`?"),
+            ("ties", "tie-breaks = \"4k\"\nties", "9: `tie-breaks` and `ties` say the same"),
+            ("ties", "seating = \"seeds\"\ndraw = \"seeds\"\nties", "10: `draw` and `seating`"),
+            ("ties", "variant = \"960\"\nties", "9: unknown variant `960`"),
+            ("pairs = 2", "pairs = 2, then = [{ pairs = 1, clock = \"5+1\" }]", "8: unknown field"),
+            (
+                "{ match = { pairs = 2 } }",
+                "{ knockout = { pairs = [2], shuffle = 3 } }",
+                "is shuffled",
+            ),
+            (
+                "{ match = { pairs = 2 } }",
+                "{ swiss = { rounds = 5, pairing = \"dutch\", sections = 2 } }",
+                "8: only Monrad pairing has sections",
+            ),
+            ("event =", "gate = \"no\"\nevent =", "1: unknown variant `no`"),
+        ] {
+            let told = wrong(&LEAGUE.replacen(from, to, 1));
+            assert!(told.contains(expected), "{expected:?} is not in {told}");
+        }
+    }
+}

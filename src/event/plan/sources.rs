@@ -1,0 +1,118 @@
+//! Where the engines of a stage come from: `League A:1..3`, `Stage 1:1,4,5,8`, `Division 3:1..`, `League B:odd`.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Places of another stage, or of an event before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The stage, or the journal of another event.
+    pub stage: String,
+    /// Which of its places.
+    pub places: Places,
+}
+
+/// Places of a ranking, from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Places {
+    /// These.
+    These(Vec<usize>),
+    /// The best ones, as many as there is room for: vacant places change how many (rule 1.8 of the leagues).
+    Best,
+    /// The best with an odd number, as many as there is room for.
+    Odd,
+    /// The best with an even number, as many as there is room for.
+    Even,
+}
+
+impl Places {
+    /// The places of a ranking of `length` engines, best first, where `room` are taken.
+    #[must_use]
+    pub fn list(&self, length: usize, room: usize) -> Vec<usize> {
+        let parity = |odd: usize| -> Vec<usize> {
+            (1..=length).filter(|place| place % 2 == odd).take(room).collect()
+        };
+        match self {
+            Places::These(places) => places.clone(),
+            Places::Best => (1..=length).take(room).collect(),
+            Places::Odd => parity(1),
+            Places::Even => parity(0),
+        }
+    }
+}
+
+/// The text names no places.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} names no places; write STAGE:1..3, STAGE:1,4,5, STAGE:1.. for as many as there is room for, \
+     STAGE:odd or STAGE:even"
+)]
+pub struct NoPlaces(String);
+
+impl FromStr for Source {
+    type Err = NoPlaces;
+
+    fn from_str(text: &str) -> Result<Source, NoPlaces> {
+        let wrong = || NoPlaces(text.to_owned());
+        let (stage, places) = text.rsplit_once(':').ok_or_else(wrong)?;
+        let number =
+            |text: &str| text.trim().parse().ok().filter(|place| (1..=1000).contains(place));
+        let places = match places.trim() {
+            "odd" => Places::Odd,
+            "even" => Places::Even,
+            "1.." => Places::Best,
+            list => {
+                let mut all = Vec::new();
+                for part in list.split(',') {
+                    let (first, last) = part.split_once("..").unwrap_or((part, part));
+                    let (Some(first), Some(last)) = (number(first), number(last)) else {
+                        return Err(wrong());
+                    };
+                    all.extend::<std::ops::RangeInclusive<usize>>(first..=last);
+                }
+                if all.is_empty() {
+                    return Err(wrong());
+                }
+                Places::These(all)
+            }
+        };
+        Ok(Source { stage: stage.trim().to_owned(), places })
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.stage)?;
+        match &self.places {
+            Places::Best => f.write_str("1.."),
+            Places::Odd => f.write_str("odd"),
+            Places::Even => f.write_str("even"),
+            Places::These(places) => {
+                let places: Vec<String> = places.iter().map(ToString::to_string).collect();
+                f.write_str(&places.join(","))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(text: &str, room: usize) -> Vec<usize> {
+        text.parse::<Source>().unwrap().places.list(8, room)
+    }
+
+    #[test]
+    fn places_are_lists_ranges_and_as_many_as_there_is_room_for() {
+        assert_eq!(places("League A:1..3", 0), [1, 2, 3]);
+        assert_eq!(places("Stage 1: 1,4,5..6", 9), [1, 4, 5, 6]);
+        assert_eq!(places("Division 3:1..", 2), [1, 2]);
+        assert_eq!(places("A:odd", 2), [1, 3]);
+        assert_eq!(places("A:even", 1), [2]);
+        for wrong in ["League A", "A:", "A:0", "A:x", "A:3..2", "A:2.."] {
+            assert!(wrong.parse::<Source>().is_err(), "{wrong}");
+        }
+        assert_eq!("A b:1..2".parse::<Source>().unwrap().to_string(), "A b:1,2");
+    }
+}

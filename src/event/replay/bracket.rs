@@ -1,0 +1,164 @@
+//! A knockout against what was played: who goes on, who has White first, how long each match is.
+
+use std::collections::BTreeMap;
+
+use super::super::format::knockout::{Encounter, Knockout, WhiteFirst};
+use super::league::{length, results};
+use super::report::{Kind, StageReplay};
+use super::stage_games::{Id, Seated, Shown, StageGames};
+use crate::model::game::result::GameResult;
+
+/// Compares a knockout; the places come back.
+pub(super) fn knockout(
+    format: &Knockout,
+    stage: &StageGames<'_>,
+    given: Option<Vec<Id>>,
+    out: &mut StageReplay,
+) -> Vec<Vec<Id>> {
+    let mut matches: BTreeMap<(Id, Id), Vec<Shown>> = BTreeMap::new();
+    let mut order: Vec<(Id, Id)> = Vec::new();
+    for game in stage.games.iter().filter(|game| game.result != GameResult::Unfinished) {
+        let pair = game.pair();
+        if !matches.contains_key(&pair) {
+            order.push(pair);
+        }
+        matches.entry(pair).or_default().push(*game);
+    }
+    if given.is_none() {
+        out.notes.push("the first round gives the bracket, and agrees by that".to_owned());
+    }
+    let seats = given.unwrap_or_else(|| first_round(format, &order, &matches, stage));
+    let seated = Seated { seats: &seats };
+    let found = |one: &Encounter| {
+        let (a, b) = (seated.id(one.white), seated.id(one.black));
+        matches.get(&(a.min(b), a.max(b)))
+    };
+    let winner = |one: &Encounter| {
+        let (white, black) = (seated.id(one.white), seated.id(one.black));
+        let games = found(one);
+        let lead = games.map_or(0, |games| lead(games, white));
+        match lead {
+            1.. => Some(one.white),
+            ..=-1 => Some(one.black),
+            // Nothing is told by the match itself: whoever plays on has won it.
+            0 => {
+                let last = games.and_then(|games| games.last()).map_or(0, |game| game.number);
+                let plays_on = |id: Id| {
+                    stage
+                        .games
+                        .iter()
+                        .any(|game| game.number > last && [game.white, game.black].contains(&id))
+                };
+                match (plays_on(white), plays_on(black)) {
+                    (true, false) => Some(one.white),
+                    (false, true) => Some(one.black),
+                    _ => None,
+                }
+            }
+        }
+    };
+    let bracket = format.bracket(seats.len(), winner);
+    let mut seen = Vec::new();
+    for one in &bracket.encounters {
+        let (white, black) = (seated.id(one.white), seated.id(one.black));
+        let told = || format!("match {}", one.number);
+        let games = found(one);
+        out.compare(Kind::Matches, games.is_some(), || {
+            let with = |id: Id| {
+                let own = order.iter().filter(|pair| pair.0 == id || pair.1 == id);
+                let own: Vec<String> = own.map(|(a, b)| stage.meeting(*a, *b)).collect();
+                own.join(", ")
+            };
+            (told(), stage.meeting(white, black), format!("{}; {}", with(white), with(black)))
+        });
+        let Some(games) = games else { continue };
+        seen.push((white.min(black), white.max(black)));
+        for (number, game) in games.iter().enumerate() {
+            let (white, black) = if number % 2 == 0 { (white, black) } else { (black, white) };
+            out.compare(Kind::Colours, game.white == white, || {
+                (
+                    format!("{}, game {}", told(), number + 1),
+                    stage.meeting(white, black),
+                    stage.told(game),
+                )
+            });
+        }
+        // The first game says who began; a length is a question of its own.
+        let state = one.format.after(&results(games, white));
+        length(games, state, || format!("{}: {}", told(), stage.meeting(white, black)), out);
+    }
+    for pair in order.iter().filter(|pair| !seen.contains(pair)) {
+        out.compare(Kind::Matches, false, || {
+            ("-".to_owned(), "no such match".to_owned(), stage.meeting(pair.0, pair.1))
+        });
+    }
+    rounds(&bracket.encounters, &seated, &order, stage, out);
+    let places = bracket.places().into_iter();
+    places.map(|group| group.into_iter().map(|seat| seated.id(seat)).collect()).collect()
+}
+
+/// Who leads a match, in half points.
+fn lead(games: &[Shown], first: Id) -> i64 {
+    let one = |game: &Shown| match game.result {
+        GameResult::Win(color) if color.fold_wb(game.white, game.black) == first => 2,
+        GameResult::Win(_) => -2,
+        GameResult::Draw | GameResult::Unfinished => 0,
+    };
+    games.iter().map(one).sum::<i64>().signum()
+}
+
+/// The bracket's places by the matches of the first round: those in which both play for the first time.
+fn first_round(
+    format: &Knockout,
+    order: &[(Id, Id)],
+    matches: &BTreeMap<(Id, Id), Vec<Shown>>,
+    stage: &StageGames<'_>,
+) -> Vec<Id> {
+    let mut seats: Vec<Id> = Vec::new();
+    for pair in order {
+        if seats.contains(&pair.0) || seats.contains(&pair.1) {
+            continue;
+        }
+        let Some(game) = matches.get(pair).and_then(|games| games.first()) else { continue };
+        match format.white_first {
+            WhiteFirst::Lower => seats.extend([game.black, game.white]),
+            WhiteFirst::Upper => seats.extend([game.white, game.black]),
+        }
+    }
+    seats.extend(stage.roster().into_iter().filter(|id| !seats.contains(id)).collect::<Vec<_>>());
+    // These are the places; a draw says which seat each of them is.
+    let places = format.draw.places(seats.len());
+    let mut drawn = seats.clone();
+    let known = places.into_iter().filter(|seat| seat.0 < seats.len());
+    for (place, id) in known.zip(&seats) {
+        drawn[place.0] = *id;
+    }
+    drawn
+}
+
+/// Compares the order of the matches of each round.
+fn rounds(
+    encounters: &[Encounter],
+    seated: &Seated<'_>,
+    order: &[(Id, Id)],
+    stage: &StageGames<'_>,
+    out: &mut StageReplay,
+) {
+    let pair = |one: &Encounter| {
+        let (a, b) = (seated.id(one.white), seated.id(one.black));
+        (a.min(b), a.max(b))
+    };
+    for round in encounters.chunk_by(|a, b| a.round == b.round) {
+        let plan: Vec<(Id, Id)> =
+            round.iter().map(pair).filter(|pair| order.contains(pair)).collect();
+        let played: Vec<(Id, Id)> =
+            order.iter().copied().filter(|pair| plan.contains(pair)).collect();
+        let Some(first) = round.first().filter(|_| !plan.is_empty()) else { continue };
+        out.compare(Kind::Rounds, plan == played, || {
+            let told = |pairs: &[(Id, Id)]| {
+                pairs.iter().map(|(a, b)| stage.meeting(*a, *b)).collect::<Vec<_>>().join(", ")
+            };
+            (format!("round {}", first.round), told(&plan), told(&played))
+        });
+    }
+}

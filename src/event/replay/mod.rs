@@ -1,0 +1,376 @@
+//! Recorded games of real events, run through the formats of an event file: every difference is told.
+//!
+//! Each step is computed from what was really played before it, so that one difference does not bring others.
+
+mod bracket;
+mod league;
+mod names;
+mod promotions;
+mod read;
+mod report;
+mod rounds;
+mod stage_games;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::field::FieldBuilder;
+use super::format::Format;
+use super::plan::{Plan, PlannedStage, Seating, Variant};
+use super::standings::{Place, Standings, TieOfTwo};
+use crate::model::game::points::HalfPoints;
+use crate::model::game::result::GameResult;
+use crate::model::text::shown;
+use promotions::{Outcome, promotions};
+use read::{Recorded, Start};
+pub use report::{Count, Difference, Kind, Replay, Row, StageReplay};
+use rounds::System;
+use stage_games::{Id, Shown, StageGames};
+
+/// Why nothing could be replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// A file cannot be opened.
+    #[error("cannot open {}: {source}", shown(path))]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// No game belongs to a stage.
+    #[error(
+        "no game of these files belongs to a stage of the event; name the end of its Event tag in the stage, \
+         such as games = \"Round of 32\" (`*` takes every game); seen: {seen}"
+    )]
+    NoGames {
+        /// The Event tags.
+        seen: String,
+    },
+}
+
+/// A game with the stage that it belongs to.
+struct Assigned {
+    stage: usize,
+    part: usize,
+    recorded: Recorded,
+}
+
+/// Replays files.
+///
+/// # Errors
+/// When a file cannot be opened, or none of the games belongs to a stage.
+pub fn replay(plan: &Plan, files: &[PathBuf]) -> Result<Replay, ReplayError> {
+    let mut out = Replay { event: plan.event.clone(), ..Replay::default() };
+    let mut games = assigned(plan, files, &mut out)?;
+    let (ids, names) = named(&mut games);
+    let mut outcomes: BTreeMap<String, Outcome> = BTreeMap::new();
+    for (number, planned) in plan.stages.iter().enumerate() {
+        let own = games.iter().enumerate().filter(|(_, game)| game.stage == number);
+        let all: Vec<Shown> = own
+            .map(|(number, game)| Shown {
+                white: ids[number].0,
+                black: ids[number].1,
+                result: game.recorded.game.record.ending.result,
+                at: game.recorded.game.round,
+                part: game.part,
+                number,
+            })
+            .collect();
+        if all.is_empty() {
+            out.notes.push(format!("there are no games of {}", planned.name));
+            continue;
+        }
+        let (stage, notes) = StageGames::new(all, &names);
+        let mut told = StageReplay {
+            stage: planned.name.clone(),
+            engines: stage.roster().len(),
+            games: stage.games.len(),
+            notes,
+            ..StageReplay::default()
+        };
+        let ranked = promotions(planned, &stage, &outcomes, &mut told);
+        let given = seats(plan, planned, &stage, &games, ranked, &mut told);
+        let mut byes = Vec::new();
+        let mut places: Option<Vec<Vec<Id>>> = None;
+        match &planned.format {
+            Format::RoundRobin(format) => league::round_robin(format, &stage, given, &mut told),
+            Format::Match(format) => {
+                places = Some(league::match_(format, &stage, given, &mut told))
+            }
+            Format::Playoff(format) => {
+                places = Some(league::playoff(format, &stage, given, &mut told));
+            }
+            Format::Knockout(format) => {
+                places = Some(bracket::knockout(format, &stage, given, &mut told));
+            }
+            Format::Swiss(format) => {
+                byes = rounds::swiss(System::Monrad(*format), &stage, given, &mut told);
+            }
+            Format::Dutch(format) => {
+                byes = rounds::swiss(System::Dutch(*format), &stage, given, &mut told);
+            }
+        }
+        variants(planned, &stage, &games, &mut told);
+        let unfinished = stage.games.iter().filter(|game| game.result == GameResult::Unfinished);
+        let unfinished = unfinished.count();
+        if unfinished > 0 {
+            told.notes.push(format!("{unfinished} games have no result and count for nothing"));
+        }
+        let is_incomplete = unfinished > 0
+            || told.counts.iter().any(|count| count.kind == Kind::Games && count.agree < count.of);
+        let groups = match places {
+            Some(places) => {
+                bracket_table(&places, &stage, &mut told);
+                places
+            }
+            None => table(planned, &stage, &games, &byes, &mut told),
+        };
+        outcomes.insert(planned.name.clone(), Outcome { groups, is_incomplete });
+        out.stages.push(told);
+    }
+    Ok(out)
+}
+
+/// Reads all files and finds the stage of each game.
+fn assigned(
+    plan: &Plan,
+    files: &[PathBuf],
+    out: &mut Replay,
+) -> Result<Vec<Assigned>, ReplayError> {
+    let mut all = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut strange: BTreeMap<String, usize> = BTreeMap::new();
+    for (order, path) in files.iter().enumerate() {
+        let file = read::read(path).map_err(|(path, source)| ReplayError::Open { path, source })?;
+        out.notes.extend(file.notes);
+        for recorded in file.games {
+            let tag = recorded.game.event.clone();
+            let place =
+                stage_of(plan, &tag).or_else(|| stage_of(plan, &stem(path))).or_else(|| {
+                    // The only stage takes what no tag tells, file after file.
+                    (plan.stages.len() == 1).then_some((0, 1000 + order))
+                });
+            seen.insert(tag.clone());
+            match place {
+                Some((stage, part)) => all.push(Assigned { stage, part, recorded }),
+                None => *strange.entry(tag).or_default() += 1,
+            }
+        }
+    }
+    for (tag, games) in strange {
+        out.notes.push(format!("{games} games of {tag:?} belong to no stage of the event"));
+    }
+    if all.is_empty() {
+        let seen: Vec<String> = seen.into_iter().take(5).collect();
+        return Err(ReplayError::NoGames { seen: seen.join(", ") });
+    }
+    Ok(all)
+}
+
+/// The name of a file without what tells its kind.
+fn stem(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    name.trim_end_matches(".xz").trim_end_matches(".pgn").to_owned()
+}
+
+/// The stage and its part whose words an Event tag ends with; the longest words count.
+fn stage_of(plan: &Plan, tag: &str) -> Option<(usize, usize)> {
+    let tag = words(tag);
+    let mut best: Option<(usize, (usize, usize))> = None;
+    for (stage, planned) in plan.stages.iter().enumerate() {
+        for (part, others) in planned.tags.iter().enumerate() {
+            for phrase in others {
+                let phrase = if phrase == "*" { Vec::new() } else { words(phrase) };
+                let is_known = best.is_some_and(|(length, _)| length > phrase.len());
+                if tag.ends_with(&phrase) && !is_known {
+                    best = Some((phrase.len() + 1, (stage, part)));
+                }
+            }
+        }
+    }
+    best.map(|(_, place)| place)
+}
+
+fn words(text: &str) -> Vec<String> {
+    let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    parts.map(str::to_lowercase).collect()
+}
+
+/// Gives each engine one name, that of its last game, and each game its two engines.
+fn named(games: &mut [Assigned]) -> (Vec<(Id, Id)>, Vec<String>) {
+    let all: Vec<names::Named<'_>> = games
+        .iter()
+        .map(|game| names::Named {
+            stage: game.stage,
+            round: game.recorded.game.round.map_or(0, |at| at.round),
+            white: &game.recorded.game.white.name,
+            black: &game.recorded.game.black.name,
+        })
+        .collect();
+    let keys: BTreeMap<String, String> =
+        names::engines(&all).into_iter().map(|(name, key)| (name.to_owned(), key)).collect();
+    let engines: Vec<&String> = BTreeSet::from_iter(keys.values()).into_iter().collect();
+    let mut latest: Vec<String> = vec![String::new(); engines.len()];
+    let mut ids = Vec::new();
+    for game in games.iter() {
+        let id = |name: &String| {
+            let key = keys.get(name);
+            Id(key.and_then(|key| engines.binary_search(&key).ok()).unwrap_or(0))
+        };
+        let record = &game.recorded.game;
+        let pair = (id(&record.white.name), id(&record.black.name));
+        latest[pair.0.0].clone_from(&record.white.name);
+        latest[pair.1.0].clone_from(&record.black.name);
+        ids.push(pair);
+    }
+    for (game, pair) in games.iter_mut().zip(&ids) {
+        game.recorded.game.white.name.clone_from(&latest[pair.0.0]);
+        game.recorded.game.black.name.clone_from(&latest[pair.1.0]);
+    }
+    (ids, latest)
+}
+
+/// The seats that the event file gives; nothing where the games tell them.
+fn seats(
+    plan: &Plan,
+    planned: &PlannedStage,
+    stage: &StageGames<'_>,
+    games: &[Assigned],
+    ranked: Option<Vec<Id>>,
+    out: &mut StageReplay,
+) -> Option<Vec<Id>> {
+    let mut roster = stage.roster();
+    match planned.seating {
+        Seating::AsPlayed => None,
+        Seating::Alphabetical => {
+            roster.sort_by_key(|id| stage.name(*id).to_lowercase());
+            Some(roster)
+        }
+        Seating::Rating => {
+            let rating = |id: &Id| {
+                let of = |game: &Shown| {
+                    let record = &games.get(game.number)?.recorded.game;
+                    if game.white == *id { record.white.rating } else { record.black.rating }
+                };
+                let mut own =
+                    stage.games.iter().filter(|game| [game.white, game.black].contains(id));
+                own.find_map(of).unwrap_or(i32::MIN)
+            };
+            roster
+                .sort_by_key(|id| (std::cmp::Reverse(rating(id)), stage.name(*id).to_lowercase()));
+            Some(roster)
+        }
+        Seating::Seeds => {
+            let first = |name: &str| words(name).into_iter().next().unwrap_or_default();
+            let seed = |id: &Id| {
+                plan.engines.iter().position(|name| first(name) == first(stage.name(*id)))
+            };
+            if roster.iter().any(|id| seed(id).is_none()) {
+                out.notes.push(
+                    "not every engine has a seed in the event file; the games tell".to_owned(),
+                );
+                return None;
+            }
+            roster.sort_by_key(seed);
+            Some(roster)
+        }
+        Seating::Ranking => ranked,
+        Seating::ReversedRanking => ranked.map(|ranked| ranked.into_iter().rev().collect()),
+    }
+}
+
+/// Compares the start positions.
+fn variants(
+    planned: &PlannedStage,
+    stage: &StageGames<'_>,
+    games: &[Assigned],
+    out: &mut StageReplay,
+) {
+    for game in &stage.games {
+        let Some(start) = games.get(game.number).map(|game| game.recorded.variant) else {
+            continue;
+        };
+        let agrees = match planned.terms.variant {
+            Variant::Standard => start == Start::Standard,
+            Variant::Chess960 => start == Start::Chess960,
+            // A lot may give both sides the same position.
+            Variant::DoubleChess960 => start != Start::Standard,
+        };
+        if planned.terms.variant != Variant::Standard || !agrees {
+            out.compare(Kind::Variants, agrees, || {
+                let at = game.at.map_or_else(|| "?".to_owned(), |at| at.to_string());
+                (at, format!("{:?}", planned.terms.variant), format!("{start:?}"))
+            });
+        }
+    }
+}
+
+fn bracket_table(places: &[Vec<Id>], stage: &StageGames<'_>, out: &mut StageReplay) {
+    let mut place = 1;
+    for group in places {
+        out.table.extend(group.iter().map(|id| Row {
+            place: Some(place),
+            engine: stage.name(*id).to_owned(),
+            points: None,
+            sonneborn_berger: None,
+        }));
+        place += group.len();
+    }
+}
+
+/// The table of a stage, and its engines by place. Byes count as full points.
+fn table(
+    planned: &PlannedStage,
+    stage: &StageGames<'_>,
+    games: &[Assigned],
+    byes: &[Id],
+    out: &mut StageReplay,
+) -> Vec<Vec<Id>> {
+    let mut builder = FieldBuilder::default();
+    let own: Vec<&Assigned> =
+        stage.games.iter().filter_map(|game| games.get(game.number)).collect();
+    for game in own {
+        builder.add(&game.recorded.game, 0);
+    }
+    let mut field = builder.finish();
+    if let Some(limit) = planned.terms.crash_limit {
+        field.disqualify_after(limit.get());
+    }
+    let standings = Standings::with(&field, planned.chain, TieOfTwo::Broken);
+    let each = match &planned.format {
+        Format::Swiss(swiss) => swiss.games.get(),
+        _ => 1,
+    };
+    let bye = |name: &str| {
+        let own = byes.iter().filter(|id| stage.name(**id) == name).count();
+        HalfPoints(u32::try_from(own).unwrap_or(u32::MAX).saturating_mul(2 * each))
+    };
+    let rank = |place: Place| match place {
+        Place::Ranked { rank, .. } => Some(rank),
+        Place::Disqualified => None,
+    };
+    let mut rows: Vec<_> = standings
+        .rows
+        .iter()
+        .map(|row| (rank(row.place), row.points + bye(&row.engine.name), row))
+        .collect();
+    // Stable: tie-breaks stay where byes leave engines level.
+    rows.sort_by_key(|(rank, points, _)| (rank.is_none(), std::cmp::Reverse(*points)));
+    let find = |name: &str| stage.roster().into_iter().find(|id| stage.name(*id) == name);
+    let mut groups: Vec<Vec<Id>> = Vec::new();
+    let mut place = 0;
+    for tied in rows.chunk_by(|a, b| a.0.is_some() && (a.0, a.1) == (b.0, b.1)) {
+        for (rank, points, row) in tied {
+            out.table.push(Row {
+                place: rank.map(|_| place + 1),
+                engine: row.engine.name.clone(),
+                points: Some(points.as_f64()),
+                sonneborn_berger: Some(row.sonneborn_berger.as_f64()),
+            });
+        }
+        place += tied.len();
+        groups.push(tied.iter().filter_map(|(_, _, row)| find(&row.engine.name)).collect());
+    }
+    groups
+}

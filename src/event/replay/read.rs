@@ -1,0 +1,250 @@
+//! Reads recorded games as they are: nothing that a real file has wrong keeps the rest from being compared.
+//!
+//! Standings refuse a doubtful game (`pgn_source`); a replay takes its pairing and result, and says what is odd.
+
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use pgn_reader::{RawTag, Reader, SanPlus, Visitor};
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, Chess, KnownOutcome, Move, Outcome, Position};
+
+use super::super::pgn_lines::{Lines, unpacked};
+use super::super::termination;
+use crate::model::game::ending::{Ending, Termination};
+use crate::model::game::listed::{ListedGame, Player};
+use crate::model::game::opening::Opening;
+use crate::model::game::record::GameRecord;
+use crate::model::game::result::GameResult;
+use crate::model::text::{escape, shown};
+
+/// The longest value that is kept of a tag, in characters.
+const TAG_CHARS: usize = 200;
+
+/// A recorded game.
+#[derive(Clone, Debug)]
+pub(super) struct Recorded {
+    /// The game, with as many moves as could be read.
+    pub(super) game: ListedGame,
+    /// Whether its start position is of Chess960.
+    pub(super) variant: Start,
+}
+
+/// How a game began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// From the classical position, or from a position of an opening.
+    Standard,
+    /// From a Chess960 position that both sides share.
+    Chess960,
+    /// From two different ones.
+    DoubleChess960,
+}
+
+/// The games of a file.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReadFile {
+    /// In the file's order.
+    pub(super) games: Vec<Recorded>,
+    /// What was odd.
+    pub(super) notes: Vec<String>,
+}
+
+/// Reads a file, plain or xz.
+///
+/// # Errors
+/// When it cannot be opened.
+pub(super) fn read(path: &Path) -> Result<ReadFile, (PathBuf, std::io::Error)> {
+    let failed = |error| (path.to_owned(), error);
+    let input = File::open(path).and_then(|file| unpacked(Box::new(file))).map_err(failed)?;
+    let (lines, _) = Lines::new(input);
+    let mut reader = Reader::build(lines)
+        .set_supported_tag_line_length(1 << 14)
+        .set_supported_comment_length(1 << 16)
+        .finish();
+    let mut file = ReadFile::default();
+    for number in 1u64.. {
+        match reader.read_game(&mut Games) {
+            Ok(None) => break,
+            Ok(Some(Ok((game, odd)))) => {
+                if let Some(odd) = odd {
+                    file.notes.push(format!("{}: game {number} {odd}", shown(path)));
+                }
+                file.games.push(game);
+            }
+            Ok(Some(Err(odd))) => {
+                file.notes.push(format!("{}: game {number} is left out: it {odd}", shown(path)));
+            }
+            Err(error) => {
+                file.notes.push(format!(
+                    "{}: nothing is read from game {number} on: {error}",
+                    shown(path)
+                ));
+                break;
+            }
+        }
+    }
+    Ok(file)
+}
+
+struct Games;
+
+#[derive(Default)]
+struct Tags {
+    event: String,
+    round: String,
+    white: String,
+    black: String,
+    result: String,
+    white_elo: Option<i32>,
+    black_elo: Option<i32>,
+    fen: Option<String>,
+    variant: String,
+    plies: Option<usize>,
+    termination: String,
+    details: String,
+}
+
+struct Moves {
+    tags: Tags,
+    start: Chess,
+    position: Chess,
+    moves: Vec<Move>,
+    said: Option<GameResult>,
+    odd: Option<String>,
+}
+
+impl Visitor for Games {
+    type Tags = Tags;
+    type Movetext = Moves;
+    /// The game and what is odd about it, or why it cannot be used.
+    type Output = Result<(Recorded, Option<String>), String>;
+
+    fn begin_tags(&mut self) -> ControlFlow<Self::Output, Tags> {
+        ControlFlow::Continue(Tags::default())
+    }
+
+    fn tag(
+        &mut self,
+        tags: &mut Tags,
+        name: &[u8],
+        value: RawTag<'_>,
+    ) -> ControlFlow<Self::Output> {
+        let value = escape(value.decode().trim_ascii(), TAG_CHARS);
+        match name {
+            b"Event" => tags.event = value,
+            b"Round" => tags.round = value,
+            b"White" => tags.white = value,
+            b"Black" => tags.black = value,
+            b"Result" => tags.result = value,
+            b"WhiteElo" => tags.white_elo = value.parse().ok(),
+            b"BlackElo" => tags.black_elo = value.parse().ok(),
+            b"FEN" => tags.fen = Some(value),
+            b"Variant" => tags.variant = value,
+            b"PlyCount" => tags.plies = value.parse().ok(),
+            b"Termination" => tags.termination = value,
+            b"TerminationDetails" => tags.details = value,
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Self::Output, Moves> {
+        let is_960 = is_960(&tags);
+        let parsed = tags.fen.as_deref().map(|text| {
+            let fen: Fen = text.parse().ok()?;
+            let mode =
+                if is_960 { CastlingMode::Chess960 } else { CastlingMode::detect(fen.as_setup()) };
+            fen.into_position(mode).ok()
+        });
+        let odd = matches!(parsed, Some(None))
+            .then(|| "has a FEN that is no position, and its moves are not looked at".to_owned());
+        let start: Chess = parsed.flatten().unwrap_or_default();
+        ControlFlow::Continue(Moves {
+            tags,
+            position: start.clone(),
+            start,
+            moves: Vec::new(),
+            said: None,
+            odd,
+        })
+    }
+
+    fn san(&mut self, game: &mut Moves, san: SanPlus) -> ControlFlow<Self::Output> {
+        if game.odd.is_some() {
+            return ControlFlow::Continue(());
+        }
+        match san.san.to_move(&game.position) {
+            Ok(played) => {
+                game.position.play_unchecked(played);
+                game.moves.push(played);
+            }
+            Err(error) => {
+                let number = game.position.fullmoves();
+                game.odd = Some(format!("has a move that is no move: {number} {san} ({error})"));
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn outcome(&mut self, game: &mut Moves, outcome: Outcome) -> ControlFlow<Self::Output> {
+        game.said = Some(match outcome {
+            Outcome::Known(KnownOutcome::Decisive { winner }) => GameResult::Win(winner),
+            Outcome::Known(KnownOutcome::Draw) => GameResult::Draw,
+            Outcome::Unknown => GameResult::Unfinished,
+        });
+        ControlFlow::Continue(())
+    }
+
+    fn end_game(&mut self, game: Moves) -> Self::Output {
+        finish(game)
+    }
+}
+
+fn is_960(tags: &Tags) -> bool {
+    let variant = tags.variant.to_lowercase();
+    variant.contains("fischer") || variant.contains("960")
+}
+
+fn finish(game: Moves) -> <Games as Visitor>::Output {
+    let Moves { tags, start, position, moves, said, mut odd } = game;
+    let is_name = |name: &str| !name.is_empty() && name != "?";
+    if !is_name(&tags.white) || !is_name(&tags.black) {
+        return Err("does not name both engines".to_owned());
+    }
+    if tags.white == tags.black {
+        return Err(format!("has {} on both sides", tags.white));
+    }
+    let tagged =
+        GameResult::from_word(&tags.result).filter(|result| *result != GameResult::Unfinished);
+    let result = tagged.or(said).unwrap_or(GameResult::Unfinished);
+    if odd.is_none()
+        && let Some(claimed) = tags.plies
+        && claimed != moves.len()
+    {
+        odd = Some(format!("says {claimed} plies and has {}", moves.len()));
+    }
+    let variant = if is_960(&tags) { start_of(tags.fen.as_deref()) } else { Start::Standard };
+    let termination = termination::named(Some(&tags.details))
+        .or_else(|| termination::named(Some(&tags.termination)))
+        .or_else(|| termination::seen(&position))
+        .unwrap_or(Termination::Unknown);
+    let ending = Ending { result, reason: termination };
+    let game = ListedGame {
+        event: tags.event,
+        white: Player { name: tags.white, rating: tags.white_elo },
+        black: Player { name: tags.black, rating: tags.black_elo },
+        round: tags.round.parse().ok(),
+        record: GameRecord::of_moves(Opening::new(start, Vec::new()), moves, ending),
+    };
+    Ok((Recorded { game, variant }, odd))
+}
+
+/// Whether both sides of a start position are alike.
+fn start_of(fen: Option<&str>) -> Start {
+    let Some(board) = fen.and_then(|fen| fen.split(' ').next()) else { return Start::Chess960 };
+    let mut ranks = board.split('/');
+    let (black, white) = (ranks.next().unwrap_or(""), ranks.next_back().unwrap_or(""));
+    if black.eq_ignore_ascii_case(white) { Start::Chess960 } else { Start::DoubleChess960 }
+}

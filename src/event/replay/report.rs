@@ -1,0 +1,141 @@
+//! The outcome of a replay: how much of a real event the formats give, and each difference.
+
+use serde::Serialize;
+
+/// A replayed event.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Replay {
+    /// Its name in the event file.
+    pub event: String,
+    /// Its stages, as far as there are games of them.
+    pub stages: Vec<StageReplay>,
+    /// Files, games and stages that could not be used, and why.
+    pub notes: Vec<String>,
+}
+
+impl Replay {
+    /// Whether nothing differs.
+    #[must_use]
+    pub fn agrees(&self) -> bool {
+        self.stages.iter().all(|stage| stage.differences.is_empty())
+    }
+}
+
+/// A replayed stage.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct StageReplay {
+    /// Its name.
+    pub stage: String,
+    /// Its engines.
+    pub engines: usize,
+    /// Its recorded games.
+    pub games: usize,
+    /// How many of each kind agree.
+    pub counts: Vec<Count>,
+    /// What differs, one by one.
+    pub differences: Vec<Difference>,
+    /// What is no difference, but good to know.
+    pub notes: Vec<String>,
+    /// The places that the games give.
+    pub table: Vec<Row>,
+}
+
+/// How many of a kind agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Count {
+    /// What was compared.
+    pub kind: Kind,
+    /// Those that agree.
+    pub agree: usize,
+    /// All.
+    pub of: usize,
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Engines that come from other stages.
+    Promotions,
+    /// Who meets whom.
+    Pairs,
+    /// Who has White.
+    Colours,
+    /// The order of the games of a round.
+    Rounds,
+    /// Who meets whom in the matches of a bracket.
+    Matches,
+    /// How many games a match has, or how many double round robins a stage.
+    Lengths,
+    /// Games that no format makes due.
+    Games,
+    /// The start positions.
+    Variants,
+}
+
+impl Kind {
+    /// Its name in a sentence.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Kind::Promotions => "promotions",
+            Kind::Pairs => "pairs",
+            Kind::Colours => "colours",
+            Kind::Rounds => "order of rounds",
+            Kind::Matches => "matches",
+            Kind::Lengths => "lengths",
+            Kind::Games => "games",
+            Kind::Variants => "start positions",
+        }
+    }
+}
+
+/// A difference.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// What differs.
+    pub kind: Kind,
+    /// The round, game or match.
+    pub at: String,
+    /// What the format gives.
+    pub expected: String,
+    /// What was played.
+    pub played: String,
+}
+
+/// A line of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Its place; engines that are level share one, disqualified ones have none.
+    pub place: Option<usize>,
+    /// The engine, as its last game calls it.
+    pub engine: String,
+    /// Points; none in a bracket.
+    pub points: Option<f64>,
+    /// Sonneborn-Berger; none in a bracket.
+    pub sonneborn_berger: Option<f64>,
+}
+
+impl StageReplay {
+    /// Notes one comparison.
+    pub(super) fn compare(
+        &mut self,
+        kind: Kind,
+        agrees: bool,
+        difference: impl FnOnce() -> (String, String, String),
+    ) {
+        let known = self.counts.iter().position(|count| count.kind == kind);
+        let at = known.unwrap_or_else(|| {
+            self.counts.push(Count { kind, agree: 0, of: 0 });
+            self.counts.len() - 1
+        });
+        if let Some(count) = self.counts.get_mut(at) {
+            count.of += 1;
+            count.agree += usize::from(agrees);
+        }
+        if !agrees {
+            let (at, expected, played) = difference();
+            self.differences.push(Difference { kind, at, expected, played });
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Swiss rounds against what was played: each round is paired by the recorded ones before it.
+
+use std::collections::BTreeSet;
+
+use super::super::format::Past;
+use super::super::format::dutch::Dutch;
+use super::super::format::swiss::{Round, Swiss};
+use super::super::schedule::Seat;
+use super::report::{Kind, StageReplay};
+use super::stage_games::{Id, Seated, Shown, StageGames};
+use crate::model::game::listed::RoundGame;
+
+/// A Swiss of one of the two systems.
+#[derive(Clone, Copy)]
+pub(super) enum System {
+    Monrad(Swiss),
+    Dutch(Dutch),
+}
+
+impl System {
+    fn round(self, seats: usize, past: &Past, round: u32) -> Round {
+        match self {
+            System::Monrad(swiss) => swiss.round(seats, past, round),
+            System::Dutch(dutch) => dutch.round(seats, past, round),
+        }
+    }
+
+    fn games(self) -> usize {
+        match self {
+            System::Monrad(swiss) => swiss.games.get() as usize,
+            System::Dutch(_) => 1,
+        }
+    }
+
+    fn last_round(self) -> u32 {
+        match self {
+            System::Monrad(swiss) => swiss.rounds.get(),
+            System::Dutch(dutch) => dutch.rounds.get(),
+        }
+    }
+
+    /// White and Black of two that met, for a pair that the system did not give.
+    fn colored(self, seats: usize, past: &Past, round: u32, a: Seat, b: Seat) -> (Seat, Seat) {
+        match self {
+            System::Monrad(swiss) => swiss.colors(seats, past, round, a, b),
+            System::Dutch(dutch) => dutch.colored(seats, past, round, a, b),
+        }
+    }
+
+    /// The seats that the first round tells.
+    fn seats(self, first: &[Shown], roster: &[Id]) -> Vec<Id> {
+        let mut meetings: Vec<(Id, Id)> = Vec::new();
+        for game in first {
+            if !meetings.iter().any(|(a, b)| (*a.min(b), *a.max(b)) == game.pair()) {
+                meetings.push((game.white, game.black));
+            }
+        }
+        // The best pair plays last.
+        meetings.reverse();
+        let order: Vec<Id> = match self {
+            // Neighbours meet; the better one has Black.
+            System::Monrad(_) => {
+                meetings.iter().flat_map(|(white, black)| [*black, *white]).collect()
+            }
+            // The top half meets the bottom half; odd boards have the top seed White.
+            System::Dutch(_) => {
+                let is_odd = |at: &usize| at.is_multiple_of(2);
+                let top = meetings.iter().enumerate();
+                let top = top.map(|(at, (w, b))| if is_odd(&at) { *w } else { *b });
+                let low = meetings.iter().enumerate();
+                let low = low.map(|(at, (w, b))| if is_odd(&at) { *b } else { *w });
+                top.chain(low).collect()
+            }
+        };
+        let late: Vec<Id> = roster.iter().copied().filter(|id| !order.contains(id)).collect();
+        // Seats are places in the sections; the order here is that of seeds.
+        let seeds: Vec<Id> = order.into_iter().chain(late).collect();
+        match self {
+            System::Dutch(_) => seeds,
+            System::Monrad(swiss) => {
+                let mut seats = seeds.clone();
+                for (seed, seat) in seeds.iter().zip(swiss.seeds(seeds.len())) {
+                    if let Some(place) = seats.get_mut(seat.0) {
+                        *place = *seed;
+                    }
+                }
+                seats
+            }
+        }
+    }
+}
+
+/// Compares a Swiss; the points of byes by engine come back.
+pub(super) fn swiss(
+    system: System,
+    stage: &StageGames<'_>,
+    given: Option<Vec<Id>>,
+    out: &mut StageReplay,
+) -> Vec<Id> {
+    let roster = stage.roster();
+    let rounds = stage.rounds(system.games() == 2);
+    let Some(first) = rounds.first() else { return Vec::new() };
+    if given.is_none() {
+        out.notes.push("the first round gives the seeds, and agrees by that".to_owned());
+    }
+    let seats = given.unwrap_or_else(|| system.seats(first, &roster));
+    let seated = Seated { seats: &seats };
+    let mut past = Past::default();
+    let mut byes = Vec::new();
+    for (number, games) in (1..).zip(&rounds) {
+        let paired = system.round(seats.len(), &past, number);
+        one_round(system, stage, &seated, (&past, number), (&paired, games), out);
+        let players: BTreeSet<Id> =
+            games.iter().flat_map(|game| [game.white, game.black]).collect();
+        let absent: Vec<Id> = seats.iter().copied().filter(|id| !players.contains(id)).collect();
+        if let Some(bye) = paired.bye.map(|seat| seated.id(seat)) {
+            out.compare(Kind::Pairs, absent.contains(&bye), || {
+                let told: Vec<&str> = absent.iter().map(|id| stage.name(*id)).collect();
+                (
+                    format!("round {number}"),
+                    format!("bye: {}", stage.name(bye)),
+                    format!("bye: {}", told.join(", ")),
+                )
+            });
+        }
+        // Whoever did not play in a field of odd size had the bye.
+        if let ([bye], true) = (&absent[..], !seats.len().is_multiple_of(2)) {
+            past.byes.extend(seated.seat(*bye).map(|seat| (seat, number)));
+            byes.push(*bye);
+        }
+        for (game, place) in games.iter().zip(1..) {
+            let at = RoundGame { round: number, game: place };
+            past.games.extend(seated.played(game, at).map(|one| (at, one)));
+        }
+    }
+    let last = u32::try_from(rounds.len()).unwrap_or(u32::MAX);
+    if last < system.last_round() {
+        out.notes.push(format!("{last} of {} rounds were played", system.last_round()));
+    } else if last > system.last_round() {
+        let (plan, played) = (system.last_round(), last);
+        out.compare(Kind::Games, false, || {
+            ("the end".to_owned(), format!("{plan} rounds"), format!("{played} rounds"))
+        });
+    }
+    byes
+}
+
+/// Compares the pairs, colours and order of one round.
+fn one_round(
+    system: System,
+    stage: &StageGames<'_>,
+    seated: &Seated<'_>,
+    (past, number): (&Past, u32),
+    (paired, games): (&Round, &[Shown]),
+    out: &mut StageReplay,
+) {
+    let mut meetings: Vec<(Id, Id)> = Vec::new();
+    for game in games {
+        if !meetings.iter().any(|(a, b)| (*a.min(b), *a.max(b)) == game.pair()) {
+            meetings.push((game.white, game.black));
+        }
+    }
+    let at = || format!("round {number}");
+    let plan: Vec<(Id, Id)> =
+        paired.pairs.iter().map(|(white, black)| (seated.id(*white), seated.id(*black))).collect();
+    let same = |a: &(Id, Id), b: &(Id, Id)| a == b || (a.1, a.0) == *b;
+    for pair in &plan {
+        let is_played = meetings.iter().any(|played| same(pair, played));
+        out.compare(Kind::Pairs, is_played, || {
+            let with = |id: Id| {
+                let mut own = meetings.iter().filter(|(a, b)| *a == id || *b == id);
+                own.next().map_or_else(
+                    || format!("{} did not play", stage.name(id)),
+                    |(a, b)| stage.meeting(*a, *b),
+                )
+            };
+            (at(), stage.meeting(pair.0, pair.1), format!("{}; {}", with(pair.0), with(pair.1)))
+        });
+    }
+    // Colours are a question of their own: given the pair, who has White?
+    for played in &meetings {
+        let (Some(a), Some(b)) = (seated.seat(played.0), seated.seat(played.1)) else { continue };
+        let (white, black) = system.colored(seated.seats.len(), past, number, a, b);
+        let (white, black) = (seated.id(white), seated.id(black));
+        out.compare(Kind::Colours, white == played.0, || {
+            (at(), stage.meeting(white, black), stage.meeting(played.0, played.1))
+        });
+    }
+    if system.games() == 2 {
+        for game in games {
+            let own: Vec<&Shown> =
+                games.iter().filter(|other| other.pair() == game.pair()).collect();
+            if own.first() == Some(&game) {
+                let is_double = matches!(own[..], [one, two] if one.white == two.black);
+                out.compare(Kind::Games, is_double, || {
+                    (
+                        at(),
+                        "a game with each colour".to_owned(),
+                        format!("{} of {}", own.len(), stage.told(game)),
+                    )
+                });
+            }
+        }
+    }
+    // The worst pair plays first; pairs that differ say nothing about the order.
+    let order: Vec<(Id, Id)> =
+        plan.iter().rev().filter(|pair| meetings.iter().any(|m| same(pair, m))).copied().collect();
+    let played: Vec<(Id, Id)> =
+        meetings.iter().filter(|pair| plan.iter().any(|p| same(pair, p))).copied().collect();
+    let agrees = order.len() == played.len() && order.iter().zip(&played).all(|(a, b)| same(a, b));
+    out.compare(Kind::Rounds, agrees, || {
+        let told = |pairs: &[(Id, Id)]| {
+            pairs.iter().map(|(a, b)| stage.meeting(*a, *b)).collect::<Vec<_>>().join(", ")
+        };
+        (at(), told(&order), told(&played))
+    });
+}
