@@ -45,6 +45,19 @@ pub fn sha256(bytes: impl AsRef<[u8]>) -> String {
     hex(Sha256::digest(bytes))
 }
 
+/// Whether a character moves a terminal's cursor, ends a line, turns the order of writing or is not seen at all.
+#[must_use]
+pub fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}')
+}
+
 /// Bytes of a stranger as one harmless line: UTF-8 kept, control characters, newlines and broken
 /// sequences written as `\n`, `\x1b` …, and cut after `max` characters with an ellipsis.
 #[must_use]
@@ -62,13 +75,7 @@ pub fn escape(bytes: &[u8], max: usize) -> String {
                 '\n' => out.push_str("\\n"),
                 '\r' => out.push_str("\\r"),
                 '\t' => out.push_str("\\t"),
-                c if c.is_control()
-                    || ('\u{200b}'..='\u{200f}').contains(&c)
-                    || ('\u{202a}'..='\u{202e}').contains(&c)
-                    || ('\u{2066}'..='\u{2069}').contains(&c) =>
-                {
-                    out.push_str(&c.escape_default().to_string());
-                }
+                c if steers(c) => out.push_str(&c.escape_default().to_string()),
                 c => out.push(c),
             }
         }
@@ -95,13 +102,12 @@ pub(crate) fn shown(path: &std::path::Path) -> String {
 pub(crate) fn harmless(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
-        let steers = c == '\u{7f}'
-            || ('\u{80}'..='\u{9f}').contains(&c)
-            || ('\u{200b}'..='\u{200f}').contains(&c)
-            || ('\u{2028}'..='\u{202e}').contains(&c)
-            || ('\u{2066}'..='\u{2069}').contains(&c);
-        if steers {
-            out.push_str(&format!("\\u{:04x}", u32::from(c)));
+        // The document's own line ends and indents stay.
+        if steers(c) && c != '\n' && c != '\t' {
+            let mut units = [0; 2];
+            for unit in c.encode_utf16(&mut units) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
         } else {
             out.push(c);
         }
@@ -118,5 +124,21 @@ mod tests {
         assert_eq!(escape(b"a\nb\x1b[31m\xff", 100), "a\\nb\\u{1b}[31m\\xff");
         assert_eq!(escape("abc\u{202e}".as_bytes(), 100), "abc\\u{202e}");
         assert_eq!(escape(b"abcdef", 3), "abc…");
+    }
+
+    #[test]
+    fn no_unseen_character_is_left_in_a_line_or_in_json() {
+        for c in
+            "\u{1b}\u{7}\u{9b}\u{200b}\u{202e}\u{2028}\u{2029}\u{2060}\u{2066}\u{feff}\u{e0041}"
+                .chars()
+        {
+            let line = escape(c.to_string().as_bytes(), 9);
+            assert!(line.is_ascii() && line.starts_with("\\u{"), "{line}");
+            let json = harmless(&format!("\"{c}\""));
+            assert!(json.is_ascii() && !json.contains(c), "{json}");
+            if c >= ' ' {
+                assert_eq!(serde_json::from_str::<String>(&json).unwrap(), c.to_string());
+            }
+        }
     }
 }

@@ -10,6 +10,7 @@ use super::place::Places;
 use super::text::clean;
 use super::weight::Weight;
 use crate::model::entry_report::ReportInput;
+use crate::model::text::steers;
 use crate::model::verdict::Finding;
 
 /// Annotations of one level that a step may make.
@@ -123,7 +124,15 @@ fn data(text: &str) -> String {
 
 /// The value of a property, which a comma or a colon would end.
 fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
+    let mut seen = String::with_capacity(text.len());
+    for c in text.chars() {
+        if steers(c) && !matches!(c, '\n' | '\r') {
+            seen.extend(c.escape_default());
+        } else {
+            seen.push(c);
+        }
+    }
+    data(&seen).replace(':', "%3A").replace(',', "%2C")
 }
 
 /// Lets the runner take `text` as text: without it, a line of a stranger that starts with `::` would be a
@@ -206,6 +215,19 @@ mod tests {
         assert_eq!(properties.split(',').count(), 3, "{properties}");
         assert!(properties.starts_with("x%2Cline=9%3A%3Aerror%3A%3Ay%0A%3A%3Aset-env"), "{text}");
         assert!(!text.contains('\r'));
+    }
+
+    #[test]
+    fn no_unseen_character_of_a_name_reaches_the_log() {
+        let name = "a\u{1b}[2J\u{7}\u{202e}\u{feff}\u{e0041}\u{2028}b ##[error]x ##vso[task]";
+        let hostile = EntryReport {
+            path: name.into(),
+            file: name.into(),
+            findings: vec![Finding::fail(RuleId::Size, name).detail(name)],
+            ..report()
+        };
+        let text = annotations(&[hostile], &places());
+        assert!(text.trim_end().chars().all(|c| !steers(c)), "{text:?}");
     }
 
     #[test]

@@ -53,9 +53,11 @@ pub fn wrap(line: &str, width: usize) -> Vec<String> {
 }
 
 /// Text of a report is escaped where it is made; once more does no harm, and a slip there cannot
-/// forge a line here.
+/// forge a line here. Runners read `##[` and `##vso[` as commands in the midst of a line too.
 pub(crate) fn clean(text: &str) -> String {
     escape(text.as_bytes(), usize::MAX)
+        .replace("##[", "#\\u{23}[")
+        .replace("##vso[", "#\\u{23}vso[")
 }
 
 /// Adds `line` to `page`, broken to fit: the first part follows `lead` (whose visible width is
@@ -79,6 +81,14 @@ pub(crate) fn put(page: &mut String, lead: &str, indent: usize, line: &str, widt
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_command_of_a_runner_stands_within_a_line() {
+        let line = clean("a ##[error]b ###[c ##vso[task.setvariable]d # e");
+        assert!(!line.contains("##[") && !line.contains("##vso["), "{line}");
+        assert_eq!(clean(&line), line);
+        assert_eq!(clean("## [x] #1"), "## [x] #1");
+    }
 
     #[test]
     fn the_width_comes_from_the_environment_within_reason() {
