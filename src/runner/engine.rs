@@ -210,7 +210,8 @@ impl Seat {
         // Rule 0.1. What an entry's own file sets does not count; whoever sets it for a trusted engine means it.
         for option in announced.iter().filter(|option| uci::switches_book_or_pondering(option)) {
             let set = |(name, _): &(String, String)| name.eq_ignore_ascii_case(&option.name);
-            if matches!(self.engine.start, Start::Entry(..)) || !self.engine.options.iter().any(set) {
+            if matches!(self.engine.start, Start::Entry(..)) || !self.engine.options.iter().any(set)
+            {
                 text += &format!("setoption name {} value false\n", option.name);
             }
         }
