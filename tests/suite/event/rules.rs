@@ -254,7 +254,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow a_tie_that_no_rule_breaks_waits_for_the_organisers [Landlock],
         slow a_pool_of_two_that_ends_level_is_decided_by_its_tie_breaks [Landlock],
         slow an_engine_that_crashed_twice_and_promotes_may_be_fixed [Landlock],
-        slow an_engine_that_crashes_three_times_is_out_where_the_event_says_so [Landlock],
+        slow an_engine_that_crashes_three_times_is_out_where_the_event_says_so [Landlock, Xz],
         quick the_systemd_unit_says_what_the_program_understands,
     ]
 }

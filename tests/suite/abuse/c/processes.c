@@ -29,7 +29,7 @@ ATTACK(own_processes) {
     if (child == 0) for (;;) pause();
     sched_getaffinity(0, sizeof s, &s);
     int good = sched_setaffinity(child, sizeof s, &s) == 0 && sched_setaffinity(0, sizeof s, &s) == 0 &&
-        setpriority(PRIO_PROCESS, child, 1) == 0 && kill(child, SIGTERM) == 0;
+        setpriority(PRIO_PROCESS, child, getpriority(PRIO_PROCESS, 0)) == 0 && kill(child, SIGTERM) == 0;
     waitpid(child, 0, 0);
     return !(good && kill(child, 0) == -1 && errno == ESRCH);
 }
