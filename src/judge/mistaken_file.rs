@@ -35,6 +35,11 @@ pub(super) fn fold(findings: &mut [Finding], submission: &Submission) {
     if status(RuleId::Startup) != Some(Status::Fail) || by_its_name {
         return;
     }
+    // What the kernel said of its interpreter or loader is worth a word of its own.
+    let refused = findings.iter().any(|one| {
+        let failure = one.evidence.get("launch_failure");
+        one.rule == RuleId::Startup && failure.is_some_and(|failure| !failure.is_null())
+    });
     let name = String::from_utf8_lossy(submission.file_name.as_bytes()).into_owned();
     if let Some(mistaken) = look(&submission.bytes, &name) {
         let Some(format) = findings.iter_mut().find(|one| one.rule == RuleId::Format) else {
@@ -44,7 +49,7 @@ pub(super) fn fold(findings: &mut [Finding], submission: &Submission) {
         format.summary = mistaken.is().to_owned();
         format.details.clear();
         format.help = mistaken.help(&escape(name.as_bytes(), 60));
-    } else if status(RuleId::Format) != Some(Status::Fail) {
+    } else if refused || status(RuleId::Format) != Some(Status::Fail) {
         return;
     }
     for finding in findings {
