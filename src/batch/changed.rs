@@ -55,16 +55,6 @@ pub enum ChangedError {
         /// Where gate4k was started.
         top: PathBuf,
     },
-    /// A file of settings that the branch changes is none that could be read.
-    #[error(
-        "{}: this branch changes it into something that is no file of at most 1 MiB (a link, a folder, a pipe); make \
-         it a file",
-        shown(path)
-    )]
-    NoFile {
-        /// What the branch has there.
-        path: PathBuf,
-    },
     /// A file of settings cannot be found by its links.
     #[error(
         "--changed-since: {why} as {rev} has it, and such a file decides nothing; make it a file there"
@@ -146,29 +136,23 @@ impl Changes {
 
     /// The text of a file of settings as the branch would have it, if it changes it. It decides nothing: whoever merges
     /// the branch should know whether it can be read. No link is followed, since its target's text could be told in
-    /// an error.
-    ///
-    /// # Errors
-    /// When what is there is no file.
-    pub fn proposed(&self, path: &Path) -> Result<Option<String>, ChangedError> {
+    /// an error; what is behind one, or is longer than a MiB, is not looked at.
+    #[must_use]
+    pub fn proposed(&self, path: &Path) -> Option<String> {
         /// Bytes of a file of settings at most.
         const MOST: u64 = 1 << 20;
         let top = self.repository.top();
-        let Some(place) = below(top, path) else { return Ok(None) };
+        let place = below(top, path)?;
         let file = top.join(&place);
-        if is_missing(&file) || !self.differs(&place, &mut HashSet::new()) {
-            return Ok(None);
+        let own = file.canonicalize().ok()? == file && file.symlink_metadata().ok()?.is_file();
+        if !own || !self.differs(&place, &mut HashSet::new()) {
+            return None;
         }
-        let read = || {
-            let own = file.canonicalize().ok()? == file && file.symlink_metadata().ok()?.is_file();
-            let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-            let file =
-                own.then(|| OpenOptions::new().read(true).custom_flags(flags).open(&file).ok())??;
-            let mut bytes = Vec::new();
-            file.take(MOST + 1).read_to_end(&mut bytes).ok()?;
-            (bytes.len() as u64 <= MOST).then(|| String::from_utf8_lossy(&bytes).into_owned())
-        };
-        read().map(Some).ok_or_else(|| ChangedError::NoFile { path: path.to_owned() })
+        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(&file).ok()?;
+        let mut bytes = Vec::new();
+        file.take(MOST + 1).read_to_end(&mut bytes).ok()?;
+        (bytes.len() as u64 <= MOST).then(|| String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// Whether the way to `path` leads over another link than the commit has, so that it is about something

@@ -156,14 +156,14 @@ impl Branch<'_> {
         let broken = |path: &Path| format!("this branch breaks {}", shown(&relative(path, here)));
         let mut list = config.allowlist.clone();
         if let Some(path) = args.config.clone().or_else(|| Config::find(here))
-            && let Some(text) = self.changes.proposed(&path)?
+            && let Some(text) = self.changes.proposed(&path)
         {
             list = Config::parse(&text, &relative(&path, here))
                 .with_context(|| broken(&path))?
                 .allowlist;
         }
         if let Some(path) = args.entry.allowlist.clone().or(list)
-            && let Some(text) = self.changes.proposed(&path)?
+            && let Some(text) = self.changes.proposed(&path)
         {
             Allowlist::parse(&text, &relative(&path, here)).with_context(|| broken(&path))?;
         }
