@@ -116,13 +116,10 @@ fn leave_open(report: &mut EntryReport, work: OtherWork) {
     for found in &mut report.findings {
         if found.status == Status::Fail && found.rule.rule().kind == Kind::Gate {
             found.status = Status::Undecided;
-            found.summary.insert_str(0, "the host was too busy to tell: ");
-            found.details.insert(
-                0,
-                format!(
-                    "other work took {taken:.1} of the host's {processors:.0} processors meanwhile, and did not end"
-                ),
+            let busy = format!(
+                "the host was too busy to tell (other work took {taken:.1} of its {processors:.0} processors): "
             );
+            found.summary.insert_str(0, &busy);
             found.help = "judge it again on a host where little else runs; `uptime` shows its load"
                 .to_owned();
         }
@@ -288,7 +285,7 @@ mod tests {
             assert_eq!((report.verdict, times), (Verdict::Undecided, expected));
             let found = &report.findings[0];
             assert!(found.summary.contains("no answer within 60 s"), "{found:?}");
-            assert!(found.details[0].contains("3.0 of the host's 4 processors"), "{found:?}");
+            assert!(found.summary.contains("3.0 of its 4 processors"), "{found:?}");
             assert!(found.help.contains("judge it again"), "{found:?}");
         }
     }
