@@ -80,7 +80,6 @@ fn one(
         pvs,
         ending: game.ending(),
         unanswered: None,
-        hung: None,
     };
     let stage = config.stages.get(game.stage)?;
     let [white, black] = started.options.clone();

@@ -223,11 +223,11 @@ fn check_game(config: &Config, told: &Told, game: &GameFinished, wrong: &mut imp
             if forfeits && recorded.loser() != Some(referee.position().turn()) {
                 wrong(format!("{id} was lost by the side that was not to move"));
             }
-            if let (Termination::Time { .. }, Some([waited, left])) =
+            if let (Termination::Time { .. } | Termination::Stall { .. }, Some([waited, left])) =
                 (&game.reason, game.unanswered)
                 && waited <= left
             {
-                wrong(format!("{id} was lost on time with time left"));
+                wrong(format!("{id} was lost for want of a move with time left"));
             }
         }
         Some(_) => {}

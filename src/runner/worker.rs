@@ -175,9 +175,8 @@ impl<'a> Worker<'a> {
             seat.look_at_threads();
         }
         let lost = record.ending.loser() == Some(side) && is_loss_of_process(&record.ending);
-        let hung = record.hung == Some(side);
         let stopped = matches!(record.ending.reason, Termination::Aborted(_));
-        if lost || hung || stopped {
+        if lost || stopped {
             seat.kill();
             if !stopped {
                 let Remains { exit, stderr, refusals } = seat.remains.clone().unwrap_or_default();

@@ -94,7 +94,6 @@ impl<'a> Game<'a> {
                 pvs: Vec::with_capacity(if terms.keep_pv { 64 * USUAL_PLIES } else { 0 }),
                 ending: Ending::aborted("not played"),
                 unanswered: None,
-                hung: None,
             },
             terms,
         }
@@ -209,9 +208,6 @@ impl<'a> Game<'a> {
                 end
             }
             Err(ending) => {
-                if matches!(thought.said, Said::Lost(Lost::Silent(_))) {
-                    self.record.hung = Some(side);
-                }
                 self.record.unanswered =
                     Some(Unanswered { sent: thought.sent, heard: thought.heard, left });
                 Some(ending)
@@ -229,9 +225,7 @@ impl<'a> Game<'a> {
             Said::Lost(Lost::NotStarted(why)) => {
                 return Err(loses(Termination::NoStart(why.clone())));
             }
-            Said::Lost(Lost::Silent(_)) if self.clock.runs(side) => {
-                return Err(loses(Termination::Time { over: None }));
-            }
+            // Neither in its time nor after it: it hangs, which is more than a move that comes late.
             Said::Lost(Lost::Silent(waited)) => {
                 return Err(loses(Termination::Stall { waited: *waited }));
             }

@@ -317,9 +317,11 @@ fn end(record: &GameRecord, moves: &Moves, own: impl Fn(Color) -> bool) -> GameE
     let fault = match &ending.reason {
         Termination::IllegalMove(said) => illegal(moves, said),
         Termination::Crash { .. } => GameFault::Gone,
-        Termination::Time { over: None } => GameFault::Silent { left, waited },
+        Termination::Stall { .. } if record.unanswered.is_some() => {
+            GameFault::Silent { left, waited }
+        }
         // An answer on the very edge of what is waited for: slow, and no more.
-        Termination::Time { over: Some(_) } if ending.loser().is_some_and(&own) => {
+        Termination::Time { .. } if ending.loser().is_some_and(&own) => {
             return GameEnd::Cut("a move took longer than is waited for".into());
         }
         Termination::Stall { waited } => GameFault::NoStart(format!(

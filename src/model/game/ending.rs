@@ -24,9 +24,9 @@ pub enum Termination {
     InsufficientMaterial,
     /// A `bestmove` that is no legal move (rule 2.1), with what it said.
     IllegalMove(String),
-    /// Out of time (rules 1.2, 2.1).
+    /// Out of time (rules 1.2, 2.1): a move came, but too late.
     Time {
-        /// How much later than the clock allowed the move came; none if it never came.
+        /// How much later than the clock allowed the move came; none where the source does not say.
         over: Option<Duration>,
     },
     /// `bestmove resign` (rule 2.1).
@@ -36,7 +36,7 @@ pub enum Termination {
         /// How it ended, where that is known.
         exit: Option<ExitHow>,
     },
-    /// Without a clock: no answer within the bound on every wait.
+    /// A hang: no answer for longer than is waited for at all, past the end of the clock where there is one.
     Stall {
         /// How long it was waited for.
         waited: Duration,

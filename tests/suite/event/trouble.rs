@@ -60,7 +60,7 @@ fn an_engine_that_hangs_in_the_middle_loses_that_game_and_the_event_goes_on() {
             hung += 1;
             let winner = if game["white"] == "Good" { "1-0" } else { "0-1" };
             assert_eq!(game["result"], winner, "{game}");
-            assert_eq!(game["termination"], "time forfeit", "{game}");
+            assert_eq!(game["termination"], "stalled connection", "{game}");
             let [waited, left] = [0, 1].map(|at| game["unanswered"][at].as_u64().unwrap());
             assert!(waited > left, "{game}");
         }
@@ -70,6 +70,9 @@ fn an_engine_that_hangs_in_the_middle_loses_that_game_and_the_event_goes_on() {
     // It was ended for it, and started anew for the next game.
     let killed = event.records("engine-killed");
     assert!(killed.iter().filter(|one| one["entry"] == "Hangs").count() >= hung, "{killed:?}");
+    // A hang is a crash (rules 6.2 and 6.3).
+    let (_, status) = event.ask(&["event", "status"]);
+    assert!(status.contains(&format!("crashed: Hangs, {hung}")), "{status}");
 }
 
 /// A library that makes the wall clock jump an hour to and fro, by a day at most, with every look at it.

@@ -78,13 +78,13 @@ fn lines_to_begin_with_come_before_uci() {
     }
 }
 
-fn a_hang_with_a_clock_is_a_loss_on_time() {
+fn a_hang_with_a_clock_is_a_stalled_connection() {
     let table = Table::set("hang-clock");
     // Only the clock of the one that hangs can run out, on a host however busy.
     let short = format!("{} tc=1+0.01", table.engine("A", "hang@8"));
     let played = table.play(&[short, table.engine("B", "")], &["--tc", "600+0"]);
-    played.lost_by_first(2, " loses on time");
-    assert!(played.pgn.contains("[Termination \"time forfeit\"]"));
+    played.lost_by_first(2, "'s connection stalls");
+    assert!(played.pgn.contains("[Termination \"stalled connection\"]"));
     let hung = played.games().iter().filter(|game| plies(game) >= 8).count();
     assert_eq!(played.of_kind("engine-killed").len(), hung);
 }
@@ -367,7 +367,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow a_crash_is_a_loss_and_the_engine_comes_back,
         slow the_last_words_of_a_crashed_engine_are_kept,
         slow lines_to_begin_with_come_before_uci,
-        slow a_hang_with_a_clock_is_a_loss_on_time,
+        slow a_hang_with_a_clock_is_a_stalled_connection,
         slow a_hang_without_a_clock_is_bounded_too,
         slow illegal_and_null_moves_lose,
         slow a_late_move_loses_by_both_stamps_and_the_engine_lives,
