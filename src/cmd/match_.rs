@@ -147,6 +147,7 @@ fn prepare(args: &MatchArgs) -> Result<(Match, MatchScore), CheckError> {
         restart: if args.restart { Restart::EveryGame } else { Restart::Needed },
         keep_pv: args.pgn.is_some() && args.pgn_style == PgnStyle::Event,
         tell_moves: false,
+        standstill: None,
     };
     Ok((game, score))
 }

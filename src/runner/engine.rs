@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use super::heartbeat::{Heartbeat, Moment};
 use super::spec::UciSubset;
 use crate::engine::info::InfoLine;
 use crate::engine::process::{self, EngineProcess, Start, StartError};
@@ -116,12 +117,14 @@ pub struct Remains {
 }
 
 /// One engine's seat at one table: the process, if there is one now.
-pub(super) struct Seat {
+pub(super) struct Seat<'a> {
     pub(super) engine: Arc<Engine>,
     live: Option<Live>,
     epoch: Monotonic,
     bounds: Bounds,
     stop: Stop,
+    /// Where the referee is watched, with the standstill that breaks off games.
+    heartbeat: Option<&'a (Heartbeat, Duration)>,
     /// The last `info` line that counts, and its line of play.
     info: SearchInfo,
     pv: Vec<u8>,
@@ -135,14 +138,21 @@ struct Live {
     process: Box<dyn EngineProcess>,
 }
 
-impl Seat {
-    pub(super) fn new(engine: Arc<Engine>, epoch: Monotonic, bounds: Bounds, stop: Stop) -> Seat {
+impl<'a> Seat<'a> {
+    pub(super) fn new(
+        engine: Arc<Engine>,
+        epoch: Monotonic,
+        bounds: Bounds,
+        stop: Stop,
+        heartbeat: Option<&'a (Heartbeat, Duration)>,
+    ) -> Seat<'a> {
         Seat {
             engine,
             live: None,
             epoch,
             bounds,
             stop,
+            heartbeat,
             info: SearchInfo::default(),
             pv: Vec::with_capacity(512),
             started_in: None,
@@ -344,8 +354,19 @@ impl From<StartError> for Lost {
     }
 }
 
-impl Player for Seat {
-    fn new_game(&mut self) -> Result<(), Lost> {
+impl Seat<'_> {
+    /// Asks the engine, and takes back whatever came of it where the referee stood still meanwhile.
+    fn watched<T>(&mut self, ask: impl FnOnce(&mut Self) -> T) -> (T, Option<Lost>) {
+        let asked = self.heartbeat.map(|_| Moment::now());
+        let answer = ask(self);
+        let lost = self.heartbeat.zip(asked).and_then(|((heartbeat, limit), asked)| {
+            let lasted = heartbeat.missed(asked);
+            (lasted >= *limit).then_some(Lost::Standstill(lasted))
+        });
+        (answer, lost)
+    }
+
+    fn greet(&mut self) -> Result<(), Lost> {
         for attempt in 0..2 {
             if self.live.is_none() {
                 self.start()?;
@@ -367,7 +388,7 @@ impl Player for Seat {
         Err(Lost::Gone(None))
     }
 
-    fn think(&mut self, text: &[u8], wait: Duration) -> Thought {
+    fn ask_for_move(&mut self, text: &[u8], wait: Duration) -> Thought {
         self.info = SearchInfo::default();
         self.pv.clear();
         let Some(live) = &mut self.live else {
@@ -401,6 +422,25 @@ impl Player for Seat {
         };
         let heard: Stamp = self.epoch.stamp(Instant::now());
         Thought { sent: self.epoch.stamp(sent), heard, said: Said::Lost(self.lost(silence, wait)) }
+    }
+}
+
+impl Player for Seat<'_> {
+    fn new_game(&mut self) -> Result<(), Lost> {
+        match self.watched(Self::greet) {
+            (Err(lost), Some(standstill)) if lost != Lost::Stopped => Err(standstill),
+            (answer, _) => answer,
+        }
+    }
+
+    fn think(&mut self, text: &[u8], wait: Duration) -> Thought {
+        let (thought, standstill) = self.watched(|seat| seat.ask_for_move(text, wait));
+        match standstill {
+            Some(lost) if thought.said != Said::Lost(Lost::Stopped) => {
+                Thought { said: Said::Lost(lost), ..thought }
+            }
+            _ => thought,
+        }
     }
 
     fn info(&self) -> SearchInfo {

@@ -261,8 +261,9 @@ impl<'a> Conductor<'a> {
         }
         let schedule =
             stage.schedule(seats.len()).map_err(|error| EventError::State(error.to_string()))?;
-        let mut going_on = self.settle()?;
+        let mut going_on = HashMap::new();
         loop {
+            self.settle(&mut going_on)?;
             let state = &self.ledger.stages[number];
             let due = stage.due(schedule, &seats, state.results(), &self.out(number));
             if due.is_empty() {
@@ -398,12 +399,12 @@ impl<'a> Conductor<'a> {
         seats
     }
 
-    /// Decides what becomes of the games under way (rule 6.1); gives those that go on.
-    fn settle(&mut self) -> Result<HashMap<String, GoingOn>, EventError> {
-        let mut going_on = HashMap::new();
-        let open = self.ledger.open.clone();
+    /// Decides what becomes of the games under way (rule 6.1), but for those that go on already.
+    fn settle(&mut self, going_on: &mut HashMap<String, GoingOn>) -> Result<(), EventError> {
+        let mut open = self.ledger.open.clone();
+        open.retain(|id, _| !going_on.contains_key(id));
         if open.is_empty() {
-            return Ok(going_on);
+            return Ok(());
         }
         let tables = match &self.config.syzygy[..] {
             [] => None,
@@ -433,7 +434,7 @@ impl<'a> Conductor<'a> {
                 }
             }
         }
-        Ok(going_on)
+        Ok(())
     }
 }
 

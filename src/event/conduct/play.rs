@@ -24,6 +24,9 @@ use crate::model::words::counted;
 use crate::runner::events::{Event, Finished, MovePlayed};
 use crate::runner::{self, Affinity, Bounds, Engine, Games, Given, Match, Restart, schedule};
 
+/// A referee that did not run for so long has not heard its engines: the games under way are cases of rule 6.1.
+const STANDSTILL: Duration = Duration::from_secs(1);
+
 /// What games that are played together share.
 pub(super) struct Batch<'a> {
     pub(super) stage: &'a Stage,
@@ -88,6 +91,7 @@ impl Conductor<'_> {
             restart: Restart::Needed,
             keep_pv: true,
             tell_moves: true,
+            standstill: Some(STANDSTILL),
         };
         let names: Vec<String> = engines.iter().map(|engine| engine.name.clone()).collect();
         let stop = self.stop;
@@ -217,6 +221,12 @@ impl Conductor<'_> {
             return match &ending.reason {
                 // Somebody asked for it; the game stays open and rule 6.1 decides on it.
                 _ if hearing.stop.level() == Level::Now => Ok(()),
+                // It stays open, too, and what becomes of it is decided when the others under way have ended.
+                Termination::Standstill { .. } => {
+                    let text = format!("{}: {}", upcoming.started.id, ending.details());
+                    self.audience.say(&text);
+                    self.keep(Record::Note { text })
+                }
                 Termination::Aborted(why) => {
                     let game = upcoming.started.id.clone();
                     Err(EventError::Host { game, why: why.clone() })

@@ -221,6 +221,7 @@ impl<'a> Game<'a> {
         match &thought.said {
             Said::Lost(Lost::Stopped) => return Err(Ending::aborted("the match was stopped")),
             Said::Lost(Lost::Gone(exit)) => return Err(loses(Termination::Crash { exit: *exit })),
+            Said::Lost(Lost::Standstill(lasted)) => return Err(Ending::standstill(*lasted)),
             Said::Lost(Lost::Host(why)) => return Err(Ending::aborted(why.clone())),
             Said::Lost(Lost::NotStarted(why)) => {
                 return Err(loses(Termination::NoStart(why.clone())));
@@ -266,6 +267,7 @@ fn lost_at_start(side: Color, lost: Lost) -> Ending {
     match lost {
         Lost::NotStarted(why) => Ending::win(!side, Termination::NoStart(why)),
         Lost::Host(why) => Ending::aborted(why),
+        Lost::Standstill(lasted) => Ending::standstill(lasted),
         Lost::Gone(exit) => Ending::win(!side, Termination::Crash { exit }),
         Lost::Silent(waited) => Ending::win(!side, Termination::Stall { waited }),
         Lost::Stopped => Ending::aborted("the match was stopped"),

@@ -137,6 +137,7 @@ pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progr
         restart: Restart::Needed,
         keep_pv: false,
         tell_moves: false,
+        standstill: None,
     };
     let began = Instant::now();
     let mut games = Vec::new();

@@ -53,6 +53,11 @@ pub enum Termination {
     Length,
     /// Broken off from outside: no fault of an engine.
     Aborted(String),
+    /// Broken off because the referee itself did not run.
+    Standstill {
+        /// For how long.
+        lasted: Duration,
+    },
     /// Decided by somebody else; the source does not say by which rule.
     Adjudicated,
     /// The source does not say, or in words that are not known here.
@@ -112,6 +117,12 @@ impl Ending {
         Ending { result: GameResult::Unfinished, reason: Termination::Aborted(why.into()) }
     }
 
+    /// No result, since the referee itself did not run for so long.
+    #[must_use]
+    pub fn standstill(lasted: Duration) -> Ending {
+        Ending { result: GameResult::Unfinished, reason: Termination::Standstill { lasted } }
+    }
+
     /// The side that crashed, where a crash ended the game. Crashes are counted as losses (rule 6.2).
     #[must_use]
     pub fn crashed(&self) -> Option<Color> {
@@ -147,7 +158,7 @@ impl Ending {
             | Termination::Tables
             | Termination::Length
             | Termination::Adjudicated => "adjudication",
-            Termination::Aborted(_) => "unterminated",
+            Termination::Aborted(_) | Termination::Standstill { .. } => "unterminated",
         })
     }
 
@@ -178,6 +189,9 @@ impl Ending {
             Termination::Tables => "Syzygy tables".into(),
             Termination::Length => "Longest game reached".into(),
             Termination::Aborted(why) => format!("Unfinished: {why}"),
+            Termination::Standstill { lasted } => {
+                format!("Unfinished: the referee did not run for {:.1} s", lasted.as_secs_f64())
+            }
             Termination::Adjudicated => "Adjudicated".into(),
             Termination::Unknown => String::new(),
         }
