@@ -18,8 +18,8 @@ use crate::model::layer_status::LayerName;
 use crate::model::rule::{RULES, RuleId, UnknownRule};
 use crate::sandbox::devices::DeviceClass;
 pub use event::{
-    DecideArgs, EventCommand, EventFile, EventRunArgs, ExportArgs, ExportWhat, FixArgs, NewArgs,
-    ReplayArgs, ReplayFormat,
+    AnnulArgs, DecideArgs, EventCommand, EventFile, EventRunArgs, ExportArgs, ExportWhat, FixArgs,
+    ForfeitArgs, NewArgs, ReplayArgs, ReplayFormat,
 };
 pub use play::{DrawChoice, MatchArgs, PgnStyle};
 pub use report::{ReportFormat, ReportPath, ReportTo};

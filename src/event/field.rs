@@ -214,6 +214,18 @@ impl FieldBuilder {
         self.games.push(Sourced { source, game });
     }
 
+    /// Lets the game of a place count for nothing.
+    pub fn annul(&mut self, at: RoundGame) {
+        for Sourced { game, .. } in self.games.iter_mut().filter(|one| one.game.at == Some(at)) {
+            (game.result, game.crashed, game.held) = (GameResult::Unfinished, None, None);
+        }
+    }
+
+    /// Forgets the game of a place.
+    pub fn remove(&mut self, at: RoundGame) {
+        self.games.retain(|one| one.game.at != Some(at));
+    }
+
     /// Takes in all that another has collected.
     pub fn append(&mut self, other: FieldBuilder) {
         if self.engines.is_empty() {

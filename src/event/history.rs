@@ -8,6 +8,7 @@ use shakmaty::Color;
 
 use super::journal::record::{History, HistoryFile, Meeting, Record};
 use super::journal::{self, JournalError};
+use super::journal_games;
 use super::pgn_source::{PgnError, PgnSource};
 use crate::judge::file_sha256;
 use crate::model::game::result::GameResult;
@@ -56,8 +57,7 @@ pub fn read(files: &[PathBuf]) -> Result<History, HistoryError> {
             games += 1;
         };
         if journal::is_journal(path) {
-            let wanted = &mut |record: &str| record.starts_with("{\"game-finished\"");
-            journal::read_some(path, wanted, &mut |_, record| {
+            journal_games::read(path, "game-finished", &mut |record| {
                 if let Record::GameFinished(game) = record {
                     take(&game.white, &game.black, game.result());
                 }

@@ -8,12 +8,13 @@ use std::num::NonZeroU32;
 
 use super::field::{Field, FieldBuilder, Game};
 use super::journal::record::{
-    Decision, Fix, GameFinished, GameStarted, Header, History, Interrupted, Ply, Receipt, Record,
-    StageFinished, StageStarted,
+    Annulled, Decision, Fix, GameFinished, GameStarted, Header, History, Interrupted, Ply, Receipt,
+    Record, StageFinished, StageStarted, Then,
 };
 use super::journal_games;
 use super::stage::Results;
-use crate::model::game::listed::Player;
+use crate::model::game::listed::{Player, RoundGame};
+use crate::model::game::result::GameResult;
 
 /// An event's state.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +29,8 @@ pub struct Ledger {
     pub stages: Vec<StageState>,
     /// Games that have begun and not ended, by id.
     pub open: BTreeMap<String, OpenGame>,
+    /// Games that were struck out.
+    pub annulled: Vec<Annulled>,
     /// Crash fixes.
     pub fixes: Vec<Fix>,
     /// Who won, once it is over.
@@ -79,7 +82,22 @@ impl StageState {
         Ok(())
     }
 
-    /// Its results by place.
+    /// Strikes out the game of a place; false where there was none.
+    fn strike(&mut self, at: RoundGame, then: Then) -> bool {
+        match then {
+            // A place with a result that is none: nothing is due there, and it counts for nothing.
+            Then::Nothing => {
+                self.games.annul(at);
+                self.results.insert(at, GameResult::Unfinished).is_some()
+            }
+            Then::PlayedAgain => {
+                self.games.remove(at);
+                self.results.remove(&at).is_some()
+            }
+        }
+    }
+
+    /// Its results by place; a game that was annulled has none that counts.
     #[must_use]
     pub fn results(&self) -> &Results {
         &self.results
@@ -166,6 +184,7 @@ impl Ledger {
                 game.interrupted = Some(decision);
             }
             Record::GameFinished(finished) => self.game_finished(finished)?,
+            Record::Annulled(annulled) => self.annul(annulled)?,
             Record::Decision(decision) => self.stage(decision.stage)?.decisions.push(decision),
             Record::StageFinished(outcome) => {
                 let stage = self.stage(outcome.stage)?;
@@ -225,6 +244,26 @@ impl Ledger {
         self.stage(finished.stage)?.add(&event, &finished)
     }
 
+    fn annul(&mut self, annulled: Annulled) -> Result<(), String> {
+        let was_open = self.open.remove(&annulled.id).is_some();
+        let stage = self.stage(annulled.stage)?;
+        if stage.outcome.is_some() {
+            return Err(format!("{} is annulled after the end of its stage", annulled.id));
+        }
+        if !stage.strike(annulled.place(), annulled.then) && !was_open {
+            return Err(format!("{} is annulled and was never played", annulled.id));
+        }
+        self.annulled.push(annulled);
+        Ok(())
+    }
+
+    /// The games of a stage that were struck out, in words.
+    #[must_use]
+    pub fn annulled_in(&self, stage: usize) -> Vec<String> {
+        let of_stage = self.annulled.iter().filter(|one| one.stage == stage);
+        of_stage.map(Annulled::in_words).collect()
+    }
+
     /// How often each entry crashed, over all stages (rule 6.2), by name.
     #[must_use]
     pub fn crashes(&self) -> BTreeMap<&str, u32> {
@@ -272,7 +311,13 @@ mod tests {
         let name = "S".to_owned();
         let (seats, ratings) = (Vec::new(), BTreeMap::new());
         ledger
-            .apply(Record::StageStarted(StageStarted { stage: 0, name, seats, ratings }))
+            .apply(Record::StageStarted(StageStarted {
+                stage: 0,
+                name,
+                seats,
+                ratings,
+                book: None,
+            }))
             .unwrap();
         ledger
     }

@@ -132,6 +132,17 @@ impl Stage {
         }
     }
 
+    /// The pairs beyond those of the match that so many games make.
+    #[must_use]
+    pub fn pairs_beyond(&self, games: usize) -> u32 {
+        match self.format {
+            Format::Pairs(pairs) => {
+                u32::try_from(games / 2).unwrap_or(u32::MAX).saturating_sub(pairs.get())
+            }
+            Format::DoubleRoundRobins(_) => 0,
+        }
+    }
+
     /// Its games, counted.
     #[must_use]
     pub fn standings(&self, field: &Field) -> Standings {
@@ -238,7 +249,8 @@ mod tests {
 
     fn after(games: &[GameFinished]) -> StageState {
         let ratings = Default::default();
-        let started = StageStarted { stage: 0, name: "S".into(), seats: Vec::new(), ratings };
+        let started =
+            StageStarted { stage: 0, name: "S".into(), seats: Vec::new(), ratings, book: None };
         let mut state = StageState::new(started);
         for game in games {
             state.add("E", game).unwrap();

@@ -1,6 +1,6 @@
 //! Replays a journal and checks what can be checked: every move, clock, result, place and promotion.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
@@ -46,6 +46,7 @@ pub fn verify(config: &Config) -> Result<Verified, JournalError> {
     let mut found = Verified::default();
     let mut ledger = Ledger::default();
     let mut open: BTreeMap<String, Told> = BTreeMap::new();
+    let mut openings = Openings::new();
     let torn = journal::read(&config.journal, &mut |line, mut record| {
         found.records += 1;
         let mut wrong = |what: String| found.wrong.push(format!("line {line}: {what}"));
@@ -58,6 +59,7 @@ pub fn verify(config: &Config) -> Result<Verified, JournalError> {
             }
             Record::GameStarted(started) => {
                 check_start(config, &ledger, started, &mut wrong);
+                check_opening(config, &ledger, started, &mut openings, &mut wrong);
                 let told = open.entry(started.id.clone()).or_insert_with(|| Told {
                     started: started.clone(),
                     plies: Vec::new(),
@@ -77,6 +79,9 @@ pub fn verify(config: &Config) -> Result<Verified, JournalError> {
                 if let Some(told) = open.remove(&game.id) {
                     check_game(config, &told, game, &mut wrong);
                 }
+            }
+            Record::Annulled(annulled) => {
+                open.remove(&annulled.id);
             }
             Record::StageFinished(outcome) => check_stage(config, &ledger, outcome, &mut wrong),
             Record::EventFinished { winner } => {
@@ -148,6 +153,43 @@ fn check_start(
         if sum(name) != Some(played) {
             wrong(format!("{name} played with the SHA-256 {played}, which is not its receipt's"));
         }
+    }
+}
+
+/// The opening of each encounter of a stage, with the first game that had it: stage, double round robin, both engines.
+type Openings = HashMap<(usize, u32, [usize; 2]), (String, String)>;
+
+/// Whether a game has the opening that was drawn for it, and the same as its reverse.
+fn check_opening(
+    config: &Config,
+    ledger: &Ledger,
+    started: &GameStarted,
+    openings: &mut Openings,
+    wrong: &mut impl FnMut(String),
+) {
+    let (Some(stage), Some(state)) =
+        (config.stages.get(started.stage), ledger.stages.get(started.stage))
+    else {
+        return;
+    };
+    let schedule = stage.schedule(state.started.seats.len()).ok();
+    let Some(pairing) = schedule.and_then(|schedule| schedule.at(started.place())) else { return };
+    let (id, opening) = (&started.id, &started.opening);
+    if let Some(book) = &state.started.book {
+        let drawn = pairing
+            .opening
+            .map_or(Some(""), |index| book.openings.get(index.0).map(String::as_str));
+        // Beyond the openings of the match a tie is played on; that the file was the same is known by its sum.
+        if drawn.is_some_and(|drawn| drawn != opening) {
+            wrong(format!("{id} has not the opening that was drawn for it"));
+        }
+    }
+    let mut seats = [pairing.white.0, pairing.black.0];
+    seats.sort_unstable();
+    let at = (started.stage, pairing.double, seats);
+    let (first, game) = openings.entry(at).or_insert_with(|| (opening.clone(), id.clone()));
+    if first != opening {
+        wrong(format!("{id} and its reverse {game} have different openings"));
     }
 }
 

@@ -18,8 +18,10 @@ use crate::model::game::record::SearchInfo;
 use crate::model::game::record::Stamp;
 use crate::model::text::escape;
 
-/// After so many starts in a row that failed, an engine is not tried again in this match.
+/// After so many starts in a row that failed, an engine is not tried again in a match where that loses.
 const HOPELESS: u32 = 3;
+/// Where it does not lose, a start is tried so often before the games are broken off.
+const TRIES: u32 = 2;
 /// How long a process that closed its output may take to end by itself.
 const DYING: Duration = Duration::from_millis(500);
 
@@ -93,6 +95,17 @@ pub struct Bounds {
     pub ready: Duration,
     /// From `quit` to the end of the process.
     pub quit: Duration,
+    /// What becomes of games whose engine does not start.
+    pub missing: Missing,
+}
+
+/// What becomes of a game whose engine does not start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// The engine loses it.
+    Loses,
+    /// It has no result, and no new games begin: the host may be at fault, and people have to look.
+    BreaksOff,
 }
 
 impl Default for Bounds {
@@ -101,6 +114,7 @@ impl Default for Bounds {
             startup: Duration::from_secs(60),
             ready: Duration::from_secs(10),
             quit: Duration::from_secs(2),
+            missing: Missing::Loses,
         }
     }
 }
@@ -166,12 +180,26 @@ impl<'a> Seat<'a> {
 
     /// Starts the process and speaks with it until it is ready.
     fn start(&mut self) -> Result<(), Lost> {
+        if self.bounds.missing == Missing::BreaksOff {
+            let mut tried = self.start_once();
+            for _ in 1..TRIES {
+                if !matches!(tried, Err(Lost::NotStarted(_))) {
+                    break;
+                }
+                tried = self.start_once();
+            }
+            return tried;
+        }
         let failed = self.engine.failures.load(Ordering::Relaxed);
         if failed >= HOPELESS {
             return Err(Lost::NotStarted(format!(
                 "it did not start {failed} times in a row and is not tried again"
             )));
         }
+        self.start_once()
+    }
+
+    fn start_once(&mut self) -> Result<(), Lost> {
         let began = Instant::now();
         match self.try_start(began + self.bounds.startup) {
             Ok(()) => {

@@ -17,7 +17,7 @@ use std::sync::mpsc;
 use std::thread;
 
 pub use affinity::Affinity;
-pub use engine::{Bounds, Engine, Remains};
+pub use engine::{Bounds, Engine, Missing, Remains};
 pub use match_::{Games, Given, Match, Restart};
 
 use crate::engine::stop::{self, Stop};
@@ -42,7 +42,7 @@ pub fn run(game: &Match, stop: &Stop, mut listener: impl FnMut(Event)) -> std::i
         epoch: Monotonic::start(),
         cores: Cores::here(),
         heartbeat: game.standstill.map(|limit| (Heartbeat::new(), limit)),
-        stood_still: AtomicBool::new(false),
+        broken_off: AtomicBool::new(false),
     };
     let total = game.games.total();
     listener(Event::MatchStarted {

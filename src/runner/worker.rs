@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use shakmaty::{ByColor, Color};
 
 use super::affinity::{Affinity, Cores};
-use super::engine::{QuitLate, Remains, Seat};
+use super::engine::{Missing, QuitLate, Remains, Seat};
 use super::events::{Event, Finished, MovePlayed};
 use super::heartbeat::Heartbeat;
 use super::match_::{Given, Match, Restart};
@@ -19,6 +19,7 @@ use crate::game::play::{Terms, play_watched};
 use crate::model::evidence::{Refusal, Resource};
 use crate::model::game::ending::{Ending, Termination};
 use crate::model::game::record::{GameRecord, Played};
+use crate::model::game::result::GameResult;
 
 /// The things that all workers of a match share.
 pub(super) struct Shared<'a> {
@@ -29,8 +30,8 @@ pub(super) struct Shared<'a> {
     pub(super) cores: Cores,
     /// Where the referee is watched, with the standstill that breaks off games.
     pub(super) heartbeat: Option<(Heartbeat, Duration)>,
-    /// Set when a game was broken off for that: whoever gave the games decides what comes next.
-    pub(super) stood_still: AtomicBool,
+    /// Set when a game was broken off by no fault of its engines: whoever gave the games decides what comes next.
+    pub(super) broken_off: AtomicBool,
 }
 
 /// Games after which it is looked how many threads engines run: some start theirs with the first search.
@@ -57,7 +58,7 @@ impl<'a> Worker<'a> {
     /// Plays until there is no game left or the match is stopped.
     pub(super) fn run(mut self) {
         while self.shared.stop.level() == Level::GoOn
-            && !self.shared.stood_still.load(Ordering::Relaxed)
+            && !self.shared.broken_off.load(Ordering::Relaxed)
         {
             let number = self.shared.next.fetch_add(1, Ordering::Relaxed);
             let Some(given) = self.shared.game.games.game(number) else {
@@ -98,7 +99,7 @@ impl<'a> Worker<'a> {
         let (started, began) = (SystemTime::now(), Instant::now());
         let players = ByColor { white: &mut white, black: &mut black };
         let events = &self.events;
-        let record = play_watched(&terms, players, &mut |played| {
+        let mut record = play_watched(&terms, players, &mut |played| {
             if game.tell_moves {
                 let Played { number, mover, ply, clocks, pv } = played;
                 let (ply, pv) = (ply.clone(), pv.to_vec());
@@ -107,8 +108,22 @@ impl<'a> Worker<'a> {
             }
         });
         let lasted = began.elapsed();
-        if matches!(record.ending.reason, Termination::Standstill { .. }) {
-            self.shared.stood_still.store(true, Ordering::Relaxed);
+        if let (Termination::NoStart(why), Some(missing), Missing::BreaksOff) =
+            (&record.ending.reason, record.ending.loser(), game.bounds.missing)
+        {
+            let name = &missing.fold_wb(&white, &black).engine.name;
+            record.ending = Ending {
+                result: GameResult::Unfinished,
+                reason: Termination::NoStart(format!("{name} does not start: {why}")),
+            };
+        }
+        let is_nobodys = matches!(
+            record.ending,
+            Ending { result: GameResult::Unfinished, reason: Termination::NoStart(_) }
+                | Ending { reason: Termination::Standstill { .. }, .. }
+        );
+        if is_nobodys {
+            self.shared.broken_off.store(true, Ordering::Relaxed);
         }
         let mut remains = ByColor { white: None, black: None };
         let both = [(Color::White, pairing.white, white), (Color::Black, pairing.black, black)];

@@ -474,6 +474,7 @@ mod memory {
                 name,
                 seats,
                 ratings: BTreeMap::new(),
+                book: None,
             }));
             for round in 1..=if stage == 0 { 50 } else { GAMES } {
                 let [white, black] =

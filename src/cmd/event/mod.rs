@@ -11,6 +11,7 @@ use super::tell;
 use crate::cli::EventCommand;
 use crate::event::conduct::EventError;
 use crate::event::config::{Config, ConfigError};
+use crate::event::journal::record::Then;
 use crate::model::exit::Exit;
 
 /// Carries out one of its commands.
@@ -29,6 +30,15 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
         }
         EventCommand::Decide(args) => {
             with(&args.file.event, |config| organise::decide(config, args, out))
+        }
+        EventCommand::Annul(args) => {
+            with(&args.file.event, |config| organise::annul(config, args, Then::Nothing, out))
+        }
+        EventCommand::Replay(args) => {
+            with(&args.file.event, |config| organise::annul(config, args, Then::PlayedAgain, out))
+        }
+        EventCommand::Forfeit(args) => {
+            with(&args.file.event, |config| organise::forfeit(config, args, out))
         }
         EventCommand::Fix(args) => {
             with(&args.file.event, |config| organise::fix(config, args, out))

@@ -6,11 +6,12 @@ use std::io::Write;
 use anyhow::Context;
 
 use super::failed;
-use crate::cli::{DecideArgs, FixArgs, NewArgs};
+use crate::cli::{AnnulArgs, DecideArgs, FixArgs, ForfeitArgs, NewArgs};
 use crate::cmd::tell;
 use crate::engine::stop::Stop;
 use crate::event::conduct::{Audience, Conductor};
 use crate::event::config::{Config, template};
+use crate::event::journal::record::Then;
 use crate::event::ratings::EventRatings;
 use crate::event::standings::Standings;
 use crate::event::{config, journal};
@@ -68,6 +69,31 @@ pub(super) fn decide(
     organised(config, out, |conductor| {
         conductor.decide(&args.order, &args.reason)?;
         Ok(format!("decided: {}; `gate4k event run` goes on", args.order.join(", ")))
+    })
+}
+
+/// Journals that a game is struck out.
+pub(super) fn annul(
+    config: &Config,
+    args: &AnnulArgs,
+    then: Then,
+    out: &mut impl Write,
+) -> anyhow::Result<Exit> {
+    organised(config, out, |conductor| {
+        let told = conductor.annul(&args.game, then, &args.reason)?;
+        Ok(format!("{told}; `gate4k event run` goes on"))
+    })
+}
+
+/// Journals that a game is lost by who does not start.
+pub(super) fn forfeit(
+    config: &Config,
+    args: &ForfeitArgs,
+    out: &mut impl Write,
+) -> anyhow::Result<Exit> {
+    organised(config, out, |conductor| {
+        let told = conductor.forfeit(&args.game, &args.loser, &args.reason)?;
+        Ok(format!("{told}; `gate4k event run` goes on"))
     })
 }
 

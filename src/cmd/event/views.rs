@@ -41,8 +41,14 @@ fn told(error: &JournalError) -> Exit {
 
 /// The standings of every stage that has begun.
 fn tables(config: &Config, ledger: &Ledger) -> Vec<Standings> {
-    let stages = config.stages.iter().zip(&ledger.stages);
-    stages.map(|(stage, state)| stage.standings(&state.field(config.crash_limit))).collect()
+    let stages = config.stages.iter().zip(&ledger.stages).enumerate();
+    stages
+        .map(|(number, (stage, state))| {
+            let mut standings = stage.standings(&state.field(config.crash_limit));
+            standings.annulled = ledger.annulled_in(number);
+            standings
+        })
+        .collect()
 }
 
 /// How far a stage is, or what it waits for.
@@ -208,6 +214,7 @@ pub(super) fn export(
                 "event": config.event,
                 "winner": ledger.winner,
                 "entries": entries,
+                "annulled": ledger.annulled,
                 "stages": stages,
                 "ratings": event_ratings::json(&ratings),
             });

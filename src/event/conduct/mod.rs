@@ -1,5 +1,6 @@
 //! An event from its first gate to its last game, and from wherever its journal ends.
 
+mod annul;
 mod decide;
 mod error;
 mod play;
@@ -7,16 +8,18 @@ mod play;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use shakmaty::{Chess, Position};
+
 use super::config::Config;
 use super::entrants::{Admission, Entrant, Judges};
 use super::field::Field;
 use super::history;
 use super::interrupted::{self, Verdict};
-use super::journal::record::{Frozen, Header, Record, StageFinished, StageStarted};
+use super::journal::record::{Frozen, FrozenBook, Header, Record, StageFinished, StageStarted};
 use super::journal::{self, Journal};
 use super::ledger::Ledger;
 use super::ratings::EventRatings;
-use super::recorder::Broken;
+use super::recorder::{Broken, uci};
 use super::schedule::{Pairing, Schedule};
 use super::stage::{Draw, Format, Stage};
 use super::standings::Standings;
@@ -31,7 +34,11 @@ use crate::model::units::Bytes;
 use crate::model::words::{all, counted};
 use crate::runner::Engine;
 pub use error::EventError;
-use play::{Batch, GoingOn};
+use play::{Batch, GoingOn, NotStarted};
+
+/// A match that is level is played on for so many pairs in one run: two engines that crash at every start would play
+/// for ever.
+const MOST_MORE_PAIRS: u32 = 25;
 
 /// How a run of an event ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +54,20 @@ pub enum Outcome {
     Refused {
         /// The gate's verdict was no more than undecided.
         undecided: bool,
+    },
+    /// An engine did not start, and that may be the host's fault.
+    NotStarted {
+        /// The game.
+        game: String,
+        /// Which engine, and why.
+        why: String,
+    },
+    /// A match that is played on is still level.
+    StillLevel {
+        /// The stage.
+        stage: String,
+        /// Pairs that were played on in this run.
+        pairs: u32,
     },
     /// The organisers have to decide a tie (rule 3.1.7).
     Tied {
@@ -243,13 +264,23 @@ impl<'a> Conductor<'a> {
         if self.ledger.stages.get(number).is_some_and(|state| state.outcome.is_some()) {
             return Ok(None);
         }
-        let book = self.book(stage)?;
+        let book = self.book(stage, number)?;
         if self.ledger.stages.len() == number {
             let seats = self.seats(stage, number);
             self.audience.say(&format!("{} begins: {}", stage.name, seats.join(", ")));
             let name = stage.name.clone();
             let ratings = EventRatings::of(self.config, &self.ledger).entered();
-            self.keep(Record::StageStarted(StageStarted { stage: number, name, seats, ratings }))?;
+            let book = book.as_ref().map(|book| FrozenBook {
+                sha256: book.sha256().to_owned(),
+                openings: book
+                    .openings()
+                    .iter()
+                    .take(stage.openings())
+                    .map(|opening| uci(opening.moves()))
+                    .collect(),
+            });
+            let stage = number;
+            self.keep(Record::StageStarted(StageStarted { stage, name, seats, ratings, book }))?;
         }
         let seats = self.ledger.stages[number].started.seats.clone();
         if let [alone] = &seats[..] {
@@ -262,6 +293,7 @@ impl<'a> Conductor<'a> {
         let schedule =
             stage.schedule(seats.len()).map_err(|error| EventError::State(error.to_string()))?;
         let mut going_on = HashMap::new();
+        let level_before = stage.pairs_beyond(self.ledger.stages[number].results().len());
         loop {
             self.settle(&mut going_on)?;
             let state = &self.ledger.stages[number];
@@ -269,12 +301,23 @@ impl<'a> Conductor<'a> {
             if due.is_empty() {
                 break;
             }
+            let beyond = stage.pairs_beyond(state.results().len()).saturating_sub(level_before);
+            if beyond >= MOST_MORE_PAIRS {
+                let why = format!("{} is still level", stage.name);
+                self.keep(Record::Paused { why })?;
+                let stage = stage.name.clone();
+                return Ok(Some(Outcome::StillLevel { stage, pairs: beyond }));
+            }
             let planned = state.finished() + due.len();
             let batch = Batch { stage, number, seats: &seats, planned, book: book.as_ref() };
             let limit =
                 self.config.crash_limit.map_or(due.len(), |_| self.config.concurrency.get());
             let due: Vec<Pairing> = due.into_iter().take(limit).collect();
-            self.play(&batch, &due, engines, &mut going_on)?;
+            let missing = self.play(&batch, &due, engines, &mut going_on)?;
+            if let Some(NotStarted { game, why }) = missing {
+                self.keep(Record::Paused { why: why.clone() })?;
+                return Ok(Some(Outcome::NotStarted { game, why }));
+            }
             if self.stop.level() != Level::GoOn {
                 self.keep(Record::Paused { why: "it was asked to stop".into() })?;
                 return Ok(Some(Outcome::Paused));
@@ -301,7 +344,9 @@ impl<'a> Conductor<'a> {
     }
 
     fn standings(&self, stage: &Stage, number: usize) -> Standings {
-        stage.standings(&self.field(number))
+        let mut standings = stage.standings(&self.field(number));
+        standings.annulled = self.ledger.annulled_in(number);
+        standings
     }
 
     /// Ranks a stage whose games are over; an outcome where a tie keeps it open.
@@ -360,13 +405,45 @@ impl<'a> Conductor<'a> {
                     shown(path),
                     config.stages[number - 1].name
                 )),
-                _ => drop(self.book(stage)?),
+                _ => {
+                    let book = self.book(stage, number)?;
+                    if let Some(book) = book.filter(|_| self.ledger.stages.is_empty()) {
+                        self.remarks(stage, &book);
+                    }
+                }
             }
         }
         Ok(())
     }
 
-    fn book(&self, stage: &Stage) -> Result<Option<Book>, EventError> {
+    /// What organisers should know of a book before the first game.
+    fn remarks(&mut self, stage: &Stage, book: &Book) {
+        let needed = stage.openings();
+        let mut met: HashMap<Chess, usize> = HashMap::new();
+        for (number, opening) in (1..).zip(book.openings().iter().take(needed)) {
+            let mut position = opening.start();
+            opening.moves().iter().for_each(|one| position.play_unchecked(*one));
+            if let Some(first) = met.insert(position, number) {
+                self.audience.say(&format!(
+                    "{}: the openings {first} and {number} of {} lead to the same position",
+                    stage.name,
+                    shown(book.path())
+                ));
+            }
+        }
+        let there = book.openings().len();
+        if matches!(stage.format, Format::Pairs(_)) && there == needed {
+            self.audience.say(&format!(
+                "{}: {} holds no opening beyond the {needed} of the match, so a tie would be played on with these \
+                 again, and engines that always play the same moves would never end it; more openings behind \
+                 them help",
+                stage.name,
+                shown(book.path())
+            ));
+        }
+    }
+
+    fn book(&self, stage: &Stage, number: usize) -> Result<Option<Book>, EventError> {
         let Some(path) = stage.book.as_ref().filter(|_| stage.openings() > 0) else {
             return Ok(None);
         };
@@ -374,6 +451,15 @@ impl<'a> Conductor<'a> {
         let most = if is_table { stage.openings() } else { usize::MAX };
         let book = Book::read(path, Wanted { plies: None, most, order: Order::Sequential })?;
         book.require_move_lists("a 4k entry")?;
+        let frozen = self.ledger.stages.get(number).and_then(|state| state.started.book.as_ref());
+        if let Some(frozen) = frozen.filter(|frozen| frozen.sha256 != book.sha256()) {
+            return Err(EventError::BookChanged {
+                stage: stage.name.clone(),
+                path: path.clone(),
+                before: frozen.sha256.clone(),
+                now: book.sha256().to_owned(),
+            });
+        }
         let there = book.openings().len();
         if there < stage.openings() {
             return Err(EventError::SmallBook {

@@ -126,6 +126,7 @@ pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progr
             startup: limits.startup * 2,
             ready: limits.startup,
             quit: limits.quit,
+            ..Bounds::default()
         },
         material: Material::Draws,
         rules: Rules { length: Some(LONGEST), ..Rules::default() },

@@ -58,6 +58,8 @@ pub enum Termination {
         /// For how long.
         lasted: Duration,
     },
+    /// Struck out by the organisers, for this reason.
+    Annulled(String),
     /// Decided by somebody else; the source does not say by which rule.
     Adjudicated,
     /// The source does not say, or in words that are not known here.
@@ -158,6 +160,7 @@ impl Ending {
             | Termination::Tables
             | Termination::Length
             | Termination::Adjudicated => "adjudication",
+            Termination::Annulled(_) => "annulled",
             Termination::Aborted(_) | Termination::Standstill { .. } => "unterminated",
         })
     }
@@ -189,6 +192,7 @@ impl Ending {
             Termination::Tables => "Syzygy tables".into(),
             Termination::Length => "Longest game reached".into(),
             Termination::Aborted(why) => format!("Unfinished: {why}"),
+            Termination::Annulled(why) => format!("Annulled: {why}"),
             Termination::Standstill { lasted } => {
                 format!("Unfinished: the referee did not run for {:.1} s", lasted.as_secs_f64())
             }
