@@ -111,6 +111,12 @@ impl Sinks {
                 // Standard error may be closed; the stream of events has it all the same.
                 let _ = writeln!(anstream::stderr(), "{name}: {why}{exit}{last}");
             }
+            Event::Unasked { engine, said } => {
+                self.live.clear();
+                let name = safe(&game.engines[engine].name);
+                let words = format!("{name} said {said:?} without being asked; it was passed over");
+                let _ = writeln!(anstream::stderr(), "{words}");
+            }
             _ => {}
         }
         Ok(())

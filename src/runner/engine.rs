@@ -142,6 +142,8 @@ pub(super) struct Seat<'a> {
     /// The last `info` line that counts, and its line of play.
     info: SearchInfo,
     pv: Vec<u8>,
+    /// The first move in this game that it said without being asked for one; taken by whoever tells of it.
+    pub(super) unasked: Option<String>,
     /// How long the last start took; taken by whoever tells of it.
     pub(super) started_in: Option<Duration>,
     pub(super) remains: Option<Remains>,
@@ -169,6 +171,7 @@ impl<'a> Seat<'a> {
             heartbeat,
             info: SearchInfo::default(),
             pv: Vec::with_capacity(512),
+            unasked: None,
             started_in: None,
             remains: None,
         }
@@ -423,6 +426,13 @@ impl Seat<'_> {
             let now = self.epoch.stamp(Instant::now());
             return Thought { sent: now, heard: now, said: Said::Lost(Lost::Gone(None)) };
         };
+        let unasked = &mut self.unasked;
+        // A move that was said twice would be taken for the answer to this question.
+        live.wire.unasked(|line| {
+            if uci::best_word(line).is_some() {
+                unasked.get_or_insert_with(|| escape(line, 60));
+            }
+        });
         let (sent, taken) = live.wire.send(text, wait);
         let deadline = sent + wait;
         let silence = match taken {

@@ -129,6 +129,9 @@ impl<'a> Worker<'a> {
         let both = [(Color::White, pairing.white, white), (Color::Black, pairing.black, black)];
         for (side, engine, mut seat) in both {
             self.tell_start(engine, &mut seat);
+            if let Some(said) = seat.unasked.take() {
+                self.tell(Event::Unasked { engine, said });
+            }
             self.after(engine, side, &mut seat, &record);
             *remains.get_mut(side) = seat.remains.take();
             if game.restart == Restart::EveryGame {

@@ -214,6 +214,14 @@ impl Conductor<'_> {
                 self.audience.say(&format!("{entry} was ended: {why}{how}"));
                 self.keep(Record::EngineKilled(EngineKilled { entry, why, exit, stderr }))
             }
+            Event::Unasked { engine, said } => {
+                let text = format!(
+                    "{} said {said:?} without being asked; it was passed over",
+                    hearing.names[engine]
+                );
+                self.audience.say(&text);
+                self.keep(Record::Note { text })
+            }
             Event::MatchStarted { .. }
             | Event::EngineStarted { .. }
             | Event::MatchFinished { .. } => Ok(()),

@@ -98,6 +98,28 @@ fn a_hang_without_a_clock_is_bounded_too() {
     assert!(played.pgn.contains("[Termination \"stalled connection\"]"));
 }
 
+/// In two writes, so that the second lies in the pipe when the next move is asked for.
+fn a_move_that_is_said_twice_is_no_answer_to_the_next_question() {
+    let table = Table::set("twice");
+    let slow = table.engine("B", "late@0:30");
+    let played =
+        table.play(&[table.engine("A", "twice:3"), slow], &["--tc", "600+0", "--max-plies", "20"]);
+    assert_eq!(played.code, 0, "{}", played.err);
+    assert_eq!(played.games().len(), 2);
+    for game in played.games() {
+        assert_eq!(game["details"], "Longest game reached", "{game}");
+    }
+    let told = played.of_kind("unasked");
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told.iter().all(|one| one["engine"] == 0), "{told:?}");
+    let words = "A said \"bestmove ";
+    assert!(
+        played.err.contains(words) && played.err.contains("it was passed over"),
+        "{}",
+        played.err
+    );
+}
+
 fn illegal_and_null_moves_lose() {
     let table = Table::set("illegal");
     for (words, said) in [("illegal@9", "a1a1"), ("null@9", "0000")] {
@@ -368,6 +390,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow the_last_words_of_a_crashed_engine_are_kept,
         slow lines_to_begin_with_come_before_uci,
         slow a_hang_with_a_clock_is_a_stalled_connection,
+        slow a_move_that_is_said_twice_is_no_answer_to_the_next_question,
         slow a_hang_without_a_clock_is_bounded_too,
         slow illegal_and_null_moves_lose,
         slow a_late_move_loses_by_both_stamps_and_the_engine_lives,
