@@ -19,6 +19,8 @@ pub enum EventCommand {
     Status(EventFile),
     /// Replay the journal and check every move, clock, result and promotion
     Verify(EventFile),
+    /// Cut off a last record that a crash of the host has left damaged, and keep a copy of it
+    Repair(EventFile),
     /// Print the games or the state of an event
     Export(ExportArgs),
     /// Decide a tie that the rules leave to the organisers (rule 3.1.7)

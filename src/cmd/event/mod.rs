@@ -25,6 +25,7 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
         EventCommand::Pause(file) => with(&file.event, |config| organise::pause(config, out)),
         EventCommand::Status(file) => with(&file.event, |config| views::status(config, out)),
         EventCommand::Verify(file) => with(&file.event, |config| views::verify(config, out)),
+        EventCommand::Repair(file) => with(&file.event, |config| organise::repair(config, out)),
         EventCommand::Export(args) => {
             with(&args.file.event, |config| views::export(config, args.what, out))
         }

@@ -18,6 +18,7 @@ use crate::event::{config, journal};
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
+use crate::model::units::Bytes;
 use crate::view::human;
 use crate::view::human::Look;
 
@@ -57,6 +58,25 @@ pub(super) fn pause(config: &Config, out: &mut impl Write) -> anyhow::Result<Exi
     let marker = config.pause_marker();
     std::fs::write(&marker, "").with_context(|| shown(&marker))?;
     writeln!(out, "a runner stops after the games under way; one that starts goes on")?;
+    Ok(Exit::Success)
+}
+
+/// Cuts off a last record that is not whole.
+pub(super) fn repair(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
+    match journal::repair(&config.journal) {
+        Ok(None) => {
+            writeln!(out, "{} is whole: there is nothing to repair", shown(&config.journal))?
+        }
+        Ok(Some(repaired)) => writeln!(
+            out,
+            "cut off line {} of {} ({}), kept in {}; every record before it is whole, and `gate4k event run` goes on",
+            repaired.line,
+            shown(&config.journal),
+            Bytes(repaired.bytes),
+            shown(&repaired.kept)
+        )?,
+        Err(error) => return Ok(super::views::told(&error)),
+    }
     Ok(Exit::Success)
 }
 

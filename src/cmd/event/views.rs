@@ -23,7 +23,7 @@ fn ledger(config: &Config) -> Result<(Ledger, Option<journal::Torn>), JournalErr
     Ok((ledger, torn))
 }
 
-fn told(error: &JournalError) -> Exit {
+pub(super) fn told(error: &JournalError) -> Exit {
     match error {
         JournalError::Read { source, path } if source.kind() == std::io::ErrorKind::NotFound => {
             tell(&format!(
