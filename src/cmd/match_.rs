@@ -166,6 +166,7 @@ fn engine(asked: Asked, args: &MatchArgs, judge: &mut Option<Judge>) -> Result<E
     let (start, mut options) = match asked.source {
         Source::Program(mut program) => {
             program.memory = memory;
+            program.look().map_err(|why| CheckError::Configuration(why.into()))?;
             (Start::Trusted(program), Vec::new())
         }
         Source::Entry(path) => {

@@ -104,6 +104,11 @@ impl Past {
             let entry = self.config.entries.iter().find(|entry| entry.name == name).unwrap();
             sha256(fs::read(entry.path.join("engine")).unwrap())
         };
+        // Each move takes as long as it earns.
+        let TimeControl::Clock { base, increment, .. } = self.config.control else {
+            panic!("an event has a clock");
+        };
+        let [base, used] = [base, increment].map(|time| u64::try_from(time.as_micros()).unwrap());
         let started = GameStarted {
             id: id.clone(),
             stage: self.number,
@@ -117,13 +122,10 @@ impl Past {
             time_control: String::new(),
             sha256: [sum(white), sum(black)],
             options: [String::new(), String::new()],
-            clocks: [0, 0],
+            clocks: [base, base],
             at: self.at.into(),
         };
         self.add(Record::GameStarted(started));
-        // Each move takes as long as it earns.
-        let TimeControl::Clock { increment, .. } = self.config.control else { panic!("no clock") };
-        let used = u64::try_from(increment.as_micros()).unwrap();
         let played = moves.strip_prefix(self.opening).expect("the book's opening first");
         for (number, uci) in played.split_whitespace().enumerate() {
             self.add(Record::Ply(Ply {
@@ -131,7 +133,7 @@ impl Past {
                 number,
                 uci: uci.into(),
                 used,
-                clocks: [0, 0],
+                clocks: [base, base],
                 eval: None,
                 depth: None,
                 seldepth: None,

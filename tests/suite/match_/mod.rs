@@ -178,7 +178,6 @@ fn a_slow_start_is_waited_for_and_a_dead_one_loses_its_games() {
 
     for (engine, why) in [
         (table.engine("A", "slowinit:60000"), "no uciok within 2s"),
-        ("name=A cmd=/nonexistent/engine".to_owned(), "cannot run /nonexistent/engine"),
         ("name=A cmd=false".to_owned(), "it ended before uciok (exit status 1)"),
     ] {
         let _ = fs::remove_file(table.path("events"));
@@ -199,6 +198,22 @@ fn a_slow_start_is_waited_for_and_a_dead_one_loses_its_games() {
             reason.contains(why)
         });
         assert!(told, "{games:?}");
+    }
+}
+
+fn a_program_that_does_not_exist_is_refused_before_the_first_game() {
+    let table = Table::set("nowhere");
+    let readme = format!("name=A cmd={}/README.md", env!("CARGO_MANIFEST_DIR"));
+    for (engine, named) in [
+        ("name=A cmd=/nonexistent/engine".to_owned(), "/nonexistent/engine"),
+        ("name=A cmd=no-such-engine-on-the-path".to_owned(), "no-such-engine-on-the-path"),
+        // There, but no program.
+        (readme, "README.md"),
+    ] {
+        let output = table.command(&[table.engine("B", ""), engine], &[]).output().unwrap();
+        let played = table.played(&output);
+        assert_eq!((played.code, played.events.len()), (2, 0), "{}", played.err);
+        assert!(played.err.contains("cannot run") && played.err.contains(named), "{}", played.err);
     }
 }
 
@@ -390,6 +405,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow the_last_words_of_a_crashed_engine_are_kept,
         slow lines_to_begin_with_come_before_uci,
         slow a_hang_with_a_clock_is_a_stalled_connection,
+        quick a_program_that_does_not_exist_is_refused_before_the_first_game,
         slow a_move_that_is_said_twice_is_no_answer_to_the_next_question,
         slow a_hang_without_a_clock_is_bounded_too,
         slow illegal_and_null_moves_lose,
