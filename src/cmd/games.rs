@@ -107,9 +107,13 @@ pub(super) fn each(
                 take(told, number);
             })?;
         } else {
-            for game in PgnSource::open(file).map_err(told)? {
+            let mut source = PgnSource::open(file).map_err(told)?;
+            while let Some(game) = source.next() {
                 take(Told::Game(&game.map_err(told)?), number);
                 games += 1;
+                for warning in source.warnings() {
+                    tell(&format!("warning: {warning}"));
+                }
             }
         }
         take(Told::End, number);

@@ -1,6 +1,6 @@
 //! An event's engines and games, reduced to what standings need: a few dozen bytes a game, however long it was.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use shakmaty::Color;
 
@@ -282,10 +282,17 @@ impl FieldBuilder {
         }
 
         let mut games = self.games;
-        if games.iter().all(|sourced| sourced.game.at.is_some()) {
-            games.sort_by_key(|sourced| sourced.game.at);
-            if games.windows(2).any(|two| two[0].game.at == two[1].game.at) {
-                games.sort_by_key(|sourced| (sourced.source, sourced.game.at));
+        let places: Option<Vec<RoundGame>> = games.iter().map(|sourced| sourced.game.at).collect();
+        if let Some(mut places) = places {
+            places.sort_unstable();
+            if places.windows(2).all(|two| two[0] != two[1]) {
+                games.sort_by_key(|sourced| sourced.game.at);
+            } else {
+                // Tags that repeat within a file number nothing: its own order is the order of play.
+                let repeats = repeating(&games);
+                games.sort_by_key(|one| {
+                    (one.source, one.game.at.filter(|_| !repeats.contains(&one.source)))
+                });
             }
         }
         let games: Vec<Game> =
@@ -311,6 +318,13 @@ impl FieldBuilder {
             by_engine,
         }
     }
+}
+
+/// The files in which two finished games have the same place.
+fn repeating(games: &[Sourced]) -> BTreeSet<u32> {
+    let mut met = HashSet::new();
+    let finished = games.iter().filter(|one| one.game.result != GameResult::Unfinished);
+    finished.filter(|one| !met.insert((one.source, one.game.at))).map(|one| one.source).collect()
 }
 
 impl Sourced {

@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 use super::field::{Field, FieldBuilder, Game};
 use super::journal::record::{
     Annulled, Decision, Fix, GameFinished, GameStarted, Header, History, Interrupted, Ply, Receipt,
-    Record, StageFinished, StageStarted, Then,
+    Record, StageFinished, StageStarted, Then, Update,
 };
 use super::journal_games;
 use super::stage::Results;
@@ -33,6 +33,8 @@ pub struct Ledger {
     pub annulled: Vec<Annulled>,
     /// Crash fixes.
     pub fixes: Vec<Fix>,
+    /// Updates between stages.
+    pub updates: Vec<Update>,
     /// Who won, once it is over.
     pub winner: Option<String>,
     /// Why it stopped last, if it has not gone on since.
@@ -196,6 +198,13 @@ impl Ledger {
             Record::Fix(fix) => {
                 self.receipts.insert(fix.entry.clone(), fix.receipt.clone());
                 self.fixes.push(fix);
+            }
+            Record::Update(update) => {
+                if update.stage != self.stages.len() {
+                    return Err(format!("{} is updated within a stage", update.entry));
+                }
+                self.receipts.insert(update.entry.clone(), update.receipt.clone());
+                self.updates.push(update);
             }
             Record::Paused { why } => self.paused = Some(why),
             Record::EventFinished { winner } => self.winner = Some(winner),

@@ -49,6 +49,15 @@ pub enum Draw {
     ReversedRanking,
 }
 
+/// Whether engines may be updated before a stage (rules 4.2 and 4.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Updates {
+    /// They stay as they were frozen.
+    Forbidden,
+    /// Those that play in it may be others, which pass the gate again.
+    Allowed,
+}
+
 /// A stage.
 #[derive(Clone, Debug)]
 pub struct Stage {
@@ -66,6 +75,8 @@ pub struct Stage {
     pub chain: &'static Chain,
     /// How many go on, or win.
     pub promote: usize,
+    /// Whether engines may be updated before it.
+    pub updates: Updates,
 }
 
 /// The results of a stage's finished games, by place in the schedule.
@@ -244,6 +255,7 @@ mod tests {
             draw: Draw::Seeds,
             chain: Chain::named("4k").unwrap(),
             promote: 2,
+            updates: Updates::Forbidden,
         }
     }
 

@@ -11,7 +11,7 @@ use super::journal::{self, JournalError};
 use super::journal_games;
 use super::ledger::Ledger;
 use super::ratings::EventRatings;
-use super::stage::Stage;
+use super::stage::{Stage, Updates};
 use crate::game::clock::TimeControl;
 use crate::game::end::Referee;
 use crate::model::game::ending::Termination;
@@ -84,6 +84,12 @@ pub fn verify(config: &Config) -> Result<Verified, JournalError> {
                 open.remove(&annulled.id);
             }
             Record::StageFinished(outcome) => check_stage(config, &ledger, outcome, &mut wrong),
+            Record::Update(update) => {
+                let stage = config.stages.get(update.stage);
+                if stage.is_none_or(|stage| stage.updates == Updates::Forbidden) {
+                    wrong(format!("{} was updated before a stage that forbids it", update.entry));
+                }
+            }
             Record::EventFinished { winner } => {
                 let last = ledger.stages.last().and_then(|stage| stage.outcome.as_ref());
                 if last.and_then(|outcome| outcome.order.first()) != Some(winner) {

@@ -61,6 +61,13 @@ pub(super) fn run(
             ),
             Exit::Undecided,
         ),
+        Ok(Outcome::MayUpdate { stage }) => (
+            format!(
+                "paused before {stage}: engines that play in it may be updated now, through the gate again (rule 4.2); \
+                 `gate4k event run {file}` takes what lies there then"
+            ),
+            Exit::Undecided,
+        ),
         Ok(Outcome::StillLevel { stage, pairs }) => (
             format!(
                 "paused: {stage} is still level after {}; see in `gate4k event status {file}` whether both engines \

@@ -123,6 +123,11 @@ pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Ex
     for (name, crashes) in ledger.crashes() {
         writeln!(out, "crashed: {name}, {crashes} (counted as losses, rule 6.2)")?;
     }
+    for update in &ledger.updates {
+        let stage = config.stages.get(update.stage).map_or("", |stage| &stage.name);
+        let sum = &update.receipt.frozen.file;
+        writeln!(out, "updated before {stage}: {} is {sum} now (rule 4.2)", update.entry)?;
+    }
     if ledger.interruptions > 0 {
         writeln!(out, "interruptions decided by rule 6.1: {}", ledger.interruptions)?;
     }

@@ -11,17 +11,19 @@ use std::sync::Arc;
 use shakmaty::{Chess, Position};
 
 use super::config::Config;
-use super::entrants::{Admission, Entrant, Judges};
+use super::entrants::{Admission, Entrant, Judges, now};
 use super::field::Field;
 use super::history;
 use super::interrupted::{self, Verdict};
-use super::journal::record::{Frozen, FrozenBook, Header, Record, StageFinished, StageStarted};
+use super::journal::record::{
+    Frozen, FrozenBook, Header, Record, StageFinished, StageStarted, Update,
+};
 use super::journal::{self, Journal};
 use super::ledger::Ledger;
 use super::ratings::EventRatings;
 use super::recorder::{Broken, uci};
 use super::schedule::{Pairing, Schedule};
-use super::stage::{Draw, Format, Stage};
+use super::stage::{Draw, Format, Stage, Updates};
 use super::standings::Standings;
 use crate::engine::stop::{Level, Stop};
 use crate::game::openings::{Book, Order, Wanted};
@@ -61,6 +63,11 @@ pub enum Outcome {
         game: String,
         /// Which engine, and why.
         why: String,
+    },
+    /// A stage is over, and engines may be updated before the next.
+    MayUpdate {
+        /// The next.
+        stage: String,
     },
     /// A match that is played on is still level.
     StillLevel {
@@ -112,7 +119,15 @@ pub fn run(
         Ok(engines) => engines,
         Err(outcome) => return Ok(outcome),
     };
+    let begun = conductor.ledger.stages.len();
     for number in 0..config.stages.len() {
+        let is_next = number == conductor.ledger.stages.len();
+        if is_next && number > begun && config.stages[number].updates == Updates::Allowed {
+            let stage = config.stages[number].name.clone();
+            let why = format!("engines may be updated before {stage}");
+            conductor.keep(Record::Paused { why })?;
+            return Ok(Outcome::MayUpdate { stage });
+        }
         if let Some(outcome) = conductor.stage(number, &engines)? {
             return Ok(outcome);
         }
@@ -202,7 +217,8 @@ impl<'a> Conductor<'a> {
         if self.config.history.is_empty() || is_begun {
             return Ok(());
         }
-        let history = history::read(&self.config.history)?;
+        let (history, odd) = history::read(&self.config.history)?;
+        odd.iter().for_each(|line| self.audience.say(line));
         let games: u64 = history.files.iter().map(|file| file.games).sum();
         let count = if games == 1 { "counts" } else { "count" };
         let games = counted(games, "game");
@@ -214,12 +230,17 @@ impl<'a> Conductor<'a> {
     fn entrants(&mut self) -> Result<Result<Vec<Arc<Engine>>, Outcome>, EventError> {
         let mut judges = Judges::default();
         let mut engines = Vec::new();
+        let may_update = self.may_update();
         let mut refused = None;
         for entry in &self.config.entries {
             let entrant = Entrant::read(&mut judges, self.config, entry)?;
             match self.ledger.receipts.get(&entry.name) {
-                Some(receipt) => unchanged(&entry.name, &receipt.frozen, &entrant.frozen)?,
-                None => {
+                Some(receipt) if receipt.frozen == entrant.frozen => {}
+                Some(receipt) if !may_update.contains(&entry.name) => {
+                    unchanged(&entry.name, &receipt.frozen, &entrant.frozen)?;
+                }
+                known => {
+                    let before = known.map(|receipt| receipt.frozen.clone());
                     let admission = {
                         let progress = self.audience.progress(&entry.name);
                         let progress: Progress<'_> = &*progress;
@@ -231,7 +252,16 @@ impl<'a> Conductor<'a> {
                                 "{} is {} and frozen: SHA-256 {}",
                                 entry.name, receipt.verdict, receipt.frozen.file
                             ));
-                            self.keep(Record::Receipt(receipt))?;
+                            self.keep(match before {
+                                None => Record::Receipt(receipt),
+                                Some(before) => Record::Update(Update {
+                                    entry: entry.name.clone(),
+                                    stage: self.ledger.stages.len(),
+                                    before,
+                                    receipt,
+                                    at: now(),
+                                }),
+                            })?;
                         }
                         Admission::Refused(report) => {
                             self.audience.refused(&report);
@@ -252,6 +282,17 @@ impl<'a> Conductor<'a> {
             Some(undecided) => Err(Outcome::Refused { undecided }),
             None => Ok(engines),
         })
+    }
+
+    /// Who may come with other files now: those who play in the next stage, where it allows that and has not begun.
+    fn may_update(&self) -> Vec<String> {
+        let number = self.ledger.stages.len();
+        let is_between = self.ledger.stages.last().is_some_and(|stage| stage.outcome.is_some());
+        let next = self.config.stages.get(number).filter(|_| is_between);
+        match next.filter(|stage| stage.updates == Updates::Allowed) {
+            Some(stage) => self.seats(stage, number),
+            None => Vec::new(),
+        }
     }
 
     /// Plays a stage to its end; an outcome where the event cannot go on.

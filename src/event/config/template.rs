@@ -93,6 +93,9 @@ book = "minifinal.pgn"
 draw = "reversed-ranking"
 tie-breaks = "4k"
 promote = 1
+# Rules 3.1 and 4.2: the MiniFinal is an event of its own. With updates = true the run pauses before it, and an engine
+# that was updated then plays it, once it has passed the gate again.
+updates = false
 "#;
 
 /// Writes the file for the entries of a directory (hidden files and texts such as README.md are none), as it will be seen from `beside` (the directory of the

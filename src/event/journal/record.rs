@@ -41,6 +41,8 @@ pub enum Record {
     StageFinished(StageFinished),
     /// A crash was fixed between stages (rule 6.3).
     Fix(Fix),
+    /// An engine was updated before a stage that allows it (rule 4.2).
+    Update(Update),
     /// The event stopped before its end.
     Paused {
         /// Why.
@@ -457,6 +459,22 @@ pub struct Fix {
     /// Its files before.
     pub before: Frozen,
     /// The receipt of the mended one.
+    pub receipt: Receipt,
+    /// When, as RFC 3339.
+    pub at: String,
+}
+
+/// An update between stages.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Update {
+    /// The entry.
+    pub entry: String,
+    /// The number of the stage before which it came.
+    pub stage: usize,
+    /// Its files before.
+    pub before: Frozen,
+    /// The receipt of what plays from now on.
     pub receipt: Receipt,
     /// When, as RFC 3339.
     pub at: String,

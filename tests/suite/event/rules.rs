@@ -198,6 +198,39 @@ fn an_engine_that_crashed_twice_and_promotes_may_be_fixed() {
     event.finish();
 }
 
+/// As in a real event, whose engine stalled in the pool and was updated for the MiniFinal.
+fn engines_may_be_updated_before_a_stage_that_says_so_through_the_gate() {
+    let minifinal = MINIFINAL.to_owned() + "updates = true\n";
+    let event =
+        Event::new(&[("A", "elf"), ("B", "elf32")], "0.5+0.01", &format!("{POOL}{minifinal}"));
+    let mut past = Past::new(&event);
+    past.stage(&["A", "B"]);
+    past.game(1, "A", "B", WHITE_MATES);
+    past.game(2, "B", "A", REPEATED);
+    drop(past);
+    let old = fs::read(event.path("B/engine")).unwrap();
+    let other = super::table::shipped("rules-example-1").join("engine");
+    // Not before the stage is over.
+    fs::copy(&other, event.path("B/engine")).unwrap();
+    let (code, text) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 2 && text.contains("rule 4.4"), "{text}");
+    fs::write(event.path("B/engine"), &old).unwrap();
+    let (code, text) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 4 && text.contains("paused before MiniFinal"), "{text}");
+    // What does not pass the gate does not play.
+    fs::write(event.path("B/engine"), "#!/bin/sh\nexit 1\n").unwrap();
+    let (code, text) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 1 && text.contains("rejected"), "{text}");
+    fs::copy(&other, event.path("B/engine")).unwrap();
+    let text = event.finish();
+    assert!(text.contains("B is accepted and frozen") || text.contains("B is undecided"), "{text}");
+    let updates = event.records("update");
+    assert_eq!(updates.len(), 1);
+    assert_eq!(updates[0]["before"]["file"], gate4k::model::text::sha256(&old));
+    let (_, status) = event.ask(&["event", "status"]);
+    assert!(status.contains("updated before MiniFinal: B is "), "{status}");
+}
+
 /// Season 17's rule, off for the 4k event: three crashes, and all games of an engine are annulled.
 fn an_engine_that_crashes_three_times_is_out_where_the_event_says_so() {
     // With three, one has a bye in each round: A-C and B's games of the first double are rounds 1 to 6.
@@ -314,6 +347,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow a_tie_that_no_rule_breaks_waits_for_the_organisers [Landlock],
         slow a_pool_of_two_that_ends_level_is_decided_by_its_tie_breaks [Landlock],
         slow an_engine_that_crashed_twice_and_promotes_may_be_fixed [Landlock],
+        slow engines_may_be_updated_before_a_stage_that_says_so_through_the_gate [Landlock, Xz],
         slow an_engine_that_crashes_three_times_is_out_where_the_event_says_so [Landlock, Xz],
         slow a_book_that_was_edited_is_refused_and_reverses_are_compared [Landlock],
         quick what_is_odd_about_a_book_is_told_before_the_first_game,
