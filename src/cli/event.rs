@@ -9,6 +9,8 @@ use clap::{Args, Subcommand, ValueEnum};
 pub enum EventCommand {
     /// Write a commented event.toml for the entries of a directory
     New(NewArgs),
+    /// Tell what an event file would play: rounds, games, hours, openings
+    Plan(EventFile),
     /// Gate the entries, play, and go on after whatever ended it
     Run(EventRunArgs),
     /// The same as run

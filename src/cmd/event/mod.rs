@@ -1,6 +1,7 @@
 //! `gate4k event`: a whole event, from its file to its winner.
 
 mod organise;
+mod plan;
 mod replay;
 mod run;
 mod views;
@@ -19,6 +20,7 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
     match command {
         EventCommand::New(args) => organise::new(args, out),
         EventCommand::ReplayGames(args) => replay::run(args, out),
+        EventCommand::Plan(file) => with(&file.event, |config| plan::run(config, out)),
         EventCommand::Run(args) | EventCommand::Resume(args) => {
             with(&args.file.event, |config| run::run(config, args, out))
         }

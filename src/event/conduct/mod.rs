@@ -119,10 +119,10 @@ pub fn run(
         Ok(engines) => engines,
         Err(outcome) => return Ok(outcome),
     };
-    let begun = conductor.ledger.stages.len();
+    let over = conductor.ledger.stages.iter().filter(|stage| stage.outcome.is_some()).count();
     for number in 0..config.stages.len() {
         let is_next = number == conductor.ledger.stages.len();
-        if is_next && number > begun && config.stages[number].updates == Updates::Allowed {
+        if is_next && number > over && config.stages[number].updates == Updates::Allowed {
             let stage = config.stages[number].name.clone();
             let why = format!("engines may be updated before {stage}");
             conductor.keep(Record::Paused { why })?;

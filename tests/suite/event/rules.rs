@@ -325,6 +325,24 @@ fn what_is_odd_about_a_book_is_told_before_the_first_game() {
     assert!(code == 2 && text.contains(told), "{text}");
 }
 
+fn a_plan_tells_games_hours_and_openings() {
+    let stages = format!("{POOL}{}", MINIFINAL.replace("pairs = 1", "pairs = 3"));
+    let entries = [("A", "elf"), ("B", "elf32"), ("C", "elf")];
+    let event = Event::with(&entries, "30:00+3", "concurrency = 2\n", &stages);
+    let (code, text) = event.ask(&["event", "plan"]);
+    assert_eq!(code, 0, "{text}");
+    // Two sides of 30 minutes and 80 times 3 seconds; three turns of two games each.
+    let expected = "Small: 3 engines at 1800+3, 2 games at a time\n\
+        Pool: 3 engines, 6 rounds, 6 games; up to 3h 24m\n  1 opening of book.txt, which holds 3\n\
+        MiniFinal: 2 engines, 6 rounds, 6 games, and pairs until one is decisive if tied; up to 3h 24m\n  \
+        3 openings of book.txt, which holds 3\n\
+        in all 12 games; up to 6h 48m if each has 80 moves and uses all its time\n";
+    assert_eq!(text, expected);
+    event.write("book.txt", "e4 e5\n");
+    let (code, text) = event.ask(&["event", "plan"]);
+    assert!(code == 1 && text.contains("which holds only 1"), "{text}");
+}
+
 fn the_systemd_unit_says_what_the_program_understands() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let unit = fs::read_to_string(root.join("contrib/gate4k-event@.service")).unwrap();
@@ -351,6 +369,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow an_engine_that_crashes_three_times_is_out_where_the_event_says_so [Landlock, Xz],
         slow a_book_that_was_edited_is_refused_and_reverses_are_compared [Landlock],
         quick what_is_odd_about_a_book_is_told_before_the_first_game,
+        quick a_plan_tells_games_hours_and_openings,
         quick the_systemd_unit_says_what_the_program_understands,
     ]
 }
