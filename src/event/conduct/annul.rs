@@ -27,7 +27,12 @@ impl Conductor<'_> {
         let Some(Known { id, stage, at }) = self.known(word) else {
             return Err(EventError::NotNow(format!(
                 "no game {word:?} has been played or is under way; name it by its place in this stage, such as \
-                 3.1, or as `gate4k event status` and `gate4k event export json` do"
+                 3.1, by stage and place, such as {:?}, or by its id",
+                self.config
+                    .stages
+                    .first()
+                    .map(|stage| format!("{} 3.1", stage.name))
+                    .unwrap_or_default()
             )));
         };
         if self.ledger.stages[stage].outcome.is_some() {
@@ -37,10 +42,18 @@ impl Conductor<'_> {
                 self.config.stages[stage].name
             )));
         }
-        let is_struck = self.ledger.annulled.iter().any(|one| one.id == id && one.then == then)
-            && then == Then::Nothing;
-        if is_struck {
-            return Err(EventError::NotNow(format!("{id} is annulled already")));
+        // The journal takes nothing that could not follow from what it holds.
+        let state = &self.ledger.stages[stage];
+        let is_played = self.ledger.open.contains_key(&id) || state.results().contains_key(&at);
+        let last = self.ledger.annulled.iter().rev().find(|one| one.id == id);
+        match last.map(|one| one.then) {
+            _ if !is_played => {
+                return Err(EventError::NotNow(format!("{id} is to be played again already")));
+            }
+            Some(Then::Nothing) if then == Then::Nothing => {
+                return Err(EventError::NotNow(format!("{id} is annulled already")));
+            }
+            _ => {}
         }
         let annulled = Annulled {
             id,

@@ -86,6 +86,12 @@ fn a_game_that_was_annulled_may_be_played_again() {
     let event = played();
     assert_eq!(event.ask(&["event", "annul", "2.1", "--reason", "a power cut"]).0, 0);
     assert_eq!(event.ask(&["event", "replay", "2.1", "--reason", "both agreed"]).0, 0);
+    let journal = std::fs::read(event.path("event.journal")).unwrap();
+    for command in ["annul", "replay"] {
+        let (code, text) = event.ask(&["event", command, "2.1", "--reason", "x"]);
+        assert!(code == 2 && text.contains("to be played again already"), "{text}");
+    }
+    assert_eq!(std::fs::read(event.path("event.journal")).unwrap(), journal);
     event.finish();
     let (_, table) = event.ask(&["standings", "event.journal"]);
     assert!(table.contains("Small: Pool: 2 games") && !table.contains("annulled"), "{table}");
