@@ -130,7 +130,7 @@ pub struct ForfeitArgs {
     /// The event
     #[command(flatten)]
     pub file: EventFile,
-    /// Who loses it
+    /// The engine that loses it
     #[arg(long, value_name = "NAME")]
     pub loser: String,
     /// Why

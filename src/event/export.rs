@@ -37,7 +37,7 @@ pub fn pgn(config: &Config, take: &mut dyn FnMut(&str)) -> Result<(), JournalErr
             }
             Record::Annulled(annulled) => drop(open.remove(&annulled.id)),
             Record::GameFinished(mut game) => {
-                // What was struck out was played all the same: it is there, without a result.
+                // A game that was struck out was played all the same: it is there, without a result.
                 if let Some(annulled) = struck.by(&game.id, line) {
                     game.annul(&annulled.reason);
                 }

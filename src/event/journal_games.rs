@@ -62,7 +62,7 @@ impl Struck {
         Ok(all)
     }
 
-    /// What struck out a game that ended, or stood, in this line.
+    /// The record that struck out a game whose end stands in this line.
     #[must_use]
     pub fn by(&self, id: &str, line: u64) -> Option<&Annulled> {
         let later = self.0.iter().filter(|(at, one)| *at > line && one.id == id);

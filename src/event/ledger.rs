@@ -358,6 +358,53 @@ mod tests {
         assert_eq!(ledger.stages[0].field(NonZeroU32::new(1)).indices().count(), 3);
     }
 
+    fn struck(game: &GameFinished, then: Then) -> Record {
+        Record::Annulled(Annulled {
+            id: game.id.clone(),
+            stage: game.stage,
+            round: game.round,
+            game: game.game,
+            then,
+            reason: "a test".into(),
+            at: String::new(),
+        })
+    }
+
+    #[test]
+    fn games_are_struck_out_whether_they_have_ended_or_are_under_way() {
+        let mut ledger = begun();
+        let [first, second, ..] = &games()[..] else { panic!("games") };
+        play(&mut ledger, first).unwrap();
+        ledger.apply(Record::GameStarted(started(second))).unwrap();
+        for game in [first, second] {
+            ledger.apply(struck(game, Then::Nothing)).unwrap();
+            // Its place is taken, and counts for nobody.
+            let result = ledger.stages[0].results().get(&game.place());
+            assert_eq!(result, Some(&GameResult::Unfinished));
+            assert!(ledger.apply(Record::GameStarted(started(game))).is_err());
+        }
+        assert!(ledger.open.is_empty());
+        let field = ledger.stages[0].field(None);
+        assert!(field.indices().all(|engine| field.of(engine).count() == 0));
+        ledger.apply(struck(first, Then::PlayedAgain)).unwrap();
+        play(&mut ledger, first).unwrap();
+        assert_eq!(ledger.stages[0].field(None).games().len(), 1);
+        assert_eq!(ledger.annulled_in(0).len(), 3);
+    }
+
+    #[test]
+    fn nothing_is_struck_out_that_was_not_played_or_has_had_its_consequences() {
+        let mut ledger = begun();
+        let game = &games()[0];
+        let error = ledger.apply(struck(game, Then::PlayedAgain)).unwrap_err();
+        assert!(error.contains("was never played"), "{error}");
+        play(&mut ledger, game).unwrap();
+        let (order, promoted) = (vec!["b".to_owned()], vec!["b".to_owned()]);
+        ledger.apply(Record::StageFinished(StageFinished { stage: 0, order, promoted })).unwrap();
+        let error = ledger.apply(struck(game, Then::PlayedAgain)).unwrap_err();
+        assert!(error.contains("after the end of its stage"), "{error}");
+    }
+
     #[test]
     fn a_place_has_one_game_and_its_moves_are_legal() {
         let mut ledger = begun();

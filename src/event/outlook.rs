@@ -1,4 +1,4 @@
-//! What an event will play, before it begins: engines, rounds, games, openings and hours of each stage.
+//! The games that an event will play, before it begins: engines, rounds, games, openings and hours of each stage.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -171,7 +171,7 @@ impl PgnSource {
         })
     }
 
-    /// What was odd about the games so far and keeps none of them from being counted.
+    /// The oddities of the games so far that keep none of them from being counted.
     pub fn warnings(&mut self) -> Vec<PgnError> {
         std::mem::take(&mut self.warnings)
     }

@@ -95,11 +95,11 @@ pub struct Bounds {
     pub ready: Duration,
     /// From `quit` to the end of the process.
     pub quit: Duration,
-    /// What becomes of games whose engine does not start.
+    /// The fate of games whose engine does not start.
     pub missing: Missing,
 }
 
-/// What becomes of a game whose engine does not start.
+/// The fate of a game whose engine does not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// The engine loses it.

@@ -37,7 +37,7 @@ impl Conductor<'_> {
         Ok(())
     }
 
-    /// What organisers should know of a book before the first game.
+    /// Tells organisers what is odd about a book, before the first game.
     fn remarks(&mut self, stage: &Stage, book: &Book) {
         let needed = stage.openings();
         let mut met: HashMap<Chess, usize> = HashMap::new();

@@ -282,7 +282,7 @@ impl<'a> Conductor<'a> {
         })
     }
 
-    /// Who may come with other files now: those who play in the next stage, where it allows that and has not begun.
+    /// The entries that may come with other files now: those that play in the next stage, where it allows that and has not begun.
     fn may_update(&self) -> Vec<String> {
         let number = self.ledger.stages.len();
         let is_between = self.ledger.stages.last().is_some_and(|stage| stage.outcome.is_some());

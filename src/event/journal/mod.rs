@@ -92,7 +92,7 @@ pub enum JournalError {
         offset: u64,
         /// How many bytes of it there are.
         bytes: u64,
-        /// What is wrong.
+        /// The fault.
         what: String,
     },
     /// The file is something else, or of another version.

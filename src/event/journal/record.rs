@@ -370,7 +370,7 @@ pub struct Annulled {
     pub round: u32,
     /// Its number in the round, from 1.
     pub game: u32,
-    /// What becomes of its place in the schedule.
+    /// The fate of its place in the schedule.
     pub then: Then,
     /// Why.
     pub reason: String,
@@ -378,7 +378,7 @@ pub struct Annulled {
     pub at: String,
 }
 
-/// What becomes of the place of a game that was struck out.
+/// The fate of the place of a game that was struck out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Then {

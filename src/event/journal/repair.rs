@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::{JournalError, lock, scan, sync_directory};
 
-/// What was cut off.
+/// A record that was cut off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repaired {
     /// Which line, from 1.
@@ -59,7 +59,7 @@ mod tests {
     use super::super::{Journal, line};
     use super::*;
 
-    /// What a crash may leave of the bytes behind `from`: none of them, zeros for all, or for those of the first block.
+    /// The states in which a crash may leave the bytes behind `from`: none of them, zeros for all, or for those of the first block.
     fn left(whole: &[u8], from: usize, to: usize) -> [Vec<u8>; 3] {
         let cut = whole[..from].to_vec();
         let mut zeros = whole[..to].to_vec();

@@ -217,7 +217,7 @@ fn engines_may_be_updated_before_a_stage_that_says_so_through_the_gate() {
     fs::write(event.path("B/engine"), &old).unwrap();
     let (code, text) = event.ask(&["event", "run", "--quiet"]);
     assert!(code == 4 && text.contains("paused before MiniFinal"), "{text}");
-    // What does not pass the gate does not play.
+    // An update that does not pass the gate does not play.
     fs::write(event.path("B/engine"), "#!/bin/sh\nexit 1\n").unwrap();
     let (code, text) = event.ask(&["event", "run", "--quiet"]);
     assert!(code == 1 && text.contains("rejected"), "{text}");

@@ -35,7 +35,7 @@ fn an_engine_that_does_not_start_pauses_the_event_and_forfeits_nothing() {
     }
     let (_, status) = event.ask(&["event", "status"]);
     assert!(status.contains("paused: B does not start"), "{status}");
-    // What the organisers say is lost is lost, and by nobody else.
+    // The organisers may say that it is at fault, and nobody else.
     let forfeit = |loser: &str, place: &str| {
         let words = ["event", "forfeit", place, "--loser", loser, "--reason", "its file is broken"];
         event.ask(&words)
