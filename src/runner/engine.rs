@@ -391,7 +391,7 @@ impl Seat<'_> {
         let asked = self.heartbeat.map(|_| Moment::now());
         let answer = ask(self);
         let lost = self.heartbeat.zip(asked).and_then(|((heartbeat, limit), asked)| {
-            let lasted = heartbeat.missed(asked);
+            let lasted = heartbeat.longest(asked);
             (lasted >= *limit).then_some(Lost::Standstill(lasted))
         });
         (answer, lost)

@@ -66,9 +66,10 @@ impl Heartbeat {
         self.over.store(true, Ordering::Release);
     }
 
-    /// How long the referee stood still since then, a standstill that has only just ended among it.
-    pub(super) fn missed(&self, since: Moment) -> Duration {
-        self.with(|pulse| pulse.missed(since, Moment::now()))
+    /// The longest standstill of the referee since then, one that has only just ended among them. Short ones are not
+    /// added up: a game in which a move takes minutes would be broken off for a busy host.
+    pub(super) fn longest(&self, since: Moment) -> Duration {
+        self.with(|pulse| pulse.longest(since, Moment::now()))
     }
 
     fn with<T>(&self, of: impl FnOnce(&mut Pulse) -> T) -> T {
@@ -93,9 +94,9 @@ impl Pulse {
         (passed > PERIOD + LATE).then_some(Standstill { from: self.last, to: now })
     }
 
-    fn missed(&self, since: Moment, now: Moment) -> Duration {
+    fn longest(&self, since: Moment, now: Moment) -> Duration {
         let all = self.standstills.iter().copied().chain(self.since_last(now));
-        all.map(|one| one.to.0.saturating_sub(one.from.max(since).0)).sum()
+        all.map(|one| one.to.0.saturating_sub(one.from.max(since).0)).max().unwrap_or_default()
     }
 }
 
@@ -118,22 +119,28 @@ mod tests {
     #[test]
     fn beats_that_are_a_little_late_are_no_standstill() {
         let busy = pulse(&[100, 350, 800, 900]);
-        assert_eq!(busy.missed(at(0), at(1200)), Duration::ZERO);
+        assert_eq!(busy.longest(at(0), at(1200)), Duration::ZERO);
     }
 
     #[test]
     fn a_standstill_counts_from_the_question_on() {
         let stopped = pulse(&[100, 7100, 7200]);
-        assert_eq!(stopped.missed(at(50), at(7250)), Duration::from_millis(7000));
-        assert_eq!(stopped.missed(at(5100), at(7250)), Duration::from_millis(2000));
-        assert_eq!(stopped.missed(at(7150), at(7250)), Duration::ZERO);
+        assert_eq!(stopped.longest(at(50), at(7250)), Duration::from_millis(7000));
+        assert_eq!(stopped.longest(at(5100), at(7250)), Duration::from_millis(2000));
+        assert_eq!(stopped.longest(at(7150), at(7250)), Duration::ZERO);
+    }
+
+    #[test]
+    fn short_standstills_are_not_added_up() {
+        let busy = pulse(&[700, 800, 1500, 1600, 2300]);
+        assert_eq!(busy.longest(at(0), at(2350)), Duration::from_millis(700));
     }
 
     /// The thread of a game may wake before the heartbeat's.
     #[test]
     fn a_standstill_is_seen_before_the_next_beat() {
         let stopped = pulse(&[100, 200]);
-        assert_eq!(stopped.missed(at(150), at(5200)), Duration::from_millis(5000));
+        assert_eq!(stopped.longest(at(150), at(5200)), Duration::from_millis(5000));
     }
 
     #[test]
@@ -141,6 +148,6 @@ mod tests {
         let beats: Vec<u64> = (1..=200).map(|beat| beat * 1000).collect();
         let stopped = pulse(&beats);
         assert_eq!(stopped.standstills.len(), REMEMBERED);
-        assert_eq!(stopped.missed(at(199_500), at(200_050)), Duration::from_millis(500));
+        assert_eq!(stopped.longest(at(199_500), at(200_050)), Duration::from_millis(500));
     }
 }
