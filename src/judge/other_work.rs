@@ -46,8 +46,16 @@ trait Host {
     fn begin(&mut self);
     /// The other work since then; none where that cannot be told.
     fn since(&mut self) -> Option<OtherWork>;
-    /// Waits until the host is quiet; false if it never is.
-    fn wait(&mut self) -> bool;
+    /// Waits until the host is quiet, with nothing of the entry left.
+    fn wait(&mut self) -> Quiet;
+}
+
+/// The time that a host took to become quiet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Quiet {
+    AtOnce,
+    Later,
+    Never,
 }
 
 /// Judges, and judges again where other work on the host may have caused what failed.
@@ -67,6 +75,7 @@ fn judged_on(
     waits: impl Fn(),
 ) -> Result<EntryReport, CheckError> {
     let mut times = 0;
+    let mut always_at_once = true;
     loop {
         host.begin();
         let mut report = judge()?;
@@ -75,8 +84,14 @@ fn judged_on(
             return Ok(report);
         };
         waits();
-        if times == AGAIN || !host.wait() {
-            leave_open(&mut report, work);
+        let quiet = host.wait();
+        always_at_once &= quiet == Quiet::AtOnce;
+        if times == AGAIN || quiet == Quiet::Never {
+            // What begins with the entry and ends with it, each time, is its own: processes that nobody waits for are in
+            // no account of ours.
+            if !always_at_once {
+                leave_open(&mut report, work);
+            }
             return Ok(report);
         }
         times += 1;
@@ -142,16 +157,18 @@ impl Host for ThisHost {
         self.begun.take()?.until(&Reading::now()?)
     }
 
-    fn wait(&mut self) -> bool {
+    fn wait(&mut self) -> Quiet {
         let until = Instant::now() + WAIT;
+        let mut quiet = Quiet::AtOnce;
         while Instant::now() < until {
             self.begin();
             thread::sleep(LOOK);
             if self.since().is_none_or(|work| !work.is_much()) {
-                return true;
+                return quiet;
             }
+            quiet = Quiet::Later;
         }
-        false
+        Quiet::Never
     }
 }
 
@@ -218,7 +235,7 @@ mod tests {
     /// A host that is as busy as the list says, one item a judgement, and becomes quiet or not.
     struct Played {
         taken: Vec<f64>,
-        becomes_quiet: bool,
+        becomes: Quiet,
     }
 
     impl Host for Played {
@@ -229,8 +246,8 @@ mod tests {
             Some(OtherWork { taken, processors: 4.0 })
         }
 
-        fn wait(&mut self) -> bool {
-            self.becomes_quiet
+        fn wait(&mut self) -> Quiet {
+            self.becomes
         }
     }
 
@@ -245,14 +262,9 @@ mod tests {
     }
 
     /// The report in the end, and how often the entry was judged; it is slow as often as `slow` says.
-    fn judged(
-        taken: &[f64],
-        becomes_quiet: bool,
-        rule: RuleId,
-        slow: usize,
-    ) -> (EntryReport, usize) {
+    fn judged(taken: &[f64], becomes: Quiet, rule: RuleId, slow: usize) -> (EntryReport, usize) {
         let times = Cell::new(0);
-        let mut host = Played { taken: taken.to_vec(), becomes_quiet };
+        let mut host = Played { taken: taken.to_vec(), becomes };
         let judge = || {
             times.set(times.get() + 1);
             Ok(with(vec![if times.get() <= slow {
@@ -266,9 +278,9 @@ mod tests {
 
     #[test]
     fn a_failure_on_a_busy_host_is_judged_again_when_it_is_quiet() {
-        let (report, times) = judged(&[3.0, 0.0], true, RuleId::Startup, 1);
+        let (report, times) = judged(&[3.0, 0.0], Quiet::Later, RuleId::Startup, 1);
         assert_eq!((report.verdict, times), (Verdict::Accepted, 2));
-        let (report, times) = judged(&[3.0, 0.0], true, RuleId::Startup, 9);
+        let (report, times) = judged(&[3.0, 0.0], Quiet::AtOnce, RuleId::Startup, 9);
         assert_eq!(
             (report.verdict, times),
             (Verdict::Rejected, 2),
@@ -278,10 +290,10 @@ mod tests {
 
     #[test]
     fn a_failure_on_a_host_that_is_never_quiet_stays_open_with_the_figures() {
-        for (taken, becomes_quiet, expected) in
-            [(vec![3.0], false, 1), (vec![3.0; 9], true, AGAIN + 1)]
+        for (taken, becomes, expected) in
+            [(vec![3.0], Quiet::Never, 1), (vec![3.0; 9], Quiet::Later, AGAIN + 1)]
         {
-            let (report, times) = judged(&taken, becomes_quiet, RuleId::Startup, 99);
+            let (report, times) = judged(&taken, becomes, RuleId::Startup, 99);
             assert_eq!((report.verdict, times), (Verdict::Undecided, expected));
             let found = &report.findings[0];
             assert!(found.summary.contains("no answer within 60 s"), "{found:?}");
@@ -292,12 +304,18 @@ mod tests {
 
     #[test]
     fn no_host_excuses_what_time_cannot_have_caused() {
-        let (report, times) = judged(&[4.0], false, RuleId::Commands, 9);
+        let (report, times) = judged(&[4.0], Quiet::Never, RuleId::Commands, 9);
         assert_eq!((report.verdict, times), (Verdict::Rejected, 1));
-        let (report, times) = judged(&[1.9], false, RuleId::Startup, 9);
+        let (report, times) = judged(&[1.9], Quiet::Never, RuleId::Startup, 9);
         assert_eq!((report.verdict, times), (Verdict::Rejected, 1), "more than half was ours");
-        let (report, times) = judged(&[], false, RuleId::Startup, 9);
+        let (report, times) = judged(&[], Quiet::Never, RuleId::Startup, 9);
         assert_eq!((report.verdict, times), (Verdict::Rejected, 1), "nothing could be measured");
+    }
+
+    #[test]
+    fn work_that_comes_and_goes_with_the_entry_excuses_nothing() {
+        let (report, times) = judged(&[3.0; 9], Quiet::AtOnce, RuleId::Startup, 99);
+        assert_eq!((report.verdict, times), (Verdict::Rejected, AGAIN + 1));
     }
 
     #[test]
