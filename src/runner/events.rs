@@ -50,6 +50,13 @@ pub enum Event {
         /// The last lines of its standard error.
         stderr: Vec<String>,
     },
+    /// An engine said a move in its game without having been asked for one; it was passed over.
+    Unasked {
+        /// Its place in the list.
+        engine: usize,
+        /// The first such line.
+        said: String,
+    },
     /// A game begins.
     GameStarted {
         /// Its place in the plan.

@@ -7,6 +7,7 @@
 
 mod line;
 pub mod record;
+mod repair;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -17,7 +18,9 @@ use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
 use crate::model::text::shown;
+use crate::model::units::Bytes;
 pub use record::Record;
+pub use repair::{Repaired, repair};
 
 /// The version of the journal's form.
 pub const VERSION: u32 = 1;
@@ -71,6 +74,25 @@ pub enum JournalError {
         /// Where it begins, in bytes.
         offset: u64,
         /// What is wrong.
+        what: String,
+    },
+    /// The last record is not what was written: a crash of the host may have left it so.
+    #[error(
+        "the last record of the journal {} (line {line}, byte {offset}) is not whole: {what}; put back a copy that \
+         is, or let `gate4k event repair` cut off these {}, of which it keeps a copy",
+        shown(path),
+        Bytes(*bytes)
+    )]
+    LastDamaged {
+        /// The file.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: u64,
+        /// Where it begins, in bytes.
+        offset: u64,
+        /// How many bytes of it there are.
+        bytes: u64,
+        /// The fault.
         what: String,
     },
     /// The file is something else, or of another version.
@@ -159,12 +181,9 @@ fn scan(
         if length == 0 {
             return Ok((at, None));
         }
-        let damaged = |what: String| JournalError::Damaged {
-            path: path.to_owned(),
-            line: at.number + 1,
-            offset: at.offset,
-            what,
-        };
+        let path_of = || path.to_owned();
+        let (line, offset) = (at.number + 1, at.offset);
+        let damaged = |what| JournalError::Damaged { path: path_of(), line, offset, what };
         let Some((b'\n', text)) = bytes.split_last() else {
             // No line end: the write did not reach its end.
             let bytes = length as u64;
@@ -173,21 +192,21 @@ fn scan(
                 Some(Torn { line: at.number + 1, offset: at.offset, bytes }),
             ));
         };
-        let text = std::str::from_utf8(text).map_err(|_| damaged("it is no UTF-8 text".into()))?;
-        let line = line::read(text).ok_or_else(|| damaged("it is no record".into()))?;
-        if line.number != at.number {
-            return Err(damaged(format!(
-                "it has the number {} where {} is due",
-                line.number, at.number
-            )));
-        }
-        let crc = line::checksum(at.crc, line.number, line.record);
-        if crc != line.crc {
-            return Err(damaged(format!(
-                "its checksum is {:08x} and should be {crc:08x}",
-                line.crc
-            )));
-        }
+        let line = match whole(text, &at) {
+            Ok(line) => line,
+            // All that was there before it is. Of a file whose first record is not whole nothing is known.
+            Err(what) if at.number > 0 && is_at_end(&mut reader, path)? => {
+                let bytes = length as u64;
+                return Err(JournalError::LastDamaged {
+                    path: path_of(),
+                    line,
+                    offset,
+                    bytes,
+                    what,
+                });
+            }
+            Err(what) => return Err(damaged(what)),
+        };
         if at.number == 0 || wanted(line.record) {
             let record: Record = serde_json::from_str(line.record)
                 .map_err(|error| damaged(format!("it cannot be understood: {error}")))?;
@@ -196,8 +215,31 @@ fn scan(
             }
             take(at.number + 1, record).map_err(damaged)?;
         }
-        at = Position { number: at.number + 1, crc, offset: at.offset + length as u64 };
+        at = Position { number: at.number + 1, crc: line.crc, offset: at.offset + length as u64 };
     }
+}
+
+/// A line's record, where it is the one that is due after what was read.
+fn whole<'a>(text: &'a [u8], at: &Position) -> Result<line::Line<'a>, String> {
+    if text.contains(&0) {
+        return Err("it holds zero bytes, as a host that crashed leaves them".into());
+    }
+    let text = std::str::from_utf8(text).map_err(|_| "it is no UTF-8 text")?;
+    let line = line::read(text).ok_or("it is no record")?;
+    if line.number != at.number {
+        return Err(format!("it has the number {} where {} is due", line.number, at.number));
+    }
+    let crc = line::checksum(at.crc, line.number, line.record);
+    if crc != line.crc {
+        return Err(format!("its checksum is {:08x} and should be {crc:08x}", line.crc));
+    }
+    Ok(line)
+}
+
+fn is_at_end(reader: &mut impl BufRead, path: &Path) -> Result<bool, JournalError> {
+    let rest = reader.fill_buf();
+    let rest = rest.map_err(|source| JournalError::Read { path: path.to_owned(), source })?;
+    Ok(rest.is_empty())
 }
 
 impl Position {
@@ -345,7 +387,7 @@ mod tests {
     }
 
     /// A journal with these notes, and where each of its lines begins.
-    fn written(notes: &[String]) -> (tempfile::TempDir, PathBuf, Vec<usize>) {
+    pub(super) fn written(notes: &[String]) -> (tempfile::TempDir, PathBuf, Vec<usize>) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("j");
         let (mut journal, torn) = Journal::open(&path, &mut |_, _| Ok(())).unwrap();
@@ -358,7 +400,7 @@ mod tests {
         (dir, path, begins)
     }
 
-    fn notes_of(path: &Path) -> Result<(Vec<String>, Option<Torn>), JournalError> {
+    pub(super) fn notes_of(path: &Path) -> Result<(Vec<String>, Option<Torn>), JournalError> {
         let mut notes = Vec::new();
         let torn = read(path, &mut |_, record| {
             if let Record::Note { text } = record {
