@@ -18,8 +18,8 @@ use crate::model::layer_status::LayerName;
 use crate::model::rule::{RULES, RuleId, UnknownRule};
 use crate::sandbox::devices::DeviceClass;
 pub use event::{
-    DecideArgs, EventCommand, EventFile, EventRunArgs, ExportArgs, ExportWhat, FixArgs, NewArgs,
-    ReplayArgs, ReplayFormat,
+    DecideArgs, EventCommand, EventFile, EventRunArgs, EventVerifyArgs, ExportArgs, ExportWhat,
+    FixArgs, NewArgs, ReplayArgs, ReplayFormat, SealArgs,
 };
 pub use play::{DrawChoice, MatchArgs, PgnStyle};
 pub use report::{ReportFormat, ReportPath, ReportTo};

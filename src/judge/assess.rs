@@ -11,7 +11,7 @@ use super::games::before_games;
 use super::host::{Host, HostFor};
 use super::mistaken_file;
 use super::probe::{self, ProbePlan, Waits};
-use super::read::{Read, engines_json_sha256, figures};
+use super::read::{Read, engine_of_file, engines_json_sha256, figures};
 use super::rules::{self, Case, Needed};
 use super::support::allowed::HostAllows;
 use super::support::unrecorded;
@@ -52,6 +52,7 @@ impl Judge {
             report.sha256.clone_from(&submission.sha256);
             report.size = Some(figures(&read.size));
             report.circumstances.engines_json_sha256 = engines_json_sha256(submission);
+            report.circumstances.engine = engine_of_file(submission);
             findings.extend(read.findings.iter().cloned());
             let waivers = self.waivers(path, submission);
             if submission.is_whole() {

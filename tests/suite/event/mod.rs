@@ -8,6 +8,7 @@ mod past;
 mod processes;
 mod ratings;
 mod rules;
+mod sealed;
 mod table;
 mod trouble;
 mod whole;
@@ -21,6 +22,7 @@ pub(crate) fn tests() -> Vec<Test> {
         whole::tests,
         trouble::tests,
         rules::tests,
+        sealed::tests,
         ratings::tests,
     ];
     modules.into_iter().flat_map(|tests| tests()).collect()
