@@ -14,7 +14,7 @@ use super::probe::{self, ProbePlan, Waits};
 use super::read::{Read, engine_of_file, engines_json_sha256, figures};
 use super::rules::{self, Case, Needed};
 use super::support::allowed::HostAllows;
-use super::support::unrecorded;
+use super::support::{left_by_games, unrecorded};
 use super::waiver::Waiver;
 use super::{Judge, Progress, waive};
 use crate::model::entry_report::{Circumstances, EntryReport, Leftover, RunSummary, StartTimes};
@@ -153,6 +153,7 @@ impl Judge {
         let mut games: Vec<Finding> = by_games.collect();
         waive::apply(&mut games, waivers, sha256);
         findings.extend(games);
+        left_by_games::judge(&mut findings, &evidence);
         // The games' own records count as those of the probes do.
         unrecorded::open(&mut findings, &evidence);
         show(report, &evidence);

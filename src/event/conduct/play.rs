@@ -201,6 +201,7 @@ impl Conductor<'_> {
             }
             Event::MatchStarted { .. }
             | Event::EngineStarted { .. }
+            | Event::EngineLeft { .. }
             | Event::MatchFinished { .. } => Ok(()),
         }
     }
