@@ -15,6 +15,7 @@ use crate::model::text::{hex, shown};
 use crate::model::units::Bytes;
 use crate::model::verdict::{Status, Verdict};
 use crate::sandbox::capability::{self, Capability};
+use crate::sandbox::timing;
 
 /// The name and version of the document. It changes when a reader of the old one could be misled.
 pub const RECEIPT_SCHEMA: &str = "gate4k/receipt/1";
@@ -60,6 +61,9 @@ pub struct HostRecord {
     pub memory: Bytes,
     /// The layers of the sandbox there.
     pub layers: Vec<Layer>,
+    /// What times depended on there, by name: swap, shared cores, clocks, other load.
+    #[serde(default)]
+    pub timing: BTreeMap<String, String>,
 }
 
 /// The choices of the caller.
@@ -152,6 +156,10 @@ impl Receipt {
                 processors: std::thread::available_parallelism().map_or(1, usize::from),
                 memory: capability::memory(),
                 layers: capability.layers(),
+                timing: timing::facts()
+                    .into_iter()
+                    .map(|fact| (fact.name.to_owned(), fact.what))
+                    .collect(),
             },
             settings: SettingsRecord {
                 strict: settings.strict,
