@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
 use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, KnownOutcome, Move, Outcome, Position};
+use shakmaty::{CastlingMode, Chess, Move, Outcome, Position};
 
 use super::pgn_lines::{LineCount, Lines, unpacked};
 use super::termination;
@@ -332,11 +332,7 @@ impl Visitor for GameVisitor {
     }
 
     fn outcome(&mut self, game: &mut Moves, outcome: Outcome) -> ControlFlow<Self::Output> {
-        game.result = Some(match outcome {
-            Outcome::Known(KnownOutcome::Decisive { winner }) => GameResult::Win(winner),
-            Outcome::Known(KnownOutcome::Draw) => GameResult::Draw,
-            Outcome::Unknown => GameResult::Unfinished,
-        });
+        game.result = Some(outcome.into());
         ControlFlow::Continue(())
     }
 

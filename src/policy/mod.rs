@@ -1,11 +1,13 @@
 //! What an entry may start, load, read and leave: the allow-list, and the decisions made with it.
 //!
-//! [`allowlist`] reads `allowlist.toml`, [`decide`] answers questions with it; both are pure. Finding
-//! the programs of this host behind the names is another room's work.
+//! [`allowlist`] reads `allowlist.toml`, [`decide`] answers questions with it; both are pure. [`toolchain`] is the list
+//! as it is on this host: the programs behind the names (`find`), and what they need to run (`grants`).
 
 pub mod allowlist;
 pub mod decide;
 mod elf_needs;
+mod find;
+mod grants;
 pub mod libraries;
 mod multi_call;
 pub mod options;

@@ -17,6 +17,7 @@ mod abuse;
 mod agree;
 mod arrows;
 mod batch;
+mod busy;
 mod changed;
 mod cli;
 mod debian_engines;
@@ -31,6 +32,7 @@ mod killed;
 mod match_;
 mod multi_call;
 mod odd_files;
+mod other_limits;
 mod pack;
 mod referee;
 mod release;
@@ -40,6 +42,7 @@ mod run;
 mod sandbox;
 mod standings;
 mod submissions;
+mod upgraded;
 mod waivers;
 mod watch;
 
@@ -48,8 +51,8 @@ use std::process::ExitCode;
 use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
-fn all() -> Vec<Test> {
-    let modules: [fn() -> Vec<Test>; 29] = [
+fn all() -> impl Iterator<Item = Test> {
+    let modules: [fn() -> Vec<Test>; 32] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -60,8 +63,10 @@ fn all() -> Vec<Test> {
         replayed::tests,
         debian_engines::tests,
         batch::tests,
+        busy::tests,
         waivers::tests,
         submissions::tests,
+        upgraded::tests,
         forged_repository::tests,
         multi_call::tests,
         pack::tests,
@@ -76,11 +81,12 @@ fn all() -> Vec<Test> {
         release::tests,
         first_contact::tests,
         odd_files::tests,
+        other_limits::tests,
         reports::tests,
         agree::tests,
         arrows::tests,
     ];
-    modules.into_iter().flat_map(|tests| tests()).collect()
+    modules.into_iter().flat_map(|tests| tests())
 }
 
 fn main() -> ExitCode {

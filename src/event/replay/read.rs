@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use pgn_reader::{RawTag, Reader, SanPlus, Visitor};
 use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, KnownOutcome, Move, Outcome, Position};
+use shakmaty::{CastlingMode, Chess, Move, Outcome, Position};
 
 use super::super::pgn_lines::{Lines, unpacked};
 use super::super::termination;
@@ -189,11 +189,7 @@ impl Visitor for Games {
     }
 
     fn outcome(&mut self, game: &mut Moves, outcome: Outcome) -> ControlFlow<Self::Output> {
-        game.said = Some(match outcome {
-            Outcome::Known(KnownOutcome::Decisive { winner }) => GameResult::Win(winner),
-            Outcome::Known(KnownOutcome::Draw) => GameResult::Draw,
-            Outcome::Unknown => GameResult::Unfinished,
-        });
+        game.said = Some(outcome.into());
         ControlFlow::Continue(())
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use shakmaty::Color;
+use shakmaty::{Color, KnownOutcome, Outcome};
 
 use super::points::HalfPoints;
 
@@ -51,6 +51,16 @@ impl GameResult {
             GameResult::Win(_) => Some(HalfPoints::ZERO),
             GameResult::Draw => Some(HalfPoints::HALF),
             GameResult::Unfinished => None,
+        }
+    }
+}
+
+impl From<Outcome> for GameResult {
+    fn from(outcome: Outcome) -> GameResult {
+        match outcome {
+            Outcome::Known(KnownOutcome::Decisive { winner }) => GameResult::Win(winner),
+            Outcome::Known(KnownOutcome::Draw) => GameResult::Draw,
+            Outcome::Unknown => GameResult::Unfinished,
         }
     }
 }

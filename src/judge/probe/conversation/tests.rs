@@ -1,8 +1,13 @@
 //! Conversations with engines that behave, and with engines that do not.
 
+use std::time::{Duration, Instant};
+
 use super::*;
-use crate::game::go::Clocks;
+use crate::engine::moves::Moves;
+use crate::game::go::{Clocks, Go};
 use crate::judge::probe::double::{Act, Plain, Puppets, limits, plan_of};
+use crate::model::evidence::{Answer, EndHow, ExitHow, Limits, Purpose, Question, Run};
+use crate::sandbox::plan::Launcher;
 
 const CLOCK: Go = Go::Clock(Clocks::even(100, 0));
 

@@ -1,0 +1,135 @@
+//! The end of a conversation, the looks at a waiting engine, and what is left after `quit`.
+
+use std::time::{Duration, Instant};
+
+use super::evidence::DYING;
+use super::rest::{self, Rest};
+use super::stall::StallDetector;
+use super::{Alive, IdleWhen, Over, Session};
+use crate::engine::wire::Silence;
+use crate::model::evidence::{Answer, EndHow, ExitHow, Question, Run};
+
+/// While we wait for processes to go, the pipes are emptied this often.
+const SLICE: Duration = Duration::from_millis(100);
+
+impl<S: Alive> Session<S> {
+    /// `quit`, until the first process has ended or the limit.
+    #[must_use]
+    pub(crate) fn quit(mut self) -> Session<Over> {
+        let inner = &mut self.inner;
+        inner.wire.drain();
+        let asked = Instant::now();
+        if inner.wire.has_ended() {
+            // It ended before it was asked to: no answer to `quit`.
+            let answer = inner.ended();
+            inner.record(Question::Quit, asked, Instant::now(), answer);
+            return self.over();
+        }
+        let taken = match inner.wire.send(b"quit\n", inner.limits.quit).1 {
+            Ok(()) => None,
+            Err(Silence::Gone) => Some(Answer::Ended(None)),
+            Err(_) => Some(Answer::NotTaken),
+        };
+        inner.part(Question::Quit, EndHow::Quit, asked, taken);
+        self.over()
+    }
+
+    /// Closes the input, until the first process has ended or the limit.
+    #[must_use]
+    pub(crate) fn end_of_input(mut self) -> Session<Over> {
+        let asked = Instant::now();
+        self.inner.wire.close_input();
+        self.inner.part(Question::EndOfInput, EndHow::EndOfInput, asked, None);
+        self.over()
+    }
+
+    /// Kills everything now.
+    #[must_use]
+    pub(crate) fn kill(mut self) -> Session<Over> {
+        self.inner.ending.how = EndHow::Killed;
+        self.inner.wire.note("killed");
+        let asked = Instant::now();
+        self.inner.confined.kill();
+        self.inner.ending.exit = self.inner.confined.wait_first(asked + DYING);
+        self.inner.ending.exit_after = Some(asked.elapsed());
+        self.over()
+    }
+
+    /// Looks whether the engine rests while it waits for us, and notes what share of a processor it uses; each look
+    /// takes `window`, and one that does not come to rest is looked at again. None if it ended, or if no look could
+    /// tell.
+    pub(crate) fn measure_idle(&mut self, when: IdleWhen, window: Duration) -> Option<f64> {
+        let inner = &mut self.inner;
+        let share = match rest::watch(&mut inner.wire, &*inner.confined, window)? {
+            Rest::Found(share, took) => {
+                if when != IdleWhen::BeforeGo {
+                    inner.settling = inner.settling.max(Some(took));
+                }
+                share
+            }
+            Rest::Missing(share) => share,
+            Rest::Unclear => {
+                inner.strained = true;
+                return None;
+            }
+        };
+        match when {
+            IdleWhen::BeforeGo => inner.idle_before_go = Some(share),
+            IdleWhen::AfterMove => inner.idle_after_move = Some(share),
+            IdleWhen::PonderOff => inner.idle_ponder_off = Some(share),
+        }
+        Some(share)
+    }
+}
+
+impl Session<Over> {
+    /// Waits until every process has ended, or the grace after `quit` is over, and writes down what is
+    /// left then. Only for a run that ended by `quit`.
+    pub(crate) fn wait_for_leftovers(&mut self) {
+        let inner = &mut self.inner;
+        let asked = match inner.asks.last() {
+            Some(ask) if matches!(ask.question, Question::Quit) => inner.started + ask.at,
+            _ => Instant::now(),
+        };
+        let limit = asked + inner.limits.grace;
+        let mut stall = StallDetector::new(asked, limit);
+        loop {
+            let slice = (Instant::now() + SLICE).min(limit);
+            if inner.confined.wait_empty(slice) {
+                inner.ending.emptied_after = Some(asked.elapsed());
+                break;
+            }
+            inner.wire.drain();
+            if Instant::now() >= stall.until() {
+                if stall.is_over() {
+                    inner.left_processes = inner.confined.processes();
+                    inner.strained |= !stall.only_waited(&*inner.confined);
+                    inner.note_processes();
+                    break;
+                }
+                stall.look(&*inner.confined);
+            }
+        }
+        if inner.ending.exit.is_none() && inner.ending.emptied_after.is_some() {
+            inner.ending.exit = inner.confined.wait_first(Instant::now());
+        }
+    }
+
+    /// True if the engine's first process ended by itself, and how.
+    #[must_use]
+    pub(crate) fn exit(&self) -> Option<ExitHow> {
+        self.inner.ending.exit
+    }
+
+    /// The way in which it ended.
+    #[must_use]
+    pub(crate) fn ended_by(&self) -> EndHow {
+        self.inner.ending.how
+    }
+
+    /// Takes everything down and hands over the evidence.
+    #[must_use]
+    pub(crate) fn finish(self) -> Run {
+        (*self.inner).into_run()
+    }
+}

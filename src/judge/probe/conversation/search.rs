@@ -1,0 +1,254 @@
+//! Questions to an engine that waits, and searches until their `bestmove`.
+
+use std::time::{Duration, Instant};
+
+use shakmaty::{Chess, Move, Position};
+
+use super::evidence::{LINE, Pending};
+use super::{Over, Ready, Session, Step, Thinking};
+use crate::engine::legality;
+use crate::engine::moves::Moves;
+use crate::engine::uci::{Command, Reply, parse};
+use crate::game::go::Go;
+use crate::game::legal;
+use crate::model::evidence::{Answer, GoQuestion, Question};
+use crate::model::text::escape;
+use crate::model::units::Ply;
+
+/// A search to ask for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Search<'a> {
+    /// The name for reports.
+    pub name: &'a str,
+    /// The position.
+    pub shown: Shown<'a>,
+    /// The form of `go`.
+    pub go: Go,
+}
+
+/// How the position is shown to the engine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shown<'a> {
+    /// `position startpos moves …`
+    Moves(&'a Moves),
+    /// `position fen …` of the same position.
+    Fen(&'a Moves),
+}
+
+impl Shown<'_> {
+    fn moves(&self) -> &Moves {
+        match self {
+            Shown::Moves(moves) | Shown::Fen(moves) => moves,
+        }
+    }
+
+    fn command(&self) -> String {
+        match self {
+            Shown::Moves(moves) => moves.command(),
+            Shown::Fen(moves) => Command::Fen(&moves.fen()).to_string(),
+        }
+    }
+}
+
+/// The outcome of a wait for a move.
+#[derive(Debug)]
+pub(crate) enum Waited {
+    /// A `bestmove`; none if it was not legal (the ask says why).
+    Moved(Session<Ready>, Option<Move>),
+    /// Still no `bestmove`.
+    Still(Session<Thinking>),
+    /// The conversation has ended.
+    Over(Session<Over>),
+}
+
+impl Session<Ready> {
+    /// `isready` again.
+    ///
+    /// # Errors
+    /// The ended conversation, where there was no `readyok`.
+    pub(crate) fn isready(self) -> Step<Ready> {
+        self.confirm(Question::IsReady, &[Command::IsReady])
+    }
+
+    /// `ucinewgame`, confirmed by `isready`.
+    ///
+    /// # Errors
+    /// The ended conversation, where there was no `readyok`.
+    pub(crate) fn new_game(self) -> Step<Ready> {
+        self.confirm(Question::NewGame, &[Command::NewGame, Command::IsReady])
+    }
+
+    /// `setoption`, confirmed by `isready`.
+    ///
+    /// # Errors
+    /// The ended conversation, where there was no `readyok`.
+    pub(crate) fn set_option(mut self, name: &str, value: Option<&str>) -> Step<Ready> {
+        if self.inner.book.option.as_deref() == Some(name) {
+            self.inner.book_is_off = value == Some("false");
+        }
+        let set = Command::SetOption { name, value };
+        self.confirm(Question::IsReady, &[set, Command::IsReady])
+    }
+
+    fn confirm(mut self, question: Question, commands: &[Command<'_>]) -> Step<Ready> {
+        self.inner.wire.drain();
+        let lines: Vec<String> = commands.iter().map(ToString::to_string).collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let deadline = Instant::now() + self.inner.limits.answer;
+        match self.inner.ask(question, &lines, deadline, &Reply::ReadyOk) {
+            Ok(_) => Ok(self),
+            Err(()) => Err(self.over()),
+        }
+    }
+
+    /// A position and `go`, until `bestmove`, for as long as its clock and the limit allow.
+    ///
+    /// # Errors
+    /// The ended conversation, where there was no `bestmove` at all. One that is not legal is no end: no
+    /// move comes back then, and the ask says why.
+    pub(crate) fn go(
+        self,
+        search: Search<'_>,
+    ) -> Result<(Session<Ready>, Option<Move>), Session<Over>> {
+        let limit = self.inner.limits.answer;
+        let left = search.go.left(search.shown.moves().position().turn());
+        self.go_within(search, left.unwrap_or_default() + limit)
+    }
+
+    /// The same with a limit of its own.
+    ///
+    /// # Errors
+    /// As [`Session::go`].
+    pub(crate) fn go_within(
+        self,
+        search: Search<'_>,
+        patience: Duration,
+    ) -> Result<(Session<Ready>, Option<Move>), Session<Over>> {
+        let thinking = self.think(search)?;
+        match thinking.wait(patience) {
+            Waited::Moved(ready, played) => Ok((ready, played)),
+            Waited::Still(thinking) => Err(thinking.give_up()),
+            Waited::Over(over) => Err(over),
+        }
+    }
+
+    /// A position and `go`, without waiting.
+    ///
+    /// # Errors
+    /// The ended conversation, where the engine took no input.
+    pub(crate) fn think(mut self, search: Search<'_>) -> Step<Thinking> {
+        self.inner.wire.drain();
+        let moves = search.shown.moves();
+        let command = search.shown.command();
+        let go = search.go.to_string();
+        let question = GoQuestion {
+            position: search.name.to_owned(),
+            command: command.clone(),
+            plies: match search.shown {
+                Shown::Moves(moves) => moves.plies(),
+                Shown::Fen(_) => Ply(0),
+            },
+            fen: moves.fen(),
+            go: go.clone(),
+            left: search.go.left(moves.position().turn()),
+        };
+        let asked = Instant::now();
+        match self.inner.say(&[&command, &go]) {
+            Ok(sent) => {
+                self.inner.pending =
+                    Some(Pending { question, position: moves.position().clone(), sent });
+                Ok(self.becomes())
+            }
+            Err(answer) => {
+                let now = Instant::now();
+                self.inner.record(Question::Go(question), asked, now, answer);
+                Err(self.over())
+            }
+        }
+    }
+}
+
+impl Session<Thinking> {
+    /// Waits for a move, counted from the `go`.
+    #[must_use]
+    pub(crate) fn wait(mut self, patience: Duration) -> Waited {
+        let inner = &mut self.inner;
+        let Some(pending) = inner.pending.take() else {
+            return Waited::Over(self.over());
+        };
+        let deadline = pending.sent + patience;
+        match inner.hear(deadline, |reply| matches!(reply, Reply::BestMove(_))) {
+            Ok((at, line, reply)) => {
+                let judged = match reply {
+                    Reply::BestMove(Ok(best)) => {
+                        legality::judge(&pending.position, &best.to_string())
+                    }
+                    Reply::BestMove(Err(fault)) => Err(fault.to_string()),
+                    _ => Err("no bestmove".to_owned()),
+                };
+                let (answer, played) = match judged {
+                    Ok(played) => (
+                        Answer::Legal(played.to_uci(shakmaty::CastlingMode::Standard).to_string()),
+                        Some(played),
+                    ),
+                    Err(why) => {
+                        let why = because(why, &pending, &line);
+                        let line = escape(&line, LINE);
+                        (Answer::Illegal { line, why }, None)
+                    }
+                };
+                inner.record(Question::Go(pending.question), pending.sent, at, answer);
+                Waited::Moved(self.becomes(), played)
+            }
+            Err(Answer::Timeout) => {
+                inner.pending = Some(pending);
+                Waited::Still(self)
+            }
+            Err(answer) => {
+                let now = Instant::now();
+                inner.record(Question::Go(pending.question), pending.sent, now, answer);
+                Waited::Over(self.over())
+            }
+        }
+    }
+
+    /// Sends `stop`; the move is then waited for as before.
+    pub(crate) fn stop(&mut self) {
+        // Where it takes no more, the wait for its move tells.
+        let _ = self.inner.wire.send(b"stop\n", self.inner.limits.quit);
+    }
+
+    /// Waits no longer: the question has no answer.
+    #[must_use]
+    pub(crate) fn give_up(mut self) -> Session<Over> {
+        self.settle();
+        self.over()
+    }
+
+    fn settle(&mut self) {
+        if let Some(pending) = self.inner.pending.take() {
+            let now = Instant::now();
+            self.inner.record(Question::Go(pending.question), pending.sent, now, Answer::Timeout);
+        }
+    }
+
+    /// `quit` in the middle of a search; the search itself counts as unanswered.
+    #[must_use]
+    pub(crate) fn quit_now(mut self) -> Session<Over> {
+        self.settle();
+        self.quit()
+    }
+}
+
+/// Adds what the move would have been legal in, where that explains an engine that lost the list.
+fn because(why: String, pending: &Pending, line: &[u8]) -> String {
+    if pending.question.plies == Ply(0) || !why.starts_with("illegal") {
+        return why;
+    }
+    match parse(line) {
+        Reply::BestMove(Ok(best)) if legal::find(&Chess::default(), best).is_some() => {
+            format!("{why} (in the start position it would be legal)")
+        }
+        _ => why,
+    }
+}

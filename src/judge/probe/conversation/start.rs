@@ -1,0 +1,146 @@
+//! The start of a conversation: `uci` and the first `isready`.
+
+use std::time::{Duration, Instant};
+
+use super::evidence::{Inner, Record};
+use super::{Known, Over, Ready, Session, Started, Step};
+use crate::engine::stop::Stop;
+use crate::engine::uci::{Command, Reply};
+use crate::engine::wire::Wire;
+use crate::model::evidence::{Answer, Limits, Purpose, Question};
+use crate::sandbox::plan::{Launcher, Plan, SandboxError};
+
+/// An engine that has taken all and said nothing is looked at for so long after its start,
+const WATCHED: Duration = Duration::from_secs(20);
+/// this often,
+const LOOK: Duration = Duration::from_millis(250);
+/// and sleeps so long before its input is closed:
+const ASLEEP: Duration = Duration::from_secs(3);
+/// then it is waited for its answer so long.
+const AT_END: Duration = Duration::from_secs(1);
+
+/// Why `uciok` did not come.
+#[derive(Debug)]
+pub(crate) enum StartSilence {
+    /// The conversation has ended, and says why.
+    Over(Session<Over>),
+    /// It slept, and said nothing at the end of its input either: nothing is known of what it would have said later.
+    Deaf,
+}
+
+impl Session<Started> {
+    /// Starts an entry.
+    ///
+    /// # Errors
+    /// When the sandbox could not be built; never through the entry's own fault.
+    pub(crate) fn start(
+        launcher: &dyn Launcher,
+        plan: &Plan,
+        purpose: Purpose,
+        limits: Limits,
+    ) -> Result<Session<Started>, SandboxError> {
+        let (confined, pipes) = launcher.launch(plan)?;
+        let started = confined.started();
+        let record = Record::since(started);
+        let wire = Stop::new().and_then(|stop| Wire::new(pipes, stop, record));
+        let wire = wire.map_err(|source| SandboxError::Setup {
+            step: "make the pipes non-blocking",
+            path: None,
+            source,
+        })?;
+        let inner = Inner::new(wire, confined, purpose, plan.shell, limits);
+        Ok(Session::from(Box::new(inner)))
+    }
+
+    /// `uci`, until `uciok` or the limit of rule 7.4.
+    ///
+    /// # Errors
+    /// The ended conversation, where there was no `uciok`.
+    pub(crate) fn uci(mut self) -> Step<Known> {
+        let deadline = self.inner.started + self.inner.limits.startup;
+        let line = Command::Uci.to_string();
+        match self.inner.ask(Question::Uci, &[&line], deadline, &Reply::UciOk) {
+            Ok(at) => {
+                self.inner.uciok = Some(self.inner.since_start(at));
+                Ok(self.becomes())
+            }
+            Err(()) => Err(self.over()),
+        }
+    }
+
+    /// As [`Session::uci`]; but where the engine sleeps in a read of its input for a while and has written nothing, that
+    /// input is closed, since one that does not flush its output answers then. [`StartSilence::Deaf`] if that brought nothing.
+    ///
+    /// # Errors
+    /// The ended conversation, where there was no `uciok` in time.
+    pub(crate) fn uci_watched(mut self) -> Result<Session<Known>, StartSilence> {
+        let limits = self.inner.limits;
+        let until = self.inner.started + WATCHED.min(limits.startup / 3);
+        let asked = Instant::now();
+        let mut heard = self.inner.say(&[&Command::Uci.to_string()]).map(|_| None);
+        let mut asleep_since = None;
+        while matches!(heard, Ok(None)) && Instant::now() < until {
+            heard = self.inner.listen(Instant::now() + LOOK, &Reply::UciOk);
+            if self.inner.wire.has_spoken() || !self.inner.confined.waits_for_input() {
+                asleep_since = None;
+                continue;
+            }
+            if asleep_since.get_or_insert_with(Instant::now).elapsed() >= ASLEEP {
+                self.inner.wire.close_input();
+                let at_end = self.inner.listen(Instant::now() + AT_END, &Reply::UciOk);
+                if !matches!(at_end, Ok(Some(_))) {
+                    return Err(StartSilence::Deaf);
+                }
+                heard = Err(Answer::OnlyAtEnd);
+            }
+        }
+        let heard = match heard {
+            Ok(Some(at)) => Ok(at),
+            // What has begun to talk, or still computes, is waited for as ever.
+            Ok(None) => {
+                let deadline = self.inner.started + limits.startup;
+                let heard = self.inner.hear(deadline, |reply| *reply == Reply::UciOk);
+                heard.map(|(at, ..)| at)
+            }
+            Err(answer) => Err(answer),
+        };
+        match heard {
+            Ok(at) => {
+                self.inner.record(Question::Uci, asked, at, Answer::Done);
+                self.inner.uciok = Some(self.inner.since_start(at));
+                Ok(self.becomes())
+            }
+            Err(answer) => {
+                self.inner.record(Question::Uci, asked, Instant::now(), answer);
+                Err(StartSilence::Over(self.over()))
+            }
+        }
+    }
+
+    /// `uci` and the first `isready`.
+    ///
+    /// # Errors
+    /// The ended conversation, where one of them was not answered.
+    pub(crate) fn shake_hands(self) -> Step<Ready> {
+        self.uci()?.isready()
+    }
+}
+
+impl Session<Known> {
+    /// The first `isready`; with its answer the start is over.
+    ///
+    /// # Errors
+    /// The ended conversation, where there was no `readyok`.
+    pub(crate) fn isready(mut self) -> Step<Ready> {
+        let deadline = self.inner.started + self.inner.limits.startup;
+        let line = Command::IsReady.to_string();
+        match self.inner.ask(Question::IsReady, &[&line], deadline, &Reply::ReadyOk) {
+            Ok(at) => {
+                self.inner.readyok = Some(self.inner.since_start(at));
+                self.inner.confined.start_is_over();
+                Ok(self.becomes())
+            }
+            Err(()) => Err(self.over()),
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The paths that the sandbox grants for the programs that were found.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::allowlist::{Allowlist, HostAccess};
+use super::find::Found;
+use super::places::{Expander, children};
+use super::{elf_needs, pattern};
+use crate::sandbox::{Grants, devices};
+
+/// What of /proc tells of the machine alone; run-times crash where they cannot read it.
+const ABOUT_THE_MACHINE: [&str; 2] = ["/proc/cpuinfo", "/proc/meminfo"];
+
+/// Directories in which Python keeps what is installed besides its standard library.
+const INSTALLED: [&str; 2] = ["site-packages", "dist-packages"];
+
+/// The rights of the sandbox, and the chess libraries of this host, which get none.
+pub(super) fn grants(
+    list: &Allowlist,
+    found: &[Found],
+    rust: Option<&Path>,
+) -> (Grants, Vec<PathBuf>) {
+    let mut expander = Expander::default();
+    let mut execute: BTreeSet<PathBuf> = found.iter().map(|f| f.real.clone()).collect();
+    let mut read: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut names_only: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut chess: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut plain = Vec::new();
+    let mut accelerators = Vec::new();
+
+    for file in &list.files {
+        // /proc is the sandbox's own where it has one; without, nothing of it is open that tells of others.
+        if (file.path.starts_with("/proc") && !ABOUT_THE_MACHINE.contains(&&*file.path))
+            || file.path.starts_with("/dev/std")
+            || &*file.path == "/dev/fd"
+        {
+            continue;
+        }
+        for path in expander.expand(&file.path) {
+            match file.access {
+                HostAccess::Read => {
+                    read.insert(path);
+                }
+                HostAccess::ReadWrite if devices::is_accelerator(&path) => accelerators.push(path),
+                HostAccess::ReadWrite => plain.push(path),
+            }
+        }
+    }
+
+    let mut trees: BTreeSet<PathBuf> = BTreeSet::new();
+    let names: BTreeSet<&str> = found.iter().map(|f| f.name.as_str()).collect();
+    for name in names {
+        for pattern in list.reads_of(name) {
+            trees.extend(expander.expand(pattern));
+            if let (Some(rust), Some(rest)) = (rust, pattern.strip_prefix("/usr/")) {
+                trees.extend(expander.expand(&rust.join(rest).to_string_lossy()));
+            }
+        }
+    }
+    if let Some(rust) = rust {
+        // rustc finds its driver library beside its bin directory.
+        trees.insert(rust.join("lib"));
+    }
+    trees.extend(python_homes(found));
+
+    // A Python directory is granted child by child, without what is installed in it.
+    for tree in trees {
+        let Ok(tree) = tree.canonicalize() else {
+            continue;
+        };
+        let inner = children(&tree);
+        let python = inner.iter().any(|path| is_installed(path))
+            || list
+                .python_directories
+                .iter()
+                .any(|d| pattern::matches(&d.directory, &tree.to_string_lossy()));
+        if !python {
+            read.insert(tree);
+            continue;
+        }
+        // Where nothing is installed that must stay hidden, one grant on the whole tree does: every grant
+        // costs each start of an entry some microseconds.
+        let hides = inner.iter().filter(|p| is_installed(p)).flat_map(|dir| children(dir));
+        let harmless = |path: &PathBuf| {
+            is_allowed_module(list, path) || path.file_name().is_some_and(|name| name == "README")
+        };
+        if hides.into_iter().all(|path| harmless(&path)) {
+            read.insert(tree);
+            continue;
+        }
+        for path in inner {
+            if is_installed(&path) {
+                installed(list, &path, &mut read, &mut chess);
+            } else {
+                read.insert(path);
+            }
+        }
+        names_only.insert(tree);
+    }
+    for place in ["/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages"] {
+        let place = Path::new(place);
+        if place.is_dir() {
+            installed(list, place, &mut read, &mut chess);
+            names_only.insert(place.to_owned());
+        }
+    }
+    names_only.extend(python_search_path());
+
+    let mut directories: Vec<PathBuf> = Vec::new();
+    for directory in &list.library_directories {
+        directories.extend(expander.expand(&directory.directory));
+    }
+    directories.extend(loader_configuration());
+    let directories: Vec<PathBuf> =
+        unique(directories.into_iter().filter_map(|d| d.canonicalize().ok()));
+    // What an allowed library is itself linked with comes along (an OpenCL driver needs a compiler's).
+    let mut allowed: Vec<PathBuf> = Vec::new();
+    for directory in &directories {
+        for path in children(directory) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if list.libraries.iter().any(|library| pattern::matches(&library.name, &name)) {
+                let Ok(real) = path.canonicalize() else {
+                    continue;
+                };
+                if is_loader(&name) {
+                    execute.insert(real);
+                } else if real.is_file() {
+                    allowed.push(real.clone());
+                    read.insert(real);
+                }
+            }
+        }
+    }
+    let opened = read.iter().filter(|path| path.is_dir()).flat_map(|dir| shared_objects(dir));
+    let programs = execute.iter().cloned().chain(opened).chain(allowed).collect::<Vec<_>>();
+    let needs = elf_needs::follow(programs, &directories);
+    execute.extend(needs.loaders);
+    read.extend(needs.libraries);
+
+    let grants = Grants {
+        read: outermost(read),
+        execute: execute.into_iter().collect(),
+        list: names_only.into_iter().collect(),
+        devices: plain,
+        accelerators,
+    };
+    (grants, chess.into_iter().collect())
+}
+
+/// What of a directory of installed modules is allowed, and which chess libraries are in it.
+fn installed(
+    list: &Allowlist,
+    directory: &Path,
+    read: &mut BTreeSet<PathBuf>,
+    chess: &mut BTreeSet<PathBuf>,
+) {
+    for path in children(directory) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if is_allowed_module(list, &path) {
+            read.insert(path);
+        } else if list.chess_libraries.iter().any(|module| pattern::matches(&module.name, &name)) {
+            chess.insert(path);
+        }
+    }
+}
+
+fn is_allowed_module(list: &Allowlist, path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    list.python_modules.iter().any(|module| pattern::matches(&module.name, &name))
+}
+
+pub(super) fn is_installed(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| INSTALLED.iter().any(|i| name == *i))
+}
+
+/// Standard libraries of interpreters that lie outside the system's directories (pyenv, /opt).
+fn python_homes(found: &[Found]) -> Vec<PathBuf> {
+    found
+        .iter()
+        .filter(|f| f.name.starts_with("python") || f.name.starts_with("pypy"))
+        .filter(|f| !f.real.starts_with("/usr"))
+        .filter_map(|f| f.real.parent()?.parent().map(|home| home.join("lib")))
+        .flat_map(|lib| children(&lib))
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("python") || name.starts_with("pypy") || name.starts_with("libp")
+        })
+        .collect()
+}
+
+/// Directories of modules that Python lists at its start even where nothing in them may be read.
+fn python_search_path() -> Vec<PathBuf> {
+    children(Path::new("/usr/local/lib"))
+        .into_iter()
+        .filter(|path| path.file_name().unwrap_or_default().to_string_lossy().starts_with("python"))
+        .collect()
+}
+
+fn is_loader(name: &str) -> bool {
+    name.starts_with("ld-linux") || name.starts_with("ld-musl")
+}
+
+/// Extension modules and plug-ins below a directory.
+fn shared_objects(directory: &Path) -> Vec<PathBuf> {
+    walkdir::WalkDir::new(directory)
+        .follow_links(false)
+        .into_iter()
+        .filter_map(Result::ok)
+        .filter(|item| item.file_type().is_file())
+        .filter(|item| {
+            let name = item.file_name().to_string_lossy();
+            name.ends_with(".so") || name.contains(".so.")
+        })
+        .map(walkdir::DirEntry::into_path)
+        .collect()
+}
+
+/// The directories that the system's loader is told of.
+fn loader_configuration() -> Vec<PathBuf> {
+    children(Path::new("/etc/ld.so.conf.d"))
+        .into_iter()
+        .filter_map(|file| std::fs::read_to_string(file).ok())
+        .flat_map(|text| {
+            text.lines()
+                .map(str::trim)
+                .filter(|line| line.starts_with('/'))
+                .map(PathBuf::from)
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+fn unique(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut seen = BTreeMap::new();
+    for (index, path) in paths.enumerate() {
+        seen.entry(path).or_insert(index);
+    }
+    let mut ordered: Vec<(usize, PathBuf)> = seen.into_iter().map(|(path, i)| (i, path)).collect();
+    ordered.sort();
+    ordered.into_iter().map(|(_, path)| path).collect()
+}
+
+/// Without what lies below another path of the set (it is granted with it).
+fn outermost(paths: BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    let mut out: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        // Sorted by component, a directory comes before everything below it.
+        if !out.last().is_some_and(|above| path.starts_with(above)) {
+            out.push(path);
+        }
+    }
+    out
+}
