@@ -12,7 +12,7 @@ use crate::model::text::{escape, steers};
 use crate::model::verdict::Finding;
 
 /// Markup, commands of GitHub, Azure and GitLab, colours, and characters that nobody sees.
-const HOSTILE: [&str; 8] = [
+const HOSTILE: [&str; 9] = [
     "</pre></title></td><script>alert(1)</script><img src=x onerror=y>\"' onload=z",
     "]]><x/>&lt;!--",
     "a\n::error file=x::y\n::set-env name=PATH::z\r::add-mask::q",
@@ -21,6 +21,7 @@ const HOSTILE: [&str; 8] = [
     "\u{1b}[2J\u{1b}]8;;http://x.y\u{7}c\u{9b}31m\u{7f}\u{0}",
     "\u{202e}d\u{2066}\u{200b}\u{feff}\u{2028}\u{2029}\u{85}\u{e0041}\u{ad}\u{61c}",
     "[click](javascript:x) ![i](http://x.y) <http://x.y> | `e` \n# f\n---\n- [x] @everyone #1",
+    "```\n</details><img src=x>\n```",
 ];
 
 /// A report in which a stranger has written this wherever one can.
@@ -84,6 +85,22 @@ fn without_our_colours(text: &str) -> String {
     out
 }
 
+/// Markdown without its blocks of code, in which nothing is active; a stranger's line could only end one too early.
+fn outside_of_fences(text: &str) -> String {
+    let mut inside = false;
+    let mut out = String::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            inside = !inside;
+        } else if !inside {
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    assert!(!inside, "a block does not end: {text}");
+    out
+}
+
 #[test]
 fn nothing_of_a_stranger_s_text_is_active_in_any_format() {
     for name in HOSTILE {
@@ -110,6 +127,8 @@ fn nothing_of_a_stranger_s_text_is_active_in_any_format() {
                 }
                 "junit" => assert!(!has("<script") && !has("<img") && !has("]]><x/>"), "{text}"),
                 "markdown" => {
+                    let text = outside_of_fences(&text);
+                    let has = |markup: &str| text.contains(markup);
                     assert!(!has("<script") && !has("<img") && !has("![i](http"), "{text}");
                     assert!(!has("[click](javascript") && !text.contains("\n# f"), "{text}");
                     assert!(!has("<http://x.y>"), "{text}");

@@ -154,11 +154,11 @@ static int ofd_get(void) { return asked(F_OFD_GETLK); }
 
 static int events(void) {
     int fd = inotify_init1(IN_NONBLOCK);
-    inotify_add_watch(fd, "/etc/ld.so.cache", IN_OPEN);
+    inotify_add_watch(fd, "/etc/ld.so.conf", IN_OPEN);
     return fd;
 }
 static void events_set(int bit) {
-    if (bit) close(open("/etc/ld.so.cache", O_RDONLY));
+    if (bit) close(open("/etc/ld.so.conf", O_RDONLY));
 }
 static int events_get(void) {
     char all[4096];
