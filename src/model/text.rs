@@ -112,7 +112,11 @@ pub(crate) fn harmless(json: &str) -> String {
             out.push(c);
         }
     }
-    out
+    // What a runner would take for a command in the midst of a line.
+    out.replace("##[", "#\\u0023[")
+        .replace("##vso[", "#\\u0023vso[")
+        .replace("section_start:", "section_start\\u003a")
+        .replace("section_end:", "section_end\\u003a")
 }
 
 #[cfg(test)]
