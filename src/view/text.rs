@@ -2,7 +2,7 @@
 
 use std::os::fd::AsFd;
 
-use crate::model::text::escape;
+use crate::model::text::{escape, without_commands};
 
 /// The columns of a page on standard output: those that `COLUMNS` names, else those of the terminal, else 100.
 #[must_use]
@@ -53,13 +53,9 @@ pub fn wrap(line: &str, width: usize) -> Vec<String> {
 }
 
 /// Text of a report is escaped where it is made; once more does no harm, and a slip there cannot
-/// forge a line here. Runners read `##[`, `##vso[` and GitLab's `section_start:` as commands in the midst of a line too.
+/// forge a line here.
 pub(crate) fn clean(text: &str) -> String {
-    escape(text.as_bytes(), usize::MAX)
-        .replace("##[", "#\\u{23}[")
-        .replace("##vso[", "#\\u{23}vso[")
-        .replace("section_start:", "section_start\\u{3a}")
-        .replace("section_end:", "section_end\\u{3a}")
+    without_commands(&escape(text.as_bytes(), usize::MAX))
 }
 
 /// Adds `line` to `page`, broken to fit: the first part follows `lead` (whose visible width is
