@@ -18,8 +18,6 @@ mod processes;
 mod program;
 mod programs;
 mod resources;
-#[cfg(target_arch = "x86_64")]
-mod stuck;
 mod unseen;
 mod verdict;
 mod world;
@@ -135,8 +133,6 @@ pub(crate) fn tests() -> Vec<Test> {
     all.extend(abi::tests());
     all.extend(appearance::tests());
     all.extend(channels::tests());
-    #[cfg(target_arch = "x86_64")]
-    all.extend(stuck::tests());
     all.extend(checked::tests());
     all.extend(outside());
     if wanted().is_none() {
