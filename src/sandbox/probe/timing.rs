@@ -36,7 +36,7 @@ fn read(root: &Path) -> Vec<TimingFact> {
     };
     let mut facts = Vec::new();
     let mut tell = |name, what: String, unsteady: bool, fix| {
-        facts.push(TimingFact { name, what, fix: (unsteady && fix != "").then_some(fix) });
+        facts.push(TimingFact { name, what, fix: unsteady.then_some(fix) });
     };
     if let Some(swaps) = text("proc/swaps") {
         let count = swaps.lines().count().saturating_sub(1);
