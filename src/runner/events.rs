@@ -57,6 +57,13 @@ pub enum Event {
         /// What it left.
         left: Left,
     },
+    /// An engine said a move in its game without having been asked for one; it was passed over.
+    Unasked {
+        /// Its place in the list.
+        engine: usize,
+        /// The first such line.
+        said: String,
+    },
     /// A game begins.
     GameStarted {
         /// Its place in the plan.

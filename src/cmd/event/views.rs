@@ -41,8 +41,14 @@ pub(super) fn told(error: &JournalError) -> Exit {
 
 /// The standings of every stage that has begun.
 fn tables(config: &Config, ledger: &Ledger) -> Vec<Standings> {
-    let stages = config.stages.iter().zip(&ledger.stages);
-    stages.map(|(stage, state)| stage.standings(&state.field(config.crash_limit))).collect()
+    let stages = config.stages.iter().zip(&ledger.stages).enumerate();
+    stages
+        .map(|(number, (stage, state))| {
+            let mut standings = stage.standings(&state.field(config.crash_limit));
+            standings.annulled = ledger.annulled_in(number);
+            standings
+        })
+        .collect()
 }
 
 /// How far a stage is, or what it waits for.
@@ -117,6 +123,11 @@ pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Ex
     for (name, crashes) in ledger.crashes() {
         writeln!(out, "crashed: {name}, {crashes} (counted as losses, rule 6.2)")?;
     }
+    for update in &ledger.updates {
+        let stage = config.stages.get(update.stage).map_or("", |stage| &stage.name);
+        let sum = &update.receipt.frozen.file;
+        writeln!(out, "updated before {stage}: {} is {sum} now (rule 4.2)", update.entry)?;
+    }
     if ledger.interruptions > 0 {
         writeln!(out, "interruptions decided by rule 6.1: {}", ledger.interruptions)?;
     }
@@ -186,6 +197,7 @@ pub(super) fn export(
                 "event": config.event,
                 "winner": ledger.winner,
                 "entries": entries,
+                "annulled": ledger.annulled,
                 "stages": stages,
                 "ratings": event_ratings::json(&ratings),
             });

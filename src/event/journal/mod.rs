@@ -10,6 +10,7 @@
 mod chain;
 mod line;
 pub mod record;
+mod repair;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -21,8 +22,10 @@ use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
 use crate::model::text::shown;
+use crate::model::units::Bytes;
 pub use chain::Chain;
 pub use record::Record;
+pub use repair::{Repaired, repair};
 
 /// The version of the journal's form.
 pub const VERSION: u32 = 1;
@@ -76,6 +79,25 @@ pub enum JournalError {
         /// Where it begins, in bytes.
         offset: u64,
         /// What is wrong.
+        what: String,
+    },
+    /// The last record is not what was written: a crash of the host may have left it so.
+    #[error(
+        "the last record of the journal {} (line {line}, byte {offset}) is not whole: {what}; put back a copy that \
+         is, or let `gate4k event repair` cut off these {}, of which it keeps a copy",
+        shown(path),
+        Bytes(*bytes)
+    )]
+    LastDamaged {
+        /// The file.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: u64,
+        /// Where it begins, in bytes.
+        offset: u64,
+        /// How many bytes of it there are.
+        bytes: u64,
+        /// The fault.
         what: String,
     },
     /// The file is something else, or of another version.
@@ -205,12 +227,9 @@ fn scan(
         if length == 0 {
             break;
         }
-        let damaged = |what: String| JournalError::Damaged {
-            path: path.to_owned(),
-            line: at.number + 1,
-            offset: at.offset,
-            what,
-        };
+        let path_of = || path.to_owned();
+        let (line, offset) = (at.number + 1, at.offset);
+        let damaged = |what| JournalError::Damaged { path: path_of(), line, offset, what };
         let Some((b'\n', text)) = bytes.split_last() else {
             let bytes = length as u64;
             if bytes == LONGEST {
@@ -219,35 +238,20 @@ fn scan(
             // No line end: the write did not reach its end.
             return Ok((at, Some(Torn { line: at.number + 1, offset: at.offset, bytes })));
         };
-        let text = std::str::from_utf8(text).map_err(|_| damaged("it is no UTF-8 text".into()))?;
-        let line = line::read(text).ok_or_else(|| damaged("it is no record".into()))?;
-        if line.number != at.number {
-            return Err(damaged(format!(
-                "it has the number {} where {} is due",
-                line.number, at.number
-            )));
-        }
-        let chain = at.chain.with(line.number, line.record);
-        let crc = match line.sum {
-            line::Sum::Chain(told) if told == chain => None,
-            line::Sum::Chain(told) => {
-                return Err(damaged(format!("its sum is {told} and should be {chain}")));
+        let (line, chain, crc) = match whole(text, &at) {
+            Ok(whole) => whole,
+            // All that was there before it is. Of a file whose first record is not whole nothing is known.
+            Err(what) if at.number > 0 && is_at_end(&mut reader, path)? => {
+                let bytes = length as u64;
+                return Err(JournalError::LastDamaged {
+                    path: path_of(),
+                    line,
+                    offset,
+                    bytes,
+                    what,
+                });
             }
-            line::Sum::Crc(told) => {
-                // Only the first lines of a journal can be of gate4k 0.1.
-                let due = match at.crc {
-                    None if at.number > 0 => {
-                        return Err(damaged("it has no sum, and the line before it has".into()));
-                    }
-                    before => line::checksum(before.unwrap_or(0), line.number, line.record),
-                };
-                if told != due {
-                    return Err(damaged(format!(
-                        "its checksum is {told:08x} and should be {due:08x}"
-                    )));
-                }
-                Some(due)
-            }
+            Err(what) => return Err(damaged(what)),
         };
         if at.number == 0 || wanted(line.record) {
             let record: Record = serde_json::from_str(line.record)
@@ -260,6 +264,42 @@ fn scan(
         at = Position { number: at.number + 1, chain, crc, offset: at.offset + length as u64 };
     }
     Ok((at, None))
+}
+
+/// A line's record, where it is the one that is due after what was read, with its sum and, in the form of gate4k 0.1, its checksum.
+fn whole<'a>(
+    text: &'a [u8],
+    at: &Position,
+) -> Result<(line::Line<'a>, Chain, Option<u32>), String> {
+    if text.contains(&0) {
+        return Err("it holds zero bytes, as a host that crashed leaves them".into());
+    }
+    let text = std::str::from_utf8(text).map_err(|_| "it is no UTF-8 text")?;
+    let line = line::read(text).ok_or("it is no record")?;
+    if line.number != at.number {
+        return Err(format!("it has the number {} where {} is due", line.number, at.number));
+    }
+    let chain = at.chain.with(line.number, line.record);
+    let told = match line.sum {
+        line::Sum::Chain(told) if told == chain => return Ok((line, chain, None)),
+        line::Sum::Chain(told) => return Err(format!("its sum is {told} and should be {chain}")),
+        line::Sum::Crc(told) => told,
+    };
+    // Only the first lines of a journal can be of gate4k 0.1.
+    if at.crc.is_none() && at.number > 0 {
+        return Err("it has no sum, and the line before it has".into());
+    }
+    let due = line::checksum(at.crc.unwrap_or(0), line.number, line.record);
+    if told != due {
+        return Err(format!("its checksum is {told:08x} and should be {due:08x}"));
+    }
+    Ok((line, chain, Some(due)))
+}
+
+fn is_at_end(reader: &mut impl BufRead, path: &Path) -> Result<bool, JournalError> {
+    let rest = reader.fill_buf();
+    let rest = rest.map_err(|source| JournalError::Read { path: path.to_owned(), source })?;
+    Ok(rest.is_empty())
 }
 
 fn check_header(path: &Path, record: &Record) -> Result<(), JournalError> {

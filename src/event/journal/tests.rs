@@ -17,7 +17,7 @@ fn note(text: &str) -> Record {
 }
 
 /// A journal with these notes, and where each of its lines begins.
-fn written(notes: &[String]) -> (tempfile::TempDir, PathBuf, Vec<usize>) {
+pub(super) fn written(notes: &[String]) -> (tempfile::TempDir, PathBuf, Vec<usize>) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("j");
     let (mut journal, torn) = Journal::open(&path, &mut |_, _| Ok(())).unwrap();
@@ -30,7 +30,7 @@ fn written(notes: &[String]) -> (tempfile::TempDir, PathBuf, Vec<usize>) {
     (dir, path, begins)
 }
 
-fn notes_of(path: &Path) -> Result<(Vec<String>, Option<Torn>), JournalError> {
+pub(super) fn notes_of(path: &Path) -> Result<(Vec<String>, Option<Torn>), JournalError> {
     let mut notes = Vec::new();
     let torn = read(path, &mut |_, record| {
         if let Record::Note { text } = record {

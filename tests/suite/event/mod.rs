@@ -2,6 +2,7 @@
 //! torn or damaged, on a disk that fills, with engines that hang and clocks that jump, with two runners, and
 //! with entries that changed.
 
+mod annulled;
 mod begun_before;
 mod killed;
 mod past;
@@ -9,6 +10,7 @@ mod processes;
 mod ratings;
 mod rules;
 mod sealed;
+mod starts;
 mod table;
 mod trouble;
 mod whole;
@@ -17,6 +19,7 @@ use crate::trials::Test;
 
 pub(crate) fn tests() -> Vec<Test> {
     let modules = [
+        annulled::tests,
         begun_before::tests,
         killed::tests,
         whole::tests,
@@ -24,6 +27,7 @@ pub(crate) fn tests() -> Vec<Test> {
         rules::tests,
         sealed::tests,
         ratings::tests,
+        starts::tests,
     ];
     modules.into_iter().flat_map(|tests| tests()).collect()
 }
