@@ -56,10 +56,12 @@ fn an_edited_or_spliced_journal_is_damaged() {
     });
     let other = fs::read_to_string(&path).unwrap();
     let spliced = [lines[0], lines[1], other.split_inclusive('\n').nth(2).unwrap()].concat();
-    for (text, line) in [(edited, "line 2"), (spliced, "line 3")] {
+    for (text, word, line) in
+        [(edited, "is damaged", "line 2"), (spliced, "is not whole", "line 3")]
+    {
         fs::write(&path, text).unwrap();
         let (code, told) = event.ask(&["event", "verify"]);
-        assert!(code == 2 && told.contains("damaged") && told.contains(line), "{code} {told}");
+        assert!(code == 2 && told.contains(word) && told.contains(line), "{code} {told}");
         let (code, told) = event.ask(&["event", "run"]);
         assert!(code == 2 && told.contains(line), "{code} {told}");
     }
