@@ -113,12 +113,12 @@ impl Kernel {
 }
 
 /// What times depend on here, a line each. No entry is judged otherwise for it, so each is told with what would make times
-/// steadier, and none is a fault.
+/// steadier, and none makes the host unfit.
 #[must_use]
 pub fn timing(facts: &[TimingFact]) -> Vec<Line> {
-    let line = |fact: &TimingFact| Line {
-        fix: fact.fix.map(str::to_owned),
-        ..Line::pass("timing", fact.name, &fact.what)
+    let line = |fact: &TimingFact| {
+        let line = Line::pass("timing", fact.name, &fact.what);
+        fact.fix.map_or(line.clone(), |fix| line.but(State::Caution, fix))
     };
     facts.iter().map(line).collect()
 }
