@@ -360,7 +360,7 @@ mod tests {
             ("quick = 1".into(), "1:9", "boolean"),
             ("\nstrikt = true".into(), "2:1", "strict"),
             ("grace = \"soon\"".into(), "1:9", "no time"),
-            ("jobs = 0".into(), "1:8", "nonzero"),
+            ("jobs = 0".into(), "1:8", "expected a whole number from 1 up"),
             ("match = \"of\"".into(), "1:9", "write off"),
             ("match = 0".into(), "1:9", "from 1 to"),
             ("entries = [\"gone\"]".into(), "1:12", "no directory r/gone"),

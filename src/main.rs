@@ -11,10 +11,14 @@ fn main() -> ExitCode {
     cmd::guard::install();
     cmd::guard::guarded(|| match Cli::try_parse() {
         Ok(cli) => cmd::run(cli),
+        Err(error) if error.use_stderr() => {
+            cmd::tell_usage(&error);
+            Exit::Usage
+        }
         Err(error) => {
             // Help and version come this way too. A reader that has gone away is no error.
             let _ = error.print();
-            if error.use_stderr() { Exit::Usage } else { Exit::Success }
+            Exit::Success
         }
     })
     .into()

@@ -19,7 +19,7 @@ pub enum ReceiptError {
         source: std::io::Error,
     },
     /// The file is of another form.
-    #[error("{}:{}:{}: not a receipt: {source}", shown(path), source.line(), source.column())]
+    #[error("{}:{}:{}: not a receipt of `gate4k check --receipt`: {}", shown(path), source.line(), source.column(), without_place(source))]
     Wrong {
         /// The file.
         path: PathBuf,
@@ -34,6 +34,12 @@ pub enum ReceiptError {
         /// The kind that it names.
         found: String,
     },
+}
+
+/// The words of a mistake in JSON without its place, which stands before them.
+fn without_place(error: &serde_json::Error) -> String {
+    let words = error.to_string();
+    words.split(" at line ").next().unwrap_or_default().to_owned()
 }
 
 /// The result of a comparison.

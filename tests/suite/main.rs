@@ -40,6 +40,7 @@ mod run;
 mod sandbox;
 mod standings;
 mod submissions;
+mod terminal;
 mod waivers;
 mod watch;
 
@@ -49,7 +50,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> Vec<Test> {
-    let modules: [fn() -> Vec<Test>; 29] = [
+    let modules: [fn() -> Vec<Test>; 30] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -66,6 +67,7 @@ fn all() -> Vec<Test> {
         multi_call::tests,
         pack::tests,
         watch::tests,
+        terminal::tests,
         fuzz::tests,
         handbook::tests,
         standings::tests,

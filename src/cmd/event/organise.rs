@@ -18,7 +18,7 @@ use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::view::human;
-use crate::view::human::Look;
+use crate::view::look::Look;
 
 /// Writes an event's file; one that is there is left alone.
 pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -116,7 +116,7 @@ impl Audience for Words {
     }
 
     fn refused(&mut self, report: &EntryReport) {
-        let look = Look { width: crate::view::text::width(), verbose: false };
+        let look = Look::of_width(crate::view::text::width());
         self.0 += &human::entry(report, look);
     }
 
