@@ -133,7 +133,7 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let look = Look::of_width(text::width());
     out.write_all(human::entry(&failed, look).as_bytes())?;
     let whose = if could_be_the_packing(&failed) {
-        "none of the smallest packings is accepted; above is what the first of them meets"
+        "none of the smallest packings is accepted, so it is most likely the source; above is what the first of them meets"
     } else {
         "the engine itself is not accepted, however it is packed; above is why"
     };

@@ -10,11 +10,11 @@ use super::facts::{circumstances, sandbox, start, summary, understands};
 use super::look::Look;
 use super::size;
 use super::text::{clean, put};
-use super::weight::Weight;
+use super::weight::{Weight, is_told};
 use crate::model::entry_report::{ConfigFinding, EntryReport};
 use crate::model::rule::Kind;
 use crate::model::text::shown;
-use crate::model::verdict::{Finding, LEFT_OUT, Status, Verdict, WAIVED};
+use crate::model::verdict::{Finding, Status, Verdict};
 
 /// Columns of a finding before its summary: status, rule and section with two blanks around each.
 const COLUMNS: usize = 2 + 9 + 2 + 18 + 2 + 8 + 2;
@@ -142,19 +142,6 @@ fn header(page: &mut String, report: &EntryReport, look: Look) {
     }
 }
 
-/// Whether a finding is told whole: somebody could do something about it, or must know of it.
-fn is_told(found: &Finding) -> bool {
-    match Weight::of(found) {
-        Weight::Breaks | Weight::Open => true,
-        // Whoever reads a verdict must see by whose leave it was reached.
-        Weight::Remark if found.evidence.contains_key(WAIVED) => true,
-        Weight::Remark => !found.help.is_empty(),
-        // Of a slow engine less was asked than of others.
-        Weight::Kept => found.evidence.contains_key(LEFT_OUT),
-        Weight::NotTried => false,
-    }
-}
-
 /// The findings that ask for something, by weight, then the names of all others.
 fn telling(page: &mut String, findings: &[Finding], look: Look) {
     let mut told: Vec<&Finding> = findings.iter().filter(|f| is_told(f)).collect();
@@ -268,6 +255,7 @@ mod tests {
     use crate::model::entry_report::StartTimes;
     use crate::model::entry_report::tests::{config_finding, report};
     use crate::model::rule::{RULES, RuleId};
+    use crate::model::verdict::{LEFT_OUT, WAIVED};
 
     fn plain(report: &EntryReport, width: usize, verbose: bool) -> String {
         let page = entry(report, Look { verbose, ..Look::of_width(width) });
@@ -319,7 +307,7 @@ rejected   entries/tiny
             Finding::pass(RuleId::Size, "4000 bytes"),
             Finding::pass(RuleId::LegalMoves, "9 of 40 positions were asked").with(LEFT_OUT, 31),
             Finding::advice(RuleId::LeftoverFiles, "one remains when killed").help("remove it"),
-            Finding::advice(RuleId::Commands, "waived: sed").with("waived", true),
+            Finding::advice(RuleId::Commands, "waived: sed").with(WAIVED, true),
         ];
         let page = plain(&quiet, 100, false);
         let at = |part: &str| page.find(part).unwrap_or_else(|| panic!("no {part:?} in {page}"));

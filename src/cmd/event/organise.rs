@@ -43,7 +43,11 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
         }
     };
     file.write_all(text.as_bytes()).with_context(|| shown(path))?;
-    writeln!(out, "wrote {}; name the books in it, then `gate4k event run {0}`", shown(path))?;
+    writeln!(
+        out,
+        "wrote {}; name your files of openings in it (`book` of each stage), then `gate4k event run {0}`",
+        shown(path)
+    )?;
     Ok(Exit::Success)
 }
 
