@@ -110,9 +110,17 @@ fn forced() -> bool {
     set("NO_COLOR").is_none() && set("FORCE_COLOR").is_some_and(|word| word != "0")
 }
 
-/// A command line that is wrong.
-pub fn tell_usage(error: &clap::Error) {
-    say(error.render().ansi().to_string().trim_end());
+/// The help or the version that was asked for, or the mistake in a command line.
+pub fn tell_usage(usage: &clap::Error) -> Exit {
+    let text = usage.render().ansi().to_string();
+    if usage.use_stderr() {
+        say(text.trim_end());
+        return Exit::Usage;
+    }
+    // A reader that has gone away is no error.
+    let text = fitted(&text, text::terminal_width(std::io::stdout()));
+    let _ = write!(anstream::stdout(), "{text}");
+    Exit::Success
 }
 
 /// One error on standard error.
@@ -138,13 +146,17 @@ fn without_numbers(message: &str) -> String {
 
 /// Text on standard error, no line wider than a terminal. Where standard error is gone, the exit code alone must tell.
 fn say(text: &str) {
-    let text = match text::terminal_width(std::io::stderr()) {
+    let text = fitted(text, text::terminal_width(std::io::stderr()));
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+fn fitted(text: &str, width: Option<usize>) -> String {
+    match width {
         Some(width) => {
-            text.lines().map(|line| text::fit(line, width)).collect::<Vec<_>>().join("\n")
+            text.split('\n').map(|line| text::fit(line, width)).collect::<Vec<_>>().join("\n")
         }
         None => text.to_owned(),
-    };
-    let _ = writeln!(anstream::stderr(), "{text}");
+    }
 }
 
 /// An error with its causes on one line. Errors of this program tell their cause themselves; such a cause is not told twice.

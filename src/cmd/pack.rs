@@ -17,7 +17,7 @@ use crate::judge::Judge;
 use crate::judge::settings::Settings;
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Kind, RuleId};
 use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::model::verdict::{Status, Verdict};
@@ -162,10 +162,14 @@ fn may_build(program: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a rule that was not kept may be kept by another stub or packer.
+/// Whether another stub or packer may keep every rule that was not kept. Of an engine that did not start nothing else can
+/// be said.
 fn could_be_the_packing(report: &EntryReport) -> bool {
     let broken = |status| matches!(status, Status::Fail | Status::Undecided);
-    report.findings.iter().any(|found| broken(found.status) && ON_THE_PACKING.contains(&found.rule))
+    let gates = report.findings.iter().filter(|found| found.rule.rule().kind == Kind::Gate);
+    let mut rules = gates.filter(|found| broken(found.status)).map(|found| found.rule);
+    let started = report.startup.readyok.is_some();
+    !started || rules.all(|rule| ON_THE_PACKING.contains(&rule))
 }
 
 /// Judges a candidate. The report names the source, since the candidate's own path is of no use to anyone.

@@ -19,12 +19,12 @@ pub enum ReceiptError {
         source: std::io::Error,
     },
     /// The file is of another form.
-    #[error("{}:{}:{}: not a receipt of `gate4k check --receipt`: {}", shown(path), source.line(), source.column(), without_place(source))]
+    #[error("{}:{}:{}: not a receipt of `gate4k check --receipt`: {}", shown(path), mistake.line(), mistake.column(), without_place(mistake))]
     Wrong {
         /// The file.
         path: PathBuf,
-        /// The mistake.
-        source: serde_json::Error,
+        /// The mistake. The words above tell it, so it is no source.
+        mistake: serde_json::Error,
     },
     /// The document is of another kind.
     #[error("{}: this gate4k reads {RECEIPT_SCHEMA}, not {found:?}", shown(path))]
@@ -59,7 +59,7 @@ pub struct Comparison {
 /// When there is none, or it is none.
 pub fn read(path: &Path, text: &str) -> Result<Receipt, ReceiptError> {
     let receipt: Receipt = serde_json::from_str(text)
-        .map_err(|source| ReceiptError::Wrong { path: path.to_owned(), source })?;
+        .map_err(|mistake| ReceiptError::Wrong { path: path.to_owned(), mistake })?;
     if receipt.schema != RECEIPT_SCHEMA {
         return Err(ReceiptError::Schema { path: path.to_owned(), found: receipt.schema });
     }

@@ -137,6 +137,6 @@ mod tests {
     #[test]
     fn a_list_straight_behind_a_paragraph_is_broken_to_fit() {
         let markdown = "**Fails:**\n- one two three four five six\n- b\n";
-        assert_eq!(plain(markdown, 24), "Fails:\n- one two three four\n  five six\n- b\n");
+        assert_eq!(plain(markdown, 24), "Fails:\n\n- one two three four\n  five six\n- b\n");
     }
 }

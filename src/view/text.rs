@@ -58,7 +58,7 @@ pub fn wrap(line: &str, width: usize) -> Vec<String> {
     let mut used = 0;
     for word in line.split_whitespace() {
         let length = columns(word);
-        if used > 0 && used + 1 + length > width {
+        if used > 0 && length > 0 && used + 1 + length > width {
             lines.push(std::mem::take(&mut current));
             used = 0;
         }

@@ -79,7 +79,7 @@ fn a_wrong_value_is_answered_by_what_to_write() {
         (&["size", "--watch", "/no/such/file"], "there is nothing at /no/such/file"),
         (&["match", "--plies", "x", "a", "b"], "write a whole number"),
         (&["match", "--shuffle", "x", "a", "b"], "write a whole number"),
-        (&["match", "--max-plies", "-1", "a", "b"], "write a whole number"),
+        (&["match", "--max-plies", "1.5", "a", "b"], "write a whole number"),
         (&["ratings", "--offset", "x", "a"], "write a number"),
         (&["standings", "--crash-limit", "0", "a"], "write a whole number from 1 up"),
         (&["check", "--report", "html=/no/such/folder/x", "a"], "there is no such folder"),
