@@ -13,9 +13,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::event::tiebreak::{CHAINS, Chain};
-use crate::judge::settings::GamesWanted;
+use crate::judge::settings::{GamesWanted, size_limit_of};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::{RULES, RuleId, UnknownRule};
+use crate::model::units::Bytes;
 use crate::sandbox::devices::DeviceClass;
 pub use event::{
     DecideArgs, EventCommand, EventFile, EventRunArgs, ExportArgs, ExportWhat, FixArgs, NewArgs,
@@ -147,6 +148,12 @@ pub struct CheckArgs {
     /// Do only what can reject; leave out what can only advise, and the games
     #[arg(long)]
     pub quick: bool,
+    /// Take ELF executables only, as in events of that name
+    #[arg(long)]
+    pub elf_only: bool,
+    /// The most bytes of an entry and what engines.json adds to it (64K, 5M); 4096 if nothing says otherwise
+    #[arg(long, value_name = "SIZE", value_parser = size_limit_of)]
+    pub size_limit: Option<Bytes>,
     /// From exec to the first readyok (rule 7.4); 60s if nothing says otherwise
     #[arg(long, value_name = "TIME", value_parser = value::duration)]
     pub startup_limit: Option<Duration>,

@@ -12,12 +12,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::Spanned;
 
 use crate::judge::error::CheckError;
-use crate::judge::settings::{GamesWanted, MATCH_LIMIT, NotGames};
+use crate::judge::settings::{Files, GamesWanted, MATCH_LIMIT, NotGames, size_limit};
 use crate::judge::waiver::{RawWaiver, Waiver};
 use crate::model::evidence::Limits;
 use crate::model::layer_status::LayerName;
 use crate::model::source_place::{Misplaced, Mistake, known};
 use crate::model::text::shown;
+use crate::model::units::Bytes;
 use crate::policy::allowlist::with_suggestion;
 use crate::sandbox::devices::DeviceClass;
 
@@ -53,6 +54,10 @@ pub struct Config {
     pub strict: bool,
     /// True if probes that can only advise are left out.
     pub quick: bool,
+    /// True if ELF executables alone are taken.
+    pub elf_only: bool,
+    /// The most bytes of an entry.
+    pub size_limit: Bytes,
     /// True if results of unchanged entries are kept.
     pub cache: bool,
     /// The number of entries judged at a time.
@@ -99,6 +104,9 @@ struct Raw {
     strict: bool,
     #[serde(default)]
     quick: bool,
+    #[serde(default)]
+    elf_only: bool,
+    size_limit: Option<Spanned<toml::Value>>,
     cache: Option<bool>,
     jobs: Option<NonZeroUsize>,
     #[serde(default, deserialize_with = "time")]
@@ -138,6 +146,7 @@ impl Config {
     pub fn none() -> Config {
         let Limits { startup, answer, quit, grace } = Limits::default();
         Config {
+            size_limit: Bytes::LIMIT_4K,
             cache: true,
             startup_limit: startup,
             answer_limit: answer,
@@ -194,6 +203,12 @@ impl Config {
             .map_err(|(span, what)| ConfigError::Wrong(Misplaced::new(path, text, span, &what)))
     }
 
+    /// The files that may be entries.
+    #[must_use]
+    pub fn files(&self) -> Files {
+        Files::of(self.elf_only)
+    }
+
     /// The limits.
     #[must_use]
     pub fn limits(&self) -> Limits {
@@ -233,6 +248,8 @@ fn read(text: &str, path: &Path, folders: Folders) -> Result<Config, Mistake> {
         allowlist: raw.allowlist.map(|list| here.join(list)),
         strict: raw.strict,
         quick: raw.quick,
+        elf_only: raw.elf_only,
+        size_limit: raw.size_limit.map_or(Ok(none.size_limit), size_limit)?,
         cache: raw.cache.unwrap_or(none.cache),
         jobs: raw.jobs,
         startup_limit: raw.startup_limit.unwrap_or(none.startup_limit),

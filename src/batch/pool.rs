@@ -2,7 +2,8 @@
 //!
 //! Others that compute can make an entry slower, never faster. So what an entry reaches in time beside
 //! others it reaches alone, and the report says that its times are upper bounds. What it did not reach in
-//! time is nothing to hold against it: it is judged again when nothing else runs, and that counts.
+//! time is nothing to hold against it: it is judged again when nothing else runs, and that counts. What else
+//! keeps the host busy is `judge::other_work`'s to see.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -15,10 +16,8 @@ use std::thread;
 use tracing::debug;
 
 use crate::judge::error::CheckError;
-use crate::judge::rules::{self, CausedByLoad};
+use crate::judge::other_work::{judged_when_quiet, may_be_caused_by_load};
 use crate::model::entry_report::EntryReport;
-use crate::model::rule::{Kind, RuleId};
-use crate::model::verdict::{Status, Verdict};
 
 /// The report on one entry, or why there is none.
 pub type Judged = Result<EntryReport, CheckError>;
@@ -96,7 +95,11 @@ pub fn run<E>(
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(path) = entries.get(index) else { break };
                     running.begin(index);
-                    let mut judged = guarded(judge, path, each, worker, watch);
+                    let mut judged = if workers == 1 {
+                        alone(judge, path, each, watch)
+                    } else {
+                        guarded(judge, path, each, worker, watch)
+                    };
                     let beside = running.end(index);
                     if let Ok(report) = &mut judged
                         && report.circumstances.judged.is_none()
@@ -112,7 +115,7 @@ pub fn run<E>(
         }
         drop(send);
         for (index, judged) in receive {
-            if judged.as_ref().is_ok_and(may_be_caused_by_load) {
+            if judged.as_ref().is_ok_and(may_be_caused_by_others) {
                 debug!(index, "missed something beside others: judged again alone");
                 again.push(index);
             } else {
@@ -124,11 +127,17 @@ pub fn run<E>(
     again.sort_unstable();
     for index in again {
         if let Some(path) = entries.get(index) {
-            order.put(index, guarded(judge, path, at_once.probes, 0, watch), &mut hear)?;
+            order.put(index, alone(judge, path, at_once.probes, watch), &mut hear)?;
         }
     }
     watch.rests(0);
     Ok(())
+}
+
+/// An entry beside which nothing else is judged: what other work on the host may have caused is judged again.
+fn alone(judge: Assess<'_>, path: &Path, jobs: NonZeroUsize, watch: &dyn Watch) -> Judged {
+    let waits = || watch.step(0, path, "waiting for the host to be quiet");
+    judged_when_quiet(|| guarded(judge, path, jobs, 0, watch), waits)
 }
 
 /// One entry that breaks the judge must not take the others with it.
@@ -146,32 +155,9 @@ fn guarded(
     })
 }
 
-/// True if an entry missed something that it might have reached alone, and nothing else speaks against it.
-fn may_be_caused_by_load(report: &EntryReport) -> bool {
-    let gates = || report.findings.iter().filter(|found| found.rule.rule().kind == Kind::Gate);
-    report.circumstances.beside > 0
-        && report.circumstances.judged.is_none()
-        && report.verdict != Verdict::Accepted
-        && !report.runs.is_empty()
-        && !gates()
-            .any(|found| found.status == Status::Fail && fails_at_any_speed(found.rule, report))
-        && !never_started(report)
-}
-
-/// True if the entry never came up, by no way of starting it, for what a faster host would not change.
-fn never_started(report: &EntryReport) -> bool {
-    report.runs.iter().all(|run| run.startup.readyok.is_none() && !run.strained)
-}
-
-/// True if a failure of the rule cannot be the fault of a slow host.
-fn fails_at_any_speed(rule: RuleId, report: &EntryReport) -> bool {
-    match rules::caused_by_load(rule) {
-        CausedByLoad::Never => true,
-        CausedByLoad::IfStrained => {
-            !report.runs.iter().any(|run| run.purpose.can_reject() && run.strained)
-        }
-        CausedByLoad::Possibly => false,
-    }
+/// True if an entry missed something beside others that it might have reached alone.
+fn may_be_caused_by_others(report: &EntryReport) -> bool {
+    report.circumstances.beside > 0 && may_be_caused_by_load(report)
 }
 
 /// The entries that are being judged now, each with the most others that it has met.
@@ -225,7 +211,8 @@ mod tests {
     use super::*;
     use crate::model::entry_report::StartTimes;
     use crate::model::entry_report::tests::report;
-    use crate::model::verdict::Finding;
+    use crate::model::rule::RuleId;
+    use crate::model::verdict::{Finding, Verdict};
     use std::convert::Infallible;
     use std::sync::Barrier;
     use std::time::Duration;
@@ -348,7 +335,7 @@ mod tests {
                 (run.purpose, run.strained) = (purpose, strained);
             }
             assert!(!report.runs.is_empty());
-            may_be_caused_by_load(&report)
+            may_be_caused_by_others(&report)
         };
         for rule in [RuleId::LeftoverFiles, RuleId::UciQuit, RuleId::LegalMoves, RuleId::LongGame] {
             assert!(!with(rule, Purpose::Main, false), "{rule}");

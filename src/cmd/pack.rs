@@ -14,6 +14,7 @@ use super::tell;
 use super::watch::Watched;
 use crate::cli::PackArgs;
 use crate::judge::Judge;
+use crate::judge::other_work::judged_when_quiet;
 use crate::judge::settings::Settings;
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
@@ -181,7 +182,9 @@ fn prove(judge: &Judge, candidate: &Candidate, args: &PackArgs) -> anyhow::Resul
     let line = ProgressLine::new(args.quiet);
     let name = format!("{} bytes ({})", candidate.bytes.len(), candidate.how);
     let jobs = judge.settings().jobs;
-    let report = judge.assess(&path, jobs, &|step| line.step(&name, step))?;
+    let step = |step: &str| line.step(&name, step);
+    let judged = || judge.assess(&path, jobs, &step);
+    let report = judged_when_quiet(judged, || step("waiting for the host to be quiet"))?;
     Ok(EntryReport { path: args.source.clone(), file: args.source.clone(), ..report })
 }
 

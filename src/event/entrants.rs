@@ -8,6 +8,7 @@ use super::config::{Config, Entry, GateKind};
 use super::journal::record::{Frozen, Receipt};
 use crate::engine::process::Start;
 use crate::judge::error::CheckError;
+use crate::judge::other_work::judged_when_quiet;
 use crate::judge::settings::Settings;
 use crate::judge::start::PlayableEntry;
 use crate::judge::{Judge, Progress};
@@ -48,6 +49,8 @@ impl Judges {
             name: key.1.clone(),
             allowlist: config.allowlist.clone(),
             quick: config.gate == GateKind::Quick,
+            files: config.files,
+            size_limit: config.size_limit,
             waivers: config.waivers.clone(),
             ..Settings::default()
         })?);
@@ -103,7 +106,10 @@ impl Entrant {
     /// # Errors
     /// When it cannot be judged at all, or changed meanwhile.
     pub fn admit(&self, config: &Config, progress: Progress<'_>) -> Result<Admission, CheckError> {
-        let report = self.judge.assess(&self.path, self.judge.settings().jobs, progress)?;
+        let report = judged_when_quiet(
+            || self.judge.assess(&self.path, self.judge.settings().jobs, progress),
+            || progress("waiting for the host to be quiet"),
+        )?;
         if report.sha256.as_ref() != Some(&self.frozen.file) {
             let what =
                 format!("{} changed while it was checked; run the event again", shown(&self.path));

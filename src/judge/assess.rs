@@ -1,5 +1,6 @@
 //! The way of one entry to its verdict: bytes, waivers, probes, rules, waivers applied, games, verdict.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
@@ -84,8 +85,8 @@ impl Judge {
         waivers.filter(|waiver| waiver.is_about(path, &submission.path)).collect()
     }
 
-    /// Runs the entry, judges what was seen, and applies the waivers. Games follow from that: none are played for an
-    /// entry that is rejected anyway.
+    /// Runs the entry and judges what was seen; again, on the host as it is then, where an allowed program or library was
+    /// replaced meanwhile and something did not hold.
     fn run(
         &self,
         read: &Read,
@@ -95,9 +96,41 @@ impl Judge {
         progress: Progress<'_>,
     ) -> Vec<Finding> {
         progress("looking at the host");
+        let mut all_replaced = BTreeSet::new();
+        for _ in 0..TRIES {
+            let host = self.host(HostFor::of(&read.submission, waivers));
+            let mut findings = self.run_on(&host, read, waivers, jobs, report, progress);
+            let replaced = host.tools.replaced();
+            let is_new = !replaced.is_empty();
+            all_replaced.extend(replaced);
+            if !is_new || Verdict::of(&findings) == Verdict::Accepted {
+                note_replaced(&mut findings, &all_replaced);
+                return findings;
+            }
+            progress("judging again: programs of this host were replaced meanwhile");
+        }
+        unconfined(
+            &format!(
+                "programs of this host were replaced each time that it was judged: {}",
+                all_replaced.into_iter().collect::<Vec<_>>().join(", ")
+            ),
+            "judge it again when the upgrade of this host's packages is over",
+        )
+    }
+
+    /// Runs the entry once, judges what was seen, and applies the waivers. Games follow from that: none are played for
+    /// an entry that is rejected anyway.
+    fn run_on(
+        &self,
+        host: &Host,
+        read: &Read,
+        waivers: &[&Waiver],
+        jobs: NonZeroUsize,
+        report: &mut EntryReport,
+        progress: Progress<'_>,
+    ) -> Vec<Finding> {
         let submission = &read.submission;
         let sha256 = submission.sha256.as_deref();
-        let host = self.host(HostFor::of(submission, waivers));
         report.layers.clone_from(&host.facts.layers);
         if !host.landlock {
             return unconfined(
@@ -116,7 +149,7 @@ impl Judge {
                  another host",
             );
         }
-        let plan = self.probe_plan(read, &host, jobs);
+        let plan = self.probe_plan(read, host, jobs);
         let (runs, capabilities) = match probe::gather(&*host.sandbox, &plan, progress) {
             Ok(gathered) => gathered,
             Err(error) => {
@@ -138,11 +171,10 @@ impl Judge {
         let needed = &read.format.needed;
         let mut findings =
             rules::judge_runs(&Case { evidence: &evidence, needed, allowed: &allowed });
-        note_replaced(&mut findings, &host);
         waive::apply(&mut findings, waivers, sha256);
         let barred = before_games(&findings);
         if barred.is_none() {
-            evidence.games = self.games(submission, &evidence, &host, jobs, progress);
+            evidence.games = self.games(submission, &evidence, host, jobs, progress);
         }
         let case = Case { evidence: &evidence, needed, allowed: &allowed };
         let by_games = rules::needing(Needed::Games).map(|rule| match barred {
@@ -181,6 +213,9 @@ impl Judge {
         }
     }
 }
+
+/// So often is an entry judged, where programs of the host are replaced each time.
+const TRIES: usize = 3;
 
 /// The report on an entry of which nothing is known yet.
 fn blank(path: &Path) -> EntryReport {
@@ -256,12 +291,11 @@ fn unconfined(why: &str, help: &str) -> Vec<Finding> {
         .collect()
 }
 
-/// Tells of allowed programs that the host replaced while the entry ran: the new ones were judged as the old.
-fn note_replaced(findings: &mut [Finding], host: &Host) {
-    let names = host.tools.replaced();
+/// Tells of allowed programs that the host replaced while the entry was judged.
+fn note_replaced(findings: &mut [Finding], names: &BTreeSet<String>) {
     let commands = findings.iter_mut().find(|finding| finding.rule == RuleId::Commands);
     if let Some(found) = commands.filter(|_| !names.is_empty()) {
-        let names = names.join(", ");
+        let names = names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
         found.details.push(format!("replaced on this host while the entry ran: {names}"));
         found.evidence.insert("replaced".into(), names.into());
     }

@@ -41,6 +41,7 @@ impl Judge {
         sum.add("allow-list", &self.list_sha256);
         sum.add("limits", settings.limits);
         sum.add("settings", (&settings.name, settings.strict, settings.quick));
+        sum.add("kind of event", (settings.size_limit, settings.files));
         sum.add("games", (settings.games, settings.games_limit));
         sum.add("sandbox", (&settings.required, settings.lazy_memory, &settings.devices));
         let waivers = self.waivers(path, submission);
@@ -113,10 +114,12 @@ pub(crate) fn file_sha256(path: &Path) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::settings::Files;
     use crate::judge::settings::{GamesWanted, Settings};
     use crate::judge::waiver::Waiver;
     use crate::model::rule::RuleId;
     use crate::model::source_place::Place;
+    use crate::model::units::Bytes;
     use std::os::unix::fs::PermissionsExt;
 
     fn entry(text: &str) -> tempfile::TempDir {
@@ -143,6 +146,8 @@ mod tests {
             seen.push(sum);
         };
         differs(Settings { strict: true, ..Settings::default() });
+        differs(Settings { size_limit: Bytes(65536), ..Settings::default() });
+        differs(Settings { files: Files::ElfOnly, ..Settings::default() });
         differs(Settings { quick: true, ..Settings::default() });
         differs(Settings { games: GamesWanted::Off, ..Settings::default() });
         let waiver = |reason: &str| Waiver {

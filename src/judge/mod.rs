@@ -9,6 +9,7 @@ mod fingerprint;
 mod games;
 mod host;
 mod mistaken_file;
+pub(crate) mod other_work;
 pub mod probe;
 mod read;
 pub mod rules;

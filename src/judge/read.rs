@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::error::CheckError;
+use super::settings::Settings;
 use super::{Judge, sha256};
 use crate::model::rule::RuleId;
 use crate::model::size_figures::{EntrySize, SizeFigures};
@@ -114,11 +115,13 @@ impl Judge {
         let Some(submission) = loaded.submission else {
             return Ok((None, loaded.finding));
         };
+        let Settings { files, size_limit, .. } = self.settings;
         let (format, on_format) =
-            format::judge(&submission.bytes, submission.mode, &ThisHost, &self.list);
+            format::judge(&submission.bytes, submission.mode, files, &ThisHost, &self.list);
         let (payload, on_payload) =
             payload::judge(submission.engines_json.as_ref(), &submission.file_name, &self.list);
-        let (size, on_size) = size::judge(submission.size, FileParts::from(&format), &payload);
+        let parts = FileParts::from(&format);
+        let (size, on_size) = size::judge(submission.size, parts, &payload, size_limit);
         let findings = vec![on_format, on_payload, on_size];
         Ok((Some(Read { submission, format, size, payload, findings }), loaded.finding))
     }

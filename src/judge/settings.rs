@@ -6,10 +6,16 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use toml::Spanned;
+
 use super::waiver::Waiver;
 use crate::model::evidence::Limits;
 use crate::model::layer_status::LayerName;
+use crate::model::source_place::Mistake;
+use crate::model::units::{BadSize, Bytes};
 use crate::sandbox::devices::DeviceClass;
+use crate::submission::entry::READ_AT_MOST;
+pub use crate::submission::format::Files;
 
 /// The choices of the caller.
 #[derive(Clone, Debug)]
@@ -28,6 +34,10 @@ pub struct Settings {
     pub strict: bool,
     /// Probes that can only advise are left out.
     pub quick: bool,
+    /// The most bytes of an entry; 4096 by rule 7.1, another number in events of that kind.
+    pub size_limit: Bytes,
+    /// The files that may be entries.
+    pub files: Files,
     /// Layers of the sandbox without which nothing is run, beside those that are always mandatory.
     pub required: Vec<LayerName>,
     /// Mappings of 4 GiB or more reserve no memory.
@@ -54,6 +64,8 @@ impl Default for Settings {
             limits: Limits::default(),
             strict: false,
             quick: false,
+            size_limit: Bytes::LIMIT_4K,
+            files: Files::All,
             required: Vec::new(),
             lazy_memory: false,
             devices: Vec::new(),
@@ -63,6 +75,30 @@ impl Default for Settings {
             waivers: Vec::new(),
         }
     }
+}
+
+/// Reads a limit on an entry's size.
+///
+/// # Errors
+/// In words, where it is no size, or one of more bytes than are read of an entry.
+pub fn size_limit_of(text: &str) -> Result<Bytes, String> {
+    let size: Bytes = text.parse().map_err(|error: BadSize| error.to_string())?;
+    if size.0 == 0 || size > READ_AT_MOST {
+        return Err(format!("write a size from 1 byte to {}", READ_AT_MOST.human()));
+    }
+    Ok(size)
+}
+
+/// Reads `size-limit = 4096`, or `size-limit = "64K"`, of a file of settings.
+///
+/// # Errors
+/// As [`size_limit_of`], with the place.
+pub fn size_limit(raw: Spanned<toml::Value>) -> Result<Bytes, Mistake> {
+    let text = match raw.get_ref() {
+        toml::Value::String(size) => size.clone(),
+        other => other.to_string(),
+    };
+    size_limit_of(&text).map_err(|why| (raw.span(), why))
 }
 
 /// The games of a check (rule `match`).

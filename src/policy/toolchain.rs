@@ -14,6 +14,7 @@ use super::find::{Found, SYSTEM_PATH, Search};
 use super::grants::grants;
 use super::multi_call;
 use crate::model::evidence::ProgramClass;
+use crate::model::text::shown;
 use crate::sandbox::plan::{Programs, Seen};
 use crate::sandbox::{Grants, Host, capability, limits};
 
@@ -35,6 +36,15 @@ pub struct Toolchain {
     pub chess_libraries: Vec<PathBuf>,
     known: HashMap<(u64, u64), Known>,
     found: Vec<Found>,
+    /// The programs and libraries as they were when they were found.
+    files: Vec<(PathBuf, Inode)>,
+}
+
+/// A file's device and number.
+type Inode = (u64, u64);
+
+fn inode(path: &Path) -> Option<Inode> {
+    std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
 /// A program file of the host.
@@ -83,7 +93,12 @@ impl Toolchain {
             }
         }
         let (grants, chess_libraries) = grants(&list, &found, rust.as_deref());
-        Toolchain { strictness, grants, path, missing, chess_libraries, known, found, list }
+        let files = (grants.execute.iter().chain(&grants.read))
+            .filter(|path| !["/proc", "/sys", "/dev"].iter().any(|top| path.starts_with(top)))
+            .filter(|path| path.is_file())
+            .filter_map(|path| Some((path.clone(), inode(path)?)))
+            .collect();
+        Toolchain { strictness, grants, path, missing, chess_libraries, known, found, files, list }
     }
 
     /// The real file of a command, where the host has it.
@@ -120,21 +135,24 @@ impl Toolchain {
         }
     }
 
-    /// The allowed programs in whose place the host has another file by now, by name: a package was upgraded.
+    /// The allowed programs, by name, and libraries, by path, in whose place the host has another file by now: a package
+    /// was upgraded.
     #[must_use]
-    pub fn replaced(&self) -> Vec<&str> {
-        let is_new = |found: &&Found| {
-            let inode = std::fs::metadata(&found.real).map(|file| (file.dev(), file.ino()));
-            !inode.is_ok_and(|inode| self.known.contains_key(&inode))
+    pub fn replaced(&self) -> Vec<String> {
+        let is_new = |(path, then): &&(PathBuf, Inode)| inode(path) != Some(*then);
+        let words = |(path, _): &(PathBuf, Inode)| match self.found.iter().find(|f| f.real == *path)
+        {
+            Some(program) => program.name.clone(),
+            None => shown(path),
         };
-        self.found.iter().filter(is_new).map(|found| &*found.name).collect()
+        self.files.iter().filter(is_new).map(words).collect()
     }
 
     /// A program that is not the file that was found, and stands in its place on the host by now. Where allowed programs
     /// lie no entry can write.
     fn put_in_its_place(&self, seen: &Seen) -> Option<Known> {
         let real = seen.real.as_ref().filter(|_| !seen.own)?;
-        let here = std::fs::metadata(real).ok().map(|file| (file.dev(), file.ino()));
+        let here = inode(real);
         let same = self.found.iter().filter(|found| found.real == *real);
         let names: Vec<String> = same.map(|found| found.name.clone()).collect();
         (!names.is_empty() && here.is_some() && here == seen.inode)
@@ -243,7 +261,10 @@ mod tests {
         assert!(tools.replaced().is_empty());
         // As if another file had stood there when it was looked.
         tools.known.remove(&inode);
-        assert!(tools.replaced().contains(&"tail"));
+        for file in tools.files.iter_mut().filter(|(path, _)| *path == xz) {
+            file.1 = (0, 0);
+        }
+        assert_eq!(tools.replaced(), ["tail"]);
         let seen = |real: &Path, own: bool| Seen {
             asked: "/usr/bin/tail".into(),
             inode: std::fs::metadata(real).ok().map(|file| (file.dev(), file.ino())),

@@ -3,7 +3,7 @@
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use libc::sock_filter;
 
@@ -48,7 +48,7 @@ pub struct Host {
 #[derive(Debug)]
 pub(super) struct HostReady {
     pub(super) host: Host,
-    rules: Rules,
+    rules: Mutex<Arc<Rules>>,
     /// Granted directories outside the system's, to be bound at their own path.
     more: Vec<PathBuf>,
     /// How the root is built that all entries have in common.
@@ -74,7 +74,7 @@ impl HostReady {
                     .cloned(),
             );
         }
-        let rules = Rules::open(&host.grants);
+        let rules = Mutex::new(Arc::new(Rules::open(&host.grants)));
         HostReady {
             host,
             rules,
@@ -85,6 +85,15 @@ impl HostReady {
             host_directory: OnceLock::new(),
             top: OnceLock::new(),
         }
+    }
+
+    /// The grants as the host's files are now.
+    fn rules(&self) -> Arc<Rules> {
+        let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        if !rules.still_hold() {
+            *rules = Arc::new(Rules::open(&self.host.grants));
+        }
+        Arc::clone(&rules)
     }
 
     fn common(&self) -> Arc<[Step]> {
@@ -161,7 +170,7 @@ pub(super) fn child_setup(
     Ok(ChildSetup {
         root,
         inner_rules: rules(&inner),
-        landlock: prepared.rules.ruleset()?,
+        landlock: prepared.rules().ruleset()?,
         seccomp: prepared.filter(),
         rlimits: rlimits::rlimits(host.namespaces.then_some(host.tasks)),
         ids: *prepared.ids.get_or_init(|| users::ids(host.namespaces)),

@@ -47,6 +47,25 @@ pub enum Kind {
     Unknown,
 }
 
+/// The kinds of file that an event takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Files {
+    /// All that a host can start (rule 7.2).
+    #[default]
+    All,
+    /// ELF executables alone, as in TCEC's "4k ELF-Only" events.
+    ElfOnly,
+}
+
+impl Files {
+    /// All, or ELF executables only.
+    #[must_use]
+    pub fn of(elf_only: bool) -> Files {
+        if elf_only { Files::ElfOnly } else { Files::All }
+    }
+}
+
 impl Kind {
     fn word(self) -> &'static str {
         match self {
@@ -267,9 +286,21 @@ impl Remarks {
 
 /// Reads the format of a file and makes the finding.
 #[must_use]
-pub fn judge(bytes: &[u8], mode: Mode, host: &dyn Host, list: &Allowlist) -> (Format, Finding) {
+pub fn judge(
+    bytes: &[u8],
+    mode: Mode,
+    files: Files,
+    host: &dyn Host,
+    list: &Allowlist,
+) -> (Format, Finding) {
     let mut remarks = Remarks::default();
     let format = read(bytes, host, list, &mut remarks);
+    if files == Files::ElfOnly && matches!(format.kind, Kind::Script | Kind::ShellText) {
+        remarks.fail(
+            "this event takes ELF executables only",
+            "enter the program itself: an ELF executable, without a script that unpacks or compiles it",
+        );
+    }
     let runs = matches!(format.kind, Kind::Elf | Kind::Script | Kind::ShellText);
     if runs && !mode.is_executable() {
         remarks.advice("it has no execute bit", "set it: chmod +x");

@@ -58,7 +58,12 @@ impl From<&Format> for FileParts {
 
 /// Adds up and decides.
 #[must_use]
-pub fn judge(file: Bytes, parts: FileParts, payload: &PayloadReport) -> (SizeReport, Finding) {
+pub fn judge(
+    file: Bytes,
+    parts: FileParts,
+    payload: &PayloadReport,
+    limit: Bytes,
+) -> (SizeReport, Finding) {
     let counts = payload.counts.unwrap_or_default();
     let report = SizeReport {
         file,
@@ -67,7 +72,7 @@ pub fn judge(file: Bytes, parts: FileParts, payload: &PayloadReport) -> (SizeRep
         payload: counts.canonical,
         payload_bare: counts.bare,
         total: file + counts.canonical,
-        limit: Bytes::LIMIT_4K,
+        limit,
     };
     let finding = decide(&report, payload);
     let finding = finding
@@ -169,7 +174,7 @@ mod tests {
     }
 
     fn judged(file: u64, canonical: u64, bare: u64) -> Finding {
-        judge(Bytes(file), FileParts::default(), &payload(canonical, bare)).1
+        judge(Bytes(file), FileParts::default(), &payload(canonical, bare), Bytes::LIMIT_4K).1
     }
 
     #[test]
@@ -189,6 +194,17 @@ mod tests {
     }
 
     #[test]
+    fn another_event_has_another_limit() {
+        let judged =
+            |file| judge(Bytes(file), FileParts::default(), &payload(0, 0), Bytes(65536)).1;
+        assert_eq!(judged(65536).status, Status::Pass);
+        assert_eq!(
+            judged(65537).summary,
+            "65537 of 65536 bytes, 1 over (file 65537, engines.json 0)"
+        );
+    }
+
+    #[test]
     fn engines_json_adds_to_the_file() {
         assert_eq!(judged(4000, 96, 80).status, Status::Pass);
         assert_eq!(judged(4000, 97, 80).status, Status::Undecided);
@@ -200,7 +216,8 @@ mod tests {
     #[test]
     fn an_unreadable_configuration_leaves_the_sum_open_unless_the_file_is_too_large() {
         let unknown = PayloadReport::default();
-        let judge = |file| judge(Bytes(file), FileParts::default(), &unknown).1.status;
+        let judge =
+            |file| judge(Bytes(file), FileParts::default(), &unknown, Bytes::LIMIT_4K).1.status;
         assert_eq!(judge(100), Status::Skipped);
         assert_eq!(judge(4097), Status::Fail);
     }

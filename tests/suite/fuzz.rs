@@ -13,7 +13,7 @@ use gate4k::model::units::Bytes;
 use gate4k::model::verdict::Finding;
 use gate4k::policy::allowlist::Allowlist;
 use gate4k::submission::engines_json::{self, EnginesJson, SelectError};
-use gate4k::submission::format::{self, ThisHost};
+use gate4k::submission::format::{self, Files, ThisHost};
 use gate4k::submission::payload::{self, Counting, PayloadReport};
 use gate4k::submission::size::{self, FileParts};
 use gate4k::submission::{Mode, elf, shebang};
@@ -248,7 +248,8 @@ fn configurations() {
         let config = EnginesJson { path: "engines.json".into(), text, selected };
         let (report, finding) = payload::judge(Some(&config), "engine", list);
         is_harmless(&finding);
-        let (size, finding) = size::judge(Bytes(4000), FileParts::default(), &report);
+        let (size, finding) =
+            size::judge(Bytes(4000), FileParts::default(), &report, Bytes::LIMIT_4K);
         is_harmless(&finding);
         // What counts is in the sum, and nothing else is.
         let counts = report.fields.iter().any(|field| field.counting != Counting::NotCounted);
@@ -326,11 +327,12 @@ fn entries_of_any_format() {
     fuzz("file", &seeds, &words, |bytes| {
         let _ = shebang::parse(bytes);
         let _ = elf::parse(bytes);
-        let (format, finding) = format::judge(bytes, Mode(0o755), &ThisHost, list);
+        let (format, finding) = format::judge(bytes, Mode(0o755), Files::All, &ThisHost, list);
         is_harmless(&finding);
         assert!(!format.describe().chars().any(char::is_control), "{:?}", format.describe());
         let length = Bytes::of(bytes);
-        let (report, finding) = size::judge(length, FileParts::from(&format), &nothing);
+        let (report, finding) =
+            size::judge(length, FileParts::from(&format), &nothing, Bytes::LIMIT_4K);
         is_harmless(&finding);
         assert_eq!(report.total, length);
         // A stub and its payload are the file.

@@ -17,6 +17,7 @@ mod abuse;
 mod agree;
 mod arrows;
 mod batch;
+mod busy;
 mod changed;
 mod cli;
 mod debian_engines;
@@ -31,6 +32,7 @@ mod killed;
 mod match_;
 mod multi_call;
 mod odd_files;
+mod other_limits;
 mod pack;
 mod referee;
 mod release;
@@ -41,6 +43,7 @@ mod sandbox;
 mod standings;
 mod submissions;
 mod terminal;
+mod upgraded;
 mod waivers;
 mod watch;
 
@@ -49,8 +52,8 @@ use std::process::ExitCode;
 use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
-fn all() -> Vec<Test> {
-    let modules: [fn() -> Vec<Test>; 30] = [
+fn all() -> impl Iterator<Item = Test> {
+    let modules: [fn() -> Vec<Test>; 33] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -61,8 +64,10 @@ fn all() -> Vec<Test> {
         replayed::tests,
         debian_engines::tests,
         batch::tests,
+        busy::tests,
         waivers::tests,
         submissions::tests,
+        upgraded::tests,
         forged_repository::tests,
         multi_call::tests,
         pack::tests,
@@ -78,11 +83,12 @@ fn all() -> Vec<Test> {
         release::tests,
         first_contact::tests,
         odd_files::tests,
+        other_limits::tests,
         reports::tests,
         agree::tests,
         arrows::tests,
     ];
-    modules.into_iter().flat_map(|tests| tests()).collect()
+    modules.into_iter().flat_map(|tests| tests())
 }
 
 fn main() -> ExitCode {

@@ -16,10 +16,12 @@ use super::tiebreak::{CHAINS, Chain};
 use crate::game::adjudicate::DrawRule;
 use crate::game::clock::TimeControl;
 use crate::game::end::Material;
+use crate::judge::settings::{Files, size_limit};
 use crate::judge::waiver::{RawWaiver, Waiver};
 use crate::model::game::listed::RoundGame;
 use crate::model::source_place::{Misplaced, Mistake, nearest};
 use crate::model::text::{sha256, shown};
+use crate::model::units::Bytes;
 use crate::model::words::counted;
 pub use template::{NoEntries, template};
 
@@ -71,6 +73,10 @@ pub struct Config {
     pub gate: GateKind,
     /// Whether an entry plays that could not be decided on this host.
     pub admit_undecided: bool,
+    /// The files that may be entries.
+    pub files: Files,
+    /// The most bytes of an entry.
+    pub size_limit: Bytes,
     /// An allow-list in place of the one built in.
     pub allowlist: Option<PathBuf>,
     /// The time control.
@@ -129,6 +135,9 @@ struct Raw {
     gate: GateKind,
     #[serde(default)]
     admit_undecided: bool,
+    #[serde(default)]
+    elf_only: bool,
+    size_limit: Option<Spanned<toml::Value>>,
     allowlist: Option<PathBuf>,
     time_control: Spanned<TimeControl>,
     #[serde(default, with = "time")]
@@ -273,6 +282,8 @@ impl Config {
             journal: raw.journal.map_or_else(|| path.with_extension("journal"), |j| here.join(j)),
             gate: raw.gate,
             admit_undecided: raw.admit_undecided,
+            files: Files::of(raw.elf_only),
+            size_limit: raw.size_limit.map_or(Ok(Bytes::LIMIT_4K), size_limit)?,
             allowlist: raw.allowlist.map(|list| here.join(list)),
             control,
             margin: raw.margin,

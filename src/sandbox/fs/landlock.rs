@@ -4,8 +4,10 @@
 //! because what can be read can be used (facts of the rules against the kernel: ld.so runs any ELF that
 //! it can read). <https://docs.kernel.org/userspace-api/landlock.html>
 
+use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathFd, Ruleset,
@@ -57,10 +59,17 @@ pub(in crate::sandbox) fn read_rights() -> u64 {
     (AccessFs::ReadFile | AccessFs::ReadDir).bits()
 }
 
-/// The host's grants, looked up once: every start of an entry makes its ruleset of them.
+/// The host's grants, looked up: every start of an entry makes its ruleset of them.
 #[derive(Debug)]
 pub(in crate::sandbox) struct Rules {
     rules: Vec<(PathFd, BitFlags<AccessFs>)>,
+    /// The directories that the granted files lie in, as they were.
+    folders: BTreeMap<PathBuf, Option<SystemTime>>,
+}
+
+/// The time when a name in a directory last changed.
+fn changed(folder: &Path) -> Option<SystemTime> {
+    std::fs::metadata(folder).ok()?.modified().ok()
 }
 
 impl Rules {
@@ -78,7 +87,15 @@ impl Rules {
             .chain(grants.list.iter().map(|path| (path, AccessFs::ReadDir.into())))
             .chain(grants.devices.iter().map(|path| (path, device)))
             .chain(grants.accelerators.iter().map(|path| (path, device | AccessFs::IoctlDev)));
+        let mut folders = BTreeMap::new();
         let rules = all
+            .inspect(|(path, _)| {
+                if let Some(folder) = path.parent()
+                    && !folders.contains_key(folder)
+                {
+                    folders.insert(folder.to_owned(), changed(folder));
+                }
+            })
             .filter_map(|(path, rights)| {
                 let directory = std::fs::metadata(path).ok()?.is_dir();
                 let names = BitFlags::from(AccessFs::ReadDir);
@@ -86,7 +103,13 @@ impl Rules {
                 (!rights.is_empty()).then_some((PathFd::new(path).ok()?, rights))
             })
             .collect();
-        Rules { rules }
+        Rules { rules, folders }
+    }
+
+    /// False where a file may have been replaced since: an upgrade of a package puts a new file in the place of the
+    /// old, and the rule is about the old one.
+    pub(in crate::sandbox) fn still_hold(&self) -> bool {
+        self.folders.iter().all(|(folder, then)| changed(folder) == *then)
     }
 
     /// Makes a ruleset for one entry, to which its own workspace is still to be added.

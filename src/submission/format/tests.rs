@@ -25,7 +25,7 @@ impl Host for FakeHost {
 }
 
 fn judged(bytes: &[u8]) -> (Format, Finding) {
-    judge(bytes, Mode(0o755), &FakeHost(Machine::X86_64), Allowlist::built_in())
+    judge(bytes, Mode(0o755), Files::All, &FakeHost(Machine::X86_64), Allowlist::built_in())
 }
 
 fn status(bytes: &[u8]) -> Status {
@@ -59,7 +59,8 @@ fn executables_are_judged_by_machine() {
     assert!(finding.summary.contains("AArch64"));
     assert!(judged(&tiny(243)).1.summary.contains("RISC-V"));
     let arm = FakeHost(Machine::Other("AArch64"));
-    let on_arm = |bytes: &[u8]| judge(bytes, Mode(0o755), &arm, Allowlist::built_in()).1.status;
+    let on_arm =
+        |bytes: &[u8]| judge(bytes, Mode(0o755), Files::All, &arm, Allowlist::built_in()).1.status;
     assert_eq!(on_arm(&tiny(62)), Status::Undecided);
     assert_eq!(on_arm(&tiny(183)), Status::Pass);
     assert_eq!(on_arm(&tiny(243)), Status::Fail);
@@ -146,7 +147,7 @@ fn the_name_of_a_packer_cannot_move_a_terminal() {
 #[test]
 fn a_missing_execute_bit_is_advice() {
     let host = FakeHost(Machine::X86_64);
-    let (_, finding) = judge(b"#!/bin/sh\n", Mode(0o644), &host, Allowlist::built_in());
+    let (_, finding) = judge(b"#!/bin/sh\n", Mode(0o644), Files::All, &host, Allowlist::built_in());
     assert_eq!(finding.status, Status::Advice);
     assert!(finding.summary.ends_with("it has no execute bit"));
 }
@@ -207,4 +208,18 @@ fn an_interpreter_of_control_characters_moves_no_terminal() {
     assert_eq!(finding.status, Status::Fail);
     let text = format!("{}{}{}", finding.summary, finding.help, finding.details.concat());
     assert!(!text.contains(char::is_control), "{text:?}");
+}
+
+#[test]
+fn an_event_for_elf_files_takes_no_script() {
+    let judged = |bytes: &[u8]| {
+        let host = FakeHost(Machine::X86_64);
+        judge(bytes, Mode(0o755), Files::ElfOnly, &host, Allowlist::built_in()).1
+    };
+    assert_eq!(judged(&tiny(62)).status, Status::Pass);
+    for script in ["#!/bin/sh\nread x\n", "#!/usr/bin/python3\ninput()\n", "read x\n"] {
+        let finding = judged(script.as_bytes());
+        assert_eq!(finding.status, Status::Fail, "{script}");
+        assert!(finding.summary.ends_with("this event takes ELF executables only"), "{finding:?}");
+    }
 }

@@ -1,0 +1,70 @@
+//! Events of the same kind with other limits: ELF executables only, or more bytes.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::trials::Test;
+
+fn check(folder: &Path, more: &[&str], entry: &str) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_gate4k"))
+        .args(["check", "--quick", "--format=json"])
+        .args(more)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/entries").join(entry))
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let document: Value = serde_json::from_slice(&output.stdout).expect(&told);
+    document["entries"][0].clone()
+}
+
+fn status(entry: &Value, rule: &str) -> String {
+    let findings = entry["findings"].as_array().unwrap();
+    let finding = findings.iter().find(|finding| finding["rule"] == rule).unwrap();
+    finding["status"].as_str().unwrap().to_owned()
+}
+
+fn an_event_for_elf_files_takes_no_script() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(check(folder.path(), &["--elf-only"], "accept/elf")["verdict"], "accepted");
+    let script = check(folder.path(), &["--elf-only"], "accept/python3");
+    assert_eq!(
+        (script["verdict"].as_str(), &*status(&script, "format")),
+        (Some("rejected"), "fail")
+    );
+    // The same by the file of a repository of entries.
+    fs::write(folder.path().join("gate4k.toml"), "elf-only = true\n").unwrap();
+    assert_eq!(check(folder.path(), &[], "accept/python3")["verdict"], "rejected");
+    assert_eq!(check(folder.path(), &[], "accept/elf")["verdict"], "accepted");
+}
+
+fn an_event_with_more_room_takes_larger_entries() {
+    let folder = tempfile::tempdir().unwrap();
+    let over = check(folder.path(), &[], "reject/size-elf-4097");
+    assert_eq!((over["verdict"].as_str(), &*status(&over, "size")), (Some("rejected"), "fail"));
+    let within = check(folder.path(), &["--size-limit=64K"], "reject/size-elf-4097");
+    assert_eq!(status(&within, "size"), "pass", "{within:#}");
+    assert_eq!(within["verdict"], "accepted");
+    fs::write(folder.path().join("gate4k.toml"), "size-limit = 4097\n").unwrap();
+    assert_eq!(check(folder.path(), &[], "reject/size-elf-4097")["verdict"], "accepted");
+    fs::write(folder.path().join("gate4k.toml"), "size-limit = \"much\"\n").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_gate4k"))
+        .args(["check", "x"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("gate4k.toml:1:14") && told.contains("\"much\""), "{told}");
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        slow an_event_for_elf_files_takes_no_script [Landlock, Python3],
+        slow an_event_with_more_room_takes_larger_entries [Landlock],
+    ]
+}
