@@ -81,7 +81,8 @@ pub fn fit(line: &str, width: usize) -> String {
         return line.to_owned();
     }
     let text = line.trim_start_matches(' ');
-    let before = line.len() - text.len();
+    // A column that stands far to the right is moved where it leaves no room.
+    let before = (line.len() - text.len()).min(width / 4);
     let lead = &line[..before];
     let between = format!("\n{lead}  ");
     lead.to_owned() + &wrap(text, width.saturating_sub(before + 2).max(10)).join(&between)
@@ -150,6 +151,7 @@ mod tests {
     fn a_line_that_is_too_long_goes_on_further_in() {
         assert_eq!(fit("  fits  here", 12), "  fits  here");
         assert_eq!(fit("  one  two three four", 15), "  one two\n    three four");
+        assert_eq!(fit(&format!("{:30}one two three", ""), 20), "     one two three");
     }
 
     #[test]
