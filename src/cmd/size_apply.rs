@@ -20,7 +20,7 @@ use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
 use crate::model::rule::{Kind, RuleId};
 use crate::model::text::shown;
-use crate::model::verdict::{Status, Verdict};
+use crate::model::verdict::{Finding, Status, Verdict};
 use crate::pack::hint::Hint;
 use crate::view::look::Look;
 use crate::view::{human, text};
@@ -118,11 +118,16 @@ fn copy_with(file: &Path, bytes: &[u8]) -> anyhow::Result<tempfile::TempDir> {
     Ok(folder)
 }
 
-/// The rules of the gate that the entry keeps and the copy does not.
+/// The rules of the gate that the entry keeps and the copy does not; those that could not be tried for it, where no other
+/// is broken.
 fn worse(before: &EntryReport, after: &EntryReport) -> Vec<RuleId> {
-    let broken = |status| matches!(status, Status::Fail | Status::Undecided | Status::Skipped);
+    let is_kept = |status| matches!(status, Status::Pass | Status::Advice);
     let was_kept =
-        |rule: RuleId| before.findings.iter().any(|one| one.rule == rule && !broken(one.status));
-    let found = after.findings.iter().filter(|one| one.rule.rule().kind == Kind::Gate);
-    found.filter(|one| broken(one.status) && was_kept(one.rule)).map(|one| one.rule).collect()
+        |rule: RuleId| before.findings.iter().any(|one| one.rule == rule && is_kept(one.status));
+    let gates = after.findings.iter().filter(|one| one.rule.rule().kind == Kind::Gate);
+    let (skipped, broken): (Vec<&Finding>, Vec<&Finding>) = gates
+        .filter(|one| !is_kept(one.status) && was_kept(one.rule))
+        .partition(|one| one.status == Status::Skipped);
+    let worse = if broken.is_empty() { skipped } else { broken };
+    worse.into_iter().map(|one| one.rule).collect()
 }
