@@ -82,7 +82,13 @@ fn event(dir: &Path, games: usize, each_move: bool) -> PathBuf {
     }));
     let seats: Vec<String> = (0..ENGINES).map(name).collect();
     let ratings = Default::default();
-    add(Record::StageStarted(StageStarted { stage: 0, name: "Pool".into(), seats, ratings }));
+    add(Record::StageStarted(StageStarted {
+        stage: 0,
+        name: "Pool".into(),
+        seats,
+        ratings,
+        book: None,
+    }));
     let doubles = NonZeroU32::new(doubles).expect("some");
     let schedule = Schedule::new(ENGINES, doubles, BookPolicy::None).expect("a schedule");
     let lines = lines();

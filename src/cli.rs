@@ -19,8 +19,8 @@ use crate::model::rule::{RULES, RuleId, UnknownRule};
 use crate::model::units::Bytes;
 use crate::sandbox::devices::DeviceClass;
 pub use event::{
-    DecideArgs, EventCommand, EventFile, EventRunArgs, ExportArgs, ExportWhat, FixArgs, NewArgs,
-    ReplayArgs, ReplayFormat,
+    AnnulArgs, DecideArgs, EventCommand, EventFile, EventRunArgs, EventVerifyArgs, ExportArgs,
+    ExportWhat, FixArgs, ForfeitArgs, NewArgs, ReplayArgs, ReplayFormat, SealArgs,
 };
 pub use play::{DrawChoice, MatchArgs, PgnStyle};
 pub use report::{ReportFormat, ReportPath, ReportTo};

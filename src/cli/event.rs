@@ -9,6 +9,8 @@ use clap::{Args, Subcommand, ValueEnum};
 pub enum EventCommand {
     /// Write a commented event.toml for the entries of a directory
     New(NewArgs),
+    /// Tell what an event file would play: rounds, games, hours, openings
+    Plan(EventFile),
     /// Gate the entries, play, and go on after whatever ended it
     Run(EventRunArgs),
     /// The same as run
@@ -18,11 +20,21 @@ pub enum EventCommand {
     /// Tell how far an event is
     Status(EventFile),
     /// Replay the journal and check every move, clock, result and promotion
-    Verify(EventFile),
+    Verify(EventVerifyArgs),
+    /// Sign how far the journal goes with the organiser's key, for those who did not write it
+    Seal(SealArgs),
+    /// Cut off a last record that a crash of the host has left damaged, and keep a copy of it
+    Repair(EventFile),
     /// Print the games or the state of an event
     Export(ExportArgs),
     /// Decide a tie that the rules leave to the organisers (rule 3.1.7)
     Decide(DecideArgs),
+    /// Strike out a game: it counts for nobody and is not played again
+    Annul(AnnulArgs),
+    /// Strike out a game and play it again from its beginning
+    Replay(AnnulArgs),
+    /// Score a game under way as lost by an engine that does not start (rule 6.2)
+    Forfeit(ForfeitArgs),
     /// Take a fix of an engine that crashed more than once, yet promotes (rule 6.3)
     Fix(FixArgs),
     /// Compare recorded games of a real event with what the formats of an event file give
@@ -59,6 +71,28 @@ pub struct EventRunArgs {
     pub quiet: bool,
 }
 
+/// `gate4k event verify`.
+#[derive(Clone, Debug, Args)]
+pub struct EventVerifyArgs {
+    /// The event
+    #[command(flatten)]
+    pub file: EventFile,
+    /// The journal must have a seal, made with the secret half of this key of minisign (a file, or the key itself)
+    #[arg(long, value_name = "KEY")]
+    pub public_key: Option<String>,
+}
+
+/// `gate4k event seal`.
+#[derive(Clone, Debug, Args)]
+pub struct SealArgs {
+    /// The event
+    #[command(flatten)]
+    pub file: EventFile,
+    /// The secret key of minisign; its password is read from GATE4K_KEY_PASSWORD
+    #[arg(long, value_name = "KEY")]
+    pub sign_key: PathBuf,
+}
+
 /// `gate4k event export`.
 #[derive(Clone, Debug, Args)]
 pub struct ExportArgs {
@@ -92,6 +126,37 @@ pub struct DecideArgs {
     /// The tied engines, the best first, such as A,B
     #[arg(long, value_name = "NAMES", value_delimiter = ',', required = true)]
     pub order: Vec<String>,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+}
+
+/// `gate4k event annul` and `gate4k event replay`.
+#[derive(Clone, Debug, Args)]
+pub struct AnnulArgs {
+    /// The game: its place in this stage (3.1), or its id
+    #[arg(value_name = "GAME")]
+    pub game: String,
+    /// The event
+    #[command(flatten)]
+    pub file: EventFile,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+}
+
+/// `gate4k event forfeit`.
+#[derive(Clone, Debug, Args)]
+pub struct ForfeitArgs {
+    /// The game: its place in this stage (3.1), or its id
+    #[arg(value_name = "GAME")]
+    pub game: String,
+    /// The event
+    #[command(flatten)]
+    pub file: EventFile,
+    /// The engine that loses it
+    #[arg(long, value_name = "NAME")]
+    pub loser: String,
     /// Why
     #[arg(long, value_name = "TEXT")]
     pub reason: String,

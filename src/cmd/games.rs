@@ -36,13 +36,10 @@ pub(super) enum Told<'a> {
 
 /// The finished games of a journal, in one pass: what a game needs besides its record is told before it.
 fn of_journal(file: &Path, stages: &Stages, take: &mut dyn FnMut(Told<'_>)) -> Result<(), Exit> {
-    let wanted = |record: &str| {
-        ["{\"stage-started\"", "{\"game-finished\""].iter().any(|kind| record.starts_with(kind))
-    };
     let mut event = String::new();
     let mut formats = BTreeMap::new();
     let mut begun: Vec<StageStarted> = Vec::new();
-    journal::read_some(file, &mut |record| wanted(record), &mut |_, record| {
+    journal_games::read(file, "stage-started", &mut |record| {
         match record {
             Record::Header(header) => {
                 formats = config::formats(&header.settings);
@@ -110,9 +107,13 @@ pub(super) fn each(
                 take(told, number);
             })?;
         } else {
-            for game in PgnSource::open(file).map_err(told)? {
+            let mut source = PgnSource::open(file).map_err(told)?;
+            while let Some(game) = source.next() {
                 take(Told::Game(&game.map_err(told)?), number);
                 games += 1;
+                for warning in source.warnings() {
+                    tell(&format!("warning: {warning}"));
+                }
             }
         }
         take(Told::End, number);

@@ -147,6 +147,7 @@ fn prepare(args: &MatchArgs) -> Result<(Match, MatchScore), CheckError> {
         restart: if args.restart { Restart::EveryGame } else { Restart::Needed },
         keep_pv: args.pgn.is_some() && args.pgn_style == PgnStyle::Event,
         tell_moves: false,
+        standstill: None,
     };
     Ok((game, score))
 }
@@ -165,6 +166,7 @@ fn engine(asked: Asked, args: &MatchArgs, judge: &mut Option<Judge>) -> Result<E
     let (start, mut options) = match asked.source {
         Source::Program(mut program) => {
             program.memory = memory;
+            program.look().map_err(|why| CheckError::Configuration(why.into()))?;
             (Start::Trusted(program), Vec::new())
         }
         Source::Entry(path) => {

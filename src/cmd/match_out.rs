@@ -111,6 +111,12 @@ impl Sinks {
                 // Standard error may be closed; the stream of events has it all the same.
                 super::say(&format!("{name}: {why}{exit}{last}"));
             }
+            Event::Unasked { engine, said } => {
+                self.live.clear();
+                let name = safe(&game.engines[engine].name);
+                let words = format!("{name} said {said:?} without being asked; it was passed over");
+                let _ = writeln!(anstream::stderr(), "{words}");
+            }
             _ => {}
         }
         Ok(())
@@ -254,15 +260,7 @@ fn figures(tally: &Tally, paired: bool) -> String {
         return "too few games for a figure".into();
     };
     let draws = 100.0 * tally.draws as f64 / tally.games().max(1) as f64;
-    format!(
-        "Elo {:.1} ± {:.1}, nElo {:.1} ± {:.1}, LOS {:.1} %, draws {draws:.1} %",
-        // No minus before a zero.
-        estimate.elo + 0.0,
-        estimate.elo_error,
-        estimate.n_elo + 0.0,
-        estimate.n_elo_error,
-        100.0 * estimate.los
-    )
+    format!("{}, draws {draws:.1} %", estimate.in_words(1))
 }
 
 /// One write for one thing, so that no reader and no crash sees half of it.

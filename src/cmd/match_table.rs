@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::model::words::counted;
-use crate::ratings::elo::{Pentanomial, Sample, Trinomial};
+use crate::ratings::elo::{Estimate, Pentanomial, Sample, Trinomial};
 use crate::runner::score::{MatchScore, Tally};
 
 /// Pairs of games where the match has them, single games otherwise.
@@ -63,11 +63,12 @@ pub(super) fn lines(
     for (tally, name) in engines {
         let points = format!("{}/{}", half(tally.half_points()), tally.games());
         let (elo, los) = match sample(&tally, paired).estimate() {
-            Some(of) => (
+            Some(Estimate { elo, elo_error, los: Some(los), .. }) => (
                 // No minus before a zero.
-                format!("{:.1} ± {:.1}", of.elo + 0.0, of.elo_error),
-                format!("{:.1} %", 100.0 * of.los),
+                format!("{:.1} ± {:.1}", elo + 0.0, elo_error),
+                format!("{:.1} %", 100.0 * los),
             ),
+            Some(Estimate { elo, los: None, .. }) => (format!("{:.1}", elo + 0.0), "–".to_owned()),
             None => ("–".to_owned(), "–".to_owned()),
         };
         let mut line = format!("{name:width$.width$}  {points:>13}  {elo:>16}  {los:>7}");

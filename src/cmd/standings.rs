@@ -10,16 +10,25 @@ use crate::event::field::FieldBuilder;
 use crate::event::stage::Format;
 use crate::event::standings::{Standings, TieOfTwo};
 use crate::model::exit::Exit;
+use crate::model::game::ending::Termination;
 use crate::view::{standings, text};
 
 /// Counts and prints.
 pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let stages = args.stage.clone().map_or(Stages::Last, Stages::Named);
     let (mut all, mut file) = (FieldBuilder::default(), FieldBuilder::default());
-    let mut format = None;
+    let (mut format, mut annulled) = (None, Vec::new());
     let read = games::each(&args.files, &stages, |told, number| match told {
-        Told::Game(game) => file.add(game, number),
+        Told::Game(game) => {
+            if let Termination::Annulled(reason) = &game.record.ending.reason {
+                let place = game.round.map(|at| format!("{at}, ")).unwrap_or_default();
+                let [white, black] = [&game.white.name, &game.black.name];
+                annulled.push(format!("{place}{white} - {black} is annulled: {reason}"));
+            }
+            file.add(game, number);
+        }
         Told::Stage(of) => {
+            annulled.clear();
             file = FieldBuilder::default();
             format = of;
         }
@@ -28,7 +37,7 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
     if let Err(exit) = read {
         return Ok(exit);
     }
-    let counted = {
+    let mut counted = {
         let mut field = all.finish();
         if let Some(limit) = args.crash_limit {
             field.disqualify_after(limit.get());
@@ -41,6 +50,7 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
             _ => Standings::of(&field, args.tiebreaks),
         }
     };
+    counted.annulled = annulled;
     let page = match args.format {
         StandingsFormat::Text => standings::text(&counted, text::width()),
         StandingsFormat::Json => return document(out, &standings::json(&counted)),

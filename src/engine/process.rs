@@ -3,19 +3,20 @@
 //! file knows the difference.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use nix::unistd::{AccessFlags, Pid, access};
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use super::memory::Limit;
-use crate::model::evidence::{ExitHow, Refusal, Resource};
+use crate::model::evidence::{ExitHow, Left, Refusal, Resource};
 use crate::model::units::Bytes;
 use crate::sandbox::plan::{Confined, Launcher, Pipes, Plan, SandboxError};
 
@@ -56,6 +57,12 @@ pub trait EngineProcess: Send {
     /// Kills it and all it started; returns when it is gone, with what the kernel had refused it, where
     /// that was watched.
     fn kill(&mut self) -> Vec<Refusal>;
+    /// After `quit`: waits until all that it started has ended, or `until`, then kills the rest. Says what it left, where that is
+    /// watched.
+    fn leave(&mut self, _until: Instant) -> Left {
+        self.kill();
+        Left::default()
+    }
 }
 
 /// An engine that was not started.
@@ -90,6 +97,31 @@ struct TrustedProcess {
     limit: Option<Limit>,
     /// The memory that it used, where that was too much.
     exceeded: Option<Bytes>,
+}
+
+impl Program {
+    /// Looks whether there is a program that may be run, without running it.
+    ///
+    /// # Errors
+    /// Names it, with what to do.
+    pub fn look(&self) -> Result<(), String> {
+        let place = self.directory.as_deref().unwrap_or(Path::new(""));
+        let runs = |path: &Path| path.is_file() && access(path, AccessFlags::X_OK).is_ok();
+        let found = if self.command.components().count() > 1 || self.command.is_absolute() {
+            runs(&place.join(&self.command))
+        } else {
+            let own = self.environment.get("PATH").map(OsString::from);
+            let all = own.or_else(|| std::env::var_os("PATH")).unwrap_or_default();
+            std::env::split_paths(&all).any(|dir| runs(&place.join(dir).join(&self.command)))
+        };
+        if found {
+            return Ok(());
+        }
+        let shown = crate::model::text::shown(&self.command);
+        Err(format!(
+            "cannot run {shown}: there is no such program, or it may not be executed; check the command"
+        ))
+    }
 }
 
 impl TrustedProcess {
@@ -260,6 +292,14 @@ impl EngineProcess for ConfinedProcess {
         };
         confined.kill();
         confined.close().refusals
+    }
+
+    fn leave(&mut self, until: Instant) -> Left {
+        let Some(confined) = self.confined.take() else {
+            return Left::default();
+        };
+        let processes = if confined.wait_empty(until) { Vec::new() } else { confined.processes() };
+        Left { processes, files: confined.close().left_files }
     }
 }
 

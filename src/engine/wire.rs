@@ -178,6 +178,24 @@ impl<O: Observer> Wire<O> {
         (began, self.write(text, began + patience))
     }
 
+    /// Takes the whole lines that lie in the pipe without having been asked for, without waiting; one that never stops
+    /// talking is heard no longer than this.
+    pub fn unasked(&mut self, mut hear: impl FnMut(&[u8])) {
+        const MOST_READS: u32 = 64;
+        for _ in 0..MOST_READS {
+            while let Some((from, to)) = self.find_line() {
+                let line = self.buffer.get(from..to).unwrap_or_default();
+                self.observer.received(self.read_at, line);
+                hear(line);
+                (self.start, self.looked) = (to + 1, to + 1);
+            }
+            let far = Instant::now() + Duration::from_secs(1);
+            if !self.make_room() || !self.read(far).unwrap_or(false) {
+                return;
+            }
+        }
+    }
+
     fn write(&mut self, mut rest: &[u8], deadline: Instant) -> Result<(), Silence> {
         while !rest.is_empty() {
             let Some(stdin) = &self.stdin else { return Err(Silence::Gone) };

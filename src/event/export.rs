@@ -9,7 +9,7 @@ use shakmaty::{ByColor, Chess, Position};
 use super::config::Config;
 use super::journal::record::{GameFinished, GameStarted, Ply, Record};
 use super::journal::{self, JournalError};
-use super::journal_games;
+use super::journal_games::{self, Struck};
 use super::recorder::ply_record;
 use crate::game::pgn::{self, Header, Style};
 use crate::model::game::opening::Opening;
@@ -22,7 +22,8 @@ use crate::model::game::record::GameRecord;
 pub fn pgn(config: &Config, take: &mut dyn FnMut(&str)) -> Result<(), JournalError> {
     let mut open: BTreeMap<String, (GameStarted, Vec<Ply>)> = BTreeMap::new();
     let mut ratings: Vec<BTreeMap<String, i32>> = Vec::new();
-    journal::read(&config.journal, &mut |_, record| {
+    let struck = Struck::of(&config.journal)?;
+    journal::read(&config.journal, &mut |line, record| {
         match record {
             Record::StageStarted(started) => ratings.push(started.ratings),
             Record::GameStarted(started) => {
@@ -34,7 +35,12 @@ pub fn pgn(config: &Config, take: &mut dyn FnMut(&str)) -> Result<(), JournalErr
                     plies.push(ply);
                 }
             }
-            Record::GameFinished(game) => {
+            Record::Annulled(annulled) => drop(open.remove(&annulled.id)),
+            Record::GameFinished(mut game) => {
+                // A game that was struck out was played all the same: it is there, without a result.
+                if let Some(annulled) = struck.by(&game.id, line) {
+                    game.annul(&annulled.reason);
+                }
                 if let Some((started, plies)) = open.remove(&game.id) {
                     let elo = |name: &String| ratings.get(game.stage)?.get(name).copied();
                     let elo = ByColor { white: elo(&game.white), black: elo(&game.black) };
@@ -80,7 +86,6 @@ fn one(
         pvs,
         ending: game.ending(),
         unanswered: None,
-        hung: None,
     };
     let stage = config.stages.get(game.stage)?;
     let [white, black] = started.options.clone();

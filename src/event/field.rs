@@ -1,6 +1,6 @@
 //! An event's engines and games, reduced to what standings need: a few dozen bytes a game, however long it was.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use shakmaty::Color;
 
@@ -214,6 +214,18 @@ impl FieldBuilder {
         self.games.push(Sourced { source, game });
     }
 
+    /// Lets the game of a place count for nothing.
+    pub fn annul(&mut self, at: RoundGame) {
+        for Sourced { game, .. } in self.games.iter_mut().filter(|one| one.game.at == Some(at)) {
+            (game.result, game.crashed, game.held) = (GameResult::Unfinished, None, None);
+        }
+    }
+
+    /// Forgets the game of a place.
+    pub fn remove(&mut self, at: RoundGame) {
+        self.games.retain(|one| one.game.at != Some(at));
+    }
+
     /// Takes in all that another has collected.
     pub fn append(&mut self, other: FieldBuilder) {
         if self.engines.is_empty() {
@@ -270,10 +282,17 @@ impl FieldBuilder {
         }
 
         let mut games = self.games;
-        if games.iter().all(|sourced| sourced.game.at.is_some()) {
-            games.sort_by_key(|sourced| sourced.game.at);
-            if games.windows(2).any(|two| two[0].game.at == two[1].game.at) {
-                games.sort_by_key(|sourced| (sourced.source, sourced.game.at));
+        let places: Option<Vec<RoundGame>> = games.iter().map(|sourced| sourced.game.at).collect();
+        if let Some(mut places) = places {
+            places.sort_unstable();
+            if places.windows(2).all(|two| two[0] != two[1]) {
+                games.sort_by_key(|sourced| sourced.game.at);
+            } else {
+                // Tags that repeat within a file number nothing: its own order is the order of play.
+                let repeats = repeating(&games);
+                games.sort_by_key(|one| {
+                    (one.source, one.game.at.filter(|_| !repeats.contains(&one.source)))
+                });
             }
         }
         let games: Vec<Game> =
@@ -299,6 +318,13 @@ impl FieldBuilder {
             by_engine,
         }
     }
+}
+
+/// The files in which two finished games have the same place.
+fn repeating(games: &[Sourced]) -> BTreeSet<u32> {
+    let mut met = HashSet::new();
+    let finished = games.iter().filter(|one| one.game.result != GameResult::Unfinished);
+    finished.filter(|one| !met.insert((one.source, one.game.at))).map(|one| one.source).collect()
 }
 
 impl Sourced {

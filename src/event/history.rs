@@ -8,6 +8,7 @@ use shakmaty::Color;
 
 use super::journal::record::{History, HistoryFile, Meeting, Record};
 use super::journal::{self, JournalError};
+use super::journal_games;
 use super::pgn_source::{PgnError, PgnSource};
 use crate::judge::file_sha256;
 use crate::model::game::result::GameResult;
@@ -35,13 +36,13 @@ pub enum HistoryError {
     Journal(#[from] JournalError),
 }
 
-/// Adds up the games of PGN files (plain or packed with xz) and of journals.
+/// Adds up the games of PGN files (plain or packed with xz) and of journals; tells what was odd about them, too.
 ///
 /// # Errors
 /// When a file cannot be read: a list that leaves out games is worse than none.
-pub fn read(files: &[PathBuf]) -> Result<History, HistoryError> {
+pub fn read(files: &[PathBuf]) -> Result<(History, Vec<String>), HistoryError> {
     let mut meetings: BTreeMap<(String, String), [u32; 3]> = BTreeMap::new();
-    let mut told = Vec::new();
+    let (mut told, mut odd) = (Vec::new(), Vec::new());
     for path in files {
         let mut games = 0;
         let mut take = |white: &str, black: &str, result: GameResult| {
@@ -56,16 +57,17 @@ pub fn read(files: &[PathBuf]) -> Result<History, HistoryError> {
             games += 1;
         };
         if journal::is_journal(path) {
-            let wanted = &mut |record: &str| record.starts_with("{\"game-finished\"");
-            journal::read_some(path, wanted, &mut |_, record| {
+            journal_games::read(path, "game-finished", &mut |record| {
                 if let Record::GameFinished(game) = record {
                     take(&game.white, &game.black, game.result());
                 }
                 Ok(())
             })?;
         } else {
-            for game in PgnSource::open(path)? {
+            let mut source = PgnSource::open(path)?;
+            while let Some(game) = source.next() {
                 let game = game?;
+                odd.extend(source.warnings().iter().map(PgnError::to_string));
                 let result = game.record.ending.result;
                 take(&game.white.name, &game.black.name, result);
             }
@@ -82,7 +84,7 @@ pub fn read(files: &[PathBuf]) -> Result<History, HistoryError> {
         .into_iter()
         .map(|((white, black), results)| Meeting { white, black, results })
         .collect();
-    Ok(History { files: told, meetings })
+    Ok((History { files: told, meetings }, odd))
 }
 
 #[cfg(test)]
@@ -113,7 +115,8 @@ mod tests {
         journal.append(&Record::Header(header)).unwrap();
         let at = RoundGame { round: 1, game: 1 };
         journal.append(&Record::GameFinished(finished("b", "a 1", at, "0-1", "e2e4"))).unwrap();
-        let history = read(&[pgn.clone(), old]).unwrap();
+        let (history, odd) = read(&[pgn.clone(), old]).unwrap();
+        assert_eq!(odd, [""; 0]);
         let told: Vec<_> = history.files.iter().map(|f| (f.name.as_str(), f.games)).collect();
         assert_eq!(told, [("a.pgn", 2), ("old.journal", 1)]);
         assert_eq!(history.files[0].sha256, crate::model::text::sha256(PGN.as_bytes()));

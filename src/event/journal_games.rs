@@ -1,9 +1,13 @@
 //! Games of a journal as standings, ratings and PGN want them.
 
+use std::collections::HashSet;
+use std::path::Path;
+
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position};
 
-use super::journal::record::{GameFinished, StageStarted};
+use super::journal::record::{Annulled, GameFinished, Record, StageStarted, Then};
+use super::journal::{self, JournalError};
 use crate::model::game::listed::{ListedGame, Player};
 use crate::model::game::opening::Opening;
 use crate::model::game::record::GameRecord;
@@ -35,6 +39,70 @@ pub fn listed(event: &str, stage: &StageStarted, game: &GameFinished) -> Option<
         round: Some(game.place()),
         record: GameRecord::of_moves(Opening::of_moves(book), played, game.ending()),
     })
+}
+
+/// The games of a journal that were struck out.
+#[derive(Debug, Default)]
+pub struct Struck(Vec<(u64, Annulled)>);
+
+impl Struck {
+    /// Looks through a journal.
+    ///
+    /// # Errors
+    /// When it cannot be read or is damaged.
+    pub fn of(path: &Path) -> Result<Struck, JournalError> {
+        let mut all = Struck::default();
+        let wanted = &mut |record: &str| record.starts_with("{\"annulled\"");
+        journal::read_some(path, wanted, &mut |line, record| {
+            if let Record::Annulled(annulled) = record {
+                all.0.push((line, annulled));
+            }
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// The record that struck out a game whose end stands in this line.
+    #[must_use]
+    pub fn by(&self, id: &str, line: u64) -> Option<&Annulled> {
+        let later = self.0.iter().filter(|(at, one)| *at > line && one.id == id);
+        later.map(|(_, one)| one).reduce(|one, other| match one.then {
+            Then::PlayedAgain => one,
+            Then::Nothing => other,
+        })
+    }
+}
+
+/// Hands on the finished games of a journal as they count: those that are played again are left out, the others that
+/// were struck out have no result. Other records are handed on as they are, as far as they are `wanted`.
+///
+/// # Errors
+/// When it cannot be read or is damaged, when a game stands in it twice, or `take` finds what cannot be.
+pub fn read(
+    path: &Path,
+    wanted: &str,
+    take: &mut dyn FnMut(Record) -> Result<(), String>,
+) -> Result<(), JournalError> {
+    let struck = Struck::of(path)?;
+    let mut ended = HashSet::new();
+    let wanted = &mut |record: &str| {
+        record.starts_with("{\"game-finished\"")
+            || record.strip_prefix("{\"").is_some_and(|kind| kind.starts_with(wanted))
+    };
+    journal::read_some(path, wanted, &mut |line, mut record| {
+        if let Record::GameFinished(game) = &mut record {
+            match struck.by(&game.id, line) {
+                Some(Annulled { then: Then::PlayedAgain, .. }) => return Ok(()),
+                Some(Annulled { reason, .. }) => game.annul(reason),
+                None => {}
+            }
+            if !ended.insert((game.stage, game.place())) {
+                return Err(format!("{} has ended before; it would be counted twice", game.id));
+            }
+        }
+        take(record)
+    })?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -103,6 +171,7 @@ pub(crate) mod tests {
             name: "Pool".into(),
             seats: Vec::new(),
             ratings: [("b".to_owned(), 2500)].into(),
+            book: None,
         };
         let listed = listed("E", &stage, &game).unwrap();
         assert_eq!((listed.white.rating, listed.black.rating), (None, Some(2500)));
@@ -121,6 +190,7 @@ pub(crate) mod tests {
             name: "Pool".into(),
             seats: Vec::new(),
             ratings: std::collections::BTreeMap::new(),
+            book: None,
         };
         let mut game = finished("a", "b", at, "0-1", "e2e4");
         game.details = "White disconnects".into();

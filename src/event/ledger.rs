@@ -8,12 +8,13 @@ use std::num::NonZeroU32;
 
 use super::field::{Field, FieldBuilder, Game};
 use super::journal::record::{
-    Decision, Fix, GameFinished, GameStarted, Header, History, Interrupted, Ply, Receipt, Record,
-    StageFinished, StageStarted,
+    Annulled, Decision, Fix, GameFinished, GameStarted, Header, History, Interrupted, Ply, Receipt,
+    Record, StageFinished, StageStarted, Then, Update,
 };
 use super::journal_games;
 use super::stage::Results;
-use crate::model::game::listed::Player;
+use crate::model::game::listed::{Player, RoundGame};
+use crate::model::game::result::GameResult;
 
 /// An event's state.
 #[derive(Clone, Debug, Default)]
@@ -28,8 +29,12 @@ pub struct Ledger {
     pub stages: Vec<StageState>,
     /// Games that have begun and not ended, by id.
     pub open: BTreeMap<String, OpenGame>,
+    /// Games that were struck out.
+    pub annulled: Vec<Annulled>,
     /// Crash fixes.
     pub fixes: Vec<Fix>,
+    /// Updates between stages.
+    pub updates: Vec<Update>,
     /// Who won, once it is over.
     pub winner: Option<String>,
     /// Why it stopped last, if it has not gone on since.
@@ -79,7 +84,22 @@ impl StageState {
         Ok(())
     }
 
-    /// Its results by place.
+    /// Strikes out the game of a place; false where there was none.
+    fn strike(&mut self, at: RoundGame, then: Then) -> bool {
+        match then {
+            // A place with a result that is none: nothing is due there, and it counts for nothing.
+            Then::Nothing => {
+                self.games.annul(at);
+                self.results.insert(at, GameResult::Unfinished).is_some()
+            }
+            Then::PlayedAgain => {
+                self.games.remove(at);
+                self.results.remove(&at).is_some()
+            }
+        }
+    }
+
+    /// Its results by place; a game that was annulled has none that counts.
     #[must_use]
     pub fn results(&self) -> &Results {
         &self.results
@@ -166,6 +186,7 @@ impl Ledger {
                 game.interrupted = Some(decision);
             }
             Record::GameFinished(finished) => self.game_finished(finished)?,
+            Record::Annulled(annulled) => self.annul(annulled)?,
             Record::Decision(decision) => self.stage(decision.stage)?.decisions.push(decision),
             Record::StageFinished(outcome) => {
                 let stage = self.stage(outcome.stage)?;
@@ -177,6 +198,13 @@ impl Ledger {
             Record::Fix(fix) => {
                 self.receipts.insert(fix.entry.clone(), fix.receipt.clone());
                 self.fixes.push(fix);
+            }
+            Record::Update(update) => {
+                if update.stage != self.stages.len() {
+                    return Err(format!("{} is updated within a stage", update.entry));
+                }
+                self.receipts.insert(update.entry.clone(), update.receipt.clone());
+                self.updates.push(update);
             }
             Record::Paused { why } => self.paused = Some(why),
             Record::EventFinished { winner } => self.winner = Some(winner),
@@ -223,6 +251,26 @@ impl Ledger {
         }
         let event = self.header.as_ref().map(|header| header.event.clone()).unwrap_or_default();
         self.stage(finished.stage)?.add(&event, &finished)
+    }
+
+    fn annul(&mut self, annulled: Annulled) -> Result<(), String> {
+        let was_open = self.open.remove(&annulled.id).is_some();
+        let stage = self.stage(annulled.stage)?;
+        if stage.outcome.is_some() {
+            return Err(format!("{} is annulled after the end of its stage", annulled.id));
+        }
+        if !stage.strike(annulled.place(), annulled.then) && !was_open {
+            return Err(format!("{} is annulled and was never played", annulled.id));
+        }
+        self.annulled.push(annulled);
+        Ok(())
+    }
+
+    /// The games of a stage that were struck out, in words.
+    #[must_use]
+    pub fn annulled_in(&self, stage: usize) -> Vec<String> {
+        let of_stage = self.annulled.iter().filter(|one| one.stage == stage);
+        of_stage.map(Annulled::in_words).collect()
     }
 
     /// How often each entry crashed, over all stages (rule 6.2), by name.
@@ -272,7 +320,13 @@ mod tests {
         let name = "S".to_owned();
         let (seats, ratings) = (Vec::new(), BTreeMap::new());
         ledger
-            .apply(Record::StageStarted(StageStarted { stage: 0, name, seats, ratings }))
+            .apply(Record::StageStarted(StageStarted {
+                stage: 0,
+                name,
+                seats,
+                ratings,
+                book: None,
+            }))
             .unwrap();
         ledger
     }
@@ -302,6 +356,53 @@ mod tests {
         }
         assert_eq!(ledger.crashes(), [("a", 1)].into());
         assert_eq!(ledger.stages[0].field(NonZeroU32::new(1)).indices().count(), 3);
+    }
+
+    fn struck(game: &GameFinished, then: Then) -> Record {
+        Record::Annulled(Annulled {
+            id: game.id.clone(),
+            stage: game.stage,
+            round: game.round,
+            game: game.game,
+            then,
+            reason: "a test".into(),
+            at: String::new(),
+        })
+    }
+
+    #[test]
+    fn games_are_struck_out_whether_they_have_ended_or_are_under_way() {
+        let mut ledger = begun();
+        let [first, second, ..] = &games()[..] else { panic!("games") };
+        play(&mut ledger, first).unwrap();
+        ledger.apply(Record::GameStarted(started(second))).unwrap();
+        for game in [first, second] {
+            ledger.apply(struck(game, Then::Nothing)).unwrap();
+            // Its place is taken, and counts for nobody.
+            let result = ledger.stages[0].results().get(&game.place());
+            assert_eq!(result, Some(&GameResult::Unfinished));
+            assert!(ledger.apply(Record::GameStarted(started(game))).is_err());
+        }
+        assert!(ledger.open.is_empty());
+        let field = ledger.stages[0].field(None);
+        assert!(field.indices().all(|engine| field.of(engine).count() == 0));
+        ledger.apply(struck(first, Then::PlayedAgain)).unwrap();
+        play(&mut ledger, first).unwrap();
+        assert_eq!(ledger.stages[0].field(None).games().len(), 1);
+        assert_eq!(ledger.annulled_in(0).len(), 3);
+    }
+
+    #[test]
+    fn nothing_is_struck_out_that_was_not_played_or_has_had_its_consequences() {
+        let mut ledger = begun();
+        let game = &games()[0];
+        let error = ledger.apply(struck(game, Then::PlayedAgain)).unwrap_err();
+        assert!(error.contains("was never played"), "{error}");
+        play(&mut ledger, game).unwrap();
+        let (order, promoted) = (vec!["b".to_owned()], vec!["b".to_owned()]);
+        ledger.apply(Record::StageFinished(StageFinished { stage: 0, order, promoted })).unwrap();
+        let error = ledger.apply(struck(game, Then::PlayedAgain)).unwrap_err();
+        assert!(error.contains("after the end of its stage"), "{error}");
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub mod interrupted;
 pub mod journal;
 pub mod journal_games;
 pub mod ledger;
+pub mod outlook;
 mod pgn_lines;
 pub mod pgn_source;
 pub mod plan;

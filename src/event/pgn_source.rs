@@ -108,8 +108,8 @@ pub enum Fault {
     /// The moves end without a result.
     #[error("its moves end without a result; is the file cut off?")]
     NoResult,
-    /// Moves were lost.
-    #[error("its PlyCount tag says {claimed}, but {} can be read", counted(*found, "ply"))]
+    /// A tag that is wrong, or moves that were lost: told, and no reason to refuse the game, whose moves end as they should.
+    #[error("its PlyCount tag says {claimed}, and it has {}; it counts as it is", counted(*found, "ply"))]
     PlyCount {
         /// The tag's number.
         claimed: usize,
@@ -125,6 +125,7 @@ pub struct PgnSource {
     path: PathBuf,
     game: u64,
     ended: bool,
+    warnings: Vec<PgnError>,
 }
 
 impl std::fmt::Debug for PgnSource {
@@ -166,7 +167,13 @@ impl PgnSource {
             path: path.into(),
             game: 0,
             ended: false,
+            warnings: Vec::new(),
         })
+    }
+
+    /// The oddities of the games so far that keep none of them from being counted.
+    pub fn warnings(&mut self) -> Vec<PgnError> {
+        std::mem::take(&mut self.warnings)
     }
 }
 
@@ -181,8 +188,10 @@ impl Iterator for PgnSource {
         let (path, game) = (self.path.clone(), self.game + 1);
         let line = self.lines.line(self.reader.buffer());
         let error = match read {
-            Ok(Some(Ok(record))) => {
+            Ok(Some(Ok((record, odd)))) => {
                 self.game = game;
+                let odd = odd.map(|fault| PgnError::Game { path, line, game, fault });
+                self.warnings.extend(odd);
                 return Some(Ok(record));
             }
             Ok(None) => {
@@ -242,7 +251,7 @@ impl GameVisitor {
 impl Visitor for GameVisitor {
     type Tags = Tags;
     type Movetext = Moves;
-    type Output = Result<ListedGame, Fault>;
+    type Output = Result<(ListedGame, Option<Fault>), Fault>;
 
     fn begin_tags(&mut self) -> ControlFlow<Self::Output, Tags> {
         ControlFlow::Continue(Tags::default())
@@ -342,7 +351,7 @@ impl Visitor for GameVisitor {
 }
 
 /// Checks that a game agrees with its tags.
-fn finish(game: Moves) -> Result<ListedGame, Fault> {
+fn finish(game: Moves) -> Result<(ListedGame, Option<Fault>), Fault> {
     let tags = game.tags;
     let name = |value: Option<String>, tag| {
         value.filter(|name| !name.is_empty() && name != "?").ok_or(Fault::MissingTag(tag))
@@ -367,11 +376,10 @@ fn finish(game: Moves) -> Result<ListedGame, Fault> {
         return Err(Fault::TwoResults { tag: said, moves: result });
     }
     let found = game.moves.len();
-    if let Some(claimed) = tags.ply_count.and_then(|count| count.parse().ok())
-        && claimed != found
-    {
-        return Err(Fault::PlyCount { claimed, found });
-    }
+    let claimed = tags.ply_count.and_then(|count| count.parse().ok());
+    let odd = claimed
+        .filter(|claimed| *claimed != found)
+        .map(|claimed| Fault::PlyCount { claimed, found });
     let elo = |text: Option<String>| text.and_then(|text| text.parse().ok());
     let termination = termination::named(tags.details.as_deref())
         .or_else(|| termination::named(tags.termination.as_deref()))
@@ -380,11 +388,12 @@ fn finish(game: Moves) -> Result<ListedGame, Fault> {
     let mut book = game.moves;
     let played = book.split_off(game.book);
     let ending = Ending { result, reason: termination };
-    Ok(ListedGame {
+    let listed = ListedGame {
         event: tags.event.filter(|name| name != "?").unwrap_or_default(),
         white: Player { name: white, rating: elo(tags.white_elo) },
         black: Player { name: black, rating: elo(tags.black_elo) },
         round: tags.round.and_then(|round| round.parse().ok()),
         record: GameRecord::of_moves(Opening::new(game.start, book), played, ending),
-    })
+    };
+    Ok((listed, odd))
 }

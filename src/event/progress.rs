@@ -211,6 +211,21 @@ mod tests {
         assert_eq!(pairs, [(0, 2), (1, 5), (4, 6)]);
     }
 
+    /// As in the semifinals of a real cup, whose tags begin anew with each part of a match.
+    #[test]
+    fn repeated_round_tags_mispair_no_reverses() {
+        let mut builder = FieldBuilder::default();
+        for (white, black, round) in
+            [("a", "b", "1.1"), ("b", "a", "2.1"), ("b", "a", "1.1"), ("a", "b", "2.1")]
+        {
+            let mut game = listed(white, black, GameResult::Draw, "");
+            game.round = round.parse().ok();
+            builder.add(&game, 0);
+        }
+        let pairs: Vec<_> = pairs(&builder.finish()).iter().map(|p| (p.first, p.second)).collect();
+        assert_eq!(pairs, [(0, 1), (2, 3)]);
+    }
+
     #[test]
     fn rounds_that_no_schedule_has_are_no_trouble() {
         // The first game of a double round robin that nobody ever reaches, and none that there is.

@@ -167,6 +167,7 @@ mod tests {
             name: "P".into(),
             seats: Vec::new(),
             ratings: BTreeMap::new(),
+            book: None,
         };
         ledger.apply(Record::StageStarted(stage)).unwrap();
         for (number, game) in games.split(',').filter(|game| !game.is_empty()).enumerate() {

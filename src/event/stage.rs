@@ -49,6 +49,15 @@ pub enum Draw {
     ReversedRanking,
 }
 
+/// Whether engines may be updated before a stage (rules 4.2 and 4.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Updates {
+    /// They stay as they were frozen.
+    Forbidden,
+    /// Those that play in it may be others, which pass the gate again.
+    Allowed,
+}
+
 /// A stage.
 #[derive(Clone, Debug)]
 pub struct Stage {
@@ -66,6 +75,8 @@ pub struct Stage {
     pub chain: &'static Chain,
     /// How many go on, or win.
     pub promote: usize,
+    /// Whether engines may be updated before it.
+    pub updates: Updates,
 }
 
 /// The results of a stage's finished games, by place in the schedule.
@@ -129,6 +140,17 @@ impl Stage {
                 return Vec::new();
             }
             next += 1;
+        }
+    }
+
+    /// The pairs beyond those of the match that so many games make.
+    #[must_use]
+    pub fn pairs_beyond(&self, games: usize) -> u32 {
+        match self.format {
+            Format::Pairs(pairs) => {
+                u32::try_from(games / 2).unwrap_or(u32::MAX).saturating_sub(pairs.get())
+            }
+            Format::DoubleRoundRobins(_) => 0,
         }
     }
 
@@ -233,12 +255,14 @@ mod tests {
             draw: Draw::Seeds,
             chain: Chain::named("4k").unwrap(),
             promote: 2,
+            updates: Updates::Forbidden,
         }
     }
 
     fn after(games: &[GameFinished]) -> StageState {
         let ratings = Default::default();
-        let started = StageStarted { stage: 0, name: "S".into(), seats: Vec::new(), ratings };
+        let started =
+            StageStarted { stage: 0, name: "S".into(), seats: Vec::new(), ratings, book: None };
         let mut state = StageState::new(started);
         for game in games {
             state.add("E", game).unwrap();

@@ -23,6 +23,8 @@ pub struct Standings {
     pub games: usize,
     /// Games without a result; they count for nothing.
     pub unfinished: usize,
+    /// Those among them that the organisers annulled, in words.
+    pub annulled: Vec<String>,
     /// How far the schedule is played, where the games follow one.
     pub progress: Option<Progress>,
     /// Whether a tie between its two engines is played on, and no tie-break asked (rule 3.2).
@@ -185,6 +187,7 @@ impl Standings {
             rows,
             games,
             unfinished: field.games().len() - games,
+            annulled: Vec::new(),
             progress: Progress::of(field),
             is_played_on,
         }

@@ -1,6 +1,6 @@
 //! Replays a journal and checks what can be checked: every move, clock, result, place and promotion.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
@@ -11,7 +11,7 @@ use super::journal::{self, JournalError};
 use super::journal_games;
 use super::ledger::Ledger;
 use super::ratings::EventRatings;
-use super::stage::Stage;
+use super::stage::{Stage, Updates};
 use crate::game::clock::TimeControl;
 use crate::game::end::Referee;
 use crate::model::game::ending::Termination;
@@ -46,6 +46,7 @@ pub fn verify(config: &Config) -> Result<Verified, JournalError> {
     let mut found = Verified::default();
     let mut ledger = Ledger::default();
     let mut open: BTreeMap<String, Told> = BTreeMap::new();
+    let mut openings = Openings::new();
     let torn = journal::read(&config.journal, &mut |line, mut record| {
         found.records += 1;
         let mut wrong = |what: String| found.wrong.push(format!("line {line}: {what}"));
@@ -58,6 +59,7 @@ pub fn verify(config: &Config) -> Result<Verified, JournalError> {
             }
             Record::GameStarted(started) => {
                 check_start(config, &ledger, started, &mut wrong);
+                check_opening(config, &ledger, started, &mut openings, &mut wrong);
                 let told = open.entry(started.id.clone()).or_insert_with(|| Told {
                     started: started.clone(),
                     plies: Vec::new(),
@@ -78,7 +80,16 @@ pub fn verify(config: &Config) -> Result<Verified, JournalError> {
                     check_game(config, &told, game, &mut wrong);
                 }
             }
+            Record::Annulled(annulled) => {
+                open.remove(&annulled.id);
+            }
             Record::StageFinished(outcome) => check_stage(config, &ledger, outcome, &mut wrong),
+            Record::Update(update) => {
+                let stage = config.stages.get(update.stage);
+                if stage.is_none_or(|stage| stage.updates == Updates::Forbidden) {
+                    wrong(format!("{} was updated before a stage that forbids it", update.entry));
+                }
+            }
             Record::EventFinished { winner } => {
                 let last = ledger.stages.last().and_then(|stage| stage.outcome.as_ref());
                 if last.and_then(|outcome| outcome.order.first()) != Some(winner) {
@@ -148,6 +159,43 @@ fn check_start(
         if sum(name) != Some(played) {
             wrong(format!("{name} played with the SHA-256 {played}, which is not its receipt's"));
         }
+    }
+}
+
+/// The opening of each encounter of a stage, with the first game that had it: stage, double round robin, both engines.
+type Openings = HashMap<(usize, u32, [usize; 2]), (String, String)>;
+
+/// Whether a game has the opening that was drawn for it, and the same as its reverse.
+fn check_opening(
+    config: &Config,
+    ledger: &Ledger,
+    started: &GameStarted,
+    openings: &mut Openings,
+    wrong: &mut impl FnMut(String),
+) {
+    let (Some(stage), Some(state)) =
+        (config.stages.get(started.stage), ledger.stages.get(started.stage))
+    else {
+        return;
+    };
+    let schedule = stage.schedule(state.started.seats.len()).ok();
+    let Some(pairing) = schedule.and_then(|schedule| schedule.at(started.place())) else { return };
+    let (id, opening) = (&started.id, &started.opening);
+    if let Some(book) = &state.started.book {
+        let drawn = pairing
+            .opening
+            .map_or(Some(""), |index| book.openings.get(index.0).map(String::as_str));
+        // Beyond the openings of the match a tie is played on; that the file was the same is known by its sum.
+        if drawn.is_some_and(|drawn| drawn != opening) {
+            wrong(format!("{id} has not the opening that was drawn for it"));
+        }
+    }
+    let mut seats = [pairing.white.0, pairing.black.0];
+    seats.sort_unstable();
+    let at = (started.stage, pairing.double, seats);
+    let (first, game) = openings.entry(at).or_insert_with(|| (opening.clone(), id.clone()));
+    if first != opening {
+        wrong(format!("{id} and its reverse {game} have different openings"));
     }
 }
 
@@ -223,11 +271,11 @@ fn check_game(config: &Config, told: &Told, game: &GameFinished, wrong: &mut imp
             if forfeits && recorded.loser() != Some(referee.position().turn()) {
                 wrong(format!("{id} was lost by the side that was not to move"));
             }
-            if let (Termination::Time { .. }, Some([waited, left])) =
+            if let (Termination::Time { .. } | Termination::Stall { .. }, Some([waited, left])) =
                 (&game.reason, game.unanswered)
                 && waited <= left
             {
-                wrong(format!("{id} was lost on time with time left"));
+                wrong(format!("{id} was lost for want of a move with time left"));
             }
         }
         Some(_) => {}

@@ -318,12 +318,6 @@ impl GameClock {
         }
     }
 
-    /// True if time alone decides for this side (a move that never comes is then a loss on time).
-    #[must_use]
-    pub fn runs(&self, side: Color) -> bool {
-        self.allowed(side).is_some()
-    }
-
     /// A move came after so long: takes the time off, adds what the move earns.
     ///
     /// # Errors
@@ -465,7 +459,6 @@ mod tests {
     #[test]
     fn what_has_no_clock_is_bounded_all_the_same() {
         let clock = clock("nodes=100", 0);
-        assert!(!clock.runs(Color::White));
         assert_eq!(clock.wait(Color::White), Duration::from_secs(60));
     }
 

@@ -199,7 +199,7 @@ mod tests {
                 }
             })
             .collect();
-        GameRecord { opening, plies, pvs, ending, unanswered: None, hung: None }
+        GameRecord { opening, plies, pvs, ending, unanswered: None }
     }
 
     fn mate() -> Ending {

@@ -75,14 +75,38 @@ pub struct Estimate {
     pub score: f64,
     /// The difference in Elo; infinite where every game was won or lost.
     pub elo: f64,
-    /// Its error; infinite where the interval reaches a score of 0 or 1.
+    /// Its error; infinite where the interval reaches a score of 0 or 1, or the results tell of no interval.
     pub elo_error: f64,
     /// The difference in normalized Elo.
     pub n_elo: f64,
     /// Its error.
     pub n_elo_error: f64,
-    /// The likelihood of superiority, from 0 to 1.
-    pub los: f64,
+    /// The likelihood of superiority, from 0 to 1; none where results are too few, or all alike: how much they vary is
+    /// then not known.
+    pub los: Option<f64>,
+}
+
+/// From so many results on, how much they vary says something of results to come.
+const TELLING: u64 = 5;
+
+impl Estimate {
+    /// `Elo 12.3 ± 4.5, nElo 20.1 ± 7.7, LOS 97.2 %`.
+    #[must_use]
+    pub fn in_words(&self, digits: usize) -> String {
+        // No minus before a zero.
+        let (elo, n_elo) = (self.elo + 0.0, self.n_elo + 0.0);
+        match self.los {
+            Some(los) => format!(
+                "Elo {elo:.digits$} ± {:.digits$}, nElo {n_elo:.digits$} ± {:.digits$}, LOS {:.1} %",
+                self.elo_error,
+                self.n_elo_error,
+                100.0 * los
+            ),
+            None => format!(
+                "Elo {elo:.digits$}, by results too few or too much alike to tell its error"
+            ),
+        }
+    }
 }
 
 impl Sample {
@@ -99,6 +123,8 @@ impl Sample {
         if number == 0 {
             return None;
         }
+        let alike = self.cells.iter().any(|(_, count)| *count == number);
+        let is_telling = number >= TELLING && !alike;
         let number = number as f64;
         let mean = |of: &dyn Fn(f64) -> f64| -> f64 {
             let sum: f64 = self.cells.iter().map(|(score, n)| of(*score) * *n as f64).sum();
@@ -121,14 +147,14 @@ impl Sample {
         Some(Estimate {
             score,
             elo: elo(score),
-            elo_error: if low > 0.0 && high < 1.0 {
+            elo_error: if is_telling && low > 0.0 && high < 1.0 {
                 (elo(high) - elo(low)) / 2.0
             } else {
                 f64::INFINITY
             },
             n_elo: over((self.games * variance).sqrt()) * NORMALIZED,
             n_elo_error: CONFIDENCE_95 * NORMALIZED / (self.games * number).sqrt(),
-            los: normal(over(spread)),
+            los: is_telling.then(|| normal(over(spread))),
         })
     }
 }
@@ -179,7 +205,7 @@ mod tests {
         near(told.elo, 55.58, 2);
         near(told.elo_error, 27.65, 2);
         near(told.score, 0.579, 3);
-        assert!(told.los > 0.9999);
+        assert!(told.los.unwrap() > 0.9999);
     }
 
     #[test]
@@ -201,13 +227,27 @@ mod tests {
             [0, 0, 0, 0, 1, 7],
         ] {
             let told = Sample::from(penta(counts)).estimate().unwrap();
-            for figure in [told.elo, told.elo_error, told.n_elo, told.n_elo_error, told.los] {
+            let los = told.los.unwrap_or_default();
+            for figure in [told.elo, told.elo_error, told.n_elo, told.n_elo_error, los] {
                 assert!(!figure.is_nan(), "{counts:?}: {told:?}");
             }
         }
         let even = Sample::from(penta([0, 0, 0, 7, 0, 0])).estimate().unwrap();
-        assert_eq!((even.elo, even.n_elo, even.los), (0.0, 0.0, 0.5));
+        assert_eq!((even.elo, even.n_elo, even.los), (0.0, 0.0, None));
         assert_eq!(Sample::from(Trinomial::default()).estimate(), None);
+    }
+
+    /// One pair has no spread that could be measured, and few have hardly one.
+    #[test]
+    fn few_results_tell_no_error_and_no_likelihood() {
+        for counts in [[0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 1, 3], [0, 0, 0, 0, 9, 0]] {
+            let told = Sample::from(penta(counts)).estimate().unwrap();
+            assert_eq!((told.elo_error, told.los), (f64::INFINITY, None), "{counts:?}");
+            let words = told.in_words(1);
+            assert!(!words.contains('±') && !words.contains("LOS"), "{words}");
+        }
+        let told = Sample::from(penta([1, 1, 1, 0, 1, 1])).estimate().unwrap();
+        assert!(told.in_words(1).starts_with("Elo 0.0 ± "), "{}", told.in_words(1));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use super::heartbeat::{Heartbeat, Moment};
 use super::spec::UciSubset;
 use crate::engine::info::InfoLine;
 use crate::engine::process::{self, EngineProcess, Start, StartError};
@@ -12,13 +13,15 @@ use crate::engine::uci::{self, Reply};
 use crate::engine::wire::{NoRecord, Silence, Wire};
 use crate::game::clock::{Monotonic, TimeControl};
 use crate::game::play::{Lost, Player, Said, Thought};
-use crate::model::evidence::{ExitHow, Refusal};
+use crate::model::evidence::{ExitHow, Left, Refusal};
 use crate::model::game::record::SearchInfo;
 use crate::model::game::record::Stamp;
 use crate::model::text::escape;
 
-/// After so many starts in a row that failed, an engine is not tried again in this match.
+/// After so many starts in a row that failed, an engine is not tried again in a match where that loses.
 const HOPELESS: u32 = 3;
+/// Where it does not lose, a start is tried so often before the games are broken off.
+const TRIES: u32 = 2;
 /// How long a process that closed its output may take to end by itself.
 const DYING: Duration = Duration::from_millis(500);
 
@@ -92,6 +95,19 @@ pub struct Bounds {
     pub ready: Duration,
     /// From `quit` to the end of the process.
     pub quit: Duration,
+    /// From `quit` to the end of all that it started, where what it leaves is looked at (rule 7.4).
+    pub grace: Option<Duration>,
+    /// The fate of games whose engine does not start.
+    pub missing: Missing,
+}
+
+/// The fate of a game whose engine does not start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// The engine loses it.
+    Loses,
+    /// It has no result, and no new games begin: the host may be at fault, and people have to look.
+    BreaksOff,
 }
 
 impl Default for Bounds {
@@ -100,6 +116,8 @@ impl Default for Bounds {
             startup: Duration::from_secs(60),
             ready: Duration::from_secs(10),
             quit: Duration::from_secs(2),
+            grace: None,
+            missing: Missing::Loses,
         }
     }
 }
@@ -116,15 +134,19 @@ pub struct Remains {
 }
 
 /// One engine's seat at one table: the process, if there is one now.
-pub(super) struct Seat {
+pub(super) struct Seat<'a> {
     pub(super) engine: Arc<Engine>,
     live: Option<Live>,
     epoch: Monotonic,
     bounds: Bounds,
     stop: Stop,
+    /// Where the referee is watched, with the standstill that breaks off games.
+    heartbeat: Option<&'a (Heartbeat, Duration)>,
     /// The last `info` line that counts, and its line of play.
     info: SearchInfo,
     pv: Vec<u8>,
+    /// The first move in this game that it said without being asked for one; taken by whoever tells of it.
+    pub(super) unasked: Option<String>,
     /// How long the last start took; taken by whoever tells of it.
     pub(super) started_in: Option<Duration>,
     pub(super) remains: Option<Remains>,
@@ -135,16 +157,24 @@ struct Live {
     process: Box<dyn EngineProcess>,
 }
 
-impl Seat {
-    pub(super) fn new(engine: Arc<Engine>, epoch: Monotonic, bounds: Bounds, stop: Stop) -> Seat {
+impl<'a> Seat<'a> {
+    pub(super) fn new(
+        engine: Arc<Engine>,
+        epoch: Monotonic,
+        bounds: Bounds,
+        stop: Stop,
+        heartbeat: Option<&'a (Heartbeat, Duration)>,
+    ) -> Seat<'a> {
         Seat {
             engine,
             live: None,
             epoch,
             bounds,
             stop,
+            heartbeat,
             info: SearchInfo::default(),
             pv: Vec::with_capacity(512),
+            unasked: None,
             started_in: None,
             remains: None,
         }
@@ -156,12 +186,26 @@ impl Seat {
 
     /// Starts the process and speaks with it until it is ready.
     fn start(&mut self) -> Result<(), Lost> {
+        if self.bounds.missing == Missing::BreaksOff {
+            let mut tried = self.start_once();
+            for _ in 1..TRIES {
+                if !matches!(tried, Err(Lost::NotStarted(_))) {
+                    break;
+                }
+                tried = self.start_once();
+            }
+            return tried;
+        }
         let failed = self.engine.failures.load(Ordering::Relaxed);
         if failed >= HOPELESS {
             return Err(Lost::NotStarted(format!(
                 "it did not start {failed} times in a row and is not tried again"
             )));
         }
+        self.start_once()
+    }
+
+    fn start_once(&mut self) -> Result<(), Lost> {
         let began = Instant::now();
         match self.try_start(began + self.bounds.startup) {
             Ok(()) => {
@@ -285,8 +329,9 @@ impl Seat {
     }
 
     /// Asks it to quit, and kills what does not.
-    pub(super) fn quit(&mut self) -> Option<QuitLate> {
-        let mut live = self.live.take()?;
+    pub(super) fn quit(&mut self) -> (Option<QuitLate>, Left) {
+        let Some(mut live) = self.live.take() else { return (None, Left::default()) };
+        let asked = Instant::now();
         let (_, sent) = live.wire.send(b"quit\n", self.bounds.quit);
         let late = match sent {
             Ok(()) => {
@@ -295,8 +340,14 @@ impl Seat {
             }
             Err(_) => false,
         };
-        live.process.kill();
-        late.then_some(QuitLate)
+        let left = match self.bounds.grace {
+            Some(grace) => live.process.leave(asked + grace),
+            None => {
+                live.process.kill();
+                Left::default()
+            }
+        };
+        (late.then_some(QuitLate), left)
     }
 
     pub(super) fn pid(&self) -> Option<u32> {
@@ -344,8 +395,19 @@ impl From<StartError> for Lost {
     }
 }
 
-impl Player for Seat {
-    fn new_game(&mut self) -> Result<(), Lost> {
+impl Seat<'_> {
+    /// Asks the engine, and takes back whatever came of it where the referee stood still meanwhile.
+    fn watched<T>(&mut self, ask: impl FnOnce(&mut Self) -> T) -> (T, Option<Lost>) {
+        let asked = self.heartbeat.map(|_| Moment::now());
+        let answer = ask(self);
+        let lost = self.heartbeat.zip(asked).and_then(|((heartbeat, limit), asked)| {
+            let lasted = heartbeat.longest(asked);
+            (lasted >= *limit).then_some(Lost::Standstill(lasted))
+        });
+        (answer, lost)
+    }
+
+    fn greet(&mut self) -> Result<(), Lost> {
         for attempt in 0..2 {
             if self.live.is_none() {
                 self.start()?;
@@ -367,13 +429,20 @@ impl Player for Seat {
         Err(Lost::Gone(None))
     }
 
-    fn think(&mut self, text: &[u8], wait: Duration) -> Thought {
+    fn ask_for_move(&mut self, text: &[u8], wait: Duration) -> Thought {
         self.info = SearchInfo::default();
         self.pv.clear();
         let Some(live) = &mut self.live else {
             let now = self.epoch.stamp(Instant::now());
             return Thought { sent: now, heard: now, said: Said::Lost(Lost::Gone(None)) };
         };
+        let unasked = &mut self.unasked;
+        // A move that was said twice would be taken for the answer to this question.
+        live.wire.unasked(|line| {
+            if uci::best_word(line).is_some() {
+                unasked.get_or_insert_with(|| escape(line, 60));
+            }
+        });
         let (sent, taken) = live.wire.send(text, wait);
         let deadline = sent + wait;
         let silence = match taken {
@@ -401,6 +470,25 @@ impl Player for Seat {
         };
         let heard: Stamp = self.epoch.stamp(Instant::now());
         Thought { sent: self.epoch.stamp(sent), heard, said: Said::Lost(self.lost(silence, wait)) }
+    }
+}
+
+impl Player for Seat<'_> {
+    fn new_game(&mut self) -> Result<(), Lost> {
+        match self.watched(Self::greet) {
+            (Err(lost), Some(standstill)) if lost != Lost::Stopped => Err(standstill),
+            (answer, _) => answer,
+        }
+    }
+
+    fn think(&mut self, text: &[u8], wait: Duration) -> Thought {
+        let (thought, standstill) = self.watched(|seat| seat.ask_for_move(text, wait));
+        match standstill {
+            Some(lost) if thought.said != Said::Lost(Lost::Stopped) => {
+                Thought { said: Said::Lost(lost), ..thought }
+            }
+            _ => thought,
+        }
     }
 
     fn info(&self) -> SearchInfo {

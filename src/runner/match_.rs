@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::affinity::Affinity;
 use super::engine::{Bounds, Engine};
@@ -49,6 +50,9 @@ pub struct Match {
     pub keep_pv: bool,
     /// True if every move is told when it is played.
     pub tell_moves: bool,
+    /// The referee's own standstill that breaks off the games under way, with no new ones begun; none where it is
+    /// not watched.
+    pub standstill: Option<Duration>,
 }
 
 /// The games of a match.

@@ -4,6 +4,7 @@
 mod affinity;
 mod engine;
 pub mod events;
+mod heartbeat;
 pub mod in_order;
 mod match_;
 pub mod schedule;
@@ -11,18 +12,19 @@ pub mod score;
 pub mod spec;
 mod worker;
 
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::mpsc;
 use std::thread;
 
 pub use affinity::Affinity;
-pub use engine::{Bounds, Engine, Remains};
+pub use engine::{Bounds, Engine, Missing, Remains};
 pub use match_::{Games, Given, Match, Restart};
 
 use crate::engine::stop::{self, Stop};
 use crate::game::clock::Monotonic;
 use affinity::Cores;
 use events::Event;
+use heartbeat::Heartbeat;
 use worker::{Shared, Worker};
 
 /// Plays a match. Events come in the order in which they happened, on the calling thread; games that were
@@ -39,6 +41,8 @@ pub fn run(game: &Match, stop: &Stop, mut listener: impl FnMut(Event)) -> std::i
         next: AtomicUsize::new(0),
         epoch: Monotonic::start(),
         cores: Cores::here(),
+        heartbeat: game.standstill.map(|limit| (Heartbeat::new(), limit)),
+        broken_off: AtomicBool::new(false),
     };
     let total = game.games.total();
     listener(Event::MatchStarted {
@@ -62,6 +66,17 @@ pub fn run(game: &Match, stop: &Stop, mut listener: impl FnMut(Event)) -> std::i
             }
         }
         drop(sender);
+        let beating = shared.heartbeat.as_ref().and_then(|(heartbeat, _)| {
+            let builder = thread::Builder::new().name("heartbeat".into());
+            match builder.spawn_scoped(scope, || heartbeat.run()) {
+                Ok(thread) => Some((heartbeat, thread)),
+                Err(error) => {
+                    stop.raise(stop::Level::Now);
+                    spawned = Err(error);
+                    None
+                }
+            }
+        });
         for event in receiver {
             if let Event::GameFinished(finished) = &event
                 && finished.record.ending.result.points(shakmaty::Color::White).is_some()
@@ -69,6 +84,10 @@ pub fn run(game: &Match, stop: &Stop, mut listener: impl FnMut(Event)) -> std::i
                 played += 1;
             }
             listener(event);
+        }
+        if let Some((heartbeat, thread)) = beating {
+            heartbeat.end();
+            thread.thread().unpark();
         }
     });
     spawned?;

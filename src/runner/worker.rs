@@ -1,15 +1,16 @@
 //! One thread that plays one game after the other.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use shakmaty::{ByColor, Color};
 
 use super::affinity::{Affinity, Cores};
-use super::engine::{QuitLate, Remains, Seat};
+use super::engine::{Missing, QuitLate, Remains, Seat};
 use super::events::{Event, Finished, MovePlayed};
+use super::heartbeat::Heartbeat;
 use super::match_::{Given, Match, Restart};
 use super::schedule::Pairing;
 use crate::engine::stop::{Level, Stop};
@@ -18,6 +19,7 @@ use crate::game::play::{Terms, play_watched};
 use crate::model::evidence::{Refusal, Resource};
 use crate::model::game::ending::{Ending, Termination};
 use crate::model::game::record::{GameRecord, Played};
+use crate::model::game::result::GameResult;
 
 /// The things that all workers of a match share.
 pub(super) struct Shared<'a> {
@@ -26,6 +28,10 @@ pub(super) struct Shared<'a> {
     pub(super) next: AtomicUsize,
     pub(super) epoch: Monotonic,
     pub(super) cores: Cores,
+    /// Where the referee is watched, with the standstill that breaks off games.
+    pub(super) heartbeat: Option<(Heartbeat, Duration)>,
+    /// Set when a game was broken off by no fault of its engines: whoever gave the games decides what comes next.
+    pub(super) broken_off: AtomicBool,
 }
 
 /// Games after which it is looked how many threads engines run: some start theirs with the first search.
@@ -35,7 +41,7 @@ pub(super) struct Worker<'a> {
     number: usize,
     shared: &'a Shared<'a>,
     events: SyncSender<Event>,
-    seats: Vec<(usize, Seat)>,
+    seats: Vec<(usize, Seat<'a>)>,
     pinned: bool,
     played: usize,
 }
@@ -51,7 +57,9 @@ impl<'a> Worker<'a> {
 
     /// Plays until there is no game left or the match is stopped.
     pub(super) fn run(mut self) {
-        while self.shared.stop.level() == Level::GoOn {
+        while self.shared.stop.level() == Level::GoOn
+            && !self.shared.broken_off.load(Ordering::Relaxed)
+        {
             let number = self.shared.next.fetch_add(1, Ordering::Relaxed);
             let Some(given) = self.shared.game.games.game(number) else {
                 break;
@@ -91,7 +99,7 @@ impl<'a> Worker<'a> {
         let (started, began) = (SystemTime::now(), Instant::now());
         let players = ByColor { white: &mut white, black: &mut black };
         let events = &self.events;
-        let record = play_watched(&terms, players, &mut |played| {
+        let mut record = play_watched(&terms, players, &mut |played| {
             if game.tell_moves {
                 let Played { number, mover, ply, clocks, pv } = played;
                 let (ply, pv) = (ply.clone(), pv.to_vec());
@@ -100,10 +108,30 @@ impl<'a> Worker<'a> {
             }
         });
         let lasted = began.elapsed();
+        if let (Termination::NoStart(why), Some(missing), Missing::BreaksOff) =
+            (&record.ending.reason, record.ending.loser(), game.bounds.missing)
+        {
+            let name = &missing.fold_wb(&white, &black).engine.name;
+            record.ending = Ending {
+                result: GameResult::Unfinished,
+                reason: Termination::NoStart(format!("{name} does not start: {why}")),
+            };
+        }
+        let is_nobodys = matches!(
+            record.ending,
+            Ending { result: GameResult::Unfinished, reason: Termination::NoStart(_) }
+                | Ending { reason: Termination::Standstill { .. }, .. }
+        );
+        if is_nobodys {
+            self.shared.broken_off.store(true, Ordering::Relaxed);
+        }
         let mut remains = ByColor { white: None, black: None };
         let both = [(Color::White, pairing.white, white), (Color::Black, pairing.black, black)];
         for (side, engine, mut seat) in both {
             self.tell_start(engine, &mut seat);
+            if let Some(said) = seat.unasked.take() {
+                self.tell(Event::Unasked { engine, said });
+            }
             self.after(engine, side, &mut seat, &record);
             *remains.get_mut(side) = seat.remains.take();
             if game.restart == Restart::EveryGame {
@@ -149,7 +177,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn take_seat(&mut self, engine: usize) -> Seat {
+    fn take_seat(&mut self, engine: usize) -> Seat<'a> {
         if let Some(at) = self.seats.iter().position(|(owner, _)| *owner == engine) {
             return self.seats.swap_remove(at).1;
         }
@@ -159,10 +187,11 @@ impl<'a> Worker<'a> {
             shared.epoch,
             shared.game.bounds,
             shared.stop.clone(),
+            shared.heartbeat.as_ref(),
         )
     }
 
-    fn tell_start(&self, engine: usize, seat: &mut Seat) {
+    fn tell_start(&self, engine: usize, seat: &mut Seat<'_>) {
         if let Some(took) = seat.started_in.take() {
             let pid = seat.pid();
             self.tell(Event::EngineStarted { engine, pid, took });
@@ -170,14 +199,16 @@ impl<'a> Worker<'a> {
     }
 
     /// After a game: an engine that was lost in it, or that must not be asked again, is killed.
-    fn after(&self, engine: usize, side: Color, seat: &mut Seat, record: &GameRecord) {
+    fn after(&self, engine: usize, side: Color, seat: &mut Seat<'_>, record: &GameRecord) {
         if self.played < LOOKS {
             seat.look_at_threads();
         }
         let lost = record.ending.loser() == Some(side) && is_loss_of_process(&record.ending);
-        let hung = record.hung == Some(side);
-        let stopped = matches!(record.ending.reason, Termination::Aborted(_));
-        if lost || hung || stopped {
+        let stopped = matches!(
+            record.ending.reason,
+            Termination::Aborted(_) | Termination::Standstill { .. }
+        );
+        if lost || stopped {
             seat.kill();
             if !stopped {
                 let Remains { exit, stderr, refusals } = seat.remains.clone().unwrap_or_default();
@@ -198,19 +229,25 @@ impl<'a> Worker<'a> {
     }
 
     /// Ends a process in order; at a stop, at once.
-    fn end(&self, engine: usize, mut seat: Seat) {
+    fn end(&self, engine: usize, mut seat: Seat<'_>) {
         if !seat.is_running() {
             return;
         }
         if self.shared.stop.level() == Level::Now {
             seat.kill();
-        } else if seat.quit() == Some(QuitLate) {
+            return;
+        }
+        let (late, left) = seat.quit();
+        if late == Some(QuitLate) {
             self.tell(Event::EngineKilled {
                 engine,
                 why: "it did not end after quit".into(),
                 exit: None,
                 stderr: Vec::new(),
             });
+        }
+        if !left.files.is_empty() || !left.processes.is_empty() {
+            self.tell(Event::EngineLeft { engine, left });
         }
     }
 }

@@ -3,6 +3,8 @@
 pub mod event_ratings;
 mod facts;
 pub mod github;
+#[cfg(test)]
+mod hostile;
 pub mod html;
 pub mod human;
 pub mod json;

@@ -110,14 +110,7 @@ fn versus(duel: &Duel, test: Option<&Sprt>) -> String {
 }
 
 fn estimate(what: &str, told: &Estimate) -> String {
-    format!(
-        "  {what}  Elo {:.2} ± {:.2}, nElo {:.2} ± {:.2}, LOS {:.1} %\n",
-        told.elo,
-        told.elo_error,
-        told.n_elo,
-        told.n_elo_error,
-        100.0 * told.los
-    )
+    format!("  {what}  {}\n", told.in_words(2))
 }
 
 fn scale(scale: Scale) -> &'static str {

@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::model::text::escape;
+use crate::model::text::{escape, without_commands};
 
 /// The columns of a page on standard output: those of the terminal, or fewer where `COLUMNS` asks for fewer; where there
 /// is no terminal, those that `COLUMNS` names, else 100. Narrower than 40 no layout makes sense, wider than 200 no line is
@@ -89,11 +89,9 @@ pub fn fit(line: &str, width: usize) -> String {
 }
 
 /// Text of a report is escaped where it is made; once more does no harm, and a slip there cannot
-/// forge a line here. Runners read `##[` and `##vso[` as commands in the midst of a line too.
+/// forge a line here.
 pub(crate) fn clean(text: &str) -> String {
-    escape(text.as_bytes(), usize::MAX)
-        .replace("##[", "#\\u{23}[")
-        .replace("##vso[", "#\\u{23}vso[")
+    without_commands(&escape(text.as_bytes(), usize::MAX))
 }
 
 /// Adds `line` to `page`, broken to fit: the first part follows `lead` (whose visible width is
@@ -127,6 +125,8 @@ mod tests {
     fn no_command_of_a_runner_stands_within_a_line() {
         let line = clean("a ##[error]b ###[c ##vso[task.setvariable]d # e");
         assert!(!line.contains("##[") && !line.contains("##vso["), "{line}");
+        let line = clean("section_start:1:a[collapsed=true] section_end:1:a");
+        assert!(!line.contains("section_start:") && !line.contains("section_end:"), "{line}");
         assert_eq!(clean(&line), line);
         assert_eq!(clean("## [x] #1"), "## [x] #1");
     }

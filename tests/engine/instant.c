@@ -17,6 +17,7 @@
  *   null@PLY        answers 0000
  *   late@PLY:MS     answers so much later
  *   slowinit:MS     reads nothing for so long after its start
+ *   twice:MS        says its move again so much later
  *   spam:N          writes so many more info lines before each answer
  *   ignorequit      goes on after quit, until its input ends
  */
@@ -318,7 +319,7 @@ static uint64_t chance_of(const char *line, uint64_t seed) {
 }
 
 static struct {
-    int seed, crash, leave, hang, illegal, null, late, delay, slow, spam;
+    int seed, crash, leave, hang, illegal, null, late, delay, slow, spam, twice;
     bool ignores_quit;
 } ask = {1, NEVER, NEVER, NEVER, NEVER, NEVER, NEVER, 0, 0, 0, false};
 
@@ -333,6 +334,7 @@ static void read_arguments(int count, char **words) {
         sscanf(words[i], "late@%d:%d", &ask.late, &ask.delay);
         sscanf(words[i], "slowinit:%d", &ask.slow);
         sscanf(words[i], "spam:%d", &ask.spam);
+        sscanf(words[i], "twice:%d", &ask.twice);
         ask.ignores_quit |= !strcmp(words[i], "ignorequit");
     }
 }
@@ -364,6 +366,11 @@ static void answer(const Board *board, int plies, uint64_t chance) {
         fflush(stdout);
     }
     const char *said = plies >= ask.null ? "0000" : plies >= ask.illegal ? "a1a1" : text;
+    if (ask.twice > 0) {
+        printf("bestmove %s\n", said);
+        fflush(stdout);
+        usleep(1000 * ask.twice);
+    }
     printf("info depth 1 score cp %d nodes %d time 0 pv %s\nbestmove %s\n", (int)(chance % 61) - 30, choices, text,
            said);
 }

@@ -18,7 +18,8 @@ fn check(folder: &Path, more: &[&str], entry: &str) -> Value {
         .output()
         .unwrap();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    let document: Value = serde_json::from_slice(&output.stdout).expect(&told);
+    let document: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{told}"));
     document["entries"][0].clone()
 }
 

@@ -378,6 +378,7 @@ fn all() -> [EntryReport; 3] {
         beside: 3,
         judged: Some("2026-11-21T09:00:00Z".into()),
         engines_json_sha256: Some("ef".repeat(32)),
+        engine: None,
     };
     [EntryReport { circumstances, ..accepted() }, rejected(), undecided()]
 }

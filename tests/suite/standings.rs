@@ -350,7 +350,6 @@ mod command {
             (GAME.replace(" 0-1\n", "\n"), "game 1: its moves end without a result"),
             (GAME.replace(" 0-1\n", " 1-0\n"), "its tag says 0-1, but its moves end with 1-0"),
             (GAME.replace("[White \"a <b>\"]\n", ""), "it has no White tag"),
-            (GAME.replace("[Result", "[PlyCount \"5\"]\n[Result"), "says 5, but 4 plies"),
             (GAME.replace("0-1", "0-2"), "is no result"),
             (GAME.replace("[Result", "[FEN \"8/8\"]\n[Result"), "is no FEN"),
         ];
@@ -361,6 +360,16 @@ mod command {
                 assert_eq!((code, out.as_str()), (2, ""), "{part}: {err}");
                 assert!(err.contains(part), "{part:?} is not in {err}");
             }
+        }
+    }
+
+    fn a_wrong_ply_count_is_a_warning() {
+        let (_folder, path) = file(&GAME.replace("[Result", "[PlyCount \"5\"]\n[Result"));
+        for command in ["standings", "ratings"] {
+            let (code, out, err) = told(&run(&[command], &[&path]));
+            assert!(code == 0 && !out.is_empty(), "{err}");
+            let warned = "games.pgn:9: game 1: its PlyCount tag says 5, and it has 4 plies";
+            assert!(err.contains("warning: ") && err.contains(warned), "{err}");
         }
     }
 
@@ -426,6 +435,7 @@ mod command {
         tests![
             quick every_format_has_every_engine,
             quick errors_name_file_game_and_line,
+            quick a_wrong_ply_count_is_a_warning,
             quick no_file_and_no_game_are_nothing_to_count,
             quick a_packed_file_is_read_as_the_plain_one,
             quick the_real_pool_through_the_command,
@@ -474,6 +484,7 @@ mod memory {
                 name,
                 seats,
                 ratings: BTreeMap::new(),
+                book: None,
             }));
             for round in 1..=if stage == 0 { 50 } else { GAMES } {
                 let [white, black] =

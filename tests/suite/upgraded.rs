@@ -48,7 +48,8 @@ fn a_check_is_judged_by_the_new_program() {
     // Before the first start, between starts, and in the middle of one.
     for after in ["0.1", "1", "3", "4.5"] {
         let output = while_xz_is_replaced(folder.path(), after, "check -q --format=json a");
-        let document: Value = serde_json::from_slice(&output.stdout).expect(&told(&output));
+        let document: Value =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", told(&output)));
         let entry = &document["entries"][0];
         assert_eq!(entry["verdict"], "accepted", "after {after} s: {entry:#}");
     }
@@ -59,7 +60,8 @@ fn a_batch_is_judged_by_the_new_program() {
     entries(folder.path(), &["entries/a", "entries/b", "entries/c", "entries/d"]);
     let words = "check -q --no-cache --format=json --jobs=2 entries";
     let output = while_xz_is_replaced(folder.path(), "5", words);
-    let document: Value = serde_json::from_slice(&output.stdout).expect(&told(&output));
+    let document: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", told(&output)));
     let entries = document["entries"].as_array().unwrap();
     assert_eq!(entries.len(), 4);
     for entry in entries {

@@ -1,8 +1,10 @@
 //! `gate4k event`: a whole event, from its file to its winner.
 
 mod organise;
+mod plan;
 mod replay;
 mod run;
+mod seal;
 mod views;
 
 use std::io::Write;
@@ -11,6 +13,7 @@ use super::tell;
 use crate::cli::EventCommand;
 use crate::event::conduct::EventError;
 use crate::event::config::{Config, ConfigError};
+use crate::event::journal::record::Then;
 use crate::model::exit::Exit;
 
 /// Carries out one of its commands.
@@ -18,17 +21,31 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
     match command {
         EventCommand::New(args) => organise::new(args, out),
         EventCommand::ReplayGames(args) => replay::run(args, out),
+        EventCommand::Plan(file) => with(&file.event, |config| plan::run(config, out)),
         EventCommand::Run(args) | EventCommand::Resume(args) => {
             with(&args.file.event, |config| run::run(config, args, out))
         }
         EventCommand::Pause(file) => with(&file.event, |config| organise::pause(config, out)),
         EventCommand::Status(file) => with(&file.event, |config| views::status(config, out)),
-        EventCommand::Verify(file) => with(&file.event, |config| views::verify(config, out)),
+        EventCommand::Verify(args) => {
+            with(&args.file.event, |config| seal::verify(config, args, out))
+        }
+        EventCommand::Seal(args) => with(&args.file.event, |config| seal::seal(config, args, out)),
+        EventCommand::Repair(file) => with(&file.event, |config| organise::repair(config, out)),
         EventCommand::Export(args) => {
             with(&args.file.event, |config| views::export(config, args.what, out))
         }
         EventCommand::Decide(args) => {
             with(&args.file.event, |config| organise::decide(config, args, out))
+        }
+        EventCommand::Annul(args) => {
+            with(&args.file.event, |config| organise::annul(config, args, Then::Nothing, out))
+        }
+        EventCommand::Replay(args) => {
+            with(&args.file.event, |config| organise::annul(config, args, Then::PlayedAgain, out))
+        }
+        EventCommand::Forfeit(args) => {
+            with(&args.file.event, |config| organise::forfeit(config, args, out))
         }
         EventCommand::Fix(args) => {
             with(&args.file.event, |config| organise::fix(config, args, out))

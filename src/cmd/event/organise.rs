@@ -6,17 +6,19 @@ use std::io::Write;
 use anyhow::Context;
 
 use super::failed;
-use crate::cli::{DecideArgs, FixArgs, NewArgs};
+use crate::cli::{AnnulArgs, DecideArgs, FixArgs, ForfeitArgs, NewArgs};
 use crate::cmd::tell;
 use crate::engine::stop::Stop;
 use crate::event::conduct::{Audience, Conductor};
 use crate::event::config::{Config, template};
+use crate::event::journal::record::Then;
 use crate::event::ratings::EventRatings;
 use crate::event::standings::Standings;
 use crate::event::{config, journal};
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
+use crate::model::units::Bytes;
 use crate::view::human;
 use crate::view::look::Look;
 
@@ -63,6 +65,25 @@ pub(super) fn pause(config: &Config, out: &mut impl Write) -> anyhow::Result<Exi
     Ok(Exit::Success)
 }
 
+/// Cuts off a last record that is not whole.
+pub(super) fn repair(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
+    match journal::repair(&config.journal) {
+        Ok(None) => {
+            writeln!(out, "{} is whole: there is nothing to repair", shown(&config.journal))?
+        }
+        Ok(Some(repaired)) => writeln!(
+            out,
+            "cut off line {} of {} ({}), kept in {}; every record before it is whole, and `gate4k event run` goes on",
+            repaired.line,
+            shown(&config.journal),
+            Bytes(repaired.bytes),
+            shown(&repaired.kept)
+        )?,
+        Err(error) => return Ok(super::views::told(&error)),
+    }
+    Ok(Exit::Success)
+}
+
 /// Journals a decision of the organisers.
 pub(super) fn decide(
     config: &Config,
@@ -72,6 +93,31 @@ pub(super) fn decide(
     organised(config, out, |conductor| {
         conductor.decide(&args.order, &args.reason)?;
         Ok(format!("decided: {}; `gate4k event run` goes on", args.order.join(", ")))
+    })
+}
+
+/// Journals that a game is struck out.
+pub(super) fn annul(
+    config: &Config,
+    args: &AnnulArgs,
+    then: Then,
+    out: &mut impl Write,
+) -> anyhow::Result<Exit> {
+    organised(config, out, |conductor| {
+        let told = conductor.annul(&args.game, then, &args.reason)?;
+        Ok(format!("{told}; `gate4k event run` goes on"))
+    })
+}
+
+/// Journals that a game is lost by who does not start.
+pub(super) fn forfeit(
+    config: &Config,
+    args: &ForfeitArgs,
+    out: &mut impl Write,
+) -> anyhow::Result<Exit> {
+    organised(config, out, |conductor| {
+        let told = conductor.forfeit(&args.game, &args.loser, &args.reason)?;
+        Ok(format!("{told}; `gate4k event run` goes on"))
     })
 }
 

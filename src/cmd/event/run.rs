@@ -14,7 +14,7 @@ use crate::event::ratings::EventRatings;
 use crate::event::standings::Standings;
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
-use crate::model::words::all;
+use crate::model::words::{all, counted};
 use crate::view::look::Look;
 use crate::view::{event_ratings, human, standings, text};
 
@@ -51,6 +51,29 @@ pub(super) fn run(
         }
         Ok(Outcome::Refused { undecided: true }) => (
             "an entry could not be decided here; admit-undecided = true lets it play".to_owned(),
+            Exit::Undecided,
+        ),
+        Ok(Outcome::NotStarted { game, why }) => (
+            format!(
+                "paused at {game}: {why}; nothing is forfeited. See why it does not start here (`gate4k check`, \
+                 `gate4k run`), then `gate4k event run {file}` tries it again. Where the engine is at fault, \
+                 `gate4k event forfeit {game} {file} --loser NAME --reason …` counts the game as lost by a crash (rule 6.2)"
+            ),
+            Exit::Undecided,
+        ),
+        Ok(Outcome::MayUpdate { stage }) => (
+            format!(
+                "paused before {stage}: engines that play in it may be updated now, through the gate again (rule 4.2); \
+                 `gate4k event run {file}` takes what lies there then"
+            ),
+            Exit::Undecided,
+        ),
+        Ok(Outcome::StillLevel { stage, pairs }) => (
+            format!(
+                "paused: {stage} is still level after {}; see in `gate4k event status {file}` whether both engines \
+                 crash, or play the same games again; `gate4k event run {file}` plays on (rule 3.2)",
+                counted(pairs as usize, "more pair")
+            ),
             Exit::Undecided,
         ),
         Ok(Outcome::Tied { stage, engines }) => (

@@ -5,12 +5,12 @@ use std::io::Write;
 use crate::cli::ExportWhat;
 use crate::cmd::tell;
 use crate::event::config::Config;
+use crate::event::export;
 use crate::event::journal::{self, JournalError};
 use crate::event::ledger::{Ledger, StageState};
 use crate::event::ratings::EventRatings;
 use crate::event::stage::Stage;
 use crate::event::standings::{Place, Standings};
-use crate::event::{export, verify};
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::{all, counted};
@@ -23,7 +23,7 @@ fn ledger(config: &Config) -> Result<(Ledger, Option<journal::Torn>), JournalErr
     Ok((ledger, torn))
 }
 
-fn told(error: &JournalError) -> Exit {
+pub(super) fn told(error: &JournalError) -> Exit {
     match error {
         JournalError::Read { source, path } if source.kind() == std::io::ErrorKind::NotFound => {
             tell(&format!(
@@ -41,8 +41,14 @@ fn told(error: &JournalError) -> Exit {
 
 /// The standings of every stage that has begun.
 fn tables(config: &Config, ledger: &Ledger) -> Vec<Standings> {
-    let stages = config.stages.iter().zip(&ledger.stages);
-    stages.map(|(stage, state)| stage.standings(&state.field(config.crash_limit))).collect()
+    let stages = config.stages.iter().zip(&ledger.stages).enumerate();
+    stages
+        .map(|(number, (stage, state))| {
+            let mut standings = stage.standings(&state.field(config.crash_limit));
+            standings.annulled = ledger.annulled_in(number);
+            standings
+        })
+        .collect()
 }
 
 /// How far a stage is, or what it waits for.
@@ -117,6 +123,11 @@ pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Ex
     for (name, crashes) in ledger.crashes() {
         writeln!(out, "crashed: {name}, {crashes} (counted as losses, rule 6.2)")?;
     }
+    for update in &ledger.updates {
+        let stage = config.stages.get(update.stage).map_or("", |stage| &stage.name);
+        let sum = &update.receipt.frozen.file;
+        writeln!(out, "updated before {stage}: {} is {sum} now (rule 4.2)", update.entry)?;
+    }
     if ledger.interruptions > 0 {
         writeln!(out, "interruptions decided by rule 6.1: {}", ledger.interruptions)?;
     }
@@ -132,28 +143,6 @@ pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Ex
         write!(out, "\n{ratings}")?;
     }
     Ok(Exit::Success)
-}
-
-/// Whether all of it is right.
-pub(super) fn verify(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
-    match verify::verify(config) {
-        Err(error) => Ok(told(&error)),
-        Ok(found) => {
-            for line in &found.wrong {
-                writeln!(out, "wrong: {line}")?;
-            }
-            let verdict = if found.wrong.is_empty() { "all is right" } else { "NOT all is right" };
-            writeln!(
-                out,
-                "{}: {}, {}, {}: {verdict}",
-                shown(&config.journal),
-                counted(found.records, "record"),
-                counted(found.games, "finished game"),
-                counted(found.moves, "move")
-            )?;
-            Ok(if found.wrong.is_empty() { Exit::Success } else { Exit::Rejected })
-        }
-    }
 }
 
 /// Prints it in another form.
@@ -208,6 +197,7 @@ pub(super) fn export(
                 "event": config.event,
                 "winner": ledger.winner,
                 "entries": entries,
+                "annulled": ledger.annulled,
                 "stages": stages,
                 "ratings": event_ratings::json(&ratings),
             });

@@ -38,6 +38,22 @@ pub enum EventError {
         /// The book.
         path: PathBuf,
     },
+    /// A book that is not what it was when its stage began.
+    #[error(
+        "the book {} changed since {stage} began: SHA-256 {now}, it was {before}; the games still to come are the \
+         reverses of games from the old one: put that back",
+        shown(path)
+    )]
+    BookChanged {
+        /// The stage.
+        stage: String,
+        /// The book.
+        path: PathBuf,
+        /// The sum in the journal.
+        before: String,
+        /// The sum now.
+        now: String,
+    },
     /// The games before the event.
     #[error(transparent)]
     History(#[from] HistoryError),

@@ -1,5 +1,7 @@
 //! An event from its first gate to its last game, and from wherever its journal ends.
 
+mod annul;
+mod books;
 mod decide;
 mod error;
 mod play;
@@ -8,20 +10,21 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::config::Config;
-use super::entrants::{Admission, Entrant, Judges};
+use super::entrants::{Admission, Entrant, Judges, now};
 use super::field::Field;
 use super::history;
 use super::interrupted::{self, Verdict};
-use super::journal::record::{Frozen, Header, Record, StageFinished, StageStarted};
+use super::journal::record::{
+    Frozen, FrozenBook, Header, Record, StageFinished, StageStarted, Update,
+};
 use super::journal::{self, Journal};
 use super::ledger::Ledger;
 use super::ratings::EventRatings;
-use super::recorder::Broken;
+use super::recorder::{Broken, uci};
 use super::schedule::{Pairing, Schedule};
-use super::stage::{Draw, Format, Stage};
+use super::stage::{Draw, Format, Stage, Updates};
 use super::standings::Standings;
 use crate::engine::stop::{Level, Stop};
-use crate::game::openings::{Book, Order, Wanted};
 use crate::game::pgn;
 use crate::game::tables::Tables;
 use crate::judge::Progress;
@@ -31,7 +34,11 @@ use crate::model::units::Bytes;
 use crate::model::words::{all, counted};
 use crate::runner::Engine;
 pub use error::EventError;
-use play::{Batch, GoingOn};
+use play::{Batch, GoingOn, NotStarted};
+
+/// A match that is level is played on for so many pairs in one run: two engines that crash at every start would play
+/// for ever.
+const MOST_MORE_PAIRS: u32 = 25;
 
 /// How a run of an event ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +54,25 @@ pub enum Outcome {
     Refused {
         /// The gate's verdict was no more than undecided.
         undecided: bool,
+    },
+    /// An engine did not start, and that may be the host's fault.
+    NotStarted {
+        /// The game.
+        game: String,
+        /// Which engine, and why.
+        why: String,
+    },
+    /// A stage is over, and engines may be updated before the next.
+    MayUpdate {
+        /// The next.
+        stage: String,
+    },
+    /// A match that is played on is still level.
+    StillLevel {
+        /// The stage.
+        stage: String,
+        /// Pairs that were played on in this run.
+        pairs: u32,
     },
     /// The organisers have to decide a tie (rule 3.1.7).
     Tied {
@@ -91,7 +117,15 @@ pub fn run(
         Ok(engines) => engines,
         Err(outcome) => return Ok(outcome),
     };
+    let over = conductor.ledger.stages.iter().filter(|stage| stage.outcome.is_some()).count();
     for number in 0..config.stages.len() {
+        let is_next = number == conductor.ledger.stages.len();
+        if is_next && number > over && config.stages[number].updates == Updates::Allowed {
+            let stage = config.stages[number].name.clone();
+            let why = format!("engines may be updated before {stage}");
+            conductor.keep(Record::Paused { why })?;
+            return Ok(Outcome::MayUpdate { stage });
+        }
         if let Some(outcome) = conductor.stage(number, &engines)? {
             return Ok(outcome);
         }
@@ -181,7 +215,8 @@ impl<'a> Conductor<'a> {
         if self.config.history.is_empty() || is_begun {
             return Ok(());
         }
-        let history = history::read(&self.config.history)?;
+        let (history, odd) = history::read(&self.config.history)?;
+        odd.iter().for_each(|line| self.audience.say(line));
         let games: u64 = history.files.iter().map(|file| file.games).sum();
         let count = if games == 1 { "counts" } else { "count" };
         let games = counted(games, "game");
@@ -193,12 +228,17 @@ impl<'a> Conductor<'a> {
     fn entrants(&mut self) -> Result<Result<Vec<Arc<Engine>>, Outcome>, EventError> {
         let mut judges = Judges::default();
         let mut engines = Vec::new();
+        let may_update = self.may_update();
         let mut refused = None;
         for entry in &self.config.entries {
             let entrant = Entrant::read(&mut judges, self.config, entry)?;
             match self.ledger.receipts.get(&entry.name) {
-                Some(receipt) => unchanged(&entry.name, &receipt.frozen, &entrant.frozen)?,
-                None => {
+                Some(receipt) if receipt.frozen == entrant.frozen => {}
+                Some(receipt) if !may_update.contains(&entry.name) => {
+                    unchanged(&entry.name, &receipt.frozen, &entrant.frozen)?;
+                }
+                known => {
+                    let before = known.map(|receipt| receipt.frozen.clone());
                     let admission = {
                         let progress = self.audience.progress(&entry.name);
                         let progress: Progress<'_> = &*progress;
@@ -210,7 +250,16 @@ impl<'a> Conductor<'a> {
                                 "{} is {} and frozen: SHA-256 {}",
                                 entry.name, receipt.verdict, receipt.frozen.file
                             ));
-                            self.keep(Record::Receipt(receipt))?;
+                            self.keep(match before {
+                                None => Record::Receipt(receipt),
+                                Some(before) => Record::Update(Update {
+                                    entry: entry.name.clone(),
+                                    stage: self.ledger.stages.len(),
+                                    before,
+                                    receipt,
+                                    at: now(),
+                                }),
+                            })?;
                         }
                         Admission::Refused(report) => {
                             self.audience.refused(&report);
@@ -233,6 +282,17 @@ impl<'a> Conductor<'a> {
         })
     }
 
+    /// The entries that may come with other files now: those that play in the next stage, where it allows that and has not begun.
+    fn may_update(&self) -> Vec<String> {
+        let number = self.ledger.stages.len();
+        let is_between = self.ledger.stages.last().is_some_and(|stage| stage.outcome.is_some());
+        let next = self.config.stages.get(number).filter(|_| is_between);
+        match next.filter(|stage| stage.updates == Updates::Allowed) {
+            Some(stage) => self.seats(stage, number),
+            None => Vec::new(),
+        }
+    }
+
     /// Plays a stage to its end; an outcome where the event cannot go on.
     fn stage(
         &mut self,
@@ -243,13 +303,23 @@ impl<'a> Conductor<'a> {
         if self.ledger.stages.get(number).is_some_and(|state| state.outcome.is_some()) {
             return Ok(None);
         }
-        let book = self.book(stage)?;
+        let book = self.book(stage, number)?;
         if self.ledger.stages.len() == number {
             let seats = self.seats(stage, number);
             self.audience.say(&format!("{} begins: {}", stage.name, seats.join(", ")));
             let name = stage.name.clone();
             let ratings = EventRatings::of(self.config, &self.ledger).entered();
-            self.keep(Record::StageStarted(StageStarted { stage: number, name, seats, ratings }))?;
+            let book = book.as_ref().map(|book| FrozenBook {
+                sha256: book.sha256().to_owned(),
+                openings: book
+                    .openings()
+                    .iter()
+                    .take(stage.openings())
+                    .map(|opening| uci(opening.moves()))
+                    .collect(),
+            });
+            let stage = number;
+            self.keep(Record::StageStarted(StageStarted { stage, name, seats, ratings, book }))?;
         }
         let seats = self.ledger.stages[number].started.seats.clone();
         if let [alone] = &seats[..] {
@@ -261,19 +331,32 @@ impl<'a> Conductor<'a> {
         }
         let schedule =
             stage.schedule(seats.len()).map_err(|error| EventError::State(error.to_string()))?;
-        let mut going_on = self.settle()?;
+        let mut going_on = HashMap::new();
+        let level_before = stage.pairs_beyond(self.ledger.stages[number].results().len());
         loop {
+            self.settle(&mut going_on)?;
             let state = &self.ledger.stages[number];
             let due = stage.due(schedule, &seats, state.results(), &self.out(number));
             if due.is_empty() {
                 break;
+            }
+            let beyond = stage.pairs_beyond(state.results().len()).saturating_sub(level_before);
+            if beyond >= MOST_MORE_PAIRS {
+                let why = format!("{} is still level", stage.name);
+                self.keep(Record::Paused { why })?;
+                let stage = stage.name.clone();
+                return Ok(Some(Outcome::StillLevel { stage, pairs: beyond }));
             }
             let planned = state.finished() + due.len();
             let batch = Batch { stage, number, seats: &seats, planned, book: book.as_ref() };
             let limit =
                 self.config.crash_limit.map_or(due.len(), |_| self.config.concurrency.get());
             let due: Vec<Pairing> = due.into_iter().take(limit).collect();
-            self.play(&batch, &due, engines, &mut going_on)?;
+            let missing = self.play(&batch, &due, engines, &mut going_on)?;
+            if let Some(NotStarted { game, why }) = missing {
+                self.keep(Record::Paused { why: why.clone() })?;
+                return Ok(Some(Outcome::NotStarted { game, why }));
+            }
             if self.stop.level() != Level::GoOn {
                 self.keep(Record::Paused { why: "it was asked to stop".into() })?;
                 return Ok(Some(Outcome::Paused));
@@ -300,7 +383,9 @@ impl<'a> Conductor<'a> {
     }
 
     fn standings(&self, stage: &Stage, number: usize) -> Standings {
-        stage.standings(&self.field(number))
+        let mut standings = stage.standings(&self.field(number));
+        standings.annulled = self.ledger.annulled_in(number);
+        standings
     }
 
     /// Ranks a stage whose games are over; an outcome where a tie keeps it open.
@@ -344,47 +429,6 @@ impl<'a> Conductor<'a> {
         Ok(None)
     }
 
-    /// Reads the books of all stages to come: what is wrong is told now, not when a pool is over. A later
-    /// stage's may still be missing.
-    fn books(&mut self) -> Result<(), EventError> {
-        let config = self.config;
-        let over = self.ledger.stages.iter().filter(|stage| stage.outcome.is_some()).count();
-        for (number, stage) in config.stages.iter().enumerate().skip(over) {
-            let missing = stage.book.as_ref().filter(|book| stage.openings() > 0 && !book.exists());
-            match missing {
-                Some(path) if number > over => self.audience.say(&format!(
-                    "{} needs a book of {}, and {} is not there yet: put it there before {} is over",
-                    stage.name,
-                    counted(stage.openings(), "opening"),
-                    shown(path),
-                    config.stages[number - 1].name
-                )),
-                _ => drop(self.book(stage)?),
-            }
-        }
-        Ok(())
-    }
-
-    fn book(&self, stage: &Stage) -> Result<Option<Book>, EventError> {
-        let Some(path) = stage.book.as_ref().filter(|_| stage.openings() > 0) else {
-            return Ok(None);
-        };
-        let is_table = path.extension().is_some_and(|ending| ending == "bin");
-        let most = if is_table { stage.openings() } else { usize::MAX };
-        let book = Book::read(path, Wanted { plies: None, most, order: Order::Sequential })?;
-        book.require_move_lists("a 4k entry")?;
-        let there = book.openings().len();
-        if there < stage.openings() {
-            return Err(EventError::SmallBook {
-                stage: stage.name.clone(),
-                needed: stage.openings(),
-                there,
-                path: path.clone(),
-            });
-        }
-        Ok(Some(book))
-    }
-
     fn seats(&self, stage: &Stage, number: usize) -> Vec<String> {
         let before = number.checked_sub(1).and_then(|before| {
             Some(self.ledger.stages.get(before)?.outcome.as_ref()?.promoted.clone())
@@ -398,12 +442,12 @@ impl<'a> Conductor<'a> {
         seats
     }
 
-    /// Decides what becomes of the games under way (rule 6.1); gives those that go on.
-    fn settle(&mut self) -> Result<HashMap<String, GoingOn>, EventError> {
-        let mut going_on = HashMap::new();
-        let open = self.ledger.open.clone();
+    /// Decides what becomes of the games under way (rule 6.1), but for those that go on already.
+    fn settle(&mut self, going_on: &mut HashMap<String, GoingOn>) -> Result<(), EventError> {
+        let mut open = self.ledger.open.clone();
+        open.retain(|id, _| !going_on.contains_key(id));
         if open.is_empty() {
-            return Ok(going_on);
+            return Ok(());
         }
         let tables = match &self.config.syzygy[..] {
             [] => None,
@@ -433,7 +477,7 @@ impl<'a> Conductor<'a> {
                 }
             }
         }
-        Ok(going_on)
+        Ok(())
     }
 }
 

@@ -22,7 +22,12 @@ use crate::model::game::record::Resume;
 use crate::model::game::result::GameResult;
 use crate::model::words::counted;
 use crate::runner::events::{Event, Finished, MovePlayed};
-use crate::runner::{self, Affinity, Bounds, Engine, Games, Given, Match, Restart, schedule};
+use crate::runner::{
+    self, Affinity, Bounds, Engine, Games, Given, Match, Missing, Restart, schedule,
+};
+
+/// A referee that did not run for so long has not heard its engines: the games under way are cases of rule 6.1.
+const STANDSTILL: Duration = Duration::from_secs(1);
 
 /// What games that are played together share.
 pub(super) struct Batch<'a> {
@@ -57,6 +62,14 @@ struct Hearing<'a> {
     stop: &'a Stop,
     done: usize,
     lasted: Duration,
+    /// The first game whose engine did not start.
+    missing: Option<NotStarted>,
+}
+
+/// A game that cannot be played, since an engine does not start.
+pub(super) struct NotStarted {
+    pub(super) game: String,
+    pub(super) why: String,
 }
 
 impl Conductor<'_> {
@@ -66,7 +79,7 @@ impl Conductor<'_> {
         due: &[Pairing],
         engines: &[Arc<Engine>],
         going_on: &mut HashMap<String, GoingOn>,
-    ) -> Result<(), EventError> {
+    ) -> Result<Option<NotStarted>, EventError> {
         let mut list = Vec::new();
         let mut upcoming = Vec::new();
         for pairing in due {
@@ -79,7 +92,7 @@ impl Conductor<'_> {
             engines: engines.to_vec(),
             games: Games::Given(list),
             patience: Patience { margin: config.margin, ..Patience::default() },
-            bounds: Bounds::default(),
+            bounds: Bounds { missing: Missing::BreaksOff, ..Bounds::default() },
             material: config.material,
             rules: Rules { draw: config.draw_rule, ..Rules::default() },
             tables: None,
@@ -88,6 +101,7 @@ impl Conductor<'_> {
             restart: Restart::Needed,
             keep_pv: true,
             tell_moves: true,
+            standstill: Some(STANDSTILL),
         };
         let names: Vec<String> = engines.iter().map(|engine| engine.name.clone()).collect();
         let stop = self.stop;
@@ -98,6 +112,7 @@ impl Conductor<'_> {
             stop,
             done: 0,
             lasted: Duration::ZERO,
+            missing: None,
         };
         let mut failed = None;
         runner::run(&game, stop, |event| {
@@ -109,7 +124,7 @@ impl Conductor<'_> {
                 failed = Some(error);
             }
         })?;
-        failed.map_or(Ok(()), Err)
+        failed.map_or(Ok(hearing.missing), Err)
     }
 
     /// A pairing of the schedule as the runner wants it, and as the journal will have it.
@@ -199,8 +214,17 @@ impl Conductor<'_> {
                 self.audience.say(&format!("{entry} was ended: {why}{how}"));
                 self.keep(Record::EngineKilled(EngineKilled { entry, why, exit, stderr }))
             }
+            Event::Unasked { engine, said } => {
+                let text = format!(
+                    "{} said {said:?} without being asked; it was passed over",
+                    hearing.names[engine]
+                );
+                self.audience.say(&text);
+                self.keep(Record::Note { text })
+            }
             Event::MatchStarted { .. }
             | Event::EngineStarted { .. }
+            | Event::EngineLeft { .. }
             | Event::MatchFinished { .. } => Ok(()),
         }
     }
@@ -217,6 +241,18 @@ impl Conductor<'_> {
             return match &ending.reason {
                 // Somebody asked for it; the game stays open and rule 6.1 decides on it.
                 _ if hearing.stop.level() == Level::Now => Ok(()),
+                // It stays open, too, and what becomes of it is decided when the others under way have ended.
+                Termination::Standstill { .. } => {
+                    let text = format!("{}: {}", upcoming.started.id, ending.details());
+                    self.audience.say(&text);
+                    self.keep(Record::Note { text })
+                }
+                Termination::NoStart(why) => {
+                    let (game, why) = (upcoming.started.id.clone(), why.clone());
+                    self.audience.say(&format!("{game}: {why}"));
+                    hearing.missing.get_or_insert(NotStarted { game, why });
+                    Ok(())
+                }
                 Termination::Aborted(why) => {
                     let game = upcoming.started.id.clone();
                     Err(EventError::Host { game, why: why.clone() })

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::schedule::BookPolicy;
-use super::stage::{Draw, Format, Stage};
+use super::stage::{Draw, Format, Stage, Updates};
 use super::tiebreak::{CHAINS, Chain};
 use crate::game::adjudicate::DrawRule;
 use crate::game::clock::TimeControl;
@@ -191,6 +191,7 @@ struct RawStage {
     draw: Spanned<Draw>,
     tie_breaks: Spanned<String>,
     promote: Spanned<usize>,
+    updates: Option<Spanned<bool>>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -435,7 +436,13 @@ fn stages(raw: Spanned<Vec<RawStage>>, here: &Path, entries: usize) -> Result<Ve
             let what = format!("no such tie-breaks ({}){near}", names.join(", "));
             (one.tie_breaks.span(), what)
         })?;
+        let updates = one.updates.as_ref().is_some_and(|updates| *updates.get_ref());
+        if let (true, true, Some(updates)) = (first, updates, &one.updates) {
+            let what = "entries come to the first stage through the gate anyway; updates = true is for later ones";
+            return Err((updates.span(), what.into()));
+        }
         let stage = Stage {
+            updates: if updates { Updates::Allowed } else { Updates::Forbidden },
             format,
             book: one.book.map(|book| here.join(book)),
             policy: match one.book_policy.get_ref() {

@@ -1,8 +1,10 @@
 //! The event file that `gate4k event new` writes: the 4k event of the rules, with every setting explained.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::slug;
 use crate::batch::discover;
 use crate::model::text::shown;
 
@@ -91,6 +93,9 @@ book = "minifinal.pgn"
 draw = "reversed-ranking"
 tie-breaks = "4k"
 promote = 1
+# Rules 3.1 and 4.2: the MiniFinal is an event of its own. With updates = true the run pauses before it, and an engine
+# that was updated then plays it, once it has passed the gate again.
+updates = false
 "#;
 
 /// Writes the file for the entries of a directory (hidden files and texts such as README.md are none), as it will be seen from `beside` (the directory of the
@@ -109,14 +114,28 @@ pub fn template(entries: &Path, beside: &Path) -> Result<String, NoEntries> {
     }
     let mut text = HEAD.to_owned();
     text += "# Seeds give the places in the draw; without them it is the order here.\n";
-    for path in &found {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let mut slugs = BTreeSet::new();
+    for (number, path) in (1..).zip(&found) {
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = distinct(&file, number, &mut slugs);
         let seen = path.strip_prefix(beside).unwrap_or(path).to_string_lossy();
         // invariant: writing to memory does not fail.
         let _ = writeln!(text, "[[entry]]\nname = {}\npath = {}", quoted(&name), quoted(&seen));
     }
     text += STAGES;
     Ok(text)
+}
+
+/// A file's name as that of its entry; another where `event run` would not take it beside those before.
+fn distinct(file: &str, number: usize, slugs: &mut BTreeSet<String>) -> String {
+    let base = if slug(file).is_empty() { format!("entry {number}") } else { file.to_owned() };
+    let mut name = base.clone();
+    let mut more = 2;
+    while !slugs.insert(slug(&name)) {
+        name = format!("{base} ({more})");
+        more += 1;
+    }
+    name
 }
 
 fn quoted(text: &str) -> String {

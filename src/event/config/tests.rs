@@ -79,3 +79,24 @@ fn the_template_is_the_4k_event() {
     assert_eq!((minifinal.openings(), minifinal.draw), (25, Draw::ReversedRanking));
     assert!(template(&dir.path().join("zeta"), dir.path()).is_err());
 }
+
+#[test]
+fn the_template_names_entries_so_that_run_takes_them() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["ELF", "elf", "elf (2)", "e_l-f", "++", "§"] {
+        std::fs::write(dir.path().join(name), "#!/bin/sh\n").unwrap();
+    }
+    let path = dir.path().join("event.toml");
+    std::fs::write(&path, template(dir.path(), dir.path()).unwrap()).unwrap();
+    let config = Config::load(&path).unwrap();
+    assert_eq!(config.entries.len(), 6);
+    let of = |file: &str| {
+        let path = dir.path().join(file);
+        config.entries.iter().find(|entry| entry.path == path).unwrap().name.clone()
+    };
+    assert_eq!(
+        (of("ELF"), of("elf"), of("e_l-f")),
+        ("ELF".into(), "elf (2)".into(), "e_l-f".into())
+    );
+    assert!(of("++").starts_with("entry "), "{}", of("++"));
+}

@@ -33,12 +33,16 @@ pub enum Record {
     Interrupted(Interrupted),
     /// A game has a result.
     GameFinished(GameFinished),
+    /// The organisers struck out a game.
+    Annulled(Annulled),
     /// The organisers decided a tie (rule 3.1.7).
     Decision(Decision),
     /// A stage is over.
     StageFinished(StageFinished),
     /// A crash was fixed between stages (rule 6.3).
     Fix(Fix),
+    /// An engine was updated before a stage that allows it (rule 4.2).
+    Update(Update),
     /// The event stopped before its end.
     Paused {
         /// Why.
@@ -149,6 +153,19 @@ pub struct StageStarted {
     /// The ratings with which they enter it, of those that have one, in Elo.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ratings: BTreeMap<String, i32>,
+    /// The book, frozen; none for a stage without one, and in journals before 0.2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub book: Option<FrozenBook>,
+}
+
+/// A stage's book as it was when the stage began.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct FrozenBook {
+    /// The SHA-256 of its file.
+    pub sha256: String,
+    /// The openings that the stage needs, in their order, each as its moves in UCI.
+    pub openings: Vec<String>,
 }
 
 /// A game's terms.
@@ -322,10 +339,70 @@ impl GameFinished {
         GameResult::from_word(&self.result).unwrap_or(GameResult::Unfinished)
     }
 
+    /// Strikes out its result.
+    pub fn annul(&mut self, reason: &str) {
+        let ending = Ending {
+            result: GameResult::Unfinished,
+            reason: Termination::Annulled(reason.to_owned()),
+        };
+        self.result = ending.result.word().to_owned();
+        self.termination = ending.termination().map(str::to_owned);
+        self.details = ending.details();
+        self.reason = ending.reason;
+    }
+
     /// The end of the game.
     #[must_use]
     pub fn ending(&self) -> Ending {
         Ending { result: self.result(), reason: self.reason.clone() }
+    }
+}
+
+/// A game that the organisers struck out, whether it had ended or was under way.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Annulled {
+    /// The game.
+    pub id: String,
+    /// The stage's number.
+    pub stage: usize,
+    /// Its round, from 1.
+    pub round: u32,
+    /// Its number in the round, from 1.
+    pub game: u32,
+    /// The fate of its place in the schedule.
+    pub then: Then,
+    /// Why.
+    pub reason: String,
+    /// When, as RFC 3339.
+    pub at: String,
+}
+
+/// The fate of the place of a game that was struck out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Then {
+    /// Nothing is played there, and it counts for nobody.
+    Nothing,
+    /// The game is played again from its beginning.
+    PlayedAgain,
+}
+
+impl Annulled {
+    /// Its place in the schedule.
+    #[must_use]
+    pub fn place(&self) -> RoundGame {
+        RoundGame { round: self.round, game: self.game }
+    }
+
+    /// In a line.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let what = match self.then {
+            Then::Nothing => "annulled",
+            Then::PlayedAgain => "annulled and played again",
+        };
+        format!("{}: {what} by the organisers: {}", self.id, self.reason)
     }
 }
 
@@ -382,6 +459,22 @@ pub struct Fix {
     /// Its files before.
     pub before: Frozen,
     /// The receipt of the mended one.
+    pub receipt: Receipt,
+    /// When, as RFC 3339.
+    pub at: String,
+}
+
+/// An update between stages.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Update {
+    /// The entry.
+    pub entry: String,
+    /// The number of the stage before which it came.
+    pub stage: usize,
+    /// Its files before.
+    pub before: Frozen,
+    /// The receipt of what plays from now on.
     pub receipt: Receipt,
     /// When, as RFC 3339.
     pub at: String,

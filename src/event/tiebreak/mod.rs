@@ -173,7 +173,7 @@ pub struct Chain {
 }
 
 /// The chains of TCEC events; the first is the 4k rules' (rule 3.1).
-pub const CHAINS: [Chain; 6] = {
+pub const CHAINS: [Chain; 7] = {
     use Criterion as C;
     let base = Chain {
         name: "4k",
@@ -230,6 +230,12 @@ pub const CHAINS: [Chain; 6] = {
             ],
             ..other
         },
+        // Of season 4's 16 engines the rule's text puts 14 into the groups that were played, and this all.
+        Chain {
+            name: "ntcec-season-4",
+            criteria: &[C::Buchholz, C::GamesBlack, C::Wins, C::WinsBlack, C::DirectEncounter],
+            ..other
+        },
     ]
 };
 
@@ -237,7 +243,7 @@ impl Chain {
     /// The chain of a name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Chain> {
-        static ALL: [Chain; 6] = CHAINS;
+        static ALL: [Chain; 7] = CHAINS;
         ALL.iter().find(|chain| chain.name == name)
     }
 }

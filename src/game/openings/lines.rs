@@ -4,13 +4,15 @@ use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position};
 
-use super::{Wanted, Wrong, text_lines};
+use super::{Wanted, Wrong, playable, text_lines};
 use crate::model::game::opening::Opening;
 
 pub(super) fn read(bytes: &[u8], wanted: Wanted) -> Result<Vec<Opening>, Wrong> {
     text_lines(bytes)
         .take(wanted.most)
-        .map(|(place, text)| line(&text).map_err(|what| (place, what)))
+        .map(|(place, text)| {
+            line(&text).and_then(|opening| playable(opening, wanted)).map_err(|what| (place, what))
+        })
         .collect()
 }
 

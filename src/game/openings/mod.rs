@@ -15,7 +15,9 @@ use std::path::{Path, PathBuf};
 
 pub use sequence::{Order, Sequence};
 
+use crate::game::end::{Material, Referee};
 use crate::model::game::opening::Opening;
+use crate::model::text::sha256;
 use crate::model::units::Ply;
 
 /// How a book is written.
@@ -60,6 +62,7 @@ pub struct Wanted {
 #[derive(Clone, Debug)]
 pub struct Book {
     path: PathBuf,
+    sha256: String,
     openings: Vec<Opening>,
 }
 
@@ -160,13 +163,25 @@ impl Book {
         if openings.is_empty() {
             return Err(BookError::Empty { path: path.into() });
         }
-        Ok(Book { path: path.into(), openings })
+        Ok(Book { path: path.into(), sha256: sha256(&bytes), openings })
     }
 
     /// The openings, in the file's order.
     #[must_use]
     pub fn openings(&self) -> &[Opening] {
         &self.openings
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The SHA-256 of the file.
+    #[must_use]
+    pub fn sha256(&self) -> &str {
+        &self.sha256
     }
 
     /// Refuses the book if an opening cannot be told to `engine` as moves from the start position.
@@ -186,19 +201,34 @@ impl Book {
 }
 
 fn parse(bytes: &[u8], format: Format, wanted: Wanted) -> Result<Vec<Opening>, Wrong> {
-    let mut openings = match format {
-        Format::Pgn => pgn::read(bytes, wanted)?,
-        Format::Positions => positions::read(bytes, wanted)?,
-        Format::Moves => lines::read(bytes, wanted)?,
-        Format::Polyglot => polyglot::read(bytes, wanted)?,
-    };
-    if let Some(Ply(plies)) = wanted.plies {
-        let plies = usize::try_from(plies).unwrap_or(usize::MAX);
-        for opening in &mut openings {
-            opening.cut(plies);
-        }
+    match format {
+        Format::Pgn => pgn::read(bytes, wanted),
+        Format::Positions => positions::read(bytes, wanted),
+        Format::Moves => lines::read(bytes, wanted),
+        Format::Polyglot => polyglot::read(bytes, wanted),
     }
-    Ok(openings)
+}
+
+/// An opening as it is played: no longer than is wanted, and with something left to play.
+fn playable(mut opening: Opening, wanted: Wanted) -> Result<Opening, String> {
+    if let Some(Ply(plies)) = wanted.plies {
+        opening.cut(usize::try_from(plies).unwrap_or(usize::MAX));
+    }
+    let mut referee = Referee::new(opening.start(), Material::Draws);
+    let mut ending = referee.ending();
+    for one in opening.moves() {
+        if ending.is_some() {
+            break;
+        }
+        ending = referee.play(*one);
+    }
+    match ending {
+        Some(ending) => Err(format!(
+            "the game is over before an engine has moved ({}); take it out of the book",
+            ending.details()
+        )),
+        None => Ok(opening),
+    }
 }
 
 /// The text of a file's lines with their numbers, without comments (`#`) and empty lines.
@@ -268,6 +298,28 @@ mod tests {
         let error = book.require_move_lists("tiny").unwrap_err().to_string();
         assert!(error.contains("opening 2 is a position"), "{error}");
         assert!(error.contains("tiny may be told moves only"), "{error}");
+    }
+
+    #[test]
+    fn openings_that_end_the_game_are_refused_with_their_line() {
+        let mate = "f3 e5 g4 Qh4#";
+        let repeated = "Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8 e4";
+        for (text, place, why) in [
+            (format!("e4 e5\n{mate}\n"), "line 2", "Black mates"),
+            (format!("# x\n{repeated}\n"), "line 2", "3-Fold repetition"),
+        ] {
+            let (at, what) = parse(text.as_bytes(), Format::Moves, all()).unwrap_err();
+            assert_eq!(at.to_string(), place);
+            assert!(what.contains(why), "{what}");
+        }
+        let game = format!("[Event \"x\"]\n\n1. d4 *\n\n[Event \"y\"]\n\n{mate} 0-1\n");
+        let (at, _) = parse(game.as_bytes(), Format::Pgn, all()).unwrap_err();
+        assert_eq!(at.to_string(), "game 2");
+        let stalemate = b"7k/5Q2/6K1/8/8/8/8/8 b - -\n";
+        assert!(parse(stalemate, Format::Positions, all()).is_err());
+        // Of a whole game only the beginning may be wanted.
+        let wanted = Wanted { plies: Some(Ply(3)), ..all() };
+        assert_eq!(parse(mate.as_bytes(), Format::Moves, wanted).unwrap().len(), 1);
     }
 
     #[test]

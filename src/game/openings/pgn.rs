@@ -7,7 +7,7 @@ use pgn_reader::{RawTag, Reader, SanPlus, Visitor};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Move, Position};
 
-use super::{Place, Wanted, Wrong};
+use super::{Place, Wanted, Wrong, playable};
 use crate::model::game::opening::{Opening, OpeningNames};
 use crate::model::text::escape;
 use crate::model::units::Ply;
@@ -21,7 +21,10 @@ pub(super) fn read(bytes: &[u8], wanted: Wanted) -> Result<Vec<Opening>, Wrong> 
     while openings.len() < wanted.most {
         let place = Place::Game(openings.len() + 1);
         match reader.read_game(&mut visitor) {
-            Ok(Some(game)) => openings.push(game.map_err(|what| (place, what))?),
+            Ok(Some(game)) => {
+                let game = game.and_then(|opening| playable(opening, wanted));
+                openings.push(game.map_err(|what| (place, what))?);
+            }
             Ok(None) => break,
             Err(error) => return Err((place, error.to_string())),
         }

@@ -10,7 +10,7 @@ use shakmaty::zobrist::Zobrist64;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, File, Move, Position, Rank, Role, Square};
 
 use super::sequence::{Order, Random};
-use super::{Place, Wanted, Wrong};
+use super::{Place, Wanted, Wrong, playable};
 use crate::model::game::opening::Opening;
 use crate::model::units::Ply;
 
@@ -32,14 +32,18 @@ pub(super) fn read(bytes: &[u8], wanted: Wanted) -> Result<Vec<Opening>, Wrong> 
     }
     let plies = wanted.plies.unwrap_or(Ply(LONGEST)).0.min(LONGEST);
     let depth = usize::try_from(plies).unwrap_or(usize::MAX);
-    Ok(match wanted.order {
+    let found = match wanted.order {
         Order::Sequential => {
             let mut found = Vec::new();
             table.all(&Chess::default(), &mut Vec::new(), depth, wanted.most, &mut found);
             found
         }
         Order::Shuffled { seed } => table.drawn(Random::new(seed), depth, wanted.most),
-    })
+    };
+    let numbered = (1..).map(Place::Opening).zip(found);
+    numbered
+        .map(|(place, opening)| playable(opening, wanted).map_err(|what| (place, what)))
+        .collect()
 }
 
 struct Table<'a> {

@@ -3,7 +3,7 @@
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess};
 
-use super::{Wanted, Wrong, text_lines};
+use super::{Wanted, Wrong, playable, text_lines};
 use crate::model::game::opening::Opening;
 
 pub(super) fn read(bytes: &[u8], wanted: Wanted) -> Result<Vec<Opening>, Wrong> {
@@ -11,7 +11,7 @@ pub(super) fn read(bytes: &[u8], wanted: Wanted) -> Result<Vec<Opening>, Wrong> 
         .take(wanted.most)
         .map(|(place, text)| {
             position(&text)
-                .map(|start| Opening::new(start, Vec::new()))
+                .and_then(|start| playable(Opening::new(start, Vec::new()), wanted))
                 .map_err(|what| (place, what))
         })
         .collect()

@@ -94,7 +94,6 @@ impl<'a> Game<'a> {
                 pvs: Vec::with_capacity(if terms.keep_pv { 64 * USUAL_PLIES } else { 0 }),
                 ending: Ending::aborted("not played"),
                 unanswered: None,
-                hung: None,
             },
             terms,
         }
@@ -209,9 +208,6 @@ impl<'a> Game<'a> {
                 end
             }
             Err(ending) => {
-                if matches!(thought.said, Said::Lost(Lost::Silent(_))) {
-                    self.record.hung = Some(side);
-                }
                 self.record.unanswered =
                     Some(Unanswered { sent: thought.sent, heard: thought.heard, left });
                 Some(ending)
@@ -225,13 +221,12 @@ impl<'a> Game<'a> {
         match &thought.said {
             Said::Lost(Lost::Stopped) => return Err(Ending::aborted("the match was stopped")),
             Said::Lost(Lost::Gone(exit)) => return Err(loses(Termination::Crash { exit: *exit })),
+            Said::Lost(Lost::Standstill(lasted)) => return Err(Ending::standstill(*lasted)),
             Said::Lost(Lost::Host(why)) => return Err(Ending::aborted(why.clone())),
             Said::Lost(Lost::NotStarted(why)) => {
                 return Err(loses(Termination::NoStart(why.clone())));
             }
-            Said::Lost(Lost::Silent(_)) if self.clock.runs(side) => {
-                return Err(loses(Termination::Time { over: None }));
-            }
+            // Neither in its time nor after it: it hangs, which is more than a move that comes late.
             Said::Lost(Lost::Silent(waited)) => {
                 return Err(loses(Termination::Stall { waited: *waited }));
             }
@@ -272,6 +267,7 @@ fn lost_at_start(side: Color, lost: Lost) -> Ending {
     match lost {
         Lost::NotStarted(why) => Ending::win(!side, Termination::NoStart(why)),
         Lost::Host(why) => Ending::aborted(why),
+        Lost::Standstill(lasted) => Ending::standstill(lasted),
         Lost::Gone(exit) => Ending::win(!side, Termination::Crash { exit }),
         Lost::Silent(waited) => Ending::win(!side, Termination::Stall { waited }),
         Lost::Stopped => Ending::aborted("the match was stopped"),

@@ -43,6 +43,8 @@ pub enum Lost {
     Silent(Duration),
     /// The match is broken off.
     Stopped,
+    /// The referee itself did not run for so long while the answer was waited for, which is nobody's loss.
+    Standstill(Duration),
 }
 
 /// An answer, with the moments at which the question was written and the answer read.

@@ -176,22 +176,22 @@ fn late_moves_lose_whatever_they_are() {
     let record = Stage::new("1+0", late, vec![]).run();
     let over = Some(Duration::from_millis(1));
     assert_eq!(record.ending, Ending::win(Color::Black, Termination::Time { over }));
-    assert_eq!(record.hung, None);
     let unanswered = record.unanswered.unwrap();
     assert_eq!(unanswered.heard.since(unanswered.sent).as_millis(), 1001);
     assert_eq!(unanswered.left, Duration::from_secs(1));
 }
 
 #[test]
-fn a_hang_loses_on_time_with_a_clock_and_stalls_without() {
+fn a_hang_is_a_stall_and_a_crash_with_a_clock_and_without() {
     let never = || vec![(u64::MAX / 2, Said::Resign)];
     let record = Stage::new("1+0", never(), vec![]).run();
-    assert_eq!(record.ending.reason, Termination::Time { over: None });
-    assert_eq!(record.hung, Some(Color::White));
+    // Its second, and two more in which no late move came either.
+    let waited = Duration::from_secs(3);
+    assert_eq!(record.ending.reason, Termination::Stall { waited });
+    assert_eq!(record.ending.crashed(), Some(Color::White));
     let record = Stage::new("nodes=10", moves("e2e4"), never()).run();
     let waited = Duration::from_secs(60);
     assert_eq!(record.ending, Ending::win(Color::White, Termination::Stall { waited }));
-    assert_eq!(record.hung, Some(Color::Black));
 }
 
 #[test]

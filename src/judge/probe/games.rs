@@ -126,6 +126,9 @@ pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progr
             startup: limits.startup * 2,
             ready: limits.startup,
             quit: limits.quit,
+            // Beside others its helpers, too, take longer to end.
+            grace: Some(limits.grace * 2),
+            ..Bounds::default()
         },
         material: Material::Draws,
         rules: Rules { length: Some(LONGEST), ..Rules::default() },
@@ -137,9 +140,11 @@ pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progr
         restart: Restart::Needed,
         keep_pv: false,
         tell_moves: false,
+        standstill: None,
     };
     let began = Instant::now();
     let mut games = Vec::new();
+    let mut left = Vec::new();
     let mut impossible = None;
     let (done, over) = mpsc::channel::<()>();
     let run = std::thread::scope(|scope| {
@@ -161,6 +166,7 @@ pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progr
                 }
                 games.push(seen(&finished, plan.control));
             }
+            Event::EngineLeft { engine, left: one } if engine != RIVAL => left.push(one),
             _ => {}
         });
         drop(done);
@@ -180,6 +186,7 @@ pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progr
         took: began.elapsed(),
         wanted,
         games,
+        left,
         disproved: Vec::new(),
     })
 }
@@ -317,9 +324,11 @@ fn end(record: &GameRecord, moves: &Moves, own: impl Fn(Color) -> bool) -> GameE
     let fault = match &ending.reason {
         Termination::IllegalMove(said) => illegal(moves, said),
         Termination::Crash { .. } => GameFault::Gone,
-        Termination::Time { over: None } => GameFault::Silent { left, waited },
+        Termination::Stall { .. } if record.unanswered.is_some() => {
+            GameFault::Silent { left, waited }
+        }
         // An answer on the very edge of what is waited for: slow, and no more.
-        Termination::Time { over: Some(_) } if ending.loser().is_some_and(&own) => {
+        Termination::Time { .. } if ending.loser().is_some_and(&own) => {
             return GameEnd::Cut("a move took longer than is waited for".into());
         }
         Termination::Stall { waited } => GameFault::NoStart(format!(

@@ -24,9 +24,9 @@ pub enum Termination {
     InsufficientMaterial,
     /// A `bestmove` that is no legal move (rule 2.1), with what it said.
     IllegalMove(String),
-    /// Out of time (rules 1.2, 2.1).
+    /// Out of time (rules 1.2, 2.1): a move came, but too late.
     Time {
-        /// How much later than the clock allowed the move came; none if it never came.
+        /// How much later than the clock allowed the move came; none where the source does not say.
         over: Option<Duration>,
     },
     /// `bestmove resign` (rule 2.1).
@@ -36,7 +36,7 @@ pub enum Termination {
         /// How it ended, where that is known.
         exit: Option<ExitHow>,
     },
-    /// Without a clock: no answer within the bound on every wait.
+    /// A hang: no answer for longer than is waited for at all, past the end of the clock where there is one.
     Stall {
         /// How long it was waited for.
         waited: Duration,
@@ -53,6 +53,13 @@ pub enum Termination {
     Length,
     /// Broken off from outside: no fault of an engine.
     Aborted(String),
+    /// Broken off because the referee itself did not run.
+    Standstill {
+        /// For how long.
+        lasted: Duration,
+    },
+    /// Struck out by the organisers, for this reason.
+    Annulled(String),
     /// Decided by somebody else; the source does not say by which rule.
     Adjudicated,
     /// The source does not say, or in words that are not known here.
@@ -112,6 +119,12 @@ impl Ending {
         Ending { result: GameResult::Unfinished, reason: Termination::Aborted(why.into()) }
     }
 
+    /// No result, since the referee itself did not run for so long.
+    #[must_use]
+    pub fn standstill(lasted: Duration) -> Ending {
+        Ending { result: GameResult::Unfinished, reason: Termination::Standstill { lasted } }
+    }
+
     /// The side that crashed, where a crash ended the game. Crashes are counted as losses (rule 6.2).
     #[must_use]
     pub fn crashed(&self) -> Option<Color> {
@@ -147,7 +160,8 @@ impl Ending {
             | Termination::Tables
             | Termination::Length
             | Termination::Adjudicated => "adjudication",
-            Termination::Aborted(_) => "unterminated",
+            Termination::Annulled(_) => "annulled",
+            Termination::Aborted(_) | Termination::Standstill { .. } => "unterminated",
         })
     }
 
@@ -178,6 +192,10 @@ impl Ending {
             Termination::Tables => "Syzygy tables".into(),
             Termination::Length => "Longest game reached".into(),
             Termination::Aborted(why) => format!("Unfinished: {why}"),
+            Termination::Annulled(why) => format!("Annulled: {why}"),
+            Termination::Standstill { lasted } => {
+                format!("Unfinished: the referee did not run for {:.1} s", lasted.as_secs_f64())
+            }
             Termination::Adjudicated => "Adjudicated".into(),
             Termination::Unknown => String::new(),
         }

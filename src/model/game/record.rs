@@ -129,8 +129,6 @@ pub struct GameRecord {
     pub ending: Ending,
     /// The question without an answer that counts, where the game ended by one.
     pub unanswered: Option<Unanswered>,
-    /// The side that gave no answer at all: its engine must not be asked again.
-    pub hung: Option<Color>,
 }
 
 impl GameRecord {
@@ -143,7 +141,6 @@ impl GameRecord {
             pvs: Vec::new(),
             ending,
             unanswered: None,
-            hung: None,
         }
     }
 

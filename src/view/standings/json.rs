@@ -20,6 +20,7 @@ pub fn json(standings: &Standings) -> impl Serialize {
         criteria: standings.chain.criteria.iter().map(|c| c.id()).collect(),
         games: standings.games,
         unfinished: standings.unfinished,
+        annulled: &standings.annulled,
         schedule: standings.progress.as_ref().map(|progress| Schedule {
             double_round_robins: progress.complete,
             further_games: progress.further,
@@ -44,6 +45,7 @@ struct Document<'a> {
     criteria: Vec<&'static str>,
     games: usize,
     unfinished: usize,
+    annulled: &'a [String],
     schedule: Option<Schedule>,
     rows: Vec<Line<'a>>,
     ties: Vec<Tie<'a>>,

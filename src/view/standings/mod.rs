@@ -167,6 +167,7 @@ fn notes(standings: &Standings) -> Vec<String> {
             counted(standings.unfinished, "game")
         ));
     }
+    notes.extend(standings.annulled.iter().cloned());
     if let Some(progress) = &standings.progress
         && !progress.missing.is_empty()
     {

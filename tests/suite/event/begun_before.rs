@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use gate4k::event::journal::{self, JournalError};
+use gate4k::event::ledger::Ledger;
+
 use super::table::{Event, shipped};
 
 use crate::trials::Test;
@@ -33,6 +36,107 @@ fn a_journal_of_0_1_is_read_and_verified() {
     assert_eq!(pgn.matches("[Event \"Journal of 0.1: Pool\"]").count(), 2, "{pgn}");
 }
 
+/// The records of a journal, which follow each other as they should.
+fn records(path: &Path) -> Vec<journal::Record> {
+    let mut ledger = Ledger::default();
+    let mut records = Vec::new();
+    journal::read(path, &mut |_, record| {
+        records.push(record.clone());
+        ledger.apply(record)
+    })
+    .unwrap();
+    records
+}
+
+/// The power may go at each record's end and within each record; ext4 then leaves zeros, or a part of them.
+fn a_real_journal_loses_nothing_that_was_on_the_disk_wherever_the_power_goes() {
+    let event = begun_by_0_1();
+    let path = event.path("event.journal");
+    let whole = fs::read(&path).unwrap();
+    let mut begins = vec![0];
+    begins
+        .extend(whole.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1));
+    for (kept, ends) in (1..).zip(begins.windows(2).skip(1)) {
+        fs::write(&path, &whole[..ends[0]]).unwrap();
+        let before = records(&path);
+        assert_eq!(before.len(), kept);
+        let middle = ends[0] + (ends[1] - ends[0]) / 2;
+        let zeros = |from: usize, to: usize| {
+            let mut bytes = whole[..ends[1]].to_vec();
+            bytes[from..to].fill(0);
+            bytes
+        };
+        let left = [
+            whole[..middle].to_vec(),
+            whole[..ends[1] - 1].to_vec(),
+            zeros(ends[0], ends[1]),
+            zeros(middle, ends[1]),
+            zeros(ends[0], middle),
+            zeros(middle, ends[1] - 1),
+        ];
+        for bytes in left {
+            fs::write(&path, &bytes).unwrap();
+            let opened = journal::Journal::open(&path, &mut |_, _| Ok(())).map(|_| ());
+            if let Err(JournalError::LastDamaged { .. }) = opened {
+                assert_eq!(fs::read(&path).unwrap(), bytes);
+                assert!(journal::repair(&path).unwrap().is_some());
+            } else {
+                opened.unwrap();
+            }
+            assert!(records(&path) == before, "{kept} records");
+        }
+    }
+}
+
+/// The same through the program: status and verify name what is wrong, and repair mends it.
+fn a_last_record_of_zeros_is_repaired_on_request() {
+    let event = begun_by_0_1();
+    let path = event.path("event.journal");
+    let mut bytes = fs::read(&path).unwrap();
+    let begin = bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+    let end = bytes.len() - 1;
+    bytes[begin..end].fill(0);
+    fs::write(&path, &bytes).unwrap();
+    for words in [&["event", "status"][..], &["event", "verify"], &["event", "run", "--quiet"]] {
+        let (code, told) = event.ask(words);
+        assert!(
+            code == 2 && told.contains("zero bytes") && told.contains("event repair"),
+            "{told}"
+        );
+    }
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+    let (code, told) = event.ask(&["event", "repair"]);
+    let kept = format!("event.journal.cut-{begin}");
+    assert!(code == 0 && told.contains(&kept), "{told}");
+    assert_eq!(fs::read(event.path(&kept)).unwrap(), bytes[begin..]);
+    assert_eq!(event.ask(&["event", "verify"]).0, 0);
+    let (code, told) = event.ask(&["event", "repair"]);
+    assert!(code == 0 && told.contains("nothing to repair"), "{told}");
+}
+
+/// A checksum vouches for each line, not for its having been written once.
+fn a_game_that_stands_twice_is_refused() {
+    let event = begun_by_0_1();
+    let path = event.path("event.journal");
+    let copy = event.path("twice.journal");
+    let (mut again, _) = journal::Journal::open(&copy, &mut |_, _| Ok(())).unwrap();
+    journal::read(&path, &mut |_, record| {
+        again.append(&record).unwrap();
+        if let journal::Record::GameFinished(_) = &record {
+            again.append(&record).unwrap();
+        }
+        Ok(())
+    })
+    .unwrap();
+    drop(again);
+    for command in ["standings", "ratings"] {
+        let (code, told) = event.ask(&[command, "twice.journal"]);
+        assert!(code == 2 && told.contains("has ended before"), "{told}");
+    }
+    fs::copy(&copy, &path).unwrap();
+    assert_eq!(event.ask(&["event", "status"]).0, 2);
+}
+
 fn an_event_begun_by_0_1_goes_on_to_its_winner() {
     let event = begun_by_0_1();
     let before = event.finished();
@@ -50,6 +154,9 @@ fn an_event_begun_by_0_1_goes_on_to_its_winner() {
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         quick a_journal_of_0_1_is_read_and_verified,
+        quick a_real_journal_loses_nothing_that_was_on_the_disk_wherever_the_power_goes,
+        quick a_last_record_of_zeros_is_repaired_on_request,
+        quick a_game_that_stands_twice_is_refused,
         slow an_event_begun_by_0_1_goes_on_to_its_winner [Landlock],
     ]
 }

@@ -2,12 +2,15 @@
 //! torn or damaged, on a disk that fills, with engines that hang and clocks that jump, with two runners, and
 //! with entries that changed.
 
+mod annulled;
 mod begun_before;
 mod killed;
 mod past;
 mod processes;
 mod ratings;
 mod rules;
+mod sealed;
+mod starts;
 mod table;
 mod trouble;
 mod whole;
@@ -16,12 +19,15 @@ use crate::trials::Test;
 
 pub(crate) fn tests() -> Vec<Test> {
     let modules = [
+        annulled::tests,
         begun_before::tests,
         killed::tests,
         whole::tests,
         trouble::tests,
         rules::tests,
+        sealed::tests,
         ratings::tests,
+        starts::tests,
     ];
     modules.into_iter().flat_map(|tests| tests()).collect()
 }

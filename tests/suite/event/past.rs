@@ -5,9 +5,10 @@ use std::fs;
 
 use gate4k::event::config::Config;
 use gate4k::event::journal::record::{
-    Frozen, GameFinished, GameStarted, Header, Receipt, StageFinished, StageStarted,
+    Frozen, GameFinished, GameStarted, Header, Ply, Receipt, StageFinished, StageStarted,
 };
 use gate4k::event::journal::{Journal, Record, VERSION};
+use gate4k::game::clock::TimeControl;
 use gate4k::model::game::ending::{Ending, Termination};
 use gate4k::model::game::listed::RoundGame;
 use gate4k::model::text::sha256;
@@ -17,13 +18,17 @@ use shakmaty::Color;
 use super::table::Event;
 
 pub(crate) const WHITE_MATES: &str = "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 h5f7";
-pub(crate) const REPEATED: &str = "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8";
+pub(crate) const REPEATED: &str = "e2e4 e7e5 g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8";
+/// The first opening of the book that an [`Event`] has: with it all games here begin.
+const OPENING: &str = "e2e4 e7e5";
 
 /// A journal in which an event has already come so far.
 pub(crate) struct Past {
     pub(crate) config: Config,
     journal: Journal,
     number: usize,
+    /// With these moves games begin.
+    pub(crate) opening: &'static str,
     /// The wall clock of what is added.
     pub(crate) at: &'static str,
 }
@@ -32,7 +37,7 @@ impl Past {
     pub(crate) fn new(event: &Event) -> Past {
         let config = Config::load(&event.path("event.toml")).unwrap();
         let (journal, _) = Journal::open(&config.journal, &mut |_, _| Ok(())).unwrap();
-        let mut past = Past { config, journal, number: 0, at: "" };
+        let mut past = Past { config, journal, number: 0, opening: OPENING, at: "" };
         past.add(Record::Header(Header {
             version: VERSION,
             event: past.config.event.clone(),
@@ -66,7 +71,8 @@ impl Past {
         let name = self.config.stages[self.number].name.clone();
         let seats = seats.iter().copied().map(str::to_owned).collect();
         let ratings = BTreeMap::new();
-        self.add(Record::StageStarted(StageStarted { stage: self.number, name, seats, ratings }));
+        let stage = self.number;
+        self.add(Record::StageStarted(StageStarted { stage, name, seats, ratings, book: None }));
     }
 
     pub(crate) fn over(&mut self, order: [&str; 2]) {
@@ -98,6 +104,11 @@ impl Past {
             let entry = self.config.entries.iter().find(|entry| entry.name == name).unwrap();
             sha256(fs::read(entry.path.join("engine")).unwrap())
         };
+        // Each move takes as long as it earns.
+        let TimeControl::Clock { base, increment, .. } = self.config.control else {
+            panic!("an event has a clock");
+        };
+        let [base, used] = [base, increment].map(|time| u64::try_from(time.as_micros()).unwrap());
         let started = GameStarted {
             id: id.clone(),
             stage: self.number,
@@ -106,15 +117,34 @@ impl Past {
             white: white.into(),
             black: black.into(),
             attempt: 1,
-            opening: moves.into(),
+            opening: self.opening.into(),
             opening_names: None,
             time_control: String::new(),
             sha256: [sum(white), sum(black)],
             options: [String::new(), String::new()],
-            clocks: [0, 0],
+            clocks: [base, base],
             at: self.at.into(),
         };
         self.add(Record::GameStarted(started));
+        let played = moves.strip_prefix(self.opening).expect("the book's opening first");
+        for (number, uci) in played.split_whitespace().enumerate() {
+            self.add(Record::Ply(Ply {
+                id: id.clone(),
+                number,
+                uci: uci.into(),
+                used,
+                clocks: [base, base],
+                eval: None,
+                depth: None,
+                seldepth: None,
+                nodes: None,
+                speed: None,
+                hashfull: None,
+                table_hits: None,
+                pv: String::new(),
+                rules_in: (0, 0),
+            }));
+        }
         self.add(Record::GameFinished(GameFinished {
             id,
             stage: self.number,
@@ -128,7 +158,7 @@ impl Past {
             reason: ending.reason,
             by_rule: None,
             moves: moves.into(),
-            book: moves.split(' ').count(),
+            book: self.opening.split(' ').count(),
             unanswered: None,
             lasted: 1_000_000,
             at: self.at.into(),

@@ -159,7 +159,7 @@ fn a_pool_of_two_that_ends_level_is_decided_by_its_tie_breaks() {
     let mut past = Past::new(&event);
     past.stage(&["A", "B"]);
     // Each wins as White, A in fewer moves.
-    let longer = "a2a3 a7a6 e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 h5f7";
+    let longer = "e2e4 e7e5 a2a3 a7a6 d1h5 b8c6 f1c4 g8f6 h5f7";
     past.game(1, "A", "B", WHITE_MATES);
     past.ended(2, "B", "A", longer, Ending::win(Color::White, Termination::Mate));
     drop(past);
@@ -180,7 +180,7 @@ fn an_engine_that_crashed_twice_and_promotes_may_be_fixed() {
     past.stage(&["A", "B"]);
     let crash = |winner| Ending::win(winner, Termination::Crash { exit: None });
     past.ended(1, "A", "B", "e2e4 e7e5 g1f3", crash(Color::White));
-    past.ended(2, "B", "A", "d2d4 d7d5", crash(Color::Black));
+    past.ended(2, "B", "A", "e2e4 e7e5 d2d4 d7d5", crash(Color::Black));
     past.over(["A", "B"]);
     drop(past);
     let (_, status) = event.ask(&["event", "status"]);
@@ -196,6 +196,39 @@ fn an_engine_that_crashed_twice_and_promotes_may_be_fixed() {
     assert_eq!(code, 0, "{text}");
     assert_eq!(event.records("fix")[0]["crashes"], 2);
     event.finish();
+}
+
+/// As in a real event, whose engine stalled in the pool and was updated for the MiniFinal.
+fn engines_may_be_updated_before_a_stage_that_says_so_through_the_gate() {
+    let minifinal = MINIFINAL.to_owned() + "updates = true\n";
+    let event =
+        Event::new(&[("A", "elf"), ("B", "elf32")], "0.5+0.01", &format!("{POOL}{minifinal}"));
+    let mut past = Past::new(&event);
+    past.stage(&["A", "B"]);
+    past.game(1, "A", "B", WHITE_MATES);
+    past.game(2, "B", "A", REPEATED);
+    drop(past);
+    let old = fs::read(event.path("B/engine")).unwrap();
+    let other = super::table::shipped("rules-example-1").join("engine");
+    // Not before the stage is over.
+    fs::copy(&other, event.path("B/engine")).unwrap();
+    let (code, text) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 2 && text.contains("rule 4.4"), "{text}");
+    fs::write(event.path("B/engine"), &old).unwrap();
+    let (code, text) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 4 && text.contains("paused before MiniFinal"), "{text}");
+    // An update that does not pass the gate does not play.
+    fs::write(event.path("B/engine"), "#!/bin/sh\nexit 1\n").unwrap();
+    let (code, text) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 1 && text.contains("rejected"), "{text}");
+    fs::copy(&other, event.path("B/engine")).unwrap();
+    let text = event.finish();
+    assert!(text.contains("B is accepted and frozen") || text.contains("B is undecided"), "{text}");
+    let updates = event.records("update");
+    assert_eq!(updates.len(), 1);
+    assert_eq!(updates[0]["before"]["file"], gate4k::model::text::sha256(&old));
+    let (_, status) = event.ask(&["event", "status"]);
+    assert!(status.contains("updated before MiniFinal: B is "), "{status}");
 }
 
 /// Season 17's rule, off for the 4k event: three crashes, and all games of an engine are annulled.
@@ -219,7 +252,7 @@ fn an_engine_that_crashes_three_times_is_out_where_the_event_says_so() {
     assert_eq!(code, 0, "{text}");
     // A and C alone play on, in the pool and in the MiniFinal.
     let games = event.finished();
-    let played = games.values().filter(|game| game["stage"] == 0 && game["book"] == 2);
+    let played = games.values().filter(|game| game["stage"] == 0 && game["at"] != "");
     for game in played {
         assert!(game["white"] != "B" && game["black"] != "B", "{game}");
     }
@@ -230,6 +263,84 @@ fn an_engine_that_crashes_three_times_is_out_where_the_event_says_so() {
     let (_, text) =
         event.ask(&["standings", "event.journal", "--stage", "Pool", "--crash-limit", "3"]);
     assert!(text.contains("dq") && text.contains("all its games are annulled"), "{text}");
+}
+
+/// The reverses of games that have been played come from the openings of these.
+fn a_book_that_was_edited_is_refused_and_reverses_are_compared() {
+    let event = Event::new(&[("A", "elf"), ("B", "elf32")], "5+0.1", POOL);
+    let mut past = Past::new(&event);
+    past.stage(&["A", "B"]);
+    past.game(1, "A", "B", WHITE_MATES);
+    past.game(2, "B", "A", REPEATED);
+    drop(past);
+    assert_eq!(event.ask(&["event", "verify"]).0, 0);
+    // A journal without the book's sum is told by its games.
+    fs::remove_file(event.path("event.journal")).unwrap();
+    let mut past = Past::new(&event);
+    past.stage(&["A", "B"]);
+    past.game(1, "A", "B", WHITE_MATES);
+    past.opening = "d2d4 d7d5";
+    past.ended(2, "B", "A", "d2d4 d7d5", Ending::win(Color::White, Termination::Resignation));
+    drop(past);
+    let (code, text) = event.ask(&["event", "verify"]);
+    let told = "small/pool/2.1/b/a and its reverse small/pool/1.1/a/b have different openings";
+    assert!(code == 1 && text.contains(told), "{text}");
+
+    // The program's own journal has the sum and the openings.
+    fs::remove_file(event.path("event.journal")).unwrap();
+    drop(Past::new(&event));
+    let mut runner = event.start();
+    let deadline = Instant::now() + Duration::from_secs(300);
+    while event.records("ply").is_empty() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(event.ask(&["event", "pause"]).0, 0);
+    assert_eq!(runner.wait().unwrap().code(), Some(4));
+    let book = &event.records("stage-started")[0]["book"];
+    assert_eq!(book["openings"], serde_json::json!(["e2e4 e7e5"]));
+    let before = fs::read(event.path("book.txt")).unwrap();
+    assert_eq!(book["sha256"], gate4k::model::text::sha256(&before));
+    event.write("book.txt", "Nf3 Nf6\n");
+    let (code, text) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 2 && text.contains("book.txt changed since Pool began: SHA-256"), "{text}");
+    fs::write(event.path("book.txt"), before).unwrap();
+    event.finish();
+}
+
+fn what_is_odd_about_a_book_is_told_before_the_first_game() {
+    let stages = format!("{POOL}{}", MINIFINAL.replace("pairs = 1", "pairs = 3"));
+    let event = Event::new(&[("A", "elf"), ("B", "elf32")], "0.5+0.01", &stages);
+    event.write("book.txt", "Nf3 Nf6 g3 g6\ng3 g6 Nf3 Nf6\nd4 d5\n");
+    fs::remove_file(event.path("A/engine")).unwrap();
+    let (_, text) = event.ask(&["event", "run", "--quiet"]);
+    for told in [
+        "MiniFinal: the openings 1 and 2 of book.txt lead to the same position",
+        "MiniFinal: book.txt holds no opening beyond the 3 of the match",
+    ] {
+        assert!(text.contains(told), "{told:?} is not in {text}");
+    }
+    event.write("book.txt", "d4 d5\nf3 e5 g4 Qh4\ne4 e5\n");
+    let (code, text) = event.ask(&["event", "run", "--quiet"]);
+    let told = "book.txt, line 2: the game is over before an engine has moved (Black mates)";
+    assert!(code == 2 && text.contains(told), "{text}");
+}
+
+fn a_plan_tells_games_hours_and_openings() {
+    let stages = format!("{POOL}{}", MINIFINAL.replace("pairs = 1", "pairs = 3"));
+    let entries = [("A", "elf"), ("B", "elf32"), ("C", "elf")];
+    let event = Event::with(&entries, "30:00+3", "concurrency = 2\n", &stages);
+    let (code, text) = event.ask(&["event", "plan"]);
+    assert_eq!(code, 0, "{text}");
+    // Two sides of 30 minutes and 80 times 3 seconds; three turns of two games each.
+    let expected = "Small: 3 engines at 1800+3, 2 games at a time\n\
+        Pool: 3 engines, 6 rounds, 6 games; up to 3h 24m\n  1 opening of book.txt, which holds 3\n\
+        MiniFinal: 2 engines, 6 rounds, 6 games, and pairs until one is decisive if tied; up to 3h 24m\n  \
+        3 openings of book.txt, which holds 3\n\
+        in all 12 games; up to 6h 48m if each has 80 moves and uses all its time\n";
+    assert_eq!(text, expected);
+    event.write("book.txt", "e4 e5\n");
+    let (code, text) = event.ask(&["event", "plan"]);
+    assert!(code == 1 && text.contains("which holds only 1"), "{text}");
 }
 
 fn the_systemd_unit_says_what_the_program_understands() {
@@ -254,7 +365,11 @@ pub(crate) fn tests() -> Vec<Test> {
         slow a_tie_that_no_rule_breaks_waits_for_the_organisers [Landlock],
         slow a_pool_of_two_that_ends_level_is_decided_by_its_tie_breaks [Landlock],
         slow an_engine_that_crashed_twice_and_promotes_may_be_fixed [Landlock],
+        slow engines_may_be_updated_before_a_stage_that_says_so_through_the_gate [Landlock, Xz],
         slow an_engine_that_crashes_three_times_is_out_where_the_event_says_so [Landlock, Xz],
+        slow a_book_that_was_edited_is_refused_and_reverses_are_compared [Landlock],
+        quick what_is_odd_about_a_book_is_told_before_the_first_game,
+        quick a_plan_tells_games_hours_and_openings,
         quick the_systemd_unit_says_what_the_program_understands,
     ]
 }

@@ -60,7 +60,7 @@ fn an_engine_that_hangs_in_the_middle_loses_that_game_and_the_event_goes_on() {
             hung += 1;
             let winner = if game["white"] == "Good" { "1-0" } else { "0-1" };
             assert_eq!(game["result"], winner, "{game}");
-            assert_eq!(game["termination"], "time forfeit", "{game}");
+            assert_eq!(game["termination"], "stalled connection", "{game}");
             let [waited, left] = [0, 1].map(|at| game["unanswered"][at].as_u64().unwrap());
             assert!(waited > left, "{game}");
         }
@@ -70,6 +70,9 @@ fn an_engine_that_hangs_in_the_middle_loses_that_game_and_the_event_goes_on() {
     // It was ended for it, and started anew for the next game.
     let killed = event.records("engine-killed");
     assert!(killed.iter().filter(|one| one["entry"] == "Hangs").count() >= hung, "{killed:?}");
+    // A hang is a crash (rules 6.2 and 6.3).
+    let (_, status) = event.ask(&["event", "status"]);
+    assert!(status.contains(&format!("crashed: Hangs, {hung}")), "{status}");
 }
 
 /// A library that makes the wall clock jump an hour to and fro, by a day at most, with every look at it.
@@ -236,9 +239,45 @@ fn a_full_disk_stops_the_event_and_loses_nothing() {
     assert!(whole.starts_with(&fs::read(event.path("event.journal")).unwrap()));
 }
 
+/// Rule 6.1 names time losses due to lag: what the referee did not hear because it was stopped is nobody's loss.
+fn a_runner_that_was_stopped_interrupts_games_and_loses_none() {
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+    use std::time::{Duration, Instant};
+
+    let event = Event::new(&[("A", "elf"), ("B", "elf32")], "3+0.1", MATCH);
+    drop(Past::new(&event));
+    let mut runner = event.start();
+    let pid = Pid::from_raw(i32::try_from(runner.id()).unwrap());
+    let deadline = Instant::now() + Duration::from_secs(300);
+    let mut notes = event.records("note");
+    // A stop that falls between two moves takes nobody's time; then the next one is tried.
+    while notes.is_empty() && Instant::now() < deadline && runner.try_wait().unwrap().is_none() {
+        if !event.records("ply").is_empty() {
+            kill(pid, Signal::SIGSTOP).unwrap();
+            std::thread::sleep(Duration::from_secs(4));
+            kill(pid, Signal::SIGCONT).unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        notes = event.records("note");
+    }
+    assert_eq!(runner.wait().unwrap().code(), Some(0));
+    let told = notes.first().expect("a game under way")["text"].as_str().unwrap().to_owned();
+    let (id, why) = told.split_once(": ").unwrap();
+    assert!(why.starts_with("Unfinished: the referee did not run for "), "{told}");
+    let decided = event.records("interrupted");
+    assert!(decided.iter().any(|one| one["id"] == id && one["rule"] == "6.1.5"), "{decided:?}");
+    let game = &event.finished()[id];
+    let termination = game["termination"].as_str().unwrap_or_default();
+    assert!(!["time forfeit", "stalled connection"].contains(&termination), "{game}");
+    let (code, verified) = event.ask(&["event", "verify"]);
+    assert_eq!(code, 0, "{verified}");
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow an_engine_that_hangs_in_the_middle_loses_that_game_and_the_event_goes_on [Landlock, Xz],
+        slow a_runner_that_was_stopped_interrupts_games_and_loses_none [Landlock],
         slow a_wall_clock_that_jumps_changes_no_game [Landlock],
         slow stamps_that_go_backwards_do_no_harm [Landlock],
         slow a_journal_that_cannot_grow_stops_the_event_and_loses_nothing [Landlock],

@@ -78,13 +78,13 @@ fn lines_to_begin_with_come_before_uci() {
     }
 }
 
-fn a_hang_with_a_clock_is_a_loss_on_time() {
+fn a_hang_with_a_clock_is_a_stalled_connection() {
     let table = Table::set("hang-clock");
     // Only the clock of the one that hangs can run out, on a host however busy.
     let short = format!("{} tc=1+0.01", table.engine("A", "hang@8"));
     let played = table.play(&[short, table.engine("B", "")], &["--tc", "600+0"]);
-    played.lost_by_first(2, " loses on time");
-    assert!(played.pgn.contains("[Termination \"time forfeit\"]"));
+    played.lost_by_first(2, "'s connection stalls");
+    assert!(played.pgn.contains("[Termination \"stalled connection\"]"));
     let hung = played.games().iter().filter(|game| plies(game) >= 8).count();
     assert_eq!(played.of_kind("engine-killed").len(), hung);
 }
@@ -96,6 +96,28 @@ fn a_hang_without_a_clock_is_bounded_too() {
     let played = table.play(&engines, &more);
     played.lost_by_first(2, "'s connection stalls");
     assert!(played.pgn.contains("[Termination \"stalled connection\"]"));
+}
+
+/// In two writes, so that the second lies in the pipe when the next move is asked for.
+fn a_move_that_is_said_twice_is_no_answer_to_the_next_question() {
+    let table = Table::set("twice");
+    let slow = table.engine("B", "late@0:30");
+    let played =
+        table.play(&[table.engine("A", "twice:3"), slow], &["--tc", "600+0", "--max-plies", "20"]);
+    assert_eq!(played.code, 0, "{}", played.err);
+    assert_eq!(played.games().len(), 2);
+    for game in played.games() {
+        assert_eq!(game["details"], "Longest game reached", "{game}");
+    }
+    let told = played.of_kind("unasked");
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told.iter().all(|one| one["engine"] == 0), "{told:?}");
+    let words = "A said \"bestmove ";
+    assert!(
+        played.err.contains(words) && played.err.contains("it was passed over"),
+        "{}",
+        played.err
+    );
 }
 
 fn illegal_and_null_moves_lose() {
@@ -156,7 +178,6 @@ fn a_slow_start_is_waited_for_and_a_dead_one_loses_its_games() {
 
     for (engine, why) in [
         (table.engine("A", "slowinit:60000"), "no uciok within 2s"),
-        ("name=A cmd=/nonexistent/engine".to_owned(), "cannot run /nonexistent/engine"),
         ("name=A cmd=false".to_owned(), "it ended before uciok (exit status 1)"),
     ] {
         let _ = fs::remove_file(table.path("events"));
@@ -177,6 +198,22 @@ fn a_slow_start_is_waited_for_and_a_dead_one_loses_its_games() {
             reason.contains(why)
         });
         assert!(told, "{games:?}");
+    }
+}
+
+fn a_program_that_does_not_exist_is_refused_before_the_first_game() {
+    let table = Table::set("nowhere");
+    let readme = format!("name=A cmd={}/README.md", env!("CARGO_MANIFEST_DIR"));
+    for (engine, named) in [
+        ("name=A cmd=/nonexistent/engine".to_owned(), "/nonexistent/engine"),
+        ("name=A cmd=no-such-engine-on-the-path".to_owned(), "no-such-engine-on-the-path"),
+        // There, but no program.
+        (readme, "README.md"),
+    ] {
+        let output = table.command(&[table.engine("B", ""), engine], &[]).output().unwrap();
+        let played = table.played(&output);
+        assert_eq!((played.code, played.events.len()), (2, 0), "{}", played.err);
+        assert!(played.err.contains("cannot run") && played.err.contains(named), "{}", played.err);
     }
 }
 
@@ -367,7 +404,9 @@ pub(crate) fn tests() -> Vec<Test> {
         slow a_crash_is_a_loss_and_the_engine_comes_back,
         slow the_last_words_of_a_crashed_engine_are_kept,
         slow lines_to_begin_with_come_before_uci,
-        slow a_hang_with_a_clock_is_a_loss_on_time,
+        slow a_hang_with_a_clock_is_a_stalled_connection,
+        quick a_program_that_does_not_exist_is_refused_before_the_first_game,
+        slow a_move_that_is_said_twice_is_no_answer_to_the_next_question,
         slow a_hang_without_a_clock_is_bounded_too,
         slow illegal_and_null_moves_lose,
         slow a_late_move_loses_by_both_stamps_and_the_engine_lives,

@@ -1,0 +1,69 @@
+//! `gate4k event plan`: what an event file would play.
+
+use std::io::Write;
+use std::time::Duration;
+
+use crate::event::config::Config;
+use crate::event::outlook::{LONG_GAME, outlook};
+use crate::game::openings::{Book, Order, Wanted};
+use crate::model::exit::Exit;
+use crate::model::text::shown;
+use crate::model::words::counted;
+
+/// Prints each stage; [`Exit::Rejected`] where a book is not there, or is too small.
+pub(super) fn run(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
+    writeln!(
+        out,
+        "{}: {} at {}, {} at a time",
+        config.event,
+        counted(config.entries.len(), "engine"),
+        config.control,
+        counted(config.concurrency.get(), "game")
+    )?;
+    let (mut games, mut longest, mut exit) = (0, Duration::ZERO, Exit::Success);
+    for stage in outlook(config) {
+        let on = if stage.is_played_on { ", and pairs until one is decisive if tied" } else { "" };
+        writeln!(
+            out,
+            "{}: {}, {}, {}{on}; {}",
+            stage.name,
+            counted(stage.engines, "engine"),
+            counted(usize::try_from(stage.rounds)?, "round"),
+            counted(usize::try_from(stage.games)?, "game"),
+            hours(stage.longest)
+        )?;
+        if let Some((needed, path)) = stage.openings {
+            let wanted = Wanted { plies: None, most: usize::MAX, order: Order::Sequential };
+            let there = match Book::read(&path, wanted) {
+                Ok(book) if book.openings().len() >= needed => {
+                    format!("which holds {}", book.openings().len())
+                }
+                Ok(book) => {
+                    exit = Exit::Rejected;
+                    format!("which holds only {}", book.openings().len())
+                }
+                Err(error) => {
+                    exit = Exit::Rejected;
+                    format!("which cannot be used: {error}")
+                }
+            };
+            writeln!(out, "  {} of {}, {there}", counted(needed, "opening"), shown(&path))?;
+        }
+        games += stage.games;
+        longest += stage.longest;
+    }
+    writeln!(
+        out,
+        "in all {}; {} if each has {LONG_GAME} moves and uses all its time",
+        counted(usize::try_from(games)?, "game"),
+        hours(longest)
+    )?;
+    Ok(exit)
+}
+
+/// `2h 40m`; seconds only where it is less than a minute.
+fn hours(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let whole = if seconds < 60 { seconds } else { seconds - seconds % 60 };
+    format!("up to {}", humantime::format_duration(Duration::from_secs(whole)))
+}

@@ -1,0 +1,136 @@
+//! A game that the organisers strike out.
+
+use shakmaty::Color;
+
+use super::{Conductor, EventError};
+use crate::event::entrants::now;
+use crate::event::journal::record::{Annulled, Record, Then};
+use crate::event::recorder::Broken;
+use crate::game::pgn;
+use crate::model::game::ending::{Ending, Termination};
+use crate::model::game::listed::RoundGame;
+
+/// A game of the event.
+struct Known {
+    id: String,
+    stage: usize,
+    at: RoundGame,
+}
+
+impl Conductor<'_> {
+    /// Strikes out a game that has ended or is under way: `word` is its id, its place in the last stage (`3.1`), or its
+    /// stage and place (`Pool 3.1`). Gives what was done, in words.
+    ///
+    /// # Errors
+    /// When there is no such game, or its stage is over.
+    pub fn annul(&mut self, word: &str, then: Then, reason: &str) -> Result<String, EventError> {
+        let Some(Known { id, stage, at }) = self.known(word) else {
+            return Err(EventError::NotNow(format!(
+                "no game {word:?} has been played or is under way; name it by its place in this stage, such as \
+                 3.1, by stage and place, such as {:?}, or by its id",
+                self.config
+                    .stages
+                    .first()
+                    .map(|stage| format!("{} 3.1", stage.name))
+                    .unwrap_or_default()
+            )));
+        };
+        if self.ledger.stages[stage].outcome.is_some() {
+            return Err(EventError::NotNow(format!(
+                "{id}: {} is over, and who goes on follows from its games as they were; a game can be annulled \
+                 or played again until its stage ends",
+                self.config.stages[stage].name
+            )));
+        }
+        // The journal takes nothing that could not follow from what it holds.
+        let state = &self.ledger.stages[stage];
+        let is_played = self.ledger.open.contains_key(&id) || state.results().contains_key(&at);
+        let last = self.ledger.annulled.iter().rev().find(|one| one.id == id);
+        match last.map(|one| one.then) {
+            _ if !is_played => {
+                return Err(EventError::NotNow(format!("{id} is to be played again already")));
+            }
+            Some(Then::Nothing) if then == Then::Nothing => {
+                return Err(EventError::NotNow(format!("{id} is annulled already")));
+            }
+            _ => {}
+        }
+        let annulled = Annulled {
+            id,
+            stage,
+            round: at.round,
+            game: at.game,
+            then,
+            reason: reason.to_owned(),
+            at: now(),
+        };
+        let told = annulled.in_words();
+        self.keep(Record::Annulled(annulled))?;
+        Ok(told)
+    }
+
+    /// Scores a game under way, whose engine does not start, as lost by it. Gives what was done, in words.
+    ///
+    /// # Errors
+    /// When no such game is under way, or `loser` does not play in it.
+    pub fn forfeit(&mut self, word: &str, loser: &str, reason: &str) -> Result<String, EventError> {
+        let known = self.known(word).map(|known| known.id);
+        let Some(game) = known.and_then(|id| self.ledger.open.get(&id)) else {
+            let under_way = self.ledger.open.keys().map(String::as_str).collect::<Vec<_>>();
+            return Err(EventError::NotNow(format!(
+                "no game {word:?} is under way; there {}",
+                match &under_way[..] {
+                    [] => "is none".to_owned(),
+                    some => format!("are {}", some.join(", ")),
+                }
+            )));
+        };
+        let started = &game.started;
+        let side = match loser {
+            name if name == started.white => Color::White,
+            name if name == started.black => Color::Black,
+            _ => {
+                return Err(EventError::NotNow(format!(
+                    "{loser} does not play in {}: {} and {} do",
+                    started.id, started.white, started.black
+                )));
+            }
+        };
+        let broken = Broken::replay(game, self.config).map_err(EventError::State)?;
+        let ending = Ending::win(!side, Termination::NoStart(reason.to_owned()));
+        let finished = broken.finished(started, &ending, None);
+        let told = format!("{}: {}", started.id, pgn::summary(&ending));
+        self.keep(Record::GameFinished(finished))?;
+        Ok(told)
+    }
+
+    fn known(&self, word: &str) -> Option<Known> {
+        let here = self.ledger.stages.len().checked_sub(1)?;
+        let ended = self.ledger.stages.iter().enumerate().flat_map(|(number, state)| {
+            state.games().filter_map(move |([white, black], game)| {
+                let (stage, at) = (self.config.stages.get(number)?, game.at?);
+                let id = self.config.game_id(stage, at, &white.name, &black.name);
+                Some(Known { id, stage: number, at })
+            })
+        });
+        let open = self.ledger.open.values().map(|game| Known {
+            id: game.started.id.clone(),
+            stage: game.started.stage,
+            at: game.started.place(),
+        });
+        let struck = self.ledger.annulled.iter().map(|one| Known {
+            id: one.id.clone(),
+            stage: one.stage,
+            at: one.place(),
+        });
+        ended.chain(open).chain(struck).find(|game| {
+            let place = game.at.to_string();
+            let stage = self.config.stages.get(game.stage).map_or("", |stage| &stage.name);
+            game.id == word
+                || (game.stage == here && place == word)
+                || word
+                    .strip_prefix(stage)
+                    .is_some_and(|rest| rest.strip_prefix(' ') == Some(&place))
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! Cutting off a last record that is not whole, which is offered and never done unasked: who kept a copy of the journal may
+//! have it whole there.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::{JournalError, lock, scan, sync_directory};
+
+/// A record that was cut off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repaired {
+    /// Which line, from 1.
+    pub line: u64,
+    /// How many bytes of it there were.
+    pub bytes: u64,
+    /// Where these are kept.
+    pub kept: PathBuf,
+}
+
+/// Cuts off a last record that is not whole, and keeps it in a file beside the journal; none where all is whole.
+///
+/// # Errors
+/// When the journal is in use, cannot be read or written, or is damaged before its last record.
+pub fn repair(path: &Path) -> Result<Option<Repaired>, JournalError> {
+    let read = |source| JournalError::Read { path: path.to_owned(), source };
+    let file = OpenOptions::new().read(true).write(true).open(path).map_err(read)?;
+    let file = lock(path, file)?;
+    let (line, offset, bytes) = match scan(path, &file, u64::MAX, &mut |_| true, &mut |_, _| Ok(()))
+    {
+        Ok((_, None)) => return Ok(None),
+        Ok((_, Some(torn))) => (torn.line, torn.offset, torn.bytes),
+        Err(JournalError::LastDamaged { line, offset, bytes, .. }) => (line, offset, bytes),
+        Err(error) => return Err(error),
+    };
+    let mut kept = path.to_owned().into_os_string();
+    kept.push(format!(".cut-{offset}"));
+    let kept = PathBuf::from(kept);
+    let failed = |source| JournalError::Write { path: path.to_owned(), source };
+    keep(&file, offset, &kept)
+        .map_err(|source| JournalError::Write { path: kept.clone(), source })?;
+    file.set_len(offset).and_then(|()| file.sync_all()).map_err(failed)?;
+    Ok(Some(Repaired { line, bytes, kept }))
+}
+
+/// Copies what is cut off; it is on the disk when this returns.
+fn keep(mut file: &File, offset: u64, kept: &Path) -> io::Result<()> {
+    let mut tail = Vec::new();
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_to_end(&mut tail)?;
+    let mut copy = File::create(kept)?;
+    copy.write_all(&tail)?;
+    copy.sync_all()?;
+    sync_directory(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{notes_of, written};
+    use super::super::{Journal, line};
+    use super::*;
+
+    /// The states in which a crash may leave the bytes behind `from`: none of them, zeros for all, or for those of the first block.
+    fn left(whole: &[u8], from: usize, to: usize) -> [Vec<u8>; 3] {
+        let cut = whole[..from].to_vec();
+        let mut zeros = whole[..to].to_vec();
+        zeros[from..].fill(0);
+        let mut first = whole[..to].to_vec();
+        first[from..from + (to - from).div_ceil(2)].fill(0);
+        [cut, zeros, first]
+    }
+
+    /// Every record is a place where the power may go: at its end, and after each of its bytes.
+    #[test]
+    fn nothing_that_was_on_the_disk_is_lost_wherever_the_power_goes() {
+        let notes = ["first".to_owned(), "second, longer".to_owned(), "ü third".to_owned()];
+        let (_dir, path, begins) = written(&notes);
+        let whole = std::fs::read(&path).unwrap();
+        let mut offered = 0;
+        // The record that was being written when the power went; those before it were on the disk.
+        for (at, ends) in begins.windows(2).enumerate().skip(1) {
+            let kept = &notes[..at - 1];
+            for from in ends[0]..ends[1] {
+                for bytes in left(&whole, from, ends[1]) {
+                    std::fs::write(&path, &bytes).unwrap();
+                    let opened = Journal::open(&path, &mut |_, _| Ok(())).map(|_| ());
+                    if let Err(error) = opened {
+                        // With its line end on the disk it is not cut off unasked.
+                        assert!(matches!(error, JournalError::LastDamaged { .. }), "{error}");
+                        assert!(error.to_string().contains("event repair"), "{error}");
+                        assert_eq!(std::fs::read(&path).unwrap(), bytes);
+                        let repaired = repair(&path).unwrap().unwrap();
+                        assert_eq!(repaired.line as usize, at + 1);
+                        let copy = std::fs::read(&repaired.kept).unwrap();
+                        assert_eq!(copy, bytes[ends[0]..]);
+                        offered += 1;
+                    }
+                    let (read, torn) = notes_of(&path).unwrap();
+                    assert_eq!((&read[..], torn), (kept, None));
+                    assert_eq!(repair(&path).unwrap(), None);
+                }
+            }
+        }
+        assert!(offered > 0);
+    }
+
+    #[test]
+    fn damage_before_the_last_record_is_never_cut_off() {
+        let (_dir, path, begins) = written(&["a".into(), "b".into()]);
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[begins[1] + line::BEGINNING.len()..begins[2] - 1].fill(0);
+        std::fs::write(&path, &bytes).unwrap();
+        let error = repair(&path).unwrap_err().to_string();
+        assert!(error.contains("is damaged at line 2"), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), bytes);
+    }
+}

@@ -1,0 +1,60 @@
+//! The games that an event will play, before it begins: engines, rounds, games, openings and hours of each stage.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::config::Config;
+use super::schedule::rounds_per_cycle;
+use super::stage::Format;
+use crate::game::clock::TimeControl;
+
+/// The moves of each side in a long game; those of real events are shorter but for a few.
+pub const LONG_GAME: u32 = 80;
+
+/// A stage to come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageOutlook {
+    /// Its name.
+    pub name: String,
+    /// How many play in it.
+    pub engines: usize,
+    /// Its rounds.
+    pub rounds: u64,
+    /// Its games, those of a tie that is played on left out.
+    pub games: u64,
+    /// Whether a tie is played on.
+    pub is_played_on: bool,
+    /// The openings that its book must hold, and the book.
+    pub openings: Option<(usize, PathBuf)>,
+    /// How long it takes if each game has [`LONG_GAME`] moves and uses all its time.
+    pub longest: Duration,
+}
+
+/// The stages of an event, in order.
+#[must_use]
+pub fn outlook(config: &Config) -> Vec<StageOutlook> {
+    let mut engines = config.entries.len();
+    let game = match config.control {
+        TimeControl::Clock { base, increment, .. } => 2 * (base + LONG_GAME * increment),
+        _ => Duration::ZERO,
+    };
+    let at_a_time = config.concurrency.get() as u64;
+    let mut stages = Vec::new();
+    for stage in &config.stages {
+        let doubles = u64::from(stage.format.doubles().get());
+        let games = doubles * engines as u64 * (engines as u64).saturating_sub(1);
+        let turns = u32::try_from(games.div_ceil(at_a_time)).unwrap_or(u32::MAX);
+        let needed = stage.openings();
+        stages.push(StageOutlook {
+            name: stage.name.clone(),
+            engines,
+            rounds: 2 * doubles * u64::from(rounds_per_cycle(engines)),
+            games,
+            is_played_on: matches!(stage.format, Format::Pairs(_)),
+            openings: stage.book.clone().filter(|_| needed > 0).map(|book| (needed, book)),
+            longest: game.saturating_mul(turns),
+        });
+        engines = stage.promote;
+    }
+    stages
+}

@@ -1,0 +1,106 @@
+//! Games that the organisers strike out, and what every view then shows.
+
+use gate4k::event::journal::Record;
+use gate4k::model::game::ending::{Ending, Termination};
+use shakmaty::Color;
+
+use super::past::{Past, REPEATED, WHITE_MATES};
+use super::table::{Event, POOL};
+
+use crate::trials::Test;
+
+/// A pool of two in which A has won as White and lost by a crash as Black.
+fn played() -> Event {
+    let event = Event::new(&[("A", "elf"), ("B", "elf32")], "0.5+0.01", POOL);
+    let mut past = Past::new(&event);
+    past.stage(&["A", "B"]);
+    past.game(1, "A", "B", WHITE_MATES);
+    let crash = Ending::win(Color::White, Termination::Crash { exit: None });
+    past.ended(2, "B", "A", REPEATED.strip_suffix(" f6g8").unwrap(), crash);
+    past.add(Record::Paused { why: "a test".into() });
+    event
+}
+
+fn an_annulled_game_counts_for_nobody_and_is_not_played_again() {
+    let event = played();
+    let (_, status) = event.ask(&["event", "status"]);
+    assert!(status.contains("crashed: A, 1"), "{status}");
+    let (code, text) = event.ask(&["event", "annul", "2.1", "--reason", "the disk was full"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("small/pool/2.1/b/a: annulled by the organisers: the disk"), "{text}");
+    let (code, again) = event.ask(&["event", "annul", "Pool 2.1", "--reason", "x"]);
+    assert!(code == 2 && again.contains("annulled already"), "{again}");
+    let (code, none) = event.ask(&["event", "annul", "7.1", "--reason", "x"]);
+    assert!(code == 2 && none.contains("no game \"7.1\" has been played"), "{none}");
+
+    let (_, status) = event.ask(&["event", "status"]);
+    assert!(status.contains("annulled by the organisers: the disk was full"), "{status}");
+    assert!(!status.contains("crashed: A"), "{status}");
+    let (code, table) = event.ask(&["standings", "event.journal"]);
+    assert!(code == 0 && table.contains("2.1, B - A is annulled: the disk was full"), "{table}");
+    assert!(table.contains("Small: Pool: 1 game"), "{table}");
+    let (_, pgn) = event.ask(&["event", "export", "pgn"]);
+    let game = pgn.split("[Event ").nth(2).unwrap();
+    for tag in ["[Result \"*\"]", "[Termination \"annulled\"]", "Annulled: the disk was full"] {
+        assert!(game.contains(tag), "{tag} is not in {game}");
+    }
+    event.write("all.pgn", &pgn);
+    let (code, of_pgn) = event.ask(&["standings", "all.pgn"]);
+    assert!(code == 0 && of_pgn.contains("1 game without a result"), "{of_pgn}");
+
+    let text = event.finish();
+    assert!(text.contains("Small is over: A wins"), "{text}");
+    assert_eq!(event.finished().len(), 2);
+    let (code, late) = event.ask(&["event", "replay", "1.1", "--reason", "x"]);
+    assert!(code == 2 && late.contains("Pool is over"), "{late}");
+}
+
+fn a_replayed_game_is_played_from_its_beginning_and_counted_once() {
+    let event = played();
+    let id = "small/pool/2.1/b/a";
+    let (code, text) = event.ask(&["event", "replay", id, "--reason", "a power cut"]);
+    assert_eq!(code, 0, "{text}");
+    let (_, status) = event.ask(&["event", "status"]);
+    assert!(status.contains("annulled and played again by the organisers: a power"), "{status}");
+    assert!(status.contains("Pool: 1 of 2 games"), "{status}");
+    event.finish();
+    let games = event.records("game-finished");
+    let again: Vec<_> = games.iter().filter(|game| game["id"] == id).collect();
+    assert_eq!(again.len(), 2);
+    assert_ne!(again[0]["moves"], again[1]["moves"]);
+    let (code, table) = event.ask(&["standings", "event.journal"]);
+    assert!(code == 0 && table.contains("Small: Pool: 2 games"), "{table}");
+    let (_, list) = event.ask(&["ratings", "event.journal"]);
+    assert!(list.contains("2"), "{list}");
+    // Both stand in the export, the first without a result.
+    let (_, pgn) = event.ask(&["event", "export", "pgn"]);
+    assert_eq!(pgn.matches("[Round \"2.1\"]").count(), 2);
+    assert_eq!(pgn.matches("[Termination \"annulled\"]").count(), 1);
+    event.write("all.pgn", &pgn);
+    let (code, of_pgn) = event.ask(&["standings", "all.pgn"]);
+    assert!(code == 0 && of_pgn.contains("Small: Pool: 2 games"), "{of_pgn}");
+}
+
+/// An annulled game's place is played after all where the organisers think again.
+fn a_game_that_was_annulled_may_be_played_again() {
+    let event = played();
+    assert_eq!(event.ask(&["event", "annul", "2.1", "--reason", "a power cut"]).0, 0);
+    assert_eq!(event.ask(&["event", "replay", "2.1", "--reason", "both agreed"]).0, 0);
+    let journal = std::fs::read(event.path("event.journal")).unwrap();
+    for command in ["annul", "replay"] {
+        let (code, text) = event.ask(&["event", command, "2.1", "--reason", "x"]);
+        assert!(code == 2 && text.contains("to be played again already"), "{text}");
+    }
+    assert_eq!(std::fs::read(event.path("event.journal")).unwrap(), journal);
+    event.finish();
+    let (_, table) = event.ask(&["standings", "event.journal"]);
+    assert!(table.contains("Small: Pool: 2 games") && !table.contains("annulled"), "{table}");
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        slow an_annulled_game_counts_for_nobody_and_is_not_played_again [Landlock],
+        slow a_replayed_game_is_played_from_its_beginning_and_counted_once [Landlock],
+        slow a_game_that_was_annulled_may_be_played_again [Landlock],
+    ]
+}
