@@ -108,7 +108,7 @@ mod tests {
     fn damage_before_the_last_record_is_never_cut_off() {
         let (_dir, path, begins) = written(&["a".into(), "b".into()]);
         let mut bytes = std::fs::read(&path).unwrap();
-        bytes[begins[1] + line::BEGINNING.len()..begins[2] - 1].fill(0);
+        bytes[begins[1] + line::BEGINNINGS[0].len()..begins[2] - 1].fill(0);
         std::fs::write(&path, &bytes).unwrap();
         let error = repair(&path).unwrap_err().to_string();
         assert!(error.contains("is damaged at line 2"), "{error}");
