@@ -97,7 +97,7 @@ pub struct SealArgs {
 #[derive(Clone, Debug, Args)]
 pub struct ExportArgs {
     /// What to print
-    #[arg(value_enum)]
+    #[arg(value_enum, value_name = "pgn|json|html|settings")]
     pub what: ExportWhat,
     /// The event
     #[command(flatten)]

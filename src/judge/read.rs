@@ -1,6 +1,6 @@
 //! An entry by its bytes alone: its digest, its size, the bytes that it could save.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::error::CheckError;
 use super::settings::Settings;
@@ -51,6 +51,18 @@ impl Judge {
             let stub = read.size.stub.and_then(|stub| usize::try_from(stub.0).ok());
             hint::all(&read.submission.bytes, stub.unwrap_or_default())
         }))
+    }
+
+    /// The file that an entry's directory holds.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn file_of(&self, path: &Path) -> Result<PathBuf, CheckError> {
+        let (read, single) = self.read(path)?;
+        match read {
+            Some(read) => Ok(read.submission.path),
+            None => Err(CheckError::Nothing { path: path.to_owned(), what: single.summary }),
+        }
     }
 
     /// The sums of an entry's files, without judging it.

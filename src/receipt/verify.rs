@@ -22,12 +22,12 @@ pub enum ReceiptError {
         source: std::io::Error,
     },
     /// The file is of another form.
-    #[error("{}:{}:{}: not a receipt: {source}", shown(path), source.line(), source.column())]
+    #[error("{}:{}:{}: not a receipt of `gate4k check --receipt`: {}", shown(path), mistake.line(), mistake.column(), without_place(mistake))]
     Wrong {
         /// The file.
         path: PathBuf,
-        /// The mistake.
-        source: serde_json::Error,
+        /// The mistake. The words above tell it, so it is no source.
+        mistake: serde_json::Error,
     },
     /// The document is of another kind.
     #[error("{}: this gate4k reads {RECEIPT_SCHEMA}, not {found:?}", shown(path))]
@@ -37,6 +37,12 @@ pub enum ReceiptError {
         /// The kind that it names.
         found: String,
     },
+}
+
+/// The words of a mistake in JSON without its place, which stands before them.
+fn without_place(error: &serde_json::Error) -> String {
+    let words = error.to_string();
+    words.split(" at line ").next().unwrap_or_default().to_owned()
 }
 
 /// The result of a comparison.
@@ -56,7 +62,7 @@ pub struct Comparison {
 /// When there is none, or it is none.
 pub fn read(path: &Path, text: &str) -> Result<Receipt, ReceiptError> {
     let receipt: Receipt = serde_json::from_str(text)
-        .map_err(|source| ReceiptError::Wrong { path: path.to_owned(), source })?;
+        .map_err(|mistake| ReceiptError::Wrong { path: path.to_owned(), mistake })?;
     if receipt.schema != RECEIPT_SCHEMA {
         return Err(ReceiptError::Schema { path: path.to_owned(), found: receipt.schema });
     }

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::human::{self, Look};
+use super::human;
+use super::look::Look;
 use super::place::Places;
 use super::{github, html, json, junit, markdown, sarif};
 use crate::model::entry_report::tests::report;
@@ -63,7 +64,7 @@ fn all(report: &EntryReport) -> Vec<(&'static str, String)> {
     let places = Places { base: "/w".into(), root: "/w".into() };
     let told = std::slice::from_ref(report);
     vec![
-        ("human", human::entry(report, Look { width: 100, verbose: true })),
+        ("human", human::entry(report, Look { verbose: true, ..Look::of_width(100) })),
         ("json", json::check(told).unwrap()),
         ("junit", junit::check(told).unwrap()),
         ("markdown", markdown::check(told)),

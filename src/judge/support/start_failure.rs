@@ -30,7 +30,9 @@ pub(crate) fn of(run: &Run, limits: &Limits, policy: &dyn Allowed) -> Cause {
         return launch(failure);
     }
     let mut cause = silence(run, limits);
-    if let Some((what, help)) = wanted(run, policy) {
+    // One that answers once its input is closed lacks no program.
+    let only_flushes_late = run.asks.iter().any(|ask| ask.answer == Answer::OnlyAtEnd);
+    if let Some((what, help)) = wanted(run, policy).filter(|_| !only_flushes_late) {
         cause.what = format!("{}, {what}", cause.what);
         cause.help = help;
     }
