@@ -69,6 +69,12 @@ pub struct EventRunArgs {
     /// No table after each game
     #[arg(long, short)]
     pub quiet: bool,
+    /// Add all that happens, each move among it, to this file as JSON, one event a line
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+    /// Keep the games under way in a small file beside the journal, NAME.live.json, for those who watch
+    #[arg(long)]
+    pub live: bool,
 }
 
 /// `gate4k event verify`.

@@ -93,9 +93,12 @@ pub struct MatchArgs {
     /// The place in the PGN
     #[arg(long, value_name = "TEXT", default_value = "?")]
     pub site: String,
-    /// Add all that happens to this file as JSON, one event a line
+    /// Add all that happens, each move among it, to this file as JSON, one event a line
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
+    /// Keep the games under way in this small file, which is replaced whole as moves are made
+    #[arg(long, value_name = "FILE")]
+    pub live: Option<PathBuf>,
     /// Draws by evaluation; 4k events have none
     #[arg(long, value_enum, value_name = "RULE")]
     pub draw_rule: Option<DrawChoice>,

@@ -146,7 +146,7 @@ fn prepare(args: &MatchArgs) -> Result<(Match, MatchScore), CheckError> {
         affinity: args.affinity,
         restart: if args.restart { Restart::EveryGame } else { Restart::Needed },
         keep_pv: args.pgn.is_some() && args.pgn_style == PgnStyle::Event,
-        tell_moves: false,
+        tell_moves: args.events.is_some() || args.live.is_some(),
         standstill: None,
     };
     Ok((game, score))

@@ -17,6 +17,8 @@ use crate::ratings::sprt::{Decision, Scale, Sprt};
 use crate::runner::Match;
 use crate::runner::events::{Event, Finished};
 use crate::runner::in_order::InOrder;
+use crate::runner::live::{LiveFile, Names};
+use crate::runner::schedule::Pairing;
 use crate::runner::score::{MatchScore, Tally};
 use crate::view::text;
 
@@ -27,6 +29,7 @@ const ERRORS: f64 = 0.05;
 pub(super) struct Sinks {
     pgn: Option<(PathBuf, File)>,
     events: Option<(PathBuf, File)>,
+    games: Option<(PathBuf, LiveFile)>,
     style: Style,
     quiet: bool,
     event: String,
@@ -53,9 +56,18 @@ impl Sinks {
                 .with_context(|| format!("cannot write {}", shown(path)))?;
             Ok(Some((path.clone(), file)))
         };
+        let games = match &args.live {
+            Some(path) => {
+                let live = LiveFile::start(path);
+                let live = live.with_context(|| format!("cannot write {}", shown(path)))?;
+                Some((path.clone(), live))
+            }
+            None => None,
+        };
         Ok(Sinks {
             pgn: open(&args.pgn)?,
             events: open(&args.events)?,
+            games,
             style: match args.pgn_style {
                 PgnStyle::Event => Style::Event,
                 PgnStyle::Short => Style::Short,
@@ -95,6 +107,9 @@ impl Sinks {
             let mut line = serde_json::to_vec(&event)?;
             line.push(b'\n');
             write_whole(path, file, &line)?;
+        }
+        if let Some((_, live)) = &self.games {
+            live.hear(&event, |pairing| names(pairing, game));
         }
         match event {
             Event::GameFinished(finished) => {
@@ -236,6 +251,11 @@ impl Sinks {
     /// was meant to, by its test.
     pub(super) fn finish(mut self, game: &Match, out: &mut impl Write) -> anyhow::Result<bool> {
         self.live.clear();
+        if let Some((path, live)) = self.games.take()
+            && let Err(error) = live.finish()
+        {
+            super::note(&format!("{} could not be kept up: {error}", shown(&path)));
+        }
         if let Some((path, mut file)) = self.pgn.take() {
             for text in std::mem::take(&mut self.order).rest().flatten() {
                 write_whole(&path, &mut file, text.as_bytes())?;
@@ -252,6 +272,13 @@ impl Sinks {
         }
         Ok(self.decided.is_some())
     }
+}
+
+/// A game of the live file, by its number in the match.
+fn names(pairing: &Pairing, game: &Match) -> Names {
+    let name = |engine: usize| safe(&game.engines[engine].name);
+    let id = (pairing.game + 1).to_string();
+    Names { id, white: name(pairing.white), black: name(pairing.black) }
 }
 
 /// `Elo 12.3 ± 4.5, nElo 20.1 ± 7.7, LOS 97.2 %, draws 31.0 %`.

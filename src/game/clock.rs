@@ -60,6 +60,15 @@ impl TimeControl {
         moves: None,
     };
 
+    /// What a clock shows at the beginning; none without a clock.
+    #[must_use]
+    pub fn base(&self) -> Option<Duration> {
+        match self {
+            TimeControl::Clock { base, .. } => Some(*base),
+            _ => None,
+        }
+    }
+
     /// True if an engine that knows only rule 7.9 can play it: a clock without periods.
     #[must_use]
     pub fn is_plain_clock(&self) -> bool {

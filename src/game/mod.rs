@@ -9,6 +9,7 @@ pub mod end;
 pub mod go;
 pub mod legal;
 mod movetext;
+pub mod notation;
 pub mod openings;
 pub mod pgn;
 pub mod play;

@@ -4,17 +4,22 @@
 use std::time::{Duration, SystemTime};
 
 use serde::{Serialize, Serializer};
-use shakmaty::{ByColor, CastlingMode, Color};
+use shakmaty::{ByColor, CastlingMode, Chess, Color};
 
 use super::engine::Remains;
 use super::schedule::Pairing;
+use crate::game::notation;
 use crate::model::evidence::{ExitHow, Left};
 use crate::model::game::record::{GameRecord, PlyRecord, Unanswered};
 use crate::model::game::result::GameResult;
 use crate::model::game::score::Score;
+use crate::model::text::escape;
 
 /// The version of the stream's form; it changes when a reader of an older one would read wrongly.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
+
+/// So much of an expected line is told, in characters; the journal of an event keeps as much.
+pub const LONGEST_PV: usize = 400;
 
 /// One thing that happened.
 #[derive(Debug, Serialize)]
@@ -69,6 +74,9 @@ pub enum Event {
         /// Its place in the plan.
         #[serde(flatten)]
         pairing: Pairing,
+        /// The board at the engines' first move; told only where the moves are.
+        #[serde(flatten)]
+        board: Option<Box<Board>>,
     },
     /// A move was played; told only where that was asked for.
     MovePlayed(Box<MovePlayed>),
@@ -83,8 +91,42 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// The game that it is of, where it is of one.
+    #[must_use]
+    pub fn pairing(&self) -> Option<&Pairing> {
+        match self {
+            Event::GameStarted { pairing, .. } => Some(pairing),
+            Event::MovePlayed(played) => Some(&played.pairing),
+            Event::GameFinished(finished) => Some(&finished.pairing),
+            _ => None,
+        }
+    }
+}
+
+/// A game's board and clocks when its engines begin, or go on.
+#[derive(Clone, Debug)]
+pub struct Board {
+    /// The position.
+    pub position: Chess,
+    /// Both clocks; none where there is no clock.
+    pub clocks: ByColor<Option<Duration>>,
+}
+
+impl Serialize for Board {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct View {
+            fen: String,
+            clocks: Both<Option<u64>>,
+        }
+        let clocks = Both::of(self.clocks.map(|clock| clock.map(whole_micros)));
+        View { fen: notation::fen(&self.position), clocks }.serialize(serializer)
+    }
+}
+
 /// A move of a game that is under way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct MovePlayed {
     /// The game.
     pub pairing: Pairing,
@@ -98,17 +140,52 @@ pub struct MovePlayed {
     pub clocks: ByColor<Duration>,
     /// The line of play that its search expected, in UCI's words.
     pub pv: Vec<u8>,
+    /// The position before it.
+    pub before: Chess,
 }
 
 impl Serialize for MovePlayed {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
+        #[serde(rename_all = "kebab-case")]
         struct View<'a> {
             game: usize,
             number: usize,
+            side: &'static str,
+            san: String,
+            fen: String,
+            clocks: Both<u64>,
             ply: MoveView<'a>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            seldepth: Option<u32>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            nodes: Option<u64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            speed: Option<u64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            hashfull: Option<u32>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            table_hits: Option<u64>,
+            #[serde(skip_serializing_if = "String::is_empty")]
+            pv: String,
         }
-        let view = View { game: self.pairing.game, number: self.number, ply: MoveView(&self.ply) };
+        let (san, after) = notation::played(&self.before, self.ply.played);
+        let info = &self.ply.info;
+        let view = View {
+            game: self.pairing.game,
+            number: self.number,
+            side: self.mover.fold_wb("white", "black"),
+            san,
+            fen: notation::fen(&after),
+            clocks: Both::of(self.clocks.map(whole_micros)),
+            ply: MoveView(&self.ply),
+            seldepth: info.seldepth,
+            nodes: info.nodes,
+            speed: info.speed,
+            hashfull: info.hashfull,
+            table_hits: info.table_hits,
+            pv: escape(&self.pv, LONGEST_PV),
+        };
         view.serialize(serializer)
     }
 }
@@ -149,8 +226,7 @@ impl Serialize for Finished {
             opening: record.opening.moves().iter().map(uci).collect(),
             moves: record.plies.iter().map(MoveView).collect(),
             unanswered: record.unanswered.map(UnansweredView),
-            white: remains(Color::White),
-            black: remains(Color::Black),
+            remains: Both { white: remains(Color::White), black: remains(Color::Black) },
         }
         .serialize(serializer)
     }
@@ -171,8 +247,20 @@ struct FinishedView<'a> {
     opening: Vec<String>,
     moves: Vec<MoveView<'a>>,
     unanswered: Option<UnansweredView>,
-    white: Option<RemainsView<'a>>,
-    black: Option<RemainsView<'a>>,
+    remains: Both<Option<RemainsView<'a>>>,
+}
+
+/// Of both sides.
+#[derive(Serialize)]
+struct Both<T> {
+    white: T,
+    black: T,
+}
+
+impl<T> Both<T> {
+    fn of(both: ByColor<T>) -> Both<T> {
+        Both { white: both.white, black: both.black }
+    }
 }
 
 #[derive(Serialize)]
@@ -233,7 +321,11 @@ impl Serialize for UnansweredView {
 
 /// Times in the stream are whole microseconds; stamps count from the beginning of the match.
 fn micros<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u64(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
+    serializer.serialize_u64(whole_micros(*time))
+}
+
+fn whole_micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

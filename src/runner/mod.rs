@@ -6,6 +6,7 @@ mod engine;
 pub mod events;
 mod heartbeat;
 pub mod in_order;
+pub mod live;
 mod match_;
 pub mod schedule;
 pub mod score;

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant, SystemTime};
 
-use shakmaty::{ByColor, Color};
+use shakmaty::{ByColor, Chess, Color, Position};
 
 use super::affinity::{Affinity, Cores};
 use super::engine::{Missing, QuitLate, Remains, Seat};
-use super::events::{Event, Finished, MovePlayed};
+use super::events::{Board, Event, Finished, MovePlayed};
 use super::heartbeat::Heartbeat;
 use super::match_::{Given, Match, Restart};
 use super::schedule::Pairing;
@@ -84,11 +84,18 @@ impl<'a> Worker<'a> {
         for (engine, seat) in std::mem::take(&mut self.seats) {
             self.end(engine, seat);
         }
-        self.tell(Event::GameStarted { pairing });
         let game = self.shared.game;
+        let controls = ByColor { white: white.engine.control, black: black.engine.control };
+        let mut position = game.tell_moves.then(|| beginning(given));
+        let board = position.clone().map(|position| {
+            let resumed = given.resume.as_ref().map(|resume| resume.clocks.map(Some));
+            let clocks = resumed.unwrap_or_else(|| controls.map(|control| control.base()));
+            Box::new(Board { position, clocks })
+        });
+        self.tell(Event::GameStarted { pairing, board });
         let terms = Terms {
             opening: &given.opening,
-            controls: ByColor { white: white.engine.control, black: black.engine.control },
+            controls,
             patience: game.patience,
             material: game.material,
             rules: game.rules,
@@ -100,10 +107,12 @@ impl<'a> Worker<'a> {
         let players = ByColor { white: &mut white, black: &mut black };
         let events = &self.events;
         let mut record = play_watched(&terms, players, &mut |played| {
-            if game.tell_moves {
+            if let Some(position) = &mut position {
                 let Played { number, mover, ply, clocks, pv } = played;
+                let before = position.clone();
+                position.play_unchecked(ply.played);
                 let (ply, pv) = (ply.clone(), pv.to_vec());
-                let told = MovePlayed { pairing, number, mover, ply, clocks, pv };
+                let told = MovePlayed { pairing, number, mover, ply, clocks, pv, before };
                 let _ = events.send(Event::MovePlayed(Box::new(told)));
             }
         });
@@ -250,6 +259,16 @@ impl<'a> Worker<'a> {
             self.tell(Event::EngineLeft { engine, left });
         }
     }
+}
+
+/// The position in which the engines of a game are asked for their first move now.
+fn beginning(given: &Given) -> Chess {
+    let mut position = given.opening.start();
+    let before = given.resume.iter().flat_map(|resume| &resume.plies).map(|ply| ply.played);
+    for one in given.opening.moves().iter().copied().chain(before) {
+        position.play_unchecked(one);
+    }
+    position
 }
 
 /// The reason why an engine was lost, with its refusals before.

@@ -5,6 +5,7 @@ mod plan;
 mod replay;
 mod run;
 mod seal;
+mod stream;
 mod views;
 
 use std::io::Write;

@@ -5,16 +5,20 @@ use std::io::Write;
 use anyhow::Context;
 
 use super::failed;
+use super::stream::Stream;
 use crate::cli::EventRunArgs;
 use crate::cmd::progress::ProgressLine;
+use crate::cmd::{tell, with_causes};
 use crate::engine::stop::Stop;
 use crate::event::conduct::{self, Audience, Outcome};
 use crate::event::config::Config;
+use crate::event::journal::record::GameStarted;
 use crate::event::ratings::EventRatings;
 use crate::event::standings::Standings;
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
 use crate::model::words::{all, counted};
+use crate::runner::events::Event;
 use crate::view::look::Look;
 use crate::view::{event_ratings, human, standings, text};
 
@@ -26,9 +30,17 @@ pub(super) fn run(
 ) -> anyhow::Result<Exit> {
     let stop = Stop::new().context("a descriptor for stopping")?;
     super::super::match_::listen_to_signals(&stop);
+    let stream = match Stream::open(config, args) {
+        Ok(stream) => stream,
+        Err(error) => {
+            tell(&with_causes(&error));
+            return Ok(Exit::Usage);
+        }
+    };
     let mut page =
-        Page { out, quiet: args.quiet, line: ProgressLine::new(args.quiet), failed: None };
+        Page { out, quiet: args.quiet, line: ProgressLine::new(args.quiet), failed: None, stream };
     let outcome = conduct::run(config, &stop, &mut page);
+    page.stream.finish();
     if let Some(error) = page.failed {
         // The event goes on without somebody who listens; the outcome alone cannot be told.
         let _ = writeln!(std::io::stderr(), "the output was lost: {error}");
@@ -96,6 +108,7 @@ struct Page<'a, W: Write> {
     quiet: bool,
     line: ProgressLine,
     failed: Option<std::io::Error>,
+    stream: Stream,
 }
 
 impl<W: Write> Page<'_, W> {
@@ -129,6 +142,10 @@ impl<W: Write> Audience for Page<'_, W> {
 
     fn wants_tables(&self) -> bool {
         !self.quiet && self.failed.is_none()
+    }
+
+    fn heard(&mut self, event: &Event, game: Option<&GameStarted>) {
+        self.stream.hear(event, game);
     }
 
     fn table(&mut self, counted: &Standings, ratings: &EventRatings) {

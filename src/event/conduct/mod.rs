@@ -15,7 +15,7 @@ use super::field::Field;
 use super::history;
 use super::interrupted::{self, Verdict};
 use super::journal::record::{
-    Frozen, FrozenBook, Header, Record, StageFinished, StageStarted, Update,
+    Frozen, FrozenBook, GameStarted, Header, Record, StageFinished, StageStarted, Update,
 };
 use super::journal::{self, Journal};
 use super::ledger::Ledger;
@@ -33,6 +33,7 @@ use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::model::words::{all, counted};
 use crate::runner::Engine;
+use crate::runner::events::Event;
 pub use error::EventError;
 use play::{Batch, GoingOn, NotStarted};
 
@@ -93,6 +94,8 @@ pub trait Audience {
     fn refused(&mut self, report: &EntryReport);
     /// Whether tables are worth making.
     fn wants_tables(&self) -> bool;
+    /// An event of the games, when the journal has it, with the game that it is of.
+    fn heard(&mut self, _event: &Event, _game: Option<&GameStarted>) {}
     /// The table and the ratings after a game (rule 5.2).
     fn table(&mut self, standings: &Standings, ratings: &EventRatings);
 }

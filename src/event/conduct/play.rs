@@ -116,13 +116,17 @@ impl Conductor<'_> {
         };
         let mut failed = None;
         runner::run(&game, stop, |event| {
-            if failed.is_none()
-                && let Err(error) = self.hear(event, &mut hearing)
-            {
+            if failed.is_some() {
+                return;
+            }
+            if let Err(error) = self.hear(&event, &mut hearing) {
                 // What cannot be kept is not played.
                 stop.raise(Level::Now);
                 failed = Some(error);
+                return;
             }
+            let game = event.pairing().map(|pairing| &upcoming[pairing.game].started);
+            self.audience.heard(&event, game);
         })?;
         failed.map_or(Ok(hearing.missing), Err)
     }
@@ -194,30 +198,31 @@ impl Conductor<'_> {
     }
 
     /// Keeps what happened before anything follows from it.
-    fn hear(&mut self, event: Event, hearing: &mut Hearing<'_>) -> Result<(), EventError> {
+    fn hear(&mut self, event: &Event, hearing: &mut Hearing<'_>) -> Result<(), EventError> {
         if hearing.stop.level() == Level::GoOn && self.config.pause_marker().exists() {
             let _ = std::fs::remove_file(self.config.pause_marker());
             self.audience.say("a pause was asked for: the games under way are finished");
             hearing.stop.raise(Level::FinishGames);
         }
         match event {
-            Event::GameStarted { pairing } => {
+            Event::GameStarted { pairing, .. } => {
                 let started = &hearing.upcoming[pairing.game].started;
                 self.keep(Record::GameStarted(GameStarted { at: now(), ..started.clone() }))
             }
-            Event::MovePlayed(played) => self.moved(&played, hearing),
-            Event::GameFinished(game) => self.ended(&game, hearing),
+            Event::MovePlayed(played) => self.moved(played, hearing),
+            Event::GameFinished(game) => self.ended(game, hearing),
             Event::EngineKilled { engine, why, exit, stderr } => {
-                let entry = hearing.names[engine].clone();
+                let entry = hearing.names[*engine].clone();
                 let exit = exit.map(|exit| exit.to_string());
                 let how = exit.as_ref().map(|exit| format!(" ({exit})")).unwrap_or_default();
                 self.audience.say(&format!("{entry} was ended: {why}{how}"));
+                let (why, stderr) = (why.clone(), stderr.clone());
                 self.keep(Record::EngineKilled(EngineKilled { entry, why, exit, stderr }))
             }
             Event::Unasked { engine, said } => {
                 let text = format!(
                     "{} said {said:?} without being asked; it was passed over",
-                    hearing.names[engine]
+                    hearing.names[*engine]
                 );
                 self.audience.say(&text);
                 self.keep(Record::Note { text })

@@ -314,6 +314,12 @@ impl Config {
         name.into()
     }
 
+    /// The file with the games under way, where a runner keeps one.
+    #[must_use]
+    pub fn live_file(&self) -> PathBuf {
+        self.journal.with_extension("live.json")
+    }
+
     /// A game's id: the same whenever and wherever the event is played.
     #[must_use]
     pub fn game_id(&self, stage: &Stage, at: RoundGame, white: &str, black: &str) -> String {

@@ -155,7 +155,7 @@ pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progr
             }
         });
         let run = runner::run(&game, stop, |event| match event {
-            Event::GameStarted { pairing } => {
+            Event::GameStarted { pairing, .. } => {
                 progress(&format!("game {} of {wanted}", pairing.game + 1));
             }
             Event::GameFinished(finished) => {

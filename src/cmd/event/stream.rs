@@ -1,0 +1,88 @@
+//! What `gate4k event run` tells of its games while they are played: `--events` and `--live`.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use serde::Serialize;
+
+use crate::cli::EventRunArgs;
+use crate::cmd::note;
+use crate::event::config::Config;
+use crate::event::journal::record::GameStarted;
+use crate::model::text::{escape, shown};
+use crate::runner::events::Event;
+use crate::runner::live::{LiveFile, Names};
+
+/// The files that were asked for. None of them is the event: one that cannot be written any more is given up, and
+/// the event goes on.
+pub(super) struct Stream {
+    events: Option<(PathBuf, File)>,
+    live: Option<(PathBuf, LiveFile)>,
+}
+
+/// A line of the events, with the game's id in the event: numbers of games count within a batch only.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    event: &'a Event,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+}
+
+impl Stream {
+    pub(super) fn open(config: &Config, args: &EventRunArgs) -> anyhow::Result<Stream> {
+        let events = match &args.events {
+            Some(path) => {
+                let file = OpenOptions::new().append(true).create(true).open(path);
+                Some((path.clone(), file.with_context(|| cannot(path))?))
+            }
+            None => None,
+        };
+        let live = match args.live {
+            true => {
+                let path = config.live_file();
+                let live = LiveFile::start(&path).with_context(|| cannot(&path))?;
+                Some((path, live))
+            }
+            false => None,
+        };
+        Ok(Stream { events, live })
+    }
+
+    pub(super) fn hear(&mut self, event: &Event, game: Option<&GameStarted>) {
+        if let Some((_, live)) = &self.live {
+            live.hear(event, |_| names(game));
+        }
+        if let Some((path, file)) = &mut self.events {
+            let line = Line { event, id: game.map(|game| game.id.as_str()) };
+            let text = serde_json::to_string(&line).map_err(std::io::Error::from);
+            // One write for one line, so that no reader sees half of it.
+            if let Err(error) = text.and_then(|text| file.write_all((text + "\n").as_bytes())) {
+                note(&format!("{}: {error}; the event goes on without it", cannot(path)));
+                self.events = None;
+            }
+        }
+    }
+
+    pub(super) fn finish(&mut self) {
+        if let Some((path, live)) = self.live.take()
+            && let Err(error) = live.finish()
+        {
+            note(&format!("{}: {error}", cannot(&path)));
+        }
+    }
+}
+
+fn cannot(path: &std::path::Path) -> String {
+    format!("cannot write {}", shown(path))
+}
+
+fn names(game: Option<&GameStarted>) -> Names {
+    let [id, white, black] = match game {
+        Some(game) => [&game.id, &game.white, &game.black].map(|name| escape(name.as_bytes(), 400)),
+        None => Default::default(),
+    };
+    Names { id, white, black }
+}
