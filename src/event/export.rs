@@ -56,7 +56,8 @@ pub fn pgn(config: &Config, take: &mut dyn FnMut(&str)) -> Result<(), JournalErr
     Ok(())
 }
 
-fn one(
+/// A finished game as PGN; none where its moves are not legal.
+pub(super) fn one(
     config: &Config,
     started: &GameStarted,
     plies: &[Ply],

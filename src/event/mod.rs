@@ -1,5 +1,6 @@
 //! The event's pure rooms: what was played, in what order it must be played, who stands where.
 
+pub mod broadcast;
 pub mod conduct;
 pub mod config;
 pub mod duel;

@@ -13,7 +13,7 @@ pub mod record;
 mod repair;
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -183,7 +183,7 @@ pub fn read(
     path: &Path,
     take: &mut dyn FnMut(u64, Record) -> Result<(), String>,
 ) -> Result<Option<Torn>, JournalError> {
-    Ok(scan(path, &open(path)?, u64::MAX, &mut |_| true, take)?.1)
+    Ok(scan(path, &open(path)?, Position::default(), u64::MAX, &mut |_| true, take)?.1)
 }
 
 /// As [`read`], for readers that want few kinds of records: `wanted` sees the text of each, and what it
@@ -196,7 +196,7 @@ pub fn read_some(
     wanted: &mut dyn FnMut(&str) -> bool,
     take: &mut dyn FnMut(u64, Record) -> Result<(), String>,
 ) -> Result<Option<Torn>, JournalError> {
-    Ok(scan(path, &open(path)?, u64::MAX, wanted, take)?.1)
+    Ok(scan(path, &open(path)?, Position::default(), u64::MAX, wanted, take)?.1)
 }
 
 /// The sum of the first `records` of a journal, or of all where it has fewer.
@@ -204,19 +204,57 @@ pub fn read_some(
 /// # Errors
 /// As for [`read`].
 pub fn mark(path: &Path, records: u64) -> Result<Mark, JournalError> {
-    let (at, _) = scan(path, &open(path)?, records, &mut |_| false, &mut |_, _| Ok(()))?;
+    let begin = Position::default();
+    let (at, _) = scan(path, &open(path)?, begin, records, &mut |_| false, &mut |_, _| Ok(()))?;
     Ok(Mark { records: at.number, sum: at.chain })
+}
+
+/// Reads a journal that somebody else writes, a part at a time.
+#[derive(Debug)]
+pub struct Reader {
+    path: PathBuf,
+    at: Position,
+}
+
+impl Reader {
+    /// Begins at the first record.
+    #[must_use]
+    pub fn new(path: &Path) -> Reader {
+        Reader { path: path.to_owned(), at: Position::default() }
+    }
+
+    /// Hands on the records that have come since the last time; one that is not whole yet is left for the next.
+    ///
+    /// # Errors
+    /// As for [`read`]; also where what was read before is not there any more. The reader is of no use then.
+    pub fn more(
+        &mut self,
+        take: &mut dyn FnMut(u64, Record) -> Result<(), String>,
+    ) -> Result<(), JournalError> {
+        let file = open(&self.path)?;
+        let failed = |source| JournalError::Read { path: self.path.clone(), source };
+        if file.metadata().map_err(failed)?.len() < self.at.offset {
+            let gone = io::Error::other("it is shorter than it was");
+            return Err(JournalError::Read { path: self.path.clone(), source: gone });
+        }
+        (self.at, _) = scan(&self.path, &file, self.at, u64::MAX, &mut |_| true, take)?;
+        Ok(())
+    }
 }
 
 fn scan(
     path: &Path,
     file: &File,
+    from: Position,
     most: u64,
     wanted: &mut dyn FnMut(&str) -> bool,
     take: &mut dyn FnMut(u64, Record) -> Result<(), String>,
 ) -> Result<(Position, Option<Torn>), JournalError> {
+    let mut file = file;
+    file.seek(SeekFrom::Start(from.offset))
+        .map_err(|source| JournalError::Read { path: path.to_owned(), source })?;
     let mut reader = BufReader::with_capacity(1 << 16, file);
-    let mut at = Position::default();
+    let mut at = from;
     let mut bytes = Vec::new();
     while at.number < most {
         bytes.clear();
@@ -348,7 +386,8 @@ impl Journal {
         if is_new {
             sync_directory(path).map_err(failed)?;
         }
-        let (at, torn) = scan(path, &file, u64::MAX, &mut |_| true, take)?;
+        let begin = Position::default();
+        let (at, torn) = scan(path, &file, begin, u64::MAX, &mut |_| true, take)?;
         let mut journal =
             Journal { path: path.to_owned(), file, at, text: String::new(), broken: false };
         if torn.is_some() {

@@ -1,0 +1,99 @@
+//! Follows a journal that a runner writes, and the live file that it may keep beside it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::SystemTime;
+
+use serde::Deserialize;
+
+use super::{Broadcast, GameKey};
+use crate::event::config::Config;
+use crate::event::journal::{JournalError, Reader};
+
+/// What has changed since the last look.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Games.
+    pub games: BTreeSet<GameKey>,
+    /// Whether more than the moves of games under way has: results, the schedule, the event's state.
+    pub has_turned: bool,
+}
+
+impl Changes {
+    /// Whether nothing has.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        self.games.is_empty() && !self.has_turned
+    }
+}
+
+/// An event that somebody else runs.
+#[derive(Debug)]
+pub struct Follower {
+    reader: Reader,
+    /// The event as far as it was read.
+    pub broadcast: Broadcast,
+}
+
+impl Follower {
+    /// Begins before the first record.
+    #[must_use]
+    pub fn new(config: &Config) -> Follower {
+        Follower { reader: Reader::new(&config.journal), broadcast: Broadcast::default() }
+    }
+
+    /// Reads what has come since the last time.
+    ///
+    /// # Errors
+    /// When it cannot be read or is damaged; a new follower may begin again.
+    pub fn look(&mut self) -> Result<Changes, JournalError> {
+        let broadcast = &mut self.broadcast;
+        self.reader.more(&mut |_, record| broadcast.apply(record))?;
+        Ok(Changes {
+            games: std::mem::take(&mut broadcast.changed),
+            has_turned: std::mem::take(&mut broadcast.has_turned),
+        })
+    }
+}
+
+/// The clock that runs in a game, as the live file tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Running {
+    /// The game's id.
+    pub id: String,
+    /// The moves that its engines have made.
+    pub plies: usize,
+    /// Since when.
+    pub since: SystemTime,
+}
+
+impl Running {
+    /// The games of a live file; none where there is no such file, or it is none.
+    #[must_use]
+    pub fn read(path: &Path) -> Vec<Running> {
+        #[derive(Deserialize)]
+        struct Document {
+            games: Vec<Game>,
+        }
+        #[derive(Deserialize)]
+        struct Game {
+            id: String,
+            since: String,
+            last: Option<Last>,
+        }
+        #[derive(Deserialize)]
+        struct Last {
+            number: usize,
+        }
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let games = serde_json::from_str::<Document>(&text).map(|document| document.games);
+        let games = games.unwrap_or_default().into_iter();
+        games
+            .filter_map(|game| {
+                let since = humantime::parse_rfc3339(&game.since).ok()?;
+                let plies = game.last.map_or(0, |last| last.number + 1);
+                Some(Running { id: game.id, plies, since })
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,282 @@
+//! An event for those who watch it: the games with all that is known of each move, made of the journal's records as
+//! they come, and the schedule with the times at which games are expected.
+
+mod follow;
+mod moves;
+mod timetable;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::config::Config;
+use super::export;
+use super::journal::record::{
+    Annulled, EngineKilled, GameFinished, GameStarted, Interrupted, Ply, Record, Then,
+};
+use super::ledger::Ledger;
+use super::standings::Standings;
+use crate::model::game::listed::RoundGame;
+
+pub use follow::{Changes, Follower, Running};
+pub use moves::ShownMove;
+pub use timetable::{Slot, State, progress, timetable};
+
+/// A game's place in the event, which is its address for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GameKey {
+    /// The stage, from 0.
+    pub stage: usize,
+    /// The place in its schedule.
+    pub at: RoundGame,
+}
+
+impl fmt::Display for GameKey {
+    /// `1-12.3`: the stage from 1, the round, the game.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.stage + 1, self.at)
+    }
+}
+
+/// A game as far as it has been played.
+#[derive(Clone, Debug)]
+pub struct Game {
+    /// How it began.
+    pub started: GameStarted,
+    /// The moves of its engines.
+    pub plies: Vec<Ply>,
+    /// Both clocks, White's first, in microseconds: after the last move, or as it went on after an interruption.
+    pub clocks: [u64; 2],
+    /// Its end, struck out where the organisers did that.
+    pub finished: Option<GameFinished>,
+    /// The decisions on its interruptions (rule 6.1).
+    pub rulings: Vec<Interrupted>,
+    /// Its engines that had to be killed.
+    pub killed: Vec<EngineKilled>,
+    /// The organisers' decision against it.
+    pub annulled: Option<Annulled>,
+}
+
+impl Game {
+    /// Its place.
+    #[must_use]
+    pub fn key(&self) -> GameKey {
+        GameKey { stage: self.started.stage, at: self.started.place() }
+    }
+
+    /// Whether it is being played, or waits to go on.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.finished.is_none() && self.annulled.is_none()
+    }
+
+    /// As PGN; none while it is played.
+    #[must_use]
+    pub fn pgn(&self, config: &Config, ledger: &Ledger) -> Option<String> {
+        let finished = self.finished.as_ref()?;
+        let ratings = &ledger.stages.get(finished.stage)?.started.ratings;
+        let elo = |name: &String| ratings.get(name).copied();
+        let elo = shakmaty::ByColor { white: elo(&finished.white), black: elo(&finished.black) };
+        export::one(config, &self.started, &self.plies, finished, elo)
+    }
+}
+
+/// A stage as far as it has been played.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Who stands where.
+    pub standings: Standings,
+    /// The place of each game that the standings number, in their order.
+    pub places: Vec<Option<RoundGame>>,
+}
+
+/// An event as far as it has been played.
+#[derive(Clone, Debug, Default)]
+pub struct Broadcast {
+    /// Its state.
+    pub ledger: Ledger,
+    /// Its games by their place; of one that is played again, only the last.
+    pub games: BTreeMap<GameKey, Game>,
+    /// The games that have changed since somebody asked.
+    changed: BTreeSet<GameKey>,
+    /// Whether more than the moves of games under way has changed.
+    has_turned: bool,
+}
+
+impl Broadcast {
+    /// Takes in the next record.
+    ///
+    /// # Errors
+    /// Says why it cannot follow those before it.
+    pub fn apply(&mut self, record: Record) -> Result<(), String> {
+        self.note(&record);
+        self.ledger.apply(record)
+    }
+
+    fn note(&mut self, record: &Record) {
+        let mut turned = true;
+        match record {
+            Record::GameStarted(started) => self.started(started),
+            Record::Ply(ply) => {
+                turned = false;
+                if let Some(game) = self.open(&ply.id) {
+                    game.clocks = ply.clocks;
+                    game.plies.push(ply.clone());
+                }
+            }
+            Record::GameFinished(finished) => {
+                if let Some(game) = self.open(&finished.id) {
+                    game.finished = Some(finished.clone());
+                }
+            }
+            Record::Interrupted(ruling) => {
+                if let Some(game) = self.open(&ruling.id) {
+                    game.rulings.push(ruling.clone());
+                }
+            }
+            Record::EngineKilled(killed) => {
+                let plays = |game: &&mut Game| {
+                    let started = &game.started;
+                    game.is_open() && [&started.white, &started.black].contains(&&killed.entry)
+                };
+                // It is killed before the game that it lost has its end; an engine that plays two games at a time
+                // may have been lost in either.
+                let mut open: Vec<&mut Game> = self.games.values_mut().filter(plays).collect();
+                if let [game] = &mut open[..] {
+                    game.killed.push(killed.clone());
+                    let key = game.key();
+                    self.changed.insert(key);
+                }
+            }
+            Record::Annulled(annulled) => self.struck_out(annulled),
+            _ => {}
+        }
+        self.has_turned |= turned;
+    }
+
+    fn started(&mut self, started: &GameStarted) {
+        let key = GameKey { stage: started.stage, at: started.place() };
+        self.changed.insert(key);
+        match self.games.get_mut(&key) {
+            Some(game) if started.attempt > 1 => game.clocks = started.clocks,
+            _ => {
+                let game = Game {
+                    started: started.clone(),
+                    plies: Vec::new(),
+                    clocks: started.clocks,
+                    finished: None,
+                    rulings: Vec::new(),
+                    killed: Vec::new(),
+                    annulled: None,
+                };
+                self.games.insert(key, game);
+            }
+        }
+    }
+
+    fn struck_out(&mut self, annulled: &Annulled) {
+        let key = GameKey { stage: annulled.stage, at: annulled.place() };
+        self.changed.insert(key);
+        if let Some(game) = self.games.get_mut(&key) {
+            if let (Some(finished), Then::Nothing) = (&mut game.finished, annulled.then) {
+                finished.annul(&annulled.reason);
+            }
+            game.annulled = Some(annulled.clone());
+        }
+    }
+
+    /// The game of an id that is under way; it is taken to change.
+    fn open(&mut self, id: &str) -> Option<&mut Game> {
+        let started = &self.ledger.open.get(id)?.started;
+        let key = GameKey { stage: started.stage, at: started.place() };
+        self.changed.insert(key);
+        self.games.get_mut(&key)
+    }
+
+    /// The games that are being played, or wait to go on.
+    pub fn under_way(&self) -> impl Iterator<Item = &Game> {
+        self.ledger.open.values().filter_map(|open| {
+            let at = open.started.place();
+            self.games.get(&GameKey { stage: open.started.stage, at })
+        })
+    }
+
+    /// A stage that has begun, counted.
+    #[must_use]
+    pub fn table(&self, config: &Config, stage: usize) -> Option<Table> {
+        let state = self.ledger.stages.get(stage)?;
+        let field = state.field(config.crash_limit);
+        let mut standings = config.stages.get(stage)?.standings(&field);
+        standings.annulled = self.ledger.annulled_in(stage);
+        Some(Table { standings, places: field.games().iter().map(|game| game.at).collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::journal_games::tests::{finished, started};
+    use super::*;
+    use crate::event::journal::record::StageStarted;
+    use crate::model::game::ending::Termination;
+
+    pub(super) fn begun() -> Broadcast {
+        let mut broadcast = Broadcast::default();
+        let name = "S".to_owned();
+        let (seats, ratings) = (Vec::new(), BTreeMap::new());
+        let stage = StageStarted { stage: 0, name, seats, ratings, book: None };
+        broadcast.apply(Record::StageStarted(stage)).unwrap();
+        broadcast
+    }
+
+    fn ply(id: &str, number: usize, uci: &str, clocks: [u64; 2]) -> Record {
+        Record::Ply(Ply {
+            id: id.into(),
+            number,
+            uci: uci.into(),
+            used: 5,
+            clocks,
+            eval: None,
+            depth: None,
+            seldepth: None,
+            nodes: None,
+            speed: None,
+            hashfull: None,
+            table_hits: None,
+            pv: String::new(),
+            rules_in: (-1000, -1000),
+        })
+    }
+
+    #[test]
+    fn a_game_is_followed_through_a_crash_an_annulment_and_its_replay() {
+        let mut broadcast = begun();
+        let at = RoundGame { round: 2, game: 3 };
+        let mut game = finished("a", "b", at, "0-1", "e2e4 e7e5");
+        game.reason = Termination::Crash { exit: None };
+        let key = GameKey { stage: 0, at };
+        assert_eq!(key.to_string(), "1-2.3");
+        broadcast.apply(Record::GameStarted(started(&game))).unwrap();
+        broadcast.apply(ply(&game.id, 0, "e2e4", [7, 9])).unwrap();
+        assert_eq!(broadcast.under_way().count(), 1);
+        assert_eq!((broadcast.games[&key].plies.len(), broadcast.games[&key].clocks), (1, [7, 9]));
+        let killed =
+            EngineKilled { entry: "a".into(), why: "gone".into(), exit: None, stderr: vec![] };
+        broadcast.apply(Record::EngineKilled(killed)).unwrap();
+        broadcast.apply(Record::GameFinished(game.clone())).unwrap();
+        assert_eq!(broadcast.games[&key].killed.len(), 1);
+        assert!(!broadcast.games[&key].is_open());
+        let annulled = Annulled {
+            id: game.id.clone(),
+            stage: 0,
+            round: 2,
+            game: 3,
+            then: Then::PlayedAgain,
+            reason: "a test".into(),
+            at: String::new(),
+        };
+        broadcast.apply(Record::Annulled(annulled)).unwrap();
+        assert!(broadcast.games[&key].annulled.is_some());
+        broadcast.apply(Record::GameStarted(started(&game))).unwrap();
+        let again = &broadcast.games[&key];
+        assert!(again.is_open() && again.plies.is_empty() && again.killed.is_empty());
+    }
+}

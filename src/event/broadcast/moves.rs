@@ -1,0 +1,59 @@
+//! The moves of a game as they are shown: in both notations, with the position after each and the engine's figures.
+
+use shakmaty::uci::UciMove;
+use shakmaty::{Chess, Color, Position};
+
+use super::Game;
+use crate::event::journal::record::Ply;
+use crate::event::journal_games;
+use crate::game::notation::{self, LineMove};
+
+/// A move on the board.
+#[derive(Clone, Debug)]
+pub struct ShownMove<'a> {
+    /// Its side.
+    pub side: Color,
+    /// The number of the move, as people count.
+    pub number: u32,
+    /// As UCI writes it.
+    pub uci: String,
+    /// As people write it.
+    pub san: String,
+    /// The position after it.
+    pub fen: String,
+    /// Plies without a capture or a pawn's move, after it.
+    pub quiet: u32,
+    /// What is known of its search; none for a move of the opening.
+    pub ply: Option<&'a Ply>,
+    /// The line of play that its engine expected, from the position before it, as far as it is legal.
+    pub line: Vec<LineMove>,
+}
+
+impl Game {
+    /// Its moves, the opening's first; they end before one that is not legal.
+    #[must_use]
+    pub fn moves(&self) -> Vec<ShownMove<'_>> {
+        let mut position = Chess::default();
+        let opening = journal_games::moves(&self.started.opening).unwrap_or_default();
+        let mut shown: Vec<ShownMove<'_>> = Vec::with_capacity(opening.len() + self.plies.len());
+        for one in opening {
+            shown.push(step(&mut position, one, None));
+        }
+        for ply in &self.plies {
+            let word = ply.uci.parse::<UciMove>().ok();
+            let Some(one) = word.and_then(|word| word.to_move(&position).ok()) else { break };
+            shown.push(step(&mut position, one, Some(ply)));
+        }
+        shown
+    }
+}
+
+fn step<'a>(position: &mut Chess, one: shakmaty::Move, ply: Option<&'a Ply>) -> ShownMove<'a> {
+    let line = ply.map(|ply| notation::line(position, &ply.pv)).unwrap_or_default();
+    let (side, number) = (position.turn(), position.fullmoves().get());
+    let uci = one.to_uci(shakmaty::CastlingMode::Standard).to_string();
+    let (san, after) = notation::played(position, one);
+    *position = after;
+    let (fen, quiet) = (notation::fen(position), position.halfmoves());
+    ShownMove { side, number, uci, san, fen, quiet, ply, line }
+}

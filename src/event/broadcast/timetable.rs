@@ -1,0 +1,146 @@
+//! The games of a stage in their order, and when those to come are expected to begin.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, SystemTime};
+
+use super::{Broadcast, Game, GameKey};
+use crate::event::config::Config;
+use crate::event::journal::record::Then;
+use crate::event::ledger::StageState;
+use crate::event::outlook::LONG_GAME;
+use crate::game::clock::TimeControl;
+
+/// A game of a schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// Its place.
+    pub key: GameKey,
+    /// Who has White.
+    pub white: String,
+    /// Who has Black.
+    pub black: String,
+    /// How far it is.
+    pub state: State,
+}
+
+/// How far a game is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It has begun.
+    Begun,
+    /// It is due; the time is none while the event stands still.
+    Due(Option<SystemTime>),
+}
+
+/// The games of a stage that has begun, as far as they are planned, in the order of rounds.
+#[must_use]
+pub fn timetable(
+    config: &Config,
+    broadcast: &Broadcast,
+    stage: usize,
+    now: SystemTime,
+) -> Vec<Slot> {
+    let is_played_again = |game: &Game| {
+        game.annulled.as_ref().is_some_and(|annulled| annulled.then == Then::PlayedAgain)
+    };
+    let begun = broadcast.games.iter();
+    let begun = begun.filter(|(key, game)| key.stage == stage && !is_played_again(game));
+    let mut slots: Vec<Slot> = begun
+        .map(|(key, game)| Slot {
+            key: *key,
+            white: game.started.white.clone(),
+            black: game.started.black.clone(),
+            state: State::Begun,
+        })
+        .collect();
+    let mut times = starts(config, broadcast, now);
+    slots.extend(due(config, broadcast, stage).into_iter().map(|(key, white, black)| {
+        let at = times.as_mut().map(Starts::next);
+        Slot { key, white, black, state: State::Due(at) }
+    }));
+    slots.sort_by_key(|slot| slot.key);
+    slots
+}
+
+/// The games that have not begun, in order, with their engines.
+fn due(config: &Config, broadcast: &Broadcast, number: usize) -> Vec<(GameKey, String, String)> {
+    let (Some(stage), Some(state)) =
+        (config.stages.get(number), broadcast.ledger.stages.get(number))
+    else {
+        return Vec::new();
+    };
+    let seats = &state.started.seats;
+    let Ok(schedule) = stage.schedule(seats.len()) else { return Vec::new() };
+    if state.outcome.is_some() {
+        return Vec::new();
+    }
+    let field = state.field(config.crash_limit);
+    let out: BTreeSet<String> = field
+        .indices()
+        .filter(|engine| field.is_disqualified(*engine))
+        .map(|engine| field.engine(engine).name.clone())
+        .collect();
+    let due = stage.due(schedule, seats, state.results(), &out);
+    due.into_iter()
+        .filter_map(|pairing| {
+            let key = GameKey { stage: number, at: pairing.at };
+            let is_open = broadcast.games.get(&key).is_some_and(Game::is_open);
+            let name = |seat: usize| seats.get(seat).cloned().unwrap_or_default();
+            (!is_open).then(|| (key, name(pairing.white.0), name(pairing.black.0)))
+        })
+        .collect()
+}
+
+/// The moments at which games to come begin: whenever one of those before them is over.
+struct Starts {
+    /// When each of the places at which games are played is free.
+    free: Vec<SystemTime>,
+    each: Duration,
+}
+
+impl Starts {
+    fn next(&mut self) -> SystemTime {
+        // There is a place at least.
+        let Some(first) = self.free.iter_mut().min() else { return SystemTime::UNIX_EPOCH };
+        let begins = *first;
+        *first += self.each;
+        begins
+    }
+}
+
+/// None while nothing is played.
+fn starts(config: &Config, broadcast: &Broadcast, now: SystemTime) -> Option<Starts> {
+    let ledger = &broadcast.ledger;
+    if ledger.winner.is_some() || ledger.paused.is_some() {
+        return None;
+    }
+    let each = length(config, broadcast);
+    let mut free: Vec<SystemTime> = broadcast
+        .under_way()
+        .map(|game| {
+            let began = humantime::parse_rfc3339(&game.started.at).unwrap_or(now);
+            (began + each).max(now)
+        })
+        .collect();
+    free.resize(config.concurrency.get().max(free.len()).max(1), now);
+    Some(Starts { free, each })
+}
+
+/// How long a game takes: the mean of those played, and before the first a long one with all its time.
+fn length(config: &Config, broadcast: &Broadcast) -> Duration {
+    let played = broadcast.games.values().filter_map(|game| Some(game.finished.as_ref()?.lasted));
+    let (sum, games) = played.fold((0u64, 0u64), |(sum, games), one| (sum + one, games + 1));
+    match (sum.checked_div(games), config.control) {
+        (Some(mean), _) => Duration::from_micros(mean),
+        (None, TimeControl::Clock { base, increment, .. }) => 2 * (base + LONG_GAME * increment),
+        (None, _) => Duration::ZERO,
+    }
+}
+
+/// How many games of a stage have ended, and how many are planned in all.
+#[must_use]
+pub fn progress(config: &Config, broadcast: &Broadcast, stage: usize) -> (usize, usize) {
+    let ended = broadcast.ledger.stages.get(stage).map_or(0, StageState::finished);
+    let open = broadcast.under_way().filter(|game| game.started.stage == stage).count();
+    (ended, ended + open + due(config, broadcast, stage).len())
+}
