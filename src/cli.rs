@@ -19,8 +19,8 @@ use crate::model::rule::{RULES, RuleId, UnknownRule};
 use crate::model::units::Bytes;
 use crate::sandbox::devices::DeviceClass;
 pub use event::{
-    AnnulArgs, DecideArgs, EventCommand, EventFile, EventRunArgs, EventVerifyArgs, ExportArgs,
-    ExportWhat, FixArgs, ForfeitArgs, NewArgs, ReplayArgs, ReplayFormat, SealArgs,
+    AnnulArgs, DecideArgs, EventCommand, EventFile, EventRunArgs, EventVerifyArgs, ExportWhat,
+    FixArgs, ForfeitArgs, NewArgs, ReplayArgs, ReplayFormat, SealArgs, ServeArgs, SiteArgs,
 };
 pub use play::{DrawChoice, MatchArgs, PgnStyle};
 pub use report::{ReportFormat, ReportPath, ReportTo};

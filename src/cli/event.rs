@@ -1,5 +1,7 @@
 //! The words of `gate4k event`.
 
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -25,8 +27,11 @@ pub enum EventCommand {
     Seal(SealArgs),
     /// Cut off a last record that a crash of the host has left damaged, and keep a copy of it
     Repair(EventFile),
-    /// Print the games or the state of an event
-    Export(ExportArgs),
+    /// Show an event to visitors while it is played: a process of its own, which only reads
+    Serve(ServeArgs),
+    /// Print the games or the state of an event, or write it as a site
+    #[command(subcommand)]
+    Export(ExportWhat),
     /// Decide a tie that the rules leave to the organisers (rule 3.1.7)
     Decide(DecideArgs),
     /// Strike out a game: it counts for nobody and is not played again
@@ -99,28 +104,62 @@ pub struct SealArgs {
     pub sign_key: PathBuf,
 }
 
-/// `gate4k event export`.
+/// `gate4k event serve`.
 #[derive(Clone, Debug, Args)]
-pub struct ExportArgs {
-    /// What to print
-    #[arg(value_enum, value_name = "pgn|json|html|settings")]
-    pub what: ExportWhat,
+pub struct ServeArgs {
     /// The event
     #[command(flatten)]
     pub file: EventFile,
+    /// The address to listen on; port 0 takes any that is free
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4096")]
+    pub listen: SocketAddr,
+    /// A name by which visitors may ask for it, besides the loopback's; without one, an address that is not the
+    /// loopback's answers to any name
+    #[arg(long, value_name = "HOST")]
+    pub name: Vec<String>,
+    /// The most connections at a time; each page that is open has one
+    #[arg(long, value_name = "N", default_value = "500")]
+    pub visitors: NonZeroUsize,
 }
 
-/// What `gate4k event export` prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// `gate4k event export`.
+#[derive(Clone, Debug, Subcommand)]
 pub enum ExportWhat {
-    /// Every finished game, in the event's own form
-    Pgn,
-    /// The standings of every stage as JSON
-    Json,
-    /// The standings of every stage as one page
-    Html,
-    /// The event file that the journal was begun with
-    Settings,
+    /// Print every finished game, in the event's own form
+    Pgn(EventFile),
+    /// Print the standings of every stage, the schedule and the ratings as JSON
+    Json(EventFile),
+    /// Print the page of the event as one file that stands alone, without its games
+    Html(EventFile),
+    /// Print the event file that the journal was begun with
+    Settings(EventFile),
+    /// Write the event as a site that needs no server: the pages that `gate4k event serve` shows
+    Site(SiteArgs),
+}
+
+impl ExportWhat {
+    /// The event.
+    #[must_use]
+    pub fn file(&self) -> &EventFile {
+        match self {
+            ExportWhat::Pgn(file)
+            | ExportWhat::Json(file)
+            | ExportWhat::Html(file)
+            | ExportWhat::Settings(file) => file,
+            ExportWhat::Site(args) => &args.file,
+        }
+    }
+}
+
+/// `gate4k event export site`.
+#[derive(Clone, Debug, Args)]
+pub struct SiteArgs {
+    /// The directory to write to; files of an earlier export are replaced
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// The event
+    #[command(flatten)]
+    pub file: EventFile,
 }
 
 /// `gate4k event decide`.

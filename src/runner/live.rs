@@ -248,7 +248,8 @@ mod tests {
         let path = dir.path().join("live.json");
         let live = LiveFile::start(&path).unwrap();
         assert_eq!(read(&path)["games"], Value::Array(Vec::new()));
-        let names = |_: &Pairing| Names { id: "7".into(), white: "A\n".into(), black: "<b>".into() };
+        let names =
+            |_: &Pairing| Names { id: "7".into(), white: "A\n".into(), black: "<b>".into() };
         let clocks = ByColor { white: Some(Duration::from_secs(9)), black: None };
         let board = Some(Box::new(Board { position: Chess::default(), clocks }));
         live.hear(&Event::GameStarted { pairing: pairing(0), board }, names);

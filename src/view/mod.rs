@@ -17,6 +17,7 @@ pub mod ratings;
 pub mod replay;
 pub mod rules;
 pub mod sarif;
+pub mod site;
 pub mod size;
 pub mod standings;
 mod styled;

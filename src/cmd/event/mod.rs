@@ -1,10 +1,12 @@
 //! `gate4k event`: a whole event, from its file to its winner.
 
+mod export;
 mod organise;
 mod plan;
 mod replay;
 mod run;
 mod seal;
+mod serve;
 mod stream;
 mod views;
 
@@ -33,8 +35,9 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
         }
         EventCommand::Seal(args) => with(&args.file.event, |config| seal::seal(config, args, out)),
         EventCommand::Repair(file) => with(&file.event, |config| organise::repair(config, out)),
-        EventCommand::Export(args) => {
-            with(&args.file.event, |config| views::export(config, args.what, out))
+        EventCommand::Serve(args) => with(&args.file.event, |config| serve::run(config, args, out)),
+        EventCommand::Export(what) => {
+            with(&what.file().event, |config| export::run(config, what, out))
         }
         EventCommand::Decide(args) => {
             with(&args.file.event, |config| organise::decide(config, args, out))

@@ -2,10 +2,8 @@
 
 use std::io::Write;
 
-use crate::cli::ExportWhat;
 use crate::cmd::tell;
 use crate::event::config::Config;
-use crate::event::export;
 use crate::event::journal::{self, JournalError};
 use crate::event::ledger::{Ledger, StageState};
 use crate::event::ratings::EventRatings;
@@ -141,68 +139,6 @@ pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Ex
     let ratings = event_ratings::text(&EventRatings::of(config, &ledger));
     if !ratings.is_empty() {
         write!(out, "\n{ratings}")?;
-    }
-    Ok(Exit::Success)
-}
-
-/// Prints it in another form.
-pub(super) fn export(
-    config: &Config,
-    what: ExportWhat,
-    out: &mut impl Write,
-) -> anyhow::Result<Exit> {
-    if what == ExportWhat::Pgn {
-        let mut failed = None;
-        let read = export::pgn(config, &mut |game| {
-            if failed.is_none()
-                && let Err(error) = out.write_all(game.as_bytes())
-            {
-                failed = Some(error);
-            }
-        });
-        return match (read, failed) {
-            (Err(error), _) => Ok(told(&error)),
-            (Ok(()), Some(error)) => Err(error.into()),
-            (Ok(()), None) => Ok(Exit::Success),
-        };
-    }
-    let ledger = match ledger(config) {
-        Ok((ledger, _)) => ledger,
-        Err(error) => return Ok(told(&error)),
-    };
-    let tables = tables(config, &ledger);
-    let ratings = EventRatings::of(config, &ledger);
-    match what {
-        ExportWhat::Settings => {
-            let settings = ledger.header.map(|header| header.settings).unwrap_or_default();
-            out.write_all(settings.as_bytes())?;
-        }
-        ExportWhat::Html => {
-            out.write_all(
-                standings::html_of_event(
-                    &config.event,
-                    &state(&ledger),
-                    &tables,
-                    &event_ratings::html(&ratings),
-                )
-                .as_bytes(),
-            )?;
-        }
-        ExportWhat::Json | ExportWhat::Pgn => {
-            let stages = tables.iter().map(|table| serde_json::to_value(standings::json(table)));
-            let stages = stages.collect::<Result<Vec<_>, _>>()?;
-            let entries: Vec<_> = ledger.receipts.values().collect();
-            let document = serde_json::json!({
-                "schema": "gate4k-event-1",
-                "event": config.event,
-                "winner": ledger.winner,
-                "entries": entries,
-                "annulled": ledger.annulled,
-                "stages": stages,
-                "ratings": event_ratings::json(&ratings),
-            });
-            writeln!(out, "{}", serde_json::to_string_pretty(&document)?)?;
-        }
     }
     Ok(Exit::Success)
 }

@@ -33,13 +33,19 @@ pub struct Follower {
     reader: Reader,
     /// The event as far as it was read.
     pub broadcast: Broadcast,
+    /// The clocks that run.
+    pub running: Vec<Running>,
 }
 
 impl Follower {
     /// Begins before the first record.
     #[must_use]
     pub fn new(config: &Config) -> Follower {
-        Follower { reader: Reader::new(&config.journal), broadcast: Broadcast::default() }
+        Follower {
+            reader: Reader::new(&config.journal),
+            broadcast: Broadcast::default(),
+            running: Vec::new(),
+        }
     }
 
     /// Reads what has come since the last time.
@@ -56,7 +62,28 @@ impl Follower {
     }
 }
 
-/// The clock that runs in a game, as the live file tells it.
+impl Follower {
+    /// Finds since when the clocks run: as the live file tells it where a runner keeps one, else since the journal
+    /// was last written to.
+    pub fn find_running(&mut self, config: &Config) {
+        let told = Running::read(&config.live_file());
+        let written = std::fs::metadata(&config.journal).and_then(|seen| seen.modified());
+        let written = written.unwrap_or_else(|_| SystemTime::now());
+        let before = std::mem::take(&mut self.running);
+        let open = self.broadcast.under_way();
+        self.running = open
+            .map(|game| {
+                let (id, plies) = (&game.started.id, game.plies.len());
+                let is_this = |running: &&Running| running.id == *id && running.plies == plies;
+                let known = told.iter().find(is_this).or_else(|| before.iter().find(is_this));
+                let since = Running { id: id.clone(), plies, since: written };
+                known.cloned().unwrap_or(since)
+            })
+            .collect();
+    }
+}
+
+/// The clock that runs in a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Running {
     /// The game's id.

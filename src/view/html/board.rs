@@ -8,14 +8,14 @@ use shakmaty::{CastlingMode, Chess, Color, File, Position, Rank, Square};
 use crate::view::markup::html;
 
 /// The pieces as symbols that every board of the page uses.
-pub(super) const PIECES: &str = include_str!("pieces.svg");
+pub(in crate::view) const PIECES: &str = include_str!("pieces.svg");
 
 /// The side of a square.
 const SQUARE: usize = 40;
 
 /// The board of a position, White below; nothing where it is none. `last` is the move that led to it, in
-/// UCI's words.
-pub(super) fn board(fen: &str, last: Option<&str>) -> String {
+/// UCI's words, and `label` what the picture is to those who do not see it.
+pub(in crate::view) fn board(fen: &str, last: Option<&str>, label: &str) -> String {
     let position =
         fen.parse().ok().and_then(|fen: Fen| fen.into_position(CastlingMode::Standard).ok());
     let Some(position): Option<Chess> = position else { return String::new() };
@@ -23,7 +23,7 @@ pub(super) fn board(fen: &str, last: Option<&str>) -> String {
     let mut out = format!(
         "<svg class=\"board\" viewBox=\"0 0 320 320\" role=\"img\" aria-label=\"{}\">\n\
          <path class=\"light\" d=\"M0 0h320v320h-320z\"/>\n<path class=\"dark\" d=\"{}\"/>\n",
-        html(&format!("the position at its end: {fen}")),
+        html(label),
         path(dark)
     );
     let squares = last.into_iter().flat_map(|word| [word.get(..2), word.get(2..4)]);
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn every_piece_stands_on_its_square_with_its_symbol() {
         let fen = "r1bqkb1r/pppp1Qpp/2n2n2/4p3/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 0 4";
-        let svg = board(fen, Some("h5f7"));
+        let svg = board(fen, Some("h5f7"), "");
         assert_eq!(svg.matches("<use ").count(), 31);
         assert!(svg.contains("#piece-q\" class=\"white\" x=\"200\" y=\"40\""), "{svg}");
         assert!(
@@ -94,8 +94,8 @@ mod tests {
 
     #[test]
     fn what_is_no_position_is_no_board() {
-        assert_eq!(board("8/8/8 w", None), "");
-        assert_eq!(board("<script>", Some("é")), "");
-        assert!(board("4k3/8/8/8/8/8/8/4K3 w - - 0 1", Some("é9x")).contains("<use "));
+        assert_eq!(board("8/8/8 w", None, ""), "");
+        assert_eq!(board("<script>", Some("é"), ""), "");
+        assert!(board("4k3/8/8/8/8/8/8/4K3 w - - 0 1", Some("é9x"), "").contains("<use "));
     }
 }

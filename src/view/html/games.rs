@@ -56,7 +56,8 @@ fn picture(out: &mut String, game: &PlayedGame) {
         game.plies(),
         html(&clean(&game.how()))
     );
-    out.push_str(&board(&game.fen, game.moves.last().map(|ply| &*ply.uci)));
+    let label = format!("the position at its end: {}", game.fen);
+    out.push_str(&board(&game.fen, game.moves.last().map(|ply| &*ply.uci), &label));
     let graph = graph(&game.moves);
     if !graph.is_empty() {
         let (white, black) = game.sides();

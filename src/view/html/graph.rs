@@ -23,7 +23,7 @@ struct At {
 }
 
 /// The graph; nothing where nobody thought.
-pub(super) fn graph(plies: &[PlayedPly]) -> String {
+pub(in crate::view) fn graph(plies: &[PlayedPly]) -> String {
     let longest = plies.iter().filter_map(|ply| ply.took).max();
     let Some(longest) = longest else { return String::new() };
     let step = (RIGHT - LEFT) / plies.len() as f64;

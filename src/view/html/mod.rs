@@ -7,4 +7,6 @@ mod page;
 mod size_bar;
 mod timeline;
 
+pub(in crate::view) use board::{PIECES, board};
+pub(in crate::view) use graph::graph;
 pub use page::check;

@@ -21,20 +21,8 @@ th,td{padding:.25rem .6rem;border-bottom:1px solid #8884;text-align:left;white-s
 pub fn html(standings: &Standings) -> String {
     let headline = headline(standings);
     let mut body = format!("<h1>{}</h1>\n", escaped(&headline));
-    section(&mut body, standings);
+    section(&mut body, standings, "h2", &|_| None);
     page(&headline, &body)
-}
-
-/// One page for an event: its name, how it stands, a section for each stage, and one after them.
-#[must_use]
-pub fn html_of_event(event: &str, state: &str, stages: &[Standings], more: &str) -> String {
-    let mut body = format!("<h1>{}</h1>\n<p>{}</p>\n", escaped(event), escaped(state));
-    for standings in stages {
-        body += &format!("<h1>{}</h1>\n", escaped(&headline(standings)));
-        section(&mut body, standings);
-    }
-    body += more;
-    page(event, &body)
 }
 
 fn page(title: &str, body: &str) -> String {
@@ -46,7 +34,13 @@ fn page(title: &str, body: &str) -> String {
     )
 }
 
-fn section(page: &mut String, standings: &Standings) {
+/// The table, what decided it, and the crosstable below a heading of this kind; `link` gives a game's address.
+pub(in crate::view) fn section(
+    page: &mut String,
+    standings: &Standings,
+    heading: &str,
+    link: &dyn Fn(&Cell) -> Option<String>,
+) {
     let sheet = Sheet::of(standings);
     *page += "<div class=\"wide\"><table>\n<thead><tr>";
     for column in &sheet.columns {
@@ -80,13 +74,20 @@ fn section(page: &mut String, standings: &Standings) {
         *page += "</ul>\n";
     }
     if standings.rows.len() > 1 {
-        cross(page, standings);
+        cross(page, standings, heading, link);
     }
 }
 
-fn cross(page: &mut String, standings: &Standings) {
-    *page += "<h2>Crosstable</h2>\n<div class=\"wide\"><table>\n<thead><tr>\
-              <th scope=\"col\" class=\"r\">#</th><th scope=\"col\">Engine</th>";
+fn cross(
+    page: &mut String,
+    standings: &Standings,
+    heading: &str,
+    link: &dyn Fn(&Cell) -> Option<String>,
+) {
+    *page += &format!(
+        "<{heading}>Crosstable</{heading}>\n<div class=\"wide\"><table>\n<thead><tr>\
+         <th scope=\"col\" class=\"r\">#</th><th scope=\"col\">Engine</th>"
+    );
     for row in &standings.rows {
         *page += &format!(
             "<th scope=\"col\" title=\"{}\">{}</th>",
@@ -110,7 +111,7 @@ fn cross(page: &mut String, standings: &Standings) {
                 *page += &format!(
                     "<td>{} <span class=\"games\">{}</span></td>",
                     total(results),
-                    results.iter().map(game).collect::<String>()
+                    results.iter().map(|cell| game(cell, link(cell))).collect::<String>()
                 );
             }
         }
@@ -119,18 +120,20 @@ fn cross(page: &mut String, standings: &Standings) {
     *page += "</tbody></table></div>\n";
 }
 
-fn game(cell: &Cell) -> String {
+fn game(cell: &Cell, link: Option<String>) -> String {
     let class = match cell.symbol() {
         '1' => "w",
         '=' => "d",
         _ => "l",
     };
-    format!(
-        "<span class=\"{class}\" title=\"game {}, {}\">{}</span>",
-        cell.game,
-        color(cell.color),
-        cell.symbol()
-    )
+    let (symbol, title) = (cell.symbol(), format!("game {}, {}", cell.game, color(cell.color)));
+    match link {
+        Some(link) => format!(
+            "<a class=\"{class}\" href=\"{}\" title=\"{title}\">{symbol}</a>",
+            escaped(&link)
+        ),
+        None => format!("<span class=\"{class}\" title=\"{title}\">{symbol}</span>"),
+    }
 }
 
 fn class(side: Side) -> &'static str {
@@ -157,16 +160,6 @@ mod tests {
             assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
         }
         assert!(page.contains("title=\"game 2, black\">=</span>"), "{page}");
-    }
-
-    #[test]
-    fn an_events_page_begins_with_the_event() {
-        let stages = [standings("a-b 1, b-a =", "4k"), standings("b-a 1", "4k")];
-        let page = html_of_event("E <1>", "over: a wins", &stages, "<p>more</p>\n");
-        assert!(page.contains("<title>E &lt;1&gt;</title>"), "{page}");
-        assert!(page.contains("<h1>E &lt;1&gt;</h1>\n<p>over: a wins</p>"), "{page}");
-        assert_eq!(page.matches("<h1>").count(), 3);
-        assert!(page.ends_with("<p>more</p>\n</body>\n</html>\n"), "{page}");
     }
 
     #[test]

@@ -7,7 +7,8 @@ mod markdown;
 mod text;
 
 pub use crosstable::crosstable;
-pub use html::{html, html_of_event};
+pub use html::html;
+pub(in crate::view) use html::section;
 pub use json::{STANDINGS_SCHEMA, json};
 pub use markdown::markdown;
 pub use text::text;

@@ -1,0 +1,88 @@
+//! `gate4k event export`: the event in other forms.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::SystemTime;
+
+use anyhow::Context;
+
+use super::views::told;
+use crate::cli::ExportWhat;
+use crate::event::broadcast::Follower;
+use crate::event::config::Config;
+use crate::event::export;
+use crate::model::exit::Exit;
+use crate::model::text::shown;
+use crate::model::words::counted;
+use crate::view::site::{File, Kind, Site};
+
+/// Prints or writes it.
+pub(super) fn run(
+    config: &Config,
+    what: &ExportWhat,
+    out: &mut impl Write,
+) -> anyhow::Result<Exit> {
+    if matches!(what, ExportWhat::Pgn(_)) {
+        return pgn(config, out);
+    }
+    let mut follower = Follower::new(config);
+    if let Err(error) = follower.look() {
+        return Ok(told(&error));
+    }
+    let kind = match what {
+        ExportWhat::Html(_) => Kind::Alone,
+        _ => Kind::Exported,
+    };
+    let broadcast = &follower.broadcast;
+    let site = Site { config, broadcast, running: &[], now: SystemTime::now(), kind };
+    match what {
+        ExportWhat::Settings(_) => {
+            let header = broadcast.ledger.header.as_ref();
+            let settings = header.map(|header| header.settings.as_str()).unwrap_or_default();
+            out.write_all(settings.as_bytes())?;
+        }
+        ExportWhat::Html(_) => out.write_all(site.front().as_bytes())?,
+        ExportWhat::Json(_) | ExportWhat::Pgn(_) => {
+            writeln!(out, "{}", serde_json::to_string_pretty(&site.document())?)?;
+        }
+        ExportWhat::Site(args) => {
+            let files = site.all_files();
+            let games = broadcast.games.len();
+            write(&args.dir, &files)?;
+            let place = shown(&args.dir.join("index.html"));
+            writeln!(
+                out,
+                "wrote {} with {}; open {place}",
+                shown(&args.dir),
+                counted(games, "game")
+            )?;
+        }
+    }
+    Ok(Exit::Success)
+}
+
+fn pgn(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
+    let mut failed = None;
+    let read = export::pgn(config, &mut |game| {
+        if failed.is_none()
+            && let Err(error) = out.write_all(game.as_bytes())
+        {
+            failed = Some(error);
+        }
+    });
+    match (read, failed) {
+        (Err(error), _) => Ok(told(&error)),
+        (Ok(()), Some(error)) => Err(error.into()),
+        (Ok(()), None) => Ok(Exit::Success),
+    }
+}
+
+fn write(dir: &Path, files: &[File]) -> anyhow::Result<()> {
+    for (name, text) in files {
+        let path = dir.join(name);
+        let parent = path.parent().unwrap_or(dir);
+        std::fs::create_dir_all(parent).with_context(|| shown(parent))?;
+        std::fs::write(&path, text).with_context(|| shown(&path))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,157 @@
+//! Questions and their answers: GET and HEAD, files of the map and nothing else.
+
+use std::time::SystemTime;
+
+use http_body_util::{Either, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode};
+use tokio::sync::watch;
+
+use super::changes::{self, Stream};
+use super::{Shelf, Stored};
+
+/// The way to the files.
+#[derive(Debug)]
+pub(super) struct Door {
+    names: Option<Vec<String>>,
+    shelf: watch::Receiver<Shelf>,
+    /// Tells this server from one before it.
+    began: u128,
+}
+
+impl Door {
+    pub(super) fn new(names: Option<Vec<String>>, shelf: watch::Receiver<Shelf>) -> Door {
+        let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Door { names, shelf, began: began.as_millis() }
+    }
+
+    /// Whether a question may come under this name. A page elsewhere whose name is made to lead here does not get in.
+    fn knows(&self, host: Option<&HeaderValue>) -> bool {
+        let Some(names) = &self.names else { return true };
+        let Some(host) = host.and_then(|host| host.to_str().ok()) else { return false };
+        let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let name = match host.rsplit_once(':') {
+            Some((name, port)) if is_port(port) => name,
+            _ => host,
+        };
+        names.iter().any(|known| known.eq_ignore_ascii_case(name))
+    }
+}
+
+type Body = Either<Full<Bytes>, Stream>;
+
+/// What a page may do, whatever strangers have put into its text; the pages say the same.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
+    base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+pub(super) fn answer(door: &Door, question: &Request<Incoming>) -> Response<Body> {
+    let headers = question.headers();
+    let mut response = if !door.knows(headers.get(header::HOST)) {
+        words(StatusCode::MISDIRECTED_REQUEST, "this server goes by another name; see --name\n")
+    } else if ![Method::GET, Method::HEAD].contains(question.method()) {
+        let mut refused =
+            words(StatusCode::METHOD_NOT_ALLOWED, "there is nothing here but to read\n");
+        refused.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+        refused
+    } else {
+        read(door, question.method(), question.uri().path(), headers)
+    };
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-cache"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+fn read(door: &Door, method: &Method, path: &str, headers: &HeaderMap) -> Response<Body> {
+    let name = match path.strip_prefix('/').unwrap_or(path) {
+        "" => "index.html",
+        name => name,
+    };
+    if name == "changes" {
+        let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+        let stream = match *method {
+            Method::GET => Either::Right(changes::stream(door.shelf.clone(), door.began, last)),
+            _ => Either::Left(Full::default()),
+        };
+        return with_type(Response::new(stream), "text/event-stream");
+    }
+    // The name is looked up as it stands: there is no path, so none can lead anywhere else.
+    let found = door.shelf.borrow().files.get(name).cloned();
+    match found {
+        Some(stored) => file(&stored, name, method, headers),
+        None => words(StatusCode::NOT_FOUND, "there is no such page; the event is at /\n"),
+    }
+}
+
+fn file(stored: &Stored, name: &str, method: &Method, headers: &HeaderMap) -> Response<Body> {
+    let known = headers.get(header::IF_NONE_MATCH).and_then(|tags| tags.to_str().ok());
+    let is_known = known.is_some_and(|tags| tags.split(',').any(|tag| tag.trim() == stored.tag));
+    let mut response = if is_known {
+        let mut response = Response::new(Either::Left(Full::default()));
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        response
+    } else if *method == Method::HEAD {
+        let mut response = Response::new(Either::Left(Full::default()));
+        response.headers_mut().insert(header::CONTENT_LENGTH, stored.bytes.len().into());
+        response
+    } else {
+        Response::new(Either::Left(Full::new(stored.bytes.clone())))
+    };
+    if let Ok(tag) = HeaderValue::from_str(&stored.tag) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    with_type(response, kind(name))
+}
+
+fn kind(name: &str) -> &'static str {
+    match name.rsplit('.').next() {
+        Some("html") => "text/html; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("json") => "application/json",
+        Some("pgn") => "application/vnd.chess-pgn; charset=utf-8",
+        _ => "text/plain; charset=utf-8",
+    }
+}
+
+fn words(status: StatusCode, text: &'static str) -> Response<Body> {
+    let mut response = Response::new(Either::Left(Full::new(Bytes::from_static(text.as_bytes()))));
+    *response.status_mut() = status;
+    with_type(response, kind(""))
+}
+
+fn with_type(mut response: Response<Body>, kind: &'static str) -> Response<Body> {
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn door(names: Option<&[&str]>) -> Door {
+        let names = names.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+        Door::new(names, watch::Sender::new(Shelf::default()).subscribe())
+    }
+
+    #[test]
+    fn only_names_that_are_known_get_in() {
+        let some = door(Some(&["localhost", "[::1]", "tv.example"]));
+        let knows = |host: &'static str| some.knows(Some(&HeaderValue::from_static(host)));
+        for host in ["localhost", "LOCALHOST:4096", "[::1]:80", "[::1]", "tv.example:443"] {
+            assert!(knows(host), "{host}");
+        }
+        for host in ["evil.example", "localhost.evil.example", "localhost:80:80", "", "[::2]:80"] {
+            assert!(!knows(host), "{host}");
+        }
+        assert!(!some.knows(None));
+        assert!(door(None).knows(None));
+    }
+}

@@ -1,0 +1,84 @@
+//! Connections: so many at a time, each for so long, none that does not read.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpStream;
+use tokio::sync::{Semaphore, watch};
+
+use super::answer::{Door, answer};
+use super::{Shelf, Terms};
+
+/// So long a visitor may take to ask, and may stay silent between two questions.
+const ASKING: Duration = Duration::from_secs(10);
+/// So long a visitor may leave unread what was sent: a dead one does for ever.
+const READING: Duration = Duration::from_secs(20);
+/// No connection is longer; a page that follows the event makes another by itself.
+const LONGEST: Duration = Duration::from_secs(3600);
+/// After an error of accepting (too many open files), so long is waited.
+const RESPITE: Duration = Duration::from_millis(100);
+const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 30\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+
+pub(super) async fn accept(
+    listener: TcpListener,
+    terms: Terms,
+    shelf: watch::Receiver<Shelf>,
+    mut stop: watch::Receiver<bool>,
+) -> io::Result<()> {
+    listener.set_nonblocking(true)?;
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    tokio::spawn(doorkeeper(listener, terms, shelf));
+    // Nobody can ask for it any more where the other end is gone, and it goes on.
+    if stop.wait_for(|stop| *stop).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+    Ok(())
+}
+
+async fn doorkeeper(
+    listener: tokio::net::TcpListener,
+    terms: Terms,
+    shelf: watch::Receiver<Shelf>,
+) {
+    let places = Arc::new(Semaphore::new(terms.visitors.get()));
+    let door = Arc::new(Door::new(terms.names, shelf));
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(RESPITE).await;
+            continue;
+        };
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+            // As far as it can be said at once: nobody waits for a visitor who is turned away.
+            let _ = stream.try_write(FULL);
+            continue;
+        };
+        let door = Arc::clone(&door);
+        tokio::spawn(async move {
+            let _ = tokio::time::timeout(LONGEST, visit(stream, door)).await;
+            drop(place);
+        });
+    }
+}
+
+/// Answers one connection's questions. A visitor that goes away is no error of ours.
+async fn visit(stream: TcpStream, door: Arc<Door>) {
+    let _ = stream.set_nodelay(true);
+    let limit = u32::try_from(READING.as_millis()).unwrap_or(u32::MAX);
+    let _ = rustix::net::sockopt::set_tcp_user_timeout(&stream, limit);
+    let service = service_fn(move |question| {
+        let door = Arc::clone(&door);
+        async move { Ok::<_, Infallible>(answer(&door, &question)) }
+    });
+    let _ = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(ASKING)
+        .max_buf_size(16 * 1024)
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
+}

@@ -1,0 +1,108 @@
+//! Shows files to visitors: a map in memory, and a stream that says when they have changed.
+//!
+//! It reads nothing and decides nothing. Whoever has the files hands them to the [`Publisher`]; a visitor who is slow
+//! or dead costs one connection of a bounded number, and is dropped.
+
+mod answer;
+mod changes;
+mod connection;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::TcpListener;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use hyper::body::Bytes;
+use tokio::sync::watch;
+
+use crate::model::text::sha256;
+
+/// The terms on which visitors are served.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// The names by which they may ask; none where any will do.
+    pub names: Option<Vec<String>>,
+    /// The most connections at a time.
+    pub visitors: NonZeroUsize,
+}
+
+/// A file as it is served.
+#[derive(Debug)]
+struct Stored {
+    bytes: Bytes,
+    /// A sum of its bytes, by which a visitor knows that it has them already.
+    tag: String,
+}
+
+/// The files, and how often they have changed.
+#[derive(Clone, Debug, Default)]
+struct Shelf {
+    files: Arc<BTreeMap<String, Arc<Stored>>>,
+    version: Version,
+}
+
+/// How often files have changed, by what visitors are told of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Version {
+    /// Those of games under way.
+    live: u64,
+    /// Those of the event.
+    event: u64,
+}
+
+/// What visitors are told of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// Nothing.
+    None,
+    /// A move was made.
+    Live,
+    /// More than that.
+    Event,
+}
+
+/// Puts files before visitors.
+#[derive(Debug)]
+pub struct Publisher(watch::Sender<Shelf>);
+
+impl Default for Publisher {
+    fn default() -> Publisher {
+        Publisher(watch::Sender::new(Shelf::default()))
+    }
+}
+
+impl Publisher {
+    /// Puts these files in the place of those of the same names.
+    pub fn put(&self, files: Vec<(String, String)>, news: News) {
+        let stored = files.into_iter().map(|(name, text)| {
+            let tag = format!("\"{}\"", &sha256(&text)[..24]);
+            (name, Arc::new(Stored { bytes: text.into(), tag }))
+        });
+        let stored: Vec<_> = stored.collect();
+        self.0.send_modify(|shelf| {
+            Arc::make_mut(&mut shelf.files).extend(stored);
+            match news {
+                News::None => {}
+                News::Live => shelf.version.live += 1,
+                News::Event => shelf.version.event += 1,
+            }
+        });
+    }
+
+    /// Serves visitors on the calling thread until `stop` is told.
+    ///
+    /// # Errors
+    /// When the socket cannot be used.
+    pub fn serve(
+        &self,
+        listener: TcpListener,
+        terms: Terms,
+        stop: watch::Receiver<bool>,
+    ) -> io::Result<()> {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+        let shelf = self.0.subscribe();
+        runtime.block_on(connection::accept(listener, terms, shelf, stop))
+    }
+}

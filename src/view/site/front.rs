@@ -1,0 +1,205 @@
+//! The page of an event.
+
+use maud::{Markup, PreEscaped, html};
+
+use super::shell::{shell, stamp};
+use super::stage::{self, Reached};
+use super::{Kind, Site, game, path, word};
+use crate::event::broadcast::Game;
+use crate::event::ratings::EventRatings;
+use crate::model::words::all;
+use crate::view::event_ratings;
+
+/// The page.
+pub(super) fn page(site: &Site<'_>) -> String {
+    let config = site.config;
+    let title = word(&config.event);
+    let body = html! {
+        header {
+            h1 { (title) }
+            p data-part="state" { strong { (state(site)) } " " (terms(site)) }
+            nav aria-label="Stages" data-part="stages" {
+                @for (number, stage) in config.stages.iter().enumerate() {
+                    @let reached = Reached::of(site, number);
+                    a class={ "stage " (reached.class()) } href={ "#stage-" (number + 1) } {
+                        (word(&stage.name)) " " span { (reached.word()) }
+                    }
+                }
+                a.stage href="#ratings" { "Ratings" }
+                a.stage href="#incidents" { "Incidents" }
+            }
+        }
+        main {
+            div data-part="now" { (now(site)) }
+            @for (number, stage) in config.stages.iter().enumerate() {
+                (stage::section(site, number, stage))
+            }
+            section #ratings aria-label="Ratings" data-part="ratings" {
+                @let ratings = EventRatings::of(config, &site.broadcast.ledger);
+                (PreEscaped(event_ratings::html(&ratings)))
+            }
+            (entries(site))
+            (incidents(site))
+            (take(site))
+        }
+    };
+    shell(site, &title, "", &body)
+}
+
+/// How the event stands, in a line.
+fn state(site: &Site<'_>) -> String {
+    let ledger = &site.broadcast.ledger;
+    let stage = ledger.stages.last().filter(|stage| stage.outcome.is_none());
+    match (&ledger.winner, &ledger.paused, stage) {
+        (Some(winner), _, _) => format!("Over: {} wins.", word(winner)),
+        (None, Some(why), _) => format!("Paused: {}.", word(why)),
+        (None, None, Some(stage)) => format!("Under way: {}.", word(&stage.started.name)),
+        (None, None, None) if ledger.stages.is_empty() => "Not begun.".to_owned(),
+        (None, None, None) => "Between two stages.".to_owned(),
+    }
+}
+
+fn terms(site: &Site<'_>) -> String {
+    let config = site.config;
+    let mut words = format!("{} engines at {}", config.entries.len(), config.control);
+    if !config.site.is_empty() {
+        words += &format!(", {}", word(&config.site));
+    }
+    words + "."
+}
+
+/// The game that is played now, or the last; the others under way; the last results.
+fn now(site: &Site<'_>) -> Markup {
+    if site.kind == Kind::Alone {
+        return html! {};
+    }
+    let open: Vec<&Game> = site.broadcast.under_way().collect();
+    let ended = |game: &&Game| game.finished.as_ref().map(|finished| finished.at.clone());
+    let mut finished: Vec<&Game> =
+        site.broadcast.games.values().filter(|game| game.finished.is_some()).collect();
+    finished.sort_by_key(ended);
+    let shown = open.first().or(finished.last()).copied();
+    html! {
+        @if let Some(shown) = shown {
+            h2 {
+                a href={ (path(shown.key())) ".html" } {
+                    (word(&shown.started.white)) " – " (word(&shown.started.black))
+                }
+            }
+            (game::view(site, shown, "", usize::MAX))
+        }
+        @if open.len() > 1 {
+            h3 { "Also under way" }
+            ul { @for game in &open[1..] { (item(site, game)) } }
+        }
+        @if !finished.is_empty() {
+            h3 { "Last games" }
+            ul { @for game in finished.iter().rev().take(5) { (item(site, game)) } }
+        }
+    }
+}
+
+fn item(site: &Site<'_>, game: &Game) -> Markup {
+    html! {
+        li {
+            (link(site, game)) " " (game::brief(site, game))
+        }
+    }
+}
+
+fn link(site: &Site<'_>, game: &Game) -> Markup {
+    let started = &game.started;
+    let stage = site.config.stages.get(started.stage).map_or("", |stage| &stage.name);
+    let words = format!(
+        "{} {}, {} – {}",
+        word(stage),
+        started.place(),
+        word(&started.white),
+        word(&started.black)
+    );
+    html! {
+        @if site.kind == Kind::Alone { (words) }
+        @else { a href={ (path(game.key())) ".html" } { (words) } }
+    }
+}
+
+fn entries(site: &Site<'_>) -> Markup {
+    html! {
+        section #entries aria-labelledby="entries-name" data-part="entries" {
+            h2 #entries-name { "Entries" }
+            div.wide {
+                table {
+                    thead {
+                        tr {
+                            th scope="col" { "Name" } th scope="col" { "Verdict" } th.r scope="col" { "Bytes" }
+                            th scope="col" { "SHA-256 of its file" }
+                        }
+                    }
+                    tbody {
+                        @for entry in &site.config.entries {
+                            @let receipt = site.broadcast.ledger.receipts.get(&entry.name);
+                            tr {
+                                th scope="row" { (word(&entry.name)) }
+                                td { @match receipt { Some(receipt) => (word(&receipt.verdict)), None => "not yet checked" } }
+                                td.r { @if let Some(bytes) = receipt.and_then(|receipt| receipt.bytes) { (bytes) } }
+                                td.sum { @if let Some(receipt) = receipt { (word(&receipt.frozen.file)) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Crashes, rulings and decisions, each with its reason.
+fn incidents(site: &Site<'_>) -> Markup {
+    let ledger = &site.broadcast.ledger;
+    let with = |game: &&Game| {
+        !game.killed.is_empty() || !game.rulings.is_empty() || game.annulled.is_some()
+    };
+    let games: Vec<&Game> = site.broadcast.games.values().filter(with).collect();
+    let decided: Vec<_> = ledger.stages.iter().flat_map(|stage| &stage.decisions).collect();
+    let none = games.is_empty()
+        && decided.is_empty()
+        && ledger.fixes.is_empty()
+        && ledger.updates.is_empty();
+    html! {
+        section #incidents aria-labelledby="incidents-name" data-part="incidents" {
+            h2 #incidents-name { "Crashes, rulings, decisions" }
+            @if none { p { "None." } }
+            ul {
+                @for game in games {
+                    li { (link(site, game)) ul { (game::list(game)) } }
+                }
+                @for decision in decided {
+                    li {
+                        "Tie decided by the organisers: " (word(&all(&decision.order))) ". "
+                        (word(&decision.reason)) ", " (stamp(&decision.at))
+                    }
+                }
+                @for fix in &ledger.fixes {
+                    li { (word(&fix.entry)) " was mended (rule 6.3): " (word(&fix.reason)) ", " (stamp(&fix.at)) }
+                }
+                @for update in &ledger.updates {
+                    li { (word(&update.entry)) " was updated (rule 4.2), " (stamp(&update.at)) }
+                }
+            }
+        }
+    }
+}
+
+fn take(site: &Site<'_>) -> Markup {
+    html! {
+        @if site.kind != Kind::Alone {
+            section aria-labelledby="take-name" {
+                h2 #take-name { "To take home" }
+                ul.take {
+                    li { a href="games.pgn" { "All finished games, PGN" } }
+                    li { a href="event.json" { "Standings, schedule and entries, JSON" } }
+                    li { a href="settings.toml" { "The event's settings" } }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! A game: its page, and the part of it that changes while it is played.
+
+use std::time::{Duration, SystemTime};
+
+use maud::{Markup, PreEscaped, html};
+use shakmaty::Color;
+
+use super::shell::{clock, large, moment, shell, stamp};
+use super::{Kind, Site, path, word};
+use crate::event::broadcast::{Game, ShownMove};
+use crate::event::journal::record::Ply;
+use crate::model::evidence::PlayedPly;
+use crate::model::game::ending::Ending;
+use crate::model::game::score::Score;
+use crate::model::words::counted;
+use crate::view::html::{board, graph};
+
+/// So many of the last moves are told with each move: a page that has missed more is loaded anew.
+const TOLD_AGAIN: usize = 12;
+/// The fifty-move rule, in plies.
+const FIFTY: u32 = 100;
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+/// The page of a game.
+pub(super) fn page(site: &Site<'_>, game: &Game) -> String {
+    let title = format!("{} – {}", word(&game.started.white), word(&game.started.black));
+    let path = path(game.key());
+    let body = html! {
+        header {
+            h1 { (title) }
+            p { a href="../index.html" { (word(&site.config.event)) } }
+        }
+        main {
+            (view(site, game, "../", usize::MAX))
+            (incidents(game))
+            p.take {
+                "To take home: "
+                a href={ "../" (path) ".json" } { "JSON" }
+                @if game.finished.is_some() {
+                    ", " a href={ "../" (path) ".pgn" } { "PGN" }
+                }
+            }
+        }
+    };
+    shell(site, &title, "../", &body)
+}
+
+/// What is told of a game with each of its moves.
+pub(super) fn fragment(site: &Site<'_>, game: &Game) -> Markup {
+    view(site, game, "", TOLD_AGAIN)
+}
+
+/// A game: board, clocks, figures, graph, and its last moves, `most` of them.
+pub(super) fn view(site: &Site<'_>, game: &Game, root: &str, most: usize) -> Markup {
+    let moves = game.moves();
+    let last = moves.last();
+    let fen = last.map_or(START, |last| &last.fen);
+    let turn = last.map_or(Color::White, |last| !last.side);
+    let said = said(game, last);
+    let picture = board(fen, last.map(|last| &*last.uci), &format!("The board. {said}"));
+    html! {
+        section #game data-key=(game.key()) data-src={ (root) (path(game.key())) ".live.html" }
+            data-open[game.is_open()] aria-label="The game" {
+            p.meta { (meta(site, game)) }
+            div.game {
+                div.play {
+                    (player(site, game, &moves, Color::Black, turn))
+                    div #board { (PreEscaped(picture)) }
+                    (player(site, game, &moves, Color::White, turn))
+                    div.steps hidden {
+                        button type="button" data-step="first" aria-label="first position" { "⏮" }
+                        button type="button" data-step="back" aria-label="one move back" { "◀" }
+                        button type="button" data-step="on" aria-label="one move on" { "▶" }
+                        button type="button" data-step="last" aria-label="last position" { "⏭" }
+                        button type="button" data-step="turn" aria-label="turn the board" { "⇅" }
+                    }
+                    p #said role="status" aria-live="polite" { (said) }
+                    (counters(site, game, last))
+                }
+                div.tell {
+                    (evals(&moves))
+                    (line(&moves, Color::White))
+                    (line(&moves, Color::Black))
+                    (table(game, &moves, most))
+                }
+            }
+        }
+    }
+}
+
+fn meta(site: &Site<'_>, game: &Game) -> Markup {
+    let started = &game.started;
+    let stage = site.config.stages.get(started.stage).map_or("", |stage| &stage.name);
+    html! {
+        (word(stage)) " " (started.place()) ", " (word(&started.time_control)) ", begun " (stamp(&started.at))
+        @if let Some(names) = &started.opening_names {
+            ", " (word(&opening(names)))
+        }
+        @if let Some(finished) = &game.finished {
+            ", took " (clock(Duration::from_micros(finished.lasted)))
+        }
+    }
+}
+
+fn opening(names: &crate::model::game::opening::OpeningNames) -> String {
+    let all = [&names.eco, &names.opening, &names.variation];
+    all.into_iter().flatten().cloned().collect::<Vec<_>>().join(", ")
+}
+
+/// How the game stands, in a sentence.
+fn said(game: &Game, last: Option<&ShownMove<'_>>) -> String {
+    match (&game.finished, &game.annulled, last) {
+        (Some(finished), _, _) => told(&finished.ending()),
+        (None, Some(annulled), _) => word(&annulled.in_words()),
+        (None, None, Some(last)) => format!("{}, {} to move", numbered(last), side(!last.side)),
+        (None, None, None) => "The game begins, White to move".to_owned(),
+    }
+}
+
+fn told(ending: &Ending) -> String {
+    format!("{}: {}", ending.result.word(), word(&ending.details()))
+}
+
+fn side(color: Color) -> &'static str {
+    color.fold_wb("White", "Black")
+}
+
+/// `12. Nf3`, `12… Nf6`.
+fn numbered(one: &ShownMove<'_>) -> String {
+    format!("{}{} {}", one.number, one.side.fold_wb(".", "…"), one.san)
+}
+
+/// The last search of a side.
+fn search<'a>(moves: &'a [ShownMove<'_>], color: Color) -> Option<(&'a ShownMove<'a>, &'a Ply)> {
+    moves.iter().rev().find(|one| one.side == color && one.ply.is_some()).and_then(|one| {
+        let ply = one.ply?;
+        Some((one, ply))
+    })
+}
+
+fn player(
+    site: &Site<'_>,
+    game: &Game,
+    moves: &[ShownMove<'_>],
+    color: Color,
+    turn: Color,
+) -> Markup {
+    let number = color.fold_wb(0, 1);
+    let name = color.fold_wb(&game.started.white, &game.started.black);
+    let left = game.clocks[number];
+    let runs = game.is_open() && color == turn && site.broadcast.ledger.paused.is_none();
+    let since = runs.then(|| since(site, game));
+    let rating = site.broadcast.ledger.stages.get(game.started.stage);
+    let rating = rating.and_then(|stage| stage.started.ratings.get(name));
+    let ply = search(moves, color).map(|(_, ply)| ply);
+    html! {
+        div class={ "player " (color.fold_wb("white", "black")) @if runs { " runs" } } {
+            p.name {
+                span.dot aria-hidden="true" {}
+                strong { (word(name)) }
+                @if let Some(rating) = rating { " " span.soft { (rating) } }
+            }
+            p.clock data-left=(left / 1000) data-since=[since.map(millis)] role="timer"
+                aria-label={ (side(color)) "'s clock" } { (clock(Duration::from_micros(left))) }
+            p.figures {
+                @if let Some(ply) = ply {
+                    @if let Some(eval) = ply.eval { b title="evaluation, White's view" { (eval_word(eval)) } }
+                    @if let Some(depth) = depth(ply) { span { "depth " (depth) } }
+                    @if let Some(nodes) = ply.nodes { span { (large(nodes)) " nodes" } }
+                    @if let Some(speed) = ply.speed { span { (large(speed)) "/s" } }
+                    @if let Some(hash) = ply.hashfull { span { "hash " (f64::from(hash) / 10.0) " %" } }
+                    @if let Some(hits) = ply.table_hits { span { (large(hits)) " tablebase hits" } }
+                    span { "took " (took(ply)) }
+                }
+            }
+            p.options { (word(&game.started.options[number])) }
+        }
+    }
+}
+
+/// When the clock that runs began to.
+fn since(site: &Site<'_>, game: &Game) -> SystemTime {
+    let is_this = |running: &&crate::event::broadcast::Running| {
+        running.id == game.started.id && running.plies == game.plies.len()
+    };
+    site.running.iter().find(is_this).map_or(site.now, |running| running.since)
+}
+
+fn millis(at: SystemTime) -> u128 {
+    at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis()
+}
+
+fn eval_word(value: i32) -> String {
+    let score = Score::from_value(value);
+    let plus = if value > 0 { "+" } else { "" };
+    format!("{plus}{score}")
+}
+
+fn depth(ply: &Ply) -> Option<String> {
+    let depth = ply.depth?;
+    Some(ply.seldepth.map_or_else(|| depth.to_string(), |deepest| format!("{depth}/{deepest}")))
+}
+
+fn took(ply: &Ply) -> String {
+    format!("{:.2} s", Duration::from_micros(ply.used).as_secs_f64())
+}
+
+/// Plies to the ends that are counted down to.
+fn counters(site: &Site<'_>, game: &Game, last: Option<&ShownMove<'_>>) -> Markup {
+    let quiet = last.map_or(0, |last| last.quiet);
+    let rules = game.plies.last().map(|ply| ply.rules_in);
+    let named = [
+        ("the draw rule", rules.map_or(OFF, |(draw, _)| draw)),
+        ("the win rule", rules.map_or(OFF, |(_, win)| win)),
+    ];
+    html! {
+        ul.counters {
+            li { "Fifty-move rule in " (counted(FIFTY.saturating_sub(quiet), "ply").replace("plys", "plies")) }
+            @for (name, plies) in named.into_iter().filter(|(_, plies)| *plies != OFF) {
+                li {
+                    (capital(name)) " in " (plies.unsigned_abs()) " plies"
+                    @if plies < 0 { ", not counting yet" }
+                }
+            }
+            @if site.config.draw_rule.is_none() { li.soft { "No adjudication by evaluation in this event" } }
+        }
+    }
+}
+
+/// A rule that does not hold, as games count it.
+const OFF: i32 = -1000;
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Both evaluations and the times, over the game.
+fn evals(moves: &[ShownMove<'_>]) -> Markup {
+    let plies: Vec<PlayedPly> = moves
+        .iter()
+        .map(|one| PlayedPly {
+            uci: one.uci.clone(),
+            took: one.ply.map(|ply| Duration::from_micros(ply.used)),
+            score: one.ply.and_then(|ply| ply.eval).map(Score::from_value),
+        })
+        .collect();
+    let drawing = graph(&plies);
+    html! {
+        @if !drawing.is_empty() {
+            figure #graph data-plies=(plies.len()) {
+                (PreEscaped(drawing))
+                figcaption.legend {
+                    span { i.white {} "White" } " " span { i.black {} "Black" }
+                    " above, evaluations in pawns for White; below, the time of each move"
+                }
+            }
+        }
+    }
+}
+
+/// What a side expects, as far as it has told.
+fn line(moves: &[ShownMove<'_>], color: Color) -> Markup {
+    let Some((one, _)) = search(moves, color).filter(|(one, _)| !one.line.is_empty()) else {
+        return html! {};
+    };
+    html! {
+        p.line { span.soft { (side(color)) " expected at " (numbered(one)) ": " } (expected(one)) }
+    }
+}
+
+fn expected(one: &ShownMove<'_>) -> String {
+    one.line.iter().map(|step| &*step.san).collect::<Vec<_>>().join(" ")
+}
+
+/// The moves with what is known of each. The script reads the positions from it, too.
+fn table(game: &Game, moves: &[ShownMove<'_>], most: usize) -> Markup {
+    let first = moves.len().saturating_sub(most);
+    let book = moves.iter().take_while(|one| one.ply.is_none()).count();
+    html! {
+        div.moves tabindex="0" role="region" aria-label="The moves" {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "Move" } th.r scope="col" { "Eval." } th.r scope="col" { "Depth" }
+                        th.r scope="col" { "Time" } th.r scope="col" { "Clock" } th.r scope="col" { "Nodes" }
+                        th scope="col" { "Expected" }
+                    }
+                }
+                tbody #moves data-from=(first) data-all=(moves.len()) {
+                    @for (place, one) in moves.iter().enumerate().skip(first) {
+                        (row(game, place, one, place + 1 == book))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn row(game: &Game, place: usize, one: &ShownMove<'_>, is_book_exit: bool) -> Markup {
+    let line: Vec<&str> = one.line.iter().map(|step| &*step.uci).collect();
+    let id = format!("p{}", place + 1);
+    html! {
+        tr id=(id) class=[class(one, is_book_exit)] data-fen=(one.fen) data-uci=(one.uci)
+            data-line=[(!line.is_empty()).then(|| line.join(" "))] {
+            th scope="row" {
+                a href={ "#" (id) } { (numbered(one)) }
+                @if is_book_exit {
+                    " " span.soft title="the last move of the opening" { "book ends" }
+                }
+            }
+            @match one.ply {
+                Some(ply) => {
+                    td.r { @if let Some(eval) = ply.eval { (eval_word(eval)) } }
+                    td.r { @if let Some(depth) = depth(ply) { (depth) } }
+                    td.r { (took(ply)) }
+                    td.r { (clock(Duration::from_micros(ply.clocks[one.side.fold_wb(0, 1)]))) }
+                    td.r { @if let Some(nodes) = ply.nodes { (large(nodes)) } }
+                    td.line { (expected(one)) }
+                }
+                None => {
+                    td.soft colspan="6" {
+                        "book"
+                        @if let Some(names) = &game.started.opening_names {
+                            @if is_book_exit { ": " (word(&opening(names))) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn class(one: &ShownMove<'_>, is_book_exit: bool) -> Option<&'static str> {
+    match (one.ply, is_book_exit) {
+        (None, true) => Some("book exit"),
+        (None, false) => Some("book"),
+        _ => None,
+    }
+}
+
+/// What went wrong in a game, and what was decided.
+pub(super) fn incidents(game: &Game) -> Markup {
+    let clean = game.killed.is_empty() && game.rulings.is_empty() && game.annulled.is_none();
+    html! {
+        @if !clean {
+            section aria-labelledby="incidents-of-game" {
+                h2 #incidents-of-game { "Crashes and rulings" }
+                ul { (list(game)) }
+            }
+        }
+    }
+}
+
+/// The same as items of a list.
+pub(super) fn list(game: &Game) -> Markup {
+    html! {
+        @for killed in &game.killed {
+            li {
+                strong { (word(&killed.entry)) } " was ended: " (word(&killed.why))
+                @if let Some(exit) = &killed.exit { " (" (word(exit)) ")" }
+                @if !killed.stderr.is_empty() {
+                    pre { @for line in &killed.stderr { (word(line)) "\n" } }
+                }
+            }
+        }
+        @for ruling in &game.rulings {
+            li { "Interrupted; rule " (word(&ruling.rule)) ": " (word(&ruling.why)) }
+        }
+        @if let Some(annulled) = &game.annulled {
+            li { (word(&annulled.in_words())) ", " (stamp(&annulled.at)) }
+        }
+    }
+}
+
+/// How a game stands, for lists of games.
+pub(super) fn brief(site: &Site<'_>, game: &Game) -> Markup {
+    match (&game.finished, &game.annulled) {
+        (Some(finished), _) => html! { (told(&finished.ending())) },
+        (None, Some(_)) => html! { "struck out" },
+        (None, None) if site.kind == Kind::Served => html! { strong { "under way" } },
+        (None, None) => {
+            html! { "under way at " (moment(site.now)) ", " (counted(game.plies.len(), "move")) " of the engines" }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! An event as a site: plain files that any host can serve. The same files are written by `gate4k event export site`
+//! and served by `gate4k event serve`; the words of every page are in its HTML, and the script adds what moves.
+
+mod data;
+mod front;
+mod game;
+mod shell;
+mod stage;
+
+use std::time::SystemTime;
+
+use crate::event::broadcast::{Broadcast, Game, GameKey, Running};
+use crate::event::config::Config;
+use crate::model::text::escape;
+
+/// A file: its name below the site's root, and its text.
+pub type File = (String, String);
+
+/// Where the pages are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// From `gate4k event serve`, which tells when something has changed.
+    Served,
+    /// From files that do not change.
+    Exported,
+    /// From one file that stands alone: without a script, and without the games.
+    Alone,
+}
+
+/// An event at a moment.
+#[derive(Clone, Copy)]
+pub struct Site<'a> {
+    /// Its settings.
+    pub config: &'a Config,
+    /// What has been played.
+    pub broadcast: &'a Broadcast,
+    /// The clocks that run, where a live file tells them.
+    pub running: &'a [Running],
+    /// The moment.
+    pub now: SystemTime,
+    /// Where it is read.
+    pub kind: Kind,
+}
+
+impl Site<'_> {
+    /// The files that change with nothing.
+    #[must_use]
+    pub fn assets() -> [File; 2] {
+        [
+            ("style.css".into(), include_str!("style.css").into()),
+            ("page.js".into(), include_str!("page.js").into()),
+        ]
+    }
+
+    /// The files that change when a game begins or ends.
+    #[must_use]
+    pub fn event_files(&self) -> Vec<File> {
+        let settings = self.broadcast.ledger.header.as_ref().map(|header| header.settings.clone());
+        vec![
+            ("index.html".into(), self.front()),
+            ("event.json".into(), data::event(self)),
+            ("settings.toml".into(), settings.unwrap_or_default()),
+        ]
+    }
+
+    /// The files of a game.
+    #[must_use]
+    pub fn game_files(&self, game: &Game) -> Vec<File> {
+        let path = path(game.key());
+        let mut files = vec![
+            (format!("{path}.html"), game::page(self, game)),
+            (format!("{path}.json"), data::game(self, game)),
+        ];
+        files.extend(game.pgn(self.config, &self.broadcast.ledger).map(|pgn| {
+            let name = format!("{path}.pgn");
+            (name, pgn)
+        }));
+        files
+    }
+
+    /// The files that change with every move of a game under way, and once more with its end.
+    #[must_use]
+    pub fn live_files(&self, games: &[&Game]) -> Vec<File> {
+        let of_game = |game: &&Game| {
+            (format!("{}.live.html", path(game.key())), game::fragment(self, game).into_string())
+        };
+        let mut files: Vec<File> = games.iter().map(of_game).collect();
+        files.push(("live.json".into(), data::live(self)));
+        files
+    }
+
+    /// Every file of a site that does not change any more.
+    #[must_use]
+    pub fn all_files(&self) -> Vec<File> {
+        let mut files = Vec::from(Site::assets());
+        files.extend(self.event_files());
+        files.push(("games.pgn".into(), self.all_games()));
+        files.extend(self.broadcast.games.values().flat_map(|game| self.game_files(game)));
+        files
+    }
+
+    /// Every finished game as PGN, in the order of the schedule.
+    #[must_use]
+    pub fn all_games(&self) -> String {
+        let games = self.broadcast.games.values();
+        games.filter_map(|game| game.pgn(self.config, &self.broadcast.ledger)).collect()
+    }
+
+    /// The page of the event.
+    #[must_use]
+    pub fn front(&self) -> String {
+        front::page(self)
+    }
+}
+
+/// Where the files of a game lie, without their endings.
+fn path(key: GameKey) -> String {
+    format!("games/{key}")
+}
+
+/// Text of strangers as one harmless line; the templates see to the rest.
+fn word(text: &str) -> String {
+    escape(text.as_bytes(), 400)
+}

@@ -1,0 +1,242 @@
+// What moves on a page of the event: clocks, steps through a game and through expected lines, and, where a server tells
+// of changes, the parts of the page that have changed. Every word and figure is in the HTML; nothing here knows chess.
+"use strict";
+(() => {
+  const SVG = "http://www.w3.org/2000/svg";
+  const root = document.body.dataset.root || "";
+  let skew = 0; // the server's clock less ours, in milliseconds
+  let shown = null; // the id of the move that is looked at; null for the last
+  let line = null; // {id, at}: so many moves into the expected line of a move
+  let turned = false;
+
+  const one = (selector, within) => (within || document).querySelector(selector);
+  const all = (selector, within) => [...(within || document).querySelectorAll(selector)];
+  const game = () => one("#game");
+  const rows = () => all("#moves > tr");
+
+  // The board as a map of squares, from the first field of a FEN.
+  const squares = (fen) => {
+    const found = {};
+    fen.split(" ")[0].split("/").forEach((rank, down) => {
+      let file = 0;
+      for (const c of rank) {
+        if (c >= "1" && c <= "8") file += Number(c);
+        else found["abcdefgh"[file++] + (8 - down)] = c;
+      }
+    });
+    return found;
+  };
+  // Moves a piece. The moves come from the server and are legal: a king that goes two files takes its rook along, a
+  // pawn that leaves its file for an empty square takes in passing.
+  const move = (board, uci) => {
+    const from = uci.slice(0, 2), to = uci.slice(2, 4), piece = board[from];
+    if (!piece) return;
+    const kind = piece.toLowerCase();
+    if (kind === "p" && from[0] !== to[0] && !board[to]) delete board[to[0] + from[1]];
+    if (kind === "k" && Math.abs(from.charCodeAt(0) - to.charCodeAt(0)) === 2) {
+      const [corner, beside] = to[0] === "g" ? ["h", "f"] : ["a", "d"];
+      board[beside + from[1]] = board[corner + from[1]];
+      delete board[corner + from[1]];
+    }
+    delete board[from];
+    board[to] = uci[4] ? (piece === kind ? uci[4] : uci[4].toUpperCase()) : piece;
+  };
+  const corner = (square) => {
+    const x = square.charCodeAt(0) - 97, y = 8 - Number(square[1]);
+    return turned ? [(7 - x) * 40, (7 - y) * 40] : [x * 40, y * 40];
+  };
+  const node = (name, attributes) => {
+    const made = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  };
+  const draw = (board, uci, label) => {
+    const svg = one("#board svg");
+    if (!svg) return;
+    all("use, .last, .check, text", svg).forEach((old) => old.remove());
+    svg.setAttribute("aria-label", label);
+    for (const square of uci ? [uci.slice(0, 2), uci.slice(2, 4)] : []) {
+      const [x, y] = corner(square);
+      svg.append(node("path", { class: "last", d: `M${x} ${y}h40v40h-40z` }));
+    }
+    for (const [square, piece] of Object.entries(board)) {
+      const [x, y] = corner(square), small = piece.toLowerCase();
+      svg.append(node("use", { href: "#piece-" + small, class: piece === small ? "black" : "white", x, y, width: 40, height: 40 }));
+    }
+    for (let at = 0; at < 8; at++) {
+      const file = node("text", { x: 33 + at * 40, y: 317 }), rank = node("text", { x: 2, y: 10 + at * 40 });
+      file.textContent = "abcdefgh"[turned ? 7 - at : at];
+      rank.textContent = String(turned ? at + 1 : 8 - at);
+      svg.append(file, rank);
+    }
+  };
+
+  const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
+  const place = (list) => (shown === null ? list.length - 1 : shown === "" ? -1 : list.findIndex((row) => row.id === shown));
+  // Draws what is looked at: a move of the game, or a move of the line that its engine expected.
+  const look = (announce) => {
+    const list = rows(), at = place(list), row = list[at];
+    list.forEach((other) => other.toggleAttribute("aria-current", other === row));
+    if (row && shown !== null) row.scrollIntoView({ block: "nearest" });
+    lines(row);
+    if (line && row) {
+      const before = list[at - 1], board = squares(before ? before.dataset.fen : START);
+      const words = row.dataset.line.split(" ").slice(0, line.at);
+      words.forEach((uci) => move(board, uci));
+      draw(board, words[words.length - 1], "Expected: " + one("td.line", row).textContent.split(" ").slice(0, line.at).join(" "));
+      return;
+    }
+    const words = row ? one("th a", row).textContent : "the position before the first move";
+    draw(squares(row ? row.dataset.fen : START), row && row.dataset.uci, "The board after " + words);
+    if (announce) one("#said").textContent = shown === null ? one("#game").dataset.said : "Looking at " + words;
+  };
+  // The expected line of the move that is looked at, as buttons.
+  const lines = (row) => {
+    const old = one("#line");
+    if (old) old.remove();
+    if (!row || !row.dataset.line) return;
+    const holder = document.createElement("p");
+    holder.id = "line";
+    holder.className = "line";
+    holder.append("Expected at " + one("th a", row).textContent + ": ");
+    one("td.line", row).textContent.split(" ").forEach((san, index) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = san;
+      button.setAttribute("aria-pressed", String(Boolean(line) && line.at === index + 1));
+      button.addEventListener("click", () => { shown = row.id; line = { at: index + 1 }; look(false); all("#line button")[index].focus(); });
+      holder.append(button, " ");
+    });
+    one("#said").after(holder);
+  };
+  const step = (way) => {
+    const list = rows(), at = place(list);
+    if (way === "turn") turned = !turned;
+    else {
+      const to = { first: -1, back: at - 1, on: at + 1, last: list.length - 1 }[way];
+      line = null;
+      shown = to >= list.length - 1 ? null : to < 0 ? "" : list[to].id;
+    }
+    look(true);
+  };
+
+  const tick = () => {
+    for (const clock of all(".clock[data-since]")) {
+      const used = Math.max(0, Date.now() + skew - Number(clock.dataset.since));
+      const left = Math.max(0, Number(clock.dataset.left) - used), seconds = Math.floor(left / 1000);
+      const two = (number) => String(number).padStart(2, "0");
+      const hours = Math.floor(seconds / 3600), minutes = Math.floor(seconds / 60) % 60;
+      clock.textContent = hours ? `${hours}:${two(minutes)}:${two(seconds % 60)}`
+        : seconds < 20 ? `0:${two(seconds)}.${Math.floor(left / 100) % 10}` : `${minutes}:${two(seconds % 60)}`;
+    }
+  };
+
+  // After a part of the page has come or has been replaced.
+  const dress = () => {
+    all("time").forEach((time) => { time.textContent = new Date(time.dateTime).toLocaleString(); });
+    if (!game()) return;
+    one(".steps").hidden = false;
+    game().dataset.said = one("#said").textContent;
+    look(false);
+    if (shown !== null || line) one("#said").textContent = "";
+  };
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-step]");
+    if (button) return step(button.dataset.step);
+    const link = event.target.closest("#moves th a");
+    if (link) { event.preventDefault(); line = null; shown = link.closest("tr").id; look(true); }
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest("input, select, textarea, .wide")) return;
+    const way = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last", f: "turn" }[event.key];
+    if (!way || !game()) return;
+    event.preventDefault();
+    step(way);
+  });
+  window.addEventListener("beforeprint", () => all("details").forEach((details) => { details.open = true; }));
+
+  const fetched = async (path) => {
+    const answer = await fetch(path, { cache: "no-cache" });
+    if (!answer.ok) throw new Error(String(answer.status));
+    return new DOMParser().parseFromString(await answer.text(), "text/html");
+  };
+  const replace = (old, fresh) => {
+    const focus = document.activeElement && old.contains(document.activeElement) ? document.activeElement : null;
+    const label = focus && (focus.id || focus.getAttribute("data-step") || focus.getAttribute("href"));
+    const open = all("details", old).map((details) => details.open);
+    old.replaceWith(document.adoptNode(fresh));
+    const now = all("details", fresh);
+    if (now.length === open.length) now.forEach((details, index) => { details.open = open[index] || details.open; });
+    if (label) {
+      const again = all("a, button, [tabindex]", fresh).find((other) =>
+        [other.id, other.getAttribute("data-step"), other.getAttribute("href")].includes(label));
+      if (again) again.focus({ preventScroll: true });
+    }
+  };
+  // The game's last moves and figures; the moves before them are on the page already.
+  const fresh = async () => {
+    const old = game();
+    if (!old || !("open" in old.dataset)) return;
+    const next = one("#game", await fetched(old.dataset.src));
+    if (!next || next.dataset.key !== old.dataset.key) return whole();
+    const body = one("#moves", next), from = Number(body.dataset.from), known = rows();
+    if (known.length < from) return whole();
+    body.prepend(...known.slice(0, from));
+    const scroll = one(".moves", old).scrollTop;
+    next.dataset.src = old.dataset.src;
+    replace(old, next);
+    one(".moves", next).scrollTop = shown === null ? one(".moves", next).scrollHeight : scroll;
+    dress();
+  };
+  // All parts of the page.
+  const whole = async () => {
+    const page = await fetched(location.pathname), key = game() && game().dataset.key;
+    for (const part of all("[data-part]")) {
+      const next = one(`[data-part="${part.dataset.part}"]`, page);
+      if (next) replace(part, next);
+    }
+    if (!one("[data-part]") && game()) replace(game(), one("#game", page));
+    if (game() && game().dataset.key !== key) { shown = null; line = null; }
+    dress();
+  };
+
+  // One thing at a time, and what comes meanwhile once more after it; a while passes between two.
+  const PAUSE = 100;
+  let busy = false;
+  const due = { live: false, event: false };
+  const work = async () => {
+    if (busy) return;
+    busy = true;
+    try {
+      while (due.live || due.event) {
+        const everything = due.event;
+        due.live = due.event = false;
+        await (everything ? whole() : fresh());
+        await new Promise((done) => setTimeout(done, PAUSE));
+      }
+    } catch { /* the server is away; its next word comes with all that has changed */ }
+    busy = false;
+  };
+  const connect = () => {
+    const source = new EventSource(root + "changes");
+    const told = (words) => { one("#connection").textContent = words; };
+    source.onopen = () => told("This page follows the event.");
+    source.onerror = () => {
+      told("The connection is lost; trying again.");
+      if (source.readyState === EventSource.CLOSED) setTimeout(connect, 3000);
+    };
+    source.onmessage = (event) => {
+      const news = JSON.parse(event.data);
+      skew = news.now - Date.now();
+      due.live = due.live || news.live;
+      due.event = due.event || news.event;
+      work();
+    };
+  };
+
+  turned = false;
+  dress();
+  setInterval(tick, 100);
+  if ("live" in document.body.dataset) connect();
+})();

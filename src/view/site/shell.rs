@@ -1,0 +1,120 @@
+//! What every page of a site has around it.
+
+use std::time::{Duration, SystemTime};
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::{Kind, Site, word};
+use crate::view::html::PIECES;
+
+/// Nothing is loaded from elsewhere and nothing is run but the page's own script, whatever a stranger might have
+/// smuggled into its text. A page that is read from a file has no connection to anywhere.
+fn policy(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Served => {
+            "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'"
+        }
+        Kind::Exported => {
+            "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'"
+        }
+        Kind::Alone => {
+            "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+        }
+    }
+}
+
+/// A page; `root` is the way from it to the site's root.
+pub(super) fn shell(site: &Site<'_>, title: &str, root: &str, body: &Markup) -> String {
+    let kind = site.kind;
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy(kind));
+                meta name="viewport" content="width=device-width,initial-scale=1";
+                meta name="referrer" content="no-referrer";
+                title { (title) }
+                @if kind == Kind::Alone {
+                    style { (PreEscaped(include_str!("style.css"))) }
+                } @else {
+                    link rel="stylesheet" href={ (root) "style.css" };
+                    script src={ (root) "page.js" } defer {}
+                }
+                @if kind == Kind::Served {
+                    noscript { meta http-equiv="refresh" content="30"; }
+                }
+            }
+            body data-root=(root) data-live[kind == Kind::Served] {
+                (PreEscaped(PIECES))
+                (body)
+                footer {
+                    p {
+                        "gate4k " (env!("CARGO_PKG_VERSION")) ", " (moment(site.now)) ". "
+                        @if kind == Kind::Served {
+                            span id="connection" { "Without a script this page is loaded anew every 30 seconds." }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// A moment, in UTC; the script writes it in the reader's own time.
+pub(super) fn moment(at: SystemTime) -> Markup {
+    let text = humantime::format_rfc3339_seconds(at).to_string();
+    let words = text.replace('T', " ").replace('Z', " UTC");
+    html! { time datetime=(text) { (words) } }
+}
+
+/// A moment of the journal.
+pub(super) fn stamp(text: &str) -> Markup {
+    match humantime::parse_rfc3339(text) {
+        Ok(at) => moment(at),
+        Err(_) => html! { (word(text)) },
+    }
+}
+
+/// A clock: `1:02:03`, `2:03`, and tenths below twenty seconds.
+pub(super) fn clock(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match (hours, seconds) {
+        (0, 0..20) => format!("0:{rest:02}.{}", time.subsec_millis() / 100),
+        (0, _) => format!("{minutes}:{rest:02}"),
+        _ => format!("{hours}:{minutes:02}:{rest:02}"),
+    }
+}
+
+/// A large number: `1.2 M`.
+pub(super) fn large(number: u64) -> String {
+    let units = [(1e9, " G"), (1e6, " M"), (1e3, " k")];
+    let value = number as f64;
+    let unit = units.into_iter().find(|(size, _)| value >= *size);
+    unit.map_or_else(|| number.to_string(), |(size, unit)| format!("{:.1}{unit}", value / size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_and_numbers_are_brief() {
+        let told =
+            [0, 19_950, 20_000, 125_000, 3_723_000].map(|ms| clock(Duration::from_millis(ms)));
+        assert_eq!(told, ["0:00.0", "0:19.9", "0:20", "2:05", "1:02:03"]);
+        assert_eq!(
+            [7, 1_250, 2_000_000, 3_100_000_000].map(large),
+            ["7", "1.2 k", "2.0 M", "3.1 G"]
+        );
+    }
+
+    #[test]
+    fn a_moment_is_read_by_people_and_programs() {
+        let told = stamp("2026-01-02T03:04:05Z").into_string();
+        assert_eq!(told, "<time datetime=\"2026-01-02T03:04:05Z\">2026-01-02 03:04:05 UTC</time>");
+        assert_eq!(stamp("<b>").into_string(), "&lt;b&gt;");
+    }
+}
