@@ -54,19 +54,16 @@ async fn tell(
     mut sender: Sender<Bytes>,
 ) {
     loop {
-        let now = shelf.borrow_and_update().version;
-        let text = match heard {
-            Some(heard) if heard == now => ":\n\n".to_owned(),
-            heard => word(began, heard, now),
+        // A change that came meanwhile is told with the next: only the last counts.
+        let news = |shelf: &Shelf| heard != Some(shelf.version);
+        let text = match tokio::time::timeout(SILENCE, shelf.wait_for(news)).await {
+            Ok(Ok(shelf)) => word(began, heard.replace(shelf.version), shelf.version),
+            Ok(Err(_)) => return,
+            Err(_) => ":\n\n".to_owned(),
         };
-        heard = Some(now);
         match tokio::time::timeout(PATIENCE, sender.send_data(text.into())).await {
             Ok(Ok(())) => {}
             _ => return,
-        }
-        // A change that comes meanwhile is told with the next: only the last counts.
-        if let Ok(Err(_)) = tokio::time::timeout(SILENCE, shelf.changed()).await {
-            return;
         }
     }
 }

@@ -32,7 +32,7 @@ pub fn html(ratings: &EventRatings) -> String {
     };
     let rows = ratings.entries.iter().map(|entry| row("td", &line(entry)) + "\n");
     format!(
-        "<h2>{}</h2>\n<div class=\"wide\"><table>\n<thead>{}</thead>\n<tbody>\n{}</tbody></table></div>\n\
+        "<h2>{}</h2>\n<div class=\"wide\" tabindex=\"0\"><table>\n<thead>{}</thead>\n<tbody>\n{}</tbody></table></div>\n\
          <p>{}</p>\n",
         escaped(&headline(ratings)),
         row("th", &HEADS.map(str::to_owned)),

@@ -127,7 +127,7 @@ fn entries(site: &Site<'_>) -> Markup {
     html! {
         section #entries aria-labelledby="entries-name" data-part="entries" {
             h2 #entries-name { "Entries" }
-            div.wide {
+            div.wide tabindex="0" {
                 table {
                     thead {
                         tr {

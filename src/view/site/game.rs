@@ -60,7 +60,7 @@ pub(super) fn view(site: &Site<'_>, game: &Game, root: &str, most: usize) -> Mar
     let picture = board(fen, last.map(|last| &*last.uci), &format!("The board. {said}"));
     html! {
         section #game data-key=(game.key()) data-src={ (root) (path(game.key())) ".live.html" }
-            data-open[game.is_open()] aria-label="The game" {
+            data-open[game.is_open()] data-said=(said) aria-label="The game" {
             p.meta { (meta(site, game)) }
             div.game {
                 div.play {
@@ -68,10 +68,10 @@ pub(super) fn view(site: &Site<'_>, game: &Game, root: &str, most: usize) -> Mar
                     div #board { (PreEscaped(picture)) }
                     (player(site, game, &moves, Color::White, turn))
                     div.steps hidden {
-                        button type="button" data-step="first" aria-label="first position" { "⏮" }
-                        button type="button" data-step="back" aria-label="one move back" { "◀" }
-                        button type="button" data-step="on" aria-label="one move on" { "▶" }
-                        button type="button" data-step="last" aria-label="last position" { "⏭" }
+                        button type="button" data-step="first" aria-label="first position" { "«" }
+                        button type="button" data-step="back" aria-label="one move back" { "‹" }
+                        button type="button" data-step="on" aria-label="one move on" { "›" }
+                        button type="button" data-step="last" aria-label="last position" { "»" }
                         button type="button" data-step="turn" aria-label="turn the board" { "⇅" }
                     }
                     p #said role="status" aria-live="polite" { (said) }
@@ -252,7 +252,7 @@ fn evals(moves: &[ShownMove<'_>]) -> Markup {
                 (PreEscaped(drawing))
                 figcaption.legend {
                     span { i.white {} "White" } " " span { i.black {} "Black" }
-                    " above, evaluations in pawns for White; below, the time of each move"
+                    ". Above: evaluations in pawns for White. Below: the time of each move."
                 }
             }
         }

@@ -77,7 +77,10 @@
   const look = (announce) => {
     const list = rows(), at = place(list), row = list[at];
     list.forEach((other) => other.toggleAttribute("aria-current", other === row));
-    if (row && shown !== null) row.scrollIntoView({ block: "nearest" });
+    // The list scrolls, never the page: the board would be lost from sight.
+    const holder = one(".moves");
+    if (row && shown !== null) holder.scrollTop = row.offsetTop - holder.clientHeight / 2;
+    one(".play").classList.toggle("turned", turned);
     lines(row);
     if (line && row) {
       const before = list[at - 1], board = squares(before ? before.dataset.fen : START);
@@ -88,7 +91,12 @@
     }
     const words = row ? one("th a", row).textContent : "the position before the first move";
     draw(squares(row ? row.dataset.fen : START), row && row.dataset.uci, "The board after " + words);
-    if (announce) one("#said").textContent = shown === null ? one("#game").dataset.said : "Looking at " + words;
+    if (announce) say(shown === null ? "" : `Looking at ${words}. `);
+  };
+  // What a screen reader tells: where we look, and how the game stands.
+  const say = (where) => {
+    const words = where + game().dataset.said;
+    if (one("#said").textContent !== words) one("#said").textContent = words;
   };
   // The expected line of the move that is looked at, as buttons.
   const lines = (row) => {
@@ -136,9 +144,7 @@
     all("time").forEach((time) => { time.textContent = new Date(time.dateTime).toLocaleString(); });
     if (!game()) return;
     one(".steps").hidden = false;
-    game().dataset.said = one("#said").textContent;
-    look(false);
-    if (shown !== null || line) one("#said").textContent = "";
+    look(true);
   };
 
   document.addEventListener("click", (event) => {
@@ -185,6 +191,8 @@
     body.prepend(...known.slice(0, from));
     const scroll = one(".moves", old).scrollTop;
     next.dataset.src = old.dataset.src;
+    // The same element as before, so that what it says is told.
+    one("#said", next).replaceWith(one("#said", old));
     replace(old, next);
     one(".moves", next).scrollTop = shown === null ? one(".moves", next).scrollHeight : scroll;
     dress();
@@ -235,8 +243,8 @@
     };
   };
 
-  turned = false;
   dress();
+  if (game() && "open" in game().dataset) one(".moves").scrollTop = one(".moves").scrollHeight;
   setInterval(tick, 100);
   if ("live" in document.body.dataset) connect();
 })();

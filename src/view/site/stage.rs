@@ -122,7 +122,7 @@ fn schedule(site: &Site<'_>, slots: &[Slot]) -> Markup {
             @let number = round.first().map_or(0, |slot| slot.key.at.round);
             details.round open[is_open(round) || rounds.len() <= 2] {
                 summary { "Round " (number) ": " (state(site, round)) }
-                div.wide {
+                div.wide tabindex="0" {
                     table {
                         thead {
                             tr {

@@ -42,7 +42,7 @@ pub(in crate::view) fn section(
     link: &dyn Fn(&Cell) -> Option<String>,
 ) {
     let sheet = Sheet::of(standings);
-    *page += "<div class=\"wide\"><table>\n<thead><tr>";
+    *page += "<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr>";
     for column in &sheet.columns {
         *page += &format!(
             "<th scope=\"col\"{}{}>{}</th>",
@@ -85,7 +85,7 @@ fn cross(
     link: &dyn Fn(&Cell) -> Option<String>,
 ) {
     *page += &format!(
-        "<{heading}>Crosstable</{heading}>\n<div class=\"wide\"><table>\n<thead><tr>\
+        "<{heading}>Crosstable</{heading}>\n<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr>\
          <th scope=\"col\" class=\"r\">#</th><th scope=\"col\">Engine</th>"
     );
     for row in &standings.rows {
