@@ -144,3 +144,18 @@ pub fn progress(config: &Config, broadcast: &Broadcast, stage: usize) -> (usize,
     let open = broadcast.under_way().filter(|game| game.started.stage == stage).count();
     (ended, ended + open + due(config, broadcast, stage).len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_game_begins_when_a_place_is_free() {
+        let now = SystemTime::UNIX_EPOCH;
+        let at = |seconds| now + Duration::from_secs(seconds);
+        // Two at a time: one ends in 30 s, the other in 10 s, and each takes a minute.
+        let mut starts = Starts { free: vec![at(30), at(10)], each: Duration::from_secs(60) };
+        let told: Vec<SystemTime> = (0..5).map(|_| starts.next()).collect();
+        assert_eq!(told, [at(10), at(30), at(70), at(90), at(130)]);
+    }
+}

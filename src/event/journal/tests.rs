@@ -213,3 +213,30 @@ proptest! {
         prop_assert_eq!(std::fs::read(&path).unwrap(), bytes);
     }
 }
+
+#[test]
+fn a_journal_is_read_as_it_grows() {
+    let (_dir, path, begins) = written(&["a".into(), "b".into(), "c".into()]);
+    let whole = std::fs::read(&path).unwrap();
+    let mut reader = Reader::new(&path);
+    let mut notes = Vec::new();
+    let mut look = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        let mut more = Vec::new();
+        let read = reader.more(&mut |_, record| {
+            if let Record::Note { text } = record {
+                more.push(text);
+            }
+            Ok(())
+        });
+        notes.extend(more);
+        read.map(|()| notes.join(""))
+    };
+    assert_eq!(look(&whole[..begins[2]]).unwrap(), "a");
+    // A record that is being written is left for the next look.
+    assert_eq!(look(&whole[..begins[3] - 2]).unwrap(), "a");
+    assert_eq!(look(&whole).unwrap(), "abc");
+    assert_eq!(look(&whole).unwrap(), "abc");
+    let error = look(&whole[..begins[1]]).unwrap_err().to_string();
+    assert!(error.contains("shorter than it was"), "{error}");
+}

@@ -148,7 +148,8 @@ fn player(
     let number = color.fold_wb(0, 1);
     let name = color.fold_wb(&game.started.white, &game.started.black);
     let left = game.clocks[number];
-    let runs = game.is_open() && color == turn && site.broadcast.ledger.paused.is_none();
+    let is_followed = site.kind == Kind::Served && site.broadcast.ledger.paused.is_none();
+    let runs = game.is_open() && color == turn && is_followed;
     let since = runs.then(|| since(site, game));
     let rating = site.broadcast.ledger.stages.get(game.started.stage);
     let rating = rating.and_then(|stage| stage.started.ratings.get(name));

@@ -6,6 +6,8 @@ mod front;
 mod game;
 mod shell;
 mod stage;
+#[cfg(test)]
+mod tests;
 
 use std::time::SystemTime;
 

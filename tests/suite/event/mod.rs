@@ -3,6 +3,7 @@
 //! with entries that changed.
 
 mod annulled;
+mod audience;
 mod begun_before;
 mod killed;
 mod past;
@@ -20,6 +21,7 @@ use crate::trials::Test;
 pub(crate) fn tests() -> Vec<Test> {
     let modules = [
         annulled::tests,
+        audience::tests,
         begun_before::tests,
         killed::tests,
         whole::tests,

@@ -1,0 +1,231 @@
+//! A site of an event that strangers have filled with markup, at several moments.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use super::*;
+use crate::event::journal::record::{
+    EngineKilled, GameFinished, GameStarted, Ply, Record, StageStarted,
+};
+use crate::model::game::ending::Termination;
+use crate::model::game::opening::OpeningNames;
+
+const EVIL: &str = "</script><script>alert(1)</script>\"'&\u{202e}";
+
+fn config() -> (tempfile::TempDir, Config) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut text = format!("event = {EVIL:?}\nsite = {EVIL:?}\ntime-control = \"9+1\"\n")
+        .replace("\\'", "'")
+        .replace("\\u{202e}", "\\u202e");
+    for entry in ["a", "b"] {
+        std::fs::write(dir.path().join(entry), "").unwrap();
+        let name = format!("{entry}<b>");
+        text += &format!("[[entry]]\nname = \"{name}\"\npath = \"{entry}\"\n");
+    }
+    text += "[[stage]]\nname = \"P<i>\"\nformat = { double-round-robins = 1 }\nbook-policy = \"none\"\n\
+             draw = \"seeds\"\ntie-breaks = \"4k\"\npromote = 1\n";
+    let path = dir.path().join("event.toml");
+    std::fs::write(&path, text).unwrap();
+    let config = Config::load(&path).unwrap();
+    (dir, config)
+}
+
+fn started() -> GameStarted {
+    GameStarted {
+        id: "e/p/1.1/a/b".into(),
+        stage: 0,
+        round: 1,
+        game: 1,
+        white: "a<b>".into(),
+        black: "b<b>".into(),
+        attempt: 1,
+        opening: "e2e4 e7e5".into(),
+        opening_names: Some(OpeningNames { opening: Some(EVIL.into()), ..OpeningNames::default() }),
+        time_control: "9+1".into(),
+        sha256: [EVIL.into(), EVIL.into()],
+        options: [EVIL.into(), EVIL.into()],
+        clocks: [9_000_000, 9_000_000],
+        at: "2026-01-02T03:04:05.000Z".into(),
+    }
+}
+
+fn ply(number: usize, uci: &str, pv: &str) -> Record {
+    Record::Ply(Ply {
+        id: "e/p/1.1/a/b".into(),
+        number,
+        uci: uci.into(),
+        used: 1_250_000,
+        clocks: [7_750_000, 9_000_000],
+        eval: Some(34),
+        depth: Some(12),
+        seldepth: Some(20),
+        nodes: Some(1_234_567),
+        speed: Some(987_654),
+        hashfull: Some(123),
+        table_hits: Some(42),
+        pv: pv.into(),
+        rules_in: (-8, -1000),
+    })
+}
+
+fn finished() -> Record {
+    Record::GameFinished(GameFinished {
+        id: "e/p/1.1/a/b".into(),
+        stage: 0,
+        round: 1,
+        game: 1,
+        white: "a<b>".into(),
+        black: "b<b>".into(),
+        result: "1-0".into(),
+        termination: None,
+        details: EVIL.into(),
+        reason: Termination::NoStart(EVIL.into()),
+        by_rule: None,
+        moves: "e2e4 e7e5 g1f3 b8c6".into(),
+        book: 2,
+        unanswered: None,
+        lasted: 2_500_000,
+        at: "2026-01-02T03:05:05.000Z".into(),
+    })
+}
+
+/// The event with so many records.
+fn played(records: usize) -> Broadcast {
+    let mut broadcast = Broadcast::default();
+    let stage = StageStarted {
+        stage: 0,
+        name: "P<i>".into(),
+        seats: vec!["a<b>".into(), "b<b>".into()],
+        ratings: BTreeMap::new(),
+        book: None,
+    };
+    let killed = EngineKilled {
+        entry: "b<b>".into(),
+        why: EVIL.into(),
+        exit: Some(EVIL.into()),
+        stderr: vec![EVIL.into()],
+    };
+    let all = [
+        Record::StageStarted(stage),
+        Record::GameStarted(started()),
+        ply(0, "g1f3", &format!("g1f3 b8c6 {EVIL} f1b5")),
+        ply(1, "b8c6", "b8c6"),
+        Record::EngineKilled(killed),
+        finished(),
+    ];
+    for record in all.into_iter().take(records) {
+        broadcast.apply(record).unwrap();
+    }
+    broadcast
+}
+
+fn files(config: &Config, broadcast: &Broadcast, kind: Kind) -> Vec<File> {
+    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+    let site = Site { config, broadcast, running: &[], now, kind };
+    let mut files = site.all_files();
+    files.extend(site.live_files(&broadcast.games.values().collect::<Vec<_>>()));
+    files
+}
+
+#[test]
+fn what_strangers_wrote_is_text_wherever_it_stands() {
+    let (_dir, config) = config();
+    for records in 0..=6 {
+        for kind in [Kind::Served, Kind::Exported, Kind::Alone] {
+            for (name, text) in files(&config, &played(records), kind) {
+                if name.ends_with(".html") {
+                    let own = if kind == Kind::Alone || name.contains("live") { 0 } else { 1 };
+                    assert_eq!(text.matches("<script").count(), own, "{name}: {text}");
+                    assert!(!text.contains("<b>\"") && !text.contains("a<b>"), "{name}: {text}");
+                    assert!(!text.contains("P<i>") && !text.contains("\"'&\""), "{name}: {text}");
+                }
+                if name.ends_with(".html") || name.ends_with(".json") {
+                    assert!(!text.contains('\u{202e}'), "{name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_file_asks_for_anything_elsewhere() {
+    let (_dir, config) = config();
+    for kind in [Kind::Served, Kind::Exported] {
+        for (name, text) in files(&config, &played(6), kind) {
+            let text = text.replace("http://www.w3.org/2000/svg", "");
+            for outside in ["http:", "https:", "//www", "@import", "url("] {
+                assert!(!text.contains(outside), "{name}: {outside}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_game_under_way_has_its_words_without_a_script() {
+    let (_dir, config) = config();
+    let broadcast = played(4);
+    let text = &files(&config, &broadcast, Kind::Served)
+        .into_iter()
+        .find(|(name, _)| name == "games/1-1.1.html")
+        .unwrap()
+        .1;
+    for part in [
+        "<a href=\"#p3\">2. Nf3</a>",
+        "book ends",
+        "+0.34",
+        "12/20",
+        "1.2 M",
+        "987.7 k/s",
+        "hash 12.3 %",
+        "42 tablebase hits",
+        "1.25 s",
+        "0:07.7",
+        "data-line=\"g1f3 b8c6\"",
+        "White expected at 2. Nf3: </span>Nf3 Nc6",
+        "Fifty-move rule in 98 plies",
+        "The draw rule in 8 plies, not counting yet",
+        "2… Nc6, White to move",
+        "data-since=",
+        "<svg class=\"graph\"",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn the_front_page_tells_each_moment() {
+    let (_dir, config) = config();
+    let front = |records: usize, kind| {
+        let broadcast = played(records);
+        files(&config, &broadcast, kind)
+            .into_iter()
+            .find(|(name, _)| name == "index.html")
+            .unwrap()
+            .1
+    };
+    assert!(front(0, Kind::Served).contains("Not begun."));
+    let under_way = front(3, Kind::Served);
+    assert!(under_way.contains("0 of 2 games played") && under_way.contains("about <time"));
+    let over = front(6, Kind::Exported);
+    assert!(over.contains("1 of 2 games played"), "{over}");
+    assert!(over.contains("<a class=\"w\" href=\"games/1-1.1.html\""), "{over}");
+    assert!(over.contains(" was ended: "), "{over}");
+    assert!(!front(6, Kind::Alone).contains("games/1-1.1.html"));
+}
+
+#[test]
+fn a_moves_message_is_small_however_long_the_game_is() {
+    let (_dir, config) = config();
+    let mut broadcast = played(2);
+    let moves = ["g1f3", "b8c6", "f3g1", "c6b8"];
+    let sizes: Vec<usize> = (0..60)
+        .map(|number| {
+            broadcast.apply(ply(number, moves[number % 4], moves[number % 4])).unwrap();
+            let live = files(&config, &broadcast, Kind::Served);
+            let (_, text) = live.iter().find(|(name, _)| name.ends_with(".live.html")).unwrap();
+            text.len()
+        })
+        .collect();
+    // The graph alone grows, by a few numbers a ply.
+    assert!(sizes[59] - sizes[20] < 39 * 60, "{sizes:?}");
+}

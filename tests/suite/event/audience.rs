@@ -1,0 +1,296 @@
+//! An event that is watched: `event serve` through real connections, and the exported site.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, ChildStdout, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::table::{Event, MINIFINAL, POOL};
+
+use crate::trials::Test;
+
+const THREE: [(&str, &str); 3] =
+    [("Bare", "elf"), ("Packed", "rules-example-1"), ("Compiled", "c-xz")];
+
+/// A server of an event; it ends with this.
+struct Server {
+    child: Child,
+    address: String,
+    _out: BufReader<ChildStdout>,
+}
+
+impl Server {
+    fn start(event: &Event, more: &[&str]) -> Server {
+        let mut command = event.command(&["event", "serve", "--listen", "127.0.0.1:0"]);
+        let mut child = command.args(more).stdout(Stdio::piped()).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        let (_, address) = line.trim_end().split_once("http://").expect("an address");
+        let address = address.trim_end_matches('/').to_owned();
+        Server { child, address, _out: out }
+    }
+
+    fn ask(&self, request: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        stream
+    }
+
+    /// The status, the head and the body of an answer.
+    fn answer(&self, method: &str, path: &str, more: &str) -> (u16, String, String) {
+        let host = if more.contains("Host:") {
+            String::new()
+        } else {
+            format!("Host: {}\r\n", self.address)
+        };
+        let request = format!("{method} {path} HTTP/1.1\r\n{host}Connection: close\r\n{more}\r\n");
+        let mut text = String::new();
+        self.ask(&request).read_to_string(&mut text).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").expect("a head");
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, head.to_owned(), body.to_owned())
+    }
+
+    fn get(&self, path: &str) -> String {
+        let (status, _, body) = self.answer("GET", path, "");
+        assert_eq!(status, 200, "{path}");
+        body
+    }
+
+    /// A visitor that follows.
+    fn follow(&self) -> TcpStream {
+        self.ask(&format!("GET /changes HTTP/1.1\r\nHost: {}\r\n\r\n", self.address))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn wait_until(what: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while !what() {
+        assert!(Instant::now() < deadline, "it never came");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The addresses that a page of the site leads to, from its own place.
+fn links(name: &str, page: &str) -> BTreeSet<String> {
+    let attributes = ["href=\"", "src=\""];
+    let found = attributes.iter().flat_map(|word| page.split(word).skip(1));
+    let found = found.filter_map(|rest| rest.split('"').next());
+    let folder = name.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+    found
+        .filter(|link| !link.starts_with('#'))
+        .map(|link| match link.strip_prefix("../") {
+            Some(above) => above.to_owned(),
+            None => format!("{folder}{link}"),
+        })
+        .collect()
+}
+
+fn an_event_is_watched_from_before_its_first_game_to_its_end() {
+    let event = Event::new(&THREE, "1+0.05", &format!("{POOL}{MINIFINAL}"));
+    let server = Server::start(&event, &[]);
+    assert!(server.get("/").contains("Not begun."));
+    let mut visitor = BufReader::new(server.follow());
+
+    let more = ["event", "run", "--quiet", "--live", "--events", "events"];
+    let mut run = event.command(&more).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until(|| server.get("/live.json").contains("\"uci\""));
+    let live: Value = serde_json::from_str(&server.get("/live.json")).unwrap();
+    let key = live["games"][0]["game"].as_str().unwrap().to_owned();
+    let page = server.get("/");
+    assert!(page.contains("Under way: Pool.") && page.contains("id=\"board\""), "{page}");
+    assert!(server.get(&format!("/games/{key}.html")).contains("id=\"moves\""));
+    assert!(server.get(&format!("/games/{key}.live.html")).starts_with("<section id=\"game\""));
+    // So much is there before the first game, and little more with it.
+    let weight: usize =
+        ["/", "/style.css", "/page.js"].iter().map(|path| server.get(path).len()).sum();
+    assert!(weight < 100_000, "{weight}");
+    assert!(run.wait().unwrap().success());
+
+    // The page has all of it, and what it says is what the journal says.
+    wait_until(|| server.get("/").contains("Over: "));
+    let finished = event.finished();
+    let page = server.get("/");
+    for link in links("index.html", &page) {
+        assert!(!server.get(&format!("/{link}")).is_empty(), "{link}");
+    }
+    for game in finished.values() {
+        let stage = game["stage"].as_u64().unwrap() + 1;
+        let name = format!("games/{stage}-{}.{}", game["round"], game["game"]);
+        assert!(page.contains(&format!("href=\"{name}.html\"")), "{name}");
+        let whole: Value = serde_json::from_str(&server.get(&format!("/{name}.json"))).unwrap();
+        let moves = whole["moves"].as_array().unwrap();
+        let uci: Vec<&str> = moves.iter().map(|one| one["uci"].as_str().unwrap()).collect();
+        assert_eq!(uci.join(" "), game["moves"].as_str().unwrap());
+        let text = server.get(&format!("/{name}.html"));
+        assert!(text.contains(game["result"].as_str().unwrap()), "{name}");
+        for one in moves {
+            assert!(text.contains(one["san"].as_str().unwrap()), "{name}: {one}");
+            assert!(text.contains(one["fen"].as_str().unwrap()), "{name}: {one}");
+        }
+    }
+    let (_, pgn) = event.ask(&["event", "export", "pgn"]);
+    assert_eq!(server.get("/games.pgn").matches("[Event ").count(), pgn.matches("[Event ").count());
+    assert_eq!(server.get("/settings.toml"), fs::read_to_string(event.path("event.toml")).unwrap());
+
+    // The visitor heard that something had changed, in both ways, and no more than that.
+    let mut words = Vec::new();
+    while !(words.iter().any(|word: &Value| word["live"] == true && word["event"] == false)
+        && words.iter().any(|word: &Value| word["event"] == true))
+    {
+        let mut line = String::new();
+        assert!(visitor.read_line(&mut line).unwrap() > 0, "{words:?}");
+        words.extend(line.strip_prefix("data: ").map(|word| serde_json::from_str(word).unwrap()));
+    }
+
+    // The stream of the run tells the same moves as the journal.
+    let told = fs::read_to_string(event.path("events")).unwrap();
+    let told = told.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let told: Vec<Value> = told.filter(|one| one["event"] == "move-played").collect();
+    let plies = event.records("ply");
+    assert_eq!(told.len(), plies.len());
+    for (one, ply) in told.iter().zip(&plies) {
+        assert_eq!((&one["id"], &one["number"]), (&ply["id"], &ply["number"]));
+        assert_eq!(one["ply"]["uci"], ply["move"]);
+        assert_eq!(one["clocks"]["white"], ply["clocks"][0]);
+    }
+    let live: Value =
+        serde_json::from_str(&fs::read_to_string(event.path("event.live.json")).unwrap()).unwrap();
+    assert_eq!(live["over"], true);
+
+    // The same site as files.
+    let (code, text) = event.ask(&["event", "export", "site", "site"]);
+    assert!(code == 0 && text.contains("index.html"), "{text}");
+    let site = event.path("site");
+    let mut names = vec!["index.html".to_owned()];
+    let mut done = BTreeSet::new();
+    while let Some(name) = names.pop() {
+        let text = fs::read_to_string(site.join(&name)).unwrap_or_else(|_| panic!("{name}"));
+        if done.insert(name.clone()) && name.ends_with(".html") {
+            assert!(text.contains("default-src 'none'") && !text.contains("http"), "{name}");
+            names.extend(links(&name, &text));
+        }
+    }
+    let games = done.iter().filter(|name| name.starts_with("games/") && name.ends_with(".html"));
+    assert_eq!(games.count(), finished.len());
+    assert!(done.contains("games.pgn") && done.contains("event.json"), "{done:?}");
+    let files = fs::read_dir(site.join("games")).unwrap().count();
+    assert_eq!(files, 3 * finished.len());
+}
+
+fn only_files_of_the_site_are_served_and_only_read() {
+    let event = Event::new(&THREE[..2], "1+0.05", POOL);
+    let server = Server::start(&event, &["--name", "tv.example"]);
+    for path in [
+        "/event.toml",
+        "/../event.toml",
+        "/games/../event.toml",
+        "/%2e%2e/event.toml",
+        "/..%2fevent.toml",
+        "//event.toml",
+        "/etc/passwd",
+        "/index.html/",
+        "/\u{202e}",
+    ] {
+        let (status, head, body) = server.answer("GET", path, "");
+        assert!(status == 404 || status == 400, "{path}: {head}");
+        assert!(!body.contains("time-control"), "{path}");
+    }
+    for method in ["POST", "PUT", "DELETE", "OPTIONS", "TRACE"] {
+        let (status, head, _) = server.answer(method, "/", "");
+        assert_eq!(status, 405, "{method}");
+        assert!(head.contains("allow: GET, HEAD"), "{head}");
+    }
+    let (status, head, body) = server.answer("HEAD", "/", "");
+    assert_eq!((status, body.as_str()), (200, ""));
+    for line in [
+        "content-security-policy: default-src 'none';",
+        "x-content-type-options: nosniff",
+        "referrer-policy: no-referrer",
+        "cache-control: no-cache",
+    ] {
+        assert!(head.contains(line), "{line}: {head}");
+    }
+    let tag = head.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap();
+    let known = server.answer("GET", "/", &format!("If-None-Match: {tag}\r\n"));
+    assert_eq!((known.0, known.2.as_str()), (304, ""));
+    // A page elsewhere whose name is made to lead here does not get in.
+    for (host, wanted) in
+        [("evil.example", 421), ("tv.example", 200), ("localhost:1", 200), ("[::1]", 200)]
+    {
+        assert_eq!(server.answer("GET", "/", &format!("Host: {host}\r\n")).0, wanted, "{host}");
+    }
+    let (code, text) = event.ask(&["event", "serve", "--listen", &server.address]);
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("cannot listen on") && text.contains("--listen"), "{text}");
+}
+
+fn no_game_notices_two_hundred_visitors_or_a_server_that_is_killed() {
+    let event = Event::new(&THREE, "1+0.05", &format!("{POOL}{MINIFINAL}"));
+    let server = Server::start(&event, &["--visitors", "205"]);
+    // Slow ones: they follow and never read, or never end their question.
+    let mut visitors: Vec<TcpStream> = (0..150).map(|_| server.follow()).collect();
+    visitors.extend((0..50).map(|_| server.ask("GET / HTTP/1.1\r\nHost")));
+    let mut run = event.start();
+    let mut reader = BufReader::new(server.follow());
+    let mut heard = String::new();
+    while !heard.contains("\"live\":true,\"event\":false") {
+        heard.clear();
+        assert!(reader.read_line(&mut heard).unwrap() > 0);
+    }
+    // There is room for a few more, and not for any number.
+    assert!(server.get("/").contains("Under way"));
+    let crowd: Vec<TcpStream> = (0..20).map(|_| server.follow()).collect();
+    let refused = crowd.into_iter().filter(|stream| {
+        let mut stream = BufReader::new(stream);
+        let mut first = String::new();
+        stream.read_line(&mut first).unwrap_or(0) == 0 || first.contains(" 503 ")
+    });
+    assert!(refused.count() >= 1, "nobody was turned away");
+    drop(server);
+    let again = Server::start(&event, &[]);
+    wait_until(|| again.get("/live.json").contains("\"uci\"") || again.get("/").contains("Over: "));
+    assert!(run.wait().unwrap().success());
+    wait_until(|| again.get("/").contains("Over: "));
+    for game in event.finished().values() {
+        assert_ne!(game["termination"], "time forfeit", "{game}");
+    }
+    drop(visitors);
+    event.finish();
+}
+
+fn a_journal_that_is_damaged_leaves_the_pages_as_they_are() {
+    let event = Event::new(&THREE[..2], "1+0.05", POOL);
+    event.finish();
+    let server = Server::start(&event, &[]);
+    let before = server.get("/event.json");
+    let journal = event.path("event.journal");
+    let whole = fs::read(&journal).unwrap();
+    fs::write(&journal, &whole[..whole.len() / 2]).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(server.get("/").contains("Over: "));
+    fs::write(&journal, &whole).unwrap();
+    assert_eq!(server.get("/event.json"), before);
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        slow an_event_is_watched_from_before_its_first_game_to_its_end [Landlock, Xz],
+        quick only_files_of_the_site_are_served_and_only_read,
+        slow no_game_notices_two_hundred_visitors_or_a_server_that_is_killed [Landlock, Xz],
+        slow a_journal_that_is_damaged_leaves_the_pages_as_they_are [Landlock],
+    ]
+}
