@@ -130,6 +130,10 @@ impl Desk {
             return;
         }
         let mut files = site.event_files();
+        if changes.games.is_empty() {
+            // There is a file of the games under way before there is a game.
+            files.extend(site.live_files(&[]));
+        }
         files.extend(games(&self.waits).iter().flat_map(|game| site.game_files(game)));
         let news = if self.waits.has_turned { News::Event } else { News::None };
         if self.waits.has_turned {

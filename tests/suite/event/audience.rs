@@ -242,8 +242,8 @@ fn no_game_notices_two_hundred_visitors_or_a_server_that_is_killed() {
     let event = Event::new(&THREE, "1+0.05", &format!("{POOL}{MINIFINAL}"));
     let server = Server::start(&event, &["--visitors", "205"]);
     // Slow ones: they follow and never read, or never end their question.
-    let mut visitors: Vec<TcpStream> = (0..150).map(|_| server.follow()).collect();
-    visitors.extend((0..50).map(|_| server.ask("GET / HTTP/1.1\r\nHost")));
+    let mut visitors: Vec<TcpStream> = (0..190).map(|_| server.follow()).collect();
+    visitors.extend((0..10).map(|_| server.ask("GET / HTTP/1.1\r\nHost")));
     let mut run = event.start();
     let mut reader = BufReader::new(server.follow());
     let mut heard = String::new();
