@@ -51,6 +51,7 @@ impl Judges {
             quick: config.gate == GateKind::Quick,
             files: config.files,
             size_limit: config.size_limit,
+            memory_limit: config.memory_limit,
             waivers: config.waivers.clone(),
             ..Settings::default()
         })?);
@@ -107,6 +108,7 @@ impl Entrant {
     /// When it cannot be judged at all, or changed meanwhile.
     pub fn admit(&self, config: &Config, progress: Progress<'_>) -> Result<Admission, CheckError> {
         let report = judged_when_quiet(
+            self.judge.settings().on_busy_host,
             || self.judge.assess(&self.path, self.judge.settings().jobs, progress),
             || progress("waiting for the host to be quiet"),
         )?;

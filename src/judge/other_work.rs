@@ -13,6 +13,7 @@ use nix::sys::time::TimeValLike;
 
 use super::error::CheckError;
 use super::rules::{self, CausedByLoad};
+use super::settings::OnBusyHost;
 use crate::model::entry_report::EntryReport;
 use crate::model::rule::{Kind, RuleId};
 use crate::model::verdict::{Status, Verdict};
@@ -63,9 +64,13 @@ enum Quiet {
 /// # Errors
 /// As `judge`.
 pub(crate) fn judged_when_quiet(
-    judge: impl FnMut() -> Result<EntryReport, CheckError>,
+    on_busy_host: OnBusyHost,
+    mut judge: impl FnMut() -> Result<EntryReport, CheckError>,
     waits: impl Fn(),
 ) -> Result<EntryReport, CheckError> {
+    if on_busy_host == OnBusyHost::Once {
+        return judge();
+    }
     judged_on(&mut ThisHost::default(), judge, waits)
 }
 
