@@ -130,7 +130,7 @@ impl Desk {
             return;
         }
         let mut files = site.event_files();
-        if changes.games.is_empty() {
+        if self.waits.games.is_empty() {
             // There is a file of the games under way before there is a game.
             files.extend(site.live_files(&[]));
         }

@@ -253,7 +253,9 @@ fn evals(moves: &[ShownMove<'_>]) -> Markup {
                 (PreEscaped(drawing))
                 figcaption.legend {
                     span { i.white {} "White" } " " span { i.black {} "Black" }
-                    ". Above: evaluations in pawns for White. Below: the time of each move."
+                    @if plies.iter().any(|ply| ply.score.is_some()) {
+                        ". Above: evaluations in pawns for White. Below: the time of each move."
+                    } @else { ". The time of each move; evaluations were not told." }
                 }
             }
         }
