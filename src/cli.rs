@@ -21,6 +21,7 @@ use crate::sandbox::devices::DeviceClass;
 pub use event::{
     AnnulArgs, DecideArgs, EventCommand, EventFile, EventRunArgs, EventVerifyArgs, ExportWhat,
     FixArgs, ForfeitArgs, NewArgs, ReplayArgs, ReplayFormat, SealArgs, ServeArgs, SiteArgs,
+    StatusArgs, StatusFormat,
 };
 pub use play::{DrawChoice, MatchArgs, PgnStyle};
 pub use report::{ReportFormat, ReportPath, ReportTo};

@@ -20,7 +20,7 @@ pub enum EventCommand {
     /// Ask a runner to stop after the games under way
     Pause(EventFile),
     /// Tell how far an event is
-    Status(EventFile),
+    Status(StatusArgs),
     /// Replay the journal and check every move, clock, result and promotion
     Verify(EventVerifyArgs),
     /// Sign how far the journal goes with the organiser's key, for those who did not write it
@@ -80,6 +80,26 @@ pub struct EventRunArgs {
     /// Keep the games under way in a small file beside the journal, NAME.live.json, for those who watch
     #[arg(long)]
     pub live: bool,
+}
+
+/// `gate4k event status`.
+#[derive(Clone, Debug, Args)]
+pub struct StatusArgs {
+    /// The event
+    #[command(flatten)]
+    pub file: EventFile,
+    /// How to tell it
+    #[arg(long, value_enum, default_value_t = StatusFormat::Human)]
+    pub format: StatusFormat,
+}
+
+/// How `gate4k event status` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StatusFormat {
+    /// For people
+    Human,
+    /// For programs
+    Json,
 }
 
 /// `gate4k event verify`.

@@ -61,6 +61,18 @@ pub(super) fn run(
     Ok(Exit::Success)
 }
 
+/// How far it is, for programs.
+pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
+    let mut follower = Follower::new(config);
+    if let Err(error) = follower.look() {
+        return Ok(told(&error));
+    }
+    let (broadcast, now) = (&follower.broadcast, SystemTime::now());
+    let site = Site { config, broadcast, running: &[], now, kind: Kind::Exported };
+    writeln!(out, "{}", serde_json::to_string_pretty(&site.status())?)?;
+    Ok(Exit::Success)
+}
+
 fn pgn(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
     let mut failed = None;
     let read = export::pgn(config, &mut |game| {

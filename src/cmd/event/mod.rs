@@ -13,7 +13,7 @@ mod views;
 use std::io::Write;
 
 use super::tell;
-use crate::cli::EventCommand;
+use crate::cli::{EventCommand, StatusFormat};
 use crate::event::conduct::EventError;
 use crate::event::config::{Config, ConfigError};
 use crate::event::journal::record::Then;
@@ -29,7 +29,10 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
             with(&args.file.event, |config| run::run(config, args, out))
         }
         EventCommand::Pause(file) => with(&file.event, |config| organise::pause(config, out)),
-        EventCommand::Status(file) => with(&file.event, |config| views::status(config, out)),
+        EventCommand::Status(args) => with(&args.file.event, |config| match args.format {
+            StatusFormat::Human => views::status(config, out),
+            StatusFormat::Json => export::status(config, out),
+        }),
         EventCommand::Verify(args) => {
             with(&args.file.event, |config| seal::verify(config, args, out))
         }

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::stage::Reached;
 use super::{Site, path};
-use crate::event::broadcast::{Game, ShownMove, State, timetable};
+use crate::event::broadcast::{Game, ShownMove, State, progress, timetable};
 use crate::event::ratings::EventRatings;
 use crate::model::text::harmless;
 use crate::view::{event_ratings, standings};
@@ -11,6 +12,7 @@ use crate::view::{event_ratings, standings};
 /// The names and versions of the documents.
 const GAME: &str = "gate4k-game-1";
 const LIVE: &str = "gate4k-site-live-1";
+const STATUS: &str = "gate4k-event-status-1";
 
 impl Site<'_> {
     /// The whole event but its moves, as `gate4k event export json` prints it.
@@ -36,6 +38,35 @@ impl Site<'_> {
             "stages": stages,
             "schedule": schedule,
             "ratings": event_ratings::json(&EventRatings::of(self.config, ledger)),
+        })
+    }
+
+    /// How far the event is, as `gate4k event status --format json` prints it.
+    #[must_use]
+    pub fn status(&self) -> Value {
+        let ledger = &self.broadcast.ledger;
+        let stages = self.config.stages.iter().enumerate().map(|(number, stage)| {
+            let (played, planned) = progress(self.config, self.broadcast, number);
+            let outcome = ledger.stages.get(number).and_then(|state| state.outcome.as_ref());
+            json!({
+                "name": stage.name,
+                "state": Reached::of(self, number).word(),
+                "played": played,
+                "planned": planned,
+                "promoted": outcome.map(|outcome| &outcome.promoted),
+            })
+        });
+        json!({
+            "schema": STATUS,
+            "event": self.config.event,
+            "winner": ledger.winner,
+            "paused": ledger.paused,
+            "frozen": ledger.receipts.len(),
+            "entries": self.config.entries.len(),
+            "stages": stages.collect::<Value>(),
+            "under-way": under_way(self),
+            "crashes": ledger.crashes(),
+            "interruptions": ledger.interruptions,
         })
     }
 
@@ -86,22 +117,22 @@ pub(super) fn game(site: &Site<'_>, game: &Game) -> String {
 
 /// The file of the games under way: each with its last move alone.
 pub(super) fn live(site: &Site<'_>) -> String {
-    let games: Vec<Value> = site
-        .broadcast
-        .under_way()
-        .map(|game| {
-            let mut value = head(site, game);
-            value["plies"] = game.plies.len().into();
-            value["last"] = game.moves().last().map(shown).into();
-            value
-        })
-        .collect();
     let document = json!({
         "schema": LIVE,
         "at": humantime::format_rfc3339_millis(site.now).to_string(),
-        "games": games,
+        "games": under_way(site),
     });
     harmless(&document.to_string()) + "\n"
+}
+
+fn under_way(site: &Site<'_>) -> Value {
+    let games = site.broadcast.under_way().map(|game| {
+        let mut value = head(site, game);
+        value["plies"] = game.plies.len().into();
+        value["last"] = game.moves().last().map(shown).into();
+        value
+    });
+    games.collect()
 }
 
 fn head(site: &Site<'_>, game: &Game) -> Value {

@@ -171,6 +171,18 @@ fn an_event_is_watched_from_before_its_first_game_to_its_end() {
         serde_json::from_str(&fs::read_to_string(event.path("event.live.json")).unwrap()).unwrap();
     assert_eq!(live["over"], true);
 
+    let (code, status) = event.ask(&["event", "status", "--format", "json"]);
+    let status: Value = serde_json::from_str(&status).unwrap();
+    assert_eq!((code, &status["under-way"]), (0, &Value::Array(Vec::new())));
+    let planned: u64 = status["stages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["planned"].as_u64().unwrap())
+        .sum();
+    assert_eq!((planned as usize, &status["stages"][1]["state"]), (finished.len(), &"over".into()));
+    assert!(page.contains(&format!("Over: {} wins.", status["winner"].as_str().unwrap())));
+
     // The same site as files.
     let (code, text) = event.ask(&["event", "export", "site", "site"]);
     assert!(code == 0 && text.contains("index.html"), "{text}");
@@ -180,7 +192,8 @@ fn an_event_is_watched_from_before_its_first_game_to_its_end() {
     while let Some(name) = names.pop() {
         let text = fs::read_to_string(site.join(&name)).unwrap_or_else(|_| panic!("{name}"));
         if done.insert(name.clone()) && name.ends_with(".html") {
-            assert!(text.contains("default-src 'none'") && !text.contains("http"), "{name}");
+            assert!(text.contains("default-src 'none'"), "{name}");
+            assert!(!text.contains("http:") && !text.contains("https:"), "{name}");
             names.extend(links(&name, &text));
         }
     }

@@ -67,7 +67,7 @@ fn ratings_follow_every_game_and_stand_in_every_view() {
     assert_eq!(json["ratings"]["games"], serde_json::json!({"history": 2, "event": 2}));
     assert!(json["stages"][0]["rows"][0]["rating"].is_i64(), "{json}");
     let (_, html) = event.ask(&["event", "export", "html"]);
-    assert!(html.contains("<h1>Ratings by 2 games before the event and 2 of its own</h1>"));
+    assert!(html.contains("<h2>Ratings by 2 games before the event and 2 of its own</h2>"));
 
     // The table by the journal is that by the PGN, ratings and all. Only a journal tells that the two play for places:
     // where they are level, its tie-breaks put one of them first.
