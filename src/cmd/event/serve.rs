@@ -20,8 +20,8 @@ use crate::view::site::{Kind, Site};
 
 /// How often it is looked for changes; a move is told so much later at most.
 const LOOK: Duration = Duration::from_millis(20);
-/// After pages that took long to write, so many times as long passes before they are written again: following an
-/// event takes no more than a tenth of a processor from it.
+/// After pages that took long to write, so many times as long passes before they are written again: they take no more
+/// than a tenth of a processor from the event.
 const SHARE: u32 = 10;
 /// After a journal that could not be read, so long is waited.
 const RESPITE: Duration = Duration::from_secs(1);

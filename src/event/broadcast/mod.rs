@@ -69,6 +69,12 @@ impl Game {
         self.finished.is_none() && self.annulled.is_none()
     }
 
+    /// The plies on the board, those of the opening among them.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        self.started.opening.split_ascii_whitespace().count() + self.plies.len()
+    }
+
     /// As PGN; none while it is played.
     #[must_use]
     pub fn pgn(&self, config: &Config, ledger: &Ledger) -> Option<String> {
