@@ -60,7 +60,7 @@ impl TimeControl {
         moves: None,
     };
 
-    /// What a clock shows at the beginning; none without a clock.
+    /// The time on a clock at the beginning; none without a clock.
     #[must_use]
     pub fn base(&self) -> Option<Duration> {
         match self {

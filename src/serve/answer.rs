@@ -41,7 +41,7 @@ impl Door {
 
 type Body = Either<Full<Bytes>, Stream>;
 
-/// What a page may do, whatever strangers have put into its text; the pages say the same.
+/// The things that a page may do, whatever strangers have put into its text; the pages say the same.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

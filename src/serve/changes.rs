@@ -68,7 +68,7 @@ async fn tell(
     }
 }
 
-/// What has changed since; all of it for a newcomer.
+/// The changes since then; all of them for a newcomer.
 fn word(began: u128, heard: Option<Version>, now: Version) -> String {
     let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let live = heard.is_none_or(|heard| heard.live != now.live);

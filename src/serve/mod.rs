@@ -51,7 +51,7 @@ struct Version {
     event: u64,
 }
 
-/// What visitors are told of a change.
+/// The news that visitors are told of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// Nothing.

@@ -38,7 +38,7 @@ pub(super) fn run(config: &Config, args: &ServeArgs, out: &mut impl Write) -> an
             return Ok(Exit::Usage);
         }
     };
-    // What is played on this host comes first.
+    // The games of this host come first.
     let _ = rustix::process::nice(10);
     let address = listener.local_addr().context("the address of the socket")?;
     let (stopper, stop) = watch::channel(false);
@@ -83,7 +83,7 @@ struct Desk {
     config: Config,
     publisher: std::sync::Arc<Publisher>,
     follower: Follower,
-    /// What has changed since the pages were written, besides those of moves.
+    /// The changes since the pages were written, besides those of moves.
     waits: Changes,
     /// When they may be written next.
     next: Instant,

@@ -1,4 +1,4 @@
-//! What `gate4k event run` tells of its games while they are played: `--events` and `--live`.
+//! The files in which `gate4k event run` tells of its games while they are played: `--events` and `--live`.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

@@ -10,7 +10,7 @@ use super::{Broadcast, GameKey};
 use crate::event::config::Config;
 use crate::event::journal::{JournalError, Reader};
 
-/// What has changed since the last look.
+/// The changes since the last look.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Games.

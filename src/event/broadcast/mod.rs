@@ -89,7 +89,7 @@ impl Game {
 /// A stage as far as it has been played.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Who stands where.
+    /// The places, points and results.
     pub standings: Standings,
     /// The place of each game that the standings number, in their order.
     pub places: Vec<Option<RoundGame>>,

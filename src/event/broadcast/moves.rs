@@ -23,7 +23,7 @@ pub struct ShownMove<'a> {
     pub fen: String,
     /// Plies without a capture or a pawn's move, after it.
     pub quiet: u32,
-    /// What is known of its search; none for a move of the opening.
+    /// The figures of its search; none for a move of the opening.
     pub ply: Option<&'a Ply>,
     /// The line of play that its engine expected, from the position before it, as far as it is legal.
     pub line: Vec<LineMove>,

@@ -15,9 +15,9 @@ use crate::game::clock::TimeControl;
 pub struct Slot {
     /// Its place.
     pub key: GameKey,
-    /// Who has White.
+    /// The engine with White.
     pub white: String,
-    /// Who has Black.
+    /// The engine with Black.
     pub black: String,
     /// How far it is.
     pub state: State,

@@ -45,7 +45,7 @@ pub(super) fn page(site: &Site<'_>, game: &Game) -> String {
     shell(site, &title, "../", &body)
 }
 
-/// What is told of a game with each of its moves.
+/// The part of a game that is told with each of its moves.
 pub(super) fn fragment(site: &Site<'_>, game: &Game) -> Markup {
     view(site, game, "", TOLD_AGAIN)
 }
@@ -262,7 +262,7 @@ fn evals(moves: &[ShownMove<'_>]) -> Markup {
     }
 }
 
-/// What a side expects, as far as it has told.
+/// The line that a side expects, as far as it has told.
 fn line(moves: &[ShownMove<'_>], color: Color) -> Markup {
     let Some((one, _)) = search(moves, color).filter(|(one, _)| !one.line.is_empty()) else {
         return html! {};
@@ -342,7 +342,7 @@ fn class(one: &ShownMove<'_>, is_book_exit: bool) -> Option<&'static str> {
     }
 }
 
-/// What went wrong in a game, and what was decided.
+/// The crashes of a game, and the decisions on it.
 pub(super) fn incidents(game: &Game) -> Markup {
     let clean = game.killed.is_empty() && game.rulings.is_empty() && game.annulled.is_none();
     html! {

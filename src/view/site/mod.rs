@@ -34,7 +34,7 @@ pub enum Kind {
 pub struct Site<'a> {
     /// Its settings.
     pub config: &'a Config,
-    /// What has been played.
+    /// Its games and its state.
     pub broadcast: &'a Broadcast,
     /// The clocks that run, where a live file tells them.
     pub running: &'a [Running],

@@ -1,4 +1,4 @@
-// What moves on a page of the event: clocks, steps through a game and through expected lines, and, where a server tells
+// The moving parts of a page of the event: clocks, steps through a game and through expected lines, and, where a server tells
 // of changes, the parts of the page that have changed. Every word and figure is in the HTML; nothing here knows chess.
 "use strict";
 (() => {
@@ -93,7 +93,7 @@
     draw(squares(row ? row.dataset.fen : START), row && row.dataset.uci, "The board after " + words);
     if (announce) say(shown === null ? "" : `Looking at ${words}. `);
   };
-  // What a screen reader tells: where we look, and how the game stands.
+  // Told to a screen reader: where we look, and how the game stands.
   const say = (where) => {
     const words = where + game().dataset.said;
     if (one("#said").textContent !== words) one("#said").textContent = words;

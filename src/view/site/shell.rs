@@ -1,4 +1,4 @@
-//! What every page of a site has around it.
+//! The frame that every page of a site has around it.
 
 use std::time::{Duration, SystemTime};
 
