@@ -110,8 +110,9 @@ fn an_event_is_watched_from_before_its_first_game_to_its_end() {
     wait_until(|| server.get("/live.json").contains("\"uci\""));
     let live: Value = serde_json::from_str(&server.get("/live.json")).unwrap();
     let key = live["games"][0]["game"].as_str().unwrap().to_owned();
-    let page = server.get("/");
-    assert!(page.contains("Under way: Pool.") && page.contains("id=\"board\""), "{page}");
+    // The large pages come a little after the move.
+    let told = ["Under way: Pool.", "id=\"board\""];
+    wait_until(|| told.iter().all(|words| server.get("/").contains(words)));
     assert!(server.get(&format!("/games/{key}.html")).contains("id=\"moves\""));
     assert!(server.get(&format!("/games/{key}.live.html")).starts_with("<section id=\"game\""));
     // So much is there before the first game, and little more with it.
