@@ -57,9 +57,11 @@ pub(super) fn view(site: &Site<'_>, game: &Game, root: &str, most: usize) -> Mar
     let fen = last.map_or(START, |last| &last.fen);
     let turn = last.map_or(Color::White, |last| !last.side);
     let said = said(game, last);
+    let is_served = site.kind == Kind::Served;
+    let source = is_served.then(|| format!("{root}{}.live.html", path(game.key())));
     let picture = board(fen, last.map(|last| &*last.uci), &format!("The board. {said}"));
     html! {
-        section #game data-key=(game.key()) data-src={ (root) (path(game.key())) ".live.html" }
+        section #game data-key=(game.key()) data-src=[source]
             data-open[game.is_open()] data-said=(said) aria-label="The game" {
             p.meta { (meta(site, game)) }
             div.game {
