@@ -80,14 +80,16 @@ impl Struck {
 /// When it cannot be read or is damaged, when a game stands in it twice, or `take` finds what cannot be.
 pub fn read(
     path: &Path,
-    wanted: &str,
+    wanted: &[&str],
     take: &mut dyn FnMut(Record) -> Result<(), String>,
 ) -> Result<(), JournalError> {
     let struck = Struck::of(path)?;
     let mut ended = HashSet::new();
     let wanted = &mut |record: &str| {
         record.starts_with("{\"game-finished\"")
-            || record.strip_prefix("{\"").is_some_and(|kind| kind.starts_with(wanted))
+            || record
+                .strip_prefix("{\"")
+                .is_some_and(|kind| wanted.iter().any(|wanted| kind.starts_with(wanted)))
     };
     journal::read_some(path, wanted, &mut |line, mut record| {
         if let Record::GameFinished(game) = &mut record {

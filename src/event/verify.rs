@@ -6,12 +6,16 @@ use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
 use super::config::Config;
-use super::journal::record::{GameFinished, GameStarted, Ply, Record, StageFinished, StageStarted};
+use super::draw;
+use super::format::Next;
+use super::journal::record::{
+    Bye, GameFinished, GameStarted, Ply, Record, StageFinished, StageStarted,
+};
 use super::journal::{self, JournalError};
 use super::journal_games;
 use super::ledger::Ledger;
 use super::ratings::EventRatings;
-use super::stage::{Stage, Updates};
+use super::stage::{Format, Stage, Updates};
 use crate::game::clock::TimeControl;
 use crate::game::end::Referee;
 use crate::model::game::ending::Termination;
@@ -56,7 +60,14 @@ pub fn verify(config: &Config) -> Result<Verified, JournalError> {
             }
             Record::StageStarted(started) => {
                 check_ratings(config, &ledger, started, &mut wrong);
+                if draw::seats(config, &ledger, started.stage) != started.seats {
+                    wrong(format!(
+                        "those who play in {} do not follow from the stages before",
+                        started.name
+                    ));
+                }
             }
+            Record::Bye(bye) => check_bye(config, &ledger, bye, &mut wrong),
             Record::GameStarted(started) => {
                 check_start(config, &ledger, started, &mut wrong);
                 check_opening(config, &ledger, started, &mut openings, &mut wrong);
@@ -129,6 +140,24 @@ fn check_ratings(
     }
 }
 
+/// Whether a bye is the one that its round has.
+fn check_bye(config: &Config, ledger: &Ledger, bye: &Bye, wrong: &mut impl FnMut(String)) {
+    let Some((stage, state)) = config.stages.get(bye.stage).zip(ledger.stages.get(bye.stage))
+    else {
+        return;
+    };
+    let seats = &state.started.seats;
+    let due = match stage.next(seats.len(), state.past()) {
+        Next::Bye(seat, round) => seats.get(seat.0).map(|engine| (engine, round)),
+        Next::Play(_) | Next::Over(_) => None,
+    };
+    let wins =
+        matches!(&stage.format, Format::Of(format) if format.games_each() == bye.wins as usize);
+    if due != Some((&bye.engine, bye.round)) || !wins {
+        wrong(format!("{} has a bye in round {} that was not due", bye.engine, bye.round));
+    }
+}
+
 /// Whether a game is the one that the schedule has at its place.
 fn check_start(
     config: &Config,
@@ -146,8 +175,7 @@ fn check_start(
         wrong(format!("the game {} should be called {id}", started.id));
     }
     let seats = &state.started.seats;
-    let planned =
-        stage.schedule(seats.len()).ok().and_then(|schedule| schedule.at(started.place()));
+    let planned = stage.at(seats.len(), state.past(), started.place());
     let names = planned
         .map(|pairing| [seats.get(pairing.white.0).cloned(), seats.get(pairing.black.0).cloned()]);
     if names != Some([Some(started.white.clone()), Some(started.black.clone())]) {
@@ -178,8 +206,8 @@ fn check_opening(
     else {
         return;
     };
-    let schedule = stage.schedule(state.started.seats.len()).ok();
-    let Some(pairing) = schedule.and_then(|schedule| schedule.at(started.place())) else { return };
+    let seats = state.started.seats.len();
+    let Some(pairing) = stage.at(seats, state.past(), started.place()) else { return };
     let (id, opening) = (&started.id, &started.opening);
     if let Some(book) = &state.started.book {
         let drawn = pairing
@@ -192,7 +220,7 @@ fn check_opening(
     }
     let mut seats = [pairing.white.0, pairing.black.0];
     seats.sort_unstable();
-    let at = (started.stage, pairing.double, seats);
+    let at = (started.stage, pairing.pair.0, seats);
     let (first, game) = openings.entry(at).or_insert_with(|| (opening.clone(), id.clone()));
     if first != opening {
         wrong(format!("{id} and its reverse {game} have different openings"));
@@ -305,18 +333,24 @@ fn check_stage(
         return;
     }
     let standings = stage.standings(&field);
-    let ranking = stage.ranking(&standings, &state.decisions);
+    let ranking = stage.ranking(&standings, state);
     if ranking.concat() != outcome.order || stage.open_tie(&ranking).is_some() {
         wrong(format!("the order of {} does not follow from its games", stage.name));
     }
     if stage.promoted(&standings, &ranking) != outcome.promoted {
         wrong(format!("{} promotes others than its first", stage.name));
     }
-    if let Ok(schedule) = stage.schedule(seats.len()) {
-        let due = stage.due(schedule, seats, state.results(), &Default::default());
-        if !due.is_empty() && config.crash_limit.is_none() {
+    if config.crash_limit.is_some() {
+        return;
+    }
+    match stage.next(seats.len(), state.past()) {
+        Next::Play(due) => {
             let left = counted(due.len(), "game");
             wrong(format!("{} was ended with {left} to play", stage.name));
         }
+        Next::Bye(_, round) => {
+            wrong(format!("{} was ended before its round {round}", stage.name));
+        }
+        Next::Over(_) => {}
     }
 }

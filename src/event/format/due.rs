@@ -89,7 +89,7 @@ impl Past {
 }
 
 /// Everything due and open: all but what was played and what nobody can play.
-pub(super) fn open(due: impl IntoIterator<Item = Due>, past: &Past) -> Vec<Due> {
+pub(in crate::event) fn open(due: impl IntoIterator<Item = Due>, past: &Past) -> Vec<Due> {
     due.into_iter()
         .filter(|game| {
             !past.games.contains_key(&game.at)

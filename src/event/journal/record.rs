@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::game::ending::{Ending, Termination};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::opening::OpeningNames;
+use crate::model::game::points::HalfPoints;
 use crate::model::game::result::GameResult;
 use crate::model::words::all;
 
@@ -23,6 +24,8 @@ pub enum Record {
     History(History),
     /// A stage begins.
     StageStarted(StageStarted),
+    /// An engine does not play in a round of a Swiss.
+    Bye(Bye),
     /// A game begins, or goes on (rule 6.1.5).
     GameStarted(GameStarted),
     /// A move of a game.
@@ -166,6 +169,28 @@ pub struct FrozenBook {
     pub sha256: String,
     /// The openings that the stage needs, in their order, each as its moves in UCI.
     pub openings: Vec<String>,
+}
+
+/// A bye; it counts as so many won games as an encounter of its stage has.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Bye {
+    /// The stage's number.
+    pub stage: usize,
+    /// The round, from 1.
+    pub round: u32,
+    /// Who does not play.
+    pub engine: String,
+    /// The games that count as won.
+    pub wins: u32,
+}
+
+impl Bye {
+    /// Its points.
+    #[must_use]
+    pub fn points(&self) -> HalfPoints {
+        HalfPoints(self.wins.saturating_mul(2))
+    }
 }
 
 /// A game's terms.

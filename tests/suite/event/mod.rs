@@ -5,6 +5,7 @@
 mod annulled;
 mod begun_before;
 mod killed;
+mod other_formats;
 mod past;
 mod processes;
 mod ratings;
@@ -26,6 +27,7 @@ pub(crate) fn tests() -> Vec<Test> {
         rules::tests,
         ratings::tests,
         starts::tests,
+        other_formats::tests,
     ];
     modules.into_iter().flat_map(|tests| tests()).collect()
 }
