@@ -19,8 +19,8 @@ use crate::model::rule::{RULES, RuleId, UnknownRule};
 use crate::model::units::Bytes;
 use crate::sandbox::devices::DeviceClass;
 pub use event::{
-    AnnulArgs, DecideArgs, EventCommand, EventFile, EventRunArgs, ExportArgs, ExportWhat, FixArgs,
-    ForfeitArgs, NewArgs, ReplayArgs, ReplayFormat,
+    AnnulArgs, DecideArgs, EventCommand, EventFile, EventRunArgs, EventVerifyArgs, ExportArgs,
+    ExportWhat, FixArgs, ForfeitArgs, NewArgs, ReplayArgs, ReplayFormat, SealArgs,
 };
 pub use play::{DrawChoice, MatchArgs, PgnStyle};
 pub use report::{ReportFormat, ReportPath, ReportTo};
@@ -92,8 +92,8 @@ pub struct EntryArgs {
     #[arg(long, value_name = "FILE")]
     pub allowlist: Option<PathBuf>,
     /// How to print the result
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = EntryFormat::Human)]
+    pub format: EntryFormat,
 }
 
 /// What is chosen of the sandbox.
@@ -166,9 +166,9 @@ pub struct CheckArgs {
     /// How long after quit other processes may still clean up; 10s if nothing says otherwise
     #[arg(long, value_name = "TIME", value_parser = value::duration)]
     pub grace: Option<Duration>,
-    /// How many entries are judged beside each other (three for each processor if not given), and how many
-    /// probes of a single one (one for each)
-    #[arg(long, value_name = "N", value_parser = value::count)]
+    /// Of several entries so many are judged at a time (three for each processor if not given), of a single one so many
+    /// probes run at a time (one for each processor)
+    #[arg(long, value_name = "N", value_parser = value::count::<NonZeroUsize>)]
     pub jobs: Option<NonZeroUsize>,
     /// Pairs of fast games that end the check, half of them against itself, half against a reference
     /// engine, or off; 2 if not given, and off with --quick
@@ -178,6 +178,9 @@ pub struct CheckArgs {
     /// cut, and is no failure
     #[arg(long, value_name = "TIME", value_parser = value::duration)]
     pub match_limit: Option<Duration>,
+    /// Of the entries only the table at the end
+    #[arg(long, conflicts_with = "verbose")]
+    pub summary: bool,
     /// No progress line
     #[arg(long, short)]
     pub quiet: bool,
@@ -249,11 +252,11 @@ pub struct PackArgs {
 /// `gate4k verify`.
 #[derive(Clone, Debug, Args)]
 pub struct VerifyArgs {
-    /// The receipt
-    #[arg(value_name = "RECEIPT")]
-    pub receipt: PathBuf,
-    /// The engine's file, or a directory that holds it and, if needed, its engines.json
-    #[arg(value_name = "ENTRY")]
+    /// The receipt, or several
+    #[arg(value_name = "RECEIPT", required = true)]
+    pub receipts: Vec<PathBuf>,
+    /// The engine's file, a directory that holds it and, if needed, its engines.json, or a directory of such directories
+    #[arg(value_name = "ENTRY", required = true)]
     pub entry: PathBuf,
     /// Ask for a signature by this public key of minisign: its file, or the key itself
     #[arg(long, value_name = "KEY")]
@@ -278,8 +281,17 @@ pub struct SizeArgs {
     /// Also tell bytes that could be saved, each found by doing it to a copy of the entry
     #[arg(long)]
     pub hints: bool,
+    /// Do what hint N says to a copy of the entry, and write it to --output if it passes the check as the entry does
+    #[arg(long, value_name = "N", value_parser = value::count::<NonZeroUsize>, requires_all = ["hints", "output"])]
+    pub apply: Option<NonZeroUsize>,
+    /// Where the copy goes; never over the entry itself
+    #[arg(long, short, value_name = "FILE", requires = "apply")]
+    pub output: Option<PathBuf>,
+    /// Replace a file there that gate4k did not write
+    #[arg(long, requires = "apply")]
+    pub force: bool,
     /// Measure again whenever an entry is saved, with the last sizes, until it is interrupted
-    #[arg(long)]
+    #[arg(long, conflicts_with = "apply")]
     pub watch: bool,
 }
 
@@ -300,6 +312,9 @@ pub struct ExplainArgs {
     /// The rule's id; all rules are listed if it is not given
     #[arg(value_name = "RULE", value_parser = rule_parser())]
     pub rule: Option<RuleId>,
+    /// How to print the text
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
 }
 
 /// `gate4k completions`.
@@ -331,7 +346,7 @@ pub struct StandingsArgs {
     #[arg(long, value_name = "EVENT", value_parser = chain_parser(), default_value = CHAINS[0].name)]
     pub tiebreaks: &'static Chain,
     /// Disqualify an engine that crashed N times and annul all its games (season 17; off in 4k events)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = value::count::<NonZeroU32>)]
     pub crash_limit: Option<NonZeroU32>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t = StandingsFormat::Text)]
@@ -348,7 +363,7 @@ pub struct RatingsArgs {
     #[arg(long)]
     pub merge_versions: bool,
     /// The mean of all ratings, in Elo
-    #[arg(long, value_name = "ELO", default_value_t = 0.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "ELO", default_value_t = 0.0, allow_negative_numbers = true, value_parser = value::elo)]
     pub offset: f64,
     /// Between two engines: test whether the first of the list is ahead by ELO1 rather than by ELO0
     #[arg(long, value_name = "ELO0,ELO1", value_parser = hypotheses, allow_hyphen_values = true)]
@@ -425,6 +440,17 @@ fn device_parser() -> impl TypedValueParser<Value = DeviceClass> {
 fn rule_parser() -> impl TypedValueParser<Value = RuleId> {
     PossibleValuesParser::new(RULES.iter().map(|rule| rule.name))
         .try_map(|name| -> Result<RuleId, UnknownRule> { name.parse() })
+}
+
+/// How a result on entries is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EntryFormat {
+    /// For people
+    Human,
+    /// For people who hear it: words in place of bars, arrows and columns
+    Plain,
+    /// For programs: one versioned document
+    Json,
 }
 
 /// How a result is printed.

@@ -131,6 +131,15 @@ struct Raw {
     waiver: Vec<RawWaiver>,
 }
 
+/// Whether the directories of entries that a text names must be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Folders {
+    /// They must: a name that leads nowhere is a mistake.
+    AreThere,
+    /// They were there when the text held; what removes the last entry of one removes it too.
+    MayBeGone,
+}
+
 impl Config {
     /// The event's own settings, which hold where nothing is decided.
     #[must_use]
@@ -170,7 +179,7 @@ impl Config {
     pub fn load(path: &Path) -> Result<Config, ConfigError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
-        Config::parse(&text, path)
+        Config::parse(&text, path, Folders::AreThere)
     }
 
     /// The waivers of the file that decides for the current directory: those who only play an entry need no more.
@@ -189,8 +198,8 @@ impl Config {
     ///
     /// # Errors
     /// When it is wrong at some place.
-    pub fn parse(text: &str, path: &Path) -> Result<Config, ConfigError> {
-        read(text, path)
+    pub fn parse(text: &str, path: &Path, folders: Folders) -> Result<Config, ConfigError> {
+        read(text, path, folders)
             .map_err(|(span, what)| ConfigError::Wrong(Misplaced::new(path, text, span, &what)))
     }
 
@@ -220,7 +229,7 @@ impl Config {
     }
 }
 
-fn read(text: &str, path: &Path) -> Result<Config, Mistake> {
+fn read(text: &str, path: &Path, folders: Folders) -> Result<Config, Mistake> {
     let raw: Raw = toml::from_str(text)
         .map_err(|error| (error.span().unwrap_or(0..0), with_suggestion(error.message())))?;
     let here = path.parent().unwrap_or(Path::new(""));
@@ -230,7 +239,7 @@ fn read(text: &str, path: &Path) -> Result<Config, Mistake> {
             .entries
             .into_iter()
             .map(|folder| match here.join(folder.get_ref()) {
-                found if found.is_dir() => Ok(found),
+                found if found.is_dir() || folders == Folders::MayBeGone => Ok(found),
                 missing => {
                     Err((folder.span(), format!("there is no directory {}", shown(&missing))))
                 }
@@ -327,12 +336,12 @@ mod tests {
     use super::*;
 
     fn wrong(text: &str) -> String {
-        Config::parse(text, Path::new("r/gate4k.toml")).unwrap_err().to_string()
+        Config::parse(text, Path::new("r/gate4k.toml"), Folders::AreThere).unwrap_err().to_string()
     }
 
     #[test]
     fn an_empty_file_decides_nothing() {
-        let read = Config::parse("", Path::new("gate4k.toml")).unwrap();
+        let read = Config::parse("", Path::new("gate4k.toml"), Folders::AreThere).unwrap();
         assert_eq!(read.dump().unwrap(), Config::none().dump().unwrap());
         assert_eq!(format!("{:?}", read.limits()), format!("{:?}", Limits::default()));
     }
@@ -347,12 +356,12 @@ mod tests {
                     [[waiver]]\nentry = \"entries/x\"\nrule = \"commands\"\nprograms = [\"sed\"]\n\
                     reason = \"asked for by many\"\n\
                     date = 2026-11-21\n";
-        let read = Config::parse(text, &path).unwrap();
+        let read = Config::parse(text, &path, Folders::AreThere).unwrap();
         assert_eq!(read.startup_limit, Duration::from_secs(65));
         assert_eq!(read.waivers[0].entry, top.path().join("entries/x"));
         assert_eq!(read.waivers[0].place, format!("{}:11:9", path.display()));
         let dumped = read.dump().unwrap();
-        let again = Config::parse(&dumped, &path).unwrap();
+        let again = Config::parse(&dumped, &path, Folders::AreThere).unwrap();
         assert_eq!(again.dump().unwrap(), dumped);
         assert!(dumped.contains("startup-limit = \"1m 5s\""), "{dumped}");
     }
@@ -377,7 +386,7 @@ mod tests {
             ("quick = 1".into(), "1:9", "boolean"),
             ("\nstrikt = true".into(), "2:1", "strict"),
             ("grace = \"soon\"".into(), "1:9", "no time"),
-            ("jobs = 0".into(), "1:8", "nonzero"),
+            ("jobs = 0".into(), "1:8", "expected a whole number from 1 up"),
             ("match = \"of\"".into(), "1:9", "write off"),
             ("match = 0".into(), "1:9", "from 1 to"),
             ("entries = [\"gone\"]".into(), "1:12", "no directory r/gone"),

@@ -49,7 +49,7 @@ impl State {
 /// One matter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Line {
-    /// What it is about: `kernel`, `sandbox`, `command`, `library`.
+    /// What it is about: `kernel`, `sandbox`, `timing`, `command`, `library`.
     pub topic: &'static str,
     /// Its name there.
     pub name: String,

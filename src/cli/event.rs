@@ -22,7 +22,9 @@ pub enum EventCommand {
     /// Tell how far an event is
     Status(EventFile),
     /// Replay the journal and check every move, clock, result and promotion
-    Verify(EventFile),
+    Verify(EventVerifyArgs),
+    /// Sign how far the journal goes with the organiser's key, for those who did not write it
+    Seal(SealArgs),
     /// Cut off a last record that a crash of the host has left damaged, and keep a copy of it
     Repair(EventFile),
     /// Print the games or the state of an event
@@ -102,11 +104,33 @@ pub struct EventRunArgs {
     pub quiet: bool,
 }
 
+/// `gate4k event verify`.
+#[derive(Clone, Debug, Args)]
+pub struct EventVerifyArgs {
+    /// The event
+    #[command(flatten)]
+    pub file: EventFile,
+    /// The journal must have a seal, made with the secret half of this key of minisign (a file, or the key itself)
+    #[arg(long, value_name = "KEY")]
+    pub public_key: Option<String>,
+}
+
+/// `gate4k event seal`.
+#[derive(Clone, Debug, Args)]
+pub struct SealArgs {
+    /// The event
+    #[command(flatten)]
+    pub file: EventFile,
+    /// The secret key of minisign; its password is read from GATE4K_KEY_PASSWORD
+    #[arg(long, value_name = "KEY")]
+    pub sign_key: PathBuf,
+}
+
 /// `gate4k event export`.
 #[derive(Clone, Debug, Args)]
 pub struct ExportArgs {
     /// What to print
-    #[arg(value_enum)]
+    #[arg(value_enum, value_name = "pgn|json|html|settings")]
     pub what: ExportWhat,
     /// The event
     #[command(flatten)]

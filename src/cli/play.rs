@@ -16,8 +16,8 @@ use crate::runner::schedule::Format as Meetings;
 /// `gate4k match`.
 #[derive(Clone, Debug, Args)]
 pub struct MatchArgs {
-    /// An entry's file (played in the sandbox), or a trusted engine: "name=A cmd=./a args='…'
-    /// options.Hash=16 tc=10+0.1 dir=… env.X=… init=… fen=no memory=2G"
+    /// An entry's file (played in the sandbox), or with settings: "name=A entry=PATH options.Hash=16 tc=10+0.1
+    /// memory=2G"; or a trusted engine: "name=A cmd=./a args='…' dir=… env.X=… init=… fen=no" and the same settings
     #[arg(value_name = "ENGINE")]
     pub engine: Vec<String>,
     /// More engines: cutechess's engines.json, or TOML with [[engine]] tables
@@ -27,16 +27,16 @@ pub struct MatchArgs {
     #[arg(long, value_enum, default_value_t = Meetings::RoundRobin, value_name = "FORMAT")]
     pub schedule: Meetings,
     /// Encounters of each two engines
-    #[arg(long, value_name = "N", default_value = "1", value_parser = super::value::count)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = super::value::count::<NonZeroUsize>)]
     pub rounds: NonZeroUsize,
     /// Games of an encounter: each two in a row on one opening, colours reversed
-    #[arg(long, value_name = "N", default_value = "2", value_parser = super::value::count)]
+    #[arg(long, value_name = "N", default_value = "2", value_parser = super::value::count::<NonZeroUsize>)]
     pub games: NonZeroUsize,
     /// A new opening each game, in place of reversed colours on the same
     #[arg(long)]
     pub no_reverse: bool,
     /// Games at a time
-    #[arg(long, value_name = "N", default_value = "1", value_parser = super::value::count)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = super::value::count::<NonZeroUsize>)]
     pub concurrency: NonZeroUsize,
     /// One core a game
     #[arg(long, value_enum, default_value_t = Affinity::Auto, value_name = "WHEN")]
@@ -73,13 +73,13 @@ pub struct MatchArgs {
     #[arg(long, value_name = "FILE")]
     pub openings: Option<PathBuf>,
     /// Shuffle the openings by this seed
-    #[arg(long, value_name = "SEED")]
+    #[arg(long, value_name = "SEED", value_parser = super::value::whole::<u64>)]
     pub shuffle: Option<u64>,
     /// The opening to begin with, from 1
-    #[arg(long, value_name = "N", default_value = "1", value_parser = super::value::count)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = super::value::count::<NonZeroUsize>)]
     pub start: NonZeroUsize,
     /// Cut openings to so many plies
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::value::whole::<u32>)]
     pub plies: Option<u32>,
     /// Add the games to this file, each as soon as it and all before it have ended
     #[arg(long, value_name = "FILE")]
@@ -103,7 +103,7 @@ pub struct MatchArgs {
     #[arg(long, value_name = "PAWNS:MOVES", value_parser = win_rule)]
     pub win_rule: Option<WinRule>,
     /// A draw after so many plies, opening included
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::value::whole::<u32>)]
     pub max_plies: Option<u32>,
     /// Results from the Syzygy tables in this directory
     #[arg(long, value_name = "DIR")]

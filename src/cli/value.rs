@@ -1,6 +1,6 @@
 //! Values of options whose own parsers would not say what to write.
 
-use std::num::NonZeroUsize;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// A time with its unit.
@@ -12,17 +12,35 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         .map_err(|_| "write a time with its unit: 90s, 2m, 1m30s or 500ms".to_owned())
 }
 
+/// A whole number that may be zero.
+///
+/// # Errors
+/// When it is none; the text says what to write.
+pub(crate) fn whole<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| "write a whole number, such as 0 or 40".to_owned())
+}
+
+/// Elo, with a sign and a fraction or without.
+///
+/// # Errors
+/// When it is none; the text says what to write.
+pub(crate) fn elo(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| "write a number, such as 3000 or -12.5".to_owned())
+}
+
 /// A number of things that are at least one.
 ///
 /// # Errors
 /// When it is none; the text says what to write.
-pub(crate) fn count(text: &str) -> Result<NonZeroUsize, String> {
+pub(crate) fn count<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "write a whole number from 1 up".to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::num::NonZeroUsize;
 
     #[test]
     fn a_wrong_value_is_answered_by_a_right_one() {
@@ -30,9 +48,14 @@ mod tests {
         for text in ["abc", "90", "", "-1s"] {
             assert!(duration(text).unwrap_err().contains("90s"), "{text}");
         }
-        assert_eq!(count("3").unwrap().get(), 3);
+        assert_eq!(count::<NonZeroUsize>("3").unwrap().get(), 3);
         for text in ["0", "-1", "x", ""] {
-            assert!(count(text).unwrap_err().contains("from 1 up"), "{text}");
+            assert!(count::<NonZeroUsize>(text).unwrap_err().contains("from 1 up"), "{text}");
+        }
+        assert_eq!((whole("0"), elo("-1.5")), (Ok(0_u32), Ok(-1.5)));
+        assert!(whole::<u32>("-1").unwrap_err().contains("whole number"));
+        for text in ["x", "nan", "inf", ""] {
+            assert!(elo(text).unwrap_err().contains("3000"), "{text}");
         }
     }
 }

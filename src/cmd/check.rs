@@ -12,11 +12,11 @@ use super::choice::Choice;
 use super::reports::{Reports, Sink, cannot};
 use super::surroundings::Surroundings;
 use super::watch::Watched;
-use super::worker_lines::WorkerLines;
+use super::worker_lines::{Shown, WorkerLines};
 use super::{log, note, tell, with_causes};
 use crate::batch::cache::Cache;
 use crate::batch::pool::{self, Assess, Concurrency, Judged};
-use crate::cli::{CheckArgs, ReportPath};
+use crate::cli::{CheckArgs, EntryFormat, ReportPath};
 use crate::judge::{Judge, Progress};
 use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::exit::Exit;
@@ -66,7 +66,10 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         Err(error) => {
             let why = with_causes(&error);
             tell(&why);
-            Reports::open(args, Surroundings::here())?.failed(&why, out)?;
+            match Reports::open(args, Surroundings::here()) {
+                Ok(reports) => reports.failed(&why, out)?,
+                Err(error) => tell(&with_causes(&error)),
+            }
             return Ok(Exit::Usage);
         }
     };
@@ -75,9 +78,10 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         return Ok(Exit::Success);
     }
     // Before anything is judged: a path that cannot be written to should not cost minutes.
-    let outputs = Reports::open(args, Surroundings::here())?;
-    let receipt = match ReceiptTo::open(args) {
-        Ok(receipt) => receipt,
+    let opened = Reports::open(args, Surroundings::here())
+        .and_then(|outputs| Ok((outputs, ReceiptTo::open(args)?)));
+    let (outputs, receipt) = match opened {
+        Ok(opened) => opened,
         Err(error) => {
             tell(&with_causes(&error));
             return Ok(Exit::Usage);
@@ -191,7 +195,12 @@ fn judge_all(
     let Choice { entries, settings, config, config_findings, .. } = choice;
     let at_once = Concurrency::new(config.jobs, settings.jobs);
     let workers = at_once.workers(entries.len());
-    let lines = WorkerLines::new(args.quiet || log::is_on(args.verbose), workers, entries.len());
+    let look = match args.entry.format {
+        _ if args.quiet || log::is_on(args.verbose) => Shown::Nothing,
+        EntryFormat::Plain => Shown::Plain,
+        EntryFormat::Human | EntryFormat::Json => Shown::Drawn,
+    };
+    let lines = WorkerLines::new(look, workers, entries.len());
     let mut reports = Vec::new();
     let mut rows = Vec::new();
     let mut outcomes = Vec::new();

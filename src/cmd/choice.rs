@@ -9,7 +9,7 @@ use super::{NO_ENTRY, settings};
 use crate::batch::changed::{self, Before, Changes};
 use crate::batch::discover;
 use crate::cli::CheckArgs;
-use crate::config::{Config, FILE_NAME};
+use crate::config::{Config, FILE_NAME, Folders};
 use crate::judge::settings::Settings;
 use crate::judge::waive;
 use crate::model::entry_report::ConfigFinding;
@@ -119,7 +119,7 @@ impl Branch<'_> {
         if self.changes.touches(&path)? {
             notes.push(before_holds(&path));
         }
-        Ok(Config::parse(&String::from_utf8_lossy(&text), &path)?)
+        Ok(Config::parse(&String::from_utf8_lossy(&text), &path, Folders::MayBeGone)?)
     }
 
     /// The text of the allow-list as the target branch has it; a list that it lacks is struck out.
@@ -158,7 +158,10 @@ impl Branch<'_> {
         if let Some(path) = args.config.clone().or_else(|| Config::find(here))
             && let Some(text) = self.changes.proposed(&path)
         {
-            list = Config::parse(&text, &relative(&path, here))
+            // One that is as it was is not the branch's fault, wherever it leads now.
+            let touched = self.changes.touches(&path)?;
+            let folders = if touched { Folders::AreThere } else { Folders::MayBeGone };
+            list = Config::parse(&text, &relative(&path, here), folders)
                 .with_context(|| broken(&path))?
                 .allowlist;
         }
@@ -190,7 +193,7 @@ impl Branch<'_> {
         engines_json: Option<&Path>,
         notes: &mut Vec<String>,
     ) -> anyhow::Result<Vec<PathBuf>> {
-        let total = named.len();
+        let total = named.iter().filter(|path| !changed::is_missing(path)).count();
         // One that lies outside of the repository is not the branch's.
         let beside = engines_json.is_some_and(|path| self.changes.touches(path).unwrap_or(false));
         let mut left = Vec::new();

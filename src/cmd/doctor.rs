@@ -15,6 +15,7 @@ use crate::policy::decide::Strictness;
 use crate::policy::toolchain::Toolchain;
 use crate::sandbox::Sandbox;
 use crate::sandbox::capability::Capability;
+use crate::sandbox::timing;
 use crate::view::text;
 
 /// Looks and prints; the outcome is [`Exit::Undecided`] where no entry could be accepted here.
@@ -43,6 +44,7 @@ fn look(list: Allowlist) -> Vec<Line> {
     let tools = Arc::new(Toolchain::discover(Arc::new(list), Strictness::Tolerant));
     let mut lines = host::Kernel::read(capability.landlock_abi).lines();
     lines.extend(host::layers(&capability.layers()));
+    lines.extend(host::timing(&timing::facts()));
     let commands: Vec<_> = tools.commands().collect();
     let pythons: Vec<&'static str> = ["python3", "pypy3"]
         .into_iter()

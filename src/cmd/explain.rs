@@ -2,16 +2,19 @@
 
 use std::io::Write;
 
-use crate::cli::ExplainArgs;
+use crate::cli::{ExplainArgs, Format};
 use crate::model::exit::Exit;
-use crate::view::rules;
+use crate::model::rule::RULES;
+use crate::view::{rules, text};
 
 /// Prints a rule's text, or all rules with one line each.
 pub(crate) fn run(args: &ExplainArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
-    let text = match args.rule {
-        Some(id) => rules::one(id.rule()),
-        None => rules::all(),
+    let page = match (args.format, args.rule) {
+        (Format::Human, Some(id)) => rules::one(id.rule(), text::width()),
+        (Format::Human, None) => rules::all(text::width()),
+        (Format::Json, Some(id)) => rules::json(std::slice::from_ref(id.rule()))?,
+        (Format::Json, None) => rules::json(RULES)?,
     };
-    out.write_all(text.as_bytes())?;
+    out.write_all(page.as_bytes())?;
     Ok(Exit::Success)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::match_out::Sinks;
-use super::{tell, with_causes};
+use super::{note, say, tell, with_causes};
 use crate::cli::{DrawChoice, MatchArgs, PgnStyle};
 use crate::config::Config;
 use crate::engine::process::Start;
@@ -75,7 +75,7 @@ pub(super) fn listen_to_signals(stop: &Stop) {
             Level::Now => "stopping now",
             _ => "finishing the games under way; once more stops at once",
         };
-        let _ = writeln!(anstream::stderr(), "{words}");
+        say(words);
     });
 }
 
@@ -103,7 +103,7 @@ fn prepare(args: &MatchArgs) -> Result<(Match, MatchScore), CheckError> {
         );
         return Err(CheckError::Configuration(words.into()));
     }
-    spec::distinct(&asked).map_err(configuration)?;
+    spec::tell_apart(&mut asked).map_err(configuration)?;
     if args.sprt.is_some() && asked.len() != 2 {
         let words = format!("--sprt tests two engines, and these are {}", asked.len());
         return Err(CheckError::Configuration(words.into()));
@@ -184,6 +184,14 @@ fn engine(asked: Asked, args: &MatchArgs, judge: &mut Option<Judge>) -> Result<E
             if !entry.submission.is_whole() {
                 let what = "a file far beyond 4096 bytes".into();
                 return Err(CheckError::Nothing { path, what });
+            }
+            let size = judge.measure(&path)?.size;
+            if size.total > size.limit {
+                let name = &asked.name;
+                note(&format!(
+                    "{name} is no entry as it is: {}; it plays all the same",
+                    size.words()
+                ));
             }
             (Start::Entry(entry.launcher, entry.plan), entry.submission.options())
         }

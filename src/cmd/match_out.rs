@@ -109,7 +109,7 @@ impl Sinks {
                 let last = stderr.last().map(|line| format!("; it said: {line}"));
                 let last = last.unwrap_or_default();
                 // Standard error may be closed; the stream of events has it all the same.
-                let _ = writeln!(anstream::stderr(), "{name}: {why}{exit}{last}");
+                super::say(&format!("{name}: {why}{exit}{last}"));
             }
             Event::Unasked { engine, said } => {
                 self.live.clear();

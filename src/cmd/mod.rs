@@ -3,6 +3,7 @@
 mod check;
 mod choice;
 mod doctor;
+mod entry_file;
 mod event;
 mod explain;
 mod games;
@@ -20,6 +21,7 @@ mod reports;
 mod run;
 mod shell;
 mod size;
+mod size_apply;
 mod standings;
 mod surroundings;
 mod verify;
@@ -30,9 +32,13 @@ use std::io::Write;
 
 use anstream::ColorChoice;
 
-use crate::cli::{Cli, Color, Command, ConfineArgs, EntryArgs};
+use crate::cli::{
+    Cli, Color, Command, ConfineArgs, EntryArgs, EntryFormat, EventCommand, Format, ReplayFormat,
+    ReportFormat, ReportPath, ReportTo, StandingsFormat,
+};
 use crate::judge::settings::Settings;
 use crate::model::exit::Exit;
+use crate::view::text;
 use output::Output;
 
 /// Carries out a command line; errors are told on standard error.
@@ -46,7 +52,9 @@ pub fn run(cli: Cli) -> Exit {
     };
     // Set for all streams, so that messages on standard error follow the same choice.
     choice.write_global();
-    let mut out = Output::new(anstream::stdout());
+    // Lines that a terminal would break in the midst of a word are broken at a blank; what programs read stays as it is.
+    let width = is_for_people(&cli.command).then(|| text::terminal_width(std::io::stdout()));
+    let mut out = Output::new(anstream::stdout(), width.flatten());
     let done = match cli.command {
         Command::Check(args) => check::run(&args, &mut out),
         Command::Pack(args) => pack::run(&args, &mut out),
@@ -73,16 +81,82 @@ pub fn run(cli: Cli) -> Exit {
     })
 }
 
+/// Whether a command writes to standard output for people and nobody else.
+fn is_for_people(command: &Command) -> bool {
+    match command {
+        Command::Check(args) => {
+            let report = |report: &ReportTo| {
+                report.path == ReportPath::Stdout && report.format != ReportFormat::Human
+            };
+            args.entry.format != EntryFormat::Json
+                && !args.dump_config
+                && !args.report.iter().any(report)
+        }
+        Command::Size(args) => args.entry.format != EntryFormat::Json,
+        Command::Doctor(args) => args.format == Format::Human,
+        Command::Ratings(args) => args.format == Format::Human,
+        Command::Explain(args) => args.format == Format::Human,
+        Command::Standings(args) => args.format == StandingsFormat::Text,
+        Command::Event(EventCommand::Export(_)) => false,
+        Command::Event(EventCommand::ReplayGames(args)) => args.format == ReplayFormat::Human,
+        Command::Event(_) | Command::Pack(_) | Command::Verify(_) | Command::Match(_) => true,
+        Command::Run(_) | Command::Completions(_) | Command::Man(_) => false,
+    }
+}
+
 /// FORCE_COLOR asks for colours where there is no terminal, unless NO_COLOR forbids them.
 fn forced() -> bool {
     let set = |name: &str| std::env::var_os(name).filter(|word| !word.is_empty());
     set("NO_COLOR").is_none() && set("FORCE_COLOR").is_some_and(|word| word != "0")
 }
 
-/// One error on standard error; where even that is gone, the exit code alone must tell.
+/// The help or the version that was asked for, or the mistake in a command line.
+pub fn tell_usage(usage: &clap::Error) -> Exit {
+    let text = usage.render().ansi().to_string();
+    if usage.use_stderr() {
+        say(text.trim_end());
+        return Exit::Usage;
+    }
+    // A reader that has gone away is no error.
+    let text = fitted(&text, text::terminal_width(std::io::stdout()));
+    let _ = write!(anstream::stdout(), "{text}");
+    Exit::Success
+}
+
+/// One error on standard error.
 fn tell(message: &str) {
     let red = anstyle::AnsiColor::Red.on_default().bold();
-    let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {message}");
+    say(&format!("{red}error:{red:#} {}", without_numbers(message)));
+}
+
+/// A message without the numbers that the standard library puts behind the words of the system: `(os error 2)`.
+fn without_numbers(message: &str) -> String {
+    let mut parts = message.split(" (os error ");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
+                text += rest;
+            }
+            _ => text = text + " (os error " + part,
+        }
+    }
+    text
+}
+
+/// Text on standard error, no line wider than a terminal. Where standard error is gone, the exit code alone must tell.
+fn say(text: &str) {
+    let text = fitted(text, text::terminal_width(std::io::stderr()));
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+fn fitted(text: &str, width: Option<usize>) -> String {
+    match width {
+        Some(width) => {
+            text.split('\n').map(|line| text::fit(line, width)).collect::<Vec<_>>().join("\n")
+        }
+        None => text.to_owned(),
+    }
 }
 
 /// An error with its causes on one line. Errors of this program tell their cause themselves; such a cause is not told twice.
@@ -102,11 +176,11 @@ fn with_causes(error: &anyhow::Error) -> String {
 /// Something to know on standard error, which changes no outcome.
 fn note(message: &str) {
     let bold = anstyle::Style::new().bold();
-    let _ = writeln!(anstream::stderr(), "{bold}note:{bold:#} {message}");
+    say(&format!("{bold}note:{bold:#} {message}"));
 }
 
 /// What is said where no entry is named.
-const NO_ENTRY: &str = "no <ENTRY> is named: name a file or a directory (`gate4k check --help`)";
+const NO_ENTRY: &str = "no <ENTRY> is named: name a file or a directory";
 
 /// The settings that all commands on entries share.
 fn settings(args: &EntryArgs) -> Settings {

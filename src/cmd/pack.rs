@@ -2,28 +2,29 @@
 
 use std::fs::{self, Permissions};
 use std::io::Write;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use anyhow::Context;
 
+use super::entry_file;
 use super::progress::ProgressLine;
 use super::reports::cannot;
 use super::tell;
-use super::watch::{PART, Watched};
+use super::watch::Watched;
 use crate::cli::PackArgs;
 use crate::judge::Judge;
 use crate::judge::other_work::judged_when_quiet;
 use crate::judge::settings::Settings;
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Kind, RuleId};
 use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::model::verdict::{Status, Verdict};
 use crate::pack::candidate::{self, Candidate, Language, Recipe};
 use crate::policy::allowlist::Allowlist;
-use crate::view::human::Look;
+use crate::view::look::Look;
 use crate::view::{human, text};
 
 /// How many candidates are sent through the gate before it is the source that must be at fault.
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit>
 
 /// Packs, proves, writes. Where nothing works, nothing is written.
 fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
-    if let Err(refused) = may_write(args) {
+    if let Err(refused) = entry_file::may_write(&args.output, &args.source, args.force) {
         tell(&refused);
         return Ok(Exit::Usage);
     }
@@ -77,7 +78,8 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     };
     let Some(language) = Language::of(&args.source, &source) else {
         tell(&format!(
-            "{} ends in none of .c .cc .cpp .rs .py .pl and is no ELF file, so how to start it is open",
+            "what {} is written in is open: its name ends in none of .c .cc .cpp .rs .py .pl, and it is no executable \
+             (ELF) file; give it the ending of its language",
             shown(&args.source)
         ));
         return Ok(Exit::Usage);
@@ -113,11 +115,12 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         let report = prove(&judge, candidate, args)?;
         if report.verdict == Verdict::Accepted {
             // What lay there may have changed while the candidate was judged.
-            if let Err(refused) = may_write(args) {
+            if let Err(refused) = entry_file::may_write(&args.output, &args.source, args.force) {
                 tell(&refused);
                 return Ok(Exit::Usage);
             }
-            write(&args.output, &candidate.bytes).with_context(|| cannot(&args.output))?;
+            entry_file::write(&args.output, &candidate.bytes)
+                .with_context(|| cannot(&args.output))?;
             tell_of(candidate, &args.output, args.quick, out)?;
             return Ok(Exit::Success);
         }
@@ -128,44 +131,15 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         }
     }
     let Some(failed) = failed else { return Ok(Exit::Nothing) };
-    let look = Look { width: text::width(), verbose: false };
+    let look = Look::of_width(text::width());
     out.write_all(human::entry(&failed, look).as_bytes())?;
     let whose = if could_be_the_packing(&failed) {
-        "none of the smallest packings is accepted; above is what the first of them meets"
+        "none of the smallest packings is accepted, so it is most likely the source; above is what the first of them meets"
     } else {
         "the engine itself is not accepted, however it is packed; above is why"
     };
     tell(&format!("{whose}; nothing was written"));
     Ok(failed.verdict.into())
-}
-
-/// Whether an entry may be put at the output's path: never over the source, and over nothing that was written otherwise,
-/// unless that is asked for.
-fn may_write(args: &PackArgs) -> Result<(), String> {
-    let output = &args.output;
-    let there = match fs::symlink_metadata(output) {
-        Ok(there) => there,
-        Err(_) => return Ok(()),
-    };
-    let identity = |path: &Path| fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
-    if identity(output).is_some_and(|file| identity(&args.source) == Some(file)) {
-        return Err(format!(
-            "the output {} is the source itself, which is never overwritten; name another file with -o",
-            shown(output)
-        ));
-    }
-    if fs::metadata(output).is_ok_and(|target| target.is_dir()) {
-        return Err(format!("the output {} is a directory; name a file in it", shown(output)));
-    }
-    let ours = there.is_file() && fs::read(output).is_ok_and(|entry| candidate::is_packed(&entry));
-    if ours || args.force {
-        return Ok(());
-    }
-    Err(format!(
-        "the output {} is there already and was not written by `gate4k pack`; name another file with -o, or add \
-         --force to replace it",
-        shown(output)
-    ))
 }
 
 /// Whether the program that builds or reads the source is one of rule 7.5 and installed here.
@@ -189,10 +163,14 @@ fn may_build(program: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a rule that was not kept may be kept by another stub or packer.
+/// Whether another stub or packer may keep every rule that was not kept. Of an engine that did not start nothing else can
+/// be said.
 fn could_be_the_packing(report: &EntryReport) -> bool {
     let broken = |status| matches!(status, Status::Fail | Status::Undecided);
-    report.findings.iter().any(|found| broken(found.status) && ON_THE_PACKING.contains(&found.rule))
+    let gates = report.findings.iter().filter(|found| found.rule.rule().kind == Kind::Gate);
+    let mut rules = gates.filter(|found| broken(found.status)).map(|found| found.rule);
+    let started = report.startup.readyok.is_some();
+    !started || rules.all(|rule| ON_THE_PACKING.contains(&rule))
 }
 
 /// Judges a candidate. The report names the source, since the candidate's own path is of no use to anyone.
@@ -208,22 +186,6 @@ fn prove(judge: &Judge, candidate: &Candidate, args: &PackArgs) -> anyhow::Resul
     let judged = || judge.assess(&path, jobs, &step);
     let report = judged_when_quiet(judged, || step("waiting for the host to be quiet"))?;
     Ok(EntryReport { path: args.source.clone(), file: args.source.clone(), ..report })
-}
-
-/// Puts the entry into place as a whole.
-fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    // What the umask leaves of it.
-    let mut part = tempfile::Builder::new()
-        .prefix(PART)
-        .permissions(Permissions::from_mode(0o777))
-        .tempfile_in(folder)?;
-    part.write_all(bytes)?;
-    part.persist(path)?;
-    Ok(())
 }
 
 fn tell_of(

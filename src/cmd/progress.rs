@@ -22,7 +22,7 @@ impl ProgressLine {
         ProgressLine {
             shown: !quiet && !dumb && std::io::stderr().is_terminal(),
             // A line that wraps could not be cleared.
-            width: text::width_of(std::io::stderr()) - 1,
+            width: text::terminal_width(std::io::stderr()).unwrap_or(80) - 1,
             dirty: AtomicBool::new(false),
         }
     }

@@ -1,7 +1,7 @@
 //! Where the results of `gate4k check` go: standard output, and each `--report`.
 
 use std::fs::{self, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use tempfile::NamedTempFile;
 
 use super::surroundings::Surroundings;
 use super::watch::PART;
-use crate::cli::{CheckArgs, Format, ReportFormat, ReportPath};
+use crate::cli::{CheckArgs, EntryFormat, ReportFormat, ReportPath};
 use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::text::shown;
-use crate::view::human::Look;
+use crate::view::look::Look;
 use crate::view::table::Row;
 use crate::view::{github, html, human, json, junit, markdown, sarif, table, text};
 
@@ -22,7 +22,17 @@ pub(super) struct Reports {
     stdout: Vec<ReportFormat>,
     files: Vec<(ReportFormat, Sink)>,
     look: Look,
+    extent: Extent,
     surroundings: Surroundings,
+}
+
+/// How much people are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    /// A page an entry, and a table of several.
+    Whole,
+    /// The table.
+    Summary,
 }
 
 /// A file that a report goes to.
@@ -57,17 +67,22 @@ impl Reports {
         }
         if stdout.is_empty() {
             stdout.push(match args.entry.format {
-                Format::Human => ReportFormat::Human,
-                Format::Json => ReportFormat::Json,
+                EntryFormat::Human | EntryFormat::Plain => ReportFormat::Human,
+                EntryFormat::Json => ReportFormat::Json,
             });
         }
-        let look = Look { width: text::width(), verbose: args.verbose > 0 };
-        Ok(Reports { stdout, files, look, surroundings })
+        let look = Look {
+            width: text::width(),
+            verbose: args.verbose > 0,
+            plain: args.entry.format == EntryFormat::Plain,
+        };
+        let extent = if args.summary { Extent::Summary } else { Extent::Whole };
+        Ok(Reports { stdout, files, look, extent, surroundings })
     }
 
     /// One entry was judged. People read it at once, not at the end: many entries take minutes.
     pub(super) fn entry(&self, report: &EntryReport, out: &mut impl Write) -> io::Result<()> {
-        if !self.stdout.contains(&ReportFormat::Human) {
+        if !self.stdout.contains(&ReportFormat::Human) || self.extent == Extent::Summary {
             return Ok(());
         }
         self.for_people(&human::entry(report, self.look), out)?;
@@ -82,7 +97,7 @@ impl Reports {
         out: &mut impl Write,
     ) -> anyhow::Result<()> {
         if self.stdout.contains(&ReportFormat::Human) {
-            let end = end(told, rows, self.look);
+            let end = end(told, rows, self.look, self.extent);
             if !end.is_empty() {
                 self.for_people(&end, out)?;
             }
@@ -157,7 +172,7 @@ impl Reports {
             ReportFormat::Human => {
                 let look = Look { width: 100, ..self.look };
                 let entries = told.entries.iter().map(|report| human::entry(report, look));
-                let page: String = entries.chain([end(told, rows, look)]).collect();
+                let page: String = entries.chain([end(told, rows, look, Extent::Whole)]).collect();
                 anstream::adapter::strip_str(&page).to_string()
             }
             ReportFormat::Json => json::check(told)?,
@@ -171,10 +186,10 @@ impl Reports {
 }
 
 /// What people read below the entries: findings that are of none, and the table of several.
-fn end(told: ReportInput<'_>, rows: &[Row], look: Look) -> String {
+fn end(told: ReportInput<'_>, rows: &[Row], look: Look, extent: Extent) -> String {
     let mut page = human::config_findings(told.config_findings, look);
-    if rows.len() > 1 {
-        page.push_str(&table::table(rows, look.width));
+    if rows.len() > 1 || extent == Extent::Summary {
+        page.push_str(&table::table(rows, look));
     }
     page
 }
@@ -214,7 +229,14 @@ impl Sink {
             match part(&path) {
                 Ok(_) => return Ok(Sink::Replaced(path)),
                 // Without the name of the part, which nobody asked for.
-                Err(error) if !path.exists() => return Err(error.kind().into()),
+                Err(error) if !path.exists() => {
+                    let words = match error.kind() {
+                        ErrorKind::NotFound => "there is no such folder; make it, or name another",
+                        ErrorKind::PermissionDenied => "its folder may not be written to",
+                        kind => return Err(kind.into()),
+                    };
+                    return Err(io::Error::new(error.kind(), words));
+                }
                 Err(_) => {}
             }
         }

@@ -4,12 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::watch::Watched;
-use super::{NO_ENTRY, settings, tell};
+use super::{NO_ENTRY, settings, size_apply, tell};
 use crate::batch::discover;
-use crate::cli::{Format, SizeArgs};
+use crate::cli::{EntryFormat, SizeArgs};
 use crate::judge::Judge;
 use crate::model::exit::Exit;
 use crate::model::size_figures::EntrySize;
+use crate::view::look::Look;
 use crate::view::{json, size, text};
 
 /// How many sizes of an entry are shown.
@@ -28,6 +29,9 @@ pub(crate) fn run(args: &SizeArgs, out: &mut impl Write) -> anyhow::Result<Exit>
             return Ok(error.exit());
         }
     };
+    if let (Some(number), Some(output)) = (args.apply, &args.output) {
+        return size_apply::run(args, number, output, out);
+    }
     if !args.watch {
         return Ok(once(args, &judge, out)?.1);
     }
@@ -42,7 +46,9 @@ pub(crate) fn run(args: &SizeArgs, out: &mut impl Write) -> anyhow::Result<Exit>
     loop {
         let (measured, exit) = once(args, &judge, out)?;
         for entry in &measured {
-            if let Some(line) = history.line(entry).filter(|_| args.entry.format == Format::Human) {
+            if let Some(line) =
+                history.line(entry).filter(|_| args.entry.format != EntryFormat::Json)
+            {
                 writeln!(out, "  sizes so far: {line}\n")?;
             }
         }
@@ -58,14 +64,16 @@ fn once(
     judge: &Judge,
     out: &mut impl Write,
 ) -> anyhow::Result<(Vec<EntrySize>, Exit)> {
+    let plain = args.entry.format == EntryFormat::Plain;
+    let look = Look { plain, ..Look::of_width(text::width()) };
     let mut measured = Vec::new();
     let mut outcomes = Vec::new();
     for path in args.entry.entries.iter().flat_map(|path| discover::entries(path)) {
         match judge.measure(&path) {
             Ok(entry) => {
                 outcomes.push(entry.verdict.into());
-                if args.entry.format == Format::Human {
-                    out.write_all(size::human(&entry, text::width()).as_bytes())?;
+                if args.entry.format != EntryFormat::Json {
+                    out.write_all(size::human(&entry, look).as_bytes())?;
                     if args.hints {
                         hints(judge, &path, out)?;
                     }
@@ -81,7 +89,7 @@ fn once(
             }
         }
     }
-    if args.entry.format == Format::Json {
+    if args.entry.format == EntryFormat::Json {
         out.write_all(json::size(&measured)?.as_bytes())?;
     }
     Ok((measured, Exit::worst(outcomes)))
@@ -89,9 +97,9 @@ fn once(
 
 fn hints(judge: &Judge, path: &std::path::Path, out: &mut impl Write) -> anyhow::Result<()> {
     let found = judge.hints(path)?;
-    for hint in &found {
+    for (number, hint) in (1..).zip(&found) {
         let unit = if hint.saves == 1 { "byte " } else { "bytes" };
-        writeln!(out, "  {:>4} {unit} less: {}", hint.saves, hint.what)?;
+        writeln!(out, "  {number:>2}. {:>4} {unit} less: {}", hint.saves, hint.what)?;
     }
     if found.is_empty() {
         writeln!(out, "  no other packing or form of the stub that was tried saves a byte")?;

@@ -1,63 +1,84 @@
-//! Progress of many entries on standard error: a line a worker on a terminal, else a line an entry.
+//! Progress of the entries on standard error: a line a worker on a terminal; elsewhere a line for each of several entries,
+//! and one now and then that says what is waited for.
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;
-use std::time::Duration;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::batch::pool::{Judged, Watch};
 use crate::model::text::{escape, shown};
 
+/// After so long without a line one says what is waited for.
+const SILENCE: Duration = Duration::from_secs(15);
+
+/// Between two looks of a drawn line.
+const TICK: Duration = Duration::from_millis(500);
+
 /// How the entries are told of.
 pub(crate) enum WorkerLines {
     /// On a terminal: what each worker does, and how many are done.
     Lines { all: MultiProgress, workers: Vec<ProgressBar>, done: ProgressBar },
-    /// Elsewhere: a line for each entry that is done.
-    Plain { total: usize },
+    /// Elsewhere: lines that stay.
+    Plain(Plain),
     /// Not at all.
     Silent,
 }
 
+/// Lines that stay.
+pub(crate) struct Plain {
+    total: usize,
+    work: Arc<Mutex<Work>>,
+    /// Hears of each line that was written; once it is gone, the clock stops.
+    told: Option<Sender<()>>,
+    clock: Option<JoinHandle<()>>,
+}
+
+/// What is being done.
+struct Work {
+    total: usize,
+    done: usize,
+    workers: Vec<Option<Doing>>,
+}
+
+/// An entry that a worker judges.
+struct Doing {
+    entry: String,
+    step: String,
+    since: Instant,
+}
+
+/// The look of progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// Drawn anew where standard error is a terminal.
+    Drawn,
+    /// Only lines that stay.
+    Plain,
+    /// Nothing.
+    Nothing,
+}
+
 impl WorkerLines {
     /// For `total` entries that `workers` judge.
-    pub(crate) fn new(quiet: bool, workers: usize, total: usize) -> WorkerLines {
+    pub(crate) fn new(look: Shown, workers: usize, total: usize) -> WorkerLines {
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        let terminal = std::io::stderr().is_terminal();
-        if quiet || (total < 2 && (dumb || !terminal)) {
-            return WorkerLines::Silent;
+        match look {
+            Shown::Nothing => WorkerLines::Silent,
+            Shown::Drawn if !dumb && std::io::stderr().is_terminal() => drawn(workers, total),
+            Shown::Drawn | Shown::Plain => WorkerLines::Plain(Plain::new(workers, total)),
         }
-        if dumb || !terminal {
-            return WorkerLines::Plain { total };
-        }
-        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
-        let line = |template: &str| {
-            ProgressStyle::with_template(template)
-                .unwrap_or_else(|_| ProgressStyle::default_spinner())
-        };
-        let workers = (0..workers)
-            .map(|_| all.add(ProgressBar::new_spinner().with_style(line("{spinner} {wide_msg}"))))
-            .collect();
-        let done = all.add(ProgressBar::new(total as u64));
-        done.set_style(line("{bar:40} {pos} of {len} entries, {elapsed}"));
-        if total < 2 {
-            done.set_draw_target(ProgressDrawTarget::hidden());
-        } else {
-            done.enable_steady_tick(Duration::from_secs(1));
-        }
-        WorkerLines::Lines { all, workers, done }
     }
 
     /// An entry is judged; `number` counts from one.
     pub(crate) fn done(&self, number: usize, path: &Path, judged: &Judged) {
         match self {
             WorkerLines::Lines { done, .. } => done.inc(1),
-            WorkerLines::Plain { total } => {
-                let word = judged.as_ref().map_or("not judged", |report| report.verdict.word());
-                // Not eprintln: it panics where standard error is closed.
-                let _ =
-                    writeln!(std::io::stderr(), "{number} of {total}: {word:<10}  {}", shown(path));
-            }
+            WorkerLines::Plain(plain) => plain.done(number, path, judged),
             WorkerLines::Silent => {}
         }
     }
@@ -66,27 +87,143 @@ impl WorkerLines {
     pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
         match self {
             WorkerLines::Lines { all, .. } => all.suspend(print),
-            WorkerLines::Plain { .. } | WorkerLines::Silent => print(),
+            WorkerLines::Plain(_) | WorkerLines::Silent => print(),
         }
     }
 }
 
+fn drawn(workers: usize, total: usize) -> WorkerLines {
+    let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+    let line = |template: &str| {
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+    };
+    let worker = || {
+        let bar = all
+            .add(ProgressBar::new_spinner().with_style(line("{spinner} {elapsed:>4}  {wide_msg}")));
+        bar.enable_steady_tick(TICK);
+        bar
+    };
+    let workers = (0..workers).map(|_| worker()).collect();
+    let done = all.add(ProgressBar::new(total as u64));
+    done.set_style(line("{pos} of {len} entries, {elapsed}  {wide_bar}"));
+    if total < 2 {
+        done.set_draw_target(ProgressDrawTarget::hidden());
+    } else {
+        done.enable_steady_tick(Duration::from_secs(1));
+    }
+    WorkerLines::Lines { all, workers, done }
+}
+
+impl Plain {
+    fn new(workers: usize, total: usize) -> Plain {
+        let workers = (0..workers).map(|_| None).collect();
+        let work = Arc::new(Mutex::new(Work { total, done: 0, workers }));
+        let (told, heard) = mpsc::channel();
+        let watched = Arc::clone(&work);
+        let clock = thread::spawn(move || {
+            loop {
+                match heard.recv_timeout(SILENCE) {
+                    Ok(()) => {}
+                    Err(RecvTimeoutError::Disconnected) => break,
+                    Err(RecvTimeoutError::Timeout) => {
+                        let work = watched.lock().unwrap_or_else(PoisonError::into_inner);
+                        work.line(Instant::now()).iter().for_each(|line| tell(line));
+                    }
+                }
+            }
+        });
+        Plain { total, work, told: Some(told), clock: Some(clock) }
+    }
+
+    fn done(&self, number: usize, path: &Path, judged: &Judged) {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner).done += 1;
+        // Of a single one the report says the same.
+        if self.total > 1 {
+            let word = judged.as_ref().map_or("not judged", |report| report.verdict.word());
+            tell(&format!("{number} of {}: {word:<10}  {}", self.total, shown(path)));
+            if let Some(told) = &self.told {
+                // The clock hears until it is told to stop.
+                let _ = told.send(());
+            }
+        }
+    }
+
+    fn is_doing(&self, worker: usize, doing: Option<(&Path, &str)>) {
+        let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(place) = work.workers.get_mut(worker) else { return };
+        let Some((entry, step)) = doing else {
+            *place = None;
+            return;
+        };
+        let (entry, step) = (shown(entry), escape(step.as_bytes(), 200));
+        match place {
+            Some(doing) if doing.entry == entry => doing.step = step,
+            _ => *place = Some(Doing { entry, step, since: Instant::now() }),
+        }
+    }
+}
+
+impl Drop for Plain {
+    fn drop(&mut self) {
+        self.told = None;
+        if let Some(clock) = self.clock.take() {
+            // A clock that panicked has told so by itself.
+            let _ = clock.join();
+        }
+    }
+}
+
+impl Work {
+    /// The entry that has taken longest so far; none where no worker has one.
+    fn line(&self, now: Instant) -> Option<String> {
+        let longest = self.workers.iter().flatten().min_by_key(|doing| doing.since)?;
+        let seconds = now.saturating_duration_since(longest.since).as_secs();
+        let mut line = format!("still checking {} ({seconds} s): {}", longest.entry, longest.step);
+        if self.total > 1 {
+            line += &format!("; {} of {} entries are done", self.done, self.total);
+        }
+        Some(line)
+    }
+}
+
+/// Not eprintln: it panics where standard error is closed.
+fn tell(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
 impl Watch for WorkerLines {
     fn step(&self, worker: usize, entry: &Path, step: &str) {
-        if let WorkerLines::Lines { workers, .. } = self
-            && let Some(line) = workers.get(worker)
-        {
-            let step = escape(step.as_bytes(), 200);
-            line.set_message(format!("{}: {step}", shown(entry)));
-            line.tick();
+        match self {
+            WorkerLines::Lines { workers, .. } => {
+                let Some(line) = workers.get(worker) else { return };
+                // Of a single entry the one who waits knows the name.
+                let before = match workers.len() {
+                    1 => String::new(),
+                    _ => format!("{}: ", shown(entry)),
+                };
+                if line.is_finished() {
+                    // What load may have caused is judged again when all others are done.
+                    line.reset();
+                    line.enable_steady_tick(TICK);
+                } else if !line.message().starts_with(&before) {
+                    line.reset_elapsed();
+                }
+                line.set_message(before + &escape(step.as_bytes(), 200));
+            }
+            WorkerLines::Plain(plain) => plain.is_doing(worker, Some((entry, step))),
+            WorkerLines::Silent => {}
         }
     }
 
     fn rests(&self, worker: usize) {
-        if let WorkerLines::Lines { workers, .. } = self
-            && let Some(line) = workers.get(worker)
-        {
-            line.set_message("");
+        match self {
+            WorkerLines::Lines { workers, .. } => {
+                if let Some(line) = workers.get(worker) {
+                    line.finish_and_clear();
+                }
+            }
+            WorkerLines::Plain(plain) => plain.is_doing(worker, None),
+            WorkerLines::Silent => {}
         }
     }
 }
@@ -97,5 +234,30 @@ impl Drop for WorkerLines {
             // The lines are gone in any case when the report is there.
             let _ = all.clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_entry_that_takes_longest_is_told() {
+        let now = Instant::now();
+        let doing = |entry: &str, seconds| Doing {
+            entry: entry.to_owned(),
+            step: "game 2 of 4".to_owned(),
+            since: now - Duration::from_secs(seconds),
+        };
+        let mut work = Work { total: 9, done: 3, workers: vec![Some(doing("a", 2)), None] };
+        work.workers.push(Some(doing("b", 31)));
+        assert_eq!(
+            work.line(now).unwrap(),
+            "still checking b (31 s): game 2 of 4; 3 of 9 entries are done"
+        );
+        work.total = 1;
+        assert_eq!(work.line(now).unwrap(), "still checking b (31 s): game 2 of 4");
+        work.workers.clear();
+        assert_eq!(work.line(now), None);
     }
 }

@@ -3,6 +3,7 @@
 use super::{Line, State};
 use crate::model::layer_status as status;
 use crate::model::layer_status::{Layer, LayerName};
+use crate::sandbox::timing::TimingFact;
 
 /// What Landlock's interface gained, version by version.
 const RIGHTS: [(i32, &str); 6] = [
@@ -109,6 +110,17 @@ impl Kernel {
             None => line("its settings cannot be read; it was tried below"),
         }
     }
+}
+
+/// What times depend on here, a line each. No entry is judged otherwise for it, so each is told with what would make times
+/// steadier, and none makes the host unfit.
+#[must_use]
+pub fn timing(facts: &[TimingFact]) -> Vec<Line> {
+    let line = |fact: &TimingFact| {
+        let line = Line::pass("timing", fact.name, &fact.what);
+        fact.fix.map_or(line.clone(), |fix| line.but(State::Caution, fix))
+    };
+    facts.iter().map(line).collect()
 }
 
 /// The layers of the sandbox, a line each; `required` as by --require.

@@ -16,7 +16,7 @@ use nix::unistd::{AccessFlags, Pid, access};
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use super::memory::Limit;
-use crate::model::evidence::{ExitHow, Refusal, Resource};
+use crate::model::evidence::{ExitHow, Left, Refusal, Resource};
 use crate::model::units::Bytes;
 use crate::sandbox::plan::{Confined, Launcher, Pipes, Plan, SandboxError};
 
@@ -57,6 +57,12 @@ pub trait EngineProcess: Send {
     /// Kills it and all it started; returns when it is gone, with what the kernel had refused it, where
     /// that was watched.
     fn kill(&mut self) -> Vec<Refusal>;
+    /// After `quit`: waits until all that it started has ended, or `until`, then kills the rest. Says what it left, where that is
+    /// watched.
+    fn leave(&mut self, _until: Instant) -> Left {
+        self.kill();
+        Left::default()
+    }
 }
 
 /// An engine that was not started.
@@ -286,6 +292,14 @@ impl EngineProcess for ConfinedProcess {
         };
         confined.kill();
         confined.close().refusals
+    }
+
+    fn leave(&mut self, until: Instant) -> Left {
+        let Some(confined) = self.confined.take() else {
+            return Left::default();
+        };
+        let processes = if confined.wait_empty(until) { Vec::new() } else { confined.processes() };
+        Left { processes, files: confined.close().left_files }
     }
 }
 

@@ -12,10 +12,10 @@ use super::games::before_games;
 use super::host::{Host, HostFor};
 use super::mistaken_file;
 use super::probe::{self, ProbePlan, Waits};
-use super::read::{Read, engines_json_sha256, figures};
+use super::read::{Read, engine_of_file, engines_json_sha256, figures};
 use super::rules::{self, Case, Needed};
 use super::support::allowed::HostAllows;
-use super::support::unrecorded;
+use super::support::{left_by_games, unrecorded};
 use super::waiver::Waiver;
 use super::{Judge, Progress, waive};
 use crate::model::entry_report::{Circumstances, EntryReport, Leftover, RunSummary, StartTimes};
@@ -53,6 +53,7 @@ impl Judge {
             report.sha256.clone_from(&submission.sha256);
             report.size = Some(figures(&read.size));
             report.circumstances.engines_json_sha256 = engines_json_sha256(submission);
+            report.circumstances.engine = engine_of_file(submission);
             findings.extend(read.findings.iter().cloned());
             let waivers = self.waivers(path, submission);
             if submission.is_whole() {
@@ -184,6 +185,7 @@ impl Judge {
         let mut games: Vec<Finding> = by_games.collect();
         waive::apply(&mut games, waivers, sha256);
         findings.extend(games);
+        left_by_games::judge(&mut findings, &evidence);
         // The games' own records count as those of the probes do.
         unrecorded::open(&mut findings, &evidence);
         show(report, &evidence);

@@ -5,7 +5,7 @@
 
 use crate::model::rule::RuleId;
 use crate::model::text::escape;
-use crate::model::verdict::{Finding, Status};
+use crate::model::verdict::{Finding, Status, WAIVED};
 use crate::submission::Submission;
 
 /// A language that entries are written in.
@@ -35,6 +35,11 @@ pub(super) fn fold(findings: &mut [Finding], submission: &Submission) {
     if status(RuleId::Startup) != Some(Status::Fail) || by_its_name {
         return;
     }
+    // What the organisers let pass stays theirs.
+    let waived = |one: &Finding| one.evidence.contains_key(WAIVED);
+    if findings.iter().any(|one| one.rule == RuleId::Format && waived(one)) {
+        return;
+    }
     // What the kernel said of its interpreter or loader is worth a word of its own.
     let refused = findings.iter().any(|one| {
         let failure = one.evidence.get("launch_failure");
@@ -55,7 +60,7 @@ pub(super) fn fold(findings: &mut [Finding], submission: &Submission) {
     for finding in findings {
         let of_bytes =
             matches!(finding.rule, RuleId::SingleFile | RuleId::Format | RuleId::Payload);
-        if !of_bytes && finding.status != Status::Pass {
+        if !of_bytes && finding.status != Status::Pass && !waived(finding) {
             *finding = Finding::skipped(finding.rule, RuleId::Format);
         }
     }

@@ -135,8 +135,11 @@ fn leave_open(report: &mut EntryReport, work: OtherWork) {
                 "the host was too busy to tell (other work took {taken:.1} of its {processors:.0} processors): "
             );
             found.summary.insert_str(0, &busy);
-            found.help = "judge it again on a host where little else runs; `uptime` shows its load"
-                .to_owned();
+            let quiet = "judge it again on a host where little else runs; `uptime` shows its load";
+            found.help = match &*found.help {
+                "" => quiet.to_owned(),
+                help => format!("{quiet}; if it fails there as well: {help}"),
+            };
         }
     }
     report.verdict = Verdict::of(&report.findings);

@@ -1,10 +1,11 @@
 //! An entry by its bytes alone: its digest, its size, the bytes that it could save.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::error::CheckError;
 use super::settings::Settings;
 use super::{Judge, sha256};
+use crate::model::entry_report::EngineOfFile;
 use crate::model::rule::RuleId;
 use crate::model::size_figures::{EntrySize, SizeFigures};
 use crate::model::verdict::{Finding, Verdict};
@@ -12,6 +13,7 @@ use crate::pack::hint::{self, Hint};
 use crate::submission::Submission;
 use crate::submission::entry::{self, LoadError, LoadOptions};
 use crate::submission::format::{self, Format, ThisHost};
+use crate::submission::json::Json;
 use crate::submission::payload::{self, Counting, PayloadReport};
 use crate::submission::size::{self, FileParts, SizeReport};
 
@@ -22,6 +24,8 @@ pub struct EntryDigest {
     pub sha256: Option<String>,
     /// The SHA-256 of its engines.json, where it has one.
     pub engines_json_sha256: Option<String>,
+    /// The engine of that engines.json that is meant.
+    pub engine: Option<EngineOfFile>,
     /// The finding of rule `single-file`.
     pub single: Finding,
 }
@@ -49,6 +53,18 @@ impl Judge {
         }))
     }
 
+    /// The file that an entry's directory holds.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn file_of(&self, path: &Path) -> Result<PathBuf, CheckError> {
+        let (read, single) = self.read(path)?;
+        match read {
+            Some(read) => Ok(read.submission.path),
+            None => Err(CheckError::Nothing { path: path.to_owned(), what: single.summary }),
+        }
+    }
+
     /// The sums of an entry's files, without judging it.
     ///
     /// # Errors
@@ -59,6 +75,7 @@ impl Judge {
         Ok(EntryDigest {
             sha256: submission.as_ref().and_then(|submission| submission.sha256.clone()),
             engines_json_sha256: submission.as_ref().and_then(engines_json_sha256),
+            engine: submission.as_ref().and_then(engine_of_file),
             single,
         })
     }
@@ -129,6 +146,13 @@ fn load_error(error: LoadError) -> CheckError {
 /// The sum of an entry's configuration.
 pub(super) fn engines_json_sha256(submission: &Submission) -> Option<String> {
     submission.engines_json.as_ref().map(|config| sha256(config.text.as_bytes()))
+}
+
+/// The engine of an entry's configuration that is judged.
+pub(super) fn engine_of_file(submission: &Submission) -> Option<EngineOfFile> {
+    let engine = submission.engines_json.as_ref()?.selected.as_ref().ok()?;
+    let name = engine.get("name").and_then(Json::scalar).map(str::to_owned);
+    Some(EngineOfFile { name, sha256: sha256(engine.canonical().as_bytes()) })
 }
 
 /// The sizes as a report shows them.

@@ -40,7 +40,13 @@ fn pass(found: &mut Finding, waiver: &Waiver) {
     mark(found, waiver, found.status, &[]);
     found.status = Status::Advice;
     found.summary = format!("waived by the organisers ({}): {}", waiver.ground(), found.summary);
-    found.help = format!("nothing, while {} stands", waiver.place);
+    let_stand(found, waiver);
+}
+
+/// There is nothing to do, as long as the waiver stands where it does.
+fn let_stand(found: &mut Finding, waiver: &Waiver) {
+    found.details.push(format!("holds while {} stands", waiver.place));
+    found.help.clear();
 }
 
 /// Tells of the granted programs that ran; a failure is over another one and stands.
@@ -63,7 +69,7 @@ fn grant(found: &mut Finding, waiver: &Waiver) {
     }
     found.status = Status::Advice;
     found.summary = format!("waived by the organisers ({}): {}", waiver.ground(), found.summary);
-    found.help = format!("nothing, while {} stands", waiver.place);
+    let_stand(found, waiver);
 }
 
 /// Puts the waiver into the finding's evidence, with the status that it would have without.

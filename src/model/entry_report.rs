@@ -57,6 +57,17 @@ pub struct Circumstances {
     pub judged: Option<String>,
     /// The SHA-256 of the entry's engines.json in hex, where it has one.
     pub engines_json_sha256: Option<String>,
+    /// The engine of that engines.json that was judged.
+    pub engine: Option<EngineOfFile>,
+}
+
+/// One engine of an engines.json.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct EngineOfFile {
+    /// Its name there, if it has one.
+    pub name: Option<String>,
+    /// The SHA-256 of its object in canonical form, in hex.
+    pub sha256: String,
 }
 
 /// A finding that is of no entry, but on a line of the configuration.

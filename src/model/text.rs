@@ -93,7 +93,16 @@ pub fn escape(bytes: &[u8], max: usize) -> String {
 
 /// A path as one harmless line.
 pub(crate) fn shown(path: &std::path::Path) -> String {
-    escape(path.as_os_str().as_encoded_bytes(), usize::MAX)
+    without_commands(&escape(path.as_os_str().as_encoded_bytes(), usize::MAX))
+}
+
+/// Text without what runners (of Azure and GitHub, and of GitLab) read as commands in the midst of a line.
+#[must_use]
+pub(crate) fn without_commands(text: &str) -> String {
+    text.replace("##[", "#\\u{23}[")
+        .replace("##vso[", "#\\u{23}vso[")
+        .replace("section_start:", "section_start\\u{3a}")
+        .replace("section_end:", "section_end\\u{3a}")
 }
 
 /// JSON leaves characters alone that move a terminal's cursor or turn the order of writing (a file's
@@ -112,7 +121,11 @@ pub(crate) fn harmless(json: &str) -> String {
             out.push(c);
         }
     }
-    out
+    // What a runner would take for a command in the midst of a line.
+    out.replace("##[", "#\\u0023[")
+        .replace("##vso[", "#\\u0023vso[")
+        .replace("section_start:", "section_start\\u003a")
+        .replace("section_end:", "section_end\\u003a")
 }
 
 #[cfg(test)]

@@ -35,6 +35,12 @@ impl Status {
     }
 }
 
+/// The key of evidence that says of a rule how many of its questions were not asked, since the engine is slow.
+pub const LEFT_OUT: &str = "left_out";
+
+/// The key of evidence under which the waiver of a finding stands.
+pub const WAIVED: &str = "waived";
+
 /// One rule's result with its evidence.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Finding {

@@ -10,6 +10,8 @@ pub struct Hint {
     pub saves: usize,
     /// How.
     pub what: String,
+    /// The whole entry with it done.
+    pub entry: Vec<u8>,
 }
 
 /// What means the same to a shell with fewer bytes, and what it costs.
@@ -32,14 +34,15 @@ pub fn all(entry: &[u8], stub: usize) -> Vec<Hint> {
     found.extend(another_stub(entry, packed));
     if let Ok(stub) = std::str::from_utf8(stub) {
         found.extend(SHORTER.iter().filter_map(|(long, short, cost)| {
-            let saves = stub.matches(long).count() * (long.len() - short.len());
+            let entry = whole(stub, &stub.replace(long, short), packed)?;
+            let saves = (stub.len() + packed.len()).checked_sub(entry.len())?;
             // Blanks at the ends are left out of the words, unless they are all that is saved.
             let (short, long) = match (short.trim(), long.trim()) {
                 (short_word, long_word) if short_word == long_word => (*short, *long),
                 words => words,
             };
             let what = format!("`{short}` for `{long}`{cost}");
-            (saves > 0).then_some(Hint { saves, what })
+            (saves > 0).then_some(Hint { saves, what, entry })
         }));
     }
     found.sort_by_key(|hint| std::cmp::Reverse(hint.saves));
@@ -58,7 +61,24 @@ fn another_stub(entry: &[u8], packed: &[u8]) -> Option<Hint> {
         "the executable packed anew by `gate4k pack`: a stub of {} bytes, {}",
         smallest.stub, smallest.how
     );
-    Some(Hint { saves, what })
+    Some(Hint { saves, what, entry: smallest.bytes })
+}
+
+/// A new stub before the packed bytes. Where the old one names the byte at which they begin (`tail -c +N`), the new one
+/// does; none where no number does, since its digits are part of what it counts.
+fn whole(old: &str, new: &str, packed: &[u8]) -> Option<Vec<u8>> {
+    let named = ["tail -c +", "tail -c+"].iter().find_map(|tail| {
+        let (before, rest) = new.split_once(&format!("{tail}{}", old.len() + 1))?;
+        let number_ends = !rest.starts_with(|c: char| c.is_ascii_digit());
+        number_ends.then_some((before, *tail, rest))
+    });
+    let stub = match named {
+        None => new.to_owned(),
+        Some((before, tail, rest)) => (1..=old.len() + 1)
+            .map(|offset| (offset, format!("{before}{tail}{offset}{rest}")))
+            .find_map(|(offset, stub)| (stub.len() + 1 == offset).then_some(stub))?,
+    };
+    Some([stub.as_bytes(), packed].concat())
 }
 
 /// The same payload packed in other ways: the best for each command that unpacks, and the one without a head.
@@ -78,7 +98,8 @@ fn repacked(stub: &[u8], packed: &[u8]) -> Vec<Hint> {
         let saves = (old.len() + packed.len()).checked_sub(command.len() + other.bytes.len())?;
         let change = if stays { String::new() } else { format!(" and `{command}` in the stub") };
         let what = format!("the payload packed as {}{change}{note}", other.how);
-        (saves > 0).then_some(Hint { saves, what })
+        let entry = whole(stub, &stub.replacen(old, command, 1), &other.bytes)?;
+        (saves > 0).then_some(Hint { saves, what, entry })
     };
     let mut found: Vec<Hint> = Vec::new();
     let mut seen = Vec::new();
@@ -136,6 +157,43 @@ mod tests {
         let lzma = by("packed as lzma");
         assert!(lzma.what.contains(" and `xz -d` in the stub"), "{lzma:?}");
         assert!(lzma.saves > zopfli.saves, "{hints:?}");
+    }
+
+    #[test]
+    fn the_entry_of_a_hint_has_what_it_promises() {
+        let (bytes, stub) = entry("rules-example-2");
+        let payload = packer::unpacked(&bytes[stub..]).unwrap().1;
+        for hint in all(&bytes, stub) {
+            assert_eq!(hint.entry.len(), bytes.len() - hint.saves, "{}", hint.what);
+            if hint.what.starts_with("the payload packed as lzma") {
+                let at = hint.entry.len() - packer::all(&payload)[0].bytes.len();
+                assert_eq!(packer::unpacked(&hint.entry[at..]).unwrap().1, payload);
+            }
+        }
+    }
+
+    #[test]
+    fn a_place_that_is_named_by_its_byte_moves_with_the_stub() {
+        let begins = |stub: &str| {
+            let offset = stub.split("tail -c").nth(1).unwrap().trim_start_matches([' ', '+']);
+            offset.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse::<usize>().unwrap()
+        };
+        let mut tried = 0;
+        for filler in [20, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72] {
+            let of = |offset: usize| {
+                format!("#!/bin/sh\n#{}\ntail -c +{offset} $0 | xz -d > $T\n", "x".repeat(filler))
+            };
+            let length = (1..).find(|length| of(length + 1).len() == *length);
+            let Some(length) = length.filter(|length| *length < 500) else { continue };
+            let old = of(length + 1);
+            for (long, short) in [("tail -c +", "tail -c+"), (" | ", "|")] {
+                let Some(new) = whole(&old, &old.replace(long, short), b"PACKED") else { continue };
+                let at = new.windows(6).position(|window| window == b"PACKED").unwrap();
+                assert_eq!(begins(std::str::from_utf8(&new[..at]).unwrap()), at + 1);
+                tried += 1;
+            }
+        }
+        assert!(tried > 20, "{tried}");
     }
 
     #[test]

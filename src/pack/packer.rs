@@ -2,9 +2,10 @@
 
 use std::io::{Read, Write};
 use std::num::NonZeroU64;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use lzma_rust2::{EncodeMode, LzmaOptions, LzmaReader, LzmaWriter, MfType, XzReader};
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
 /// What unpacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -133,18 +134,30 @@ fn encode(data: &[u8], options: &LzmaOptions) -> Option<Vec<u8>> {
     writer.finish().ok()
 }
 
+/// More than any entry unpacks to; what is more is not packed anew, which would take minutes.
+const MOST_UNPACKED: usize = 256 << 10;
+/// The largest window of a stream, in KiB: that of `xz -9`, and some.
+const MOST_MEMORY_KIB: u32 = 80 << 10;
+/// The time of the processor that a packer of this host gets for one stream, in seconds.
+const MOST_SECONDS: u64 = 5;
+
+/// All that a reader gives; none where it fails or gives more.
+fn within(reader: &mut dyn Read, most: usize) -> Option<Vec<u8>> {
+    let mut data = Vec::new();
+    reader.take(most as u64 + 1).read_to_end(&mut data).ok()?;
+    (data.len() <= most).then_some(data)
+}
+
 /// The bytes behind a packed form; none where it is none of ours, or damaged.
 #[must_use]
 pub fn unpacked(packed: &[u8]) -> Option<(Unpacker, Vec<u8>)> {
-    /// More than any entry unpacks to; what claims to be more is not believed.
-    const MOST: u64 = 64 << 20;
     let all = |reader: &mut dyn Read| {
-        let mut data = Vec::new();
-        let read = reader.take(MOST + 1).read_to_end(&mut data).ok()?;
-        (read as u64 <= MOST && read > 0).then_some(data)
+        let data = within(reader, MOST_UNPACKED)?;
+        (!data.is_empty()).then_some(data)
     };
     if packed.starts_with(b"\xfd7zXZ\0") {
-        return Some((Unpacker::Xz, all(&mut XzReader::new(packed, true))?));
+        let mut reader = XzReader::new_mem_limit(packed, true, MOST_MEMORY_KIB);
+        return Some((Unpacker::Xz, all(&mut reader)?));
     }
     if packed.starts_with(b"\x1f\x8b") {
         return Some((Unpacker::Gzip, through("gzip", &["-d", "-c"], packed)?));
@@ -155,7 +168,7 @@ pub fn unpacked(packed: &[u8]) -> Option<(Unpacker, Vec<u8>)> {
     // `.lzma` has no mark; its first byte and the size of its window give it away.
     let window = u32::from_le_bytes(packed.get(1..5)?.try_into().ok()?);
     if packed[0] < 225 && (window.is_power_of_two() || (window / 3).is_power_of_two()) {
-        let mut reader = LzmaReader::new_mem_limit(packed, 1 << 20, None).ok()?;
+        let mut reader = LzmaReader::new_mem_limit(packed, MOST_MEMORY_KIB, None).ok()?;
         return Some((Unpacker::Xz, all(&mut reader)?));
     }
     None
@@ -191,18 +204,19 @@ fn without_head(data: &[u8], lc: u32, pb: u32) -> Option<Vec<u8>> {
     writer.finish().ok()
 }
 
-/// What a program of this host makes of the bytes; none where it is not here, or fails.
+/// What a program of this host makes of the bytes; none where it is not here, fails, writes more than
+/// [`MOST_UNPACKED`] or takes too long.
 fn through(program: &str, words: &[&str], data: &[u8]) -> Option<Vec<u8>> {
-    let output = output(program, words, data)?;
-    output.status.success().then_some(output.stdout)
+    let (status, written) = output(program, words, data)?;
+    status.success().then_some(written)
 }
 
 /// As [`through`], however the program ends.
 fn written(program: &str, words: &[&str], data: &[u8]) -> Option<Vec<u8>> {
-    output(program, words, data).map(|output| output.stdout)
+    output(program, words, data).map(|(_, written)| written)
 }
 
-fn output(program: &str, words: &[&str], data: &[u8]) -> Option<Output> {
+fn output(program: &str, words: &[&str], data: &[u8]) -> Option<(ExitStatus, Vec<u8>)> {
     let mut child = Command::new(program)
         .args(words)
         .stdin(Stdio::piped())
@@ -210,14 +224,24 @@ fn output(program: &str, words: &[&str], data: &[u8]) -> Option<Output> {
         .stderr(Stdio::null())
         .spawn()
         .ok()?;
-    let mut input = child.stdin.take()?;
-    std::thread::scope(|scope| {
+    let most = Rlimit { current: Some(MOST_SECONDS), maximum: Some(MOST_SECONDS) };
+    // Where it cannot be limited, it has ended already.
+    let _ = prlimit(Pid::from_raw(child.id().cast_signed()), Resource::Cpu, most);
+    let (mut input, mut told) = (child.stdin.take()?, child.stdout.take()?);
+    let written = std::thread::scope(|scope| {
         scope.spawn(move || {
             // It may have seen enough.
             let _ = input.write_all(data);
         });
-        child.wait_with_output().ok()
-    })
+        let written = within(&mut told, data.len().max(MOST_UNPACKED));
+        if written.is_none() {
+            // It has more to say than anybody wants to hear.
+            let _ = child.kill();
+        }
+        drop(told);
+        written
+    });
+    Some((child.wait().ok()?, written?))
 }
 
 #[cfg(test)]
@@ -244,6 +268,36 @@ mod tests {
         let slow = zopfli(&data).unwrap();
         let quick = through("gzip", &["-9", "-n", "-c"], &data).unwrap();
         assert!(slow.bytes.len() < quick.len());
+    }
+
+    #[test]
+    fn a_bomb_is_not_unpacked() {
+        let zeros = vec![0; 8 << 20];
+        let bombs = [
+            ("xz", through("xz", &["-9", "-c"], &zeros).unwrap()),
+            ("lzma", through("xz", &["-9", "-Flzma", "-c"], &zeros).unwrap()),
+            ("gzip", through("gzip", &["-9", "-c"], &zeros).unwrap()),
+            ("bzip2", through("bzip2", &["-9", "-c"], &zeros).unwrap()),
+        ];
+        for (name, bomb) in bombs {
+            assert!(bomb.len() < 20_000, "{name}: {}", bomb.len());
+            assert_eq!(unpacked(&bomb), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_stream_that_wants_a_window_of_gigabytes_is_not_unpacked() {
+        // The head of a `.lzma` with a window of 2 GiB.
+        let mut lzma = encode(b"some text", &LzmaOptions::default()).unwrap();
+        lzma[1..5].copy_from_slice(&(1u32 << 31).to_le_bytes());
+        assert_eq!(unpacked(&lzma), None);
+    }
+
+    #[test]
+    fn a_program_that_never_ends_is_ended() {
+        // It wants the processor for ever and says nothing.
+        assert_eq!(through("sh", &["-c", "while :; do :; done"], b""), None);
+        assert_eq!(through("cat", &["/dev/zero"], b""), None);
     }
 
     #[test]

@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::judge::{Judge, file_sha256, program_sha256};
-use crate::model::entry_report::EntryReport;
+use crate::model::entry_report::{EngineOfFile, EntryReport};
 use crate::model::evidence::Limits;
 use crate::model::layer_status::Layer;
 use crate::model::text::{hex, shown};
 use crate::model::units::Bytes;
 use crate::model::verdict::{Status, Verdict};
 use crate::sandbox::capability::{self, Capability};
+use crate::sandbox::timing;
 
 /// The name and version of the document. It changes when a reader of the old one could be misled.
 pub const RECEIPT_SCHEMA: &str = "gate4k/receipt/1";
@@ -60,6 +61,9 @@ pub struct HostRecord {
     pub memory: Bytes,
     /// The layers of the sandbox there.
     pub layers: Vec<Layer>,
+    /// What times depended on there, by name: swap, shared cores, clocks, other load.
+    #[serde(default)]
+    pub timing: BTreeMap<String, String>,
 }
 
 /// The choices of the caller.
@@ -103,6 +107,9 @@ pub struct EntryRecord {
     pub sha256: Option<String>,
     /// The SHA-256 of its engines.json, where it has one.
     pub engines_json_sha256: Option<String>,
+    /// The engine of that file that was judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<EngineOfFile>,
     /// Its bytes by rule 7.1.
     pub bytes: Option<Bytes>,
     /// The decision.
@@ -136,7 +143,6 @@ impl Receipt {
     #[must_use]
     pub fn of(reports: &[EntryReport], judge: &Judge) -> Receipt {
         let settings = judge.settings();
-        let Limits { startup, answer, quit, grace } = settings.limits;
         let capability = Capability::probe();
         Receipt {
             schema: RECEIPT_SCHEMA.to_owned(),
@@ -150,11 +156,15 @@ impl Receipt {
                 processors: std::thread::available_parallelism().map_or(1, usize::from),
                 memory: capability::memory(),
                 layers: capability.layers(),
+                timing: timing::facts()
+                    .into_iter()
+                    .map(|fact| (fact.name.to_owned(), fact.what))
+                    .collect(),
             },
             settings: SettingsRecord {
                 strict: settings.strict,
                 quick: settings.quick,
-                limits_ms: [startup, answer, quit, grace].map(whole_millis),
+                limits_ms: limits_ms(&settings.limits),
                 games: settings.games.to_string(),
                 games_limit_ms: whole_millis(settings.games_limit),
                 required: settings.required.iter().map(|layer| layer.word().to_owned()).collect(),
@@ -201,6 +211,7 @@ fn entry(report: &EntryReport) -> EntryRecord {
         path: shown(&report.path),
         sha256: report.sha256.clone(),
         engines_json_sha256: report.circumstances.engines_json_sha256.clone(),
+        engine: report.circumstances.engine.clone(),
         bytes: report.size.as_ref().map(|size| size.total),
         verdict: report.verdict,
         findings: report
@@ -226,6 +237,12 @@ fn transcript(lines: &[String]) -> String {
         sum.update("\n");
     }
     hex(sum.finalize())
+}
+
+/// Limits as a receipt has them: start, answer, quit, grace.
+pub(super) fn limits_ms(limits: &Limits) -> [u64; 4] {
+    let Limits { startup, answer, quit, grace } = *limits;
+    [startup, answer, quit, grace].map(whole_millis)
 }
 
 fn whole_millis(time: Duration) -> u64 {

@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::document::{EntryRecord, RECEIPT_SCHEMA, Receipt};
-use crate::judge::{EntryDigest, file_sha256};
-use crate::model::text::shown;
+use super::document::{EntryRecord, RECEIPT_SCHEMA, Receipt, limits_ms};
+use crate::judge::settings::GamesWanted;
+use crate::judge::{EntryDigest, file_sha256, program_sha256};
+use crate::model::entry_report::EngineOfFile;
+use crate::model::evidence::Limits;
+use crate::model::text::{escape, shown};
 use crate::model::verdict::{Status, Verdict};
 
 /// An error in reading a receipt.
@@ -19,12 +22,12 @@ pub enum ReceiptError {
         source: std::io::Error,
     },
     /// The file is of another form.
-    #[error("{}:{}:{}: not a receipt: {source}", shown(path), source.line(), source.column())]
+    #[error("{}:{}:{}: not a receipt of `gate4k check --receipt`: {}", shown(path), mistake.line(), mistake.column(), without_place(mistake))]
     Wrong {
         /// The file.
         path: PathBuf,
-        /// The mistake.
-        source: serde_json::Error,
+        /// The mistake. The words above tell it, so it is no source.
+        mistake: serde_json::Error,
     },
     /// The document is of another kind.
     #[error("{}: this gate4k reads {RECEIPT_SCHEMA}, not {found:?}", shown(path))]
@@ -34,6 +37,12 @@ pub enum ReceiptError {
         /// The kind that it names.
         found: String,
     },
+}
+
+/// The words of a mistake in JSON without its place, which stands before them.
+fn without_place(error: &serde_json::Error) -> String {
+    let words = error.to_string();
+    words.split(" at line ").next().unwrap_or_default().to_owned()
 }
 
 /// The result of a comparison.
@@ -53,7 +62,7 @@ pub struct Comparison {
 /// When there is none, or it is none.
 pub fn read(path: &Path, text: &str) -> Result<Receipt, ReceiptError> {
     let receipt: Receipt = serde_json::from_str(text)
-        .map_err(|source| ReceiptError::Wrong { path: path.to_owned(), source })?;
+        .map_err(|mistake| ReceiptError::Wrong { path: path.to_owned(), mistake })?;
     if receipt.schema != RECEIPT_SCHEMA {
         return Err(ReceiptError::Schema { path: path.to_owned(), found: receipt.schema });
     }
@@ -65,11 +74,14 @@ pub fn read(path: &Path, text: &str) -> Result<Receipt, ReceiptError> {
 pub fn compare(receipt: &Receipt, digest: &EntryDigest, list_sha256: &str) -> Comparison {
     let mut broken = Vec::new();
     let of_file = |entry: &&EntryRecord| entry.sha256.is_some() && entry.sha256 == digest.sha256;
-    // Of one file with several configurations, the one with this configuration.
+    // Of one file with several configurations, the one with this configuration and this engine of it.
     let same: Vec<&EntryRecord> = receipt.entries.iter().filter(of_file).collect();
+    let of_config = |entry: &&&EntryRecord| entry.engines_json_sha256 == digest.engines_json_sha256;
     let entry = same
         .iter()
-        .find(|entry| entry.engines_json_sha256 == digest.engines_json_sha256)
+        .filter(of_config)
+        .find(|entry| entry.engine == digest.engine)
+        .or(same.iter().find(of_config))
         .or(same.first());
     let Some(entry) = entry else {
         let judged: Vec<String> = receipt
@@ -95,6 +107,11 @@ pub fn compare(receipt: &Receipt, digest: &EntryDigest, list_sha256: &str) -> Co
             }
             .to_owned(),
         );
+    } else if entry.engine != digest.engine {
+        broken.push(match &entry.engine {
+            None => "it does not say which engine of engines.json was judged".to_owned(),
+            Some(judged) => format!("it is for {} of engines.json", called(judged)),
+        });
     }
     let single = entry.findings.iter().find(|found| found.rule == "single-file");
     if single.is_some_and(|found| found.status == Status::Pass)
@@ -108,11 +125,31 @@ pub fn compare(receipt: &Receipt, digest: &EntryDigest, list_sha256: &str) -> Co
     Comparison { verdict: Some(entry.verdict), broken, notes: notes(receipt, entry) }
 }
 
+/// An engine of engines.json in words.
+fn called(engine: &EngineOfFile) -> String {
+    match &engine.name {
+        Some(name) => format!("the engine {:?}", escape(name.as_bytes(), 80)),
+        None => "an engine without a name".to_owned(),
+    }
+}
+
 fn notes(receipt: &Receipt, entry: &EntryRecord) -> Vec<String> {
     let mut notes = Vec::new();
     let here = env!("CARGO_PKG_VERSION");
     if receipt.gate4k.version != here {
         notes.push(format!("judged by gate4k {}; this is {here}", receipt.gate4k.version));
+    } else if receipt.gate4k.sha256 != program_sha256() {
+        notes.push(format!("judged by another build of gate4k {here}"));
+    }
+    let usual = limits_ms(&Limits::default());
+    if receipt.settings.limits_ms != usual {
+        notes.push(format!(
+            "judged with the limits {:?} ms for start, answer, quit and grace; the usual ones are {usual:?}",
+            receipt.settings.limits_ms
+        ));
+    }
+    if receipt.settings.games != GamesWanted::default().to_string() {
+        notes.push(format!("judged with games: {}", receipt.settings.games));
     }
     if receipt.settings.quick {
         notes.push("judged with --quick".to_owned());
@@ -145,6 +182,7 @@ mod tests {
         EntryDigest {
             sha256: Some("ab".repeat(32)),
             engines_json_sha256: None,
+            engine: None,
             single: Finding::pass(RuleId::SingleFile, "one file"),
         }
     }
@@ -176,6 +214,44 @@ mod tests {
             assert_eq!(found.broken.len(), 1, "{found:?}");
             assert!(found.broken[0].contains(part), "{found:?}");
         }
+    }
+
+    #[test]
+    fn a_receipt_of_one_engine_is_none_of_another_of_the_same_file() {
+        let engine = |name: &str| {
+            Some(EngineOfFile { name: Some(name.into()), sha256: crate::model::text::sha256(name) })
+        };
+        let mut receipt = receipt();
+        let list = receipt.allowlist_sha256.clone();
+        let config = Some("ef".repeat(32));
+        let with = |name: &str| EntryDigest {
+            engines_json_sha256: config.clone(),
+            engine: engine(name),
+            ..digest()
+        };
+        receipt.entries[0].engines_json_sha256.clone_from(&config);
+        let silent = compare(&receipt, &with("Good"), &list);
+        assert!(silent.broken[0].contains("does not say which engine"), "{silent:?}");
+        receipt.entries[0].engine = engine("Good");
+        assert!(compare(&receipt, &with("Good"), &list).broken.is_empty());
+        let fat = compare(&receipt, &with("Fat"), &list);
+        assert_eq!(fat.broken, ["it is for the engine \"Good\" of engines.json"]);
+        // Of both, each is found.
+        receipt.entries.push(receipt.entries[0].clone());
+        receipt.entries[1].engine = engine("Fat");
+        assert!(compare(&receipt, &with("Fat"), &list).broken.is_empty());
+    }
+
+    #[test]
+    fn other_limits_and_another_build_are_noted() {
+        let mut receipt = receipt();
+        let list = receipt.allowlist_sha256.clone();
+        let usual = compare(&receipt, &digest(), &list).notes;
+        receipt.settings.limits_ms[0] = 1;
+        receipt.settings.games = "off".into();
+        receipt.gate4k.sha256 = "00".repeat(32);
+        let notes = compare(&receipt, &digest(), &list).notes;
+        assert_eq!(notes.len(), usual.len() + 3, "{notes:?}");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::engine::uci::{self, Reply};
 use crate::engine::wire::{NoRecord, Silence, Wire};
 use crate::game::clock::{Monotonic, TimeControl};
 use crate::game::play::{Lost, Player, Said, Thought};
-use crate::model::evidence::{ExitHow, Refusal};
+use crate::model::evidence::{ExitHow, Left, Refusal};
 use crate::model::game::record::SearchInfo;
 use crate::model::game::record::Stamp;
 use crate::model::text::escape;
@@ -95,6 +95,8 @@ pub struct Bounds {
     pub ready: Duration,
     /// From `quit` to the end of the process.
     pub quit: Duration,
+    /// From `quit` to the end of all that it started, where what it leaves is looked at (rule 7.4).
+    pub grace: Option<Duration>,
     /// The fate of games whose engine does not start.
     pub missing: Missing,
 }
@@ -114,6 +116,7 @@ impl Default for Bounds {
             startup: Duration::from_secs(60),
             ready: Duration::from_secs(10),
             quit: Duration::from_secs(2),
+            grace: None,
             missing: Missing::Loses,
         }
     }
@@ -326,8 +329,9 @@ impl<'a> Seat<'a> {
     }
 
     /// Asks it to quit, and kills what does not.
-    pub(super) fn quit(&mut self) -> Option<QuitLate> {
-        let mut live = self.live.take()?;
+    pub(super) fn quit(&mut self) -> (Option<QuitLate>, Left) {
+        let Some(mut live) = self.live.take() else { return (None, Left::default()) };
+        let asked = Instant::now();
         let (_, sent) = live.wire.send(b"quit\n", self.bounds.quit);
         let late = match sent {
             Ok(()) => {
@@ -336,8 +340,14 @@ impl<'a> Seat<'a> {
             }
             Err(_) => false,
         };
-        live.process.kill();
-        late.then_some(QuitLate)
+        let left = match self.bounds.grace {
+            Some(grace) => live.process.leave(asked + grace),
+            None => {
+                live.process.kill();
+                Left::default()
+            }
+        };
+        (late.then_some(QuitLate), left)
     }
 
     pub(super) fn pid(&self) -> Option<u32> {

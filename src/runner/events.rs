@@ -8,7 +8,7 @@ use shakmaty::{ByColor, CastlingMode, Color};
 
 use super::engine::Remains;
 use super::schedule::Pairing;
-use crate::model::evidence::ExitHow;
+use crate::model::evidence::{ExitHow, Left};
 use crate::model::game::record::{GameRecord, PlyRecord, Unanswered};
 use crate::model::game::result::GameResult;
 use crate::model::game::score::Score;
@@ -49,6 +49,13 @@ pub enum Event {
         exit: Option<ExitHow>,
         /// The last lines of its standard error.
         stderr: Vec<String>,
+    },
+    /// A process left something behind, where that is looked at.
+    EngineLeft {
+        /// Its place in the list.
+        engine: usize,
+        /// What it left.
+        left: Left,
     },
     /// An engine said a move in its game without having been asked for one; it was passed over.
     Unasked {

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::engine::process::Program;
 use crate::game::clock::TimeControl;
+use crate::model::source_place::Misplaced;
 use crate::model::text::shown;
 use crate::model::units::{BadSize, Bytes};
 
@@ -33,6 +34,8 @@ pub enum Source {
 pub struct Asked {
     /// Its name in the match.
     pub name: String,
+    /// Whether that was asked for; a name that only comes from the file may be replaced by a longer one.
+    pub name_is_given: bool,
     /// Where it comes from.
     pub source: Source,
     /// Lines to send before `uci`, as they are. An entry has none: it is sent what rule 7.9 lists.
@@ -52,7 +55,8 @@ pub struct Asked {
 pub enum SpecError {
     /// Words on the command line.
     #[error(
-        "the engine {text:?} is not understood: {why}; write an entry's path, or name=A cmd=./engine args=\"…\" options.Hash=16"
+        "the engine {text:?} is not understood: {why}; write an entry's path, \"name=A entry=PATH options.Hash=16\", or \
+         \"name=A cmd=./engine args='…' options.Hash=16\""
     )]
     Words {
         /// As given.
@@ -76,9 +80,17 @@ pub enum SpecError {
         /// The fault and its place.
         why: String,
     },
+    /// A file in TOML with something wrong at a place.
+    #[error(transparent)]
+    Toml(#[from] Misplaced),
     /// Two engines of one name.
-    #[error("two engines are called {0:?}; give one another name=")]
-    SameName(String),
+    #[error("two engines are called {name:?}; give one another name, such as \"{words}\"")]
+    SameName {
+        /// The name.
+        name: String,
+        /// The second one as it could be written.
+        words: String,
+    },
 }
 
 /// Reads an ENGINE of the command line.
@@ -88,11 +100,12 @@ pub enum SpecError {
 pub fn from_words(text: &str) -> Result<Asked, SpecError> {
     let bad = |why: String| SpecError::Words { text: text.to_owned(), why };
     let words = split(text).ok_or_else(|| bad("a quote is not closed".into()))?;
-    let is_program = words.iter().any(|word| word.starts_with("cmd="));
-    if !is_program {
+    let is_described =
+        words.iter().any(|word| word.starts_with("cmd=") || word.starts_with("entry="));
+    if !is_described || Path::new(text).exists() {
         let path = PathBuf::from(text);
         if text.contains('=') && !path.exists() {
-            return Err(bad("there is no cmd=".into()));
+            return Err(bad("there is neither cmd= nor entry=".into()));
         }
         return Ok(entry(path));
     }
@@ -106,9 +119,9 @@ pub fn from_words(text: &str) -> Result<Asked, SpecError> {
 }
 
 fn entry(path: PathBuf) -> Asked {
-    let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     Asked {
-        name,
+        name: name_of(&path),
+        name_is_given: false,
         source: Source::Entry(path),
         init: Vec::new(),
         options: Vec::new(),
@@ -133,7 +146,10 @@ pub fn from_file(path: &Path) -> Result<Vec<Asked>, SpecError> {
             serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         engines.into_iter().map(Cutechess::raw).collect::<Result<_, _>>().map_err(wrong)?
     } else {
-        let file: File = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let file: File = toml::from_str(&text).map_err(|error| {
+            let span = error.span().unwrap_or(0..0);
+            SpecError::Toml(Misplaced::new(path, &text, span, error.message()))
+        })?;
         file.engine
             .into_iter()
             .map(|table| table.raw().map_err(&wrong))
@@ -142,16 +158,51 @@ pub fn from_file(path: &Path) -> Result<Vec<Asked>, SpecError> {
     raws.into_iter().map(|raw| raw.finish(here).map_err(wrong)).collect()
 }
 
-/// Refuses two engines of one name.
+/// The last part of a path, without an ending such as `.py`. What has a digit is no ending: `tiny-1.2` is a version.
+fn name_of(path: &Path) -> String {
+    let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    match file.rsplit_once('.') {
+        Some((stem, ending))
+            if !stem.is_empty() && ending.chars().all(|c| c.is_ascii_alphabetic()) =>
+        {
+            stem.to_owned()
+        }
+        _ => file.into_owned(),
+    }
+}
+
+/// Calls entries of one file name by the directories that they lie in: `a/engine` and `b/engine` are `a` and `b`.
 ///
 /// # Errors
-/// Names the name.
-pub fn distinct(engines: &[Asked]) -> Result<(), SpecError> {
-    let mut names = std::collections::BTreeSet::new();
-    match engines.iter().find(|engine| !names.insert(&engine.name)) {
-        Some(engine) => Err(SpecError::SameName(engine.name.clone())),
-        None => Ok(()),
+/// Names a name that two engines have even so.
+pub fn tell_apart(engines: &mut [Asked]) -> Result<(), SpecError> {
+    let Err(same) = distinct(engines) else { return Ok(()) };
+    let names: Vec<String> = engines.iter().map(|engine| engine.name.clone()).collect();
+    for engine in engines.iter_mut().filter(|engine| !engine.name_is_given) {
+        let clashes = names.iter().filter(|name| **name == engine.name).count() > 1;
+        if let (true, Source::Entry(path)) = (clashes, &engine.source)
+            && let Some(folder) = std::path::absolute(path).ok().as_deref().and_then(Path::parent)
+            && let Some(name) = folder.file_name()
+        {
+            engine.name = name.to_string_lossy().into_owned();
+        }
     }
+    // The name that somebody wrote says more than that of a directory which does not help.
+    distinct(engines).map_err(|_| same)
+}
+
+/// Refuses two engines of one name.
+fn distinct(engines: &[Asked]) -> Result<(), SpecError> {
+    let mut names = std::collections::BTreeSet::new();
+    let Some(second) = engines.iter().find(|engine| !names.insert(&engine.name)) else {
+        return Ok(());
+    };
+    let (key, path) = match &second.source {
+        Source::Program(program) => ("cmd", &program.command),
+        Source::Entry(path) => ("entry", path),
+    };
+    let words = format!("name={}-2 {key}={}", second.name, shown(path));
+    Err(SpecError::SameName { name: second.name.clone(), words })
 }
 
 /// An engine's settings before they are known to be whole.
@@ -189,6 +240,7 @@ impl Raw {
             "args" => {
                 self.arguments = split(value).ok_or("a quote in args= is not closed")?;
             }
+            "entry" => self.entry = Some(value.to_owned()),
             "dir" => self.directory = Some(value.into()),
             "init" => self.init.push(value.to_owned()),
             "tc" => self.control = Some(value.parse().map_err(|e| format!("{e}"))?),
@@ -202,7 +254,7 @@ impl Raw {
             }
             _ => {
                 return Err(format!(
-                    "{key}= is unknown (name, cmd, args, dir, init, tc, fen, memory, options.NAME, env.NAME)"
+                    "{key}= is unknown (name, cmd or entry, args, dir, init, tc, fen, memory, options.NAME, env.NAME)"
                 ));
             }
         }
@@ -219,7 +271,19 @@ impl Raw {
                 environment: self.environment,
                 memory: self.memory,
             }),
-            (None, Some(path)) => Source::Entry(here.join(path)),
+            (None, Some(path)) => {
+                let unfit = [
+                    ("args", !self.arguments.is_empty()),
+                    ("dir", self.directory.is_some()),
+                    ("env", !self.environment.is_empty()),
+                ];
+                if let Some((key, _)) = unfit.iter().find(|(_, is_there)| *is_there) {
+                    return Err(format!(
+                        "an entry is started by the sandbox, so it cannot have {key}; a program that you trust has cmd="
+                    ));
+                }
+                Source::Entry(here.join(path))
+            }
             (Some(_), Some(_)) => {
                 return Err("an engine has a command or is an entry, not both".into());
             }
@@ -232,16 +296,17 @@ impl Raw {
             );
         }
         let named = match &source {
-            Source::Program(program) => program.command.file_name(),
-            Source::Entry(path) => path.file_stem(),
+            Source::Program(program) => {
+                program.command.file_name().unwrap_or_default().to_string_lossy().into_owned()
+            }
+            Source::Entry(path) => name_of(path),
         };
-        let name = match self.name {
-            Some(name) if !name.trim().is_empty() => name,
-            _ => named.unwrap_or_default().to_string_lossy().into_owned(),
-        };
+        let given = self.name.filter(|name| !name.trim().is_empty());
+        let (name, name_is_given) = given.map_or((named, false), |name| (name, true));
         let full = self.fen.unwrap_or(matches!(source, Source::Program(_)));
         Ok(Asked {
             name,
+            name_is_given,
             source,
             init: self.init,
             options: self.options,
@@ -426,6 +491,35 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_may_have_a_name_and_settings() {
+        let words = "name=A entry='b c/engine' options.Hash=16 tc=1+0.1 memory=64M";
+        let engine = from_words(words).unwrap();
+        assert_eq!(engine.source, Source::Entry("b c/engine".into()));
+        assert_eq!((engine.name.as_str(), engine.subset), ("A", UciSubset::Rule79));
+        assert_eq!((engine.memory, engine.control), (Some(Bytes(64 << 20)), "1+0.1".parse().ok()));
+        assert_eq!(engine.options, [("Hash".to_owned(), "16".to_owned())]);
+    }
+
+    #[test]
+    fn names_are_whole_and_entries_of_one_name_are_called_by_their_directories() {
+        let names = |words: &[&str]| {
+            let mut asked: Vec<Asked> =
+                words.iter().map(|word| from_words(word).unwrap()).collect();
+            tell_apart(&mut asked)?;
+            Ok::<_, SpecError>(asked.into_iter().map(|one| one.name).collect::<Vec<_>>())
+        };
+        assert_eq!(names(&["x/tiny-1.2", "x/tiny-1.3"]).unwrap(), ["tiny-1.2", "tiny-1.3"]);
+        assert_eq!(names(&["x/tiny.py", ".hidden"]).unwrap(), ["tiny", ".hidden"]);
+        assert_eq!(names(&["a/engine", "b/engine", "c/other"]).unwrap(), ["a", "b", "other"]);
+        assert_eq!(names(&["a/engine", "name=engine entry=b/engine"]).unwrap(), ["a", "engine"]);
+        let error = names(&["a/engine", "a/engine"]).unwrap_err().to_string();
+        let words =
+            "called \"engine\"; give one another name, such as \"name=engine-2 entry=a/engine\"";
+        assert!(error.contains(words), "{error}");
+        assert!(names(&["cmd=x", "cmd=x"]).is_err());
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         for (text, part) in [
             ("cmd=x hash=3", "hash= is unknown"),
@@ -434,7 +528,12 @@ mod tests {
             ("cmd=x fen=maybe", "neither yes nor no"),
             ("cmd=x 'open", "not closed"),
             ("cmd=x bare", "\"bare\" is no key=value"),
-            ("name=x", "there is no cmd="),
+            ("name=x", "there is neither cmd= nor entry="),
+            ("name=x entry=y cmd=z", "not both"),
+            ("entry=y args=z", "it cannot have args"),
+            ("entry=y dir=z", "it cannot have dir"),
+            ("entry=y env.A=z", "it cannot have env"),
+            ("entry=y init=z", "only what rule 7.9 lists"),
             ("cmd=x init='open", "not closed"),
         ] {
             let error = from_words(text).unwrap_err().to_string();
@@ -478,7 +577,7 @@ mod tests {
         assert_eq!(engines[1].options[1], ("Ponder".to_owned(), "false".to_owned()));
         std::fs::write(&file, "[[engine]]\ncmd = \"x\"\nhash = 3\n").unwrap();
         let error = from_file(&file).unwrap_err().to_string();
-        assert!(error.contains("hash"), "{error}");
+        assert!(error.contains("engines.toml:3:1: ") && error.contains("hash"), "{error}");
         std::fs::write(&file, "[[engine]]\nentry = \"e.sh\"\ninit = [\"x\"]\n").unwrap();
         let error = from_file(&file).unwrap_err().to_string();
         assert!(error.contains("only what rule 7.9 lists"), "{error}");

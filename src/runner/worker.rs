@@ -235,13 +235,19 @@ impl<'a> Worker<'a> {
         }
         if self.shared.stop.level() == Level::Now {
             seat.kill();
-        } else if seat.quit() == Some(QuitLate) {
+            return;
+        }
+        let (late, left) = seat.quit();
+        if late == Some(QuitLate) {
             self.tell(Event::EngineKilled {
                 engine,
                 why: "it did not end after quit".into(),
                 exit: None,
                 stderr: Vec::new(),
             });
+        }
+        if !left.files.is_empty() || !left.processes.is_empty() {
+            self.tell(Event::EngineLeft { engine, left });
         }
     }
 }

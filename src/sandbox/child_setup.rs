@@ -15,6 +15,7 @@ use crate::sandbox::fs::host_directory::HostDirectory;
 use crate::sandbox::fs::landlock::{self, Grants, Rules};
 use crate::sandbox::fs::root::{self, HOME, WORK, WORKSPACE, c};
 use crate::sandbox::fs::workspace::{DIRS, Dirs, setup};
+use crate::sandbox::inspect::process;
 use crate::sandbox::limits::cgroup::{Group, Groups, Top};
 use crate::sandbox::limits::rlimits;
 use crate::sandbox::plan::{Plan, SandboxError};
@@ -177,6 +178,7 @@ pub(super) fn child_setup(
         cwd: c(&cwd),
         attempts: attempts(host, plan, entry),
         env: environment(host, &home, tmp.as_deref()),
+        arguments: process::own_arguments(),
         probe: false,
     })
 }

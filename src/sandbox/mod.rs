@@ -22,5 +22,5 @@ pub use child_setup::Host;
 pub use fs::devices;
 pub use fs::landlock::Grants;
 pub use limits::cpu;
-pub use probe::capability;
+pub use probe::{capability, timing};
 pub use sandboxed_process::Sandbox;

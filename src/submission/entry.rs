@@ -137,9 +137,11 @@ fn not_a_file(path: &Path, kind: FileType) -> Loaded {
     .with("kind", kind_name(kind));
     let finding = if kind.is_symlink() {
         let target = path.read_link().unwrap_or_default();
-        finding
-            .with("target", shown(&target))
-            .help(format!("hand in the file itself: {}", shown(&target)))
+        finding.with("target", shown(&target)).help(if path.exists() {
+            format!("hand in what it leads to: {}", shown(&target))
+        } else {
+            format!("hand in the file itself; it leads to {}, which is not there", shown(&target))
+        })
     } else {
         finding.help("hand in one regular file")
     };

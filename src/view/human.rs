@@ -7,27 +7,22 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 
 use super::facts::{circumstances, sandbox, start, summary, understands};
+use super::look::Look;
 use super::size;
 use super::text::{clean, put};
-use super::weight::Weight;
+use super::weight::{Weight, is_told};
 use crate::model::entry_report::{ConfigFinding, EntryReport};
 use crate::model::rule::Kind;
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Status, Verdict};
 
-/// How a report is laid out.
-#[derive(Clone, Copy, Debug)]
-pub struct Look {
-    /// Columns.
-    pub width: usize,
-    /// Show evidence of what passed too, every run, and the transcript.
-    pub verbose: bool,
-}
-
 /// Columns of a finding before its summary: status, rule and section with two blanks around each.
 const COLUMNS: usize = 2 + 9 + 2 + 18 + 2 + 8 + 2;
 /// Columns of a label below the findings.
 const LABEL: usize = 15;
+
+/// More rules than these that were not tried are told by their number: the one that failed is what counts.
+const MANY: usize = 10;
 
 pub(super) fn verdict_style(verdict: Verdict) -> Style {
     match verdict {
@@ -55,7 +50,7 @@ pub fn entry(report: &EntryReport, look: Look) -> String {
     let mut page = String::new();
     header(&mut page, report, look);
     if let Some(figures) = &report.size {
-        page.push_str(&size::lines(figures, look.width));
+        page.push_str(&size::lines(figures, look));
     }
     page.push('\n');
     if look.verbose {
@@ -67,7 +62,12 @@ pub fn entry(report: &EntryReport, look: Look) -> String {
     }
     page.push('\n');
     let mut fact = |label: &str, text: &str| {
-        put(&mut page, &format!("  {label:<13}"), LABEL, text, look.width);
+        if look.plain {
+            let label = if label.is_empty() { String::new() } else { format!("{label}: ") };
+            put(&mut page, "  ", 2, &format!("{label}{text}"), look.width);
+        } else {
+            put(&mut page, &format!("  {label:<13}"), LABEL, text, look.width);
+        }
     };
     fact("start-up", &start(report.startup));
     for (label, text) in circumstances(report) {
@@ -116,7 +116,12 @@ fn header(page: &mut String, report: &EntryReport, look: Look) {
     let style = verdict_style(report.verdict);
     let word = report.verdict.word();
     // Writing to a string cannot fail, here and below.
-    let _ = writeln!(page, "{style}{word:<9}{style:#}  {}", shown(&report.path));
+    let path = shown(&report.path);
+    let _ = if look.plain {
+        writeln!(page, "{style}{word}{style:#}: {path}")
+    } else {
+        writeln!(page, "{style}{word:<9}{style:#}  {path}")
+    };
     let named = |statuses: &[Status]| {
         report
             .findings
@@ -137,38 +142,32 @@ fn header(page: &mut String, report: &EntryReport, look: Look) {
     }
 }
 
-/// Whether somebody could do something about a finding.
-fn asks_for_something(found: &Finding) -> bool {
-    match Weight::of(found) {
-        Weight::Breaks | Weight::Open => true,
-        // Whoever reads a verdict must see by whose leave it was reached.
-        Weight::Remark if found.evidence.contains_key("waived") => true,
-        Weight::Remark => !found.help.is_empty() && !found.help.starts_with("nothing"),
-        Weight::NotTried | Weight::Kept => false,
-    }
-}
-
 /// The findings that ask for something, by weight, then the names of all others.
 fn telling(page: &mut String, findings: &[Finding], look: Look) {
-    let mut told: Vec<&Finding> = findings.iter().filter(|f| asks_for_something(f)).collect();
+    let mut told: Vec<&Finding> = findings.iter().filter(|f| is_told(f)).collect();
     told.sort_by_key(|found| Weight::of(found));
     for found in told {
         finding(page, found, look);
     }
     let mut folded = |status: Status, text: String| {
         let style = status_style(status);
-        put(page, &format!("  {style}{:<9}{style:#}  ", status.word()), 13, &text, look.width);
+        let word = status.word();
+        if look.plain {
+            put(page, "  ", 2, &format!("{style}{word}{style:#}: {text}"), look.width);
+        } else {
+            put(page, &format!("  {style}{word:<9}{style:#}  "), 13, &text, look.width);
+        }
     };
     let names = |of: &dyn Fn(&Finding) -> bool| {
         let named: Vec<&str> =
             findings.iter().filter(|found| of(found)).map(|found| found.rule.name()).collect();
         (!named.is_empty()).then(|| named.join(", "))
     };
-    let noted = |found: &Finding| Weight::of(found) == Weight::Remark && !asks_for_something(found);
+    let noted = |found: &Finding| Weight::of(found) == Weight::Remark && !is_told(found);
     if let Some(noted) = names(&noted) {
         folded(Status::Advice, format!("{noted} (nothing to do; -v tells)"));
     }
-    if let Some(kept) = names(&|found| Weight::of(found) == Weight::Kept) {
+    if let Some(kept) = names(&|found| Weight::of(found) == Weight::Kept && !is_told(found)) {
         folded(Status::Pass, kept);
     }
     let mut causes: Vec<&str> = Vec::new();
@@ -179,13 +178,43 @@ fn telling(page: &mut String, findings: &[Finding], look: Look) {
     }
     for cause in causes {
         let same = |found: &Finding| found.status == Status::Skipped && found.summary == cause;
+        let count = findings.iter().filter(|found| same(found)).count();
+        if count > MANY {
+            folded(Status::Skipped, format!("{}: {count} rules (-v names them)", clean(cause)));
+            continue;
+        }
         let skipped = names(&same).unwrap_or_default();
         folded(Status::Skipped, format!("{}: {skipped}", clean(cause)));
     }
 }
 
 fn finding(page: &mut String, found: &Finding, look: Look) {
+    summary_of(page, found, look);
+    let evidence = match found.status {
+        Status::Fail | Status::Undecided => true,
+        Status::Pass | Status::Advice | Status::Skipped => look.verbose,
+    };
+    if evidence {
+        for line in &found.details {
+            put(page, "      ", 6, &clean(line), look.width);
+        }
+    }
+    if !found.help.is_empty() && found.status != Status::Pass {
+        put(page, &format!("      {}", look.step()), 8, &clean(&found.help), look.width);
+    }
+}
+
+/// Status, rule and what was found.
+fn summary_of(page: &mut String, found: &Finding, look: Look) {
     let style = status_style(found.status);
+    if look.plain {
+        let (status, rule, section) =
+            (found.status.word(), found.rule.name(), found.rule.rule().section);
+        let line =
+            format!("{style}{status}{style:#}: {rule} (rule {section}): {}", clean(&found.summary));
+        put(page, "  ", 2, &line, look.width);
+        return;
+    }
     let lead = format!(
         "  {style}{:<9}{style:#}  {:<18}  {:<8}  ",
         found.status.word(),
@@ -198,18 +227,6 @@ fn finding(page: &mut String, found: &Finding, look: Look) {
     } else {
         put(page, &lead, COLUMNS, "", look.width);
         put(page, "      ", 6, &text, look.width);
-    }
-    let evidence = match found.status {
-        Status::Fail | Status::Undecided => true,
-        Status::Pass | Status::Advice | Status::Skipped => look.verbose,
-    };
-    if evidence {
-        for line in &found.details {
-            put(page, "      ", 6, &clean(line), look.width);
-        }
-    }
-    if !found.help.is_empty() && found.status != Status::Pass {
-        put(page, "      → ", 8, &clean(&found.help), look.width);
     }
 }
 
@@ -238,9 +255,10 @@ mod tests {
     use crate::model::entry_report::StartTimes;
     use crate::model::entry_report::tests::{config_finding, report};
     use crate::model::rule::{RULES, RuleId};
+    use crate::model::verdict::{LEFT_OUT, WAIVED};
 
     fn plain(report: &EntryReport, width: usize, verbose: bool) -> String {
-        let page = entry(report, Look { width, verbose });
+        let page = entry(report, Look { verbose, ..Look::of_width(width) });
         anstream::adapter::strip_str(&page).to_string()
     }
 
@@ -285,17 +303,41 @@ rejected   entries/tiny
     fn a_remark_that_asks_for_nothing_is_a_name() {
         let mut quiet = report();
         quiet.findings = vec![
-            Finding::advice(RuleId::UciQuit, "it reads late").help("nothing: no rule asks for it"),
+            Finding::advice(RuleId::UciQuit, "it reads late"),
             Finding::pass(RuleId::Size, "4000 bytes"),
+            Finding::pass(RuleId::LegalMoves, "9 of 40 positions were asked").with(LEFT_OUT, 31),
             Finding::advice(RuleId::LeftoverFiles, "one remains when killed").help("remove it"),
-            Finding::advice(RuleId::Commands, "waived: sed").with("waived", true).help("nothing"),
+            Finding::advice(RuleId::Commands, "waived: sed").with(WAIVED, true),
         ];
         let page = plain(&quiet, 100, false);
         let at = |part: &str| page.find(part).unwrap_or_else(|| panic!("no {part:?} in {page}"));
         assert!(at("leftover-files") < at("  advice     uci-quit (nothing to do; -v tells)\n"));
         assert!(at("uci-quit (nothing") < at("  pass       size\n"));
+        assert!(page.contains("9 of 40 positions were asked"), "{page}");
         assert!(page.contains("waived: sed") && !page.contains("it reads late"));
         assert!(plain(&quiet, 100, true).contains("it reads late"));
+    }
+
+    #[test]
+    fn a_plain_page_has_words_in_place_of_bars_arrows_and_columns() {
+        let page = entry(&report(), Look { plain: true, ..Look::of_width(100) });
+        let page = anstream::adapter::strip_str(&page).to_string();
+        let expected = "\
+rejected: entries/tiny
+  breaks size
+  4117 of 4096 bytes, 21 over
+  stub 69, payload 4028, engines.json 20
+  (by its bare values, engines.json counts 12)
+
+  fail: size (rule 7.1, 7.3): 4117 bytes, 21 over
+      file 4097, engines.json 20
+      next step: save 21 bytes
+  undecided: commands (rule 7.5, 7.8): pypy3 is not installed here
+      asked for by sh after 3 ms
+      next step: install pypy3
+";
+        assert!(page.starts_with(expected), "{page}");
+        assert!(page.contains("\n  pass: single-file\n") && page.is_ascii(), "{page}");
     }
 
     #[test]
@@ -329,7 +371,7 @@ rejected   entries/tiny
 
     #[test]
     fn what_is_of_no_entry_stands_below_its_place() {
-        let page = config_findings(&[config_finding()], Look { width: 100, verbose: false });
+        let page = config_findings(&[config_finding()], Look::of_width(100));
         assert_eq!(
             anstream::adapter::strip_str(&page).to_string(),
             "gate4k.toml:3:9\n  advice     size                7.1, 7.3  the waiver matches nothing\n      \
@@ -363,7 +405,7 @@ rejected   entries/tiny
         forged.findings = vec![Finding::fail(RuleId::Size, "a\naccepted \x1b[2J")];
         let page = plain(&forged, 100, false);
         assert!(!page.lines().any(|line| line.starts_with("accepted")), "{page}");
-        assert!(!entry(&forged, Look { width: 100, verbose: true }).contains("\x1b[2J"));
+        assert!(!entry(&forged, Look { verbose: true, ..Look::of_width(100) }).contains("\x1b[2J"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::facts::{circumstances, sandbox, start, understands};
 use super::human;
 use super::markup::{fenced, markdown as safe};
 use super::text::clean;
-use super::weight::Weight;
+use super::weight::{Weight, is_told};
 use crate::model::entry_report::{ConfigFinding, EntryReport, Leftover, ReportInput};
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Verdict};
@@ -153,7 +153,7 @@ fn entry(page: &mut String, report: &EntryReport, detail: Detail) {
     if let Some(size) = &report.size {
         page.push_str(&format!("**{}**\n\n", safe(&size.words())));
     }
-    let loud = |found: &&Finding| Weight::of(found) <= Weight::Remark;
+    let loud = |found: &&Finding| is_told(found);
     for found in report.findings.iter().filter(loud) {
         finding(page, found);
     }
@@ -163,7 +163,7 @@ fn entry(page: &mut String, report: &EntryReport, detail: Detail) {
     }
     if !quiet.is_empty() {
         page.push_str(&format!(
-            "\n<details><summary>{} rules kept or not tried</summary>\n\n\
+            "\n<details><summary>{} rules with nothing to do</summary>\n\n\
              | Rule | Section | | |\n| :-- | :-- | :-- | :-- |\n",
             quiet.len()
         ));

@@ -1,5 +1,7 @@
 //! Text of strangers on its way into markup: it stays text, whatever it says.
 
+use super::text::clean;
+
 /// For HTML and XML, between tags and within quoted attributes.
 #[must_use]
 pub fn html(text: &str) -> String {
@@ -11,6 +13,11 @@ pub fn html(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
+            // What a runner would take for a command in the midst of a line.
+            '#' if out.ends_with('#') => out.push_str("&#35;"),
+            ':' if ["section_start", "section_end"].iter().any(|word| out.ends_with(word)) => {
+                out.push_str("&#58;");
+            }
             c => out.push(c),
         }
     }
@@ -65,7 +72,7 @@ pub fn fenced(lines: &[String]) -> String {
     let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
     let mut out = format!("{fence}text\n");
     for line in lines {
-        out.push_str(&line.replace(['\n', '\r'], " "));
+        out.push_str(&clean(&line.replace(['\n', '\r'], " ")));
         out.push('\n');
     }
     out.push_str(&fence);

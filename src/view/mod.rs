@@ -3,10 +3,13 @@
 pub mod event_ratings;
 mod facts;
 pub mod github;
+#[cfg(test)]
+mod hostile;
 pub mod html;
 pub mod human;
 pub mod json;
 pub mod junit;
+pub mod look;
 pub mod markdown;
 pub mod markup;
 pub mod place;
@@ -16,6 +19,7 @@ pub mod rules;
 pub mod sarif;
 pub mod size;
 pub mod standings;
+mod styled;
 pub mod table;
 pub mod text;
 mod weight;

@@ -3,8 +3,10 @@
 use std::fmt::Write;
 
 use anstyle::Style;
+use serde::Serialize;
 
-use super::text::{put, width};
+use super::styled;
+use super::text::put;
 use crate::model::rule::{Kind, RULES, Rule};
 
 const BOLD: Style = Style::new().bold();
@@ -19,20 +21,28 @@ fn kind(rule: &Rule) -> &'static str {
 
 /// One rule with its whole text.
 #[must_use]
-pub fn one(rule: &Rule) -> String {
-    format!(
-        "{BOLD}{}{BOLD:#} ({}; TCEC 4k rules, {})\n{}\n\n{}\n",
-        rule.name,
-        kind(rule),
-        rule.section,
-        rule.title,
-        rule.explain.trim()
-    )
+pub fn one(rule: &Rule, width: usize) -> String {
+    let mut page = String::new();
+    let lead =
+        format!("{BOLD}{}{BOLD:#} ({}; TCEC 4k rules, {})", rule.name, kind(rule), rule.section);
+    put(&mut page, "", 0, &lead, width);
+    put(&mut page, "", 0, rule.title, width);
+    page.push('\n');
+    page.push_str(&styled::text(without_title(rule.explain), width));
+    page
+}
+
+/// The text of a rule behind its title, which the first line of the page has already.
+fn without_title(text: &str) -> &str {
+    match text.split_once('\n') {
+        Some((first, rest)) if first.starts_with("# ") => rest.trim(),
+        _ => text.trim(),
+    }
 }
 
 /// Every rule in a line.
 #[must_use]
-pub fn all() -> String {
+pub fn all(width: usize) -> String {
     let mut page = String::new();
     for rule in RULES {
         let mut lead = String::new();
@@ -44,10 +54,44 @@ pub fn all() -> String {
             rule.section,
             kind(rule)
         );
-        put(&mut page, &lead, 38, rule.title, width());
+        put(&mut page, &lead, 38, rule.title, width);
     }
     page.push_str("\n`gate4k explain RULE` tells one of them in full.\n");
     page
+}
+
+/// Rules for programs.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    rules: Vec<RuleText<'a>>,
+}
+
+#[derive(Serialize)]
+struct RuleText<'a> {
+    rule: &'a str,
+    section: &'a str,
+    kind: &'a str,
+    title: &'a str,
+    /// Markdown.
+    text: &'a str,
+}
+
+/// These rules as `gate4k/explain/1`.
+///
+/// # Errors
+/// When they cannot be written as JSON.
+pub fn json(rules: &[Rule]) -> serde_json::Result<String> {
+    let text = |rule: &'static Rule| RuleText {
+        rule: rule.name,
+        section: rule.section,
+        kind: kind(rule),
+        title: rule.title,
+        text: without_title(rule.explain),
+    };
+    let rules = rules.iter().map(|rule| text(rule.id.rule())).collect();
+    let document = Document { schema: "gate4k/explain/1", rules };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
 #[cfg(test)]
@@ -56,13 +100,28 @@ mod tests {
 
     #[test]
     fn every_rule_is_listed_with_its_section() {
-        let page = anstream::adapter::strip_str(&all()).to_string();
+        let page = anstream::adapter::strip_str(&all(100)).to_string();
         for rule in RULES {
             assert!(
                 page.lines().any(|line| line.starts_with(rule.name) && line.contains(rule.section)),
                 "{}",
                 rule.name
             );
+        }
+    }
+
+    #[test]
+    fn no_mark_of_markdown_is_left_and_no_word_is_lost() {
+        let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+        for rule in RULES {
+            for width in [40, 60, 80, 200] {
+                let page = anstream::adapter::strip_str(&one(rule, width)).to_string();
+                for mark in ["**", "\n> ", "\n# ", "```"] {
+                    assert!(!page.contains(mark), "{}: {page}", rule.name);
+                }
+                let told = page.split_once("\n\n").unwrap().1;
+                assert_eq!(letters(told), letters(without_title(rule.explain)), "{}", rule.name);
+            }
         }
     }
 }

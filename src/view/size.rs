@@ -5,14 +5,15 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-use super::text::{clean, put};
+use super::look::Look;
+use super::text::{clean, fit, put};
 use crate::model::size_figures::{EntrySize, SizeFigures};
 use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::model::verdict::Verdict;
 
-/// Cells of the bar.
-const CELLS: u64 = 40;
+/// Cells of the bar, where there is room for them.
+const CELLS: usize = 40;
 
 /// One share of the bar.
 struct Share {
@@ -70,13 +71,14 @@ fn cells(parts: &[u64], cells: u64) -> Vec<u64> {
 
 /// The bar: shares of the limit and what is left of it; where there is too much, the shares of the
 /// whole with a mark at the limit.
-fn bar(size: &SizeFigures) -> String {
+fn bar(size: &SizeFigures, room: usize) -> String {
+    let all = CELLS.min(room) as u64;
     let shares = shares(size);
     let over = size.total.saturating_sub(size.limit).0;
     let mut parts: Vec<u64> = shares.iter().map(|share| share.bytes).collect();
     parts.push(size.limit.saturating_sub(size.total).0);
-    let given = cells(&parts, CELLS);
-    let within = if over > 0 { cells(&[size.limit.0, over], CELLS)[0] } else { CELLS };
+    let given = cells(&parts, all);
+    let within = if over > 0 { cells(&[size.limit.0, over], all)[0] } else { all };
     let red = AnsiColor::Red.on_default().bold();
     let dim = Style::new().dimmed();
     let free = Share { glyph: '░', style: dim, name: "", bytes: 0 };
@@ -97,24 +99,35 @@ fn bar(size: &SizeFigures) -> String {
 }
 
 /// Bar, figures and legend, two lines indented by two.
-pub(crate) fn lines(size: &SizeFigures, width: usize) -> String {
+pub(crate) fn lines(size: &SizeFigures, look: Look) -> String {
+    let width = look.width;
     let figures = size.words();
     let style = if size.total > size.limit {
         AnsiColor::Red.on_default().bold()
     } else {
         Style::new().bold()
     };
-    let mut page = format!("  {}", bar(size));
-    let beside = 2 + CELLS as usize + 3 + figures.len() <= width;
-    page.push_str(if beside { "  " } else { "\n  " });
+    let mut page = String::from("  ");
+    if !look.plain {
+        // Two blanks before it, and the mark at the limit.
+        page.push_str(&bar(size, width.saturating_sub(3)));
+        let beside = 2 + CELLS + 3 + figures.len() <= width;
+        page.push_str(if beside { "  " } else { "\n  " });
+    }
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(page, "{style}{figures}{style:#}");
     let mut legend = Vec::new();
     for share in shares(size) {
         let style = share.style;
-        legend.push(format!("{style}{}{style:#} {} {}", share.glyph, share.name, share.bytes));
+        let words = format!("{} {}", share.name, share.bytes);
+        legend.push(if look.plain {
+            words
+        } else {
+            format!("{style}{}{style:#} {words}", share.glyph)
+        });
     }
-    let _ = writeln!(page, "  {}", legend.join("   "));
+    let legend = legend.join(if look.plain { ", " } else { "   " });
+    let _ = writeln!(page, "{}", fit(&format!("  {legend}"), width));
     if size.payload_bare != size.payload {
         let bare = size.payload_bare.0;
         let _ = writeln!(page, "  (by its bare values, engines.json counts {bare})");
@@ -124,10 +137,11 @@ pub(crate) fn lines(size: &SizeFigures, width: usize) -> String {
 
 /// The page of `gate4k size`.
 #[must_use]
-pub fn human(entry: &EntrySize, width: usize) -> String {
+pub fn human(entry: &EntrySize, look: Look) -> String {
+    let width = look.width;
     let bold = Style::new().bold();
     let mut page = format!("{bold}{}{bold:#}\n", shown(&entry.path));
-    page.push_str(&lines(&entry.size, width));
+    page.push_str(&lines(&entry.size, look));
     put(&mut page, "  format        ", 16, &clean(&entry.format), width);
     for line in &entry.counted {
         put(&mut page, "  engines.json  ", 16, &clean(line), width);
@@ -136,7 +150,7 @@ pub fn human(entry: &EntrySize, width: usize) -> String {
     if entry.verdict == Verdict::Undecided {
         put(
             &mut page,
-            "  → ",
+            &format!("  {}", look.step()),
             4,
             "the two readings of rule 7.3 decide differently: the organisers must say which holds",
             width,
@@ -176,7 +190,7 @@ mod tests {
     }
 
     fn plain(size: &SizeFigures, width: usize) -> String {
-        anstream::adapter::strip_str(&lines(size, width)).to_string()
+        anstream::adapter::strip_str(&lines(size, Look::of_width(width))).to_string()
     }
 
     #[test]
@@ -185,7 +199,7 @@ mod tests {
             for (stub, payload) in [(None, 0), (Some(1), 0), (Some(33), 700)] {
                 let mut size = size(file.min(u64::MAX - 700), stub, payload);
                 size.stub = size.stub.map(|stub| stub.min(size.file));
-                let bar = anstream::adapter::strip_str(&bar(&size)).to_string();
+                let bar = anstream::adapter::strip_str(&bar(&size, CELLS)).to_string();
                 let cells = bar.chars().filter(|c| *c != '│').count();
                 assert_eq!(cells, 40, "{size:?}: {bar}");
                 assert_eq!(bar.contains('│'), size.total > size.limit);
@@ -226,7 +240,7 @@ mod tests {
             size: size(2048, Some(100), 0),
             counted: vec!["option Net: 7 bytes".into()],
         };
-        let page = anstream::adapter::strip_str(&human(&entry, 100)).to_string();
+        let page = anstream::adapter::strip_str(&human(&entry, Look::of_width(100))).to_string();
         let lines: Vec<&str> = page.lines().collect();
         assert_eq!(lines[0], "a\\nb");
         assert_eq!(

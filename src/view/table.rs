@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::human;
+use super::look::Look;
 use super::text::{clean, put};
 use super::weight::Weight;
 use crate::model::entry_report::EntryReport;
@@ -58,7 +59,11 @@ impl Row {
 
 /// The table with the tally below.
 #[must_use]
-pub fn table(rows: &[Row], width: usize) -> String {
+pub fn table(rows: &[Row], look: Look) -> String {
+    if look.plain {
+        return in_words(rows, look.width);
+    }
+    let width = look.width;
     let widest = |text: fn(&Row) -> &str| {
         rows.iter().map(|row| text(row).chars().count()).max().unwrap_or_default()
     };
@@ -96,13 +101,35 @@ pub fn table(rows: &[Row], width: usize) -> String {
     page
 }
 
+/// The same in sentences.
+fn in_words(rows: &[Row], width: usize) -> String {
+    let mut page = String::new();
+    for row in rows {
+        let word = row.verdict.map_or("not judged", Verdict::word);
+        let mut line = format!("{word}: {}", row.path);
+        if row.bytes != "–" {
+            line += &format!(", {} bytes", row.bytes);
+        }
+        if row.start != "–" {
+            line += &format!(", start-up {}", row.start);
+        }
+        if !row.because.is_empty() {
+            line += &format!(", because of {}", row.because);
+        }
+        put(&mut page, "", 0, &line, width);
+    }
+    page.push('\n');
+    page.push_str(&human::tally(rows.iter().map(|row| row.verdict)));
+    page
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::entry_report::tests::report;
 
     fn plain(rows: &[Row], width: usize) -> String {
-        anstream::adapter::strip_str(&table(rows, width)).to_string()
+        anstream::adapter::strip_str(&table(rows, Look::of_width(width))).to_string()
     }
 
     #[test]
@@ -131,7 +158,7 @@ not judged  gone              –         –  nothing there
     #[test]
     fn a_hostile_name_cannot_forge_a_line() {
         let rows = [Row::not_judged(Path::new("x\naccepted  y"), "a\rb\u{1b}[2J")];
-        let page = table(&rows, 100);
+        let page = table(&rows, Look::of_width(100));
         assert!(!page.contains("\u{1b}[2J") && !page.contains('\r'), "{page}");
         assert_eq!(page.lines().count(), 4, "{page}");
     }

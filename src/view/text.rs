@@ -2,46 +2,68 @@
 
 use std::os::fd::AsFd;
 
-use crate::model::text::escape;
+use unicode_width::UnicodeWidthStr;
 
-/// The columns of a page on standard output: those that `COLUMNS` names, else those of the terminal, else 100.
+use crate::model::text::{escape, without_commands};
+
+/// The columns of a page on standard output: those of the terminal, or fewer where `COLUMNS` asks for fewer; where there
+/// is no terminal, those that `COLUMNS` names, else 100. Narrower than 40 no layout makes sense, wider than 200 no line is
+/// read.
 #[must_use]
 pub fn width() -> usize {
-    width_of(std::io::stdout())
+    width_from(columns_wanted(), real_width(std::io::stdout())).clamp(40, 200)
 }
 
-/// As [`width`], for another stream.
+/// The columns after which a terminal breaks a line by itself, in the midst of a word; none where the stream is no
+/// terminal.
 #[must_use]
-pub fn width_of(stream: impl AsFd) -> usize {
-    let terminal = terminal_size::terminal_size_of(stream).map(|(width, _)| usize::from(width.0));
-    width_from(std::env::var("COLUMNS").ok().as_deref(), terminal)
+pub fn terminal_width(stream: impl AsFd) -> Option<usize> {
+    real_width(stream).map(|real| width_from(columns_wanted(), Some(real)).max(10))
 }
 
-/// Shells keep `COLUMNS` to themselves, so where it is set somebody wants it. Narrower than 40 no column layout makes
-/// sense, wider than 200 no line is read.
-fn width_from(columns: Option<&str>, terminal: Option<usize>) -> usize {
-    let wanted: Option<usize> = columns.and_then(|columns| columns.trim().parse().ok());
-    wanted.or(terminal.filter(|width| *width > 0)).map_or(100, |width| width.clamp(40, 200))
+fn columns_wanted() -> Option<usize> {
+    std::env::var("COLUMNS").ok()?.trim().parse().ok()
 }
 
-/// Breaks a line at blanks so that no part is longer than `width` characters. A line that fits keeps
-/// its blanks as they are; a word that is longer than a line is left whole, since it is mostly a path
-/// that somebody wants to copy.
+fn real_width(stream: impl AsFd) -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size_of(stream)?;
+    Some(usize::from(width.0)).filter(|width| *width > 0)
+}
+
+/// A `COLUMNS` that was set in a wider terminal must not break lines in a narrower one.
+fn width_from(wanted: Option<usize>, real: Option<usize>) -> usize {
+    match (wanted, real) {
+        (Some(wanted), Some(real)) => wanted.min(real),
+        (wanted, real) => wanted.or(real).unwrap_or(100),
+    }
+}
+
+/// The columns that a text takes on a terminal.
+fn columns(text: &str) -> usize {
+    if text.is_ascii() && !text.contains('\x1b') {
+        return text.len();
+    }
+    anstream::adapter::strip_str(text).to_string().width()
+}
+
+/// Breaks a line at blanks so that no part takes more than `width` columns. A line that fits keeps its blanks as they
+/// are; a word that is longer than a line is left whole, since it is mostly a path that somebody wants to copy.
 #[must_use]
 pub fn wrap(line: &str, width: usize) -> Vec<String> {
-    if line.chars().count() <= width {
+    if columns(line) <= width {
         return vec![line.to_owned()];
     }
     let mut lines = Vec::new();
     let mut current = String::new();
     let mut used = 0;
     for word in line.split_whitespace() {
-        let length = word.chars().count();
-        if used > 0 && used + 1 + length > width {
+        let length = columns(word);
+        if used > 0 && length > 0 && used + 1 + length > width {
             lines.push(std::mem::take(&mut current));
             used = 0;
         }
-        if used > 0 {
+        // A word of no column only changes the style.
+        if used > 0 && length > 0 {
             current.push(' ');
             used += 1;
         }
@@ -52,18 +74,35 @@ pub fn wrap(line: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// A line broken to fit; what follows its first part stands a little further in.
+#[must_use]
+pub fn fit(line: &str, width: usize) -> String {
+    if columns(line) <= width {
+        return line.to_owned();
+    }
+    let text = line.trim_start_matches(' ');
+    // A column that stands far to the right is moved where it leaves no room.
+    let before = (line.len() - text.len()).min(width / 4);
+    let lead = &line[..before];
+    let between = format!("\n{lead}  ");
+    lead.to_owned() + &wrap(text, width.saturating_sub(before + 2).max(10)).join(&between)
+}
+
 /// Text of a report is escaped where it is made; once more does no harm, and a slip there cannot
-/// forge a line here. Runners read `##[` and `##vso[` as commands in the midst of a line too.
+/// forge a line here.
 pub(crate) fn clean(text: &str) -> String {
-    escape(text.as_bytes(), usize::MAX)
-        .replace("##[", "#\\u{23}[")
-        .replace("##vso[", "#\\u{23}vso[")
+    without_commands(&escape(text.as_bytes(), usize::MAX))
 }
 
 /// Adds `line` to `page`, broken to fit: the first part follows `lead` (whose visible width is
-/// `indent`), the others stand below it.
+/// `indent`), the others stand below it. Where there is no room for a column, all of it is one text.
 pub(crate) fn put(page: &mut String, lead: &str, indent: usize, line: &str, width: usize) {
-    let room = width.saturating_sub(indent).max(20);
+    if width < indent + 20 {
+        page.push_str(&fit(format!("{lead}{line}").trim_end(), width));
+        page.push('\n');
+        return;
+    }
+    let room = width - indent;
     for (number, part) in wrap(line, room).iter().enumerate() {
         if number == 0 {
             page.push_str(lead);
@@ -86,20 +125,40 @@ mod tests {
     fn no_command_of_a_runner_stands_within_a_line() {
         let line = clean("a ##[error]b ###[c ##vso[task.setvariable]d # e");
         assert!(!line.contains("##[") && !line.contains("##vso["), "{line}");
+        let line = clean("section_start:1:a[collapsed=true] section_end:1:a");
+        assert!(!line.contains("section_start:") && !line.contains("section_end:"), "{line}");
         assert_eq!(clean(&line), line);
         assert_eq!(clean("## [x] #1"), "## [x] #1");
     }
 
     #[test]
-    fn the_width_comes_from_the_environment_within_reason() {
+    fn the_width_is_the_terminals_unless_less_is_wanted() {
         assert_eq!(width_from(None, None), 100);
-        assert_eq!(width_from(Some("72"), Some(80)), 72);
-        assert_eq!(width_from(Some("3"), None), 40);
-        assert_eq!(width_from(Some("100000"), None), 200);
-        assert_eq!(width_from(Some("wide"), None), 100);
+        assert_eq!(width_from(Some(72), Some(80)), 72);
+        assert_eq!(width_from(Some(200), Some(80)), 80);
+        assert_eq!(width_from(Some(120), None), 120);
         assert_eq!(width_from(None, Some(60)), 60);
-        assert_eq!(width_from(None, Some(0)), 100);
-        assert_eq!(width_from(None, Some(300)), 200);
+    }
+
+    #[test]
+    fn styles_take_no_column_and_wide_characters_two() {
+        assert_eq!(wrap("\x1b[1mone\x1b[0m two", 7), ["\x1b[1mone\x1b[0m two"]);
+        assert_eq!(wrap("\x1b[1mone \x1b[0m two", 3), ["\x1b[1mone\x1b[0m", "two"]);
+        assert_eq!(wrap("馬馬 馬", 5), ["馬馬", "馬"]);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_goes_on_further_in() {
+        assert_eq!(fit("  fits  here", 12), "  fits  here");
+        assert_eq!(fit("  one  two three four", 15), "  one two\n    three four");
+        assert_eq!(fit(&format!("{:30}one two three", ""), 20), "     one two three");
+    }
+
+    #[test]
+    fn where_there_is_no_room_beside_a_lead_it_is_part_of_the_text() {
+        let mut page = String::new();
+        put(&mut page, "  a lead of many columns    ", 28, "one two three four", 40);
+        assert_eq!(page, "  a lead of many columns one two three\n    four\n");
     }
 
     #[test]

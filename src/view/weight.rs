@@ -1,7 +1,7 @@
 //! What a finding means for the one who reads it, in the way in which it made the verdict.
 
 use crate::model::rule::Kind;
-use crate::model::verdict::{Finding, Status};
+use crate::model::verdict::{Finding, LEFT_OUT, Status, WAIVED};
 
 /// How much a finding weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,6 +30,19 @@ impl Weight {
             Status::Undecided if gate => Weight::Open,
             Status::Fail | Status::Undecided | Status::Advice => Weight::Remark,
         }
+    }
+}
+
+/// Whether a finding is told whole: somebody could do something about it, or must know of it.
+pub(crate) fn is_told(found: &Finding) -> bool {
+    match Weight::of(found) {
+        Weight::Breaks | Weight::Open => true,
+        // Whoever reads a verdict must see by whose leave it was reached.
+        Weight::Remark if found.evidence.contains_key(WAIVED) => true,
+        Weight::Remark => !found.help.is_empty(),
+        // Of a slow engine less was asked than of others.
+        Weight::Kept => found.evidence.contains_key(LEFT_OUT),
+        Weight::NotTried => false,
     }
 }
 

@@ -80,7 +80,7 @@ impl Place {
 
     /// The results that are kept.
     fn kept(&self) -> Vec<PathBuf> {
-        let folder = self.home.path().join("cache/gate4k/check-1");
+        let folder = self.home.path().join("cache/gate4k/check-2");
         let found = fs::read_dir(folder).into_iter().flatten();
         found.map(|file| file.unwrap().path()).collect()
     }

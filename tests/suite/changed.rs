@@ -133,11 +133,38 @@ fn what_git_does_not_know_is_told() {
     assert!(matches!(error, ChangedError::Elsewhere { .. }), "{error}");
 }
 
+/// Git keeps no empty directory: with the last entry the folder goes that gate4k.toml names.
+fn the_last_entry_of_a_folder_may_be_removed() {
+    let top = tempfile::tempdir().unwrap();
+    git(top.path(), &["init", "-q", "-b", "main"]);
+    write(&top, &[("gate4k.toml", "entries = [\"entries\"]\n"), ("entries/a/engine", "1")]);
+    commit(&top);
+    git(top.path(), &["switch", "-q", "-c", "pull"]);
+    fs::remove_dir_all(top.path().join("entries")).unwrap();
+    commit(&top);
+    let check = || {
+        let words = ["check", "--changed-since", "main"];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
+        let output = command.args(words).current_dir(top.path()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, told) = check();
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("0 of 0 entries changed since main"), "{told}");
+    // A branch that names a folder which never was is at fault.
+    write(&top, &[("gate4k.toml", "entries = [\"never\"]\n")]);
+    commit(&top);
+    let (code, told) = check();
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("there is no directory never"), "{told}");
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         quick what_a_branch_touched_is_told_and_nothing_else [Git],
         quick what_the_tip_changed_meanwhile_is_judged_with_the_branch [Git],
         quick every_kind_of_change_is_one [Git],
         quick what_git_does_not_know_is_told [Git],
+        quick the_last_entry_of_a_folder_may_be_removed [Git],
     ]
 }

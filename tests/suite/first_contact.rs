@@ -77,11 +77,268 @@ fn a_wrong_value_is_answered_by_what_to_write() {
         (&["match", "--concurrency", "0", "a", "b"], "write a whole number from 1 up"),
         (&["check", "--watch", "/no/such/file"], "there is nothing at /no/such/file"),
         (&["size", "--watch", "/no/such/file"], "there is nothing at /no/such/file"),
+        (&["match", "--plies", "x", "a", "b"], "write a whole number"),
+        (&["match", "--shuffle", "x", "a", "b"], "write a whole number"),
+        (&["match", "--max-plies", "1.5", "a", "b"], "write a whole number"),
+        (&["ratings", "--offset", "x", "a"], "write a number"),
+        (&["standings", "--crash-limit", "0", "a"], "write a whole number from 1 up"),
+        (&["check", "--report", "html=/no/such/folder/x", "a"], "there is no such folder"),
+        (&["check", "--receipt", "/no/such/folder/x", "a"], "there is no such folder"),
+        (&["match", "entry=a args=b", "c"], "an entry is started by the sandbox"),
+        (&["match", "name=a", "b"], "there is neither cmd= nor entry="),
+        (&["match", "a", "a"], "\"name=a-2 entry=a\""),
+        (&["size", "--hints", "--apply", "0", "a", "-o", "b"], "write a whole number from 1 up"),
+        (&["size", "--hints", "--apply", "1", "a", "b", "-o", "c"], "--apply needs one <ENTRY>"),
     ] {
         let output = gate4k(words);
         assert_eq!(output.status.code(), Some(2), "{words:?}: {}", told(&output));
         assert!(told(&output).contains(part), "{words:?}: {}", told(&output));
     }
+}
+
+/// Each message speaks of what was typed, and in no words of the library that found the mistake.
+fn no_message_speaks_of_the_inside() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (toml, json) = (place("broken.toml", "garbage"), place("r.json", "{}"));
+    let jobs = place("gate4k.toml", "jobs = 0\n");
+    let missing = "/no/such/thing";
+    for words in [
+        &["check", missing][..],
+        &["check", "--config", missing, "x"],
+        &["check", "--config", &toml, "x"],
+        &["check", "--config", &jobs, "x"],
+        &["check", "--allowlist", missing, "x"],
+        &["check", "--allowlist", &toml, "x"],
+        &["check", "--engines-json", missing, "x"],
+        &["check", "--match", "x", "x"],
+        &["size", missing],
+        &["verify", missing, missing],
+        &["verify", &json, missing],
+        &["match", "a"],
+        &["match", "--engines", missing],
+        &["match", "--engines", &toml],
+        &["match", "--tc", "soon", "a", "b"],
+        &["match", "--memory", "much", "a", "b"],
+        &["match", "--sprt", "1", "a", "b"],
+        &["match", "--win-rule", "x", "a", "b"],
+        &["run", missing],
+        &["doctor", "--allowlist", missing],
+        &["event", "new", "--entries", missing],
+        &["event", "run", missing],
+        &["event", "run", &toml],
+        &["event", "status", missing],
+        &["event", "export", "pgn", missing],
+        &["event", "decide", missing, "--order", "A,B", "--reason", "x"],
+        &["event", "fix", "A", missing, "--reason", "x"],
+        &["event", "replay-games", &toml, missing],
+        &["standings", missing],
+        &["ratings", missing],
+        &["pack", missing, "-o", "/no/such/output"],
+    ] {
+        let output = gate4k(words);
+        let told = told(&output);
+        assert!(matches!(output.status.code(), Some(2 | 3)), "{words:?}: {told}");
+        assert!(told.starts_with("error: "), "{words:?}: {told}");
+        for jargon in [
+            "os error",
+            "TOML parse",
+            "nonzero",
+            "non-zero",
+            "usize",
+            "u32",
+            "literal",
+            "digit",
+            "entity",
+            "at line ",
+            "Some(",
+            "Err(",
+            "struct ",
+        ] {
+            assert!(!told.contains(jargon), "{words:?}: {jargon:?} in {told}");
+        }
+    }
+}
+
+fn a_link_is_told_in_few_lines_and_where_it_leads() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("engine");
+    std::os::unix::fs::symlink("nowhere", &link).unwrap();
+    let output = gate4k(&["check", "-q", link.to_str().unwrap()]);
+    let told = told(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("it leads to nowhere, which is not there"), "{told}");
+    assert!(
+        told.contains("  skipped    not tried, because of single-file: 22 rules (-v names them)\n"),
+        "{told}"
+    );
+    assert!(told.lines().count() < 12, "{told}");
+}
+
+/// A source is no entry; what the organisers let pass of it stays theirs, and is not told as not tried.
+fn a_waiver_stands_beside_the_word_that_a_file_is_no_entry() {
+    let folder = tempfile::tempdir().unwrap();
+    let entry = folder.path().join("engine.c");
+    fs::write(&entry, format!("int main(void) {{ return 0; }}\n//{}\n", "x".repeat(5000))).unwrap();
+    let config = folder.path().join("gate4k.toml");
+    let waiver = "[[waiver]]\nentry = \"engine.c\"\nrule = \"size\"\nreason = \"a trial\"\ndate = 2026-11-21\n";
+    fs::write(&config, waiver).unwrap();
+    let output = gate4k(&[
+        "check",
+        "-q",
+        "--quick",
+        "--format",
+        "json",
+        "--config",
+        config.to_str().unwrap(),
+        entry.to_str().unwrap(),
+    ]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let finding = |rule: &str| {
+        let all = report["entries"][0]["findings"].as_array().unwrap();
+        all.iter().find(|one| one["rule"] == rule).unwrap().clone()
+    };
+    assert_eq!(finding("format")["status"], "fail", "{}", told(&output));
+    assert_eq!(finding("size")["status"], "advice", "{}", finding("size"));
+    assert_eq!(finding("size")["evidence"]["waived"]["reason"], "a trial");
+    assert_eq!(finding("startup")["status"], "skipped");
+}
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/entries/accept").join(name)
+}
+
+/// Two entries of the shipped ones in `a` and `b`, both in a file `engine`.
+fn two_entries() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, from) in [("a", "c-xz"), ("b", "c-bzip2")] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        fs::copy(fixture(from).join("engine"), folder.path().join(name).join("engine")).unwrap();
+    }
+    folder
+}
+
+fn entries_of_one_file_name_play_under_the_names_of_their_directories() {
+    let folder = two_entries();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let pgn = path("games.pgn");
+    let words = ["match", "-q", "--games", "1", "--max-plies", "6", "--tc", "5+0.1", "--pgn", &pgn];
+    let output = gate4k(&[&words[..], &[&path("a/engine"), &path("b/engine")]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let played = fs::read_to_string(&pgn).unwrap();
+    assert!(played.contains("[White \"a\"]") && played.contains("[Black \"b\"]"), "{played}");
+    // Named and configured, in the sandbox all the same; one that is too long for the event plays, and is told.
+    let mut long = fs::read(folder.path().join("b/engine")).unwrap();
+    long.resize(4100, b'\n');
+    fs::write(folder.path().join("b/engine"), long).unwrap();
+    let named =
+        format!("name=First entry='{}' options.Hash=1 tc=6+0.1 memory=512M", path("a/engine"));
+    let output = gate4k(&[&words[..], &[&named, &path("b")]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert!(
+        told(&output).contains("b is no entry as it is: 4100 of 4096 bytes, 4 over"),
+        "{}",
+        told(&output)
+    );
+    let played = fs::read_to_string(&pgn).unwrap();
+    assert!(played.contains("[White \"First\"]"), "{played}");
+}
+
+fn a_batch_may_be_told_in_a_table_alone() {
+    let folder = two_entries();
+    let output = gate4k(&["check", "-q", "--quick", "--summary", folder.path().to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let told = told(&output);
+    assert!(told.starts_with("verdict ") && told.ends_with("2 entries: 2 accepted\n"), "{told}");
+    assert_eq!(told.lines().count(), 5, "{told}");
+}
+
+fn many_receipts_are_verified_against_a_folder() {
+    let folder = two_entries();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let entries = folder.path().join("entries");
+    fs::create_dir(&entries).unwrap();
+    for name in ["a", "b"] {
+        fs::rename(folder.path().join(name), entries.join(name)).unwrap();
+        let receipt = path(&format!("{name}.json"));
+        let entry = path(&format!("entries/{name}"));
+        let output = gate4k(&["check", "-q", "--quick", "--receipt", &receipt, &entry]);
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    }
+    let verify = || gate4k(&["verify", &path("a.json"), &path("b.json"), &path("entries")]);
+    let output = verify();
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert!(
+        told(&output).ends_with("2 of 2 entries have a receipt that holds\n"),
+        "{}",
+        told(&output)
+    );
+    fs::write(entries.join("b/engine"), "#!/bin/sh\n").unwrap();
+    let output = verify();
+    let told = told(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("none of the 2 receipts is for this file"), "{told}");
+    assert!(told.contains("/entries/b, which is not in "), "{told}");
+    assert!(told.ends_with("1 of 2 entries have a receipt that holds\n"), "{told}");
+}
+
+fn a_hint_is_done_to_a_copy_that_is_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let entry = folder.path().join("engine");
+    let copy = folder.path().join("smaller");
+    fs::copy(fixture("rules-example-2").join("engine"), &entry).unwrap();
+    let before = fs::read(&entry).unwrap();
+    let path = |path: &Path| path.to_str().unwrap().to_owned();
+    let apply = |number: &str, output: &Path| {
+        gate4k(&["size", "--hints", "--apply", number, &path(&entry), "-o", &path(output)])
+    };
+    let output = apply("1", &copy);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert!(told(&output).contains("accepted by `gate4k check --quick`"), "{}", told(&output));
+    let written = fs::read(&copy).unwrap();
+    assert!(written.len() < before.len() && fs::read(&entry).unwrap() == before);
+    assert_eq!(gate4k(&["check", "-q", "--quick", &path(&copy)]).status.code(), Some(0));
+    let output = apply("99", &copy);
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    assert!(told(&output).contains("and no number 99"), "{}", told(&output));
+    let output = apply("1", &entry);
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    assert!(told(&output).contains("is the source itself"), "{}", told(&output));
+    assert_eq!(fs::read(&entry).unwrap(), before);
+}
+
+/// A hint that costs the behaviour is not carried out: this entry reads its own first line.
+fn a_hint_that_breaks_the_entry_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let entry = folder.path().join("engine");
+    let bytes = fs::read(fixture("c-xz").join("engine")).unwrap();
+    let first = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    // Written with a backslash, so that no hint changes the pattern as well.
+    let guard = b": | :;case `head -n2 $0|tail -n1` in *:\\ \\|\\ :*);;*)exit;;esac;";
+    fs::write(&entry, [&bytes[..first], guard, &bytes[first..]].concat()).unwrap();
+    fs::set_permissions(&entry, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = |path: &Path| path.to_str().unwrap().to_owned();
+    let copy = folder.path().join("copy");
+    let hints = gate4k(&["size", "--hints", &path(&entry)]);
+    let Some(number) = told(&hints).lines().find_map(|line| {
+        let (number, what) = line.trim().split_once(". ")?;
+        what.contains("`|` for ` | `").then(|| number.to_owned())
+    }) else {
+        panic!("no such hint: {}", told(&hints));
+    };
+    let output =
+        gate4k(&["size", "--hints", "--apply", &number, &path(&entry), "-o", &path(&copy)]);
+    assert_eq!(output.status.code(), Some(1), "{}", told(&output));
+    assert!(
+        told(&output).contains("it no longer keeps startup; above is why"),
+        "{}",
+        told(&output)
+    );
+    assert!(!copy.exists());
 }
 
 fn a_cause_is_told_once() {
@@ -157,5 +414,13 @@ pub(crate) fn tests() -> Vec<Test> {
         quick pack_asks_for_a_program_of_the_rules_first,
         quick a_wrong_value_is_answered_by_what_to_write,
         quick a_cause_is_told_once,
+        quick no_message_speaks_of_the_inside,
+        quick a_link_is_told_in_few_lines_and_where_it_leads,
+        slow a_waiver_stands_beside_the_word_that_a_file_is_no_entry [Landlock],
+        slow entries_of_one_file_name_play_under_the_names_of_their_directories [Landlock, Xz, Bzip2],
+        slow a_batch_may_be_told_in_a_table_alone [Landlock, Xz, Bzip2],
+        slow many_receipts_are_verified_against_a_folder [Landlock, Xz, Bzip2],
+        slow a_hint_is_done_to_a_copy_that_is_checked [Landlock, Xz],
+        slow a_hint_that_breaks_the_entry_is_refused [Landlock, Xz],
     ]
 }

@@ -206,6 +206,10 @@ fn commands_of_the_readme() {
     commands_of("README.md");
 }
 
+fn commands_of_the_first_hour() {
+    commands_of("first-hour.md");
+}
+
 fn commands_for_authors() {
     commands_of("author.md");
 }
@@ -243,6 +247,7 @@ pub(crate) fn tests() -> Vec<Test> {
         quick what_has_a_prompt_is_run,
         slow pictures_show_what_is_printed [Landlock, Xz, Python3],
         slow commands_of_the_readme [Landlock, Xz, Bzip2, Perl, Python3, Clang],
+        slow commands_of_the_first_hour [Landlock, Xz, Bzip2, Perl, Python3],
         slow commands_for_authors [Landlock, Xz, Bzip2, Python3],
         slow commands_for_organisers [Landlock, Xz, Bzip2, Perl, Python3],
         slow commands_for_ci [Landlock],

@@ -42,6 +42,7 @@ mod run;
 mod sandbox;
 mod standings;
 mod submissions;
+mod terminal;
 mod upgraded;
 mod waivers;
 mod watch;
@@ -52,7 +53,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> impl Iterator<Item = Test> {
-    let modules: [fn() -> Vec<Test>; 32] = [
+    let modules: [fn() -> Vec<Test>; 33] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -71,6 +72,7 @@ fn all() -> impl Iterator<Item = Test> {
         multi_call::tests,
         pack::tests,
         watch::tests,
+        terminal::tests,
         fuzz::tests,
         handbook::tests,
         standings::tests,

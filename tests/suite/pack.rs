@@ -99,9 +99,10 @@ fn what_cannot_be_packed_is_told_and_nothing_is_written() {
     })
     .take(6000)
     .collect();
-    for (name, bytes, code, part) in
-        [("a.txt", &b"x"[..], 2, "how to start it is open"), ("a.c", &noise, 1, "over the limit")]
-    {
+    for (name, bytes, code, part) in [
+        ("a.txt", &b"x"[..], 2, "give it the ending of its language"),
+        ("a.c", &noise, 1, "over the limit"),
+    ] {
         let from = folder.path().join(name);
         fs::write(&from, bytes).unwrap();
         let output = gate4k(&["pack", from.to_str().unwrap(), "-o", to.to_str().unwrap()]);
@@ -111,6 +112,23 @@ fn what_cannot_be_packed_is_told_and_nothing_is_written() {
     }
     let output = gate4k(&["pack", "/no/such.c", "-o", to.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(3));
+}
+
+/// An engine that always moves alike and stays after `quit`: another packing might end it, none makes it read moves.
+fn a_fault_of_the_engine_itself_ends_the_packing() {
+    let folder = tempfile::tempdir().unwrap();
+    let from = folder.path().join("engine.c");
+    let source = "#include <stdio.h>\nint main(){char l[9999];setbuf(stdout,0);while(1){if(!fgets(l,9999,stdin))return 0;\n\
+                  if(*l=='u'&&l[3]<32)puts(\"uciok\");if(*l=='i')puts(\"readyok\");if(*l=='g')puts(\"bestmove e2e4\");}}\n";
+    fs::write(&from, source).unwrap();
+    let to = folder.path().join("entry");
+    let output =
+        gate4k(&["pack", "-q", "--quick", from.to_str().unwrap(), "-o", to.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1), "{}", told(&output));
+    let told = told(&output);
+    assert!(told.contains("uci-quit") && told.contains("uci-position"), "{told}");
+    assert!(told.contains("the engine itself is not accepted, however it is packed"), "{told}");
+    assert!(!to.exists());
 }
 
 fn hints_are_what_can_really_be_saved() {
@@ -175,6 +193,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow it_packs_no_worse_than_by_hand [Python3],
         slow what_it_packs_is_proved_by_the_gate [Landlock, Python3, Xz],
         slow what_cannot_be_packed_is_told_and_nothing_is_written,
+        slow a_fault_of_the_engine_itself_ends_the_packing [Landlock, Xz],
         quick hints_are_what_can_really_be_saved [Xz],
         quick each_command_unpacks_what_is_packed_for_it [Xz, Bzip2],
         quick what_has_no_head_is_read_by_the_command_that_it_names [Xz],

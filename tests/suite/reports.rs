@@ -25,7 +25,7 @@ use gate4k::model::size_figures::SizeFigures;
 use gate4k::model::source_place::Place;
 use gate4k::model::units::Bytes;
 use gate4k::model::verdict::{Finding, Verdict};
-use gate4k::view::human::Look;
+use gate4k::view::look::Look;
 use gate4k::view::place::Places;
 use gate4k::view::{github, html, human, json, junit, markdown, sarif};
 use serde_json::Value;
@@ -91,13 +91,10 @@ fn findings(own: Vec<Finding>) -> Vec<Finding> {
 }
 
 fn accepted() -> EntryReport {
-    let findings = findings(vec![
-        Finding::advice(
-            RuleId::UciQuit,
-            "`quit` ends it within 9 ms; it does not read while it thinks",
-        )
-        .help("nothing: no rule asks for it"),
-    ]);
+    let findings = findings(vec![Finding::advice(
+        RuleId::UciQuit,
+        "`quit` ends it within 9 ms; it does not read while it thinks, which no rule asks for",
+    )]);
     let mut own = exec("a.out", ProgramClass::OwnProduct, 338, None, Some(0));
     own.product = Some(Product { size: Bytes(29_424), sha256: "cd".repeat(32) });
     let mut missing = exec("pypy3", ProgramClass::Refused, 3, None, Some(0));
@@ -305,7 +302,7 @@ fn places() -> Places {
 
 /// Every form by the ending of its snapshot.
 fn forms(told: ReportInput<'_>) -> Vec<(&'static str, String)> {
-    let look = Look { width: 100, verbose: true };
+    let look = Look { verbose: true, ..Look::of_width(100) };
     let entries = told.entries.iter().map(|report| human::entry(report, look));
     let human: String =
         entries.chain([human::config_findings(told.config_findings, look)]).collect();
@@ -381,6 +378,7 @@ fn all() -> [EntryReport; 3] {
         beside: 3,
         judged: Some("2026-11-21T09:00:00Z".into()),
         engines_json_sha256: Some("ef".repeat(32)),
+        engine: None,
     };
     [EntryReport { circumstances, ..accepted() }, rejected(), undecided()]
 }

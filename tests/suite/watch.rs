@@ -114,6 +114,27 @@ fn a_saved_entry_is_measured_again() {
     watching.end(Signal::SIGTERM);
 }
 
+fn a_saved_source_is_packed_again_and_a_failure_ends_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("engine.c");
+    save(&source, b"int main(void) { return 0; }\n");
+    let words = ["pack", "-q", "--quick", "--watch", "engine.c", "-o", "engine"];
+    let watching = Watching::new(&words, folder.path());
+    watching.wait_for("rejected   engine.c");
+    watching.wait_for("sha256");
+    assert!(!folder.path().join("engine").exists());
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/examples/engine.c");
+    let example = fs::read(example).unwrap();
+    save(&source, &example);
+    watching.wait_for("accepted by `gate4k check --quick`");
+    let first = fs::read(folder.path().join("engine")).unwrap();
+    save(&source, &[&example[..], b"// more\n"].concat());
+    watching.wait_for("accepted by `gate4k check --quick`");
+    assert!(fs::read(folder.path().join("engine")).unwrap() != first);
+    assert_eq!(names(folder.path()).len(), 2, "{:?}", names(folder.path()));
+    watching.end(Signal::SIGTERM);
+}
+
 fn a_saved_entry_is_judged_again_and_a_report_beside_it_is_no_change() {
     let folder = tempfile::tempdir().unwrap();
     let entry = folder.path().join("engine");
@@ -162,6 +183,7 @@ fn entries_of_the_configuration_are_watched_each_in_its_directory() {
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow a_saved_entry_is_measured_again,
+        slow a_saved_source_is_packed_again_and_a_failure_ends_nothing [Landlock, Xz],
         slow a_saved_entry_is_judged_again_and_a_report_beside_it_is_no_change [Landlock],
         slow entries_of_the_configuration_are_watched_each_in_its_directory,
     ]

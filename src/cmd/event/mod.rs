@@ -4,6 +4,7 @@ mod organise;
 mod plan;
 mod replay;
 mod run;
+mod seal;
 mod views;
 
 use std::io::Write;
@@ -26,7 +27,10 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
         }
         EventCommand::Pause(file) => with(&file.event, |config| organise::pause(config, out)),
         EventCommand::Status(file) => with(&file.event, |config| views::status(config, out)),
-        EventCommand::Verify(file) => with(&file.event, |config| views::verify(config, out)),
+        EventCommand::Verify(args) => {
+            with(&args.file.event, |config| seal::verify(config, args, out))
+        }
+        EventCommand::Seal(args) => with(&args.file.event, |config| seal::seal(config, args, out)),
         EventCommand::Repair(file) => with(&file.event, |config| organise::repair(config, out)),
         EventCommand::Export(args) => {
             with(&args.file.event, |config| views::export(config, args.what, out))

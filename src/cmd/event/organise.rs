@@ -20,7 +20,7 @@ use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::view::human;
-use crate::view::human::Look;
+use crate::view::look::Look;
 
 /// Writes an event's file; one that is there is left alone.
 pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -45,7 +45,11 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
         }
     };
     file.write_all(text.as_bytes()).with_context(|| shown(path))?;
-    writeln!(out, "wrote {}; name the books in it, then `gate4k event run {0}`", shown(path))?;
+    writeln!(
+        out,
+        "wrote {}; name your files of openings in it (`book` of each stage), then `gate4k event run {0}`",
+        shown(path)
+    )?;
     Ok(Exit::Success)
 }
 
@@ -162,7 +166,7 @@ impl Audience for Words {
     }
 
     fn refused(&mut self, report: &EntryReport) {
-        let look = Look { width: crate::view::text::width(), verbose: false };
+        let look = Look::of_width(crate::view::text::width());
         self.0 += &human::entry(report, look);
     }
 

@@ -15,7 +15,7 @@ use crate::event::standings::Standings;
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
 use crate::model::words::{all, counted};
-use crate::view::human::Look;
+use crate::view::look::Look;
 use crate::view::{event_ratings, human, standings, text};
 
 /// Runs, or goes on.
@@ -123,7 +123,7 @@ impl<W: Write> Audience for Page<'_, W> {
 
     fn refused(&mut self, report: &EntryReport) {
         self.line.clear();
-        let look = Look { width: text::width(), verbose: false };
+        let look = Look::of_width(text::width());
         self.put(&human::entry(report, look));
     }
 

@@ -5,12 +5,12 @@ use std::io::Write;
 use crate::cli::ExportWhat;
 use crate::cmd::tell;
 use crate::event::config::Config;
+use crate::event::export;
 use crate::event::journal::{self, JournalError};
 use crate::event::ledger::{Ledger, StageState};
 use crate::event::ratings::EventRatings;
 use crate::event::stage::Stage;
 use crate::event::standings::{Place, Standings};
-use crate::event::{export, verify};
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::{all, counted};
@@ -140,28 +140,6 @@ pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Ex
         write!(out, "\n{ratings}")?;
     }
     Ok(Exit::Success)
-}
-
-/// Whether all of it is right.
-pub(super) fn verify(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
-    match verify::verify(config) {
-        Err(error) => Ok(told(&error)),
-        Ok(found) => {
-            for line in &found.wrong {
-                writeln!(out, "wrong: {line}")?;
-            }
-            let verdict = if found.wrong.is_empty() { "all is right" } else { "NOT all is right" };
-            writeln!(
-                out,
-                "{}: {}, {}, {}: {verdict}",
-                shown(&config.journal),
-                counted(found.records, "record"),
-                counted(found.games, "finished game"),
-                counted(found.moves, "move")
-            )?;
-            Ok(if found.wrong.is_empty() { Exit::Success } else { Exit::Rejected })
-        }
-    }
 }
 
 /// Prints it in another form.

@@ -224,6 +224,7 @@ impl Conductor<'_> {
             }
             Event::MatchStarted { .. }
             | Event::EngineStarted { .. }
+            | Event::EngineLeft { .. }
             | Event::MatchFinished { .. } => Ok(()),
         }
     }

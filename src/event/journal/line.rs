@@ -1,24 +1,34 @@
-//! One record as a line: `{"n":12,"crc":"9ae0daaf","record":{…}}`.
+//! One record as a line: `{"n":12,"sha256":"9ae0…","record":{…}}`, with the sum of [`Chain`].
 //!
-//! The checksum is CRC-32 over the record's text, begun with the number and the checksum before it: a line
-//! that was changed, left out or put elsewhere does not fit.
+//! Journals that gate4k 0.1 has begun have CRC-32 in place of it, over the record's text, begun with the number and the
+//! checksum before it: such lines are read, and never written.
 
 use std::fmt::Write as _;
+
+use super::chain::{Chain, DIGITS};
 
 /// What a line holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line<'a> {
     pub(super) number: u64,
-    pub(super) crc: u32,
+    pub(super) sum: Sum,
     /// The record as JSON.
     pub(super) record: &'a str,
 }
 
-/// How every journal begins.
-pub(super) const BEGINNING: &str = r#"{"n":0,"crc":""#;
-const AFTER_CRC: &str = r#"","record":"#;
+/// The sum that a line tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sum {
+    Chain(Chain),
+    /// Of gate4k 0.1.
+    Crc(u32),
+}
 
-/// The checksum of a record.
+/// How journals begin.
+pub(super) const BEGINNINGS: [&str; 2] = [r#"{"n":0,"sha256":""#, r#"{"n":0,"crc":""#];
+const AFTER_SUM: &str = r#"","record":"#;
+
+/// The checksum of a record in a line of gate4k 0.1.
 pub(super) fn checksum(before: u32, number: u64, record: &str) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&before.to_le_bytes());
@@ -27,26 +37,29 @@ pub(super) fn checksum(before: u32, number: u64, record: &str) -> u32 {
     hasher.finalize()
 }
 
-/// Writes a line with its end; gives its checksum.
-pub(super) fn write(out: &mut String, before: u32, number: u64, record: &str) -> u32 {
-    let crc = checksum(before, number, record);
+/// Writes a line with its end; gives its sum.
+pub(super) fn write(out: &mut String, before: Chain, number: u64, record: &str) -> Chain {
+    let sum = before.with(number, record);
     // invariant: writing to memory does not fail.
-    let _ = writeln!(out, r#"{{"n":{number},"crc":"{crc:08x}{AFTER_CRC}{record}}}"#);
-    crc
+    let _ = writeln!(out, r#"{{"n":{number},"sha256":"{sum}{AFTER_SUM}{record}}}"#);
+    sum
 }
 
 /// Reads a line without its end; none where it is not of this form.
 pub(super) fn read(text: &str) -> Option<Line<'_>> {
     let rest = text.strip_prefix(r#"{"n":"#)?;
-    let (number, rest) = rest.split_once(r#","crc":""#)?;
-    let (crc, rest) = rest.split_at_checked(8)?;
-    let record = rest.strip_prefix(AFTER_CRC)?.strip_suffix('}')?;
+    let (number, rest) = rest.split_once(r#",""#)?;
+    let (sum, rest) = if let Some(rest) = rest.strip_prefix(r#"sha256":""#) {
+        let (digits, rest) = rest.split_at_checked(DIGITS)?;
+        (Sum::Chain(Chain::read(digits)?), rest)
+    } else {
+        let (digits, rest) = rest.strip_prefix(r#"crc":""#)?.split_at_checked(8)?;
+        let hex = digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        (Sum::Crc(u32::from_str_radix(digits, 16).ok().filter(|_| hex)?), rest)
+    };
+    let record = rest.strip_prefix(AFTER_SUM)?.strip_suffix('}')?;
     let plain = number.bytes().all(|byte| byte.is_ascii_digit());
-    let hex = crc.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    if !plain || !hex {
-        return None;
-    }
-    Some(Line { number: number.parse().ok()?, crc: u32::from_str_radix(crc, 16).ok()?, record })
+    Some(Line { number: number.parse().ok().filter(|_| plain)?, sum, record })
 }
 
 #[cfg(test)]
@@ -57,22 +70,29 @@ mod tests {
     #[test]
     fn a_line_is_json_of_one_form() {
         let mut text = String::new();
-        let crc = write(&mut text, 7, 3, r#"{"note":"x"}"#);
+        let sum = write(&mut text, Chain::default(), 3, r#"{"note":"x"}"#);
         assert_eq!(
             text,
-            format!("{{\"n\":3,\"crc\":\"{crc:08x}\",\"record\":{{\"note\":\"x\"}}}}\n")
+            format!("{{\"n\":3,\"sha256\":\"{sum}\",\"record\":{{\"note\":\"x\"}}}}\n")
         );
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
     }
 
+    #[test]
+    fn a_line_of_0_1_is_read() {
+        let text = r#"{"n":3,"crc":"0123abcd","record":{}}"#;
+        let line = Line { number: 3, sum: Sum::Crc(0x0123_abcd), record: "{}" };
+        assert_eq!(read(text), Some(line));
+        assert_eq!(read(&text.replace("abcd", "ABCD")), None);
+    }
+
     proptest! {
         #[test]
-        fn what_is_written_is_read(before: u32, number: u64, record in "\\PC*") {
+        fn what_is_written_is_read(number: u64, record in "\\PC*") {
             let mut text = String::new();
-            let crc = write(&mut text, before, number, &record);
+            let sum = write(&mut text, Chain::default().with(0, "x"), number, &record);
             let line = read(text.trim_end_matches('\n')).unwrap();
-            prop_assert_eq!(line, Line { number, crc, record: &record });
-            prop_assert_eq!(checksum(before, line.number, line.record), crc);
+            prop_assert_eq!(line, Line { number, sum: Sum::Chain(sum), record: &record });
         }
 
         #[test]
@@ -82,6 +102,8 @@ mod tests {
             bytes[at] ^= 1 << bit;
             let changed = String::from_utf8(bytes).unwrap();
             prop_assert_ne!(checksum(1, 2, &record), checksum(1, 2, &changed));
+            let chain = Chain::default();
+            prop_assert_ne!(chain.with(2, &record), chain.with(2, &changed));
         }
     }
 }

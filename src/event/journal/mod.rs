@@ -4,13 +4,17 @@
 //! Every record is on the disk before anything that follows from it happens. A last record that was torn by
 //! a crash is cut off when the journal is opened for writing, with a notice; damage before it is an error
 //! that names the place, and nothing is repaired.
+//!
+//! Each record carries the sum of all before it ([`Chain`]), and the last of them stands for the whole journal.
 
+mod chain;
 mod line;
 pub mod record;
 mod repair;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -19,6 +23,7 @@ use nix::fcntl::{Flock, FlockArg};
 
 use crate::model::text::shown;
 use crate::model::units::Bytes;
+pub use chain::Chain;
 pub use record::Record;
 pub use repair::{Repaired, repair};
 
@@ -105,6 +110,15 @@ pub enum JournalError {
     },
 }
 
+/// How far a journal goes, and the sum of all of its records up to there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// So many records.
+    pub records: u64,
+    /// The sum of the last of them.
+    pub sum: Chain,
+}
+
 /// A last record that was not written to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Torn {
@@ -117,22 +131,47 @@ pub struct Torn {
 }
 
 /// A journal as it was read.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Position {
     /// Records so far.
     number: u64,
-    /// The last one's checksum.
-    crc: u32,
+    /// The last one's sum.
+    chain: Chain,
+    /// The last one's checksum, as gate4k 0.1 writes it; none where it has only the sum.
+    crc: Option<u32>,
     /// Bytes so far.
     offset: u64,
 }
 
+/// No record is longer: what is, was not written by gate4k, and is not read into memory.
+const LONGEST: u64 = 64 << 20;
+
 /// Whether a file begins as a journal does.
 #[must_use]
 pub fn is_journal(path: &Path) -> bool {
-    let mut head = vec![0; line::BEGINNING.len()];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
-    read.is_ok() && head == line::BEGINNING.as_bytes()
+    let Ok(file) = open(path) else { return false };
+    let mut head = Vec::new();
+    let longest = line::BEGINNINGS.iter().map(|b| b.len()).max().unwrap_or_default();
+    let read = file.take(longest as u64).read_to_end(&mut head);
+    read.is_ok() && line::BEGINNINGS.iter().any(|b| head.starts_with(b.as_bytes()))
+}
+
+/// Opens a journal for reading. A pipe would never end, and a device has no end.
+fn open(path: &Path) -> Result<File, JournalError> {
+    let failed = |source| JournalError::Read { path: path.to_owned(), source };
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path);
+    let file = file.map_err(failed)?;
+    regular(path, &file)?;
+    Ok(file)
+}
+
+fn regular(path: &Path, file: &File) -> Result<(), JournalError> {
+    let seen =
+        file.metadata().map_err(|source| JournalError::Read { path: path.to_owned(), source })?;
+    if seen.is_file() {
+        return Ok(());
+    }
+    Err(JournalError::Foreign { path: path.to_owned(), what: "it is no regular file".into() })
 }
 
 /// Reads a journal, handing on every record with the line it stands on; it may be in use. Gives the torn
@@ -144,9 +183,7 @@ pub fn read(
     path: &Path,
     take: &mut dyn FnMut(u64, Record) -> Result<(), String>,
 ) -> Result<Option<Torn>, JournalError> {
-    let file =
-        File::open(path).map_err(|source| JournalError::Read { path: path.to_owned(), source })?;
-    Ok(scan(path, &file, &mut |_| true, take)?.1)
+    Ok(scan(path, &open(path)?, u64::MAX, &mut |_| true, take)?.1)
 }
 
 /// As [`read`], for readers that want few kinds of records: `wanted` sees the text of each, and what it
@@ -159,41 +196,50 @@ pub fn read_some(
     wanted: &mut dyn FnMut(&str) -> bool,
     take: &mut dyn FnMut(u64, Record) -> Result<(), String>,
 ) -> Result<Option<Torn>, JournalError> {
-    let file =
-        File::open(path).map_err(|source| JournalError::Read { path: path.to_owned(), source })?;
-    Ok(scan(path, &file, wanted, take)?.1)
+    Ok(scan(path, &open(path)?, u64::MAX, wanted, take)?.1)
+}
+
+/// The sum of the first `records` of a journal, or of all where it has fewer.
+///
+/// # Errors
+/// As for [`read`].
+pub fn mark(path: &Path, records: u64) -> Result<Mark, JournalError> {
+    let (at, _) = scan(path, &open(path)?, records, &mut |_| false, &mut |_, _| Ok(()))?;
+    Ok(Mark { records: at.number, sum: at.chain })
 }
 
 fn scan(
     path: &Path,
     file: &File,
+    most: u64,
     wanted: &mut dyn FnMut(&str) -> bool,
     take: &mut dyn FnMut(u64, Record) -> Result<(), String>,
 ) -> Result<(Position, Option<Torn>), JournalError> {
     let mut reader = BufReader::with_capacity(1 << 16, file);
     let mut at = Position::default();
     let mut bytes = Vec::new();
-    loop {
+    while at.number < most {
         bytes.clear();
-        let length = reader
+        let length = (&mut reader)
+            .take(LONGEST)
             .read_until(b'\n', &mut bytes)
             .map_err(|source| JournalError::Read { path: path.to_owned(), source })?;
         if length == 0 {
-            return Ok((at, None));
+            break;
         }
         let path_of = || path.to_owned();
         let (line, offset) = (at.number + 1, at.offset);
         let damaged = |what| JournalError::Damaged { path: path_of(), line, offset, what };
         let Some((b'\n', text)) = bytes.split_last() else {
-            // No line end: the write did not reach its end.
             let bytes = length as u64;
-            return Ok((
-                at.clone_end(),
-                Some(Torn { line: at.number + 1, offset: at.offset, bytes }),
-            ));
+            if bytes == LONGEST {
+                return Err(damaged("it is longer than any record".into()));
+            }
+            // No line end: the write did not reach its end.
+            return Ok((at, Some(Torn { line: at.number + 1, offset: at.offset, bytes })));
         };
-        let line = match whole(text, &at) {
-            Ok(line) => line,
+        let (line, chain, crc) = match whole(text, &at) {
+            Ok(whole) => whole,
             // All that was there before it is. Of a file whose first record is not whole nothing is known.
             Err(what) if at.number > 0 && is_at_end(&mut reader, path)? => {
                 let bytes = length as u64;
@@ -215,12 +261,16 @@ fn scan(
             }
             take(at.number + 1, record).map_err(damaged)?;
         }
-        at = Position { number: at.number + 1, crc: line.crc, offset: at.offset + length as u64 };
+        at = Position { number: at.number + 1, chain, crc, offset: at.offset + length as u64 };
     }
+    Ok((at, None))
 }
 
-/// A line's record, where it is the one that is due after what was read.
-fn whole<'a>(text: &'a [u8], at: &Position) -> Result<line::Line<'a>, String> {
+/// A line's record, where it is the one that is due after what was read, with its sum and, in the form of gate4k 0.1, its checksum.
+fn whole<'a>(
+    text: &'a [u8],
+    at: &Position,
+) -> Result<(line::Line<'a>, Chain, Option<u32>), String> {
     if text.contains(&0) {
         return Err("it holds zero bytes, as a host that crashed leaves them".into());
     }
@@ -229,23 +279,27 @@ fn whole<'a>(text: &'a [u8], at: &Position) -> Result<line::Line<'a>, String> {
     if line.number != at.number {
         return Err(format!("it has the number {} where {} is due", line.number, at.number));
     }
-    let crc = line::checksum(at.crc, line.number, line.record);
-    if crc != line.crc {
-        return Err(format!("its checksum is {:08x} and should be {crc:08x}", line.crc));
+    let chain = at.chain.with(line.number, line.record);
+    let told = match line.sum {
+        line::Sum::Chain(told) if told == chain => return Ok((line, chain, None)),
+        line::Sum::Chain(told) => return Err(format!("its sum is {told} and should be {chain}")),
+        line::Sum::Crc(told) => told,
+    };
+    // Only the first lines of a journal can be of gate4k 0.1.
+    if at.crc.is_none() && at.number > 0 {
+        return Err("it has no sum, and the line before it has".into());
     }
-    Ok(line)
+    let due = line::checksum(at.crc.unwrap_or(0), line.number, line.record);
+    if told != due {
+        return Err(format!("its checksum is {told:08x} and should be {due:08x}"));
+    }
+    Ok((line, chain, Some(due)))
 }
 
 fn is_at_end(reader: &mut impl BufRead, path: &Path) -> Result<bool, JournalError> {
     let rest = reader.fill_buf();
     let rest = rest.map_err(|source| JournalError::Read { path: path.to_owned(), source })?;
     Ok(rest.is_empty())
-}
-
-impl Position {
-    fn clone_end(&self) -> Position {
-        Position { number: self.number, crc: self.crc, offset: self.offset }
-    }
 }
 
 fn check_header(path: &Path, record: &Record) -> Result<(), JournalError> {
@@ -282,13 +336,19 @@ impl Journal {
     ) -> Result<(Journal, Option<Torn>), JournalError> {
         let failed = |source| JournalError::Read { path: path.to_owned(), source };
         let is_new = !path.exists();
-        let file =
-            OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .custom_flags(libc::O_NONBLOCK)
+            .open(path)
+            .map_err(failed)?;
+        regular(path, &file)?;
         let file = lock(path, file)?;
         if is_new {
             sync_directory(path).map_err(failed)?;
         }
-        let (at, torn) = scan(path, &file, &mut |_| true, take)?;
+        let (at, torn) = scan(path, &file, u64::MAX, &mut |_| true, take)?;
         let mut journal =
             Journal { path: path.to_owned(), file, at, text: String::new(), broken: false };
         if torn.is_some() {
@@ -314,7 +374,7 @@ impl Journal {
         }
         let json = serde_json::to_string(record).map_err(|error| failed(error.into()))?;
         self.text.clear();
-        let crc = line::write(&mut self.text, self.at.crc, self.at.number, &json);
+        let chain = line::write(&mut self.text, self.at.chain, self.at.number, &json);
         let written =
             (&*self.file).write_all(self.text.as_bytes()).and_then(|()| self.file.sync_data());
         if let Err(source) = written {
@@ -325,7 +385,8 @@ impl Journal {
             return Err(error);
         }
         self.at.number += 1;
-        self.at.crc = crc;
+        self.at.chain = chain;
+        self.at.crc = None;
         self.at.offset += self.text.len() as u64;
         Ok(())
     }
@@ -367,127 +428,4 @@ fn sync_directory(path: &Path) -> io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::record::Header;
-    use super::*;
-    use proptest::prelude::*;
-
-    fn header() -> Record {
-        Record::Header(Header {
-            version: VERSION,
-            event: "Test".into(),
-            gate4k: "0".into(),
-            settings: String::new(),
-            settings_sha256: String::new(),
-        })
-    }
-
-    fn note(text: &str) -> Record {
-        Record::Note { text: text.into() }
-    }
-
-    /// A journal with these notes, and where each of its lines begins.
-    pub(super) fn written(notes: &[String]) -> (tempfile::TempDir, PathBuf, Vec<usize>) {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("j");
-        let (mut journal, torn) = Journal::open(&path, &mut |_, _| Ok(())).unwrap();
-        assert_eq!(torn, None);
-        let mut begins = vec![0];
-        for record in std::iter::once(header()).chain(notes.iter().map(|text| note(text))) {
-            journal.append(&record).unwrap();
-            begins.push(std::fs::metadata(&path).unwrap().len() as usize);
-        }
-        (dir, path, begins)
-    }
-
-    pub(super) fn notes_of(path: &Path) -> Result<(Vec<String>, Option<Torn>), JournalError> {
-        let mut notes = Vec::new();
-        let torn = read(path, &mut |_, record| {
-            if let Record::Note { text } = record {
-                notes.push(text);
-            }
-            Ok(())
-        })?;
-        Ok((notes, torn))
-    }
-
-    #[test]
-    fn a_second_runner_is_refused_and_a_reader_is_not() {
-        let (_dir, path, _) = written(&["a".into()]);
-        let (_one, _) = Journal::open(&path, &mut |_, _| Ok(())).unwrap();
-        let error = Journal::open(&path, &mut |_, _| Ok(())).unwrap_err();
-        assert!(error.to_string().contains("another runner"), "{error}");
-        assert_eq!(notes_of(&path).unwrap().0, ["a"]);
-    }
-
-    #[test]
-    fn another_version_and_another_file_are_told() {
-        let (_dir, path, _) = written(&[]);
-        let text = std::fs::read_to_string(&path).unwrap();
-        assert!(is_journal(&path));
-        let record =
-            text.split_once(r#""record":"#).unwrap().1.trim_end().strip_suffix('}').unwrap();
-        let mut other = String::new();
-        line::write(&mut other, 0, 0, &record.replacen("\"version\":1", "\"version\":9", 1));
-        std::fs::write(&path, other).unwrap();
-        assert!(notes_of(&path).unwrap_err().to_string().contains("version 9"));
-        std::fs::write(&path, "[Event \"x\"]\n").unwrap();
-        assert!(!is_journal(&path));
-        assert!(notes_of(&path).unwrap_err().to_string().contains("line 1 (byte 0)"));
-    }
-
-    #[test]
-    fn a_line_left_out_is_noticed() {
-        let (_dir, path, begins) = written(&["a".into(), "b".into(), "c".into()]);
-        let mut bytes = std::fs::read(&path).unwrap();
-        bytes.drain(begins[2]..begins[3]);
-        std::fs::write(&path, &bytes).unwrap();
-        let error = notes_of(&path).unwrap_err().to_string();
-        assert!(error.contains("line 3"), "{error}");
-        assert!(error.contains("the number 3 where 2 is due"), "{error}");
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(40))]
-
-        #[test]
-        fn a_torn_end_is_cut_off_wherever_it_tore(
-            notes in proptest::collection::vec("\\PC{0,20}", 1..6), cut in 1usize..400,
-        ) {
-            let (_dir, path, begins) = written(&notes);
-            let whole = std::fs::read(&path).unwrap();
-            let length = begins[1].max(whole.len().saturating_sub(cut));
-            std::fs::write(&path, &whole[..length]).unwrap();
-            let kept = begins.iter().filter(|begin| **begin <= length).count() - 2;
-            let torn = !begins.contains(&length);
-            {
-                let (mut journal, told) = Journal::open(&path, &mut |_, _| Ok(())).unwrap();
-                prop_assert_eq!(told.is_some(), torn);
-                prop_assert_eq!(journal.records() as usize, kept + 1);
-                journal.append(&note("more")).unwrap();
-            }
-            let (read, torn) = notes_of(&path).unwrap();
-            prop_assert_eq!(torn, None);
-            let mut expected = notes[..kept].to_vec();
-            expected.push("more".into());
-            prop_assert_eq!(read, expected);
-        }
-
-        #[test]
-        fn damage_in_the_middle_names_its_place_and_changes_nothing(
-            notes in proptest::collection::vec("[a-z]{1,20}", 2..6), at in 0usize..2000, bit in 0u8..7,
-        ) {
-            let (_dir, path, begins) = written(&notes);
-            let mut bytes = std::fs::read(&path).unwrap();
-            // Any byte before the last line.
-            let at = at % begins[begins.len() - 2];
-            bytes[at] ^= 1 << bit;
-            std::fs::write(&path, &bytes).unwrap();
-            let line = begins.iter().filter(|begin| **begin <= at).count();
-            let told = Journal::open(&path, &mut |_, _| Ok(())).unwrap_err().to_string();
-            let place = format!("line {line} (byte {})", begins[line - 1]);
-            prop_assert!(told.contains(&place) || told.contains("no journal"), "{}", told);
-            prop_assert_eq!(std::fs::read(&path).unwrap(), bytes);
-        }
-    }
-}
+mod tests;

@@ -26,7 +26,8 @@ pub fn repair(path: &Path) -> Result<Option<Repaired>, JournalError> {
     let read = |source| JournalError::Read { path: path.to_owned(), source };
     let file = OpenOptions::new().read(true).write(true).open(path).map_err(read)?;
     let file = lock(path, file)?;
-    let (line, offset, bytes) = match scan(path, &file, &mut |_| true, &mut |_, _| Ok(())) {
+    let (line, offset, bytes) = match scan(path, &file, u64::MAX, &mut |_| true, &mut |_, _| Ok(()))
+    {
         Ok((_, None)) => return Ok(None),
         Ok((_, Some(torn))) => (torn.line, torn.offset, torn.bytes),
         Err(JournalError::LastDamaged { line, offset, bytes, .. }) => (line, offset, bytes),
@@ -107,7 +108,7 @@ mod tests {
     fn damage_before_the_last_record_is_never_cut_off() {
         let (_dir, path, begins) = written(&["a".into(), "b".into()]);
         let mut bytes = std::fs::read(&path).unwrap();
-        bytes[begins[1] + line::BEGINNING.len()..begins[2] - 1].fill(0);
+        bytes[begins[1] + line::BEGINNINGS[0].len()..begins[2] - 1].fill(0);
         std::fs::write(&path, &bytes).unwrap();
         let error = repair(&path).unwrap_err().to_string();
         assert!(error.contains("is damaged at line 2"), "{error}");

@@ -220,7 +220,7 @@ fn who_does_not_start_loses() {
 fn an_opening_is_played_and_told() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.txt");
-    std::fs::write(&path, "f3 e5 g4\nf3 e5 g4 Qh4").unwrap();
+    std::fs::write(&path, "f3 e5 g4").unwrap();
     let wanted = crate::game::openings::Wanted {
         plies: None,
         most: 9,
@@ -232,6 +232,4 @@ fn an_opening_is_played_and_told() {
     let record = stage.run();
     assert!(stage.black.asked[0].starts_with("position startpos moves f2f3 e7e5 g2g4\n"));
     assert_eq!((record.plies.len(), record.ending.result.word()), (1, "0-1"));
-    stage.opening = book.openings()[1].clone();
-    assert_eq!(stage.run().ending.reason, Termination::Mate);
 }

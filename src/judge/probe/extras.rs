@@ -30,7 +30,7 @@ pub(super) fn hasty<'a>(bench: &Bench<'a>) -> Bench<'a> {
 /// Bare `go`, then `stop` and `quit` in the middle of the search. Where the rule's `go` works, the answer is
 /// waited for a little only, because most engines then search without end.
 pub(super) fn bare_go(bench: &Bench<'_>, patience: Duration) -> Found {
-    (bench.progress)("bare go");
+    (bench.progress)("go without a clock");
     let bench = hasty(bench);
     let waits = bench.plan.waits;
     let mut outcome = Outcome::default();
@@ -248,7 +248,7 @@ pub(super) fn bounded_searches(bench: &Bench<'_>) -> Found {
 
 /// The end of input in place of `quit`.
 pub(super) fn end_of_input(bench: &Bench<'_>) -> Found {
-    (bench.progress)("end of input");
+    (bench.progress)("whether the end of its input ends it");
     let mut outcome = Outcome::default();
     let over = match hasty(bench).start(Purpose::EndOfInput)?.shake_hands() {
         Ok(ready) => {
@@ -264,7 +264,7 @@ pub(super) fn end_of_input(bench: &Bench<'_>) -> Found {
 
 /// Killed while it thinks, with all that it started: what lies around then?
 pub(super) fn killed_midway(bench: &Bench<'_>) -> Found {
-    (bench.progress)("a kill in the middle");
+    (bench.progress)("what remains when it is killed");
     let mut outcome = Outcome::default();
     let moves = Moves::start();
     let search = Search { name: "killed-midway", shown: Shown::Moves(&moves), go: EVENT_CLOCK };

@@ -126,6 +126,8 @@ pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progr
             startup: limits.startup * 2,
             ready: limits.startup,
             quit: limits.quit,
+            // Beside others its helpers, too, take longer to end.
+            grace: Some(limits.grace * 2),
             ..Bounds::default()
         },
         material: Material::Draws,
@@ -142,6 +144,7 @@ pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progr
     };
     let began = Instant::now();
     let mut games = Vec::new();
+    let mut left = Vec::new();
     let mut impossible = None;
     let (done, over) = mpsc::channel::<()>();
     let run = std::thread::scope(|scope| {
@@ -163,6 +166,7 @@ pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progr
                 }
                 games.push(seen(&finished, plan.control));
             }
+            Event::EngineLeft { engine, left: one } if engine != RIVAL => left.push(one),
             _ => {}
         });
         drop(done);
@@ -182,6 +186,7 @@ pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progr
         took: began.elapsed(),
         wanted,
         games,
+        left,
         disproved: Vec::new(),
     })
 }

@@ -60,7 +60,7 @@ fn ask(
     patience: Option<Duration>,
 ) -> Result<Vec<Run>, SandboxError> {
     let plies = moves.plies();
-    (bench.progress)(&format!("a game of {plies}"));
+    (bench.progress)(&format!("a game of {plies} on one line"));
     let item = Item { patience, ..Item::new(&format!("long-game-{}", plies.0), moves, go) };
     ask_all(bench, Purpose::LongGame(plies), &[item])
 }

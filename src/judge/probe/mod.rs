@@ -158,7 +158,8 @@ pub fn gather(
     let mut bench = Bench { launcher, plan, progress, shell: Shell::AsIs, limits: plan.limits };
     let mut shown = Capabilities::default();
 
-    progress("start, handshake, first moves");
+    let waited = plan.limits.startup.as_secs();
+    progress(&format!("start, handshake (readyok within {waited} s), first moves"));
     let mut others = Vec::new();
     let mut main = main_run::run(&bench, SMALL_CLOCK)?;
     if !main.facts.started {
@@ -236,7 +237,7 @@ fn after_main(
         return Ok(outcomes);
     }
     if facts.plays && !bench.plan.quick {
-        (bench.progress)("clock");
+        (bench.progress)("moves on the event's clock and on small ones");
         outcomes.push(clock::run(&bench)?.into());
     }
     // Beside each other a start takes longer than alone, and is not what is judged.

@@ -22,7 +22,11 @@ pub(super) fn run(
     shares: usize,
     go: Go,
 ) -> Result<Outcome, SandboxError> {
-    (bench.progress)(&format!("positions {} of {shares}", share + 1));
+    let waited = bench.limits.answer.as_secs();
+    (bench.progress)(&format!(
+        "positions {} of {shares} (each move within {waited} s of its clock)",
+        share + 1
+    ));
     let mut places: Vec<_> = positions::all().into_iter().enumerate().collect();
     // Neighbours are of one kind: with the first of every few goes something of each.
     places.sort_by_key(|(at, _)| at % KIND);

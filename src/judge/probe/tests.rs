@@ -366,6 +366,6 @@ fn progress_is_told_and_nothing_runs_twice_at_the_start() {
     })
     .unwrap();
     let lines = lock(&lines);
-    assert_eq!(lines[0], "start, handshake, first moves");
+    assert!(lines[0].starts_with("start, handshake (readyok within "), "{lines:?}");
     assert!(lines.iter().any(|line| line.starts_with("positions 1 of")));
 }

@@ -227,11 +227,9 @@ fn allowed(evidence: &Evidence, policy: &dyn Allowed) -> Finding {
     for name in by_class.get("tolerated").into_iter().flatten() {
         finding.status = Status::Advice;
         finding.details.push(format!(
-            "{name} is not in rule 7.5; it is tolerated: {}",
+            "{name} is not in rule 7.5; it is tolerated: {}; only --strict refuses it",
             policy.command(name).reason
         ));
-        finding.help =
-            "nothing, unless the event is strict: --strict refuses what is only tolerated".into();
     }
     let mut absent: Vec<String> =
         evidence.runs.iter().flat_map(|run| wanted_and_absent(run, policy)).collect();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, LEAST_LEFT, Purpose, Run};
 use crate::model::rule::RuleId;
-use crate::model::verdict::Finding;
+use crate::model::verdict::{Finding, LEFT_OUT};
 
 const RULE: RuleId = RuleId::LegalMoves;
 
@@ -91,13 +91,15 @@ fn judge(evidence: &Evidence) -> Finding {
         format!("{legal} of {} searches answered with a legal move", searches.len() - cut);
     let places = searches.iter().filter(|search| search.run.purpose == Purpose::Positions).count();
     let all = positions::all().len();
-    if (1..all).contains(&places) && left_out(evidence) {
+    let slow = (1..all).contains(&places) && left_out(evidence);
+    if slow {
         let _ = write!(summary, "; it is slow, so {places} of {all} positions were asked");
     }
-    figures(match weak(evidence) {
+    let finding = figures(match weak(evidence) {
         None => Finding::pass(RULE, summary),
         Some(weak) => weak_below(evidence, &weak, summary),
-    })
+    });
+    if slow { finding.with(LEFT_OUT, all - places) } else { finding }
 }
 
 /// Whether some positions were left out because the engine takes long over each.

@@ -54,7 +54,9 @@ fn judge(evidence: &Evidence) -> Finding {
 
 /// No `uciok`: the engine's fault if it ran on or talked; one that ended in silence never was an engine.
 fn unanswered(evidence: &Evidence, run: &Run) -> Finding {
-    let said = said(run);
+    let only_at_end = run.asks.iter().any(|ask| ask.answer == Answer::OnlyAtEnd);
+    // What came out when the input was closed is no sign that it spoke before.
+    let said = said(run).filter(|_| !only_at_end);
     let ended = run.launch_failure.is_some() || runs::how_it_ended(run).is_some();
     let asked = run.asks.iter().position(|ask| ask.question == Question::Uci);
     let (Some(index), false) = (asked, ended && said.is_none()) else {

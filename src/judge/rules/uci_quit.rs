@@ -106,8 +106,8 @@ fn remarks(evidence: &Evidence, alive: &[&(&Run, usize, &Ask)]) -> Vec<(String, 
     }
     if evidence.capabilities.quit_while_thinking == Some(false) {
         remarks.push((
-            "it does not read `quit` while it thinks".to_owned(),
-            "nothing: no rule asks for it, and runners wait for the bestmove",
+            "it does not read `quit` while it thinks, which no rule asks for".to_owned(),
+            "",
         ));
     }
     remarks

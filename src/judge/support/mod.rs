@@ -3,6 +3,7 @@
 pub mod allowed;
 pub mod complaints;
 pub mod excuse;
+pub(crate) mod left_by_games;
 pub mod one_answer;
 pub mod paths;
 pub mod positions;

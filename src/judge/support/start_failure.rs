@@ -6,6 +6,7 @@ use nix::errno::Errno;
 
 use crate::judge::rules::commands;
 use crate::model::evidence::{Answer, ExecOutcome, LaunchFailure, Limits, Question, Run};
+use crate::model::text::escape;
 
 /// A cause in words.
 pub(crate) struct Cause {
@@ -29,7 +30,9 @@ pub(crate) fn of(run: &Run, limits: &Limits, policy: &dyn Allowed) -> Cause {
         return launch(failure);
     }
     let mut cause = silence(run, limits);
-    if let Some((what, help)) = wanted(run, policy) {
+    // One that answers once its input is closed lacks no program.
+    let only_flushes_late = run.asks.iter().any(|ask| ask.answer == Answer::OnlyAtEnd);
+    if let Some((what, help)) = wanted(run, policy).filter(|_| !only_flushes_late) {
         cause.what = format!("{}, {what}", cause.what);
         cause.help = help;
     }
@@ -126,12 +129,28 @@ fn silence(run: &Run, limits: &Limits) -> Cause {
     }
 }
 
+/// A program's name that ends in a carriage return, escaped: the first line of a script that it unpacked ends in CR LF.
+fn carriage_return(run: &Run) -> Option<String> {
+    let in_argv = run.execs.iter().flat_map(|exec| exec.argv.iter().skip(1).take(1));
+    // As env(1) and shells complain of it.
+    let marks = ['\'', '\u{2018}', '\u{2019}', ' ', ':'];
+    let in_complaints = run.stderr_tail.iter().flat_map(|line| line.split(marks));
+    let mut words = in_argv.map(String::as_str).chain(in_complaints);
+    words.find(|word| word.ends_with("\\r")).map(|word| escape(word.as_bytes(), 80))
+}
+
 /// A program or module that it wanted in vain, where that is likely to be the reason.
 fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
     if let Some(exec) = run.execs.iter().find(|exec| commands::is_denied(exec)) {
         return Some((
             format!("after {} was refused to {}", exec.asked, runs::lineage(run, exec.by)),
             format!("do without {}: rule 7.5 does not list it", exec.name),
+        ));
+    }
+    if let Some(word) = carriage_return(run) {
+        return Some((
+            format!("after it looked for `{word}`, a name that ends in a carriage return"),
+            "end the first line of what you pack with LF alone: `tr -d '\\r' <engine.py` before it is packed".to_owned(),
         ));
     }
     let unrunnable = run

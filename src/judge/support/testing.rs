@@ -192,6 +192,7 @@ pub(crate) fn game(number: usize, rival: Rival) -> PlayedGame {
 /// Of four games that were wanted, these.
 pub(crate) fn games(games: Vec<PlayedGame>) -> Games {
     Games::Played(Played {
+        left: Vec::new(),
         control: "0.3+0.01".into(),
         limit: ms(30_000),
         took: ms(4_000),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::files::{LeftFile, LeftProcess};
 use super::programs::ExitHow;
 use super::refusals::Refusal;
 use crate::model::game::result::GameResult;
@@ -40,8 +41,19 @@ pub struct Played {
     pub wanted: usize,
     /// Those that began.
     pub games: Vec<PlayedGame>,
+    /// Whatever each process of the entry left when it was asked to quit after its last game.
+    pub left: Vec<Left>,
     /// Games on a smaller clock before these, which broke off by what does not happen on the event's.
     pub disproved: Vec<PlayedGame>,
+}
+
+/// What a process that played has left behind.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Left {
+    /// Files of its own.
+    pub files: Vec<LeftFile>,
+    /// Processes that still ran at the end of the grace.
+    pub processes: Vec<LeftProcess>,
 }
 
 /// A fault in a game, asked again on clocks that the event can produce.

@@ -16,7 +16,8 @@ mod run;
 pub use capabilities::Capabilities;
 pub use files::{FileAccess, FileOpen, LeftFile, LeftProcess};
 pub use games::{
-    AskedAgain, Colours, GameEnd, GameFault, Games, LateMove, Played, PlayedGame, PlayedPly, Rival,
+    AskedAgain, Colours, GameEnd, GameFault, Games, LateMove, Left, Played, PlayedGame, PlayedPly,
+    Rival,
 };
 pub use host::{HostFacts, Limits, Overcommit};
 pub use programs::{Exec, ExecOutcome, ExitHow, Product, ProgramClass};

@@ -156,6 +156,9 @@ pub(crate) fn with_suggestion(message: &str) -> String {
         Some((word, known)) if message.starts_with("unknown ") && !known.is_empty() => {
             format!("{message}{}", did_you_mean(word, known.iter().copied()))
         }
-        _ => message.to_owned(),
+        // The words of the language that this is written in are no help to others.
+        _ => ["a nonzero usize", "a nonzero u32", "a nonzero u64"]
+            .iter()
+            .fold(message.to_owned(), |text, word| text.replace(word, "a whole number from 1 up")),
     }
 }

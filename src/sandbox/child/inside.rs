@@ -1,5 +1,6 @@
 //! The child processes from the clone to the exec: system calls only, without allocation, locks or panics.
 
+use std::ops::Range;
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr;
 
@@ -118,6 +119,7 @@ pub(in crate::sandbox) fn first_main(
     // SAFETY: only integers are passed. When the supervisor's thread ends, so does this process, and with
     // it every process of its namespace.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+    forget_arguments(&setup.arguments);
     await_go(talk);
     if let Some(root) = &setup.root {
         for (index, step) in root.steps().enumerate() {
@@ -150,6 +152,17 @@ pub(in crate::sandbox) fn first_main(
     match pid {
         -1 => give_up(talk, STEP_FAILED, u8::MAX, errno()),
         _ => reap(setup.ids, talk),
+    }
+}
+
+/// Overwrites the supervisor's arguments and environment, and its name: `/proc/1` shows them to the entry.
+fn forget_arguments(arguments: &Range<usize>) {
+    // SAFETY: the kernel has laid these strings on the stack of the process that we are a copy of, writable and mapped until its
+    // end, and nothing here reads them any more; where it does not say where they are, the range is empty. The name is
+    // NUL-terminated.
+    unsafe {
+        ptr::write_bytes(arguments.start as *mut u8, 0, arguments.len());
+        libc::prctl(libc::PR_SET_NAME, c"init".as_ptr());
     }
 }
 

@@ -89,6 +89,17 @@ pub(in crate::sandbox) fn run_step(step: &Step, ids: Ids) -> Result<(), c_int> {
                 let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
                 check(libc::mount(proc, target.as_ptr(), proc, flags, ptr::null()).into())?;
             }
+            Step::Cover { cover, target } => {
+                let (from, to) = (cover.as_ptr(), target.as_ptr());
+                let done = libc::mount(from, to, ptr::null(), libc::MS_BIND, ptr::null());
+                // What another kernel's configuration lacks needs no cover.
+                if done == -1 && errno() != libc::ENOENT {
+                    return Err(errno());
+                }
+            }
+            Step::HostName { name } => {
+                check(libc::sethostname(name.as_ptr(), name.as_bytes().len()).into())?;
+            }
             Step::DropHost => {
                 check(libc::umount2(OLD_ROOT.as_ptr(), libc::MNT_DETACH).into())?;
                 check(libc::rmdir(OLD_ROOT.as_ptr()).into())?;

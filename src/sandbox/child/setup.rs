@@ -23,6 +23,10 @@ pub(in crate::sandbox) enum Step {
     Bind { source: CString, target: CString, recursive: bool, device: bool },
     /// Mounts the new process namespace's /proc.
     Proc { target: CString },
+    /// Puts one of our files or directories over something in /proc.
+    Cover { cover: CString, target: CString },
+    /// Gives the machine another name.
+    HostName { name: CString },
     /// Lets go of the host's root.
     DropHost,
 }
@@ -74,6 +78,8 @@ pub(in crate::sandbox) struct ChildSetup {
     /// Tried in order: the next one only after ENOEXEC, as execvp does.
     pub(in crate::sandbox) attempts: Vec<Attempt>,
     pub(in crate::sandbox) env: Vec<CString>,
+    /// Where our arguments and environment lie: pid 1 is a copy of us, and the entry can read its command line.
+    pub(in crate::sandbox) arguments: std::ops::Range<usize>,
     /// Only the namespaces are tried; no entry is started.
     pub(in crate::sandbox) probe: bool,
 }

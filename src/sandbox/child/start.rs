@@ -1,12 +1,16 @@
 //! The clone of the first process.
 
 use std::ffi::CString;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::{io, ptr};
 
 use libc::{c_int, c_long};
 
+use crate::sandbox::child::errno::errno;
 use crate::sandbox::child::inside;
+use crate::sandbox::child::ptrace::pidfd_kill;
 use crate::sandbox::child::setup::ChildSetup;
 
 /// Bytes of stack for the entry's side; it needs a few hundred.
@@ -44,13 +48,19 @@ pub(in crate::sandbox) fn clone_first(
     // Where the entry's process runs until its exec.
     let mut stack = vec![0u128; STACK / size_of::<u128>()];
     let mut pidfd: c_int = -1;
+    let mut moves = false;
     // SAFETY: of both calls: a null stack means the child goes on with a copy of ours, as fork does; `pidfd`
     // outlives the call. The child never returns from here and touches only prepared memory.
     let pid = unsafe {
-        match cgroup {
-            // The group is entered by being born there: moving costs milliseconds.
-            Some(cgroup) => clone_into(flags, &raw mut pidfd, cgroup),
-            None => libc::syscall(libc::SYS_clone, c_long::from(flags), 0, &raw mut pidfd, 0, 0),
+        // The group is entered by being born there: moving costs milliseconds.
+        match cgroup.map(|cgroup| clone_into(flags, &raw mut pidfd, cgroup)) {
+            // The filter of an old container runtime knows no clone3, and says so as an old kernel would.
+            Some(-1) if errno() == libc::ENOSYS => {
+                moves = true;
+                plain_clone(flags, &raw mut pidfd)
+            }
+            Some(born) => born,
+            None => plain_clone(flags, &raw mut pidfd),
         }
     };
     match pid {
@@ -69,9 +79,32 @@ pub(in crate::sandbox) fn clone_first(
         pid => {
             // SAFETY: the kernel has just made this descriptor for us.
             let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
-            Ok(First { pid: pid as i32, pidfd })
+            let first = First { pid: pid as i32, pidfd };
+            if let (true, Some(cgroup)) = (moves, cgroup)
+                && let Err(error) = move_into(cgroup, first.pid)
+            {
+                pidfd_kill(first.pidfd.as_fd(), libc::SIGKILL);
+                return Err(error);
+            }
+            Ok(first)
         }
     }
+}
+
+/// Puts a process into a cgroup. It waits for a word of ours before it starts anything, so nothing of it is elsewhere.
+fn move_into(cgroup: BorrowedFd<'_>, pid: i32) -> io::Result<()> {
+    let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::CLOEXEC;
+    let list = rustix::fs::openat(cgroup, c"cgroup.procs", flags, rustix::fs::Mode::empty())?;
+    File::from(list).write_all(pid.to_string().as_bytes())
+}
+
+/// As fork, with these flags.
+///
+/// # Safety
+/// As for fork; `pidfd` must outlive the call.
+unsafe fn plain_clone(flags: c_int, pidfd: *mut c_int) -> c_long {
+    // SAFETY: a null stack means the child goes on with a copy of ours; the rest are integers and the caller's pointer.
+    unsafe { libc::syscall(libc::SYS_clone, c_long::from(flags), 0, pidfd, 0, 0) }
 }
 
 /// As the call above, into a cgroup, which only clone3 knows.

@@ -25,6 +25,7 @@ table! {
     SYS_setpriority SYS_ioprio_set SYS_fchmod SYS_fchmodat
     SYS_fchown SYS_fchownat SYS_utimensat SYS_setxattr
     SYS_lsetxattr SYS_fsetxattr SYS_removexattr SYS_lremovexattr SYS_fremovexattr
+    SYS_inotify_init1 SYS_io_setup SYS_mincore SYS_flock SYS_fadvise64 SYS_preadv2
 }
 
 /// Set in the numbers of the x32 table.
@@ -41,6 +42,9 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
             345 => "sendmmsg (i386)".into(),
             370 => "sendmsg (i386)".into(),
             447 => "memfd_secret (i386)".into(),
+            55 | 221 => fcntl(call).to_owned() + " (i386)",
+            143 => "flock (i386)".into(),
+            291 | 332 => "inotify_init (i386)".into(),
             120 if call.args[0] & libc::CLONE_UNTRACED as u64 != 0 => {
                 "clone(untraced) (i386)".into()
             }
@@ -56,6 +60,7 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
         .chain(&[
             (arch::FCHMODAT2, "SYS_fchmodat2"),
             (arch::MEMFD_SECRET as i64, "SYS_memfd_secret"),
+            (arch::CACHESTAT as i64, "SYS_cachestat"),
         ])
         .find(|(n, _)| *n == number)
         .map(|(_, name)| name.trim_start_matches("SYS_"));
@@ -73,11 +78,29 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
         }
         Some("prctl") => "prctl(PR_SET_DUMPABLE, 0)".into(),
         Some("getsockopt") => "getsockopt(a cookie)".into(),
-        Some("fcntl") => "fcntl(F_SETOWN)".into(),
+        Some("fcntl") => fcntl(call).into(),
+        Some("fadvise64") => "fadvise64(POSIX_FADV_DONTNEED)".into(),
+        Some("preadv2") => "preadv2(RWF_NOWAIT)".into(),
         Some("ioctl") => ioctl(call),
         Some(name) => name.into(),
         None => format!("system call {number}"),
     }
+}
+
+fn fcntl(call: &Call) -> &'static str {
+    match call.args[1] as u32 {
+        8 | 15 => "fcntl(F_SETOWN)",
+        1024 => "fcntl(F_SETLEASE)",
+        1026 => "fcntl(F_NOTIFY)",
+        1031 => "fcntl(F_SETPIPE_SZ)",
+        _ => "fcntl(a lock)",
+    }
+}
+
+/// The error with which a refused call fails. Programs go on without locks where the file system has none.
+pub(in crate::sandbox) fn refusal(call: &Call) -> i32 {
+    let flock = if call.compat { 143 } else { libc::SYS_flock as u64 };
+    if call.number == flock { libc::EOPNOTSUPP } else { libc::EPERM }
 }
 
 /// The kernel reads the request as 32 bits: the others make no other name.

@@ -80,6 +80,13 @@ const SO_NETNS_COOKIE: i32 = 71;
 /// The descriptor's owner gets a signal of the caller's choice: another way to kill.
 const F_SETOWN: u32 = 8;
 const F_SETOWN_EX: u32 = 15;
+/// fcntl's commands on things that entries share with the host and with each other: locks on files that all may read (POSIX ones in
+/// both widths, those of open files, leases), news of directories, and the pages of pipes, of which each user has so many.
+const SHARED_BY_FCNTL: [u32; 12] = [5, 6, 7, 12, 13, 14, 36, 37, 38, 1024, 1026, 1031];
+/// Drops a file's pages from memory, so that others can tell.
+const FADV_DONTNEED: u32 = 4;
+/// Tells whether a file's pages are in memory; drops them after use.
+const RWF_NOWAIT_DONTCACHE: u32 = 0x8 | 0x80;
 /// setxattrat, removexattrat (Linux 6.13) and file_setattr (6.17).
 const META_AT: [u32; 3] = [463, 466, 469];
 
@@ -212,6 +219,15 @@ fn rules(table: &Table, namespaced: bool) -> Vec<Rule> {
         let asked = When::Pair(1, libc::SOL_SOCKET as u32, cookie as u32);
         rules.push(denied(table.getsockopt, asked));
     }
+    let shared = table.shared_with_host.iter().copied().flatten();
+    rules.extend(shared.map(|&number| denied(number, When::Always)));
+    for command in SHARED_BY_FCNTL {
+        rules.extend(table.fcntl.iter().map(|&number| denied(number, When::Is(1, command))));
+    }
+    let advised = |&(number, place)| denied(number, When::Is(place, FADV_DONTNEED));
+    rules.extend(table.fadvise.iter().map(advised));
+    let flagged = |&number| denied(number, When::Bits(5, RWF_NOWAIT_DONTCACHE));
+    rules.extend(table.flagged_reads.iter().map(flagged));
     // Files in memory that are on their way through a socket are held by no process.
     rules.extend(table.sends.iter().map(|&number| denied(number, When::Always)));
     if !namespaced {

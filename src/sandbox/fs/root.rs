@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,6 +29,11 @@ fn options(memory: Bytes) -> String {
 
 /// Device nodes that are safe to share.
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
+
+/// Files of /proc that run-times read; they keep what they said when the first entry was started.
+const AS_IT_IS: [&str; 2] = ["cpuinfo", "meminfo"];
+/// Files of /proc that say the same at all times on all hosts with this kernel, and what is the namespaces' own.
+const HARMLESS: [&str; 3] = ["filesystems", "crypto", "sysvipc"];
 
 /// System directories bound whole; Landlock decides what of them may be read.
 const SYSTEM: [&str; 2] = ["/usr", "/etc"];
@@ -66,6 +72,8 @@ pub(in crate::sandbox) fn common(
     root.bind(Path::new("/sys/devices/system"));
     root.dir(Path::new("/proc"));
     root.steps.push(Step::Proc { target: c("/proc") });
+    root.hide_machine();
+    root.steps.push(Step::HostName { name: c("entry") });
     let shared = DEVICES.iter().map(|name| Path::new("/dev").join(name));
     for path in shared.chain(accelerators.iter().cloned()) {
         root.file(&path, 0o666, &Arc::from([]));
@@ -112,6 +120,43 @@ struct Root {
 }
 
 impl Root {
+    /// Covers all of /proc that is of the machine and not of a process: who could read it would know the host, and two entries of one
+    /// game could tell each other something by what changes there. Processors and memory stay as they are now.
+    fn hide_machine(&mut self) {
+        let top = Path::new("/.machine");
+        let (nothing, empty) = (top.join("nothing"), top.join("empty"));
+        self.parents(&empty);
+        self.dir(&empty);
+        self.file(&nothing, 0o444, &Arc::from([]));
+        let mut found: Vec<_> =
+            std::fs::read_dir("/proc").into_iter().flatten().flatten().collect();
+        found.sort_by_key(std::fs::DirEntry::file_name);
+        for item in found {
+            let (name, path) = (item.file_name(), item.path());
+            let is_process = name.as_bytes().iter().all(u8::is_ascii_digit);
+            let Ok(seen) = item.metadata() else { continue };
+            let kind = seen.file_type();
+            // Links lead to what is a process's own (`self`, `mounts`, `net`); the entry's user may read what all may.
+            if is_process
+                || kind.is_symlink()
+                || seen.mode() & 0o004 == 0
+                || HARMLESS.iter().any(|harmless| name == *harmless)
+            {
+                continue;
+            }
+            let cover = if kind.is_dir() {
+                empty.clone()
+            } else if AS_IT_IS.iter().any(|known| name == *known) {
+                let cover = top.join(&name);
+                self.file(&cover, 0o444, &std::fs::read(&path).unwrap_or_default().into());
+                cover
+            } else {
+                nothing.clone()
+            };
+            self.steps.push(Step::Cover { cover: c(&cover), target: c(&path) });
+        }
+    }
+
     fn parents(&mut self, path: &Path) {
         let mut at = PathBuf::from("/");
         let parent = path.parent().unwrap_or(Path::new("/"));

@@ -2,9 +2,11 @@
 
 use std::fs::File;
 use std::io::{IoSliceMut, Read};
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::unistd::Pid;
@@ -191,6 +193,25 @@ pub(in crate::sandbox) fn files_in_memory(process: i32) -> Vec<(u64, u64)> {
             Some((file.ino(), file.blocks() * 512))
         })
         .collect()
+}
+
+/// Where this process's own arguments and environment lie, one behind the other (proc_pid_stat(5): `arg_start`, `arg_end`,
+/// `env_start`, `env_end`); nowhere, where the kernel does not say.
+pub(in crate::sandbox) fn own_arguments() -> Range<usize> {
+    /// Behind the name, where the numbers of the fields are plain.
+    const ARG_START: usize = 48 - 3;
+    static RANGE: OnceLock<Range<usize>> = OnceLock::new();
+    let find = || {
+        let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+        let (_, fields) = stat.rsplit_once(')')?;
+        let mut places = fields.split_whitespace().skip(ARG_START).map(str::parse::<usize>);
+        let mut next = || places.next()?.ok();
+        let (start, arg_end, env_start, end) = (next()?, next()?, next()?, next()?);
+        // As the kernel lays them out; more than it can be is not believed.
+        let plain = start > 0 && start <= arg_end && arg_end <= env_start && env_start <= end;
+        (plain && end - start <= 6 << 20).then_some(start..end)
+    };
+    RANGE.get_or_init(|| find().unwrap_or(0..0)).clone()
 }
 
 #[cfg(test)]

@@ -85,6 +85,28 @@ fn own(tasks: Option<u32>) -> Vec<Limit> {
     limits
 }
 
+/// What is counted for all processes of a user together: of these, each entry gets a share, so that as many as run at once leave
+/// half to whatever else the user does.
+const PER_USER: [Resource; 2] = [Resource::RLIMIT_NPROC, Resource::RLIMIT_SIGPENDING];
+/// No share is smaller: few processes less, and no compiler starts.
+const LEAST_SHARE: u64 = 512;
+
+/// One entry's share of what a user may have.
+fn share(of_user: u64, processors: u64) -> u64 {
+    (of_user / (2 * processors.max(1))).max(LEAST_SHARE.min(of_user))
+}
+
+/// What an entry may have at most of a resource.
+fn granted(limit: &Limit) -> u64 {
+    let hard = hard(limit.resource);
+    if !PER_USER.contains(&limit.resource) {
+        return limit.most.min(hard);
+    }
+    let soft = getrlimit(limit.resource).map_or(RLIM_INFINITY, |(soft, _)| soft);
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    limit.most.min(share(soft.min(hard), processors as u64))
+}
+
 /// What this process may have at most of a resource. Nobody without privileges may ask for more
 /// (setrlimit(2)), and what an administrator has set is not raised where we could.
 fn hard(resource: Resource) -> u64 {
@@ -92,26 +114,40 @@ fn hard(resource: Resource) -> u64 {
 }
 
 /// The limits as `setrlimit` takes them: the sandbox's own ([`own`]), but never above what the supervisor has
-/// itself.
+/// itself, nor above a share of what its user has.
 pub(in crate::sandbox) fn rlimits(tasks: Option<u32>) -> Vec<(c_int, rlimit)> {
     let both = |n| rlimit { rlim_cur: n, rlim_max: n };
-    own(tasks)
-        .into_iter()
-        .map(|limit| (limit.resource as c_int, both(limit.most.min(hard(limit.resource)))))
-        .collect()
+    own(tasks).into_iter().map(|limit| (limit.resource as c_int, both(granted(&limit)))).collect()
 }
 
 /// The limits that are so low here that an entry may fail for it, each in words.
 #[must_use]
 pub fn lowered() -> Vec<String> {
     let words = |limit: Limit| {
-        let hard = hard(limit.resource);
+        let granted = granted(&limit);
         let amount = |n: u64| match limit.resource {
             Resource::RLIMIT_FSIZE => Bytes(n).human(),
             _ => n.to_string(),
         };
-        (hard < limit.enough)
-            .then(|| format!("{} {} in place of {}", limit.name, amount(hard), amount(limit.most)))
+        (granted < limit.enough).then(|| {
+            format!("{} {} in place of {}", limit.name, amount(granted), amount(limit.most))
+        })
     };
     own(Some(TASKS)).into_iter().filter_map(words).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_that_run_at_once_leave_half_to_the_user() {
+        for (user, processors) in [(94_000, 2), (31_000, 16), (1 << 20, 128)] {
+            let all = share(user, processors) * processors;
+            assert!(all <= user / 2, "{user} {processors}");
+        }
+        assert_eq!(share(RLIM_INFINITY, 4).min(u64::from(TASKS)), u64::from(TASKS));
+        // A share is enough for a compiler, and never more than there is.
+        assert_eq!((share(1000, 64), share(100, 64)), (LEAST_SHARE, 100));
+    }
 }

@@ -2,3 +2,4 @@
 
 pub mod capability;
 pub(in crate::sandbox) mod namespaces;
+pub mod timing;

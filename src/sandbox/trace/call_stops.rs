@@ -7,7 +7,7 @@ use crate::model::evidence::{Record, Resource};
 use crate::model::text::escape;
 use crate::model::units::Bytes;
 use crate::sandbox::child::Resume;
-use crate::sandbox::filter::call_names::call_name;
+use crate::sandbox::filter::call_names::{call_name, refusal};
 use crate::sandbox::filter::stop::Stop;
 use crate::sandbox::inspect::image;
 use crate::sandbox::trace::calls::{Pending, exec, file, is_shared_object, message, other_process};
@@ -33,7 +33,7 @@ impl Tracer<'_> {
             Stop::ExecAt => Some(exec(pid, &call, Some(call.args[0]), 1, self.runs_own_code(pid))),
             Stop::Denied => {
                 self.denied(pid, call_name(&call));
-                tracee::refuse(pid, libc::EPERM);
+                tracee::refuse(pid, refusal(&call));
                 Some(Pending::Refused)
             }
             Stop::Process | Stop::ProcessSecond => {

@@ -11,7 +11,7 @@ use crate::view::human;
 use crate::view::markdown::left;
 use crate::view::markup::html as safe;
 use crate::view::text::clean;
-use crate::view::weight::Weight;
+use crate::view::weight::is_told;
 
 /// Says to the browser what the page is anyhow: nothing is loaded and nothing is run, whatever an entry
 /// might have smuggled into its text.
@@ -111,7 +111,7 @@ fn card(page: &mut String, number: usize, report: &EntryReport) {
 fn findings(page: &mut String, findings: &[Finding]) {
     page.push_str("<h3>Findings</h3>\n");
     let (loud, quiet): (Vec<&Finding>, Vec<&Finding>) =
-        findings.iter().partition(|found| Weight::of(found) <= Weight::Remark);
+        findings.iter().partition(|found| is_told(found));
     for found in &loud {
         finding(page, found);
     }
@@ -122,7 +122,7 @@ fn findings(page: &mut String, findings: &[Finding]) {
     let open = if loud.is_empty() { " open" } else { "" };
     let _ = write!(
         page,
-        "<details{open}><summary>{} rules kept or not tried</summary>\n<table class=\"quiet\">\n\
+        "<details{open}><summary>{} rules with nothing to do</summary>\n<table class=\"quiet\">\n\
          <thead><tr><th scope=\"col\">Rule</th><th scope=\"col\">Section</th><th scope=\"col\"></th>\
          <th scope=\"col\"></th></tr></thead>\n<tbody>\n",
         quiet.len()

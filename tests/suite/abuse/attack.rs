@@ -108,7 +108,7 @@ pub(crate) struct Attack {
     pub(crate) control: Control,
     /// What it does is allowed, or cannot be stopped: then it must be named.
     pub(crate) may_work: bool,
-    /// A race: now and then it starts what is not its own, which is refused, and then rightly rejected.
+    /// A race: now and then it starts the file outside that it is told of, which is refused, and it is rejected for that alone.
     pub(crate) may_be_caught: bool,
     /// In namespaces, and in the host's.
     named: [&'static [Named]; 2],

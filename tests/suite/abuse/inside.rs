@@ -15,7 +15,7 @@ use gate4k::policy::toolchain::Toolchain;
 use gate4k::sandbox::Sandbox;
 use gate4k::sandbox::plan::{Audit, Launcher, Plan, Staging, Traces};
 
-use super::attack::{Attack, Named, Place};
+use super::attack::{Attack, Named, Place, Told};
 use super::program::Program;
 use super::verdict::{self, Sound};
 use super::world::World;
@@ -131,15 +131,20 @@ pub(crate) fn judge(
     let killed = matches!(done.exit, Some(ExitHow::Signal(_)));
     let left = !done.left.is_empty();
     let told = attack.told(place, &world.tell(attack.param), killed, left);
-    let caught = attack.may_be_caught
-        && findings.iter().any(|found| {
-            found.rule == RuleId::Commands
-                && found.status == Status::Fail
-                && found.summary.ends_with("it was refused")
-        });
-    if !caught {
-        wrong.extend(verdict::wrong(&findings, &told));
+    let mut accused = verdict::wrong(&findings, &told);
+    if attack.may_be_caught && !accused.is_empty() {
+        // Then it is the file outside that it has started, by its name, and nothing else.
+        let target = world.tell(attack.param);
+        let name = target.rsplit('/').next().unwrap_or_default().to_owned();
+        let refused = done.traces.execs.iter().filter(|e| e.class == ProgramClass::Refused);
+        let others = refused.filter(|exec| exec.name != name).count();
+        let caught = Told { rule: RuleId::Commands, status: Status::Fail, name };
+        accused = verdict::wrong(&findings, &[caught]);
+        if others > 0 {
+            accused.push(format!("{others} other programs are called refused"));
+        }
     }
+    wrong.extend(accused);
     if !wrong.is_empty() {
         let t = &done.traces;
         let execs: Vec<_> = (t.execs.iter().rev().take(4))

@@ -4,6 +4,7 @@
 mod abi;
 mod appearance;
 mod attack;
+mod channels;
 mod checked;
 mod control;
 mod events;
@@ -47,6 +48,7 @@ fn attacks() -> Vec<Attack> {
     all.extend(leftovers::attacks());
     all.extend(events::attacks());
     all.extend(unseen::attacks());
+    all.extend(channels::attacks());
     if let Some(only) = wanted() {
         all.retain(|attack| only.split(',').any(|name| name == attack.name));
     }
@@ -94,7 +96,7 @@ fn there_are_more_than_a_hundred_and_each_group_has_some() {
     let all = attacks();
     let groups: BTreeSet<u8> = all.iter().map(|attack| attack.group).collect();
     // The first two groups, the rules' own examples, are in `host.rs`.
-    assert_eq!(groups, (3..=26).collect());
+    assert_eq!(groups, (3..=27).collect());
     let names: BTreeSet<&str> = all.iter().map(|attack| attack.name).collect();
     assert!(names.len() > 100, "{}", names.len());
     for attack in &all {
@@ -130,6 +132,7 @@ pub(crate) fn tests() -> Vec<Test> {
     let mut all = host::tests();
     all.extend(abi::tests());
     all.extend(appearance::tests());
+    all.extend(channels::tests());
     all.extend(checked::tests());
     all.extend(outside());
     if wanted().is_none() {

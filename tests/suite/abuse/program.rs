@@ -24,8 +24,17 @@ impl Program {
             return Program { bytes: std::fs::read(path).unwrap() };
         }
         let source = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/abuse/c"));
-        let files =
-            ["main", "engine", "programs", "network", "privileges", "processes", "files", "unseen"];
+        let files = [
+            "main",
+            "engine",
+            "programs",
+            "network",
+            "privileges",
+            "processes",
+            "files",
+            "unseen",
+            "channels",
+        ];
         let dir = tempfile::tempdir().unwrap();
         let out = dir.path().join("attacks");
         let status = Command::new("cc")
@@ -66,15 +75,17 @@ impl Program {
 
     /// The entry that carries out an attack in this world.
     pub(crate) fn entry(&self, attack: &Attack, world: &World) -> Vec<u8> {
-        let param = world.tell(attack.param);
+        self.told(attack, &world.tell(attack.param))
+    }
+
+    /// The entry that carries out an attack, told this.
+    pub(crate) fn told(&self, attack: &Attack, param: &str) -> Vec<u8> {
         match attack.how {
-            How::Sh(script) => {
-                format!("#!/bin/sh\n{}\n", script.replace("@P", &param)).into_bytes()
-            }
+            How::Sh(script) => format!("#!/bin/sh\n{}\n", script.replace("@P", param)).into_bytes(),
             How::C => {
                 let mut bytes = self.bytes.clone();
                 write(&mut bytes, b"@@WHICH@@", attack.name);
-                write(&mut bytes, b"@@PARAM@@", &param);
+                write(&mut bytes, b"@@PARAM@@", param);
                 bytes
             }
         }

@@ -10,6 +10,7 @@ mod past;
 mod processes;
 mod ratings;
 mod rules;
+mod sealed;
 mod starts;
 mod table;
 mod trouble;
@@ -25,6 +26,7 @@ pub(crate) fn tests() -> Vec<Test> {
         whole::tests,
         trouble::tests,
         rules::tests,
+        sealed::tests,
         ratings::tests,
         starts::tests,
         other_formats::tests,

@@ -8,8 +8,8 @@ use super::stall::StallDetector;
 use crate::engine::uci::{OptionLine, Reply, parse, speaks_of_book};
 use crate::engine::wire::{Observer, Silence, Wire};
 use crate::model::evidence::{
-    Answer, Ask, BookSeen, DeclaredOption, EndHow, Ending, GoQuestion, LeftProcess, Limits,
-    Purpose, Question, Refusal, Resource, Run, Shell,
+    Answer, Ask, BookSeen, DeclaredOption, EndHow, Ending, ExitHow, GoQuestion, LeftProcess,
+    Limits, Purpose, Question, Refusal, Resource, Run, Shell,
 };
 use crate::model::text::escape;
 use crate::model::transcript::Transcript;
@@ -287,6 +287,8 @@ impl Inner {
             Answer::Timeout => !ask.was_cut() && !self.only_waited,
             Answer::NotTaken => true,
             // A start that races against a sleep of its own may lose only where others compute.
+            // A program that is not there (a shell's 126 and 127) no host brings in time.
+            Answer::Ended(Some(ExitHow::Status(126 | 127))) => false,
             Answer::Ended(_) => self.readyok.is_none(),
             Answer::Done
             | Answer::OnlyAtEnd

@@ -17,6 +17,7 @@ pub(in crate::sandbox) const OLD_PATHS: &[(u32, Stop)] = &[];
 pub(in crate::sandbox) const OLD_LOOKS: &[(u32, Stop)] = &[];
 pub(in crate::sandbox) const FORKS: &[u32] = numbers!();
 pub(in crate::sandbox) const OLD_DENIED: &[u32] = &[];
+pub(in crate::sandbox) const OLD_SHARED_WITH_HOST: &[u32] = &[];
 pub(in crate::sandbox) const OLD_META: &[u32] = &[];
 pub(in crate::sandbox) const OLD_NAMES: &[(i64, &str)] = &[];
 

@@ -1,6 +1,6 @@
 //! The 32-bit table of x86-64: rule texts speak of 32-bit assembly.
 
-use crate::sandbox::filter::arch::table::{Changes, LAST, Means, Table};
+use crate::sandbox::filter::arch::table::{CACHESTAT, Changes, LAST, Means, Table};
 use crate::sandbox::filter::stop::Stop;
 
 const AUDIT_ARCH: u32 = 0x4000_0003;
@@ -63,6 +63,11 @@ pub(in crate::sandbox) const I386: Table = Table {
         277, 117, 123, 354, // mq_open, ipc, modify_ldt, seccomp
     ]],
     shared_memory: &[395, 399, 393],
+    // inotify_init, inotify_init1, io_setup, mincore, flock
+    shared_with_host: &[&[291, 332, 245, 218, 143, CACHESTAT]],
+    // fadvise64, fadvise64_64: places and lengths of 64 bits take two arguments
+    fadvise: &[(250, 4), (272, 5)],
+    flagged_reads: &[378],
     getsockopt: 365,
     // sendmsg, sendmmsg
     sends: &[370, 345],

@@ -22,7 +22,7 @@ pub(in crate::sandbox) use native::TABLES;
 #[cfg(test)]
 pub(in crate::sandbox) use table::LAST;
 pub(in crate::sandbox) use table::{
-    Changes, FCHMODAT2, MEMFD_SECRET, Means, OPEN_TREE_ATTR, Table,
+    CACHESTAT, Changes, FCHMODAT2, MEMFD_SECRET, Means, OPEN_TREE_ATTR, Table,
 };
 
 /// What a call changes of a file, and how it says which; both tables.

@@ -3,7 +3,7 @@
 use crate::sandbox::filter::arch::current;
 #[cfg(target_arch = "x86_64")]
 use crate::sandbox::filter::arch::i386::I386;
-use crate::sandbox::filter::arch::table::{FCHMODAT2, LAST, Table, numbers};
+use crate::sandbox::filter::arch::table::{CACHESTAT, FCHMODAT2, LAST, Table, numbers};
 use crate::sandbox::filter::stop::Stop;
 
 /// All tables of this kernel.
@@ -68,6 +68,13 @@ pub(in crate::sandbox) const NATIVE: Table = Table {
         ),
     ],
     shared_memory: numbers!(SYS_shmget SYS_msgget SYS_semget),
+    shared_with_host: &[
+        current::OLD_SHARED_WITH_HOST,
+        numbers!(SYS_inotify_init1 SYS_io_setup SYS_mincore SYS_flock),
+        &[CACHESTAT],
+    ],
+    fadvise: &[(libc::SYS_fadvise64 as u32, 3)],
+    flagged_reads: numbers!(SYS_preadv2),
     getsockopt: libc::SYS_getsockopt as u32,
     sends: numbers!(SYS_sendmsg SYS_sendmmsg),
     prctl: libc::SYS_prctl as u32,

@@ -19,6 +19,12 @@ pub(in crate::sandbox) struct Table {
     pub(in crate::sandbox) socketpair: u32,
     pub(in crate::sandbox) always_denied: &'static [&'static [u32]],
     pub(in crate::sandbox) shared_memory: &'static [u32],
+    /// What the host has one of, or so many for each user: one entry could use it up for others, or tell another one something by it.
+    pub(in crate::sandbox) shared_with_host: &'static [&'static [u32]],
+    /// `posix_fadvise`, with the place of its advice.
+    pub(in crate::sandbox) fadvise: &'static [(u32, u32)],
+    /// Reads with flags.
+    pub(in crate::sandbox) flagged_reads: &'static [u32],
     pub(in crate::sandbox) getsockopt: u32,
     /// Calls that can carry descriptors.
     pub(in crate::sandbox) sends: &'static [u32],
@@ -45,6 +51,8 @@ pub(in crate::sandbox) const LAST: u32 = 469;
 pub(in crate::sandbox) const OPEN_TREE_ATTR: u32 = 467;
 /// Linux 5.14, in all tables.
 pub(in crate::sandbox) const MEMFD_SECRET: u32 = 447;
+/// Linux 6.5, in all tables: which pages of a file are in memory.
+pub(in crate::sandbox) const CACHESTAT: u32 = 451;
 /// Linux 6.6, in all tables; `libc` does not know it everywhere.
 pub(in crate::sandbox) const FCHMODAT2: i64 = 452;
 

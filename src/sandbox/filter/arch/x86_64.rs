@@ -26,6 +26,7 @@ pub(in crate::sandbox) const OLD_LOOKS: &[(u32, Stop)] =
     &[(libc::SYS_stat as u32, Stop::Look), (libc::SYS_access as u32, Stop::Look)];
 pub(in crate::sandbox) const FORKS: &[u32] = numbers!(SYS_fork SYS_vfork);
 pub(in crate::sandbox) const OLD_DENIED: &[u32] = numbers!(SYS_iopl SYS_ioperm SYS_modify_ldt);
+pub(in crate::sandbox) const OLD_SHARED_WITH_HOST: &[u32] = numbers!(SYS_inotify_init);
 pub(in crate::sandbox) const OLD_META: &[u32] =
     numbers!(SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat);
 
@@ -33,7 +34,7 @@ macro_rules! names {
     ($($name:ident)*) => { &[$((libc::$name, stringify!($name))),*] };
 }
 pub(in crate::sandbox) const OLD_NAMES: &[(i64, &str)] = names! {
-    SYS_iopl SYS_ioperm SYS_modify_ldt SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat
+    SYS_inotify_init SYS_iopl SYS_ioperm SYS_modify_ldt SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat
 };
 
 pub(in crate::sandbox) fn old_change(number: i64) -> Option<(Changes, Means)> {

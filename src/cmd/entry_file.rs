@@ -1,0 +1,54 @@
+//! Entries that gate4k writes: never over what they were made from, and each put into place as a whole.
+
+use std::fs::{self, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use super::watch::PART;
+use crate::model::text::shown;
+use crate::pack::candidate;
+
+/// Whether an entry may be put at the output's path: never over the source, and over nothing that was written otherwise,
+/// unless that is asked for.
+pub(super) fn may_write(output: &Path, source: &Path, force: bool) -> Result<(), String> {
+    let there = match fs::symlink_metadata(output) {
+        Ok(there) => there,
+        Err(_) => return Ok(()),
+    };
+    let identity = |path: &Path| fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
+    if identity(output).is_some_and(|file| identity(source) == Some(file)) {
+        return Err(format!(
+            "the output {} is the source itself, which is never overwritten; name another file with -o",
+            shown(output)
+        ));
+    }
+    if fs::metadata(output).is_ok_and(|target| target.is_dir()) {
+        return Err(format!("the output {} is a directory; name a file in it", shown(output)));
+    }
+    let ours = there.is_file() && fs::read(output).is_ok_and(|entry| candidate::is_packed(&entry));
+    if ours || force {
+        return Ok(());
+    }
+    Err(format!(
+        "the output {} is there already and was not written by `gate4k pack`; name another file with -o, or add \
+         --force to replace it",
+        shown(output)
+    ))
+}
+
+/// Puts the entry into place as a whole.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    // What the umask leaves of it.
+    let mut part = tempfile::Builder::new()
+        .prefix(PART)
+        .permissions(Permissions::from_mode(0o777))
+        .tempfile_in(folder)?;
+    part.write_all(bytes)?;
+    part.persist(path)?;
+    Ok(())
+}

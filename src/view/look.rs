@@ -1,0 +1,25 @@
+//! How pages for people are laid out.
+
+/// How a page is laid out.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    /// Columns.
+    pub width: usize,
+    /// Show evidence of what passed too, every run, and the transcript.
+    pub verbose: bool,
+    /// For ears, or a terminal that knows nothing but text: words in place of bars, arrows and columns.
+    pub plain: bool,
+}
+
+impl Look {
+    /// A page of that many columns with what asks for something, for eyes.
+    #[must_use]
+    pub fn of_width(width: usize) -> Look {
+        Look { width, verbose: false, plain: false }
+    }
+
+    /// What stands before a next step.
+    pub(crate) fn step(self) -> &'static str {
+        if self.plain { "next step: " } else { "→ " }
+    }
+}

@@ -1,0 +1,156 @@
+//! Group 27: what entries share with the host and with each other. Each call that could pass a bit is refused by itself, and each
+//! way between two entries that run at once is shown to carry bits outside, and to carry none inside.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use gate4k::sandbox::capability::Capability;
+use gate4k::sandbox::plan::Audit;
+
+use super::attack::Named::Denial;
+use super::attack::{Attack, Control, c};
+use super::inside::{Sandboxes, run};
+use super::program::Program;
+use crate::trials::Test;
+
+pub(crate) fn attacks() -> Vec<Attack> {
+    let able = Control::IfAble;
+    let lock = &[Denial("fcntl(a lock)")];
+    let mut all = vec![
+        c(27, "lock_flock").named(&[Denial("flock")]),
+        c(27, "lock_posix").named(lock),
+        c(27, "lock_posix_asked").named(lock),
+        c(27, "lock_of_open_file").named(lock),
+        c(27, "lock_of_open_file_asked").named(lock),
+        c(27, "lock_high_bits").named(lock),
+        c(27, "lease").named(&[Denial("fcntl(F_SETLEASE)")]),
+        c(27, "directory_news").named(&[Denial("fcntl(F_NOTIFY)")]).control(able),
+        c(27, "inotify_instance").named(&[Denial("inotify_init1")]),
+        c(27, "inotify_old").named(&[Denial("inotify_init")]),
+        c(27, "aio_contexts").named(&[Denial("io_setup")]).control(able),
+        c(27, "pipe_pages").named(&[Denial("fcntl(F_SETPIPE_SZ)")]),
+        c(27, "pages_in_memory").named(&[Denial("mincore")]),
+        c(27, "pages_counted").named(&[Denial("cachestat")]).control(able),
+        c(27, "pages_dropped").named(&[Denial("fadvise64(POSIX_FADV_DONTNEED)")]),
+        c(27, "pages_read_at_once").named(&[Denial("preadv2(RWF_NOWAIT)")]),
+        c(27, "machine_in_proc"),
+        c(27, "supervisor_command_line").control(Control::RootIfAble),
+        c(27, "host_name").only(true),
+    ];
+    if cfg!(target_arch = "x86_64") {
+        all.push(c(27, "lock_i386").named(&[Denial("flock (i386)")]).control(able));
+        all.push(c(27, "inotify_i386").named(&[Denial("inotify_init (i386)")]).control(able));
+    }
+    all
+}
+
+/// The ways between two entries, and whether the host must show that they carry bits outside: some need a user with limits, or a
+/// file of /proc that a container may hide.
+const WAYS: [(&str, Shown); 14] = [
+    ("flock", Shown::Always),
+    ("posix", Shown::Always),
+    ("ofd", Shown::Always),
+    ("events", Shown::Always),
+    ("instances", Shown::IfAble),
+    ("pipes", Shown::IfAble),
+    ("files", Shown::IfAble),
+    ("aio", Shown::IfAble),
+    ("abstract", Shown::Always),
+    ("file", Shown::Always),
+    ("memory", Shown::Always),
+    ("segment", Shown::Always),
+    ("queue", Shown::IfAble),
+    ("processes", Shown::IfAble),
+];
+
+#[derive(Clone, Copy, PartialEq)]
+enum Shown {
+    Always,
+    IfAble,
+}
+
+/// What is told: as many ones as zeros, in no order that noise would have.
+const BITS: &str = "1011000110100101";
+/// Time for one bit. Outside, more is given until all bits come through.
+const SLOT_MS: u128 = 40;
+
+/// The two halves of a conversation that begins a moment from now.
+fn halves(way: &str, after: u128, slot: u128) -> [String; 2] {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+    let salt = (now % 1_000_000) as u32 + 1;
+    let begin = now + after;
+    ["send", "hear"].map(|role| format!("{way} {role} {salt} {begin} {slot} {BITS}"))
+}
+
+/// The words that the hearing half has printed.
+fn heard(out: &str) -> &str {
+    out.lines().find_map(|line| line.strip_prefix("told ")).unwrap_or("nothing")
+}
+
+fn every_way_between_two_entries_is_shown_outside() {
+    let attack = c(27, "tell_a_bit");
+    let mut wrong = Vec::new();
+    for (way, shown) in WAYS {
+        let mut came = String::new();
+        // A busy host needs more time for each bit.
+        for slot in [SLOT_MS, 3 * SLOT_MS, 10 * SLOT_MS] {
+            let dir = tempfile::tempdir().unwrap();
+            let children = halves(way, 150, slot).map(|param| {
+                let role = param.split(' ').nth(1).unwrap().to_owned();
+                let path = dir.path().join(role);
+                super::write_program(&path, &Program::get().told(&attack, &param));
+                Command::new(&path).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap()
+            });
+            let [_, hearing] =
+                children.map(|child| String::from_utf8(child.wait_with_output().unwrap().stdout));
+            heard(&hearing.unwrap()).clone_into(&mut came);
+            if came == BITS {
+                break;
+            }
+        }
+        if came != BITS {
+            match shown {
+                Shown::Always => wrong.push(format!("{way}: heard {came}")),
+                Shown::IfAble => eprintln!("{way} carries nothing on this host: {came}"),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+fn no_way_leads_from_one_entry_to_another() {
+    let attack = c(27, "tell_a_bit");
+    let program = Program::get();
+    let able = Capability::probe().namespaces.is_ok();
+    let places = if able { vec![true, false] } else { vec![false] };
+    let mut wrong = Vec::new();
+    for namespaces in places {
+        let sandboxes = Sandboxes::new(namespaces);
+        for (way, _) in WAYS {
+            let params = halves(way, 400, SLOT_MS);
+            let outs = std::thread::scope(|scope| {
+                params
+                    .map(|param| {
+                        let entry = program.told(&attack, &param);
+                        let sandbox = sandboxes.plain();
+                        let patience = Duration::from_secs(60);
+                        scope.spawn(move || run(sandbox, entry, Audit::ProgramsOnly, patience).out)
+                    })
+                    .map(|thread| thread.join().unwrap())
+            });
+            // Both have run to their end, and nothing has come.
+            let both = outs.iter().all(|out| out.contains("told "));
+            if !both || heard(&outs[1]) == BITS {
+                wrong.push(format!("{way}, namespaces {namespaces}: {outs:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        slow every_way_between_two_entries_is_shown_outside,
+        slow no_way_leads_from_one_entry_to_another [Landlock],
+    ]
+}
