@@ -179,7 +179,8 @@ impl Entrant {
             }
             Kind::Trusted(Trusted { arguments, options }) => {
                 let program = Program {
-                    command: self.path.clone(),
+                    // A name without a directory would be looked for on PATH.
+                    command: std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone()),
                     arguments: arguments.clone(),
                     directory: None,
                     environment: BTreeMap::new(),

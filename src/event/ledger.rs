@@ -64,10 +64,11 @@ impl StageState {
     /// A stage before its first game.
     #[must_use]
     pub fn new(started: StageStarted) -> StageState {
+        let past = Past { taken: started.through.len(), ..Past::default() };
         StageState {
             started,
             games: FieldBuilder::default(),
-            past: Past::default(),
+            past,
             byes: Vec::new(),
             decisions: Vec::new(),
             outcome: None,
@@ -357,11 +358,10 @@ mod tests {
         let (seats, ratings) = (Vec::new(), BTreeMap::new());
         ledger
             .apply(Record::StageStarted(StageStarted {
-                stage: 0,
                 name,
                 seats,
                 ratings,
-                book: None,
+                ..StageStarted::default()
             }))
             .unwrap();
         ledger

@@ -26,6 +26,8 @@ pub struct StageOutlook {
     pub games: u64,
     /// Whether a tie is played on.
     pub is_played_on: bool,
+    /// Whether it is played only if places are tied; its numbers are those of the fewest engines.
+    pub is_conditional: bool,
     /// The openings that its book must hold, and the book.
     pub openings: Option<(usize, PathBuf)>,
     /// How long it takes if each game has [`LONG_GAME`] moves and uses all its time.
@@ -52,6 +54,7 @@ pub fn outlook(config: &Config) -> Vec<StageOutlook> {
             rounds: rounds(&stage.format, engines),
             games,
             is_played_on: stage.format.is_played_on(),
+            is_conditional: stage.breaks_ties_of.is_some(),
             openings: stage.book.clone().filter(|_| needed > 0).map(|book| (needed, book)),
             longest: game.saturating_mul(turns),
         });

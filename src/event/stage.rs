@@ -97,13 +97,16 @@ pub struct Stage {
     /// The places of earlier stages, by their numbers, that play in it; nothing where all do who went on from the one
     /// before.
     pub from: Vec<(usize, Vec<usize>)>,
+    /// The stage before whose ties on points it breaks: it is played by those that are level for its last spots, and
+    /// not at all where none are.
+    pub breaks_ties_of: Option<usize>,
     /// The entries that begin in it; all of them in a first stage that names none.
     pub engines: Vec<String>,
     /// How many play in it.
     pub seats: usize,
     /// What breaks ties.
     pub chain: &'static Chain,
-    /// How many go on, or win.
+    /// How many go on, or win; none where only a playoff takes engines from it.
     pub promote: usize,
     /// Whether engines may be updated before it.
     pub updates: Updates,
@@ -185,27 +188,18 @@ impl Stage {
         }
     }
 
-    /// The pairs beyond those of the format that were played since a tie.
+    /// The pairs beyond those of the format that each match was played on for since it was level: of a bracket by the
+    /// number of the match, of all else together.
     #[must_use]
-    pub fn pairs_beyond(&self, seats: usize, past: &Past) -> u32 {
-        let beyond = |games: usize, pairs: usize| (games / 2).saturating_sub(pairs);
-        let games = past.games.len();
-        let beyond = match &self.format {
-            Format::DoubleRoundRobins(_) => 0,
-            Format::Pairs(pairs) => beyond(games, pairs.get() as usize),
-            Format::Of(format::Format::Knockout(knockout)) => {
-                let longest = knockout.pairs.iter().chain(&knockout.bronze).max();
-                let longest = longest.map_or(1, |pairs| pairs.get() as usize);
-                let mut matches: BTreeMap<u32, usize> = BTreeMap::new();
-                past.games.keys().for_each(|at| *matches.entry(at.round).or_default() += 1);
-                matches.into_values().map(|games| beyond(games, longest)).sum()
-            }
-            Format::Of(format) if self.format.is_played_on() => {
-                beyond(games, format.openings(seats))
-            }
-            Format::Of(_) => 0,
+    pub fn pairs_beyond(&self, seats: usize, past: &Past) -> BTreeMap<u32, usize> {
+        let beyond = |pairs: usize| (past.games.len() / 2).saturating_sub(pairs);
+        let of_all = match &self.format {
+            Format::Pairs(pairs) => beyond(pairs.get() as usize),
+            Format::Of(format::Format::Knockout(knockout)) => return knockout.beyond(seats, past),
+            Format::Of(format) if self.format.is_played_on() => beyond(format.openings(seats)),
+            Format::DoubleRoundRobins(_) | Format::Of(_) => 0,
         };
-        u32::try_from(beyond).unwrap_or(u32::MAX)
+        BTreeMap::from([(0, of_all)])
     }
 
     /// Its games, counted.
@@ -246,7 +240,8 @@ impl Stage {
         match format.next(seats.len(), state.past()) {
             Next::Over(groups) if format.ranks() => {
                 let name = |seat: &Seat| seats.get(seat.0).cloned();
-                Some(groups.iter().map(|group| group.iter().filter_map(name).collect()).collect())
+                let played = groups.iter().map(|group| group.iter().filter_map(name).collect());
+                Some(state.started.through_alone().chain(played).collect())
             }
             _ => None,
         }
@@ -336,6 +331,7 @@ mod tests {
             policy: BookPolicy::None,
             draw: Draw::Seeds,
             from: Vec::new(),
+            breaks_ties_of: None,
             engines: Vec::new(),
             seats: 2,
             chain: Chain::named("4k").unwrap(),
@@ -347,7 +343,7 @@ mod tests {
     fn after(games: &[GameFinished]) -> StageState {
         let ratings = Default::default();
         let started =
-            StageStarted { stage: 0, name: "S".into(), seats: Vec::new(), ratings, book: None };
+            StageStarted { stage: 0, name: "S".into(), ratings, ..StageStarted::default() };
         let mut state = StageState::new(started);
         for game in games {
             state.add("E", game).unwrap();

@@ -60,7 +60,8 @@ pub fn verify(config: &Config) -> Result<Verified, JournalError> {
             }
             Record::StageStarted(started) => {
                 check_ratings(config, &ledger, started, &mut wrong);
-                if draw::seats(config, &ledger, started.stage) != started.seats {
+                let drawn = draw::drawn(config, &ledger, started.stage);
+                if (&drawn.seats, &drawn.through) != (&started.seats, &started.through) {
                     wrong(format!(
                         "those who play in {} do not follow from the stages before",
                         started.name
@@ -325,9 +326,10 @@ fn check_stage(
     let stage: &Stage = stage;
     let field = state.field(config.crash_limit);
     let seats = &state.started.seats;
-    if seats.len() == 1 {
-        // All others were disqualified before it.
-        if outcome.order != *seats || outcome.promoted != *seats {
+    if seats.len() < 2 {
+        // All others were disqualified before it, or no place was tied.
+        let due = [&state.started.through[..], seats].concat();
+        if outcome.order != due || outcome.promoted != due {
             wrong(format!("{} was won by somebody who was not in it", stage.name));
         }
         return;

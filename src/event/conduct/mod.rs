@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::config::Config;
-use super::draw;
+use super::draw::{self, Drawn};
 use super::entrants::{Admission, Entrant, Judges, now};
 use super::field::Field;
 use super::format::{self, Due, Next};
@@ -40,7 +40,7 @@ use play::{Batch, GoingOn, NotStarted};
 
 /// A match that is level is played on for so many pairs in one run: two engines that crash at every start would play
 /// for ever.
-const MOST_MORE_PAIRS: u32 = 25;
+const MOST_MORE_PAIRS: usize = 25;
 
 /// How a run of an event ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub enum Outcome {
         /// The stage.
         stage: String,
         /// Pairs that were played on in this run.
-        pairs: u32,
+        pairs: usize,
     },
     /// The organisers have to decide a tie (rule 3.1.7).
     Tied {
@@ -290,7 +290,7 @@ impl<'a> Conductor<'a> {
         let is_between = self.ledger.stages.last().is_some_and(|stage| stage.outcome.is_some());
         let next = self.config.stages.get(number).filter(|_| is_between);
         match next.filter(|stage| stage.updates == Updates::Allowed) {
-            Some(_) => draw::seats(self.config, &self.ledger, number),
+            Some(_) => draw::drawn(self.config, &self.ledger, number).seats,
             None => Vec::new(),
         }
     }
@@ -307,7 +307,7 @@ impl<'a> Conductor<'a> {
         }
         let book = self.book(stage, number)?;
         if self.ledger.stages.len() == number {
-            let seats = draw::seats(self.config, &self.ledger, number);
+            let Drawn { seats, through } = draw::drawn(self.config, &self.ledger, number);
             let distinct: BTreeSet<&String> = seats.iter().collect();
             if distinct.len() < seats.len() {
                 return Err(EventError::NotNow(format!(
@@ -316,7 +316,20 @@ impl<'a> Conductor<'a> {
                     seats.join(", ")
                 )));
             }
-            self.audience.say(&format!("{} begins: {}", stage.name, seats.join(", ")));
+            let begins = match (&seats[..], &through[..]) {
+                ([], through) => {
+                    format!("{} is not needed: no place is tied for {}", stage.name, all(through))
+                }
+                (_, []) => format!("{} begins: {}", stage.name, seats.join(", ")),
+                (_, through) => format!(
+                    "{} begins: {}; without it {} {}",
+                    stage.name,
+                    seats.join(", "),
+                    all(through),
+                    if through.len() == 1 { "goes on" } else { "go on" }
+                ),
+            };
+            self.audience.say(&begins);
             let name = stage.name.clone();
             let ratings = EventRatings::of(self.config, &self.ledger).entered();
             let book = book.as_ref().map(|book| FrozenBook {
@@ -329,13 +342,19 @@ impl<'a> Conductor<'a> {
                     .collect(),
             });
             let stage = number;
-            self.keep(Record::StageStarted(StageStarted { stage, name, seats, ratings, book }))?;
+            let started = StageStarted { stage, name, seats, through, ratings, book };
+            self.keep(Record::StageStarted(started))?;
         }
-        let seats = self.ledger.stages[number].started.seats.clone();
-        if let [alone] = &seats[..] {
-            self.audience.say(&format!("{}: {alone} has nobody to play", stage.name));
-            let order = seats.clone();
-            let promoted = seats;
+        let StageStarted { seats, through, .. } = self.ledger.stages[number].started.clone();
+        if seats.len() < 2 {
+            if let [alone] = &seats[..] {
+                self.audience.say(&format!("{}: {alone} has nobody to play", stage.name));
+            }
+            let order = [through, seats].concat();
+            if order.is_empty() {
+                return Err(nobody(stage));
+            }
+            let promoted = order.clone();
             self.keep(Record::StageFinished(StageFinished { stage: number, order, promoted }))?;
             return Ok(None);
         }
@@ -353,7 +372,10 @@ impl<'a> Conductor<'a> {
                 }
                 Next::Over(_) => break,
             };
-            let beyond = beyond(state).saturating_sub(level_before);
+            let more = beyond(state).into_iter().map(|(game, pairs)| {
+                pairs.saturating_sub(level_before.get(&game).copied().unwrap_or(0))
+            });
+            let beyond = more.max().unwrap_or(0);
             if beyond >= MOST_MORE_PAIRS {
                 let why = format!("{} is still level", stage.name);
                 self.keep(Record::Paused { why })?;
@@ -444,9 +466,13 @@ impl<'a> Conductor<'a> {
         }
         let order = ranking.concat();
         let promoted = stage.promoted(&standings, &ranking);
-        let beyond = match stage.pairs_beyond(state.started.seats.len(), state.past()) {
+        if promoted.is_empty() && stage.promote > 0 {
+            return Err(nobody(stage));
+        }
+        let beyond = stage.pairs_beyond(state.started.seats.len(), state.past());
+        let beyond = match beyond.into_values().sum() {
             0 => String::new(),
-            pairs => format!(" after {}", counted(pairs as usize, "more pair")),
+            pairs => format!(" after {}", counted(pairs, "more pair")),
         };
         let outcome = StageFinished { stage: number, order, promoted };
         let then = outcome.in_words(number + 1 == self.config.stages.len());
@@ -505,6 +531,15 @@ impl<'a> Conductor<'a> {
         }
         Ok(())
     }
+}
+
+/// Why a stage has no outcome that an event could go on from.
+fn nobody(stage: &Stage) -> EventError {
+    EventError::NotNow(format!(
+        "{}: every engine is disqualified, and nobody is left to go on; `gate4k event annul` strikes out a game that should \
+         not count",
+        stage.name
+    ))
 }
 
 /// Why a tie is for the organisers: every figure of the chain, the same for all that are tied.

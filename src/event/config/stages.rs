@@ -90,26 +90,47 @@ pub(super) fn read(
     Ok(stages)
 }
 
-/// The last place of each stage that a later one takes.
-fn taken(raw: &[RawStage]) -> Result<Vec<usize>, Mistake> {
-    let mut taken = vec![0; raw.len()];
+/// Which of a stage's engines later stages take.
+#[derive(Clone, Copy, Default)]
+struct Taken {
+    /// The last place.
+    last: usize,
+    /// Whether a playoff breaks its ties.
+    is_played_off: bool,
+}
+
+fn taken(raw: &[RawStage]) -> Result<Vec<Taken>, Mistake> {
+    let mut taken = vec![Taken::default(); raw.len()];
     for (number, one) in raw.iter().enumerate() {
-        for (stage, places) in sources(one, number, |stage| {
-            raw[..number].iter().position(|before| before.name.get_ref() == stage)
-        })? {
-            taken[stage] = taken[stage].max(places.into_iter().max().unwrap_or(0));
+        let known =
+            |stage: &str| raw[..number].iter().position(|before| before.name.get_ref() == stage);
+        match sources(one, number, known)? {
+            Sources::Tied(stage) => taken[stage].is_played_off = true,
+            Sources::Places(all) => {
+                for (stage, places) in all {
+                    let last = places.into_iter().max().unwrap_or(0);
+                    taken[stage].last = taken[stage].last.max(last);
+                }
+            }
         }
     }
     Ok(taken)
 }
 
-/// The places of stages before that `from` names.
+/// The engines of stages before that `from` names.
+enum Sources {
+    /// These places of these stages.
+    Places(Vec<(usize, Vec<usize>)>),
+    /// Those that are level for the last spots in this one.
+    Tied(usize),
+}
+
 fn sources(
     one: &RawStage,
     number: usize,
     known: impl Fn(&str) -> Option<usize>,
-) -> Result<Vec<(usize, Vec<usize>)>, Mistake> {
-    let Some(from) = &one.from else { return Ok(Vec::new()) };
+) -> Result<Sources, Mistake> {
+    let Some(from) = &one.from else { return Ok(Sources::Places(Vec::new())) };
     let list = match from.get_ref() {
         OneOrMore::One(text) => std::slice::from_ref(text),
         OneOrMore::More(list) => list,
@@ -119,27 +140,34 @@ fn sources(
     let mut found = Vec::new();
     for text in list {
         let source: Source = text.parse().map_err(|error: NoPlaces| wrong(error.to_string()))?;
-        let Places::These(places) = source.places else {
-            return Err(wrong(format!(
-                "an event that is played names its places, such as \"{}:1..3\"",
-                source.stage
-            )));
-        };
         let Some(stage) = known(&source.stage).filter(|stage| *stage < number) else {
             return Err(wrong(format!("no stage {:?} stands before this one", source.stage)));
+        };
+        let places = match source.places {
+            Places::These(places) => places,
+            Places::Tied if list.len() == 1 => return Ok(Sources::Tied(stage)),
+            Places::Tied => {
+                return Err(wrong("a playoff takes those who are tied in one stage".into()));
+            }
+            Places::Best | Places::Odd | Places::Even => {
+                return Err(wrong(format!(
+                    "an event that is played names its places, such as \"{}:1..3\"",
+                    source.stage
+                )));
+            }
         };
         if let Some(place) = places.iter().find(|place| !met.insert((stage, **place))) {
             return Err(wrong(format!("place {place} of {} is there twice", source.stage)));
         }
         found.push((stage, places));
     }
-    Ok(found)
+    Ok(Sources::Places(found))
 }
 
 fn stage(
     one: RawStage,
     here: &Path,
-    taken: usize,
+    taken: Taken,
     is_crash_limited: bool,
     before: &mut Before<'_>,
 ) -> Result<Stage, Mistake> {
@@ -154,18 +182,26 @@ fn stage(
         let what = "`event run` plays the classical start position only; `event replay-games` knows Chess960";
         return Err((variant.span(), what.into()));
     }
-    let from =
-        sources(&one, number, |name| before.stages.iter().position(|stage| stage.name == name))?;
+    let known = |name: &str| before.stages.iter().position(|stage| stage.name == name);
+    let (from, breaks_ties_of) = match sources(&one, number, known)? {
+        Sources::Places(from) => (from, None),
+        Sources::Tied(stage) => (Vec::new(), Some(stage)),
+    };
     let engines = engines(one.engines.as_ref(), before)?;
     let goes_on = from.is_empty() && engines.is_empty();
     let draw = drawn(&one, number, goes_on || !from.is_empty())?;
+    let span = one.format.span();
+    let format = format(one.format)?;
     let seats = match before.stages.last() {
+        _ if let Some(of) = breaks_ties_of => {
+            let is_alone = engines.is_empty();
+            contenders(&format, is_alone, &before.stages[of])
+                .map_err(|what| (span.clone(), what))?
+        }
         Some(last) if goes_on => last.promote,
         None if goes_on => before.entries.len(),
         _ => from.iter().map(|(_, places)| places.len()).sum::<usize>() + engines.len(),
     };
-    let span = one.format.span();
-    let format = format(one.format)?;
     refused(&format, seats, is_crash_limited).map_err(|what| (span.clone(), what))?;
     let policy = match (one.book_policy.as_ref().map(|policy| *policy.get_ref()), &format) {
         (Some(RawPolicy::FirstBookless), Format::Of(_)) => {
@@ -182,15 +218,25 @@ fn stage(
             return Err((span, what.into()));
         }
     };
+    let last = taken.last;
+    let (least, most) = match &format {
+        Format::Of(format::Format::Playoff(playoff)) if breaks_ties_of.is_some() => {
+            let spots = playoff.spots.get() as usize;
+            (spots, spots)
+        }
+        _ => (usize::from(!taken.is_played_off), seats),
+    };
     let promote = match &one.promote {
         Some(promote) => *promote.get_ref(),
-        None => taken.max(1),
+        None => last.max(least),
     };
-    if promote == 0 || promote > seats || promote < taken {
-        let what = if promote < taken && taken <= seats {
-            format!("a later stage takes place {taken} of this one; {promote} go on")
+    if promote < least || promote > most || promote < last {
+        let what = if promote < last && last <= most {
+            format!("a later stage takes place {last} of this one; {promote} go on")
+        } else if least == most {
+            format!("{least} go on from a playoff for {}", counted(least, "spot"))
         } else {
-            format!("from 1 to {seats} of this stage's engines can go on, or win it")
+            format!("from {least} to {most} of this stage's engines can go on, or win it")
         };
         return Err((one.promote.map_or(span, |promote| promote.span()), what));
     }
@@ -219,6 +265,7 @@ fn stage(
         policy,
         draw,
         from,
+        breaks_ties_of,
         engines,
         seats,
         chain,
@@ -233,6 +280,34 @@ fn stage(
         return Err((one.book_policy.map_or(span, |policy| policy.span()), what));
     }
     Ok(stage)
+}
+
+/// The fewest that play among those who are tied in a stage: one more than there are spots.
+fn contenders(format: &Format, is_alone: bool, of: &Stage) -> Result<usize, String> {
+    let Format::Of(format::Format::Playoff(playoff)) = format else {
+        return Err("only a playoff is played by those who are tied".into());
+    };
+    let is_by_points = match &of.format {
+        Format::DoubleRoundRobins(_) => true,
+        Format::Pairs(_) => false,
+        Format::Of(format) => !format.ranks(),
+    };
+    if !is_by_points {
+        return Err(format!("{} has no ties on points that a playoff could break", of.name));
+    }
+    if !is_alone {
+        return Err("nobody begins in a playoff of those who are tied".into());
+    }
+    let contenders = playoff.spots.get() as usize + 1;
+    if contenders > of.seats {
+        return Err(format!(
+            "a playoff for {}, and only {} play in {}",
+            counted(contenders - 1, "spot"),
+            of.seats,
+            of.name
+        ));
+    }
+    Ok(contenders)
 }
 
 /// Who begins in a stage: entries of the event, each in one stage.

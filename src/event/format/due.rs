@@ -68,6 +68,8 @@ pub struct Past {
     pub byes: BTreeSet<(Seat, u32)>,
     /// Who plays no more: disqualified or withdrawn.
     pub out: BTreeSet<Seat>,
+    /// The spots of a playoff that are taken before its first game.
+    pub taken: usize,
 }
 
 impl Past {
@@ -79,6 +81,7 @@ impl Past {
             games: earlier.map(|game| (game.at, *game)).collect(),
             byes: self.byes.iter().copied().filter(|(_, of)| *of < round).collect(),
             out: self.out.clone(),
+            taken: self.taken,
         }
     }
 

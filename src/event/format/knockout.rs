@@ -1,5 +1,6 @@
 //! Knockouts: a bracket of matches, with or without a match for the third place.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use super::super::schedule::{OpeningIndex, Seat};
@@ -163,27 +164,38 @@ impl Knockout {
         bracket
     }
 
+    /// The pairs that each match was played on for since it was level, by its number.
+    #[must_use]
+    pub fn beyond(&self, seats: usize, past: &Past) -> BTreeMap<u32, usize> {
+        let bracket = self.bracket(seats, |one| winner(past, one));
+        let beyond = |one: &Encounter| {
+            (results(past, one).len() / 2).saturating_sub(one.format.pairs.get() as usize)
+        };
+        bracket.encounters.iter().map(|one| (one.number, beyond(one))).collect()
+    }
+
     /// What is due: of each match under way the games that no early end can take away.
     #[must_use]
     pub fn next(&self, seats: usize, past: &Past) -> Next {
-        let state = |one: &Encounter| {
-            if past.out.contains(&one.white) || past.out.contains(&one.black) {
-                let winner = if past.out.contains(&one.white) { one.black } else { one.white };
-                return Some(winner);
-            }
-            match one.format.after(&results(past, one)) {
-                MatchState::Won(seat, _) => Some(if seat.0 == 0 { one.white } else { one.black }),
-                MatchState::Due(_) | MatchState::Level(_) => None,
-            }
-        };
-        let bracket = self.bracket(seats, state);
+        let bracket = self.bracket(seats, |one| winner(past, one));
         let mut due = Vec::new();
-        for one in bracket.encounters.iter().filter(|one| state(one).is_none()) {
+        for one in bracket.encounters.iter().filter(|one| winner(past, one).is_none()) {
             let played = results(past, one);
             let MatchState::Due(sure) = one.format.after(&played) else { continue };
             due.extend(open((played.len()..played.len() + sure).map(|game| one.due(game)), past));
         }
         if due.is_empty() { Next::Over(bracket.places()) } else { Next::Play(due) }
+    }
+}
+
+/// Who has won a match; none while it is played.
+fn winner(past: &Past, one: &Encounter) -> Option<Seat> {
+    if past.out.contains(&one.white) || past.out.contains(&one.black) {
+        return Some(if past.out.contains(&one.white) { one.black } else { one.white });
+    }
+    match one.format.after(&results(past, one)) {
+        MatchState::Won(seat, _) => Some(if seat.0 == 0 { one.white } else { one.black }),
+        MatchState::Due(_) | MatchState::Level(_) => None,
     }
 }
 

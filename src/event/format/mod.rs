@@ -79,7 +79,8 @@ impl Format {
             Format::RoundRobin(format) => everybody(format.doubles),
             Format::Match(format) => {
                 let then = format.then.iter().filter(|then| !then.again);
-                then.fold(format.pairs.get(), |sum, then| sum + then.pairs.get()) as usize
+                let pairs = |pairs: NonZeroU32| pairs.get() as usize;
+                then.fold(pairs(format.pairs), |sum, then| sum + pairs(then.pairs))
             }
             Format::Swiss(Swiss { rounds, .. }) | Format::Dutch(Dutch { rounds }) => {
                 rounds.get() as usize * (seats / 2)

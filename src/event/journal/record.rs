@@ -144,7 +144,7 @@ pub struct Meeting {
 }
 
 /// A stage and its draw.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct StageStarted {
     /// Its number, from 0.
@@ -153,12 +153,22 @@ pub struct StageStarted {
     pub name: String,
     /// Who sits where.
     pub seats: Vec<String>,
+    /// Of a playoff after a stage: those that were clear of the tie and go on without a game, the best first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub through: Vec<String>,
     /// The ratings with which they enter it, of those that have one, in Elo.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ratings: BTreeMap<String, i32>,
     /// The book, frozen; none for a stage without one, and in journals before 0.2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub book: Option<FrozenBook>,
+}
+
+impl StageStarted {
+    /// Those that go on without a game, each with a place of its own.
+    pub fn through_alone(&self) -> impl Iterator<Item = Vec<String>> {
+        self.through.iter().map(|name| vec![name.clone()])
+    }
 }
 
 /// A stage's book as it was when the stage began.
@@ -462,6 +472,10 @@ impl StageFinished {
     #[must_use]
     pub fn in_words(&self, is_last: bool) -> String {
         let then = match (is_last, self.promoted.len()) {
+            (_, 0) => {
+                let first = self.order.first().map_or("nobody", String::as_str);
+                return format!("{first} is first");
+            }
             (true, 1) => "wins",
             (true, _) => "are first",
             (false, 1) => "goes on",

@@ -92,6 +92,10 @@ fn planned(
             let source: Source = text
                 .parse()
                 .map_err(|error: super::sources::NoPlaces| (list.span(), error.to_string()))?;
+            if source.places == super::Places::Tied {
+                let what = "recorded games tell who played a tiebreak: leave `from` out here";
+                return Err((list.span(), what.into()));
+            }
             let is_known = before.iter().any(|stage| stage.name == source.stage);
             if source.stage.ends_with(".journal") {
                 let what = "`from` names stages of this file; recorded games tell nothing of an event before: \

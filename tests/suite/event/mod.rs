@@ -4,8 +4,10 @@
 
 mod annulled;
 mod begun_before;
+mod instants;
 mod killed;
 mod other_formats;
+mod other_trouble;
 mod past;
 mod processes;
 mod ratings;
@@ -30,6 +32,7 @@ pub(crate) fn tests() -> Vec<Test> {
         ratings::tests,
         starts::tests,
         other_formats::tests,
+        other_trouble::tests,
     ];
     modules.into_iter().flat_map(|tests| tests()).collect()
 }
