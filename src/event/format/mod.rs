@@ -2,10 +2,13 @@
 
 pub mod due;
 pub mod dutch;
+mod heaviest;
 pub mod knockout;
 pub mod match_;
 mod matching;
 pub mod playoff;
+#[cfg(test)]
+mod properties;
 pub mod round_robin;
 pub mod swiss;
 

@@ -19,6 +19,7 @@ mod trouble;
 mod whole;
 
 use crate::trials::Test;
+pub(crate) use table::wanted;
 
 pub(crate) fn tests() -> Vec<Test> {
     let modules = [

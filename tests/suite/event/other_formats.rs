@@ -11,7 +11,7 @@ use crate::trials::Test;
 
 /// Seeds of events in which two random movers are level first, and told apart later.
 const CUP: usize = 0;
-const NTCEC: usize = 200;
+const NTCEC: usize = 600;
 const DIVISIONS: usize = 1100;
 const MATCH: usize = 200;
 
@@ -41,7 +41,8 @@ fn a_swiss_of_eight_is_played_killed_and_verified() {
 
 fn a_swiss_with_byes_is_played_killed_and_verified() {
     let format = "swiss = { rounds = 4, pairing = \"monrad\", sections = 2 }";
-    let event = event_of(7, "", &stage("Swiss", format, "ties = \"swiss\""));
+    let event =
+        event_with(&[32, 28, 24, 20, 16, 12, 8], 10, &stage("Swiss", format, "ties = \"swiss\""));
     let games = play_killed(&event, "a Swiss with byes is killed");
     assert_eq!(rounds(&games, 0), (1..=4).map(|round| (round, 6)).collect());
     let byes = event.records("bye");
