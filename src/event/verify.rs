@@ -7,7 +7,7 @@ use shakmaty::{Chess, Position};
 
 use super::config::Config;
 use super::draw;
-use super::format::Next;
+use super::format::{Due, Next};
 use super::journal::record::{
     Bye, GameFinished, GameStarted, Ply, Record, StageFinished, StageStarted,
 };
@@ -70,8 +70,9 @@ pub fn verify(config: &Config) -> Result<Verified, JournalError> {
             }
             Record::Bye(bye) => check_bye(config, &ledger, bye, &mut wrong),
             Record::GameStarted(started) => {
-                check_start(config, &ledger, started, &mut wrong);
-                check_opening(config, &ledger, started, &mut openings, &mut wrong);
+                let due = due(config, &ledger, started);
+                check_start(config, &ledger, started, due, &mut wrong);
+                check_opening(&ledger, started, due, &mut openings, &mut wrong);
                 let told = open.entry(started.id.clone()).or_insert_with(|| Told {
                     started: started.clone(),
                     plies: Vec::new(),
@@ -159,11 +160,18 @@ fn check_bye(config: &Config, ledger: &Ledger, bye: &Bye, wrong: &mut impl FnMut
     }
 }
 
+/// The game that the stage has at the place of one that begins.
+fn due(config: &Config, ledger: &Ledger, started: &GameStarted) -> Option<Due> {
+    let (stage, state) = config.stages.get(started.stage).zip(ledger.stages.get(started.stage))?;
+    stage.at(state.started.seats.len(), state.past(), started.place())
+}
+
 /// Whether a game is the one that the schedule has at its place.
 fn check_start(
     config: &Config,
     ledger: &Ledger,
     started: &GameStarted,
+    due: Option<Due>,
     wrong: &mut impl FnMut(String),
 ) {
     let (Some(stage), Some(state)) =
@@ -176,8 +184,7 @@ fn check_start(
         wrong(format!("the game {} should be called {id}", started.id));
     }
     let seats = &state.started.seats;
-    let planned = stage.at(seats.len(), state.past(), started.place());
-    let names = planned
+    let names = due
         .map(|pairing| [seats.get(pairing.white.0).cloned(), seats.get(pairing.black.0).cloned()]);
     if names != Some([Some(started.white.clone()), Some(started.black.clone())]) {
         wrong(format!("{} is not the game that the schedule has there", started.id));
@@ -196,19 +203,13 @@ type Openings = HashMap<(usize, u32, [usize; 2]), (String, String)>;
 
 /// Whether a game has the opening that was drawn for it, and the same as its reverse.
 fn check_opening(
-    config: &Config,
     ledger: &Ledger,
     started: &GameStarted,
+    due: Option<Due>,
     openings: &mut Openings,
     wrong: &mut impl FnMut(String),
 ) {
-    let (Some(stage), Some(state)) =
-        (config.stages.get(started.stage), ledger.stages.get(started.stage))
-    else {
-        return;
-    };
-    let seats = state.started.seats.len();
-    let Some(pairing) = stage.at(seats, state.past(), started.place()) else { return };
+    let (Some(pairing), Some(state)) = (due, ledger.stages.get(started.stage)) else { return };
     let (id, opening) = (&started.id, &started.opening);
     if let Some(book) = &state.started.book {
         let drawn = pairing
