@@ -104,9 +104,15 @@ pub(in crate::event) fn open(due: impl IntoIterator<Item = Due>, past: &Past) ->
 
 /// Seats in groups of the same figure, the largest first.
 pub(super) fn groups<F: Ord>(seats: Vec<Seat>, figure: impl Fn(Seat) -> F) -> Vec<Vec<Seat>> {
-    let mut seats = seats;
-    seats.sort_by_key(|seat| (std::cmp::Reverse(figure(*seat)), *seat));
-    seats.chunk_by(|a, b| figure(*a) == figure(*b)).map(<[Seat]>::to_vec).collect()
+    let mut groups: BTreeMap<std::cmp::Reverse<F>, Vec<Seat>> = BTreeMap::new();
+    for seat in seats {
+        groups.entry(std::cmp::Reverse(figure(seat))).or_default().push(seat);
+    }
+    let sorted = |mut group: Vec<Seat>| {
+        group.sort();
+        group
+    };
+    groups.into_values().map(sorted).collect()
 }
 
 /// What a format says of a stage.

@@ -62,7 +62,7 @@ impl Swiss {
     fn order(&self, seats: usize, past: &Past) -> Vec<Seat> {
         let mut order = self.seeds(seats);
         order.retain(|seat| !past.out.contains(seat));
-        order.sort_by_key(|seat| Reverse(self.points(past, *seat)));
+        order.sort_by_cached_key(|seat| Reverse(self.points(past, *seat)));
         order
     }
 
