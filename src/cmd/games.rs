@@ -58,10 +58,10 @@ fn of_journal(file: &Path, stages: &Stages, take: &mut dyn FnMut(Told<'_>)) -> R
                 }
                 begun.push(started);
             }
-            Record::Bye(bye) => {
-                if begun.get(bye.stage).is_some_and(|stage| is_wanted(stages, stage)) {
-                    take(Told::Bye(&bye));
-                }
+            Record::Bye(bye)
+                if begun.get(bye.stage).is_some_and(|stage| is_wanted(stages, stage)) =>
+            {
+                take(Told::Bye(&bye));
             }
             Record::GameFinished(game) => {
                 let stage = begun

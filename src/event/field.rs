@@ -151,7 +151,7 @@ impl Field {
     pub fn give_bye(&mut self, name: &str, points: HalfPoints) {
         if let Some(engine) = self.indices().find(|engine| self.engine(*engine).name == name) {
             let byes = &mut self.byes[engine.at()];
-            *byes = *byes + points;
+            *byes += points;
         }
     }
 

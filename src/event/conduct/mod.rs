@@ -404,7 +404,7 @@ impl<'a> Conductor<'a> {
         let at_a_time = self.config.concurrency.get();
         if matches!(stage.format, Format::Of(format::Format::Knockout(_))) {
             let matches: BTreeSet<u32> = due.iter().map(|due| due.at.round).collect();
-            let last = matches.into_iter().take(at_a_time).last();
+            let last = matches.into_iter().take(at_a_time).next_back();
             return due.into_iter().filter(|due| Some(due.at.round) <= last).collect();
         }
         let limit = self.config.crash_limit.map_or(due.len(), |_| at_a_time);
