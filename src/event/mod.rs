@@ -3,6 +3,7 @@
 pub mod broadcast;
 pub mod conduct;
 pub mod config;
+pub mod draw;
 pub mod duel;
 pub mod entrants;
 pub mod export;

@@ -70,7 +70,6 @@ fn due(config: &Config, broadcast: &Broadcast, number: usize) -> Vec<(GameKey, S
         return Vec::new();
     };
     let seats = &state.started.seats;
-    let Ok(schedule) = stage.schedule(seats.len()) else { return Vec::new() };
     if state.outcome.is_some() {
         return Vec::new();
     }
@@ -80,7 +79,7 @@ fn due(config: &Config, broadcast: &Broadcast, number: usize) -> Vec<(GameKey, S
         .filter(|engine| field.is_disqualified(*engine))
         .map(|engine| field.engine(engine).name.clone())
         .collect();
-    let due = stage.due(schedule, seats, state.results(), &out);
+    let due = stage.due(seats.len(), &state.past_without(&out));
     due.into_iter()
         .filter_map(|pairing| {
             let key = GameKey { stage: number, at: pairing.at };

@@ -5,7 +5,10 @@
 mod annulled;
 mod audience;
 mod begun_before;
+mod instants;
 mod killed;
+mod other_formats;
+mod other_trouble;
 mod past;
 mod processes;
 mod ratings;
@@ -17,6 +20,7 @@ mod trouble;
 mod whole;
 
 use crate::trials::Test;
+pub(crate) use table::wanted;
 
 pub(crate) fn tests() -> Vec<Test> {
     let modules = [
@@ -30,6 +34,8 @@ pub(crate) fn tests() -> Vec<Test> {
         sealed::tests,
         ratings::tests,
         starts::tests,
+        other_formats::tests,
+        other_trouble::tests,
     ];
     modules.into_iter().flat_map(|tests| tests()).collect()
 }
