@@ -227,8 +227,7 @@ mod tests {
     pub(super) fn begun() -> Broadcast {
         let mut broadcast = Broadcast::default();
         let name = "S".to_owned();
-        let (seats, ratings) = (Vec::new(), BTreeMap::new());
-        let stage = StageStarted { stage: 0, name, seats, ratings, book: None };
+        let stage = StageStarted { stage: 0, name, ..StageStarted::default() };
         broadcast.apply(Record::StageStarted(stage)).unwrap();
         broadcast
     }

@@ -1,6 +1,5 @@
 //! A site of an event that strangers have filled with markup, at several moments.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use super::*;
@@ -96,8 +95,7 @@ fn played(records: usize) -> Broadcast {
         stage: 0,
         name: "P<i>".into(),
         seats: vec!["a<b>".into(), "b<b>".into()],
-        ratings: BTreeMap::new(),
-        book: None,
+        ..StageStarted::default()
     };
     let killed = EngineKilled {
         entry: "b<b>".into(),
