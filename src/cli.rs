@@ -13,7 +13,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::event::tiebreak::{CHAINS, Chain};
-use crate::judge::settings::{GamesWanted, OnBusyHost, memory_limit_of, size_limit_of};
+use crate::judge::settings::{GamesWanted, memory_limit_of, size_limit_of};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::{RULES, RuleId, UnknownRule};
 use crate::model::units::Bytes;
@@ -170,9 +170,6 @@ pub struct CheckArgs {
     /// How long after quit other processes may still clean up; 10s if nothing says otherwise
     #[arg(long, value_name = "TIME", value_parser = value::duration)]
     pub grace: Option<Duration>,
-    /// For a failure while other programs take half of the host or more
-    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
-    pub on_busy_host: OnBusyHost,
     /// Of several entries so many are judged at a time (three for each processor if not given), of a single one so many
     /// probes run at a time (one for each processor)
     #[arg(long, value_name = "N", value_parser = value::count::<NonZeroUsize>)]

@@ -17,7 +17,6 @@ use tracing::debug;
 
 use crate::judge::error::CheckError;
 use crate::judge::other_work::{judged_when_quiet, may_be_caused_by_load};
-use crate::judge::settings::OnBusyHost;
 use crate::model::entry_report::EntryReport;
 
 /// The report on one entry, or why there is none.
@@ -41,8 +40,6 @@ pub struct Concurrency {
     pub entries: NonZeroUsize,
     /// Probes of an entry that is judged alone.
     pub probes: NonZeroUsize,
-    /// Whether an entry that is judged alone is judged again on a busy host.
-    pub on_busy_host: OnBusyHost,
 }
 
 impl Concurrency {
@@ -53,7 +50,6 @@ impl Concurrency {
         Concurrency {
             entries: asked.unwrap_or(processors.saturating_add(processors.get().saturating_mul(2))),
             probes: asked.unwrap_or(processors),
-            on_busy_host: OnBusyHost::default(),
         }
     }
 
@@ -100,7 +96,7 @@ pub fn run<E>(
                     let Some(path) = entries.get(index) else { break };
                     running.begin(index);
                     let mut judged = if workers == 1 {
-                        alone(judge, path, (each, at_once.on_busy_host), watch)
+                        alone(judge, path, each, watch)
                     } else {
                         guarded(judge, path, each, worker, watch)
                     };
@@ -131,11 +127,7 @@ pub fn run<E>(
     again.sort_unstable();
     for index in again {
         if let Some(path) = entries.get(index) {
-            order.put(
-                index,
-                alone(judge, path, (at_once.probes, at_once.on_busy_host), watch),
-                &mut hear,
-            )?;
+            order.put(index, alone(judge, path, at_once.probes, watch), &mut hear)?;
         }
     }
     watch.rests(0);
@@ -143,14 +135,9 @@ pub fn run<E>(
 }
 
 /// An entry beside which nothing else is judged: what other work on the host may have caused is judged again.
-fn alone(
-    judge: Assess<'_>,
-    path: &Path,
-    (jobs, on_busy_host): (NonZeroUsize, OnBusyHost),
-    watch: &dyn Watch,
-) -> Judged {
+fn alone(judge: Assess<'_>, path: &Path, jobs: NonZeroUsize, watch: &dyn Watch) -> Judged {
     let waits = || watch.step(0, path, "waiting for the host to be quiet");
-    judged_when_quiet(on_busy_host, || guarded(judge, path, jobs, 0, watch), waits)
+    judged_when_quiet(|| guarded(judge, path, jobs, 0, watch), waits)
 }
 
 /// One entry that breaks the judge must not take the others with it.

@@ -193,10 +193,7 @@ fn judge_all(
     keep: &dyn Fn(&Path, &EntryReport),
 ) -> anyhow::Result<(Exit, Vec<EntryReport>)> {
     let Choice { entries, settings, config, config_findings, .. } = choice;
-    let at_once = Concurrency {
-        on_busy_host: settings.on_busy_host,
-        ..Concurrency::new(config.jobs, settings.jobs)
-    };
+    let at_once = Concurrency::new(config.jobs, settings.jobs);
     let workers = at_once.workers(entries.len());
     let look = match args.entry.format {
         _ if args.quiet || log::is_on(args.verbose) => Shown::Nothing,

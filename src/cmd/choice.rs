@@ -282,7 +282,6 @@ fn gate_settings(args: &CheckArgs, config: &Config) -> Settings {
         files: config.files(),
         size_limit: config.size_limit,
         memory_limit: config.memory_limit,
-        on_busy_host: args.on_busy_host,
         games: config.games,
         games_limit: config.match_limit,
         required: config.require.clone(),

@@ -184,9 +184,7 @@ fn prove(judge: &Judge, candidate: &Candidate, args: &PackArgs) -> anyhow::Resul
     let jobs = judge.settings().jobs;
     let step = |step: &str| line.step(&name, step);
     let judged = || judge.assess(&path, jobs, &step);
-    let report = judged_when_quiet(judge.settings().on_busy_host, judged, || {
-        step("waiting for the host to be quiet")
-    })?;
+    let report = judged_when_quiet(judged, || step("waiting for the host to be quiet"))?;
     Ok(EntryReport { path: args.source.clone(), file: args.source.clone(), ..report })
 }
 

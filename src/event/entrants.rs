@@ -108,7 +108,6 @@ impl Entrant {
     /// When it cannot be judged at all, or changed meanwhile.
     pub fn admit(&self, config: &Config, progress: Progress<'_>) -> Result<Admission, CheckError> {
         let report = judged_when_quiet(
-            self.judge.settings().on_busy_host,
             || self.judge.assess(&self.path, self.judge.settings().jobs, progress),
             || progress("waiting for the host to be quiet"),
         )?;

@@ -40,8 +40,6 @@ pub struct Settings {
     pub memory_limit: Option<Bytes>,
     /// The files that may be entries.
     pub files: Files,
-    /// Whether a failure on a busy host is judged again.
-    pub on_busy_host: OnBusyHost,
     /// Layers of the sandbox without which nothing is run, beside those that are always mandatory.
     pub required: Vec<LayerName>,
     /// Mappings of 4 GiB or more reserve no memory.
@@ -70,7 +68,6 @@ impl Default for Settings {
             quick: false,
             size_limit: Bytes::LIMIT_4K,
             memory_limit: None,
-            on_busy_host: OnBusyHost::Again,
             files: Files::All,
             required: Vec::new(),
             lazy_memory: false,
@@ -81,16 +78,6 @@ impl Default for Settings {
             waivers: Vec::new(),
         }
     }
-}
-
-/// The choice for a failure while other work takes much of the host.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum OnBusyHost {
-    /// The entry is judged again when the host is quiet; undecided where it never is
-    #[default]
-    Again,
-    /// A failure counts, however busy the host was
-    Once,
 }
 
 /// Reads a limit on an entry's size.

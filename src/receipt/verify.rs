@@ -291,6 +291,7 @@ mod tests {
         let list = receipt.allowlist_sha256.clone();
         let larger = Bytes(65_536);
         receipt.settings.size_limit = larger;
+        receipt.entries[0].bytes = Some(Bytes(4096));
         let within = compare(&receipt, &digest(), &list, Bytes::LIMIT_4K);
         assert!(within.broken.is_empty(), "{:?}", within.broken);
         assert!(within.notes.contains(&"judged with --size-limit 65536".to_owned()));
