@@ -68,7 +68,7 @@ type Told = (usize, &'static str, &'static str);
 /// The engines by rank: points, the opponents' points, seed.
 fn ranks(seats: usize, past: &Past) -> Vec<Seat> {
     let points = |seat: Seat| {
-        let games = past.games.values().map(|game| u32::from(game.points(seat).0)).sum::<u32>();
+        let games = past.games.values().map(|game| game.points(seat).0).sum::<u32>();
         games + 2 * past.byes.iter().filter(|(bye, _)| *bye == seat).count() as u32
     };
     let buchholz = |seat: Seat| {

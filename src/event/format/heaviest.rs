@@ -484,14 +484,14 @@ mod tests {
         for round in 0..4000 {
             let nodes = 2 + round % 9;
             let mut weights = vec![vec![None; nodes]; nodes];
-            for a in 0..nodes {
-                for b in a + 1..nodes {
+            for (a, row) in weights.iter_mut().enumerate() {
+                for cell in row.iter_mut().skip(a + 1) {
                     if draw(4) > 0 {
                         let mut weight = Weight::NONE;
                         weight.0[0] = 1;
                         weight.0[3] = draw(3) as i64 - 1;
                         weight.0[11] = draw(if round % 2 == 0 { 3 } else { 50 }) as i64 - 1;
-                        weights[a][b] = Some(weight);
+                        *cell = Some(weight);
                     }
                 }
             }
