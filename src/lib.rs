@@ -19,5 +19,6 @@ pub mod ratings;
 pub mod receipt;
 pub mod runner;
 pub mod sandbox;
+pub mod shard;
 pub mod submission;
 pub mod view;

@@ -7,6 +7,7 @@
 mod engine;
 mod limits;
 mod screen;
+mod shards;
 mod syzygy;
 mod table;
 
@@ -423,6 +424,7 @@ pub(crate) fn tests() -> Vec<Test> {
     ];
     all.extend(limits::tests());
     all.extend(screen::tests());
+    all.extend(shards::tests());
     all.extend(syzygy::tests());
     all
 }
