@@ -13,7 +13,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::event::tiebreak::{CHAINS, Chain};
-use crate::judge::settings::{GamesWanted, size_limit_of};
+use crate::judge::settings::{GamesWanted, memory_limit_of, size_limit_of};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::{RULES, RuleId, UnknownRule};
 use crate::model::units::Bytes;
@@ -156,6 +156,10 @@ pub struct CheckArgs {
     /// The most bytes of an entry and what engines.json adds to it (64K, 5M); 4096 if nothing says otherwise
     #[arg(long, value_name = "SIZE", value_parser = size_limit_of)]
     pub size_limit: Option<Bytes>,
+    /// The most memory that an entry may use at once, in events with such a rule (5M); what the host can spare if nothing says
+    /// otherwise
+    #[arg(long, value_name = "SIZE", value_parser = memory_limit_of)]
+    pub memory_limit: Option<Bytes>,
     /// From exec to the first readyok (rule 7.4); 60s if nothing says otherwise
     #[arg(long, value_name = "TIME", value_parser = value::duration)]
     pub startup_limit: Option<Duration>,
@@ -272,6 +276,9 @@ pub struct VerifyArgs {
     /// An allow-list in place of the one built in
     #[arg(long, value_name = "FILE")]
     pub allowlist: Option<PathBuf>,
+    /// The most bytes that the event takes (64K, 5M); 4096 if nothing says otherwise
+    #[arg(long, value_name = "SIZE", value_parser = size_limit_of)]
+    pub size_limit: Option<Bytes>,
 }
 
 /// `gate4k size`.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::Spanned;
 
 use crate::judge::error::CheckError;
-use crate::judge::settings::{Files, GamesWanted, MATCH_LIMIT, NotGames, size_limit};
+use crate::judge::settings::{Files, GamesWanted, MATCH_LIMIT, NotGames, memory_limit, size_limit};
 use crate::judge::waiver::{RawWaiver, Waiver};
 use crate::model::evidence::Limits;
 use crate::model::layer_status::LayerName;
@@ -58,6 +58,9 @@ pub struct Config {
     pub elf_only: bool,
     /// The most bytes of an entry.
     pub size_limit: Bytes,
+    /// The most memory of an entry, where the event has such a rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_limit: Option<Bytes>,
     /// True if results of unchanged entries are kept.
     pub cache: bool,
     /// The number of entries judged at a time.
@@ -107,6 +110,7 @@ struct Raw {
     #[serde(default)]
     elf_only: bool,
     size_limit: Option<Spanned<toml::Value>>,
+    memory_limit: Option<Spanned<toml::Value>>,
     cache: Option<bool>,
     jobs: Option<NonZeroUsize>,
     #[serde(default, deserialize_with = "time")]
@@ -250,6 +254,7 @@ fn read(text: &str, path: &Path, folders: Folders) -> Result<Config, Mistake> {
         quick: raw.quick,
         elf_only: raw.elf_only,
         size_limit: raw.size_limit.map_or(Ok(none.size_limit), size_limit)?,
+        memory_limit: raw.memory_limit.map(memory_limit).transpose()?,
         cache: raw.cache.unwrap_or(none.cache),
         jobs: raw.jobs,
         startup_limit: raw.startup_limit.unwrap_or(none.startup_limit),

@@ -11,6 +11,7 @@ use crate::judge::settings::Settings;
 use crate::judge::{EntryDigest, Judge};
 use crate::model::exit::Exit;
 use crate::model::text::{escape, shown};
+use crate::model::units::Bytes;
 use crate::model::verdict::Verdict;
 use crate::receipt::document::Receipt;
 use crate::receipt::sign;
@@ -58,7 +59,8 @@ fn compare(args: &VerifyArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
             }
             Err(error) => return Err(error.into()),
         };
-        let (holds, exit) = one(entry, &digest, &receipts, judge.list_sha256(), out)?;
+        let limit = args.size_limit.unwrap_or(Bytes::LIMIT_4K);
+        let (holds, exit) = one(entry, &digest, &receipts, (judge.list_sha256(), limit), out)?;
         holding += usize::from(holds);
         outcomes.push(exit);
         digests.push(digest);
@@ -86,11 +88,11 @@ fn one(
     entry: &Path,
     digest: &EntryDigest,
     receipts: &[Read],
-    list: &str,
+    (list, size_limit): (&str, Bytes),
     out: &mut impl Write,
 ) -> std::io::Result<(bool, Exit)> {
     let compared = receipts.iter().map(|read| {
-        let mut found = verify::compare(&read.receipt, digest, list);
+        let mut found = verify::compare(&read.receipt, digest, list, size_limit);
         match &read.signed {
             None => {
                 found.notes.push("the signature, if there is one, was not looked at".to_owned())

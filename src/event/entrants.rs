@@ -51,6 +51,7 @@ impl Judges {
             quick: config.gate == GateKind::Quick,
             files: config.files,
             size_limit: config.size_limit,
+            memory_limit: config.memory_limit,
             waivers: config.waivers.clone(),
             ..Settings::default()
         })?);

@@ -41,7 +41,7 @@ impl Judge {
         sum.add("allow-list", &self.list_sha256);
         sum.add("limits", settings.limits);
         sum.add("settings", (&settings.name, settings.strict, settings.quick));
-        sum.add("kind of event", (settings.size_limit, settings.files));
+        sum.add("kind of event", (settings.size_limit, settings.memory_limit, settings.files));
         sum.add("games", (settings.games, settings.games_limit));
         sum.add("sandbox", (&settings.required, settings.lazy_memory, &settings.devices));
         let waivers = self.waivers(path, submission);
@@ -147,6 +147,7 @@ mod tests {
         };
         differs(Settings { strict: true, ..Settings::default() });
         differs(Settings { size_limit: Bytes(65536), ..Settings::default() });
+        differs(Settings { memory_limit: Some(Bytes(5 << 20)), ..Settings::default() });
         differs(Settings { files: Files::ElfOnly, ..Settings::default() });
         differs(Settings { quick: true, ..Settings::default() });
         differs(Settings { games: GamesWanted::Off, ..Settings::default() });

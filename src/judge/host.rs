@@ -70,7 +70,9 @@ impl Judge {
         host.lazy_memory = settings.lazy_memory;
         host.cgroups = capability.cgroups.clone().ok();
         // Never more than the host can spare.
-        host.memory = wanted.memory.map_or(host.memory, |memory| memory.min(host.memory));
+        let spared = host.memory;
+        let limit = settings.memory_limit.filter(|limit| *limit <= spared);
+        host.memory = wanted.memory.into_iter().chain(limit).fold(spared, Bytes::min);
         let opened = devices::open(&mut host.grants, &settings.devices, capability.landlock_abi);
         let mut layers = capability.layers();
         layers.push(opened);
@@ -78,6 +80,7 @@ impl Judge {
             kernel: capability::kernel_release(),
             cpus: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
             memory: capability::memory(),
+            memory_limit: limit,
             overcommit: capability::overcommit(),
             layers,
             lowered_limits: limits::lowered(),

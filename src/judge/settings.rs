@@ -36,6 +36,8 @@ pub struct Settings {
     pub quick: bool,
     /// The most bytes of an entry; 4096 by rule 7.1, another number in events of that kind.
     pub size_limit: Bytes,
+    /// The most memory that an entry may use at once, where the event has such a rule; else only this host limits it.
+    pub memory_limit: Option<Bytes>,
     /// The files that may be entries.
     pub files: Files,
     /// Layers of the sandbox without which nothing is run, beside those that are always mandatory.
@@ -65,6 +67,7 @@ impl Default for Settings {
             strict: false,
             quick: false,
             size_limit: Bytes::LIMIT_4K,
+            memory_limit: None,
             files: Files::All,
             required: Vec::new(),
             lazy_memory: false,
@@ -89,16 +92,44 @@ pub fn size_limit_of(text: &str) -> Result<Bytes, String> {
     Ok(size)
 }
 
+/// Reads a limit on an entry's memory.
+///
+/// # Errors
+/// In words, where it is no size, or less than any program needs.
+pub fn memory_limit_of(text: &str) -> Result<Bytes, String> {
+    const LEAST: Bytes = Bytes(1 << 20);
+    let size: Bytes = text.parse().map_err(|error: BadSize| error.to_string())?;
+    if size < LEAST {
+        return Err(format!("write a size of {} or more", LEAST.human()));
+    }
+    Ok(size)
+}
+
 /// Reads `size-limit = 4096`, or `size-limit = "64K"`, of a file of settings.
 ///
 /// # Errors
 /// As [`size_limit_of`], with the place.
 pub fn size_limit(raw: Spanned<toml::Value>) -> Result<Bytes, Mistake> {
+    written(raw, size_limit_of)
+}
+
+/// Reads `memory-limit = "5M"` of a file of settings.
+///
+/// # Errors
+/// As [`memory_limit_of`], with the place.
+pub fn memory_limit(raw: Spanned<toml::Value>) -> Result<Bytes, Mistake> {
+    written(raw, memory_limit_of)
+}
+
+fn written(
+    raw: Spanned<toml::Value>,
+    read: fn(&str) -> Result<Bytes, String>,
+) -> Result<Bytes, Mistake> {
     let text = match raw.get_ref() {
         toml::Value::String(size) => size.clone(),
         other => other.to_string(),
     };
-    size_limit_of(&text).map_err(|why| (raw.span(), why))
+    read(&text).map_err(|why| (raw.span(), why))
 }
 
 /// The games of a check (rule `match`).

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::judge::settings::Files;
 use crate::judge::{Judge, file_sha256, program_sha256};
 use crate::model::entry_report::{EngineOfFile, EntryReport};
 use crate::model::evidence::Limits;
@@ -73,6 +74,15 @@ pub struct SettingsRecord {
     pub strict: bool,
     /// Probes that can only advise were left out.
     pub quick: bool,
+    /// The most bytes of an entry.
+    #[serde(default = "limit_4k")]
+    pub size_limit: Bytes,
+    /// The most memory of an entry, where the event has such a rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_limit: Option<Bytes>,
+    /// ELF executables alone were taken.
+    #[serde(default)]
+    pub elf_only: bool,
     /// Limits in milliseconds: start-up, answer, quit, grace.
     pub limits_ms: [u64; 4],
     /// The games of rule `match`: `as usual`, `off` or a number of pairs.
@@ -138,6 +148,11 @@ pub struct FindingRecord {
     pub waived: Option<serde_json::Value>,
 }
 
+/// The limit of a receipt that does not name one.
+fn limit_4k() -> Bytes {
+    Bytes::LIMIT_4K
+}
+
 impl Receipt {
     /// The receipt of what was judged just now.
     #[must_use]
@@ -164,6 +179,9 @@ impl Receipt {
             settings: SettingsRecord {
                 strict: settings.strict,
                 quick: settings.quick,
+                size_limit: settings.size_limit,
+                memory_limit: settings.memory_limit,
+                elf_only: settings.files == Files::ElfOnly,
                 limits_ms: limits_ms(&settings.limits),
                 games: settings.games.to_string(),
                 games_limit_ms: whole_millis(settings.games_limit),

@@ -8,6 +8,7 @@ use crate::judge::{EntryDigest, file_sha256, program_sha256};
 use crate::model::entry_report::EngineOfFile;
 use crate::model::evidence::Limits;
 use crate::model::text::{escape, shown};
+use crate::model::units::Bytes;
 use crate::model::verdict::{Status, Verdict};
 
 /// An error in reading a receipt.
@@ -69,9 +70,14 @@ pub fn read(path: &Path, text: &str) -> Result<Receipt, ReceiptError> {
     Ok(receipt)
 }
 
-/// Compares a receipt with an entry as it is now, and with the allow-list in force.
+/// Compares a receipt with an entry as it is now, and with the allow-list and the limit on its size in force.
 #[must_use]
-pub fn compare(receipt: &Receipt, digest: &EntryDigest, list_sha256: &str) -> Comparison {
+pub fn compare(
+    receipt: &Receipt,
+    digest: &EntryDigest,
+    list_sha256: &str,
+    size_limit: Bytes,
+) -> Comparison {
     let mut broken = Vec::new();
     let of_file = |entry: &&EntryRecord| entry.sha256.is_some() && entry.sha256 == digest.sha256;
     // Of one file with several configurations, the one with this configuration and this engine of it.
@@ -122,6 +128,14 @@ pub fn compare(receipt: &Receipt, digest: &EntryDigest, list_sha256: &str) -> Co
     if receipt.allowlist_sha256 != list_sha256 {
         broken.push("it was judged by another allow-list than the one in force here".to_owned());
     }
+    if let Some(bytes) = entry.bytes.filter(|bytes| *bytes > size_limit)
+        && receipt.settings.size_limit > size_limit
+    {
+        broken.push(format!(
+            "it was judged with --size-limit {}: its {} bytes are more than the {} that are in force here (--size-limit)",
+            receipt.settings.size_limit.0, bytes.0, size_limit.0
+        ));
+    }
     Comparison { verdict: Some(entry.verdict), broken, notes: notes(receipt, entry) }
 }
 
@@ -154,9 +168,26 @@ fn notes(receipt: &Receipt, entry: &EntryRecord) -> Vec<String> {
     if receipt.settings.quick {
         notes.push("judged with --quick".to_owned());
     }
-    if receipt.settings.strict {
-        notes.push("judged with --strict".to_owned());
+    let settings = &receipt.settings;
+    let mut others = Vec::new();
+    if settings.strict {
+        others.push("--strict".to_owned());
     }
+    if settings.size_limit != Bytes::LIMIT_4K {
+        others.push(format!("--size-limit {}", settings.size_limit.0));
+    }
+    if let Some(limit) = settings.memory_limit {
+        others.push(format!("--memory-limit {}", limit.0));
+    }
+    if settings.elf_only {
+        others.push("--elf-only".to_owned());
+    }
+    if settings.lazy_memory {
+        others.push("--lazy-memory".to_owned());
+    }
+    let devices =
+        settings.devices.iter().map(|class| format!("--devices {}", escape(class.as_bytes(), 20)));
+    notes.extend(others.into_iter().chain(devices).map(|option| format!("judged with {option}")));
     for found in entry.findings.iter().filter(|found| found.waived.is_some()) {
         notes.push(format!("{}: {}", found.rule, found.summary));
     }
@@ -190,7 +221,7 @@ mod tests {
     #[test]
     fn it_holds_for_the_same_bytes_under_the_same_list() {
         let receipt = receipt();
-        let same = compare(&receipt, &digest(), &receipt.allowlist_sha256);
+        let same = compare(&receipt, &digest(), &receipt.allowlist_sha256, Bytes::LIMIT_4K);
         assert_eq!((same.verdict, same.broken.len()), (Some(Verdict::Rejected), 0), "{same:?}");
     }
 
@@ -210,7 +241,7 @@ mod tests {
             (beside, list, "1 other thing"),
             (digest(), "00", "another allow-list"),
         ] {
-            let found = compare(&receipt, &digest, list);
+            let found = compare(&receipt, &digest, list, Bytes::LIMIT_4K);
             assert_eq!(found.broken.len(), 1, "{found:?}");
             assert!(found.broken[0].contains(part), "{found:?}");
         }
@@ -230,28 +261,44 @@ mod tests {
             ..digest()
         };
         receipt.entries[0].engines_json_sha256.clone_from(&config);
-        let silent = compare(&receipt, &with("Good"), &list);
+        let silent = compare(&receipt, &with("Good"), &list, Bytes::LIMIT_4K);
         assert!(silent.broken[0].contains("does not say which engine"), "{silent:?}");
         receipt.entries[0].engine = engine("Good");
-        assert!(compare(&receipt, &with("Good"), &list).broken.is_empty());
-        let fat = compare(&receipt, &with("Fat"), &list);
+        assert!(compare(&receipt, &with("Good"), &list, Bytes::LIMIT_4K).broken.is_empty());
+        let fat = compare(&receipt, &with("Fat"), &list, Bytes::LIMIT_4K);
         assert_eq!(fat.broken, ["it is for the engine \"Good\" of engines.json"]);
         // Of both, each is found.
         receipt.entries.push(receipt.entries[0].clone());
         receipt.entries[1].engine = engine("Fat");
-        assert!(compare(&receipt, &with("Fat"), &list).broken.is_empty());
+        assert!(compare(&receipt, &with("Fat"), &list, Bytes::LIMIT_4K).broken.is_empty());
     }
 
     #[test]
     fn other_limits_and_another_build_are_noted() {
         let mut receipt = receipt();
         let list = receipt.allowlist_sha256.clone();
-        let usual = compare(&receipt, &digest(), &list).notes;
+        let usual = compare(&receipt, &digest(), &list, Bytes::LIMIT_4K).notes;
         receipt.settings.limits_ms[0] = 1;
         receipt.settings.games = "off".into();
         receipt.gate4k.sha256 = "00".repeat(32);
-        let notes = compare(&receipt, &digest(), &list).notes;
+        let notes = compare(&receipt, &digest(), &list, Bytes::LIMIT_4K).notes;
         assert_eq!(notes.len(), usual.len() + 3, "{notes:?}");
+    }
+
+    #[test]
+    fn a_receipt_by_another_limit_on_size_holds_only_for_what_is_within_this_one() {
+        let mut receipt = receipt();
+        let list = receipt.allowlist_sha256.clone();
+        let larger = Bytes(65_536);
+        receipt.settings.size_limit = larger;
+        receipt.entries[0].bytes = Some(Bytes(4096));
+        let within = compare(&receipt, &digest(), &list, Bytes::LIMIT_4K);
+        assert!(within.broken.is_empty(), "{:?}", within.broken);
+        assert!(within.notes.contains(&"judged with --size-limit 65536".to_owned()));
+        receipt.entries[0].bytes = Some(Bytes(4097));
+        assert!(compare(&receipt, &digest(), &list, larger).broken.is_empty());
+        let over = compare(&receipt, &digest(), &list, Bytes::LIMIT_4K).broken;
+        assert!(matches!(&*over, [one] if one.contains("4097 bytes")), "{over:?}");
     }
 
     #[test]

@@ -88,17 +88,23 @@ fn without_our_colours(text: &str) -> String {
 
 /// Markdown without its blocks of code, in which nothing is active; a stranger's line could only end one too early.
 fn outside_of_fences(text: &str) -> String {
-    let mut inside = false;
+    let mut fence = None;
     let mut out = String::new();
     for line in text.lines() {
-        if line.trim_start().starts_with("```") {
-            inside = !inside;
-        } else if !inside {
-            out.push_str(line);
-            out.push('\n');
+        let rest = line.trim_start();
+        let ticks = rest.bytes().take_while(|byte| *byte == b'`').count();
+        match fence {
+            None if ticks >= 3 => fence = Some(ticks),
+            // A fence is closed by one of its length or more, with nothing behind it (CommonMark 0.31, 4.5).
+            Some(opened) if ticks >= opened && rest.trim_end().len() == ticks => fence = None,
+            Some(_) => {}
+            None => {
+                out.push_str(line);
+                out.push('\n');
+            }
         }
     }
-    assert!(!inside, "a block does not end: {text}");
+    assert_eq!(fence, None, "a block does not end: {text}");
     out
 }
 

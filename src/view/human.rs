@@ -14,7 +14,7 @@ use super::weight::{Weight, is_told};
 use crate::model::entry_report::{ConfigFinding, EntryReport};
 use crate::model::rule::Kind;
 use crate::model::text::shown;
-use crate::model::verdict::{Finding, Status, Verdict};
+use crate::model::verdict::{Finding, Status, Verdict, WAIVED};
 
 /// Columns of a finding before its summary: status, rule and section with two blanks around each.
 const COLUMNS: usize = 2 + 9 + 2 + 18 + 2 + 8 + 2;
@@ -192,6 +192,8 @@ fn finding(page: &mut String, found: &Finding, look: Look) {
     summary_of(page, found, look);
     let evidence = match found.status {
         Status::Fail | Status::Undecided => true,
+        // The line of a waiver is what its reader may want to change.
+        Status::Advice if found.evidence.contains_key(WAIVED) => true,
         Status::Pass | Status::Advice | Status::Skipped => look.verbose,
     };
     if evidence {
@@ -255,7 +257,7 @@ mod tests {
     use crate::model::entry_report::StartTimes;
     use crate::model::entry_report::tests::{config_finding, report};
     use crate::model::rule::{RULES, RuleId};
-    use crate::model::verdict::{LEFT_OUT, WAIVED};
+    use crate::model::verdict::LEFT_OUT;
 
     fn plain(report: &EntryReport, width: usize, verbose: bool) -> String {
         let page = entry(report, Look { verbose, ..Look::of_width(width) });

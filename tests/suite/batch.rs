@@ -82,7 +82,9 @@ impl Place {
     fn kept(&self) -> Vec<PathBuf> {
         let folder = self.home.path().join("cache/gate4k/check-2");
         let found = fs::read_dir(folder).into_iter().flatten();
-        found.map(|file| file.unwrap().path()).collect()
+        let results = found.map(|file| file.unwrap().path());
+        // Beside the results lies the key that they are summed with.
+        results.filter(|path| path.file_name().is_some_and(|name| name != "key")).collect()
     }
 }
 

@@ -50,6 +50,7 @@ fn a_start_that_other_programs_kept_back_is_judged_again_when_they_have_ended() 
     });
     let output = Command::new(env!("CARGO_BIN_EXE_gate4k"))
         .args(["check", "--quick", "--format=json", "--startup-limit=3s", "--jobs=1"])
+        .env("GATE4K_ON_BUSY_HOST", "judge-again")
         .arg(&entry)
         .stdin(Stdio::null())
         .output()

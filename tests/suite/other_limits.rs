@@ -63,9 +63,29 @@ fn an_event_with_more_room_takes_larger_entries() {
     assert!(told.contains("gate4k.toml:1:14") && told.contains("\"much\""), "{told}");
 }
 
+fn who_uses_more_memory_than_the_event_allows_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let entry = "accept/python3";
+    let roomy = check(folder.path(), &["--memory-limit=1G"], entry);
+    assert_eq!(roomy["verdict"], "accepted", "{roomy:#}");
+    // Python alone takes more.
+    let over = check(folder.path(), &["--memory-limit=2M"], entry);
+    assert_eq!((over["verdict"].as_str(), &*status(&over, "startup")), (Some("rejected"), "fail"));
+    let findings = over["findings"].as_array().unwrap();
+    let startup = findings.iter().find(|finding| finding["rule"] == "startup").unwrap();
+    let summary = startup["summary"].as_str().unwrap();
+    assert!(summary.contains("this event allows 2 MiB"), "{startup:#}");
+    fs::write(folder.path().join("gate4k.toml"), "memory-limit = \"2M\"\n").unwrap();
+    assert_eq!(check(folder.path(), &[], entry)["verdict"], "rejected");
+    // More than a host can spare is no rule that it could hold.
+    fs::write(folder.path().join("gate4k.toml"), "memory-limit = \"1024T\"\n").unwrap();
+    assert_eq!(check(folder.path(), &[], entry)["verdict"], "accepted");
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow an_event_for_elf_files_takes_no_script [Landlock, Python3],
         slow an_event_with_more_room_takes_larger_entries [Landlock],
+        slow who_uses_more_memory_than_the_event_allows_fails [Landlock, Python3],
     ]
 }

@@ -14,6 +14,7 @@ use crate::event::standings::{Place, Standings};
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::{all, counted};
+use crate::sandbox::timing::{self, TimingFact};
 use crate::view::{event_ratings, standings, text};
 
 /// The event's state by its journal, with a note where its end is torn.
@@ -84,6 +85,19 @@ fn state(ledger: &Ledger) -> String {
     }
 }
 
+/// Matters of this host by which times differ from game to game, in a line; none where it has none of them.
+fn unsteady_times(facts: &[TimingFact]) -> Option<String> {
+    let unsteady = facts.iter().filter(|fact| fact.fix.is_some());
+    let named: Vec<String> =
+        unsteady.map(|fact| format!("{} ({})", fact.name, fact.what)).collect();
+    (!named.is_empty()).then(|| {
+        format!(
+            "times could be steadier on this host: {}; `gate4k doctor` has the commands",
+            all(&named)
+        )
+    })
+}
+
 /// How far it is.
 pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
     let (ledger, torn) = match ledger(config) {
@@ -135,6 +149,11 @@ pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Ex
         writeln!(out, "line {} is being written, or was torn", torn.line)?;
     }
     writeln!(out, "{}", state(&ledger))?;
+    if ledger.winner.is_none()
+        && let Some(line) = unsteady_times(&timing::facts())
+    {
+        writeln!(out, "{line}")?;
+    }
     for table in tables(config, &ledger).iter().filter(|table| !table.rows.is_empty()) {
         write!(out, "\n{}", standings::text(table, text::width()))?;
     }
@@ -205,4 +224,19 @@ pub(super) fn export(
         }
     }
     Ok(Exit::Success)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_could_be_steadier_is_named() {
+        let fact = |name, what: &str, fix| TimingFact { name, what: what.to_owned(), fix };
+        let quiet = fact("smt", "each processor is a core", None);
+        assert_eq!(unsteady_times(std::slice::from_ref(&quiet)), None);
+        let swap = fact("swap", "2 in use", Some("swapoff -a"));
+        let line = unsteady_times(&[quiet, swap]).unwrap();
+        assert!(line.contains("swap (2 in use)") && !line.contains("smt"), "{line}");
+    }
 }

@@ -16,7 +16,7 @@ use super::tiebreak::{CHAINS, Chain};
 use crate::game::adjudicate::DrawRule;
 use crate::game::clock::TimeControl;
 use crate::game::end::Material;
-use crate::judge::settings::{Files, size_limit};
+use crate::judge::settings::{Files, memory_limit, size_limit};
 use crate::judge::waiver::{RawWaiver, Waiver};
 use crate::model::game::listed::RoundGame;
 use crate::model::source_place::{Misplaced, Mistake, nearest};
@@ -77,6 +77,8 @@ pub struct Config {
     pub files: Files,
     /// The most bytes of an entry.
     pub size_limit: Bytes,
+    /// The most memory of an entry, where the event has such a rule.
+    pub memory_limit: Option<Bytes>,
     /// An allow-list in place of the one built in.
     pub allowlist: Option<PathBuf>,
     /// The time control.
@@ -138,6 +140,7 @@ struct Raw {
     #[serde(default)]
     elf_only: bool,
     size_limit: Option<Spanned<toml::Value>>,
+    memory_limit: Option<Spanned<toml::Value>>,
     allowlist: Option<PathBuf>,
     time_control: Spanned<TimeControl>,
     #[serde(default, with = "time")]
@@ -285,6 +288,7 @@ impl Config {
             admit_undecided: raw.admit_undecided,
             files: Files::of(raw.elf_only),
             size_limit: raw.size_limit.map_or(Ok(Bytes::LIMIT_4K), size_limit)?,
+            memory_limit: raw.memory_limit.map(memory_limit).transpose()?,
             allowlist: raw.allowlist.map(|list| here.join(list)),
             control,
             margin: raw.margin,

@@ -28,6 +28,7 @@ pub(super) struct Raw {
     pub(super) admit_undecided: Option<bool>,
     pub(super) elf_only: Option<bool>,
     pub(super) size_limit: Option<toml::Value>,
+    pub(super) memory_limit: Option<toml::Value>,
     pub(super) allowlist: Option<PathBuf>,
     pub(super) time_control: Option<TimeControl>,
     pub(super) margin: Option<String>,

@@ -13,6 +13,8 @@ use crate::model::verdict::{Finding, Status};
 
 /// A reason why a failure may be this host's and not the entry's.
 pub(crate) struct Excuse {
+    /// True if the entry took more than the event allows: the failure stands, and this is why.
+    pub(crate) over_limit: bool,
     /// In words, to stand after the failure's summary.
     pub(crate) why: String,
     /// The next step.
@@ -26,7 +28,9 @@ pub(crate) fn excused(mut finding: Finding, excuse: Option<Excuse>) -> Finding {
     let Some(excuse) = excuse.filter(|_| finding.status == Status::Fail) else {
         return finding;
     };
-    finding.status = Status::Undecided;
+    if !excuse.over_limit {
+        finding.status = Status::Undecided;
+    }
     finding.summary = format!("{}; {}", finding.summary, excuse.why);
     finding.help = excuse.help;
     finding.with("host", excuse.evidence)
@@ -84,12 +88,16 @@ pub(crate) fn refused(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> 
     if asked.is_empty() {
         return None;
     }
+    if let Some(excess) = over_limit(refusals, host) {
+        return Some(excess);
+    }
     let still = refusals.iter().find_map(|refusal| match &refusal.what {
         Resource::StillTaking(size) => Some(size.human()),
         _ => None,
     });
     let has = format!("{} of memory and {} processors", host.memory.human(), host.cpus);
     Some(Excuse {
+        over_limit: false,
         why: match still {
             Some(size) => format!(
                 "it still took memory when the time was over, {size} by then; this host has {has}"
@@ -101,6 +109,28 @@ pub(crate) fn refused(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> 
         },
         help: help(refusals, host),
         evidence: json!({"refused": asked, "host": has}),
+    })
+}
+
+/// The reason of a failure where the entry was killed for using more memory than the event's own rule allows.
+fn over_limit(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> {
+    let limit = host.memory_limit?;
+    let used = refusals.iter().find_map(|refusal| match refusal.what {
+        Resource::Used(size) => Some(size),
+        _ => None,
+    })?;
+    Some(Excuse {
+        over_limit: true,
+        why: format!(
+            "it was killed with {} of memory in use at once, and this event allows {}",
+            used.human(),
+            limit.human()
+        ),
+        help: format!(
+            "let the entry, with all programs that it starts and all files that it writes, do with {}",
+            limit.human()
+        ),
+        evidence: json!({"memory_limit": limit, "used": used}),
     })
 }
 
@@ -166,6 +196,7 @@ pub(crate) fn missing_command(run: &Run, host: &HostFacts) -> Option<Excuse> {
             || launch.as_ref().is_some_and(|words| words.contains(name))
     })?;
     Some(Excuse {
+        over_limit: false,
         why: format!("it asked for {name}, which is allowed and which this host does not have"),
         help: format!("install {name} (`gate4k doctor` names the package) and check again"),
         evidence: json!({"missing_command": name}),
@@ -178,6 +209,7 @@ pub(crate) fn missing_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse>
         .into_iter()
         .find(|name| matches!(policy.library(name), LibraryWord::Allowed(_)))?;
     Some(Excuse {
+        over_limit: false,
         why: format!(
             "it asked for {name}, which is allowed and which it did not find on this host"
         ),
@@ -195,6 +227,7 @@ pub(crate) fn missing_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse>
 pub(crate) fn broken_by_layer(run: &Run, host: &HostFacts) -> Option<Excuse> {
     if let Some((_, words)) = gaps(host).next() {
         return Some(Excuse {
+            over_limit: false,
             why: format!("but on this host {words}"),
             help: "run `gate4k doctor` for the fix, and check again".into(),
             evidence: json!({"layer": words}),
@@ -203,6 +236,7 @@ pub(crate) fn broken_by_layer(run: &Run, host: &HostFacts) -> Option<Excuse> {
     if !host.lowered_limits.is_empty() {
         let lowered = host.lowered_limits.join(", ");
         return Some(Excuse {
+            over_limit: false,
             why: format!("but its limits are lower here than they should be: {lowered}"),
             help: "raise them where gate4k is started (`ulimit`; LimitNOFILE= and its like in a systemd \
                    unit), and check again"
@@ -219,6 +253,7 @@ pub(crate) fn broken_by_layer(run: &Run, host: &HostFacts) -> Option<Excuse> {
                 .any(|root| Path::new(&open.path).starts_with(root))
     })?;
     (mount.is_none_or(|layer| layer.state != State::Enforced)).then(|| Excuse {
+        over_limit: false,
         why: format!(
             "it wrote to {}, which this host cannot make private without a mount namespace",
             path.path

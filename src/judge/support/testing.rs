@@ -116,6 +116,7 @@ pub(crate) fn host() -> HostFacts {
         kernel: "6.18".into(),
         cpus: 2,
         memory: Bytes(8 << 30),
+        memory_limit: None,
         overcommit: Overcommit::Heuristic,
         layers: [
             LayerName::Landlock,

@@ -18,6 +18,9 @@ pub struct HostFacts {
     pub cpus: usize,
     /// Physical memory.
     pub memory: Bytes,
+    /// The most that an entry may use at once by the event's own rule, where this host can spare that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_limit: Option<Bytes>,
     /// How the kernel answers to more than it has (`vm.overcommit_memory`).
     pub overcommit: Overcommit,
     /// What was enforced, layer by layer.

@@ -99,7 +99,8 @@ fn every_way_between_two_entries_is_shown_outside() {
                 let role = param.split(' ').nth(1).unwrap().to_owned();
                 let path = dir.path().join(role);
                 super::write_program(&path, &Program::get().told(&attack, &param));
-                Command::new(&path).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap()
+                let mut half = Command::new(&path);
+                super::started(half.stdin(Stdio::null()).stdout(Stdio::piped()))
             });
             let [_, hearing] =
                 children.map(|child| String::from_utf8(child.wait_with_output().unwrap().stdout));

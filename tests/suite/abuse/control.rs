@@ -63,18 +63,8 @@ fn run(attack: &Attack, entry: &Path, work: &Path, user: Option<u32>) -> String 
     if let Some(user) = user {
         command.uid(user).gid(user);
     }
+    let mut child = super::started(&mut command);
     let deadline = Instant::now() + Duration::from_secs(60);
-    let mut child = loop {
-        match command.spawn() {
-            Ok(child) => break child,
-            // Another thread has just forked, and its child has not let go of the file that was written.
-            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
-                assert!(Instant::now() < deadline, "{error}");
-                std::thread::sleep(Duration::from_millis(2));
-            }
-            Err(error) => panic!("{error}"),
-        }
-    };
     while child.try_wait().unwrap().is_none() {
         if Instant::now() > deadline {
             let _ = child.kill();

@@ -87,6 +87,23 @@ fn write_program(path: &std::path::Path, bytes: &[u8]) {
     std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
 }
 
+/// Starts a program that was written just now.
+fn started(command: &mut std::process::Command) -> std::process::Child {
+    use std::time::{Duration, Instant};
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        match command.spawn() {
+            Ok(child) => return child,
+            // Another thread has just forked, and its child has not let go of the file that was written.
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                assert!(Instant::now() < deadline, "{error}");
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
 /// A descriptor that was not meant for the entry and that nobody marked to be closed when a program starts.
 fn leave_open() -> OwnedFd {
     nix::unistd::dup(std::fs::File::open("/dev/null").unwrap()).unwrap()

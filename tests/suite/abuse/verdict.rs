@@ -54,6 +54,7 @@ impl Sound {
             kernel: capability::kernel_release(),
             cpus: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
             memory: capability::memory(),
+            memory_limit: None,
             overcommit: capability::overcommit(),
             layers: capability.layers(),
             lowered_limits: Vec::new(),
