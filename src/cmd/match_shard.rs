@@ -170,7 +170,6 @@ impl KeptGames {
         };
         let mut header: Option<Header> = None;
         let mut before = Vec::new();
-        let mut known = HashSet::new();
         let (mut journal, torn) = JournalOf::<Record>::open(path, &mut |_, record| match record {
             Record::Shard(found) if header.is_none() => {
                 header = Some(*found);
@@ -179,10 +178,6 @@ impl KeptGames {
             Record::Shard(_) => Err("it begins a second time".into()),
             Record::Host { .. } => Ok(()),
             Record::Game(Game { game, result, .. }) => {
-                let pairing = plan.pairing(game);
-                if !pairing.is_some_and(|one| shard.has(plan.unit(&one)) && known.insert(game)) {
-                    return Err(format!("game {} is none that is due", game + 1));
-                }
                 before.push((game, result));
                 Ok(())
             }
@@ -206,6 +201,14 @@ impl KeptGames {
                     let words = format!("{path} is of another match: {what}; name another journal");
                     return Err(configuration(words).into());
                 }
+            }
+        }
+        let mut known = HashSet::new();
+        for (game, _) in &before {
+            let own = plan.pairing(*game).is_some_and(|one| shard.has(plan.unit(&one)));
+            if !own || !known.insert(*game) {
+                let what = format!("game {} is none that is due there", game + 1);
+                return Err(JournalError::Foreign { path: path.to_owned(), what }.into());
             }
         }
         let name = nix::unistd::gethostname().unwrap_or_default().to_string_lossy().into_owned();

@@ -199,9 +199,13 @@ fn a_test_over_shards_ends_where_one_machine_ends() {
         .collect();
     let merged = merge(&table, &journals, &[]);
     assert_eq!(merged.status.code(), Some(0), "{}", err(&merged));
-    assert_eq!(err_of(&merged.stdout), one);
+    // One machine also finishes the game that it has begun meanwhile.
+    let told = err_of(&merged.stdout);
+    let games = told.split("\n\n").next().unwrap();
+    assert!(one.starts_with(games) && games.lines().count() < 20, "{told}");
+    assert_eq!(told.lines().last(), one.lines().last());
     assert!(err(&merged).contains("not counted"), "{}", err(&merged));
-    assert_eq!(masked(&table, "merged.pgn"), masked(&table, "one.pgn"));
+    assert!(masked(&table, "one.pgn").starts_with(&masked(&table, "merged.pgn")));
     // Behind a gap nothing is decided.
     let merged = merge(&table, &journals[1..], &["--partial"]);
     assert!(err_of(&merged.stdout).contains("not decided"), "{}", err_of(&merged.stdout));
