@@ -211,6 +211,9 @@ pub struct CheckArgs {
     /// Print the settings in force, as a gate4k.toml, and judge nothing
     #[arg(long)]
     pub dump_config: bool,
+    /// Print the allow-list that is built in, as a file for --allowlist, and judge nothing
+    #[arg(long)]
+    pub dump_allowlist: bool,
     /// Judge again whenever an entry is saved, until it is interrupted
     #[arg(long, conflicts_with_all = ["receipt", "changed_since"])]
     pub watch: bool,
@@ -276,7 +279,7 @@ pub struct VerifyArgs {
     /// An allow-list in place of the one built in
     #[arg(long, value_name = "FILE")]
     pub allowlist: Option<PathBuf>,
-    /// The most bytes that the event takes (64K, 5M); 4096 if nothing says otherwise
+    /// The most bytes that the event takes (64K, 5M); by gate4k.toml, or 4096, if not given
     #[arg(long, value_name = "SIZE", value_parser = size_limit_of)]
     pub size_limit: Option<Bytes>,
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::event::config::Like;
+
 /// `gate4k event`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum EventCommand {
@@ -55,9 +57,40 @@ pub struct NewArgs {
     /// A directory with one file or directory an entry
     #[arg(long, value_name = "DIR")]
     pub entries: PathBuf,
+    /// The event of the rules that it is like
+    #[arg(long, value_name = "EVENT", default_value = "4k")]
+    pub like: NewLike,
     /// The file to write; it must not be there yet
     #[command(flatten)]
     pub file: EventFile,
+}
+
+/// The events that `gate4k event new` can write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum NewLike {
+    /// The 4k event.
+    #[value(name = "4k")]
+    FourK,
+    /// The Swiss.
+    Swiss,
+    /// The Cup.
+    Cup,
+    /// The Cup by its older rules.
+    CupOlder,
+    /// A season of nTCEC.
+    Ntcec,
+}
+
+impl From<NewLike> for Like {
+    fn from(like: NewLike) -> Like {
+        match like {
+            NewLike::FourK => Like::FourK,
+            NewLike::Swiss => Like::Swiss,
+            NewLike::Cup => Like::Cup,
+            NewLike::CupOlder => Like::CupOlder,
+            NewLike::Ntcec => Like::Ntcec,
+        }
+    }
 }
 
 /// `gate4k event run`.

@@ -21,6 +21,7 @@ use crate::judge::{Judge, Progress};
 use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::exit::Exit;
 use crate::model::text::shown;
+use crate::policy::allowlist::BUILT_IN;
 use crate::receipt::document::Receipt;
 use crate::receipt::sign::{self, Signer};
 use crate::view::table::Row;
@@ -61,6 +62,10 @@ fn watched(args: &CheckArgs) -> anyhow::Result<Watched> {
 }
 
 fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+    if args.dump_allowlist {
+        out.write_all(BUILT_IN.as_bytes())?;
+        return Ok(Exit::Success);
+    }
     let choice = match Choice::of(args) {
         Ok(choice) => choice,
         Err(error) => {

@@ -229,6 +229,11 @@ fn read_config(
     if let Some(path) = &args.config {
         return Ok(Config::load(path)?);
     }
+    nearest(here)
+}
+
+/// The configuration that decides for a folder; the event's own where there is none.
+pub(super) fn nearest(here: &Path) -> anyhow::Result<Config> {
     Ok(match Config::find(here) {
         Some(path) => Config::load(&relative(&path, here))?,
         None => Config::none(),
@@ -297,7 +302,7 @@ fn gate_settings(args: &CheckArgs, config: &Config) -> Settings {
 }
 
 /// The entries behind the command line, or else behind the configuration.
-fn named(paths: &[PathBuf], config: &Config) -> Vec<PathBuf> {
+pub(super) fn named(paths: &[PathBuf], config: &Config) -> Vec<PathBuf> {
     let listed = |path: &Path| {
         let same = |folder: &PathBuf| {
             folder.canonicalize().ok().is_some_and(|it| path.canonicalize().ok() == Some(it))

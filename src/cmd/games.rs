@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::tell;
-use crate::event::journal::record::StageStarted;
+use crate::event::journal::record::{Bye, StageStarted};
 use crate::event::journal::{self, JournalError, Record};
 use crate::event::pgn_source::{PgnError, PgnSource};
 use crate::event::stage::Format;
@@ -30,6 +30,8 @@ pub(super) enum Told<'a> {
     Game(&'a ListedGame),
     /// A stage of a journal that is wanted alone, with its format: the games of this file so far are not.
     Stage(Option<Format>),
+    /// A bye in a stage of a journal.
+    Bye(&'a Bye),
     /// The file with this number has ended.
     End,
 }
@@ -39,7 +41,7 @@ fn of_journal(file: &Path, stages: &Stages, take: &mut dyn FnMut(Told<'_>)) -> R
     let mut event = String::new();
     let mut formats = BTreeMap::new();
     let mut begun: Vec<StageStarted> = Vec::new();
-    journal_games::read(file, "stage-started", &mut |record| {
+    journal_games::read(file, &["stage-started", "bye"], &mut |record| {
         match record {
             Record::Header(header) => {
                 formats = config::formats(&header.settings);
@@ -52,15 +54,20 @@ fn of_journal(file: &Path, stages: &Stages, take: &mut dyn FnMut(Told<'_>)) -> R
                     Stages::Named(name) => *name == started.name,
                 };
                 if alone {
-                    take(Told::Stage(formats.get(&started.name).copied()));
+                    take(Told::Stage(formats.get(&started.name).cloned()));
                 }
                 begun.push(started);
+            }
+            Record::Bye(bye)
+                if begun.get(bye.stage).is_some_and(|stage| is_wanted(stages, stage)) =>
+            {
+                take(Told::Bye(&bye));
             }
             Record::GameFinished(game) => {
                 let stage = begun
                     .get(game.stage)
                     .ok_or_else(|| format!("the game {} belongs to no stage", game.id))?;
-                if !matches!(stages, Stages::Named(name) if *name != stage.name) {
+                if is_wanted(stages, stage) {
                     let listed = journal_games::listed(&event, stage, &game)
                         .ok_or_else(|| format!("the moves of {} are not legal", game.id))?;
                     take(Told::Game(&listed));
@@ -80,6 +87,10 @@ fn of_journal(file: &Path, stages: &Stages, take: &mut dyn FnMut(Told<'_>)) -> R
         return Err(Exit::Usage);
     }
     Ok(())
+}
+
+fn is_wanted(stages: &Stages, stage: &StageStarted) -> bool {
+    !matches!(stages, Stages::Named(name) if *name != stage.name)
 }
 
 fn journal_told(error: &JournalError) -> Exit {
@@ -102,7 +113,7 @@ pub(super) fn each(
                 match told {
                     Told::Game(_) => games += 1,
                     Told::Stage(_) => games = 0,
-                    Told::End => {}
+                    Told::Bye(_) | Told::End => {}
                 }
                 take(told, number);
             })?;

@@ -93,6 +93,7 @@ fn is_for_people(command: &Command) -> bool {
             };
             args.entry.format != EntryFormat::Json
                 && !args.dump_config
+                && !args.dump_allowlist
                 && !args.report.iter().any(report)
         }
         Command::Size(args) => args.entry.format != EntryFormat::Json,

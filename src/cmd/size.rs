@@ -102,7 +102,10 @@ fn hints(judge: &Judge, path: &std::path::Path, out: &mut impl Write) -> anyhow:
         writeln!(out, "  {number:>2}. {:>4} {unit} less: {}", hint.saves, hint.what)?;
     }
     if found.is_empty() {
-        writeln!(out, "  no other packing or form of the stub that was tried saves a byte")?;
+        writeln!(
+            out,
+            "  no other packing or form of the stub that was tried saves a byte; a source is packed by `gate4k pack`"
+        )?;
     }
     writeln!(out)?;
     Ok(())

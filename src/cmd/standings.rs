@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::games::{self, Stages, Told};
 use crate::cli::{StandingsArgs, StandingsFormat};
 use crate::event::field::FieldBuilder;
-use crate::event::stage::Format;
 use crate::event::standings::{Standings, TieOfTwo};
 use crate::model::exit::Exit;
 use crate::model::game::ending::Termination;
@@ -17,7 +16,7 @@ use crate::view::{standings, text};
 pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let stages = args.stage.clone().map_or(Stages::Last, Stages::Named);
     let (mut all, mut file) = (FieldBuilder::default(), FieldBuilder::default());
-    let (mut format, mut annulled) = (None, Vec::new());
+    let (mut format, mut annulled, mut byes) = (None, Vec::new(), Vec::new());
     let read = games::each(&args.files, &stages, |told, number| match told {
         Told::Game(game) => {
             if let Termination::Annulled(reason) = &game.record.ending.reason {
@@ -29,9 +28,11 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
         }
         Told::Stage(of) => {
             annulled.clear();
+            byes.clear();
             file = FieldBuilder::default();
             format = of;
         }
+        Told::Bye(bye) => byes.push(bye.clone()),
         Told::End => all.append(std::mem::take(&mut file)),
     });
     if let Err(exit) = read {
@@ -39,12 +40,13 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
     }
     let mut counted = {
         let mut field = all.finish();
+        byes.iter().for_each(|bye| field.give_bye(&bye.engine, bye.points()));
         if let Some(limit) = args.crash_limit {
             field.disqualify_after(limit.get());
         }
         // Only a journal by itself tells what its two engines play for.
         match format {
-            Some(Format::DoubleRoundRobins(_)) if args.files.len() == 1 => {
+            Some(format) if !format.is_match() && args.files.len() == 1 => {
                 Standings::with(&field, args.tiebreaks, TieOfTwo::Broken)
             }
             _ => Standings::of(&field, args.tiebreaks),

@@ -3,8 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::{tell, with_causes};
-use crate::batch::discover;
+use super::{choice, tell, with_causes};
 use crate::cli::VerifyArgs;
 use crate::judge::error::CheckError;
 use crate::judge::settings::Settings;
@@ -39,13 +38,17 @@ struct Read {
 fn compare(args: &VerifyArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let receipts =
         args.receipts.iter().map(|path| read(path, args)).collect::<anyhow::Result<Vec<Read>>>()?;
+    let here = std::env::current_dir().unwrap_or_else(|_| ".".into());
+    // By what `check` goes by here.
+    let config = choice::nearest(&here)?;
     let judge = Judge::open(Settings {
         engines_json: args.engines_json.clone(),
         name: args.name.clone(),
-        allowlist: args.allowlist.clone(),
+        allowlist: args.allowlist.clone().or_else(|| config.allowlist.clone()),
         ..Settings::default()
     })?;
-    let entries = discover::entries(&args.entry);
+    let limit = args.size_limit.unwrap_or(config.size_limit);
+    let entries = choice::named(std::slice::from_ref(&args.entry), &config);
     let mut outcomes = Vec::new();
     let mut holding = 0;
     let mut digests = Vec::new();
@@ -59,7 +62,6 @@ fn compare(args: &VerifyArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
             }
             Err(error) => return Err(error.into()),
         };
-        let limit = args.size_limit.unwrap_or(Bytes::LIMIT_4K);
         let (holds, exit) = one(entry, &digest, &receipts, (judge.list_sha256(), limit), out)?;
         holding += usize::from(holds);
         outcomes.push(exit);

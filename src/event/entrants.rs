@@ -1,12 +1,14 @@
-//! Entries on their way into the event: judged, frozen, ready to be started (rules 4.4 and 7).
+//! Entries on their way into the event: judged, frozen, ready to be started (rules 4.4 and 7). Programs that the organisers
+//! trust are frozen alike, and neither judged nor confined.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::config::{Config, Entry, GateKind};
+use super::config::{Config, Entry, GateKind, Trusted};
 use super::journal::record::{Frozen, Receipt};
-use crate::engine::process::Start;
+use crate::engine::process::{Program, Start};
 use crate::judge::error::CheckError;
 use crate::judge::other_work::judged_when_quiet;
 use crate::judge::settings::Settings;
@@ -26,9 +28,15 @@ pub struct Entrant {
     pub name: String,
     /// What its files are.
     pub frozen: Frozen,
-    judge: Arc<Judge>,
     path: PathBuf,
-    playable: PlayableEntry,
+    kind: Kind,
+}
+
+enum Kind {
+    /// It passes the gate and plays in the sandbox.
+    Confined { judge: Arc<Judge>, playable: Box<PlayableEntry> },
+    /// A program of the organisers' own choice.
+    Trusted(Trusted),
 }
 
 /// Judges by the configuration that they are opened with, so that the host is looked at once.
@@ -85,6 +93,15 @@ impl Entrant {
         config: &Config,
         entry: &Entry,
     ) -> Result<Entrant, CheckError> {
+        if let Some(trusted) = &entry.trusted {
+            let file = sha256(read(&entry.path)?);
+            return Ok(Entrant {
+                name: entry.name.clone(),
+                frozen: Frozen { file, engines_json: None, allowlist: "none".to_owned() },
+                path: entry.path.clone(),
+                kind: Kind::Trusted(trusted.clone()),
+            });
+        }
         let judge = judges.of(config, entry)?;
         let allowlist = match &config.allowlist {
             Some(path) => sha256(read(path)?),
@@ -99,7 +116,8 @@ impl Entrant {
         let engines_json =
             submission.engines_json.as_ref().map(|json| sha256(json.text.as_bytes()));
         let frozen = Frozen { file, engines_json, allowlist };
-        Ok(Entrant { name: entry.name.clone(), frozen, judge, path: entry.path.clone(), playable })
+        let kind = Kind::Confined { judge, playable: Box::new(playable) };
+        Ok(Entrant { name: entry.name.clone(), frozen, path: entry.path.clone(), kind })
     }
 
     /// Sends it through the gate.
@@ -107,8 +125,18 @@ impl Entrant {
     /// # Errors
     /// When it cannot be judged at all, or changed meanwhile.
     pub fn admit(&self, config: &Config, progress: Progress<'_>) -> Result<Admission, CheckError> {
+        let Kind::Confined { judge, .. } = &self.kind else {
+            return Ok(Admission::Admitted(Receipt {
+                entry: self.name.clone(),
+                frozen: self.frozen.clone(),
+                verdict: "trusted".to_owned(),
+                bytes: None,
+                findings: BTreeMap::new(),
+                at: now(),
+            }));
+        };
         let report = judged_when_quiet(
-            || self.judge.assess(&self.path, self.judge.settings().jobs, progress),
+            || judge.assess(&self.path, judge.settings().jobs, progress),
             || progress("waiting for the host to be quiet"),
         )?;
         if report.sha256.as_ref() != Some(&self.frozen.file) {
@@ -143,19 +171,31 @@ impl Entrant {
     #[must_use]
     pub fn engine(&self, config: &Config) -> Arc<Engine> {
         let mut options = config.options.clone();
-        let selected = self
-            .playable
-            .submission
-            .engines_json
-            .as_ref()
-            .and_then(|json| json.selected.as_ref().ok());
-        for (name, value) in selected.map(own_options).unwrap_or_default() {
+        let (start, own, subset) = match &self.kind {
+            Kind::Confined { playable, .. } => {
+                let json = playable.submission.engines_json.as_ref();
+                let selected = json.and_then(|json| json.selected.as_ref().ok());
+                let start = Start::Entry(Arc::clone(&playable.launcher), playable.plan.clone());
+                (start, selected.map(own_options).unwrap_or_default(), UciSubset::Rule79)
+            }
+            Kind::Trusted(Trusted { arguments, options }) => {
+                let program = Program {
+                    // A name without a directory would be looked for on PATH.
+                    command: std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone()),
+                    arguments: arguments.clone(),
+                    directory: None,
+                    environment: BTreeMap::new(),
+                    memory: None,
+                };
+                (Start::Trusted(program), options.clone(), UciSubset::Full)
+            }
+        };
+        for (name, value) in own {
             if options.iter().all(|(set, _)| !set.eq_ignore_ascii_case(&name)) {
                 options.push((name, value));
             }
         }
-        let start = Start::Entry(Arc::clone(&self.playable.launcher), self.playable.plan.clone());
-        Arc::new(Engine::new(self.name.clone(), start, options, config.control, UciSubset::Rule79))
+        Arc::new(Engine::new(self.name.clone(), start, options, config.control, subset))
     }
 }
 

@@ -98,6 +98,8 @@ pub struct Field {
     /// Games by engine, as indices into `games`; annulled ones are not here.
     by_engine: Vec<Vec<u32>>,
     disqualified: Vec<bool>,
+    /// Points of byes by engine.
+    byes: Vec<HalfPoints>,
 }
 
 impl Field {
@@ -142,7 +144,15 @@ impl Field {
     /// The points of an engine.
     #[must_use]
     pub fn points(&self, engine: EngineIx) -> HalfPoints {
-        self.of(engine).map(|seen| seen.points).sum()
+        self.of(engine).map(|seen| seen.points).fold(self.byes[engine.at()], |sum, one| sum + one)
+    }
+
+    /// Gives an engine points for a bye; nothing where it has no game.
+    pub fn give_bye(&mut self, name: &str, points: HalfPoints) {
+        if let Some(engine) = self.indices().find(|engine| self.engine(*engine).name == name) {
+            let byes = &mut self.byes[engine.at()];
+            *byes += points;
+        }
     }
 
     /// How often an engine crashed, over all games, annulled ones too.
@@ -313,6 +323,7 @@ impl FieldBuilder {
         Field {
             events: self.events,
             disqualified: vec![false; engines.len()],
+            byes: vec![HalfPoints::ZERO; engines.len()],
             engines,
             games,
             by_engine,

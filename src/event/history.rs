@@ -57,7 +57,7 @@ pub fn read(files: &[PathBuf]) -> Result<(History, Vec<String>), HistoryError> {
             games += 1;
         };
         if journal::is_journal(path) {
-            journal_games::read(path, "game-finished", &mut |record| {
+            journal_games::read(path, &["game-finished"], &mut |record| {
                 if let Record::GameFinished(game) = record {
                     take(&game.white, &game.black, game.result());
                 }

@@ -80,14 +80,16 @@ impl Struck {
 /// When it cannot be read or is damaged, when a game stands in it twice, or `take` finds what cannot be.
 pub fn read(
     path: &Path,
-    wanted: &str,
+    wanted: &[&str],
     take: &mut dyn FnMut(Record) -> Result<(), String>,
 ) -> Result<(), JournalError> {
     let struck = Struck::of(path)?;
     let mut ended = HashSet::new();
     let wanted = &mut |record: &str| {
         record.starts_with("{\"game-finished\"")
-            || record.strip_prefix("{\"").is_some_and(|kind| kind.starts_with(wanted))
+            || record
+                .strip_prefix("{\"")
+                .is_some_and(|kind| wanted.iter().any(|wanted| kind.starts_with(wanted)))
     };
     journal::read_some(path, wanted, &mut |line, mut record| {
         if let Record::GameFinished(game) = &mut record {
@@ -167,11 +169,9 @@ pub(crate) mod tests {
         let mut game = finished("a", "b", at, "0-1", "e2e4 e7e5 g1f3");
         game.reason = Termination::Crash { exit: None };
         let stage = StageStarted {
-            stage: 0,
             name: "Pool".into(),
-            seats: Vec::new(),
             ratings: [("b".to_owned(), 2500)].into(),
-            book: None,
+            ..StageStarted::default()
         };
         let listed = listed("E", &stage, &game).unwrap();
         assert_eq!((listed.white.rating, listed.black.rating), (None, Some(2500)));
@@ -185,13 +185,7 @@ pub(crate) mod tests {
     #[test]
     fn a_crash_is_known_by_its_type_and_not_by_words() {
         let at = RoundGame { round: 1, game: 1 };
-        let stage = StageStarted {
-            stage: 0,
-            name: "Pool".into(),
-            seats: Vec::new(),
-            ratings: std::collections::BTreeMap::new(),
-            book: None,
-        };
+        let stage = StageStarted { name: "Pool".into(), ..StageStarted::default() };
         let mut game = finished("a", "b", at, "0-1", "e2e4");
         game.details = "White disconnects".into();
         game.reason = Termination::IllegalMove("crash".into());

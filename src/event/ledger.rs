@@ -3,16 +3,17 @@
 //! Each record is counted once, when it comes: of a game that has ended only its result and its figures stay,
 //! so that a table after each game costs no look back at the moves of all the others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
 use super::field::{Field, FieldBuilder, Game};
+use super::format::{Past, Played};
 use super::journal::record::{
-    Annulled, Decision, Fix, GameFinished, GameStarted, Header, History, Interrupted, Ply, Receipt,
-    Record, StageFinished, StageStarted, Then, Update,
+    Annulled, Bye, Decision, Fix, GameFinished, GameStarted, Header, History, Interrupted, Ply,
+    Receipt, Record, StageFinished, StageStarted, Then, Update,
 };
 use super::journal_games;
-use super::stage::Results;
+use super::schedule::Seat;
 use crate::model::game::listed::{Player, RoundGame};
 use crate::model::game::result::GameResult;
 
@@ -50,7 +51,9 @@ pub struct StageState {
     pub started: StageStarted,
     /// Its games that have ended, as standings count them.
     games: FieldBuilder,
-    results: Results,
+    /// The same as formats see them.
+    past: Past,
+    byes: Vec<Bye>,
     /// Ties that were decided.
     pub decisions: Vec<Decision>,
     /// Its outcome.
@@ -61,10 +64,12 @@ impl StageState {
     /// A stage before its first game.
     #[must_use]
     pub fn new(started: StageStarted) -> StageState {
+        let past = Past { taken: started.through.len(), ..Past::default() };
         StageState {
             started,
             games: FieldBuilder::default(),
-            results: Results::new(),
+            past,
+            byes: Vec::new(),
             decisions: Vec::new(),
             outcome: None,
         }
@@ -77,11 +82,24 @@ impl StageState {
     pub fn add(&mut self, event: &str, game: &GameFinished) -> Result<(), String> {
         let listed = journal_games::listed(event, &self.started, game)
             .ok_or_else(|| format!("the moves of {} are not legal", game.id))?;
-        if self.results.insert(game.place(), listed.record.ending.result).is_some() {
+        let result = listed.record.ending.result;
+        if self.took_place(game.place(), &game.white, &game.black, result) {
             return Err(format!("{} ends where another game has ended", game.id));
         }
         self.games.add(&listed, 0);
         Ok(())
+    }
+
+    /// Gives a place its result; whether it had one.
+    fn took_place(&mut self, at: RoundGame, white: &str, black: &str, result: GameResult) -> bool {
+        let (white, black) = (self.seat(white), self.seat(black));
+        self.past.games.insert(at, Played { at, white, black, result }).is_some()
+    }
+
+    /// The seat of an engine; one that nobody has for an engine that does not play here.
+    fn seat(&self, name: &str) -> Seat {
+        let seats = &self.started.seats;
+        Seat(seats.iter().position(|seat| seat == name).unwrap_or(usize::MAX))
     }
 
     /// Strikes out the game of a place; false where there was none.
@@ -90,19 +108,26 @@ impl StageState {
             // A place with a result that is none: nothing is due there, and it counts for nothing.
             Then::Nothing => {
                 self.games.annul(at);
-                self.results.insert(at, GameResult::Unfinished).is_some()
+                let game = self.past.games.get_mut(&at);
+                game.map(|game| game.result = GameResult::Unfinished).is_some()
             }
             Then::PlayedAgain => {
                 self.games.remove(at);
-                self.results.remove(&at).is_some()
+                self.past.games.remove(&at).is_some()
             }
         }
     }
 
-    /// Its results by place; a game that was annulled has none that counts.
+    /// Its games and byes by place; a game that was annulled has no result that counts.
     #[must_use]
-    pub fn results(&self) -> &Results {
-        &self.results
+    pub fn past(&self) -> &Past {
+        &self.past
+    }
+
+    /// The same without those who play no more.
+    #[must_use]
+    pub fn past_without(&self, out: &BTreeSet<String>) -> Past {
+        Past { out: out.iter().map(|name| self.seat(name)).collect(), ..self.past.clone() }
     }
 
     /// How many of its games have ended.
@@ -120,6 +145,7 @@ impl StageState {
     #[must_use]
     pub fn field(&self, crash_limit: Option<NonZeroU32>) -> Field {
         let mut field = self.games.clone().finish();
+        self.byes.iter().for_each(|bye| field.give_bye(&bye.engine, bye.points()));
         if let Some(limit) = crash_limit {
             field.disqualify_after(limit.get());
         }
@@ -167,6 +193,13 @@ impl Ledger {
             }
             Record::StageStarted(started) => self.stage_started(started)?,
             Record::GameStarted(started) => self.game_started(started)?,
+            Record::Bye(bye) => {
+                let stage = self.stage(bye.stage)?;
+                if !stage.past.byes.insert((stage.seat(&bye.engine), bye.round)) {
+                    return Err(format!("{} has a second bye in round {}", bye.engine, bye.round));
+                }
+                stage.byes.push(bye);
+            }
             Record::Ply(ply) => {
                 let game = self.open.get_mut(&ply.id).ok_or_else(|| not_open(&ply.id))?;
                 if ply.number != game.plies.len() {
@@ -227,7 +260,7 @@ impl Ledger {
 
     fn game_started(&mut self, started: GameStarted) -> Result<(), String> {
         self.paused = None;
-        if self.stage(started.stage)?.results.contains_key(&started.place()) {
+        if self.stage(started.stage)?.past.games.contains_key(&started.place()) {
             return Err(format!("the game {} begins again after its end", started.id));
         }
         match self.open.get_mut(&started.id) {
@@ -254,12 +287,16 @@ impl Ledger {
     }
 
     fn annul(&mut self, annulled: Annulled) -> Result<(), String> {
-        let was_open = self.open.remove(&annulled.id).is_some();
+        let open = self.open.remove(&annulled.id);
         let stage = self.stage(annulled.stage)?;
         if stage.outcome.is_some() {
             return Err(format!("{} is annulled after the end of its stage", annulled.id));
         }
-        if !stage.strike(annulled.place(), annulled.then) && !was_open {
+        if let (Some(game), Then::Nothing) = (&open, annulled.then) {
+            let GameStarted { white, black, .. } = &game.started;
+            stage.took_place(annulled.place(), white, black, GameResult::Unfinished);
+        }
+        if !stage.strike(annulled.place(), annulled.then) && open.is_none() {
             return Err(format!("{} is annulled and was never played", annulled.id));
         }
         self.annulled.push(annulled);
@@ -321,11 +358,10 @@ mod tests {
         let (seats, ratings) = (Vec::new(), BTreeMap::new());
         ledger
             .apply(Record::StageStarted(StageStarted {
-                stage: 0,
                 name,
                 seats,
                 ratings,
-                book: None,
+                ..StageStarted::default()
             }))
             .unwrap();
         ledger
@@ -352,7 +388,7 @@ mod tests {
                 format!("{:?} {:?}", standings.rows, standings.progress)
             });
             assert_eq!(kept, anew);
-            assert_eq!((state.finished(), state.results().len()), (number + 1, number + 1));
+            assert_eq!((state.finished(), state.past().games.len()), (number + 1, number + 1));
         }
         assert_eq!(ledger.crashes(), [("a", 1)].into());
         assert_eq!(ledger.stages[0].field(NonZeroU32::new(1)).indices().count(), 3);
@@ -379,8 +415,8 @@ mod tests {
         for game in [first, second] {
             ledger.apply(struck(game, Then::Nothing)).unwrap();
             // Its place is taken, and counts for nobody.
-            let result = ledger.stages[0].results().get(&game.place());
-            assert_eq!(result, Some(&GameResult::Unfinished));
+            let played = ledger.stages[0].past().games.get(&game.place());
+            assert_eq!(played.map(|one| one.result), Some(GameResult::Unfinished));
             assert!(ledger.apply(Record::GameStarted(started(game))).is_err());
         }
         assert!(ledger.open.is_empty());

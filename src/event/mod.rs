@@ -2,6 +2,7 @@
 
 pub mod conduct;
 pub mod config;
+pub mod draw;
 pub mod duel;
 pub mod entrants;
 pub mod export;

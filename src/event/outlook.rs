@@ -1,9 +1,11 @@
 //! The games that an event will play, before it begins: engines, rounds, games, openings and hours of each stage.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::config::Config;
+use super::format::{self, knockout::Knockout};
 use super::schedule::rounds_per_cycle;
 use super::stage::Format;
 use crate::game::clock::TimeControl;
@@ -24,6 +26,8 @@ pub struct StageOutlook {
     pub games: u64,
     /// Whether a tie is played on.
     pub is_played_on: bool,
+    /// Whether it is played only if places are tied; its numbers are those of the fewest engines.
+    pub is_conditional: bool,
     /// The openings that its book must hold, and the book.
     pub openings: Option<(usize, PathBuf)>,
     /// How long it takes if each game has [`LONG_GAME`] moves and uses all its time.
@@ -33,7 +37,6 @@ pub struct StageOutlook {
 /// The stages of an event, in order.
 #[must_use]
 pub fn outlook(config: &Config) -> Vec<StageOutlook> {
-    let mut engines = config.entries.len();
     let game = match config.control {
         TimeControl::Clock { base, increment, .. } => 2 * (base + LONG_GAME * increment),
         _ => Duration::ZERO,
@@ -41,20 +44,35 @@ pub fn outlook(config: &Config) -> Vec<StageOutlook> {
     let at_a_time = config.concurrency.get() as u64;
     let mut stages = Vec::new();
     for stage in &config.stages {
-        let doubles = u64::from(stage.format.doubles().get());
-        let games = doubles * engines as u64 * (engines as u64).saturating_sub(1);
+        let engines = stage.seats;
+        let games = stage.format.games(engines);
         let turns = u32::try_from(games.div_ceil(at_a_time)).unwrap_or(u32::MAX);
         let needed = stage.openings();
         stages.push(StageOutlook {
             name: stage.name.clone(),
             engines,
-            rounds: 2 * doubles * u64::from(rounds_per_cycle(engines)),
+            rounds: rounds(&stage.format, engines),
             games,
-            is_played_on: matches!(stage.format, Format::Pairs(_)),
+            is_played_on: stage.format.is_played_on(),
+            is_conditional: stage.breaks_ties_of.is_some(),
             openings: stage.book.clone().filter(|_| needed > 0).map(|book| (needed, book)),
             longest: game.saturating_mul(turns),
         });
-        engines = stage.promote;
     }
     stages
+}
+
+/// The rounds of a stage; of a bracket those in which all its matches of one level are played.
+fn rounds(of: &Format, engines: usize) -> u64 {
+    let cycles =
+        |doubles: NonZeroU32| 2 * u64::from(doubles.get()) * u64::from(rounds_per_cycle(engines));
+    match of {
+        Format::DoubleRoundRobins(doubles) | Format::Pairs(doubles) => cycles(*doubles),
+        Format::Of(format::Format::RoundRobin(format)) => cycles(format.doubles),
+        Format::Of(format::Format::Playoff(format)) => cycles(format.doubles),
+        Format::Of(format::Format::Match(_)) => of.games(engines),
+        Format::Of(format::Format::Swiss(format)) => u64::from(format.rounds.get()),
+        Format::Of(format::Format::Dutch(format)) => u64::from(format.rounds.get()),
+        Format::Of(format::Format::Knockout(_)) => u64::from(Knockout::rounds(engines)),
+    }
 }

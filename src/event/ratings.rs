@@ -162,13 +162,7 @@ mod tests {
         });
         let history = History { files: Vec::new(), meetings: meetings.collect() };
         ledger.apply(Record::History(history)).unwrap();
-        let stage = StageStarted {
-            stage: 0,
-            name: "P".into(),
-            seats: Vec::new(),
-            ratings: BTreeMap::new(),
-            book: None,
-        };
+        let stage = StageStarted { name: "P".into(), ..StageStarted::default() };
         ledger.apply(Record::StageStarted(stage)).unwrap();
         for (number, game) in games.split(',').filter(|game| !game.is_empty()).enumerate() {
             let (white, rest) = game.split_once('-').unwrap();

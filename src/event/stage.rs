@@ -1,7 +1,7 @@
 //! A stage of an event as data: who plays in which format, from which openings, who goes on, and what breaks
 //! ties. The pool and the MiniFinal of the 4k event (rules 0.2 to 0.4, 3.2) are two of these.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -9,30 +9,51 @@ use serde::Deserialize;
 use shakmaty::Color;
 
 use super::field::Field;
-use super::journal::record::Decision;
-use super::schedule::{BookPolicy, Pairing, Schedule};
+use super::format::{self, Due, Next, PairId, Past, open};
+use super::ledger::StageState;
+use super::schedule::{BookPolicy, Pairing, Schedule, Seat};
 use super::standings::{Place, Standings, TieOfTwo};
 use super::tiebreak::Chain;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::points::HalfPoints;
-use crate::model::game::result::GameResult;
 
 /// What is played.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Format {
     /// So many double round robins in Berger order.
     DoubleRoundRobins(NonZeroU32),
     /// A match of so many pairs; after a tie pairs until one engine wins one (rule 3.2).
     Pairs(NonZeroU32),
+    /// A format of the other events.
+    Of(format::Format),
 }
 
 impl Format {
-    /// Double round robins, or pairs, before any tie is played on.
+    /// Games before any tie is played on.
     #[must_use]
-    pub fn doubles(self) -> NonZeroU32 {
+    pub fn games(&self, seats: usize) -> u64 {
         match self {
-            Format::DoubleRoundRobins(doubles) | Format::Pairs(doubles) => doubles,
+            Format::DoubleRoundRobins(doubles) | Format::Pairs(doubles) => {
+                u64::from(doubles.get()) * seats as u64 * (seats as u64).saturating_sub(1)
+            }
+            Format::Of(format) => format.openings(seats) as u64 * format.games_each() as u64,
+        }
+    }
+
+    /// Whether two play each other alone.
+    #[must_use]
+    pub fn is_match(&self) -> bool {
+        matches!(self, Format::Pairs(_) | Format::Of(format::Format::Match(_)))
+    }
+
+    /// Whether a tie is played on until it is none.
+    #[must_use]
+    pub fn is_played_on(&self) -> bool {
+        match self {
+            Format::DoubleRoundRobins(_) => false,
+            Format::Pairs(_) => true,
+            Format::Of(format::Format::Match(of)) => of.then.iter().any(|then| then.again),
+            Format::Of(format) => format.ranks(),
         }
     }
 }
@@ -43,7 +64,9 @@ impl Format {
 pub enum Draw {
     /// By the entries' seeds; for a first stage.
     Seeds,
-    /// As the stage before ranked them.
+    /// By their names.
+    Alphabetical,
+    /// As the stages before ranked them.
     Ranking,
     /// The other way round: in a match, its winner is Black in the first game of each pair.
     ReversedRanking,
@@ -71,114 +94,127 @@ pub struct Stage {
     pub policy: BookPolicy,
     /// Who sits where.
     pub draw: Draw,
+    /// The places of earlier stages, by their numbers, that play in it; nothing where all do who went on from the one
+    /// before.
+    pub from: Vec<(usize, Vec<usize>)>,
+    /// The stage before whose ties on points it breaks: it is played by those that are level for its last spots, and
+    /// not at all where none are.
+    pub breaks_ties_of: Option<usize>,
+    /// The entries that begin in it; all of them in a first stage that names none.
+    pub engines: Vec<String>,
+    /// How many play in it.
+    pub seats: usize,
     /// What breaks ties.
     pub chain: &'static Chain,
-    /// How many go on, or win.
+    /// How many go on, or win; none where only a playoff takes engines from it.
     pub promote: usize,
     /// Whether engines may be updated before it.
     pub updates: Updates,
 }
 
-/// The results of a stage's finished games, by place in the schedule.
-pub type Results = HashMap<RoundGame, GameResult>;
-
 /// An order that may leave engines tied: each group is one place.
 pub type Ranking = Vec<Vec<String>>;
 
 impl Stage {
-    /// The schedule for so many engines.
-    ///
-    /// # Errors
-    /// For a number of engines that cannot play each other.
-    pub fn schedule(&self, seats: usize) -> Result<Schedule, super::schedule::TooFewOrMany> {
-        Schedule::new(seats, self.format.doubles(), self.policy)
-    }
-
     /// The openings that its book must hold.
     #[must_use]
     pub fn openings(&self) -> usize {
-        let doubles = self.format.doubles().get() as usize;
-        match self.policy {
-            BookPolicy::None => 0,
-            BookPolicy::FirstBookless => doubles - 1,
-            BookPolicy::EachDouble => doubles,
+        match (&self.format, self.policy) {
+            (_, BookPolicy::None) => 0,
+            (Format::Of(format), _) => format.openings(self.seats),
+            (Format::DoubleRoundRobins(doubles) | Format::Pairs(doubles), policy) => {
+                let bookless = u32::from(policy == BookPolicy::FirstBookless);
+                (doubles.get() - bookless) as usize
+            }
         }
     }
 
-    /// The games that are to be played now, in order; none when the stage is over. After a tied match it is
-    /// the next pair. Engines that are out (season 17's crash rule) play no more.
+    /// What comes after the past of so many seats. After a tied match of pairs it is the next pair.
     #[must_use]
-    pub fn due(
-        &self,
-        schedule: Schedule,
-        seats: &[String],
-        results: &Results,
-        out: &BTreeSet<String>,
-    ) -> Vec<Pairing> {
-        let open = |pairing: &Pairing| {
-            let is_out = |seat: usize| seats.get(seat).is_some_and(|name| out.contains(name));
-            !results.contains_key(&pairing.at)
-                && !is_out(pairing.white.0)
-                && !is_out(pairing.black.0)
+    pub fn next(&self, seats: usize, past: &Past) -> Next {
+        let (doubles, is_match) = match &self.format {
+            Format::DoubleRoundRobins(doubles) => (*doubles, false),
+            Format::Pairs(pairs) => (*pairs, true),
+            Format::Of(format) => {
+                return match format.next(seats, past) {
+                    Next::Play(due) if self.policy == BookPolicy::None => Next::Play(
+                        due.into_iter().map(|due| Due { opening: None, ..due }).collect(),
+                    ),
+                    next => next,
+                };
+            }
         };
-        let due: Vec<Pairing> = schedule.pairings().filter(open).collect();
-        if !due.is_empty() || matches!(self.format, Format::DoubleRoundRobins(_)) {
-            return due;
+        let Ok(schedule) = Schedule::new(seats, doubles, self.policy) else {
+            return Next::Over(Vec::new());
+        };
+        let due = open(schedule.pairings().map(game_of), past);
+        if !due.is_empty() {
+            return Next::Play(due);
         }
-        let mut next = 0;
-        loop {
+        for next in 0..u32::MAX {
             // Every game up to here is finished; whoever is ahead then has won.
-            if next >= self.format.doubles().get() && !is_level(results, schedule, next) {
-                return Vec::new();
+            if !is_match || next >= doubles.get() && !is_level(past, schedule, next) {
+                break;
             }
-            let pair: Vec<Pairing> = schedule.double(next).filter(open).collect();
+            let pair = open(schedule.double(next).map(game_of), past);
             if !pair.is_empty() {
-                return pair;
+                return Next::Play(pair);
             }
-            if schedule.double(next).any(|pairing| !results.contains_key(&pairing.at)) {
+            if schedule.double(next).any(|pairing| !past.games.contains_key(&pairing.at)) {
                 // Somebody is out.
-                return Vec::new();
+                break;
             }
-            next += 1;
+        }
+        Next::Over(Vec::new())
+    }
+
+    /// The games that are to be played now, in order; none when the stage is over.
+    #[must_use]
+    pub fn due(&self, seats: usize, past: &Past) -> Vec<Due> {
+        match self.next(seats, past) {
+            Next::Play(due) => due,
+            Next::Bye(..) | Next::Over(_) => Vec::new(),
         }
     }
 
-    /// The pairs beyond those of the match that so many games make.
+    /// The game of a place, as it follows from the past; none where there is none.
     #[must_use]
-    pub fn pairs_beyond(&self, games: usize) -> u32 {
-        match self.format {
-            Format::Pairs(pairs) => {
-                u32::try_from(games / 2).unwrap_or(u32::MAX).saturating_sub(pairs.get())
+    pub fn at(&self, seats: usize, past: &Past, place: RoundGame) -> Option<Due> {
+        match &self.format {
+            Format::DoubleRoundRobins(doubles) | Format::Pairs(doubles) => {
+                Schedule::new(seats, *doubles, self.policy).ok()?.at(place).map(game_of)
             }
-            Format::DoubleRoundRobins(_) => 0,
+            Format::Of(_) => self.due(seats, past).into_iter().find(|due| due.at == place),
         }
+    }
+
+    /// The pairs beyond those of the format that each match was played on for since it was level: of a bracket by the
+    /// number of the match, of all else together.
+    #[must_use]
+    pub fn pairs_beyond(&self, seats: usize, past: &Past) -> BTreeMap<u32, usize> {
+        let beyond = |pairs: usize| (past.games.len() / 2).saturating_sub(pairs);
+        let of_all = match &self.format {
+            Format::Pairs(pairs) => beyond(pairs.get() as usize),
+            Format::Of(format::Format::Knockout(knockout)) => return knockout.beyond(seats, past),
+            Format::Of(format) if self.format.is_played_on() => beyond(format.openings(seats)),
+            Format::DoubleRoundRobins(_) | Format::Of(_) => 0,
+        };
+        BTreeMap::from([(0, of_all)])
     }
 
     /// Its games, counted.
     #[must_use]
     pub fn standings(&self, field: &Field) -> Standings {
-        let is_played_on = matches!(self.format, Format::Pairs(_)) && self.chain.spares_matches;
+        let is_played_on = self.format.is_match() && self.chain.spares_matches;
         let tie = if is_played_on { TieOfTwo::PlayedOn } else { TieOfTwo::Broken };
         Standings::with(field, self.chain, tie)
     }
 
     /// Who stands where, after the decisions of the organisers (rule 3.1.7).
     #[must_use]
-    pub fn ranking(&self, standings: &Standings, decisions: &[Decision]) -> Ranking {
-        let mut ranking: Ranking = Vec::new();
-        let mut last = None;
-        for row in &standings.rows {
-            let name = row.engine.name.clone();
-            let rank = match row.place {
-                Place::Ranked { rank, .. } => Some(rank),
-                Place::Disqualified => None,
-            };
-            match ranking.last_mut() {
-                Some(group) if rank.is_some() && last == Some(rank) => group.push(name),
-                _ => ranking.push(vec![name]),
-            }
-            last = Some(rank);
-        }
+    pub fn ranking(&self, standings: &Standings, state: &StageState) -> Ranking {
+        let ranking = self.places(state).unwrap_or_else(|| ranked(standings));
+        let decisions = &state.decisions;
         ranking
             .into_iter()
             .flat_map(|group| {
@@ -195,6 +231,20 @@ impl Stage {
                 }
             })
             .collect()
+    }
+
+    /// Who stands where, as a format tells it that ranks by its matches.
+    fn places(&self, state: &StageState) -> Option<Ranking> {
+        let Format::Of(format) = &self.format else { return None };
+        let seats = &state.started.seats;
+        match format.next(seats.len(), state.past()) {
+            Next::Over(groups) if format.ranks() => {
+                let name = |seat: &Seat| seats.get(seat.0).cloned();
+                let played = groups.iter().map(|group| group.iter().filter_map(name).collect());
+                Some(state.started.through_alone().chain(played).collect())
+            }
+            _ => None,
+        }
     }
 
     /// Who goes on by a ranking without an open tie; never who is disqualified, so there may be too few.
@@ -215,7 +265,10 @@ impl Stage {
             if place >= self.promote {
                 return None;
             }
-            if group.len() > 1 {
+            // Those who go on from a bracket or a playoff may share a place: a match told that they do.
+            let all_go_on = matches!(&self.format, Format::Of(format) if format.ranks())
+                && place + group.len() <= self.promote;
+            if group.len() > 1 && !all_go_on {
                 return Some(group);
             }
             place += group.len();
@@ -224,14 +277,39 @@ impl Stage {
     }
 }
 
+/// Places as a table has them.
+fn ranked(standings: &Standings) -> Ranking {
+    let mut ranking: Ranking = Vec::new();
+    let mut last = None;
+    for row in &standings.rows {
+        let name = row.engine.name.clone();
+        let rank = match row.place {
+            Place::Ranked { rank, .. } => Some(rank),
+            Place::Disqualified => None,
+        };
+        match ranking.last_mut() {
+            Some(group) if rank.is_some() && last == Some(rank) => group.push(name),
+            _ => ranking.push(vec![name]),
+        }
+        last = Some(rank);
+    }
+    ranking
+}
+
+/// A game of a 4k schedule.
+fn game_of(pairing: Pairing) -> Due {
+    let Pairing { at, white, black, double, opening } = pairing;
+    Due { at, white, black, pair: PairId(double), opening }
+}
+
 /// Whether the points of a match are level after all games before a double round robin.
-fn is_level(results: &Results, schedule: Schedule, doubles: u32) -> bool {
+fn is_level(past: &Past, schedule: Schedule, doubles: u32) -> bool {
     let mut points = [HalfPoints::ZERO; 2];
     for pairing in (0..doubles).flat_map(|double| schedule.double(double)) {
-        let Some(result) = results.get(&pairing.at) else { continue };
+        let Some(game) = past.games.get(&pairing.at) else { continue };
         for (seat, color) in [(pairing.white, Color::White), (pairing.black, Color::Black)] {
             if let Some(points) = points.get_mut(seat.0) {
-                *points += result.points(color).unwrap_or_default();
+                *points += game.result.points(color).unwrap_or_default();
             }
         }
     }
@@ -240,9 +318,8 @@ fn is_level(results: &Results, schedule: Schedule, doubles: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::journal::record::{GameFinished, StageStarted};
+    use super::super::journal::record::{Decision, GameFinished, StageStarted};
     use super::super::journal_games::tests::finished;
-    use super::super::ledger::StageState;
     use super::*;
     use crate::model::game::ending::Termination;
 
@@ -253,6 +330,10 @@ mod tests {
             book: None,
             policy: BookPolicy::None,
             draw: Draw::Seeds,
+            from: Vec::new(),
+            breaks_ties_of: None,
+            engines: Vec::new(),
+            seats: 2,
             chain: Chain::named("4k").unwrap(),
             promote: 2,
             updates: Updates::Forbidden,
@@ -262,7 +343,7 @@ mod tests {
     fn after(games: &[GameFinished]) -> StageState {
         let ratings = Default::default();
         let started =
-            StageStarted { stage: 0, name: "S".into(), seats: Vec::new(), ratings, book: None };
+            StageStarted { stage: 0, name: "S".into(), ratings, ..StageStarted::default() };
         let mut state = StageState::new(started);
         for game in games {
             state.add("E", game).unwrap();
@@ -278,7 +359,7 @@ mod tests {
     fn due(format: Format, words: &[&str]) -> Vec<String> {
         let stage = stage(format);
         let seats = ["second".to_owned(), "winner".to_owned()];
-        let schedule = stage.schedule(2).unwrap();
+        let schedule = Schedule::new(2, NonZeroU32::MIN, BookPolicy::None).unwrap();
         let games: Vec<GameFinished> = (0..)
             .flat_map(|double| schedule.double(double))
             .zip(words)
@@ -286,7 +367,7 @@ mod tests {
                 finished(&seats[pairing.white.0], &seats[pairing.black.0], pairing.at, word, "e2e4")
             })
             .collect();
-        let due = stage.due(schedule, &seats, after(&games).results(), &BTreeSet::new());
+        let due = stage.due(2, after(&games).past());
         due.iter().map(|pairing| pairing.at.to_string()).collect()
     }
 
@@ -304,7 +385,7 @@ mod tests {
     #[test]
     fn the_winner_of_the_pool_has_black_first() {
         let stage = stage(pairs(1));
-        let first = stage.schedule(2).unwrap().pairings().next().unwrap();
+        let first = stage.due(2, &Past::default())[0];
         assert_eq!((first.white.0, first.black.0), (0, 1));
     }
 
@@ -317,9 +398,9 @@ mod tests {
             game.reason = Termination::Crash { exit: None };
             games.push(game);
         }
-        let field = after(&games).field(NonZeroU32::new(3));
-        let standings = stage.standings(&field);
-        let ranking = stage.ranking(&standings, &[]);
+        let state = after(&games);
+        let standings = stage.standings(&state.field(NonZeroU32::new(3)));
+        let ranking = stage.ranking(&standings, &state);
         assert_eq!(ranking.concat(), ["c", "a", "b"]);
         assert_eq!(stage.promoted(&standings, &ranking), ["c", "a"]);
         let all = Stage { promote: 3, ..stage };
@@ -339,9 +420,9 @@ mod tests {
             game("b", "c", 3, "1/2-1/2"),
             game("c", "b", 4, "1/2-1/2"),
         ];
-        let field = after(&games).field(None);
-        let standings = stage.standings(&field);
-        let ranking = stage.ranking(&standings, &[]);
+        let mut state = after(&games);
+        let standings = stage.standings(&state.field(None));
+        let ranking = stage.ranking(&standings, &state);
         assert_eq!(stage.open_tie(&ranking), Some(&["b".to_owned(), "c".to_owned()][..]));
         let decision = Decision {
             stage: 0,
@@ -349,7 +430,8 @@ mod tests {
             reason: "a coin".into(),
             at: String::new(),
         };
-        let ranking = stage.ranking(&standings, &[decision]);
+        state.decisions.push(decision);
+        let ranking = stage.ranking(&standings, &state);
         assert_eq!(ranking.concat(), ["a", "c", "b"]);
         assert_eq!(stage.open_tie(&ranking), None);
         assert_eq!(Stage { promote: 1, ..stage }.open_tie(&vec![vec!["a".into()]]), None);

@@ -6,12 +6,16 @@ use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
 use super::config::Config;
-use super::journal::record::{GameFinished, GameStarted, Ply, Record, StageFinished, StageStarted};
+use super::draw;
+use super::format::{Due, Next};
+use super::journal::record::{
+    Bye, GameFinished, GameStarted, Ply, Record, StageFinished, StageStarted,
+};
 use super::journal::{self, JournalError};
 use super::journal_games;
 use super::ledger::Ledger;
 use super::ratings::EventRatings;
-use super::stage::{Stage, Updates};
+use super::stage::{Format, Stage, Updates};
 use crate::game::clock::TimeControl;
 use crate::game::end::Referee;
 use crate::model::game::ending::Termination;
@@ -56,10 +60,19 @@ pub fn verify(config: &Config) -> Result<Verified, JournalError> {
             }
             Record::StageStarted(started) => {
                 check_ratings(config, &ledger, started, &mut wrong);
+                let drawn = draw::drawn(config, &ledger, started.stage);
+                if (&drawn.seats, &drawn.through) != (&started.seats, &started.through) {
+                    wrong(format!(
+                        "those who play in {} do not follow from the stages before",
+                        started.name
+                    ));
+                }
             }
+            Record::Bye(bye) => check_bye(config, &ledger, bye, &mut wrong),
             Record::GameStarted(started) => {
-                check_start(config, &ledger, started, &mut wrong);
-                check_opening(config, &ledger, started, &mut openings, &mut wrong);
+                let due = due(config, &ledger, started);
+                check_start(config, &ledger, started, due, &mut wrong);
+                check_opening(&ledger, started, due, &mut openings, &mut wrong);
                 let told = open.entry(started.id.clone()).or_insert_with(|| Told {
                     started: started.clone(),
                     plies: Vec::new(),
@@ -129,11 +142,36 @@ fn check_ratings(
     }
 }
 
+/// Whether a bye is the one that its round has.
+fn check_bye(config: &Config, ledger: &Ledger, bye: &Bye, wrong: &mut impl FnMut(String)) {
+    let Some((stage, state)) = config.stages.get(bye.stage).zip(ledger.stages.get(bye.stage))
+    else {
+        return;
+    };
+    let seats = &state.started.seats;
+    let due = match stage.next(seats.len(), state.past()) {
+        Next::Bye(seat, round) => seats.get(seat.0).map(|engine| (engine, round)),
+        Next::Play(_) | Next::Over(_) => None,
+    };
+    let wins =
+        matches!(&stage.format, Format::Of(format) if format.games_each() == bye.wins as usize);
+    if due != Some((&bye.engine, bye.round)) || !wins {
+        wrong(format!("{} has a bye in round {} that was not due", bye.engine, bye.round));
+    }
+}
+
+/// The game that the stage has at the place of one that begins.
+fn due(config: &Config, ledger: &Ledger, started: &GameStarted) -> Option<Due> {
+    let (stage, state) = config.stages.get(started.stage).zip(ledger.stages.get(started.stage))?;
+    stage.at(state.started.seats.len(), state.past(), started.place())
+}
+
 /// Whether a game is the one that the schedule has at its place.
 fn check_start(
     config: &Config,
     ledger: &Ledger,
     started: &GameStarted,
+    due: Option<Due>,
     wrong: &mut impl FnMut(String),
 ) {
     let (Some(stage), Some(state)) =
@@ -146,9 +184,7 @@ fn check_start(
         wrong(format!("the game {} should be called {id}", started.id));
     }
     let seats = &state.started.seats;
-    let planned =
-        stage.schedule(seats.len()).ok().and_then(|schedule| schedule.at(started.place()));
-    let names = planned
+    let names = due
         .map(|pairing| [seats.get(pairing.white.0).cloned(), seats.get(pairing.black.0).cloned()]);
     if names != Some([Some(started.white.clone()), Some(started.black.clone())]) {
         wrong(format!("{} is not the game that the schedule has there", started.id));
@@ -167,19 +203,13 @@ type Openings = HashMap<(usize, u32, [usize; 2]), (String, String)>;
 
 /// Whether a game has the opening that was drawn for it, and the same as its reverse.
 fn check_opening(
-    config: &Config,
     ledger: &Ledger,
     started: &GameStarted,
+    due: Option<Due>,
     openings: &mut Openings,
     wrong: &mut impl FnMut(String),
 ) {
-    let (Some(stage), Some(state)) =
-        (config.stages.get(started.stage), ledger.stages.get(started.stage))
-    else {
-        return;
-    };
-    let schedule = stage.schedule(state.started.seats.len()).ok();
-    let Some(pairing) = schedule.and_then(|schedule| schedule.at(started.place())) else { return };
+    let (Some(pairing), Some(state)) = (due, ledger.stages.get(started.stage)) else { return };
     let (id, opening) = (&started.id, &started.opening);
     if let Some(book) = &state.started.book {
         let drawn = pairing
@@ -192,7 +222,7 @@ fn check_opening(
     }
     let mut seats = [pairing.white.0, pairing.black.0];
     seats.sort_unstable();
-    let at = (started.stage, pairing.double, seats);
+    let at = (started.stage, pairing.pair.0, seats);
     let (first, game) = openings.entry(at).or_insert_with(|| (opening.clone(), id.clone()));
     if first != opening {
         wrong(format!("{id} and its reverse {game} have different openings"));
@@ -297,26 +327,33 @@ fn check_stage(
     let stage: &Stage = stage;
     let field = state.field(config.crash_limit);
     let seats = &state.started.seats;
-    if seats.len() == 1 {
-        // All others were disqualified before it.
-        if outcome.order != *seats || outcome.promoted != *seats {
+    if seats.len() < 2 {
+        // All others were disqualified before it, or no place was tied.
+        let due = [&state.started.through[..], seats].concat();
+        if outcome.order != due || outcome.promoted != due {
             wrong(format!("{} was won by somebody who was not in it", stage.name));
         }
         return;
     }
     let standings = stage.standings(&field);
-    let ranking = stage.ranking(&standings, &state.decisions);
+    let ranking = stage.ranking(&standings, state);
     if ranking.concat() != outcome.order || stage.open_tie(&ranking).is_some() {
         wrong(format!("the order of {} does not follow from its games", stage.name));
     }
     if stage.promoted(&standings, &ranking) != outcome.promoted {
         wrong(format!("{} promotes others than its first", stage.name));
     }
-    if let Ok(schedule) = stage.schedule(seats.len()) {
-        let due = stage.due(schedule, seats, state.results(), &Default::default());
-        if !due.is_empty() && config.crash_limit.is_none() {
+    if config.crash_limit.is_some() {
+        return;
+    }
+    match stage.next(seats.len(), state.past()) {
+        Next::Play(due) => {
             let left = counted(due.len(), "game");
             wrong(format!("{} was ended with {left} to play", stage.name));
         }
+        Next::Bye(_, round) => {
+            wrong(format!("{} was ended before its round {round}", stage.name));
+        }
+        Next::Over(_) => {}
     }
 }

@@ -14,7 +14,8 @@ use nix::sys::time::TimeValLike;
 
 use super::error::CheckError;
 use super::rules::{self, CausedByLoad};
-use crate::model::entry_report::EntryReport;
+use crate::model::entry_report::{EntryReport, RunSummary};
+use crate::model::evidence::{EndHow, ExitHow, Purpose, Shell};
 use crate::model::rule::{Kind, RuleId};
 use crate::model::text::shown;
 use crate::model::verdict::{Status, Verdict};
@@ -98,6 +99,7 @@ fn judged_on(
 ) -> Result<EntryReport, CheckError> {
     let mut times = 0;
     let mut always_at_once = true;
+    let mut ends_before = None;
     loop {
         host.begin();
         let mut report = judge()?;
@@ -105,6 +107,15 @@ fn judged_on(
         let Some(work) = work.filter(|_| may_be_caused_by_load(&report)) else {
             return Ok(report);
         };
+        if let Some(ends) = ends_by_itself(&report) {
+            let before = ends_before.replace(ends);
+            if before == ends_before {
+                return Ok(report);
+            }
+            if before.is_none() {
+                continue;
+            }
+        }
         waits();
         let quiet = host.wait();
         always_at_once &= quiet == Quiet::AtOnce;
@@ -129,6 +140,23 @@ pub(crate) fn may_be_caused_by_load(report: &EntryReport) -> bool {
         && !gates()
             .any(|found| found.status == Status::Fail && fails_at_any_speed(found.rule, report))
         && !never_started(report)
+}
+
+/// A start that ended by itself: why it was started, by which shell, and how it ended.
+type OwnEnd = (Purpose, Shell, Option<ExitHow>);
+
+/// The starts that ended by themselves before the first `readyok`, where nothing else may have been caused by load. An entry
+/// that races against a sleep of its own does not end alike each time; a program that does not compile does.
+fn ends_by_itself(report: &EntryReport) -> Option<Vec<OwnEnd>> {
+    // By a status that a program or an interpreter chose; a signal, or a program that is not there, may come of a race.
+    let by_itself = |run: &RunSummary| {
+        run.startup.readyok.is_none()
+            && run.ending.how == EndHow::ByItself
+            && matches!(run.ending.exit, Some(ExitHow::Status(status)) if status < 126)
+    };
+    let strained = || report.runs.iter().filter(|run| run.strained);
+    (strained().count() > 0 && strained().all(by_itself))
+        .then(|| strained().map(|run| (run.purpose, run.shell, run.ending.exit)).collect())
 }
 
 /// True if the entry never came up, by no way of starting it, for what a faster host would not change.
@@ -335,6 +363,28 @@ mod tests {
         assert_eq!((report.verdict, times), (Verdict::Rejected, 1), "more than half was ours");
         let (report, times) = judged(&[], Quiet::Never, RuleId::Startup, 9);
         assert_eq!((report.verdict, times), (Verdict::Rejected, 1), "nothing could be measured");
+    }
+
+    #[test]
+    fn an_entry_that_ends_alike_each_time_needs_no_quiet_host() {
+        let exit = |status| {
+            let mut report = with(vec![Finding::fail(RuleId::Startup, "it ended")]);
+            for run in &mut report.runs {
+                run.startup.readyok = None;
+                run.ending.how = EndHow::ByItself;
+                run.ending.exit = Some(ExitHow::Status(status));
+            }
+            report
+        };
+        let judged = |statuses: &[i32]| {
+            let mut left = statuses.iter();
+            let mut host = Played { taken: vec![4.0; 9], becomes: Quiet::Never };
+            let judge = || Ok(left.next().map_or_else(|| with(Vec::new()), |s| exit(*s)));
+            let report = judged_on(&mut host, judge, || {}).unwrap();
+            (report.verdict, left.len())
+        };
+        assert_eq!(judged(&[1, 1, 1]), (Verdict::Rejected, 1), "twice is enough");
+        assert_eq!(judged(&[1, 2, 1]), (Verdict::Undecided, 1), "not alike, and never quiet");
     }
 
     #[test]

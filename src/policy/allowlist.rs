@@ -300,8 +300,8 @@ pub struct Allowlist {
 pub enum AllowlistError {
     /// It cannot be read.
     #[error(
-        "cannot read the allow-list {}: {source}; name a readable TOML file, or leave \
-         --allowlist out to use the one that is built in", path.display()
+        "cannot read the allow-list {}: {source}; name a readable TOML file (--allowlist, or `allowlist` of \
+         gate4k.toml), or name none to use the one that is built in", path.display()
     )]
     Unreadable {
         /// Which.

@@ -256,7 +256,8 @@ fn directory(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
             .with("path", shown(path))
             .with("extra", names)
             .help(
-                "leave only the engine's file in the directory (and engines.json, if it is needed)",
+                "leave only the engine's file in the directory (and engines.json, if it is needed); where each file is an entry \
+                 of its own, say so in gate4k.toml: `entries = [\"DIRECTORY\"]`",
             );
         return Ok(Loaded { submission: None, finding });
     };

@@ -130,7 +130,10 @@ fn decide(report: &SizeReport, payload: &PayloadReport) -> Finding {
             format!("{} of {limit}, {} over ({parts})", total.0, over.0),
         );
         finding.help(if file > limit {
-            format!("save {over} in the file")
+            let pack = "`gate4k pack SOURCE -o ENTRY` packs a source";
+            format!(
+                "save {over} in the file: {pack}, `gate4k size --hints` tries what else saves bytes"
+            )
         } else {
             let counted: Vec<String> = (payload.fields.iter())
                 .filter(|field| field.counting != Counting::NotCounted)
@@ -185,7 +188,7 @@ mod tests {
         let over = judged(4097, 0, 0);
         assert_eq!(over.status, Status::Fail);
         assert_eq!(over.summary, "4097 of 4096 bytes, 1 over (file 4097, engines.json 0)");
-        assert_eq!(over.help, "save 1 byte in the file");
+        assert!(over.help.starts_with("save 1 byte in the file: `gate4k pack"), "{}", over.help);
         assert_eq!(over.evidence["over"], 1);
         assert_eq!(
             judged(3912, 0, 0).summary,

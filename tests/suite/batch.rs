@@ -235,6 +235,16 @@ fn a_configuration_decides_for_its_folder() {
     place.write("again.toml", &dumped.out);
     let again = place.run(&["check", "--dump-config", "--config=again.toml"]);
     assert_eq!(again.out, dumped.out);
+    // The list that is built in, printed, is one to be used; a receipt is compared by the same settings.
+    let list = place.run(&["check", "--dump-allowlist"]);
+    assert_eq!((list.code, list.err.as_str()), (0, ""));
+    place.write("list.toml", &list.out);
+    place
+        .write("gate4k.toml", "quick = true\nentries = [\"engines\"]\nallowlist = \"list.toml\"\n");
+    assert_eq!(place.run(&["check", "engines", "--receipt=receipt.json"]).code, 1);
+    let verified = place.run(&["verify", "receipt.json", "engines"]);
+    let told = (&verified.out, &verified.err);
+    assert!(verified.out.contains("2 of 2 entries have a receipt"), "{told:?}");
     place.write("gate4k.toml", "quick = true\nstrikt = true\n");
     let wrong = place.run(&["check", "engines/a"]);
     assert_eq!((wrong.code, wrong.out.as_str()), (2, ""));

@@ -21,6 +21,7 @@ mod busy;
 mod changed;
 mod cli;
 mod debian_engines;
+mod dutch;
 mod event;
 mod first_contact;
 mod fixtures;
@@ -54,7 +55,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> impl Iterator<Item = Test> {
-    let modules: [fn() -> Vec<Test>; 33] = [
+    let modules: [fn() -> Vec<Test>; 34] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -64,6 +65,7 @@ fn all() -> impl Iterator<Item = Test> {
         sandbox::tests,
         replayed::tests,
         debian_engines::tests,
+        dutch::tests,
         batch::tests,
         busy::tests,
         waivers::tests,

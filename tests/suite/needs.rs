@@ -42,6 +42,8 @@ pub(crate) enum Need {
     OpenCl,
     /// All of Perl, not the part of it that Debian's base has.
     PerlModules,
+    /// A second program that pairs by FIDE's Dutch system.
+    Py4swiss,
     PythonChess,
     Root,
     Tables,
@@ -133,6 +135,7 @@ impl Need {
             Need::Numpy => "apt-get install python3-numpy",
             Need::OpenCl => "apt-get install ocl-icd-opencl-dev opencl-headers pocl-opencl-icd",
             Need::PerlModules => "apt-get install perl",
+            Need::Py4swiss => "pip install py4swiss==0.3.1, and name that python3 in GATE4K_PYTHON",
             Need::PythonChess => {
                 "pip install chess==1.11.2, and name that python3 in GATE4K_PYTHON"
             }
@@ -166,6 +169,7 @@ impl Need {
                 .iter()
                 .all(|path| Path::new(path).exists()),
             Need::PerlModules => works(&["perl", "-MTime::HiRes", "-e"], &["1"]),
+            Need::Py4swiss => works(&[&python(), "-c"], &["import py4swiss.engines"]),
             Need::PythonChess => works(&[&python(), "-c"], &["import chess.pgn, chess.syzygy"]),
             Need::Root => nix::unistd::Uid::effective().is_root(),
             Need::Rustc => works(&["rustc", "--version"], &[]),
@@ -188,6 +192,7 @@ impl fmt::Display for Need {
             Need::Numpy => "python3 has no numpy",
             Need::OpenCl => "there is no OpenCL",
             Need::PerlModules => "perl has not all of its modules",
+            Need::Py4swiss => "no python3 here can import py4swiss",
             Need::PythonChess => "no python3 here can import chess",
             Need::Root => "this is an ordinary user's run",
             Need::Rustc => "rustc is not installed",

@@ -445,7 +445,6 @@ mod command {
 
 /// Files that are far longer than the memory that their table may take.
 mod memory {
-    use std::collections::BTreeMap;
     use std::fmt::Write as _;
 
     use super::*;
@@ -483,8 +482,7 @@ mod memory {
                 stage,
                 name,
                 seats,
-                ratings: BTreeMap::new(),
-                book: None,
+                ..StageStarted::default()
             }));
             for round in 1..=if stage == 0 { 50 } else { GAMES } {
                 let [white, black] =

@@ -26,7 +26,7 @@ use crate::view::look::Look;
 pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let path = &args.file.event;
     let beside = path.parent().unwrap_or(std::path::Path::new(""));
-    let text = match template(&args.entries, beside) {
+    let text = match template(args.like.into(), &args.entries, beside) {
         Ok(text) => text,
         Err(error) => {
             tell(&error.to_string());

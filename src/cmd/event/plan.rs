@@ -22,7 +22,13 @@ pub(super) fn run(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit>
     )?;
     let (mut games, mut longest, mut exit) = (0, Duration::ZERO, Exit::Success);
     for stage in outlook(config) {
-        let on = if stage.is_played_on { ", and pairs until one is decisive if tied" } else { "" };
+        let on = if stage.is_conditional {
+            " or more, only if places are tied"
+        } else if stage.is_played_on {
+            ", and pairs until one is decisive if tied"
+        } else {
+            ""
+        };
         writeln!(
             out,
             "{}: {}, {}, {}{on}; {}",

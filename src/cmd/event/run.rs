@@ -72,7 +72,7 @@ pub(super) fn run(
             format!(
                 "paused: {stage} is still level after {}; see in `gate4k event status {file}` whether both engines \
                  crash, or play the same games again; `gate4k event run {file}` plays on (rule 3.2)",
-                counted(pairs as usize, "more pair")
+                counted(pairs, "more pair")
             ),
             Exit::Undecided,
         ),

@@ -58,12 +58,9 @@ fn underway(config: &Config, stage: &Stage, state: &StageState) -> String {
     let standings = stage.standings(&state.field(config.crash_limit));
     let out = standings.rows.iter().filter(|row| row.place == Place::Disqualified);
     let out = out.map(|row| row.engine.name.clone()).collect();
-    let seats = &state.started.seats;
-    let due = stage.schedule(seats.len()).map_or(0, |schedule| {
-        // A match that is tied is planned as far as its next pair.
-        stage.due(schedule, seats, state.results(), &out).len()
-    });
-    let ranking = stage.ranking(&standings, &state.decisions);
+    // A match that is tied is planned as far as its next pair, a Swiss as far as its next round.
+    let due = stage.due(state.started.seats.len(), &state.past_without(&out)).len();
+    let ranking = stage.ranking(&standings, state);
     match stage.open_tie(&ranking) {
         Some(tied) if due == 0 => format!(
             "{done} of {}; {} are tied, and the organisers decide (rule 3.1.7): `gate4k event decide`",

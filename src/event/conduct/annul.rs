@@ -6,6 +6,7 @@ use super::{Conductor, EventError};
 use crate::event::entrants::now;
 use crate::event::journal::record::{Annulled, Record, Then};
 use crate::event::recorder::Broken;
+use crate::event::stage::Format;
 use crate::game::pgn;
 use crate::model::game::ending::{Ending, Termination};
 use crate::model::game::listed::RoundGame;
@@ -42,9 +43,25 @@ impl Conductor<'_> {
                 self.config.stages[stage].name
             )));
         }
-        // The journal takes nothing that could not follow from what it holds.
+        let is_by_results =
+            matches!(&self.config.stages[stage].format, Format::Of(of) if of.is_by_results());
         let state = &self.ledger.stages[stage];
-        let is_played = self.ledger.open.contains_key(&id) || state.results().contains_key(&at);
+        let under_way = self.ledger.open.values().map(|game| game.started.place());
+        let later = state
+            .past()
+            .games
+            .keys()
+            .copied()
+            .chain(under_way)
+            .find(|other| other.round > at.round);
+        if let Some(later) = later.filter(|_| is_by_results) {
+            return Err(EventError::NotNow(format!(
+                "{id}: game {later} has begun, and its pairing followed from the results before; only games of the \
+                 last round, or match, can be annulled or played again"
+            )));
+        }
+        // The journal takes nothing that could not follow from what it holds.
+        let is_played = self.ledger.open.contains_key(&id) || state.past().games.contains_key(&at);
         let last = self.ledger.annulled.iter().rev().find(|one| one.id == id);
         match last.map(|one| one.then) {
             _ if !is_played => {

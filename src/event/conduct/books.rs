@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use shakmaty::{Chess, Position};
 
 use super::{Conductor, EventError};
-use crate::event::stage::{Format, Stage};
+use crate::event::stage::Stage;
 use crate::game::openings::{Book, Order, Wanted};
 use crate::model::text::shown;
 use crate::model::words::counted;
@@ -53,7 +53,7 @@ impl Conductor<'_> {
             }
         }
         let there = book.openings().len();
-        if matches!(stage.format, Format::Pairs(_)) && there == needed {
+        if stage.format.is_played_on() && there == needed {
             self.audience.say(&format!(
                 "{}: {} holds no opening beyond the {needed} of the match, so a tie would be played on with these \
                  again, and engines that always play the same moves would never end it; more openings behind \

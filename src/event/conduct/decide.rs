@@ -2,6 +2,7 @@
 
 use super::{Conductor, EventError};
 use crate::event::entrants::{Admission, Entrant, Judges, now};
+use crate::event::format::Next;
 use crate::event::journal::record::{Decision, Fix, Record};
 use crate::model::words::all;
 
@@ -18,15 +19,15 @@ impl Conductor<'_> {
         let state = &self.ledger.stages[number];
         let stage = &self.config.stages[number];
         let waits = state.outcome.is_none()
-            && stage.schedule(state.started.seats.len()).is_ok_and(|schedule| {
-                let out = self.out(number);
-                stage.due(schedule, &state.started.seats, state.results(), &out).is_empty()
-            });
+            && matches!(
+                stage.next(state.started.seats.len(), &state.past_without(&self.out(number))),
+                Next::Over(_)
+            );
         if !waits {
             let what = format!("{} has no tie to decide: games are still to be played", stage.name);
             return Err(refused(what));
         }
-        let ranking = stage.ranking(&self.standings(stage, number), &state.decisions);
+        let ranking = stage.ranking(&self.standings(stage, number), state);
         let Some(tied) = stage.open_tie(&ranking) else {
             return Err(refused(format!("{} has no tie that has to be decided", stage.name)));
         };

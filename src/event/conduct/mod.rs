@@ -10,19 +10,21 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::config::Config;
+use super::draw::{self, Drawn};
 use super::entrants::{Admission, Entrant, Judges, now};
 use super::field::Field;
+use super::format::{self, Due, Next};
 use super::history;
 use super::interrupted::{self, Verdict};
 use super::journal::record::{
-    Frozen, FrozenBook, Header, Record, StageFinished, StageStarted, Update,
+    Bye, Frozen, FrozenBook, Header, Record, StageFinished, StageStarted, Update,
 };
 use super::journal::{self, Journal};
-use super::ledger::Ledger;
+use super::ledger::{Ledger, StageState};
 use super::ratings::EventRatings;
 use super::recorder::{Broken, uci};
-use super::schedule::{Pairing, Schedule};
-use super::stage::{Draw, Format, Stage, Updates};
+use super::schedule::Seat;
+use super::stage::{Format, Stage, Updates};
 use super::standings::Standings;
 use crate::engine::stop::{Level, Stop};
 use crate::game::pgn;
@@ -38,7 +40,7 @@ use play::{Batch, GoingOn, NotStarted};
 
 /// A match that is level is played on for so many pairs in one run: two engines that crash at every start would play
 /// for ever.
-const MOST_MORE_PAIRS: u32 = 25;
+const MOST_MORE_PAIRS: usize = 25;
 
 /// How a run of an event ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +74,7 @@ pub enum Outcome {
         /// The stage.
         stage: String,
         /// Pairs that were played on in this run.
-        pairs: u32,
+        pairs: usize,
     },
     /// The organisers have to decide a tie (rule 3.1.7).
     Tied {
@@ -288,7 +290,7 @@ impl<'a> Conductor<'a> {
         let is_between = self.ledger.stages.last().is_some_and(|stage| stage.outcome.is_some());
         let next = self.config.stages.get(number).filter(|_| is_between);
         match next.filter(|stage| stage.updates == Updates::Allowed) {
-            Some(stage) => self.seats(stage, number),
+            Some(_) => draw::drawn(self.config, &self.ledger, number).seats,
             None => Vec::new(),
         }
     }
@@ -305,8 +307,29 @@ impl<'a> Conductor<'a> {
         }
         let book = self.book(stage, number)?;
         if self.ledger.stages.len() == number {
-            let seats = self.seats(stage, number);
-            self.audience.say(&format!("{} begins: {}", stage.name, seats.join(", ")));
+            let Drawn { seats, through } = draw::drawn(self.config, &self.ledger, number);
+            let distinct: BTreeSet<&String> = seats.iter().collect();
+            if distinct.len() < seats.len() {
+                return Err(EventError::NotNow(format!(
+                    "{} cannot begin: an engine comes to it by two ways; it would play {}",
+                    stage.name,
+                    seats.join(", ")
+                )));
+            }
+            let begins = match (&seats[..], &through[..]) {
+                ([], through) => {
+                    format!("{} is not needed: no place is tied for {}", stage.name, all(through))
+                }
+                (_, []) => format!("{} begins: {}", stage.name, seats.join(", ")),
+                (_, through) => format!(
+                    "{} begins: {}; without it {} {}",
+                    stage.name,
+                    seats.join(", "),
+                    all(through),
+                    if through.len() == 1 { "goes on" } else { "go on" }
+                ),
+            };
+            self.audience.say(&begins);
             let name = stage.name.clone();
             let ratings = EventRatings::of(self.config, &self.ledger).entered();
             let book = book.as_ref().map(|book| FrozenBook {
@@ -319,28 +342,40 @@ impl<'a> Conductor<'a> {
                     .collect(),
             });
             let stage = number;
-            self.keep(Record::StageStarted(StageStarted { stage, name, seats, ratings, book }))?;
+            let started = StageStarted { stage, name, seats, through, ratings, book };
+            self.keep(Record::StageStarted(started))?;
         }
-        let seats = self.ledger.stages[number].started.seats.clone();
-        if let [alone] = &seats[..] {
-            self.audience.say(&format!("{}: {alone} has nobody to play", stage.name));
-            let order = seats.clone();
-            let promoted = seats;
+        let StageStarted { seats, through, .. } = self.ledger.stages[number].started.clone();
+        if seats.len() < 2 {
+            if let [alone] = &seats[..] {
+                self.audience.say(&format!("{}: {alone} has nobody to play", stage.name));
+            }
+            let order = [through, seats].concat();
+            if order.is_empty() {
+                return Err(nobody(stage));
+            }
+            let promoted = order.clone();
             self.keep(Record::StageFinished(StageFinished { stage: number, order, promoted }))?;
             return Ok(None);
         }
-        let schedule =
-            stage.schedule(seats.len()).map_err(|error| EventError::State(error.to_string()))?;
         let mut going_on = HashMap::new();
-        let level_before = stage.pairs_beyond(self.ledger.stages[number].results().len());
+        let beyond = |state: &StageState| stage.pairs_beyond(seats.len(), state.past());
+        let level_before = beyond(&self.ledger.stages[number]);
         loop {
             self.settle(&mut going_on)?;
             let state = &self.ledger.stages[number];
-            let due = stage.due(schedule, &seats, state.results(), &self.out(number));
-            if due.is_empty() {
-                break;
-            }
-            let beyond = stage.pairs_beyond(state.results().len()).saturating_sub(level_before);
+            let due = match stage.next(seats.len(), &state.past_without(&self.out(number))) {
+                Next::Play(due) => due,
+                Next::Bye(seat, round) => {
+                    self.bye(stage, number, seat, round)?;
+                    continue;
+                }
+                Next::Over(_) => break,
+            };
+            let more = beyond(state).into_iter().map(|(game, pairs)| {
+                pairs.saturating_sub(level_before.get(&game).copied().unwrap_or(0))
+            });
+            let beyond = more.max().unwrap_or(0);
             if beyond >= MOST_MORE_PAIRS {
                 let why = format!("{} is still level", stage.name);
                 self.keep(Record::Paused { why })?;
@@ -349,9 +384,7 @@ impl<'a> Conductor<'a> {
             }
             let planned = state.finished() + due.len();
             let batch = Batch { stage, number, seats: &seats, planned, book: book.as_ref() };
-            let limit =
-                self.config.crash_limit.map_or(due.len(), |_| self.config.concurrency.get());
-            let due: Vec<Pairing> = due.into_iter().take(limit).collect();
+            let due = self.together(stage, due);
             let missing = self.play(&batch, &due, engines, &mut going_on)?;
             if let Some(NotStarted { game, why }) = missing {
                 self.keep(Record::Paused { why: why.clone() })?;
@@ -362,7 +395,41 @@ impl<'a> Conductor<'a> {
                 return Ok(Some(Outcome::Paused));
             }
         }
-        self.conclude(stage, number, schedule)
+        self.conclude(stage, number)
+    }
+
+    /// Those of the games that are due which are played before it is asked again what is due. A bracket is played
+    /// match by match, as many at a time as games can be.
+    fn together(&self, stage: &Stage, due: Vec<Due>) -> Vec<Due> {
+        let at_a_time = self.config.concurrency.get();
+        if matches!(stage.format, Format::Of(format::Format::Knockout(_))) {
+            let matches: BTreeSet<u32> = due.iter().map(|due| due.at.round).collect();
+            let last = matches.into_iter().take(at_a_time).next_back();
+            return due.into_iter().filter(|due| Some(due.at.round) <= last).collect();
+        }
+        let limit = self.config.crash_limit.map_or(due.len(), |_| at_a_time);
+        due.into_iter().take(limit).collect()
+    }
+
+    /// Gives an engine a bye.
+    fn bye(
+        &mut self,
+        stage: &Stage,
+        number: usize,
+        seat: Seat,
+        round: u32,
+    ) -> Result<(), EventError> {
+        let Format::Of(format) = &stage.format else { return Ok(()) };
+        let engine = self.ledger.stages[number].started.seats.get(seat.0).cloned();
+        let engine = engine
+            .ok_or_else(|| EventError::State(format!("nobody has the bye of round {round}")))?;
+        let wins = u32::try_from(format.games_each()).unwrap_or(u32::MAX);
+        self.audience.say(&format!(
+            "{} {round}: {engine} has a bye, {} without a game",
+            stage.name,
+            counted(wins as usize, "point")
+        ));
+        self.keep(Record::Bye(Bye { stage: number, round, engine, wins }))
     }
 
     /// Who is disqualified by season 17's rule.
@@ -389,25 +456,23 @@ impl<'a> Conductor<'a> {
     }
 
     /// Ranks a stage whose games are over; an outcome where a tie keeps it open.
-    fn conclude(
-        &mut self,
-        stage: &Stage,
-        number: usize,
-        schedule: Schedule,
-    ) -> Result<Option<Outcome>, EventError> {
+    fn conclude(&mut self, stage: &Stage, number: usize) -> Result<Option<Outcome>, EventError> {
         let standings = self.standings(stage, number);
         let state = &self.ledger.stages[number];
-        let ranking = stage.ranking(&standings, &state.decisions);
+        let ranking = stage.ranking(&standings, state);
         if let Some(tied) = stage.open_tie(&ranking) {
             self.audience.say(&level(&standings, tied));
             return Ok(Some(Outcome::Tied { stage: stage.name.clone(), engines: tied.to_vec() }));
         }
         let order = ranking.concat();
         let promoted = stage.promoted(&standings, &ranking);
-        let extra = state.finished().saturating_sub(schedule.games());
-        let beyond = match stage.format {
-            Format::Pairs(_) if extra > 0 => format!(" after {}", counted(extra / 2, "more pair")),
-            _ => String::new(),
+        if promoted.is_empty() && stage.promote > 0 {
+            return Err(nobody(stage));
+        }
+        let beyond = stage.pairs_beyond(state.started.seats.len(), state.past());
+        let beyond = match beyond.into_values().sum() {
+            0 => String::new(),
+            pairs => format!(" after {}", counted(pairs, "more pair")),
         };
         let outcome = StageFinished { stage: number, order, promoted };
         let then = outcome.in_words(number + 1 == self.config.stages.len());
@@ -427,19 +492,6 @@ impl<'a> Conductor<'a> {
         }
         self.keep(Record::StageFinished(outcome))?;
         Ok(None)
-    }
-
-    fn seats(&self, stage: &Stage, number: usize) -> Vec<String> {
-        let before = number.checked_sub(1).and_then(|before| {
-            Some(self.ledger.stages.get(before)?.outcome.as_ref()?.promoted.clone())
-        });
-        let mut seats = before.unwrap_or_else(|| {
-            self.config.entries.iter().map(|entry| entry.name.clone()).collect()
-        });
-        if stage.draw == Draw::ReversedRanking {
-            seats.reverse();
-        }
-        seats
     }
 
     /// Decides what becomes of the games under way (rule 6.1), but for those that go on already.
@@ -479,6 +531,15 @@ impl<'a> Conductor<'a> {
         }
         Ok(())
     }
+}
+
+/// Why a stage has no outcome that an event could go on from.
+fn nobody(stage: &Stage) -> EventError {
+    EventError::NotNow(format!(
+        "{}: every engine is disqualified, and nobody is left to go on; `gate4k event annul` strikes out a game that should \
+         not count",
+        stage.name
+    ))
 }
 
 /// Why a tie is for the organisers: every figure of the chain, the same for all that are tied.

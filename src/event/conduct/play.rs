@@ -7,10 +7,10 @@ use std::time::Duration;
 use super::{Conductor, EventError};
 use crate::engine::stop::{Level, Stop};
 use crate::event::entrants::now;
+use crate::event::format::Due;
 use crate::event::journal::record::{EngineKilled, GameStarted, Record};
 use crate::event::ratings::EventRatings;
 use crate::event::recorder::{clocks, finished, micros, ply, uci};
-use crate::event::schedule::Pairing;
 use crate::event::stage::Stage;
 use crate::game::adjudicate::Rules;
 use crate::game::clock::{Patience, TimeControl};
@@ -76,7 +76,7 @@ impl Conductor<'_> {
     pub(super) fn play(
         &mut self,
         batch: &Batch<'_>,
-        due: &[Pairing],
+        due: &[Due],
         engines: &[Arc<Engine>],
         going_on: &mut HashMap<String, GoingOn>,
     ) -> Result<Option<NotStarted>, EventError> {
@@ -131,7 +131,7 @@ impl Conductor<'_> {
     fn prepare(
         &self,
         batch: &Batch<'_>,
-        pairing: &Pairing,
+        pairing: &Due,
         place: usize,
         engines: &[Arc<Engine>],
         going_on: &mut HashMap<String, GoingOn>,
@@ -187,7 +187,7 @@ impl Conductor<'_> {
             white,
             black,
             couple: 0,
-            encounter: pairing.double as usize,
+            encounter: pairing.pair.0 as usize,
             paired: true,
         };
         Ok((Given { pairing, opening, resume }, Upcoming { started, before }))
@@ -289,7 +289,7 @@ impl Conductor<'_> {
 }
 
 /// A game's opening; beyond the book's end its openings come again.
-fn opening(batch: &Batch<'_>, pairing: &Pairing) -> Opening {
+fn opening(batch: &Batch<'_>, pairing: &Due) -> Opening {
     let openings = batch.book.map(Book::openings).unwrap_or_default();
     match pairing.opening {
         Some(index) if !openings.is_empty() => openings[index.0 % openings.len()].clone(),

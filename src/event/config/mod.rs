@@ -1,5 +1,6 @@
 //! `event.toml`: an event as its organisers write it. A mistake in it is shown at its line and column.
 
+mod stages;
 mod template;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,23 +11,18 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::schedule::BookPolicy;
-use super::stage::{Draw, Format, Stage, Updates};
-use super::tiebreak::{CHAINS, Chain};
+use super::plan::formats::RawFormat;
+use super::stage::{Format, Stage};
 use crate::game::adjudicate::DrawRule;
 use crate::game::clock::TimeControl;
 use crate::game::end::Material;
 use crate::judge::settings::{Files, memory_limit, size_limit};
 use crate::judge::waiver::{RawWaiver, Waiver};
 use crate::model::game::listed::RoundGame;
-use crate::model::source_place::{Misplaced, Mistake, nearest};
+use crate::model::source_place::{Misplaced, Mistake};
 use crate::model::text::{sha256, shown};
 use crate::model::units::Bytes;
-use crate::model::words::counted;
-pub use template::{NoEntries, template};
-
-/// The most games of a stage: far beyond any event, and few enough to be laid out.
-const MOST_GAMES: u64 = 1_000_000;
+pub use template::{Like, NoEntries, template};
 
 /// Why an event cannot be played as it is written.
 #[derive(Debug, thiserror::Error)]
@@ -124,6 +120,17 @@ pub struct Entry {
     pub engine: Option<String>,
     /// Its rating until it has one of its own (rule 5.5).
     pub rating: Option<i32>,
+    /// How it is started, where it is a program that is trusted: no gate is asked, and no sandbox is around it.
+    pub trusted: Option<Trusted>,
+}
+
+/// How a trusted program plays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trusted {
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Options besides the event's own.
+    pub options: Vec<(String, String)>,
 }
 
 #[derive(Deserialize)]
@@ -160,8 +167,11 @@ struct Raw {
     #[serde(default)]
     history: Vec<PathBuf>,
     rating_mean: Option<Spanned<f64>>,
-    entry: Spanned<Vec<RawEntry>>,
-    stage: Spanned<Vec<RawStage>>,
+    #[serde(default)]
+    entry: Vec<RawEntry>,
+    #[serde(default)]
+    engine: Vec<RawEngine>,
+    stage: Spanned<Vec<stages::RawStage>>,
     #[serde(default)]
     waiver: Vec<Spanned<RawWaiver>>,
 }
@@ -186,15 +196,39 @@ struct RawEntry {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawStage {
+struct RawEngine {
     name: Spanned<String>,
-    format: Spanned<Format>,
-    book: Option<PathBuf>,
-    book_policy: Spanned<RawPolicy>,
-    draw: Spanned<Draw>,
-    tie_breaks: Spanned<String>,
-    promote: Spanned<usize>,
-    updates: Option<Spanned<bool>>,
+    cmd: Spanned<PathBuf>,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    options: BTreeMap<String, Spanned<toml::Value>>,
+    seed: Option<Spanned<u32>>,
+    rating: Option<i32>,
+}
+
+impl RawEngine {
+    /// An entry, with how it is started.
+    fn entry(self) -> Result<(RawEntry, Option<Trusted>), Mistake> {
+        let mut options = Vec::new();
+        for (name, value) in self.options {
+            let told = match value.get_ref() {
+                toml::Value::String(text) => text.clone(),
+                toml::Value::Integer(number) => number.to_string(),
+                toml::Value::Boolean(is_on) => is_on.to_string(),
+                _ => {
+                    return Err((
+                        value.span(),
+                        "an option is a text, a number, true or false".into(),
+                    ));
+                }
+            };
+            options.push((name, told));
+        }
+        let RawEngine { name, cmd: path, args: arguments, seed, rating, .. } = self;
+        let entry = RawEntry { name, path, engines_json: None, engine: None, seed, rating };
+        Ok((entry, Some(Trusted { arguments, options })))
+    }
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -241,10 +275,10 @@ pub fn formats(settings: &str) -> BTreeMap<String, Format> {
     #[derive(Deserialize)]
     struct One {
         name: String,
-        format: Format,
+        format: Spanned<RawFormat>,
     }
-    let stages = toml::from_str::<Stages>(settings).map(|all| all.stage).unwrap_or_default();
-    stages.into_iter().map(|one| (one.name, one.format)).collect()
+    let all = toml::from_str::<Stages>(settings).map(|all| all.stage).unwrap_or_default();
+    all.into_iter().filter_map(|one| Some((one.name, stages::format(one.format).ok()?))).collect()
 }
 
 impl Config {
@@ -271,8 +305,17 @@ impl Config {
         if slug(raw.event.get_ref()).is_empty() {
             return Err((raw.event.span(), "the event's name needs a letter or digit".into()));
         }
-        let entries = entries(raw.entry, here)?;
-        let stages = stages(raw.stage, here, entries.len())?;
+        let mut list: Vec<(RawEntry, Option<Trusted>)> =
+            raw.entry.into_iter().map(|entry| (entry, None)).collect();
+        for engine in raw.engine {
+            list.push(engine.entry()?);
+        }
+        if list.len() < 2 {
+            let what = "an event needs two entries at least, each an [[entry]], or an [[engine]] that is trusted";
+            return Err((raw.event.span(), what.into()));
+        }
+        let entries = entries(list, here)?;
+        let stages = stages::read(raw.stage, here, &entries, raw.crash_limit.is_some())?;
         let number = |name: &str, value: String| (name.to_owned(), value);
         let mut options = Vec::new();
         options.extend(raw.threads.map(|threads| number("Threads", threads.to_string())));
@@ -326,15 +369,10 @@ impl Config {
     }
 }
 
-fn entries(raw: Spanned<Vec<RawEntry>>, here: &Path) -> Result<Vec<Entry>, Mistake> {
-    let span = raw.span();
-    let mut list = raw.into_inner();
-    if list.len() < 2 {
-        return Err((span, "an event needs two entries at least, each an [[entry]]".into()));
-    }
+fn entries(mut list: Vec<(RawEntry, Option<Trusted>)>, here: &Path) -> Result<Vec<Entry>, Mistake> {
     let mut names = BTreeSet::new();
     let mut seeds = BTreeSet::new();
-    for entry in &list {
+    for (entry, _) in &list {
         let name = slug(entry.name.get_ref());
         if name.is_empty() {
             return Err((entry.name.span(), "the name needs a letter or digit".into()));
@@ -355,10 +393,11 @@ fn entries(raw: Spanned<Vec<RawEntry>>, here: &Path) -> Result<Vec<Entry>, Mista
         }
     }
     // Without seeds, the order in which they are written.
-    list.sort_by_key(|entry| entry.seed.as_ref().map_or(u32::MAX, |seed| *seed.get_ref()));
+    list.sort_by_key(|(entry, _)| entry.seed.as_ref().map_or(u32::MAX, |seed| *seed.get_ref()));
     Ok(list
         .into_iter()
-        .map(|entry| Entry {
+        .map(|(entry, trusted)| Entry {
+            trusted,
             name: entry.name.into_inner(),
             path: here.join(entry.path.into_inner()),
             engines_json: entry.engines_json.map(|path| here.join(path)),
@@ -398,84 +437,6 @@ fn mean(raw: Spanned<f64>) -> Result<f64, Mistake> {
     } else {
         Err((span, "the mean of all ratings is a number such as 2500".into()))
     }
-}
-
-fn stages(raw: Spanned<Vec<RawStage>>, here: &Path, entries: usize) -> Result<Vec<Stage>, Mistake> {
-    let span = raw.span();
-    let mut stages: Vec<Stage> = Vec::new();
-    let mut seats = entries;
-    for one in raw.into_inner() {
-        let first = stages.is_empty();
-        if stages.iter().any(|stage| slug(&stage.name) == slug(one.name.get_ref())) {
-            return Err((one.name.span(), "another stage is called the same".into()));
-        }
-        if slug(one.name.get_ref()).is_empty() {
-            return Err((one.name.span(), "the name needs a letter or digit".into()));
-        }
-        if first != (*one.draw.get_ref() == Draw::Seeds) {
-            let what = "the first stage is drawn by \"seeds\", later ones by \"ranking\" or \
-                        \"reversed-ranking\" of the one before";
-            return Err((one.draw.span(), what.into()));
-        }
-        let format = *one.format.get_ref();
-        if matches!(format, Format::Pairs(_)) && seats != 2 {
-            let what = format!("a match of pairs is between two engines, and here are {seats}");
-            return Err((one.format.span(), what));
-        }
-        let games = format.doubles().get() as u64 * seats as u64 * (seats as u64).saturating_sub(1);
-        if games > MOST_GAMES {
-            let what = format!("{games} games are more than anybody plays; {MOST_GAMES} at most");
-            return Err((one.format.span(), what));
-        }
-        let promote = *one.promote.get_ref();
-        if promote == 0 || promote > seats {
-            let what = format!("from 1 to {seats} of this stage's engines can go on, or win it");
-            return Err((one.promote.span(), what));
-        }
-        let chain = Chain::named(one.tie_breaks.get_ref()).ok_or_else(|| {
-            let names = CHAINS.map(|chain| chain.name);
-            let near = nearest(one.tie_breaks.get_ref(), names)
-                .map(|name| format!("; did you mean {name:?}?"))
-                .unwrap_or_default();
-            let what = format!("no such tie-breaks ({}){near}", names.join(", "));
-            (one.tie_breaks.span(), what)
-        })?;
-        let updates = one.updates.as_ref().is_some_and(|updates| *updates.get_ref());
-        if let (true, true, Some(updates)) = (first, updates, &one.updates) {
-            let what = "entries come to the first stage through the gate anyway; updates = true is for later ones";
-            return Err((updates.span(), what.into()));
-        }
-        let stage = Stage {
-            updates: if updates { Updates::Allowed } else { Updates::Forbidden },
-            format,
-            book: one.book.map(|book| here.join(book)),
-            policy: match one.book_policy.get_ref() {
-                RawPolicy::None => BookPolicy::None,
-                RawPolicy::FirstBookless => BookPolicy::FirstBookless,
-                RawPolicy::Each => BookPolicy::EachDouble,
-            },
-            draw: *one.draw.get_ref(),
-            chain,
-            promote,
-            name: one.name.into_inner(),
-        };
-        if stage.openings() > 0 && stage.book.is_none() {
-            let what = format!(
-                "a book of {} is needed, and none is named; add book = \"FILE\"",
-                counted(stage.openings(), "opening")
-            );
-            return Err((one.book_policy.span(), what));
-        }
-        if seats < 2 {
-            return Err((one.format.span(), "one engine cannot play a stage".into()));
-        }
-        seats = promote;
-        stages.push(stage);
-    }
-    if stages.is_empty() {
-        return Err((span, "an event needs a [[stage]]".into()));
-    }
-    Ok(stages)
 }
 
 /// A name as part of an id: small letters and digits, all else one hyphen; dots stay.

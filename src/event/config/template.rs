@@ -1,4 +1,4 @@
-//! The event file that `gate4k event new` writes: the 4k event of the rules, with every setting explained.
+//! The event file that `gate4k event new` writes: an event of the rules, with every setting explained.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -34,7 +34,7 @@ pub enum NoEntries {
 const HEAD: &str = r#"# An event of gate4k. `gate4k event run FILE` gates every entry, freezes it, plays, and goes on after
 # whatever ended it. Paths are seen from this file. What is written here is frozen by the first run.
 
-event = "TCEC 4k"
+event = "@EVENT@"
 site = "https://tcec-chess.com"
 
 # How thoroughly entries are checked before they play: "full", or "quick" without what can only advise.
@@ -42,8 +42,7 @@ gate = "full"
 # Whether an entry plays that could not be decided on this host.
 admit-undecided = false
 
-# Rule 1.1: 30 minutes and 3 seconds a move.
-time-control = "30:00+3"
+@CLOCK@
 # How late a move may come without losing.
 margin = "0s"
 # Rule 6.1.5: what is added to both clocks when a game goes on after an interruption. The rule names no
@@ -56,7 +55,7 @@ hash = 64
 # Games at a time.
 concurrency = 1
 
-# Rule 2: a 4k event adjudicates nothing. Draws by evaluation would be draw-rule = "new" or "old".
+@DRAWS@
 # Positions in which neither side can mate are drawn, as the real events play; false for the rule's letter.
 material-draws = true
 # Rule 6.1.4: directories of Syzygy tables, asked only about games that were interrupted.
@@ -68,6 +67,15 @@ history = []
 # list shows differences and the games have no Elo tags.
 # rating-mean = 2500
 # Season 17's rule (crashes after which an engine is disqualified) would be crash-limit = 3.
+
+"#;
+
+const TRUSTED: &str = r#"# A program that is trusted plays without gate and sandbox, and is frozen by its SHA-256 alike:
+# [[engine]]
+# name = "Engine"
+# cmd = "engines/engine"
+# args = []
+# options = { Contempt = 0 }
 
 "#;
 
@@ -98,12 +106,180 @@ promote = 1
 updates = false
 "#;
 
+/// An event of the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Like {
+    /// The 4k event.
+    FourK,
+    /// The Swiss.
+    Swiss,
+    /// The Cup.
+    Cup,
+    /// The Cup by its older rules.
+    CupOlder,
+    /// A season of nTCEC.
+    Ntcec,
+}
+
+/// In which one event's file differs from another's.
+struct Shape {
+    event: &'static str,
+    clock: &'static str,
+    draws: &'static str,
+    stages: &'static str,
+}
+
+impl Like {
+    fn shape(self) -> Shape {
+        match self {
+            Like::FourK => Shape {
+                event: "TCEC 4k",
+                clock: "# Rule 1.1: 30 minutes and 3 seconds a move.\ntime-control = \"30:00+3\"",
+                draws: "# Rule 2: a 4k event adjudicates nothing. Draws by evaluation would be draw-rule = \"new\" or \"old\".",
+                stages: STAGES,
+            },
+            Like::Swiss => Shape {
+                event: "TCEC Swiss",
+                clock: "# Swiss rule 5.a: 30 minutes and 3 seconds a move.\ntime-control = \"30:00+3\"",
+                draws: NEW_DRAWS,
+                stages: SWISS,
+            },
+            Like::Cup => Shape {
+                event: "TCEC Cup",
+                clock: "# Cup rule 5.a: 30 minutes and 3 seconds a move, further pairs too.\ntime-control = \"30:00+3\"",
+                draws: NEW_DRAWS,
+                stages: CUP,
+            },
+            Like::CupOlder => Shape {
+                event: "TCEC Cup",
+                clock: "# Cup rule 5.a: 30 minutes and 5 seconds a move, further pairs too.\ntime-control = \"30:00+5\"",
+                draws: OLD_DRAWS,
+                stages: CUP_OLDER,
+            },
+            Like::Ntcec => Shape {
+                event: "nTCEC",
+                clock: "# 150 minutes and 60 seconds a move in all stages.\ntime-control = \"150:00+60\"",
+                draws: NTCEC_DRAWS,
+                stages: NTCEC,
+            },
+        }
+    }
+}
+
+const NEW_DRAWS: &str = r#"# Rule 6.b: with 6 pieces or fewer besides pawns, eight evaluations in a row within 0.25. The tables of rule 6.c
+# are not asked while a game goes on: it is played out.
+draw-rule = "new""#;
+
+const OLD_DRAWS: &str = r#"# Rule 6.b: from move 35 on, ten evaluations in a row within 0.15. The tables of rule 6.c are not asked while a
+# game goes on: it is played out.
+draw-rule = "old""#;
+
+const NTCEC_DRAWS: &str = r#"# The rules draw within 0.05 from move 41 on, and adjudicate wins at 6.5: games are played out here."#;
+
+const SWISS: &str = r#"
+# Rules 1.b and 2: twelve rounds by Monrad's system. Each pair plays the same opening with both colours (2.b), the better
+# engine Black first, the worst pair at the beginning of a round.
+[[stage]]
+name = "Swiss"
+# Rule 2.a: sections of 5 to 7 engines each before the first round. How many they are is the organisers' choice.
+format = { swiss = { rounds = 12, pairing = "monrad", sections = 6, order = "worst-first", black-first = "better" } }
+# Rule 4.a: an opening for each pair, in the book's order.
+book = "swiss.pgn"
+# Rules 1.c and 1.d: the seeds are the organisers', the last winner first.
+draw = "seeds"
+# Rule 3: Sonneborn-Berger, r-mobility, wins, direct encounter. What is still tied for the first place the organisers decide.
+tie-breaks = "swiss"
+"#;
+
+const CUP: &str = r#"
+# Rules 2.b to 2.e: 32 engines, five rounds, and a match for the third place.
+[[stage]]
+name = "Cup"
+# Rule 2.c: the first eight stand at equal distances, the other 24 by lot: shuffle is the lot, the same number draws the
+# same bracket. Rules 3.a to 3.e: 2, 3, 4, 6 and 12 pairs, 8 for the third place; a match ends as soon as it is decided,
+# and after a tie goes on by pairs until one is decisive; the lower place has White first.
+format = { knockout = { bracket = "edps8-rrc", shuffle = 1, pairs = [2, 3, 4, 6, 12], bronze = 8, early = true, white-first = "lower" } }
+# Rule 4.c: an opening for each pair. One file in place of the six books of rule 4.a: its openings in the order of matches.
+book = "cup.pgn"
+# Rules 1.d and 1.e: seeds by the last Swiss, the last winner first.
+draw = "seeds"
+"#;
+
+const CUP_OLDER: &str = r#"
+# Rules 2.b to 2.e: 32 engines, five rounds, and a match for the third place.
+[[stage]]
+name = "Cup"
+# Rule 2.c: seeds at equal distances, 1 meets 17. Rules 3.a to 3.c: two pairs, an end as soon as a match is decided, after
+# a tie pairs until one is decisive; the lower seed has White first.
+format = { knockout = { bracket = "equal-distance", pairs = [2], bronze = 2, early = true, white-first = "lower" } }
+# Rule 4.c: an opening for each pair. One file in place of the five books of rule 4.a: its openings in the order of matches.
+book = "cup.pgn"
+# Rules 1.d and 1.e: seeds by the last season, the last winner first.
+draw = "seeds"
+"#;
+
+const NTCEC: &str = r#"
+# Stage 1: seven rounds of a Swiss of 32 engines; seeds by rating, 1 meets 17; board 16 first.
+[[stage]]
+name = "Stage 1"
+format = { swiss = { rounds = 7, pairing = "dutch", order = "worst-first" } }
+book = "stage1.pgn"
+draw = "seeds"
+# The opponents' cumulative score, games with Black, wins, wins with Black, direct encounter.
+tie-breaks = "ntcec-stage1"
+
+# Stages 2a and 2b: places 1, 4, 5, 8 and so on, and the others; each pair plays an opening with both colours.
+[[stage]]
+name = "Stage 2a"
+from = "Stage 1:1,4,5,8,9,12,13,16"
+format = { round-robin = { doubles = 1, order = "rotation" } }
+book = "stage2a.pgn"
+# From here on: Sonneborn-Berger, games with Black, wins, wins with Black, direct encounter.
+tie-breaks = "ntcec"
+# Engines may be updated between stages.
+updates = true
+
+[[stage]]
+name = "Stage 2b"
+from = "Stage 1:2,3,6,7,10,11,14,15"
+format = { round-robin = { doubles = 1, order = "rotation" } }
+book = "stage2b.pgn"
+tie-breaks = "ntcec"
+updates = true
+
+# Stage 3: the first four of both. The rules seed it by score; here 2a's stand before 2b's.
+[[stage]]
+name = "Stage 3"
+from = ["Stage 2a:1..4", "Stage 2b:1..4"]
+format = { round-robin = { doubles = 1, order = "rotation" } }
+book = "stage3.pgn"
+tie-breaks = "ntcec"
+updates = true
+
+# Stage 4: six games each against each.
+[[stage]]
+name = "Stage 4"
+from = "Stage 3:1..4"
+format = { round-robin = { doubles = 3, order = "rotation" } }
+book = "stage4.pgn"
+tie-breaks = "ntcec"
+updates = true
+
+# The Superfinal: 24 pairs to their end; after a tie four more games at a time.
+[[stage]]
+name = "Superfinal"
+from = "Stage 4:1..2"
+format = { match = { pairs = 24, then = [{ pairs = 2, until = "decisive" }] } }
+book = "superfinal.pgn"
+updates = true
+"#;
+
 /// Writes the file for the entries of a directory (hidden files and texts such as README.md are none), as it will be seen from `beside` (the directory of the
 /// file to come).
 ///
 /// # Errors
 /// When there are no two entries.
-pub fn template(entries: &Path, beside: &Path) -> Result<String, NoEntries> {
+pub fn template(like: Like, entries: &Path, beside: &Path) -> Result<String, NoEntries> {
     let failed = |source| NoEntries::Read { path: entries.to_owned(), source };
     std::fs::read_dir(entries).map_err(failed)?;
     // With a slash behind it, a link stands for its directory.
@@ -112,7 +288,12 @@ pub fn template(entries: &Path, beside: &Path) -> Result<String, NoEntries> {
     if found.len() < 2 {
         return Err(NoEntries::TooFew { path: entries.to_owned() });
     }
-    let mut text = HEAD.to_owned();
+    let Shape { event, clock, draws, stages } = like.shape();
+    let mut text =
+        HEAD.replace("@EVENT@", event).replace("@CLOCK@", clock).replace("@DRAWS@", draws);
+    if like != Like::FourK {
+        text += TRUSTED;
+    }
     text += "# Seeds give the places in the draw; without them it is the order here.\n";
     let mut slugs = BTreeSet::new();
     for (number, path) in (1..).zip(&found) {
@@ -122,7 +303,7 @@ pub fn template(entries: &Path, beside: &Path) -> Result<String, NoEntries> {
         // invariant: writing to memory does not fail.
         let _ = writeln!(text, "[[entry]]\nname = {}\npath = {}", quoted(&name), quoted(&seen));
     }
-    text += STAGES;
+    text += stages;
     Ok(text)
 }
 

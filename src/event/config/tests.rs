@@ -1,5 +1,6 @@
 //! Tests of the event file.
 
+use super::super::stage::Draw;
 use super::*;
 
 const STAGES: &str = "[[stage]]\nname = \"Pool\"\nformat = { double-round-robins = 1 }\n\
@@ -67,7 +68,7 @@ fn the_template_is_the_4k_event() {
     }
     // What a repository keeps about its entries is none.
     std::fs::write(dir.path().join("README.md"), "Two entries.\n").unwrap();
-    let text = template(dir.path(), dir.path()).unwrap();
+    let text = template(Like::FourK, dir.path(), dir.path()).unwrap();
     let path = dir.path().join("event.toml");
     std::fs::write(&path, &text).unwrap();
     let config = Config::load(&path).unwrap();
@@ -77,7 +78,7 @@ fn the_template_is_the_4k_event() {
     let [pool, minifinal] = &config.stages[..] else { panic!("two stages") };
     assert_eq!((pool.openings(), pool.promote), (3, 2));
     assert_eq!((minifinal.openings(), minifinal.draw), (25, Draw::ReversedRanking));
-    assert!(template(&dir.path().join("zeta"), dir.path()).is_err());
+    assert!(template(Like::FourK, &dir.path().join("zeta"), dir.path()).is_err());
 }
 
 #[test]
@@ -87,7 +88,7 @@ fn the_template_names_entries_so_that_run_takes_them() {
         std::fs::write(dir.path().join(name), "#!/bin/sh\n").unwrap();
     }
     let path = dir.path().join("event.toml");
-    std::fs::write(&path, template(dir.path(), dir.path()).unwrap()).unwrap();
+    std::fs::write(&path, template(Like::FourK, dir.path(), dir.path()).unwrap()).unwrap();
     let config = Config::load(&path).unwrap();
     assert_eq!(config.entries.len(), 6);
     let of = |file: &str| {
@@ -99,4 +100,30 @@ fn the_template_names_entries_so_that_run_takes_them() {
         ("ELF".into(), "elf (2)".into(), "e_l-f".into())
     );
     assert!(of("++").starts_with("entry "), "{}", of("++"));
+}
+
+#[test]
+fn every_event_that_can_be_written_can_be_played() {
+    let dir = tempfile::tempdir().unwrap();
+    let entries = dir.path().join("entries");
+    std::fs::create_dir(&entries).unwrap();
+    for number in 1..=32 {
+        std::fs::write(entries.join(format!("e{number}")), "x").unwrap();
+    }
+    for (like, stages, games) in [
+        (Like::FourK, 2, 4 * 32 * 31 + 50),
+        (Like::Swiss, 1, 12 * 32),
+        (Like::Cup, 1, 2 * (16 * 2 + 8 * 3 + 4 * 4 + 2 * 6 + 8 + 12)),
+        (Like::CupOlder, 1, 2 * 2 * 32),
+        (Like::Ntcec, 6, 112 + 56 + 56 + 56 + 36 + 48),
+    ] {
+        let path = dir.path().join("event.toml");
+        let text = template(like, &entries, dir.path()).unwrap();
+        assert!(!text.contains('@'), "{text}");
+        std::fs::write(&path, text).unwrap();
+        let config = Config::load(&path).unwrap();
+        assert_eq!(config.stages.len(), stages, "{like:?}");
+        let all: u64 = config.stages.iter().map(|stage| stage.format.games(stage.seats)).sum();
+        assert_eq!(all, games, "{like:?}");
+    }
 }

@@ -68,6 +68,8 @@ pub struct Past {
     pub byes: BTreeSet<(Seat, u32)>,
     /// Who plays no more: disqualified or withdrawn.
     pub out: BTreeSet<Seat>,
+    /// The spots of a playoff that are taken before its first game.
+    pub taken: usize,
 }
 
 impl Past {
@@ -79,6 +81,7 @@ impl Past {
             games: earlier.map(|game| (game.at, *game)).collect(),
             byes: self.byes.iter().copied().filter(|(_, of)| *of < round).collect(),
             out: self.out.clone(),
+            taken: self.taken,
         }
     }
 
@@ -89,7 +92,7 @@ impl Past {
 }
 
 /// Everything due and open: all but what was played and what nobody can play.
-pub(super) fn open(due: impl IntoIterator<Item = Due>, past: &Past) -> Vec<Due> {
+pub(in crate::event) fn open(due: impl IntoIterator<Item = Due>, past: &Past) -> Vec<Due> {
     due.into_iter()
         .filter(|game| {
             !past.games.contains_key(&game.at)
@@ -101,9 +104,15 @@ pub(super) fn open(due: impl IntoIterator<Item = Due>, past: &Past) -> Vec<Due> 
 
 /// Seats in groups of the same figure, the largest first.
 pub(super) fn groups<F: Ord>(seats: Vec<Seat>, figure: impl Fn(Seat) -> F) -> Vec<Vec<Seat>> {
-    let mut seats = seats;
-    seats.sort_by_key(|seat| (std::cmp::Reverse(figure(*seat)), *seat));
-    seats.chunk_by(|a, b| figure(*a) == figure(*b)).map(<[Seat]>::to_vec).collect()
+    let mut groups: BTreeMap<std::cmp::Reverse<F>, Vec<Seat>> = BTreeMap::new();
+    for seat in seats {
+        groups.entry(std::cmp::Reverse(figure(seat))).or_default().push(seat);
+    }
+    let sorted = |mut group: Vec<Seat>| {
+        group.sort();
+        group
+    };
+    groups.into_values().map(sorted).collect()
 }
 
 /// What a format says of a stage.

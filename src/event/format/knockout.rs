@@ -1,10 +1,11 @@
 //! Knockouts: a bracket of matches, with or without a match for the third place.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use super::super::schedule::{OpeningIndex, Seat};
-use super::due::{Due, Next, PairId, Past};
-use super::match_::{Match, MatchState};
+use super::due::{Due, Next, PairId, Past, open};
+use super::match_::{Match, MatchState, in_sequence};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
 
@@ -74,6 +75,8 @@ pub struct Encounter {
     pub black: Seat,
     /// How long it is.
     pub format: Match,
+    /// The number of its first opening: each match has its own.
+    pub openings: usize,
 }
 
 impl Knockout {
@@ -94,12 +97,14 @@ impl Knockout {
         round: u32,
         pairs: NonZeroU32,
         seats: (Seat, Seat),
+        openings: usize,
     ) -> Encounter {
         let (white, black) = match self.white_first {
             WhiteFirst::Lower => (seats.1, seats.0),
             WhiteFirst::Upper => seats,
         };
-        Encounter { number, round, white, black, format: Match::until_decisive(pairs, self.early) }
+        let format = Match::until_decisive(pairs, self.early);
+        Encounter { number, round, white, black, format, openings }
     }
 
     /// Every match that can be told by the winners so far: `won` tells who won a match by its number.
@@ -109,7 +114,7 @@ impl Knockout {
         // Places that nobody has are byes for their neighbours.
         let taken = |seat: Seat| if seat.0 < seats { Place::Taken(seat) } else { Place::Empty };
         let mut places: Vec<Place> = self.draw.places(seats).into_iter().map(taken).collect();
-        let mut bracket = Bracket { encounters: Vec::new(), groups: Vec::new() };
+        let mut bracket = Bracket { encounters: Vec::new(), openings: 0, groups: Vec::new() };
         let mut number = 0;
         for round in 1..=rounds {
             let mut losers = Vec::new();
@@ -118,11 +123,12 @@ impl Knockout {
             if is_final && let Some(pairs) = self.bronze {
                 number += 1;
                 if let [Place::Taken(a), Place::Taken(b)] = bracket.semifinal_losers()[..] {
-                    let bronze = self.encounter(number, round, pairs, (a, b));
+                    let bronze = self.encounter(number, round, pairs, (a, b), bracket.openings);
                     let winner = won(&bronze);
                     bracket.third(&bronze, winner);
                     bracket.encounters.push(bronze);
                 }
+                bracket.openings += pairs.get() as usize;
             }
             for pair in places.chunks(2) {
                 let [upper, lower] = pair else { continue };
@@ -130,7 +136,9 @@ impl Knockout {
                     (Place::Empty, other) | (other, Place::Empty) => (*other, Place::Empty),
                     (Place::Taken(a), Place::Taken(b)) => {
                         number += 1;
-                        let one = self.encounter(number, round, self.length(round), (*a, *b));
+                        let (pairs, first) = (self.length(round), bracket.openings);
+                        let one = self.encounter(number, round, pairs, (*a, *b), first);
+                        bracket.openings += pairs.get() as usize;
                         let winner = won(&one);
                         bracket.encounters.push(one);
                         match winner {
@@ -142,6 +150,7 @@ impl Knockout {
                     }
                     _ => {
                         number += 1;
+                        bracket.openings += self.length(round).get() as usize;
                         (Place::Open, Place::Open)
                     }
                 };
@@ -155,36 +164,44 @@ impl Knockout {
         bracket
     }
 
+    /// The pairs that each match was played on for since it was level, by its number.
+    #[must_use]
+    pub fn beyond(&self, seats: usize, past: &Past) -> BTreeMap<u32, usize> {
+        let bracket = self.bracket(seats, |one| winner(past, one));
+        let beyond = |one: &Encounter| {
+            (results(past, one).len() / 2).saturating_sub(one.format.pairs.get() as usize)
+        };
+        bracket.encounters.iter().map(|one| (one.number, beyond(one))).collect()
+    }
+
     /// What is due: of each match under way the games that no early end can take away.
     #[must_use]
     pub fn next(&self, seats: usize, past: &Past) -> Next {
-        let state = |one: &Encounter| {
-            if past.out.contains(&one.white) || past.out.contains(&one.black) {
-                let winner = if past.out.contains(&one.white) { one.black } else { one.white };
-                return Some(winner);
-            }
-            match one.format.after(&results(past, one)) {
-                MatchState::Won(seat, _) => Some(if seat.0 == 0 { one.white } else { one.black }),
-                MatchState::Due(_) | MatchState::Level(_) => None,
-            }
-        };
-        let bracket = self.bracket(seats, state);
+        let bracket = self.bracket(seats, |one| winner(past, one));
         let mut due = Vec::new();
-        for one in bracket.encounters.iter().filter(|one| state(one).is_none()) {
+        for one in bracket.encounters.iter().filter(|one| winner(past, one).is_none()) {
             let played = results(past, one);
             let MatchState::Due(sure) = one.format.after(&played) else { continue };
-            due.extend((played.len()..played.len() + sure).map(|game| one.due(game)));
+            due.extend(open((played.len()..played.len() + sure).map(|game| one.due(game)), past));
         }
         if due.is_empty() { Next::Over(bracket.places()) } else { Next::Play(due) }
     }
 }
 
+/// Who has won a match; none while it is played.
+fn winner(past: &Past, one: &Encounter) -> Option<Seat> {
+    if past.out.contains(&one.white) || past.out.contains(&one.black) {
+        return Some(if past.out.contains(&one.white) { one.black } else { one.white });
+    }
+    match one.format.after(&results(past, one)) {
+        MatchState::Won(seat, _) => Some(if seat.0 == 0 { one.white } else { one.black }),
+        MatchState::Due(_) | MatchState::Level(_) => None,
+    }
+}
+
 /// The results of a match in the order of its games, from the view of who has White first.
 fn results(past: &Past, one: &Encounter) -> Vec<GameResult> {
-    let own = past.games.range(
-        RoundGame { round: one.number, game: 0 }..=RoundGame { round: one.number, game: u32::MAX },
-    );
-    own.map(|(_, game)| game.result).collect()
+    in_sequence(|game| past.games.get(&one.due(game).at))
 }
 
 impl Encounter {
@@ -199,7 +216,7 @@ impl Encounter {
             black: if is_reverse { self.white } else { self.black },
             // A thousand pairs are more than any match has.
             pair: PairId(self.number * 1000 + u32::try_from(pair).unwrap_or(999).min(999)),
-            opening: Some(OpeningIndex(pair)),
+            opening: Some(OpeningIndex(self.openings + pair)),
         }
     }
 }
@@ -219,6 +236,8 @@ enum Place {
 pub struct Bracket {
     /// The matches whose two sides are known, in the order in which they are played.
     pub encounters: Vec<Encounter>,
+    /// The openings of all matches that are sure to be played.
+    pub openings: usize,
     /// Who lost in each round; at the end who won.
     groups: Vec<Vec<Place>>,
 }

@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use shakmaty::Color;
 
 use super::super::schedule::{OpeningIndex, Seat};
-use super::due::{Due, Next, PairId, Past};
+use super::due::{Due, Next, PairId, Past, Played, open};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
 
@@ -82,7 +82,7 @@ impl Match {
     /// What is due between seats 0 and 1.
     #[must_use]
     pub fn next(&self, past: &Past) -> Next {
-        let results: Vec<GameResult> = past.games.values().map(|game| game.result).collect();
+        let results = in_sequence(|number| past.games.get(&game(number).at));
         if !past.out.is_empty() {
             return Next::Over(over(
                 past.out.contains(&Seat(0)).then_some(Seat(1)).or(Some(Seat(0))),
@@ -93,10 +93,16 @@ impl Match {
             MatchState::Level(_) => Next::Over(over(None)),
             MatchState::Due(sure) => {
                 let first = results.len();
-                Next::Play((first..first + sure).map(game).collect())
+                Next::Play(open((first..first + sure).map(game), past))
             }
         }
     }
+}
+
+/// The results of a match up to its first game that has none: of games that are played at a time a later one may
+/// end first.
+pub(super) fn in_sequence<'a>(played: impl Fn(usize) -> Option<&'a Played>) -> Vec<GameResult> {
+    (0..).map_while(played).map(|game| game.result).collect()
 }
 
 /// How a match stands.

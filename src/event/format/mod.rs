@@ -2,13 +2,24 @@
 
 pub mod due;
 pub mod dutch;
+mod heaviest;
 pub mod knockout;
 pub mod match_;
 mod matching;
 pub mod playoff;
+#[cfg(test)]
+mod properties;
 pub mod round_robin;
 pub mod swiss;
 
+use std::num::NonZeroU32;
+
+use crate::model::words::counted;
+use dutch::Dutch;
+use knockout::{Draw, Knockout};
+use swiss::Swiss;
+
+pub(in crate::event) use due::open;
 pub use due::{Due, Next, PairId, Past, Played, points};
 
 /// A format.
@@ -29,6 +40,81 @@ pub enum Format {
 }
 
 impl Format {
+    /// Why so many cannot play it; none where they can.
+    #[must_use]
+    pub fn refusal(&self, seats: usize) -> Option<String> {
+        let (is_right, wanted) = match self {
+            Format::RoundRobin(_) => {
+                ((2..=1000).contains(&seats), "a round robin is of 2 to 1000".to_owned())
+            }
+            Format::Match(_) => (seats == 2, "a match is between two".to_owned()),
+            Format::Swiss(Swiss { rounds, .. }) | Format::Dutch(Dutch { rounds }) => {
+                let rounds = rounds.get() as usize;
+                // Everybody meets somebody else in each round.
+                (
+                    (rounds + 1..=1000).contains(&seats),
+                    format!("a Swiss of {rounds} rounds is of {} to 1000", rounds + 1),
+                )
+            }
+            Format::Knockout(Knockout { draw: Draw::PreSeeded { .. }, .. }) => {
+                (seats == 32, "the bracket \"edps8-rrc\" is of 32".to_owned())
+            }
+            Format::Knockout(_) => {
+                ((2..=1000).contains(&seats), "a knockout is of 2 to 1000".to_owned())
+            }
+            Format::Playoff(playoff) => {
+                let spots = playoff.spots.get() as usize;
+                (
+                    (spots + 1..=1000).contains(&seats),
+                    format!("a playoff for {} is of {} to 1000", counted(spots, "spot"), spots + 1),
+                )
+            }
+        };
+        (!is_right).then(|| format!("{wanted} engines, and here are {seats}"))
+    }
+
+    /// The openings that it needs, each encounter its own; those of a tie that is played on left out.
+    #[must_use]
+    pub fn openings(&self, seats: usize) -> usize {
+        let everybody =
+            |doubles: NonZeroU32| doubles.get() as usize * (seats * seats.saturating_sub(1) / 2);
+        match self {
+            Format::RoundRobin(format) => everybody(format.doubles),
+            Format::Match(format) => {
+                let then = format.then.iter().filter(|then| !then.again);
+                let pairs = |pairs: NonZeroU32| pairs.get() as usize;
+                then.fold(pairs(format.pairs), |sum, then| sum + pairs(then.pairs))
+            }
+            Format::Swiss(Swiss { rounds, .. }) | Format::Dutch(Dutch { rounds }) => {
+                rounds.get() as usize * (seats / 2)
+            }
+            Format::Knockout(format) => format.bracket(seats, |_| None).openings,
+            Format::Playoff(format) => everybody(format.doubles),
+        }
+    }
+
+    /// The games of an encounter.
+    #[must_use]
+    pub fn games_each(&self) -> usize {
+        match self {
+            Format::Swiss(swiss) => swiss.games.get() as usize,
+            Format::Dutch(_) => 1,
+            _ => 2,
+        }
+    }
+
+    /// Whether it says itself who stands where, and not the points of all its games.
+    #[must_use]
+    pub fn ranks(&self) -> bool {
+        matches!(self, Format::Match(_) | Format::Knockout(_) | Format::Playoff(_))
+    }
+
+    /// Whether later rounds follow from the results of earlier ones.
+    #[must_use]
+    pub fn is_by_results(&self) -> bool {
+        !matches!(self, Format::RoundRobin(_) | Format::Match(_))
+    }
+
     /// What comes after the past of so many seats.
     #[must_use]
     pub fn next(&self, seats: usize, past: &Past) -> Next {

@@ -44,7 +44,8 @@ impl Playoff {
             pairs: 0,
         };
         loop {
-            let spots = self.spots.get() as usize - standing.promoted.len();
+            let given = past.taken + standing.promoted.len();
+            let spots = (self.spots.get() as usize).saturating_sub(given);
             if standing.left.len() <= spots || spots == 0 {
                 let mut places: Vec<Vec<Seat>> =
                     standing.promoted.iter().map(|seat| vec![*seat]).collect();

@@ -62,7 +62,7 @@ impl Swiss {
     fn order(&self, seats: usize, past: &Past) -> Vec<Seat> {
         let mut order = self.seeds(seats);
         order.retain(|seat| !past.out.contains(seat));
-        order.sort_by_key(|seat| Reverse(self.points(past, *seat)));
+        order.sort_by_cached_key(|seat| Reverse(self.points(past, *seat)));
         order
     }
 
@@ -175,11 +175,13 @@ fn balance(past: &Past, seat: Seat) -> i64 {
 /// Pairs everybody: the highest with the highest allowed opponent that leaves a full pairing for the rest.
 /// Meetings of the oldest rounds are forgotten where no full pairing exists.
 fn paired(order: &[Seat], met: &BTreeMap<(Seat, Seat), u32>, round: u32) -> Vec<(Seat, Seat)> {
+    // Who has met one opponent a round may still meet half of so many: all of them can be paired then (Dirac).
+    let is_sure = |seats: usize| seats >= 2 * round as usize;
     for forgotten in 0..=round {
         let allowed =
             |a: Seat, b: Seat| met.get(&meeting(a, b)).is_none_or(|last| *last <= forgotten);
         let mut left: Vec<Seat> = order.to_vec();
-        if !can_be_paired(&left, &allowed) {
+        if !is_sure(left.len()) && !can_be_paired(&left, &allowed) {
             continue;
         }
         let mut pairs = Vec::new();
@@ -187,7 +189,7 @@ fn paired(order: &[Seat], met: &BTreeMap<(Seat, Seat), u32>, round: u32) -> Vec<
             let found = others.iter().copied().find(|&second| {
                 let rest: Vec<Seat> =
                     others.iter().copied().filter(|seat| *seat != second).collect();
-                allowed(first, second) && can_be_paired(&rest, &allowed)
+                allowed(first, second) && (is_sure(rest.len()) || can_be_paired(&rest, &allowed))
             });
             let Some(second) = found else { break };
             pairs.push((first, second));

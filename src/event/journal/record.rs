@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::game::ending::{Ending, Termination};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::opening::OpeningNames;
+use crate::model::game::points::HalfPoints;
 use crate::model::game::result::GameResult;
 use crate::model::words::all;
 
@@ -23,6 +24,8 @@ pub enum Record {
     History(History),
     /// A stage begins.
     StageStarted(StageStarted),
+    /// An engine does not play in a round of a Swiss.
+    Bye(Bye),
     /// A game begins, or goes on (rule 6.1.5).
     GameStarted(GameStarted),
     /// A move of a game.
@@ -141,7 +144,7 @@ pub struct Meeting {
 }
 
 /// A stage and its draw.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct StageStarted {
     /// Its number, from 0.
@@ -150,12 +153,22 @@ pub struct StageStarted {
     pub name: String,
     /// Who sits where.
     pub seats: Vec<String>,
+    /// Of a playoff after a stage: those that were clear of the tie and go on without a game, the best first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub through: Vec<String>,
     /// The ratings with which they enter it, of those that have one, in Elo.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ratings: BTreeMap<String, i32>,
     /// The book, frozen; none for a stage without one, and in journals before 0.2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub book: Option<FrozenBook>,
+}
+
+impl StageStarted {
+    /// Those that go on without a game, each with a place of its own.
+    pub fn through_alone(&self) -> impl Iterator<Item = Vec<String>> {
+        self.through.iter().map(|name| vec![name.clone()])
+    }
 }
 
 /// A stage's book as it was when the stage began.
@@ -166,6 +179,28 @@ pub struct FrozenBook {
     pub sha256: String,
     /// The openings that the stage needs, in their order, each as its moves in UCI.
     pub openings: Vec<String>,
+}
+
+/// A bye; it counts as so many won games as an encounter of its stage has.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Bye {
+    /// The stage's number.
+    pub stage: usize,
+    /// The round, from 1.
+    pub round: u32,
+    /// Who does not play.
+    pub engine: String,
+    /// The games that count as won.
+    pub wins: u32,
+}
+
+impl Bye {
+    /// Its points.
+    #[must_use]
+    pub fn points(&self) -> HalfPoints {
+        HalfPoints(self.wins.saturating_mul(2))
+    }
 }
 
 /// A game's terms.
@@ -437,6 +472,10 @@ impl StageFinished {
     #[must_use]
     pub fn in_words(&self, is_last: bool) -> String {
         let then = match (is_last, self.promoted.len()) {
+            (_, 0) => {
+                let first = self.order.first().map_or("nobody", String::as_str);
+                return format!("{first} is first");
+            }
             (true, 1) => "wins",
             (true, _) => "are first",
             (false, 1) => "goes on",

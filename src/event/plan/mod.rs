@@ -1,8 +1,9 @@
 //! An event as a graph of stages: formats, where the engines come from, and terms, as an event file has them.
 
+pub(in crate::event) mod formats;
 mod raw;
 mod read;
-mod sources;
+pub(in crate::event) mod sources;
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;

@@ -7,8 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::super::config::{GateKind, RawDrawRule, RawPolicy};
-use super::super::format::knockout::WhiteFirst;
-use super::super::format::round_robin::Order;
+use super::formats::{RawFormat, RawTies};
 use super::{Seating, Variant};
 use crate::game::clock::TimeControl;
 use crate::judge::waiver::RawWaiver;
@@ -61,6 +60,8 @@ pub(super) struct RawEngine {
     pub(super) name: String,
     pub(super) path: Option<PathBuf>,
     pub(super) cmd: Option<String>,
+    pub(super) args: Option<Vec<String>>,
+    pub(super) options: Option<toml::Table>,
     pub(super) engines_json: Option<PathBuf>,
     pub(super) engine: Option<String>,
     pub(super) seed: Option<u32>,
@@ -87,6 +88,8 @@ pub(super) struct RawStage {
     pub(super) promote: Option<NonZeroU32>,
     pub(super) book: Option<PathBuf>,
     pub(super) book_policy: Option<RawPolicy>,
+    pub(super) updates: Option<bool>,
+    pub(super) engines: Option<Vec<String>>,
     pub(super) variant: Option<Variant>,
     #[serde(default)]
     pub(super) terms: RawTerms,
@@ -121,123 +124,4 @@ pub(super) enum RawDraw {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct RawTerms {
     pub(super) crash_limit: Option<NonZeroU32>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum RawFormat {
-    RoundRobin(RawRoundRobin),
-    Match(RawMatch),
-    Swiss(RawSwiss),
-    Knockout(RawKnockout),
-    Playoff(RawPlayoff),
-    /// As files of 4k events write a round robin.
-    DoubleRoundRobins(NonZeroU32),
-    /// As files of 4k events write a match.
-    Pairs(NonZeroU32),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct RawRoundRobin {
-    pub(super) doubles: NonZeroU32,
-    #[serde(default)]
-    pub(super) order: Order,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct RawMatch {
-    pub(super) pairs: NonZeroU32,
-    #[serde(default)]
-    pub(super) early: bool,
-    #[serde(default)]
-    pub(super) then: Vec<RawThen>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct RawThen {
-    pub(super) pairs: NonZeroU32,
-    pub(super) until: Option<Until>,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Until {
-    Decisive,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[expect(dead_code, reason = "the one order and the one rule of colours that the events have")]
-pub(super) struct RawSwiss {
-    pub(super) rounds: NonZeroU32,
-    pub(super) pairing: Pairing,
-    pub(super) games: Option<Spanned<NonZeroU32>>,
-    pub(super) sections: Option<Spanned<NonZeroU32>>,
-    pub(super) order: Option<GameOrder>,
-    pub(super) black_first: Option<BlackFirst>,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Pairing {
-    Monrad,
-    Dutch,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum GameOrder {
-    WorstFirst,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum BlackFirst {
-    Better,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct RawKnockout {
-    pub(super) bracket: Option<Bracket>,
-    pub(super) shuffle: Option<Spanned<u64>>,
-    pub(super) pairs: Spanned<Vec<NonZeroU32>>,
-    pub(super) bronze: Option<NonZeroU32>,
-    #[serde(default)]
-    pub(super) early: bool,
-    #[serde(default)]
-    pub(super) white_first: WhiteFirst,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Bracket {
-    EqualDistance,
-    #[serde(rename = "edps8-rrc")]
-    Edps8Rrc,
-    AsDrawn,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct RawPlayoff {
-    #[serde(default = "one")]
-    pub(super) doubles: NonZeroU32,
-    pub(super) spots: NonZeroU32,
-}
-
-pub(super) fn one() -> NonZeroU32 {
-    NonZeroU32::MIN
-}
-
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "a chain's name or a list of criteria")]
-pub(super) enum RawTies {
-    Named(String),
-    List(Vec<String>),
-    /// A playoff after the stage, which is refused here: it is a stage of its own.
-    Table(toml::Table),
 }

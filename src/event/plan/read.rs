@@ -3,20 +3,9 @@
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-use toml::Spanned;
-
-use super::super::format::Format;
-use super::super::format::dutch::Dutch;
-use super::super::format::knockout::{Draw, Knockout};
-use super::super::format::match_::{Match, Then};
-use super::super::format::playoff::Playoff;
-use super::super::format::round_robin::{Order, RoundRobin};
-use super::super::format::swiss::Swiss;
-use super::super::tiebreak::{CHAINS, Chain, Criterion, Rest};
-use super::raw::{
-    Bracket, Pairing, Raw, RawDraw, RawEngine, RawFormat, RawMatch, RawPlayoff, RawRoundRobin,
-    RawStage, RawThen, RawTies,
-};
+use super::super::tiebreak::CHAINS;
+use super::formats::{chain, format, ties_of};
+use super::raw::{Raw, RawDraw, RawEngine, RawStage};
 use super::{Plan, PlannedStage, Seating, Source, Terms};
 use crate::model::source_place::{Misplaced, Mistake, nearest};
 use crate::model::text::shown;
@@ -103,6 +92,10 @@ fn planned(
             let source: Source = text
                 .parse()
                 .map_err(|error: super::sources::NoPlaces| (list.span(), error.to_string()))?;
+            if source.places == super::Places::Tied {
+                let what = "recorded games tell who played a tiebreak: leave `from` out here";
+                return Err((list.span(), what.into()));
+            }
             let is_known = before.iter().any(|stage| stage.name == source.stage);
             if source.stage.ends_with(".journal") {
                 let what = "`from` names stages of this file; recorded games tell nothing of an event before: \
@@ -163,142 +156,9 @@ fn planned(
     })
 }
 
-fn format(raw: Spanned<RawFormat>) -> Result<Format, Mistake> {
-    let span = raw.span();
-    Ok(match raw.into_inner() {
-        RawFormat::RoundRobin(RawRoundRobin { doubles, order }) => {
-            Format::RoundRobin(RoundRobin { doubles, order })
-        }
-        RawFormat::DoubleRoundRobins(doubles) => {
-            Format::RoundRobin(RoundRobin { doubles, order: Order::Berger })
-        }
-        RawFormat::Pairs(pairs) => Format::Match(Match::until_decisive(pairs, false)),
-        RawFormat::Match(RawMatch { pairs, early, then }) => {
-            let endless = then.iter().position(|part| part.until.is_some());
-            if endless.is_some_and(|at| at + 1 < then.len()) {
-                let what = "a part that is played until it is decisive is the last one of `then`";
-                return Err((span, what.into()));
-            }
-            let part = |part: &RawThen| Then { pairs: part.pairs, again: part.until.is_some() };
-            Format::Match(Match { pairs, early, then: then.iter().map(part).collect() })
-        }
-        RawFormat::Swiss(swiss) => match swiss.pairing {
-            Pairing::Dutch => {
-                let is_one = |games: &Spanned<NonZeroU32>| *games.get_ref() == NonZeroU32::MIN;
-                if let Some(games) = swiss.games.filter(|games| !is_one(games)) {
-                    return Err((games.span(), "Dutch pairing is of single games".into()));
-                }
-                if let Some(sections) = swiss.sections {
-                    return Err((sections.span(), "only Monrad pairing has sections".into()));
-                }
-                Format::Dutch(Dutch { rounds: swiss.rounds })
-            }
-            Pairing::Monrad => {
-                let number = |key: Option<Spanned<NonZeroU32>>| key.map(Spanned::into_inner);
-                Format::Swiss(Swiss {
-                    rounds: swiss.rounds,
-                    games: number(swiss.games).unwrap_or(NonZeroU32::MIN.saturating_add(1)),
-                    sections: number(swiss.sections).unwrap_or(NonZeroU32::MIN),
-                })
-            }
-        },
-        RawFormat::Knockout(knockout) => {
-            if knockout.pairs.get_ref().is_empty() {
-                let what = "name the pairs of each round, such as pairs = [2, 3, 4, 6, 12]";
-                return Err((knockout.pairs.span(), what.into()));
-            }
-            let shuffle = knockout.shuffle.as_ref().map(|shuffle| *shuffle.get_ref());
-            let draw = match knockout.bracket {
-                Some(Bracket::Edps8Rrc) => Draw::PreSeeded { shuffle: shuffle.unwrap_or_default() },
-                _ if let Some(shuffle) = knockout.shuffle => {
-                    return Err((
-                        shuffle.span(),
-                        "only the bracket \"edps8-rrc\" is shuffled".into(),
-                    ));
-                }
-                Some(Bracket::EqualDistance) => Draw::EqualDistance,
-                Some(Bracket::AsDrawn) | None => Draw::AsDrawn,
-            };
-            Format::Knockout(Knockout {
-                draw,
-                pairs: knockout.pairs.into_inner(),
-                bronze: knockout.bronze,
-                early: knockout.early,
-                white_first: knockout.white_first,
-            })
-        }
-        RawFormat::Playoff(RawPlayoff { doubles, spots }) => {
-            Format::Playoff(Playoff { doubles, spots })
-        }
-    })
-}
-
-fn chain(name: &str, span: std::ops::Range<usize>) -> Result<&'static Chain, Mistake> {
-    Chain::named(name).ok_or_else(|| {
-        let names = CHAINS.map(|chain| chain.name);
-        let near = nearest(name, names)
-            .map(|name| format!("; did you mean {name:?}?"))
-            .unwrap_or_default();
-        (span, format!("no such tie-breaks ({}){near}", names.join(", ")))
-    })
-}
-
-fn ties_of(ties: &Spanned<RawTies>) -> Result<&'static Chain, Mistake> {
-    const ALL: [Criterion; 12] = [
-        Criterion::DirectEncounter,
-        Criterion::SonnebornBerger,
-        Criterion::RMobility,
-        Criterion::DoubleWins,
-        Criterion::WonLength,
-        Criterion::LostLength,
-        Criterion::Wins,
-        Criterion::WinsBlack,
-        Criterion::GamesBlack,
-        Criterion::Crashes,
-        Criterion::CumulativeOpponents,
-        Criterion::Buchholz,
-    ];
-    let list = match ties.get_ref() {
-        RawTies::Named(name) => return chain(name, ties.span()),
-        RawTies::Table(table) => {
-            let keys: Vec<&str> = table.keys().map(String::as_str).collect();
-            let what = format!(
-                "`ties` is a chain's name or a list of criteria, not {{ {} }}; a playoff is a [[stage]] of its own, \
-                 with format = {{ playoff = {{ spots = 1 }} }}",
-                keys.join(", ")
-            );
-            return Err((ties.span(), what));
-        }
-        RawTies::List(list) => list,
-    };
-    let mut criteria = Vec::new();
-    let mut rest = Rest::Organisers;
-    for (at, word) in list.iter().enumerate() {
-        let is_last = at + 1 == list.len();
-        match (ALL.into_iter().find(|criterion| criterion.id() == word), word.as_str()) {
-            (Some(criterion), _) => criteria.push(criterion),
-            (None, "shared") if is_last => rest = Rest::Shared,
-            (None, "organisers") if is_last => {}
-            (None, word) => {
-                let ids = ALL.map(Criterion::id);
-                let near = nearest(word, ids)
-                    .map(|near| format!("; did you mean {near:?}?"))
-                    .unwrap_or_default();
-                let what = format!(
-                    "no such tie-break {word:?} ({}; the last may be organisers or shared){near}",
-                    ids.join(", ")
-                );
-                return Err((ties.span(), what));
-            }
-        }
-    }
-    // An event file is read once, and chains live as long as the program.
-    let criteria: &'static [Criterion] = criteria.leak();
-    Ok(Box::leak(Box::new(Chain { name: "own", criteria, rest, spares_matches: false })))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::super::tiebreak::{Criterion, Rest};
     use super::*;
 
     fn wrong(text: &str) -> String {

@@ -23,6 +23,8 @@ pub enum Places {
     Odd,
     /// The best with an even number, as many as there is room for.
     Even,
+    /// Those that are level on points for the last spots of the playoff that takes them; nobody where none are.
+    Tied,
 }
 
 impl Places {
@@ -37,6 +39,7 @@ impl Places {
             Places::Best => (1..=length).take(room).collect(),
             Places::Odd => parity(1),
             Places::Even => parity(0),
+            Places::Tied => Vec::new(),
         }
     }
 }
@@ -45,7 +48,7 @@ impl Places {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} names no places; write STAGE:1..3, STAGE:1,4,5, STAGE:1.. for as many as there is room for, \
-     STAGE:odd or STAGE:even"
+     STAGE:odd or STAGE:even, and STAGE:tied for a playoff"
 )]
 pub struct NoPlaces(String);
 
@@ -60,6 +63,7 @@ impl FromStr for Source {
         let places = match places.trim() {
             "odd" => Places::Odd,
             "even" => Places::Even,
+            "tied" => Places::Tied,
             "1.." => Places::Best,
             list => {
                 let mut all = Vec::new();
@@ -87,6 +91,7 @@ impl fmt::Display for Source {
             Places::Best => f.write_str("1.."),
             Places::Odd => f.write_str("odd"),
             Places::Even => f.write_str("even"),
+            Places::Tied => f.write_str("tied"),
             Places::These(places) => {
                 let places: Vec<String> = places.iter().map(ToString::to_string).collect();
                 f.write_str(&places.join(","))

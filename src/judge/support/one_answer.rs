@@ -95,6 +95,13 @@ pub(crate) fn not_asked(rule: RuleId, evidence: &Evidence, what: &str) -> Findin
     if let Some(on) = troubles.find(|on| *on != rule) {
         return Finding::skipped(rule, on);
     }
+    let searches = || {
+        let asks = runs::gate_runs(evidence).flat_map(|run| &run.asks);
+        asks.filter(|ask| matches!(ask.question, Question::Go(_)))
+    };
+    if searches().count() > 0 && !searches().any(|ask| ask.answer.is_good()) {
+        return Finding::skipped(rule, RuleId::UciGo);
+    }
     let finding = Finding::undecided(rule, format!("`{what}` was not tried"));
     let refused = evidence.runs.iter().find_map(|run| excuse::refusal(run, &evidence.host));
     if let Some(refused) = refused {

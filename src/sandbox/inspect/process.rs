@@ -12,7 +12,7 @@ use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::unistd::Pid;
 
 /// The most that is read of a file of /proc: maps of a process with thousands of mappings.
-const MOST: u64 = 4 << 20;
+const MOST: u64 = 16 << 20;
 /// The most threads of a process that are looked at.
 const MOST_THREADS: usize = 1 << 16;
 
@@ -166,18 +166,36 @@ pub(in crate::sandbox) fn resident_pages(process: i32) -> Option<u64> {
     }
 }
 
-/// The share of a process in what it has resident, in bytes: each page divided by the number of processes that have it.
+/// A process's part of what is resident, in bytes: each page divided by the number of processes that have it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::sandbox) struct Share {
+    pub(in crate::sandbox) all: u64,
+    /// Of that, pages of files in memory.
+    pub(in crate::sandbox) of_files_in_memory: u64,
+}
+
+/// The share of a process in what is resident.
 ///
 /// # Errors
 /// As the kernel says it.
-pub(in crate::sandbox) fn share(process: i32) -> std::io::Result<u64> {
+pub(in crate::sandbox) fn share(process: i32) -> std::io::Result<Share> {
     let thread = living_thread(process).unwrap_or(process);
     let text = text(thread, "smaps_rollup")?;
-    let kib = text
-        .lines()
-        .find_map(|line| line.strip_prefix("Pss:"))
-        .and_then(|line| line.split_ascii_whitespace().next()?.parse::<u64>().ok());
-    Ok(kib.unwrap_or(0) * 1024)
+    let kib = |name| kib(&text, name).unwrap_or(0) * 1024;
+    Ok(Share { all: kib("Pss:"), of_files_in_memory: kib("Pss_Shmem:") })
+}
+
+/// Bytes that the kernel holds for a process and counts as nobody's resident pages: tables of pages, and huge pages.
+pub(in crate::sandbox) fn beside_resident(process: i32) -> u64 {
+    let thread = living_thread(process).unwrap_or(process);
+    let text = text(thread, "status").unwrap_or_default();
+    ["VmPTE:", "HugetlbPages:"].iter().filter_map(|name| kib(&text, name)).sum::<u64>() * 1024
+}
+
+/// The figure in a line of proc(5) that is in kB.
+fn kib(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
 }
 
 /// Files in memory that a process holds open: inode and bytes.
@@ -193,6 +211,40 @@ pub(in crate::sandbox) fn files_in_memory(process: i32) -> Vec<(u64, u64)> {
             Some((file.ino(), file.blocks() * 512))
         })
         .collect()
+}
+
+/// Files that live in no directory and that a process has mapped, descriptor or not: inode and bytes, the pages included that
+/// it never touched.
+///
+/// # Errors
+/// Such a file cannot be looked at: only root may.
+pub(in crate::sandbox) fn mapped_in_memory(process: i32) -> std::io::Result<Vec<(u64, u64)>> {
+    let thread = living_thread(process).unwrap_or(process);
+    let Ok(maps) = text(thread, "maps") else { return Ok(Vec::new()) };
+    let mut files: Vec<(u64, u64)> = Vec::new();
+    for line in maps.lines() {
+        // Memory that processes share without a name is a file as well, with this one.
+        if !line.contains(" /memfd:") && !line.ends_with(" /dev/zero (deleted)") {
+            continue;
+        }
+        let mut words = line.split_ascii_whitespace();
+        let (Some(range), Some(inode)) =
+            (words.next(), words.nth(3).and_then(|inode| inode.parse().ok()))
+        else {
+            continue;
+        };
+        if files.iter().any(|(known, _)| *known == inode) {
+            continue;
+        }
+        let ends: Vec<&str> = range.split('-').map(|end| end.trim_start_matches('0')).collect();
+        match std::fs::metadata(format!("/proc/{thread}/map_files/{}", ends.join("-"))) {
+            Ok(file) => files.push((inode, file.blocks() * 512)),
+            // Unmapped meanwhile.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(files)
 }
 
 /// Where this process's own arguments and environment lie, one behind the other (proc_pid_stat(5): `arg_start`, `arg_end`,

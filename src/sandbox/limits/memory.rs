@@ -3,7 +3,8 @@
 //!
 //! Address space is never limited, because real entries reserve 256 GiB and touch little of it. What counts
 //! is what is resident in all processes of a tree together, pages that several of them share counted once,
-//! and files in memory: those of the tree's own file system, and those that no directory holds (`memfd_create`).
+//! and files in memory: those of the tree's own file system, and those that no directory holds (`memfd_create`, memory shared
+//! without a name), and the tables of pages.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError, Weak};
@@ -15,7 +16,7 @@ use crate::sandbox::inspect::process;
 
 /// Between two looks. A tree that takes memory as fast as it can gets some gigabytes beyond its limit.
 const PERIOD: Duration = Duration::from_millis(100);
-/// Files in memory are looked for in every fifth look only: it means reading every descriptor.
+/// Files in memory are looked for in every fifth look only: it means reading every descriptor and mapping.
 const FILES_EVERY: u32 = 5;
 
 /// Processes that share a limit.
@@ -73,12 +74,13 @@ impl Watch {
             look = look.wrapping_add(1);
             for (tree, most) in now {
                 let pids = tree.processes();
-                let mut files = tree.files();
+                let mut beside = Beside { bytes: tree.files(), mapped: Mapped::Resident };
                 if look.is_multiple_of(FILES_EVERY) {
-                    files += without_directory(&pids);
+                    beside.look(&pids);
                 }
-                if let Some((used, pid)) = used(&pids, most.0.saturating_sub(files)) {
-                    tree.exceeds(Bytes(used + files), pid);
+                let rest = most.0.saturating_sub(beside.bytes);
+                if let Some((used, pid)) = used(&pids, rest, beside.mapped) {
+                    tree.exceeds(Bytes(used + beside.bytes), pid);
                 }
             }
             thread::sleep(PERIOD);
@@ -92,7 +94,7 @@ pub(in crate::sandbox) fn resident(pids: &[i32]) -> Bytes {
 }
 
 /// What the processes use together and which of them uses most, where that is more than `most`.
-fn used(pids: &[i32], most: u64) -> Option<(u64, i32)> {
+fn used(pids: &[i32], most: u64, mapped: Mapped) -> Option<(u64, i32)> {
     let resident: Vec<(u64, i32)> = pids
         .iter()
         .filter_map(|&pid| Some((process::resident_pages(pid)? * page(), pid)))
@@ -102,7 +104,7 @@ fn used(pids: &[i32], most: u64) -> Option<(u64, i32)> {
         return None;
     }
     // Forked processes share most of what they have: now it is worth counting exactly.
-    let exactly = || resident.iter().map(|&(bytes, pid)| share(pid, bytes)).sum::<u64>();
+    let exactly = || resident.iter().map(|&(bytes, pid)| share(pid, bytes, mapped)).sum::<u64>();
     // One after the other they are looked at, and what ends meanwhile leaves its share to those that are still to come:
     // a second count must say the same.
     let used = exactly();
@@ -114,20 +116,48 @@ fn used(pids: &[i32], most: u64) -> Option<(u64, i32)> {
 
 /// Resident bytes, each page divided by the number of processes that have it; `all` where we may not know. A process
 /// that has ended since has none: counted with all of its own, the end of many at once would look like a flood.
-fn share(pid: i32, all: u64) -> u64 {
+fn share(pid: i32, all: u64, mapped: Mapped) -> u64 {
     match process::share(pid) {
-        Ok(bytes) => bytes,
+        Ok(share) => match mapped {
+            Mapped::Resident => share.all,
+            Mapped::Whole => share.all.saturating_sub(share.of_files_in_memory),
+        },
         Err(error) if matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES)) => all,
         Err(_) => 0,
     }
 }
 
-/// Bytes of files that live in no directory and that processes hold open, each file once. Those that are
-/// mapped as well are counted twice: that errs on the side of the host by one file.
-fn without_directory(pids: &[i32]) -> u64 {
-    let files: HashMap<u64, u64> =
-        pids.iter().flat_map(|pid| process::files_in_memory(*pid)).collect();
-    files.values().sum()
+/// How files in memory that processes have mapped are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mapped {
+    /// By the pages that some process has touched.
+    Resident,
+    /// Whole, with the other files.
+    Whole,
+}
+
+/// Memory that no process has resident.
+struct Beside {
+    bytes: u64,
+    mapped: Mapped,
+}
+
+impl Beside {
+    /// Adds the files that live in no directory, each once, whether a descriptor or a mapping alone keeps them, and what the
+    /// kernel holds for the processes. Where mappings cannot be looked at, files that are mapped as well as open count
+    /// twice: that errs on the side of the host by one file.
+    fn look(&mut self, pids: &[i32]) {
+        let open = pids.iter().flat_map(|pid| process::files_in_memory(*pid));
+        let mut files: HashMap<u64, u64> = open.collect();
+        let mapped: std::io::Result<Vec<_>> =
+            pids.iter().map(|pid| process::mapped_in_memory(*pid)).collect();
+        if let Ok(mapped) = mapped {
+            files.extend(mapped.into_iter().flatten());
+            self.mapped = Mapped::Whole;
+        }
+        self.bytes += files.values().sum::<u64>();
+        self.bytes += pids.iter().map(|pid| process::beside_resident(*pid)).sum::<u64>();
+    }
 }
 
 fn page() -> u64 {
@@ -145,8 +175,11 @@ mod tests {
     #[test]
     fn this_process_uses_something_and_less_than_everything() {
         let me = std::process::id() as i32;
-        assert!(used(&[me], 1).is_some_and(|(bytes, pid)| bytes > 100_000 && pid == me));
-        assert_eq!(used(&[me], 1 << 50), None);
-        assert_eq!(used(&[], 0), None);
+        assert!(
+            used(&[me], 1, Mapped::Resident)
+                .is_some_and(|(bytes, pid)| bytes > 100_000 && pid == me)
+        );
+        assert_eq!(used(&[me], 1 << 50, Mapped::Resident), None);
+        assert_eq!(used(&[], 0, Mapped::Whole), None);
     }
 }

@@ -113,6 +113,7 @@ pub(crate) struct Attack {
     /// In namespaces, and in the host's.
     named: [&'static [Named]; 2],
     only: Option<bool>,
+    root_supervisor: bool,
 }
 
 impl Attack {
@@ -127,6 +128,7 @@ impl Attack {
             may_be_caught: false,
             named: [&[]; 2],
             only: None,
+            root_supervisor: false,
         }
     }
 
@@ -168,8 +170,15 @@ impl Attack {
         self
     }
 
+    /// Only a supervisor that is root can see it.
+    pub(crate) fn seen_by_root(mut self) -> Attack {
+        self.root_supervisor = true;
+        self
+    }
+
     pub(crate) fn is_for(&self, place: Place) -> bool {
-        self.only.is_none_or(|namespaces| namespaces == (place == Place::Namespaces))
+        (!self.root_supervisor || nix::unistd::Uid::effective().is_root())
+            && self.only.is_none_or(|namespaces| namespaces == (place == Place::Namespaces))
     }
 
     /// The commands that its script starts, of those that not every host has.

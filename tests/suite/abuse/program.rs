@@ -34,6 +34,7 @@ impl Program {
             "files",
             "unseen",
             "channels",
+            "kernel",
         ];
         let dir = tempfile::tempdir().unwrap();
         let out = dir.path().join("attacks");

@@ -4,7 +4,10 @@
 
 mod annulled;
 mod begun_before;
+mod instants;
 mod killed;
+mod other_formats;
+mod other_trouble;
 mod past;
 mod processes;
 mod ratings;
@@ -16,6 +19,7 @@ mod trouble;
 mod whole;
 
 use crate::trials::Test;
+pub(crate) use table::wanted;
 
 pub(crate) fn tests() -> Vec<Test> {
     let modules = [
@@ -28,6 +32,8 @@ pub(crate) fn tests() -> Vec<Test> {
         sealed::tests,
         ratings::tests,
         starts::tests,
+        other_formats::tests,
+        other_trouble::tests,
     ];
     modules.into_iter().flat_map(|tests| tests()).collect()
 }

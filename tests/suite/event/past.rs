@@ -70,9 +70,13 @@ impl Past {
     pub(crate) fn stage(&mut self, seats: &[&str]) {
         let name = self.config.stages[self.number].name.clone();
         let seats = seats.iter().copied().map(str::to_owned).collect();
-        let ratings = BTreeMap::new();
         let stage = self.number;
-        self.add(Record::StageStarted(StageStarted { stage, name, seats, ratings, book: None }));
+        self.add(Record::StageStarted(StageStarted {
+            stage,
+            name,
+            seats,
+            ..StageStarted::default()
+        }));
     }
 
     pub(crate) fn over(&mut self, order: [&str; 2]) {

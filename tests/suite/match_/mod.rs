@@ -4,7 +4,7 @@
 //! The engine is `tests/engine/instant.c`.
 
 #[path = "../../engine/mod.rs"]
-mod engine;
+pub(crate) mod engine;
 mod limits;
 mod screen;
 mod shards;

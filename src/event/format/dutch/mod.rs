@@ -1,15 +1,14 @@
-//! A Swiss of single games in the manner of FIDE's Dutch system, as the older seasons played it.
+//! A Swiss of single games by FIDE's Dutch system (C.04.3), as the older seasons played it.
 //!
-//! Engines are numbered anew for each round, by points, Buchholz and seed. Score groups are paired from the top:
-//! upper half against lower half, with the least changes that forbidden meetings and colours ask for. Which
-//! program paired the recorded seasons is not known, and its choice of who leaves a group is not always this
-//! one. The colours are those of the recorded seasons, not FIDE's.
+//! Engines are numbered anew for each round, by points, Buchholz and seed, and paired bracket by bracket from the top. There
+//! are no topscorers. Which program paired the recorded seasons is not known, and its choice of who leaves a bracket is not
+//! always this one. The colours are those of the recorded seasons, not FIDE's.
 
-mod groups;
+mod bracket;
 mod player;
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU32;
 
 use shakmaty::Color;
@@ -19,7 +18,7 @@ use super::due::{Due, Next, PairId, Past, Played, groups as by_figure, open, poi
 use super::swiss::Round;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::points::HalfPoints;
-use groups::Groups;
+use bracket::{Bracket, Kind};
 use player::{Float, Player, Strict, can_be_paired};
 
 /// A Swiss of single games; seats are seeds.
@@ -73,6 +72,7 @@ impl Dutch {
                 colors: own.map(|(game, color)| (game.at.round, color)).collect(),
                 met: met.into_iter().collect(),
                 floats: floats(seat),
+                had_bye: past.byes.iter().any(|(bye, _)| *bye == seat),
             }
         };
         let mut players: Vec<Player> = all.iter().map(player).collect();
@@ -85,24 +85,13 @@ impl Dutch {
     #[must_use]
     pub fn round(&self, seats: usize, past: &Past, round: u32) -> Round {
         let past = past.before(round);
-        let mut players = Dutch::players(seats, &past);
-        let mut bye = None;
-        if !players.len().is_multiple_of(2) {
-            let had = |player: &Player| past.byes.iter().any(|(seat, _)| *seat == player.seat);
-            let fits = |at: &usize| {
-                let mut rest = players.clone();
-                rest.remove(*at);
-                !had(&players[*at]) && can_be_paired(&rest, Strict::Colors)
-            };
-            let lowest = (0..players.len()).rev();
-            let at =
-                lowest.clone().find(fits).or_else(|| lowest.clone().find(|at| !had(&players[*at])));
-            bye = Some(players.remove(at.unwrap_or(players.len() - 1)).seat);
-        }
+        let players = Dutch::players(seats, &past);
+        let all: Vec<&Player> = players.iter().collect();
         let strict = [Strict::Colors, Strict::Meetings, Strict::Nothing];
-        let strict = strict.into_iter().find(|strict| can_be_paired(&players, *strict));
-        let strict = strict.unwrap_or(Strict::Nothing);
-        let mut pairs = Groups { players: &players, strict }.paired();
+        let strict = strict.into_iter().find(|strict| can_be_paired(&all, *strict));
+        let rounds = past.games.keys().map(|at| at.round as usize).max().unwrap_or(0);
+        let (mut pairs, left) = paired(&players, strict.unwrap_or(Strict::Nothing), rounds);
+        let bye = left.first().map(|at| players[*at].seat);
         // Boards by the better score, then by both, then by the better rank.
         let points = |at: usize| players[at].points;
         pairs.sort_by_key(|(a, b)| {
@@ -149,6 +138,47 @@ impl Dutch {
             Next::Over(by_figure(all, |seat| Dutch::points(past, seat)))
         })
     }
+}
+
+/// The pairs of a round by rank, and who is left over: bracket by bracket from the top. Where those who leave a bracket
+/// could not be paired below, it is paired again, with all that are left as one bracket behind it.
+fn paired(players: &[Player], strict: Strict, rounds: usize) -> (Vec<(usize, usize)>, Vec<usize>) {
+    let mut scores: VecDeque<Vec<usize>> = (0..players.len())
+        .collect::<Vec<_>>()
+        .chunk_by(|a, b| players[*a].points == players[*b].points)
+        .map(<[usize]>::to_vec)
+        .collect();
+    if rounds == 0 {
+        // The upper half against the lower; the last one has the bye.
+        let half = players.len() / 2;
+        return (
+            (0..half).map(|at| (at, at + half)).collect(),
+            (2 * half..players.len()).collect(),
+        );
+    }
+    let (mut pairs, mut down) = (Vec::new(), Vec::new());
+    while let Some(residents) = scores.pop_front() {
+        let group = |kind: Kind, next: &[usize]| {
+            Bracket::new((players, strict), (kind, rounds), &down, &residents, next).paired()
+        };
+        let rest: Vec<usize> = scores.iter().flatten().copied().collect();
+        let (own, leaving) = match scores.front() {
+            None => group(Kind::Last, &[]),
+            Some(next) => {
+                let found = group(Kind::Ordinary, next);
+                let below = found.1.iter().chain(&rest).map(|at| &players[*at]);
+                if can_be_paired(&below.collect::<Vec<_>>(), strict) {
+                    found
+                } else {
+                    scores = VecDeque::from([rest.clone()]);
+                    group(Kind::Penultimate, &rest)
+                }
+            }
+        };
+        pairs.extend(own);
+        down = leaving;
+    }
+    (pairs, down)
 }
 
 /// The games of a round; boards keep their numbers, and the last one plays first.
@@ -235,6 +265,7 @@ mod tests {
                     .collect();
                 let players: Vec<Player> =
                     players.into_iter().filter(|one| !byes.contains(&one.seat)).collect();
+                let players: Vec<&Player> = players.iter().collect();
                 let must_repeat = !can_be_paired(&players, Strict::Meetings);
                 for game in due {
                     let pair = (game.white.min(game.black), game.white.max(game.black));

@@ -19,6 +19,8 @@ pub(super) struct Player {
     pub(super) met: BTreeSet<Seat>,
     /// Whether it met a lower score (a bye counts so), or a higher one, in the last round and in the one before.
     pub(super) floats: [Option<Float>; 2],
+    /// Whether it had a bye.
+    pub(super) had_bye: bool,
 }
 
 /// Where an engine met another score.
@@ -36,6 +38,17 @@ impl Player {
 
     pub(super) fn floated(&self, rounds_ago: usize, float: Float) -> bool {
         self.floats.get(rounds_ago).copied().flatten() == Some(float)
+    }
+
+    /// Whether another wants the same colour.
+    pub(super) fn wants_same(&self, other: &Player) -> bool {
+        let color = |player: &Player| player.wants().map(|(color, _)| color);
+        color(self).is_some() && color(self) == color(other)
+    }
+
+    /// Whether it wants its colour for more than a change.
+    pub(super) fn is_strong(&self) -> bool {
+        self.balance() != 0 || self.wants().is_some_and(|(_, must)| must)
     }
 
     /// The colour that it wants, and whether it must have it.
@@ -71,13 +84,19 @@ pub(super) fn may_meet(a: &Player, b: &Player, strict: Strict) -> bool {
     }
 }
 
-pub(super) fn can_be_paired(players: &[Player], strict: Strict) -> bool {
-    let graph = (0..players.len())
-        .map(|a| {
-            let others = (0..players.len())
-                .filter(|&b| a != b && may_meet(&players[a], &players[b], strict));
-            others.collect()
-        })
-        .collect::<Vec<_>>();
-    is_perfect(&graph)
+/// Whether all of these can be paired, but for one of an odd number, who had no bye yet.
+pub(super) fn can_be_paired(players: &[&Player], strict: Strict) -> bool {
+    let bye = players.len();
+    let is_odd = !bye.is_multiple_of(2);
+    let fits = |a: usize, b: usize| {
+        a != b
+            && match (players.get(a), players.get(b)) {
+                (Some(a), Some(b)) => may_meet(a, b, strict),
+                (Some(one), None) | (None, Some(one)) => !one.had_bye || strict == Strict::Nothing,
+                (None, None) => false,
+            }
+    };
+    let all = 0..bye + usize::from(is_odd);
+    let others = |a: usize| all.clone().filter(|b| fits(a, *b)).collect();
+    is_perfect(&all.clone().map(others).collect::<Vec<_>>())
 }

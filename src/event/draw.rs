@@ -1,0 +1,81 @@
+//! Who sits where in a stage, as it follows from the stages before.
+
+use super::config::Config;
+use super::format;
+use super::ledger::Ledger;
+use super::stage::{Draw, Format, Stage};
+
+/// The engines of a stage.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Drawn {
+    /// Who plays, by seats. Places that nobody has, after a disqualification, stay empty.
+    pub seats: Vec<String>,
+    /// Who goes on from it without a game: of a playoff those that were clear of the tie.
+    pub through: Vec<String>,
+}
+
+/// The engines of a stage by its number.
+#[must_use]
+pub fn drawn(config: &Config, ledger: &Ledger, number: usize) -> Drawn {
+    let Some(stage) = config.stages.get(number) else { return Drawn::default() };
+    if let Some(before) = stage.breaks_ties_of {
+        return tied(config, ledger, stage, before);
+    }
+    let outcome = |number: usize| {
+        let outcome = ledger.stages.get(number).and_then(|before| before.outcome.as_ref());
+        outcome.map(|outcome| &outcome.promoted[..]).unwrap_or_default()
+    };
+    let entries = || config.entries.iter().map(|entry| entry.name.clone());
+    let mut seats: Vec<String> = if stage.from.is_empty() && stage.engines.is_empty() {
+        match number.checked_sub(1) {
+            Some(before) => outcome(before).to_vec(),
+            None => entries().collect(),
+        }
+    } else {
+        let place = |before: usize, place: &usize| outcome(before).get(*place - 1).cloned();
+        let from = stage
+            .from
+            .iter()
+            .flat_map(|(before, places)| places.iter().filter_map(move |one| place(*before, one)));
+        from.chain(entries().filter(|name| stage.engines.contains(name))).collect()
+    };
+    match stage.draw {
+        Draw::ReversedRanking => seats.reverse(),
+        Draw::Alphabetical => seats.sort_by_key(|name| name.to_lowercase()),
+        Draw::Seeds | Draw::Ranking => {}
+    }
+    Drawn { seats, through: Vec::new() }
+}
+
+/// Those that are level on points for the last spots of a playoff, and those before them.
+fn tied(config: &Config, ledger: &Ledger, stage: &Stage, before: usize) -> Drawn {
+    let mut drawn = Drawn::default();
+    let Format::Of(format::Format::Playoff(playoff)) = &stage.format else { return drawn };
+    let Some((state, outcome)) =
+        ledger.stages.get(before).and_then(|state| Some((state, state.outcome.as_ref()?)))
+    else {
+        return drawn;
+    };
+    let field = state.field(config.crash_limit);
+    let engine = |name: &String| field.indices().find(|one| field.engine(*one).name == *name);
+    let order: Vec<_> = outcome
+        .order
+        .iter()
+        .filter_map(|name| Some((name, engine(name)?)))
+        .filter(|(_, engine)| !field.is_disqualified(*engine))
+        .map(|(name, engine)| (name, field.points(engine)))
+        .collect();
+    let spots = playoff.spots.get() as usize;
+    for level in order.chunk_by(|(_, a), (_, b)| a == b) {
+        let names = level.iter().map(|(name, _)| (*name).clone());
+        if drawn.through.len() >= spots {
+            break;
+        }
+        if drawn.through.len() + level.len() > spots {
+            drawn.seats = names.collect();
+            break;
+        }
+        drawn.through.extend(names);
+    }
+    drawn
+}

@@ -1,0 +1,209 @@
+//! What holds for every format and every number of engines, with results that follow from the place of a game alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
+
+use shakmaty::Color;
+
+use super::super::schedule::Seat;
+use super::dutch::Dutch;
+use super::knockout::{Draw, Knockout, WhiteFirst};
+use super::match_::{Match, Then};
+use super::playoff::Playoff;
+use super::round_robin::{Order, RoundRobin};
+use super::swiss::Swiss;
+use super::{Due, Format, Next, Past, Played};
+use crate::model::game::result::GameResult;
+
+fn number(number: usize) -> NonZeroU32 {
+    NonZeroU32::new(number as u32).unwrap()
+}
+
+/// A number that follows from others (SplitMix64).
+fn mixed(of: &[u64]) -> u64 {
+    of.iter().fold(0x9e37_79b9_7f4a_7c15, |sum, one| {
+        let mut mixed = (sum ^ one).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    })
+}
+
+/// A game with its result.
+fn played(due: &Due, seed: u64) -> Played {
+    let Due { at, white, black, .. } = *due;
+    let place = [seed, u64::from(at.round), u64::from(at.game), white.0 as u64, black.0 as u64];
+    let result = match mixed(&place) % 10 {
+        0..3 => GameResult::Draw,
+        3..7 => GameResult::Win(Color::White),
+        _ => GameResult::Win(Color::Black),
+    };
+    Played { at, white, black, result }
+}
+
+/// Plays a format to its end: all that is due, or a drawn game of it at a time.
+fn play(format: &Format, seats: usize, seed: u64, one_by_one: bool) -> (Past, Vec<Vec<Seat>>) {
+    let mut past = Past::default();
+    loop {
+        match format.next(seats, &past) {
+            Next::Play(due) => {
+                assert!(!due.is_empty());
+                let places: BTreeSet<_> = due.iter().map(|game| game.at).collect();
+                assert_eq!(places.len(), due.len(), "a place is due twice");
+                for game in &due {
+                    assert!(
+                        game.white != game.black && game.white.0 < seats && game.black.0 < seats
+                    );
+                    assert!(!past.games.contains_key(&game.at), "{:?} is played again", game.at);
+                }
+                if one_by_one {
+                    let drawn = mixed(&[seed, past.games.len() as u64]) as usize % due.len();
+                    past.add(played(&due[drawn], seed));
+                } else {
+                    due.iter().for_each(|game| past.add(played(game, seed)));
+                }
+            }
+            Next::Bye(seat, round) => assert!(past.byes.insert((seat, round)), "a bye twice"),
+            Next::Over(groups) => return (past, groups),
+        }
+    }
+}
+
+/// Formats of every kind for so many engines.
+fn formats(seats: usize) -> Vec<Format> {
+    let rounds = number((seats - 1).clamp(1, 9));
+    let mut all = vec![
+        Format::Swiss(Swiss { rounds, games: number(1), sections: number(1 + seats % 7) }),
+        Format::Swiss(Swiss { rounds, games: number(2), sections: number(1 + seats % 5) }),
+    ];
+    // All numbers of engines are tried beside the system itself.
+    if seats <= 14 || seats == 33 {
+        all.push(Format::Dutch(Dutch { rounds: number((seats - 1).clamp(1, 5)) }));
+    }
+    for order in [Order::Berger, Order::Rotation] {
+        all.push(Format::RoundRobin(RoundRobin { doubles: number(1 + seats % 2), order }));
+    }
+    for spots in 1..seats.min(4) {
+        all.push(Format::Playoff(Playoff { doubles: number(1), spots: number(spots) }));
+    }
+    for (draw, early) in
+        [(Draw::AsDrawn, true), (Draw::EqualDistance, false), (Draw::EqualDistance, true)]
+    {
+        all.push(Format::Knockout(Knockout {
+            draw,
+            pairs: vec![number(1), number(2), number(3)],
+            bronze: seats.is_multiple_of(2).then(|| number(2)),
+            early,
+            white_first: if early { WhiteFirst::Lower } else { WhiteFirst::Upper },
+        }));
+    }
+    if seats == 32 {
+        all.push(Format::Knockout(Knockout {
+            draw: Draw::PreSeeded { shuffle: 5 },
+            pairs: vec![number(2)],
+            bronze: Some(number(2)),
+            early: true,
+            white_first: WhiteFirst::Lower,
+        }));
+    }
+    if seats == 2 {
+        for early in [false, true] {
+            let then = vec![
+                Then { pairs: number(2), again: false },
+                Then { pairs: number(1), again: true },
+            ];
+            all.push(Format::Match(Match { pairs: number(3), early, then }));
+        }
+    }
+    all
+}
+
+/// Games with White less games with Black.
+fn balance(past: &Past, seat: usize) -> i32 {
+    let colors = past.games.values().filter_map(|game| game.color(Seat(seat)));
+    colors.map(|color| color.fold_wb(1, -1)).sum()
+}
+
+#[test]
+fn everything_is_the_same_in_whatever_order_games_end() {
+    for seats in 2..=60 {
+        for format in formats(seats) {
+            assert_eq!(format.refusal(seats), None);
+            let (past, groups) = play(&format, seats, seats as u64, false);
+            // One game at a time is slow where each one asks for the pairing of its round.
+            if seats <= 9 || seats == 20 && !matches!(format, Format::Swiss(_)) {
+                let (other, same) = play(&format, seats, seats as u64, true);
+                assert_eq!((&past.games, &past.byes), (&other.games, &other.byes), "{format:?}");
+                assert_eq!(groups, same, "{format:?}");
+            }
+            let mut all = groups.concat();
+            all.sort();
+            assert_eq!(all, (0..seats).map(Seat).collect::<Vec<_>>(), "{format:?}");
+        }
+    }
+}
+
+#[test]
+fn colours_and_byes_are_shared_as_the_rules_say() {
+    for seats in 2..=60 {
+        for format in formats(seats) {
+            let (past, _) = play(&format, seats, 77 + seats as u64, false);
+            let byes: BTreeSet<Seat> = past.byes.iter().map(|(seat, _)| *seat).collect();
+            assert_eq!(byes.len(), past.byes.len(), "{format:?}: a second bye");
+            for seat in 0..seats {
+                let most = match &format {
+                    Format::Swiss(swiss) if swiss.games.get() == 2 => 0,
+                    Format::RoundRobin(_) | Format::Playoff(_) => 0,
+                    // Matches that end early end inside of a pair, one in each round.
+                    Format::Knockout(knockout) if !knockout.early => 0,
+                    Format::Match(of) if !of.early => 0,
+                    Format::Match(_) => 1,
+                    Format::Knockout(_) => 7,
+                    Format::Swiss(_) | Format::Dutch(_) => 3,
+                };
+                let balance = balance(&past, seat);
+                assert!(balance.abs() <= most, "{format:?}: {balance} of {seats}");
+            }
+            if let Format::RoundRobin(round_robin) = &format {
+                let mut meetings: BTreeMap<(Seat, Seat), u32> = BTreeMap::new();
+                past.games
+                    .values()
+                    .for_each(|game| *meetings.entry((game.white, game.black)).or_default() += 1);
+                assert_eq!(meetings.len(), seats * (seats - 1));
+                assert!(meetings.values().all(|games| *games == round_robin.doubles.get()));
+            }
+        }
+    }
+}
+
+/// Each encounter has an opening of its own, and both of its games the same one.
+#[test]
+fn openings_are_those_that_a_book_must_hold() {
+    for seats in [2, 3, 7, 8, 13, 32] {
+        for format in formats(seats) {
+            let (mut past, mut openings) = (Past::default(), BTreeMap::new());
+            loop {
+                match format.next(seats, &past) {
+                    Next::Play(due) => {
+                        for game in due {
+                            let meeting =
+                                (game.pair, game.white.min(game.black), game.white.max(game.black));
+                            let known = *openings.entry(meeting).or_insert(game.opening);
+                            assert_eq!(known, game.opening, "{format:?}");
+                            past.add(played(&game, 3));
+                        }
+                    }
+                    Next::Bye(seat, round) => {
+                        past.byes.insert((seat, round));
+                    }
+                    Next::Over(_) => break,
+                }
+            }
+            if !format.ranks() {
+                let distinct: BTreeSet<_> = openings.values().flatten().copied().collect();
+                assert_eq!(distinct.len(), openings.len(), "{format:?}");
+                assert!(distinct.iter().all(|opening| opening.0 < format.openings(seats)));
+            }
+        }
+    }
+}

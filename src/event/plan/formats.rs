@@ -1,0 +1,275 @@
+//! Formats and tie-breaks as an event file writes them.
+
+use std::num::NonZeroU32;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::super::format::Format;
+use super::super::format::dutch::Dutch;
+use super::super::format::knockout::{Draw, Knockout, WhiteFirst};
+use super::super::format::match_::{Match, Then};
+use super::super::format::playoff::Playoff;
+use super::super::format::round_robin::{Order, RoundRobin};
+use super::super::format::swiss::Swiss;
+use super::super::tiebreak::{CHAINS, Chain, Criterion, Rest};
+use crate::model::source_place::{Mistake, nearest};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::event) enum RawFormat {
+    RoundRobin(RawRoundRobin),
+    Match(RawMatch),
+    Swiss(RawSwiss),
+    Knockout(RawKnockout),
+    Playoff(RawPlayoff),
+    /// As files of 4k events write a round robin.
+    DoubleRoundRobins(NonZeroU32),
+    /// As files of 4k events write a match.
+    Pairs(NonZeroU32),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(in crate::event) struct RawRoundRobin {
+    pub(in crate::event) doubles: NonZeroU32,
+    #[serde(default)]
+    pub(in crate::event) order: Order,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(in crate::event) struct RawMatch {
+    pub(in crate::event) pairs: NonZeroU32,
+    #[serde(default)]
+    pub(in crate::event) early: bool,
+    #[serde(default)]
+    pub(in crate::event) then: Vec<RawThen>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(in crate::event) struct RawThen {
+    pub(in crate::event) pairs: NonZeroU32,
+    pub(in crate::event) until: Option<Until>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::event) enum Until {
+    Decisive,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[expect(dead_code, reason = "the one order and the one rule of colours that the events have")]
+pub(in crate::event) struct RawSwiss {
+    pub(in crate::event) rounds: NonZeroU32,
+    pub(in crate::event) pairing: Pairing,
+    pub(in crate::event) games: Option<Spanned<NonZeroU32>>,
+    pub(in crate::event) sections: Option<Spanned<NonZeroU32>>,
+    pub(in crate::event) order: Option<GameOrder>,
+    pub(in crate::event) black_first: Option<BlackFirst>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::event) enum Pairing {
+    Monrad,
+    Dutch,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::event) enum GameOrder {
+    WorstFirst,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::event) enum BlackFirst {
+    Better,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(in crate::event) struct RawKnockout {
+    pub(in crate::event) bracket: Option<Bracket>,
+    pub(in crate::event) shuffle: Option<Spanned<u64>>,
+    pub(in crate::event) pairs: Spanned<Vec<NonZeroU32>>,
+    pub(in crate::event) bronze: Option<NonZeroU32>,
+    #[serde(default)]
+    pub(in crate::event) early: bool,
+    #[serde(default)]
+    pub(in crate::event) white_first: WhiteFirst,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::event) enum Bracket {
+    EqualDistance,
+    #[serde(rename = "edps8-rrc")]
+    Edps8Rrc,
+    AsDrawn,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(in crate::event) struct RawPlayoff {
+    #[serde(default = "one")]
+    pub(in crate::event) doubles: NonZeroU32,
+    pub(in crate::event) spots: NonZeroU32,
+}
+
+pub(in crate::event) fn one() -> NonZeroU32 {
+    NonZeroU32::MIN
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a chain's name or a list of criteria")]
+pub(in crate::event) enum RawTies {
+    Named(String),
+    List(Vec<String>),
+    /// A playoff after the stage, which is refused here: it is a stage of its own.
+    Table(toml::Table),
+}
+
+/// A format as it was written.
+pub(in crate::event) fn format(raw: Spanned<RawFormat>) -> Result<Format, Mistake> {
+    let span = raw.span();
+    Ok(match raw.into_inner() {
+        RawFormat::RoundRobin(RawRoundRobin { doubles, order }) => {
+            Format::RoundRobin(RoundRobin { doubles, order })
+        }
+        RawFormat::DoubleRoundRobins(doubles) => {
+            Format::RoundRobin(RoundRobin { doubles, order: Order::Berger })
+        }
+        RawFormat::Pairs(pairs) => Format::Match(Match::until_decisive(pairs, false)),
+        RawFormat::Match(RawMatch { pairs, early, then }) => {
+            let endless = then.iter().position(|part| part.until.is_some());
+            if endless.is_some_and(|at| at + 1 < then.len()) {
+                let what = "a part that is played until it is decisive is the last one of `then`";
+                return Err((span, what.into()));
+            }
+            let part = |part: &RawThen| Then { pairs: part.pairs, again: part.until.is_some() };
+            Format::Match(Match { pairs, early, then: then.iter().map(part).collect() })
+        }
+        RawFormat::Swiss(swiss) => match swiss.pairing {
+            Pairing::Dutch => {
+                let is_one = |games: &Spanned<NonZeroU32>| *games.get_ref() == NonZeroU32::MIN;
+                if let Some(games) = swiss.games.filter(|games| !is_one(games)) {
+                    return Err((games.span(), "Dutch pairing is of single games".into()));
+                }
+                if let Some(sections) = swiss.sections {
+                    return Err((sections.span(), "only Monrad pairing has sections".into()));
+                }
+                Format::Dutch(Dutch { rounds: swiss.rounds })
+            }
+            Pairing::Monrad => {
+                let number = |key: Option<Spanned<NonZeroU32>>| key.map(Spanned::into_inner);
+                Format::Swiss(Swiss {
+                    rounds: swiss.rounds,
+                    games: number(swiss.games).unwrap_or(NonZeroU32::MIN.saturating_add(1)),
+                    sections: number(swiss.sections).unwrap_or(NonZeroU32::MIN),
+                })
+            }
+        },
+        RawFormat::Knockout(knockout) => {
+            if knockout.pairs.get_ref().is_empty() {
+                let what = "name the pairs of each round, such as pairs = [2, 3, 4, 6, 12]";
+                return Err((knockout.pairs.span(), what.into()));
+            }
+            let shuffle = knockout.shuffle.as_ref().map(|shuffle| *shuffle.get_ref());
+            let draw = match knockout.bracket {
+                Some(Bracket::Edps8Rrc) => Draw::PreSeeded { shuffle: shuffle.unwrap_or_default() },
+                _ if let Some(shuffle) = knockout.shuffle => {
+                    return Err((
+                        shuffle.span(),
+                        "only the bracket \"edps8-rrc\" is shuffled".into(),
+                    ));
+                }
+                Some(Bracket::EqualDistance) => Draw::EqualDistance,
+                Some(Bracket::AsDrawn) | None => Draw::AsDrawn,
+            };
+            Format::Knockout(Knockout {
+                draw,
+                pairs: knockout.pairs.into_inner(),
+                bronze: knockout.bronze,
+                early: knockout.early,
+                white_first: knockout.white_first,
+            })
+        }
+        RawFormat::Playoff(RawPlayoff { doubles, spots }) => {
+            Format::Playoff(Playoff { doubles, spots })
+        }
+    })
+}
+
+/// The chain of a name.
+pub(in crate::event) fn chain(
+    name: &str,
+    span: std::ops::Range<usize>,
+) -> Result<&'static Chain, Mistake> {
+    Chain::named(name).ok_or_else(|| {
+        let names = CHAINS.map(|chain| chain.name);
+        let near = nearest(name, names)
+            .map(|name| format!("; did you mean {name:?}?"))
+            .unwrap_or_default();
+        (span, format!("no such tie-breaks ({}){near}", names.join(", ")))
+    })
+}
+
+/// A chain as it was written: its name, or its criteria.
+pub(in crate::event) fn ties_of(ties: &Spanned<RawTies>) -> Result<&'static Chain, Mistake> {
+    const ALL: [Criterion; 12] = [
+        Criterion::DirectEncounter,
+        Criterion::SonnebornBerger,
+        Criterion::RMobility,
+        Criterion::DoubleWins,
+        Criterion::WonLength,
+        Criterion::LostLength,
+        Criterion::Wins,
+        Criterion::WinsBlack,
+        Criterion::GamesBlack,
+        Criterion::Crashes,
+        Criterion::CumulativeOpponents,
+        Criterion::Buchholz,
+    ];
+    let list = match ties.get_ref() {
+        RawTies::Named(name) => return chain(name, ties.span()),
+        RawTies::Table(table) => {
+            let keys: Vec<&str> = table.keys().map(String::as_str).collect();
+            let what = format!(
+                "`ties` is a chain's name or a list of criteria, not {{ {} }}; a playoff is a [[stage]] of its own, \
+                 with format = {{ playoff = {{ spots = 1 }} }}",
+                keys.join(", ")
+            );
+            return Err((ties.span(), what));
+        }
+        RawTies::List(list) => list,
+    };
+    let mut criteria = Vec::new();
+    let mut rest = Rest::Organisers;
+    for (at, word) in list.iter().enumerate() {
+        let is_last = at + 1 == list.len();
+        match (ALL.into_iter().find(|criterion| criterion.id() == word), word.as_str()) {
+            (Some(criterion), _) => criteria.push(criterion),
+            (None, "shared") if is_last => rest = Rest::Shared,
+            (None, "organisers") if is_last => {}
+            (None, word) => {
+                let ids = ALL.map(Criterion::id);
+                let near = nearest(word, ids)
+                    .map(|near| format!("; did you mean {near:?}?"))
+                    .unwrap_or_default();
+                let what = format!(
+                    "no such tie-break {word:?} ({}; the last may be organisers or shared){near}",
+                    ids.join(", ")
+                );
+                return Err((ties.span(), what));
+            }
+        }
+    }
+    // An event file is read once, and chains live as long as the program.
+    let criteria: &'static [Criterion] = criteria.leak();
+    Ok(Box::leak(Box::new(Chain { name: "own", criteria, rest, spares_matches: false })))
+}

@@ -1,0 +1,198 @@
+//! Events of the other formats that cannot go on: files that cannot be played, crashes, an engine that is gone.
+
+use std::fs;
+
+use super::instants::{engine, event, event_of, event_with, order, stage};
+use super::table::{Event, shipped};
+
+use crate::match_::engine::instant;
+use crate::trials::Test;
+
+fn an_entry_plays_beside_trusted_engines_and_both_are_frozen() {
+    let event = event_of(
+        2,
+        "gate = \"quick\"\nadmit-undecided = true\n",
+        &format!(
+            "[[entry]]\nname = \"Entry\"\npath = \"entry\"\nseed = 1\n{}",
+            stage("Cup", "knockout = { pairs = [1], early = true }", "")
+        ),
+    );
+    fs::create_dir(event.path("entry")).unwrap();
+    fs::copy(shipped("elf").join("engine"), event.path("entry").join("engine")).unwrap();
+    fs::copy(instant(), event.path("program")).unwrap();
+    let text = fs::read_to_string(event.path("event.toml")).unwrap();
+    let text = text.replace(&format!("{:?}", instant()), "\"program\"");
+    event.write("event.toml", &text);
+    let winner = event.finish();
+    assert!(winner.ends_with("Entry wins\n"), "{winner}");
+    let receipts = event.records("receipt");
+    let verdicts: Vec<&str> =
+        receipts.iter().map(|receipt| receipt["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts.iter().filter(|verdict| **verdict == "trusted").count(), 2);
+    // A program that changed stops the event, as an entry does.
+    let journal = fs::read_to_string(event.path("event.journal")).unwrap();
+    let unfinished: Vec<&str> =
+        journal.lines().take_while(|line| !line.contains("\"stage-finished\"")).collect();
+    event.write("event.journal", &(unfinished.join("\n") + "\n"));
+    let mut program = fs::read(event.path("program")).unwrap();
+    program.push(0);
+    fs::write(event.path("program"), program).unwrap();
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 2 && told.contains("the file of E1 changed since it was frozen"), "{told}");
+}
+
+fn what_cannot_be_played_is_refused_with_a_word() {
+    let swiss = "swiss = { rounds = 4, pairing = \"monrad\" }";
+    for (engines, format, more, expected) in [
+        (
+            4,
+            swiss,
+            "ties = \"swiss\"",
+            "a Swiss of 4 rounds is of 5 to 1000 engines, and here are 4",
+        ),
+        (
+            8,
+            "knockout = { bracket = \"edps8-rrc\", pairs = [2] }",
+            "",
+            "is of 32 engines, and here are 8",
+        ),
+        (3, "match = { pairs = 2 }", "", "a match is between two engines, and here are 3"),
+        (2, "playoff = { spots = 2 }", "", "a playoff for 2 spots is of 3 to 1000 engines"),
+        (5, swiss, "", "what breaks ties?"),
+        (5, "playoff = { spots = 1 }", "from = \"A:tied\"", "no stage \"A\" stands before"),
+        (5, swiss, "ties = \"swiss\"\nvariant = \"chess960\"", "the classical start position only"),
+        (5, swiss, "ties = \"swiss\"\nfrom = \"A:1..2\"", "no stage \"A\" stands before this one"),
+        (5, swiss, "ties = \"swiss\"\nengines = [\"E1\", \"E0\"]", "is called \"E0\""),
+        (
+            5,
+            swiss,
+            "ties = \"swiss\"\nbook-policy = \"first-bookless\"",
+            "only double-round-robins",
+        ),
+    ] {
+        let event = event_of(engines, "", &stage("S", format, more));
+        let (code, told) = event.ask(&["event", "run", "--quiet"]);
+        assert!(code == 2 && told.contains(expected), "{expected:?} is not in {told}");
+        assert!(!event.path("event.journal").exists());
+    }
+    let event = event_of(5, "crash-limit = 3\n", &stage("S", swiss, "ties = \"swiss\""));
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 2 && told.contains("crash-limit is for round robins"), "{told}");
+    // A book too short is told before the first game.
+    let event = event_of(5, "", &stage("S", swiss, "ties = \"swiss\""));
+    event.write("book.txt", "e4 e5\nd4 d5\n");
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 2 && told.contains("needs 8 openings") && told.contains("has 2"), "{told}");
+}
+
+/// An event of engines with these arguments, by season 17's crash rule; two leave its league.
+fn crashing(arguments: &[&str], limit: usize) -> Event {
+    let engines: String =
+        (1..).zip(arguments).map(|(number, argument)| engine(number, &[argument])).collect();
+    let stages = stage("League", "round-robin = { doubles = 1 }", "ties = \"s17\"\npromote = 2")
+        + &stage("Final", "round-robin = { doubles = 1 }", "ties = \"s17\"");
+    event(&engines, &format!("crash-limit = {limit}\n"), &stages)
+}
+
+fn who_crashes_too_often_is_out_and_the_rest_play_on() {
+    let event = crashing(&["crash@10", "illegal@20", "illegal@16", "illegal@12"], 3);
+    let told = event.finish();
+    assert!(told.ends_with("E2 wins\n"), "{told}");
+    assert_eq!(order(&event, 0), ["E2", "E3", "E4", "E1"]);
+    let (code, status) = event.ask(&["event", "status"]);
+    assert!(code == 0 && status.contains("crashed: E1, 3"), "{status}");
+}
+
+/// Nobody wins an event of which all were disqualified; its organisers can still strike out games.
+fn nobody_wins_where_all_are_disqualified() {
+    let event = crashing(&["crash@10", "crash@10"], 1);
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 2 && told.contains("every engine is disqualified"), "{told}");
+    assert!(
+        event.records("event-finished").is_empty() && event.records("stage-finished").is_empty()
+    );
+    assert_eq!(event.ask(&["event", "verify"]).0, 0);
+    assert_eq!(event.ask(&["event", "status"]).0, 0);
+}
+
+/// An engine whose program is gone stops a run with a word; once it is back, the event goes on as if nothing had been.
+fn an_engine_that_is_gone_in_the_middle_loses_nothing() {
+    let swiss = "swiss = { rounds = 3, pairing = \"monrad\" }";
+    let event = event_of(5, "", &stage("Swiss", swiss, "ties = \"swiss\""));
+    let text = fs::read_to_string(event.path("event.toml")).unwrap();
+    fs::copy(instant(), event.path("own")).unwrap();
+    let at = text.rfind("cmd = ").unwrap();
+    let (before, own) = text.split_at(at);
+    event.write(
+        "event.toml",
+        &(before.to_owned() + &own.replace(&format!("{:?}", instant()), "\"own\"")),
+    );
+    let mut child = event.start();
+    while event.records("game-finished").len() < 5 && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let _ = child.kill();
+    child.wait().unwrap();
+    let kept = event.finished();
+    fs::rename(event.path("own"), event.path("elsewhere")).unwrap();
+    let journal = fs::read(event.path("event.journal")).unwrap();
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 2 && told.contains("own"), "{told}");
+    assert_eq!(fs::read(event.path("event.journal")).unwrap(), journal);
+    fs::rename(event.path("elsewhere"), event.path("own")).unwrap();
+    event.finish();
+    let games = event.finished();
+    assert!(kept.iter().all(|(id, game)| games.get(id) == Some(game)), "a game changed");
+    assert_eq!((games.len(), order(&event, 0)[0].as_str()), (12, "E1"));
+}
+
+/// An engine that does not start any more loses what the organisers forfeit, and the Swiss goes on with the others.
+fn games_of_an_engine_that_does_not_start_are_forfeited_one_by_one() {
+    let swiss = "swiss = { rounds = 2, pairing = \"monrad\" }";
+    let event = event_of(4, "", &stage("Swiss", swiss, "ties = \"swiss\""));
+    let text = fs::read_to_string(event.path("event.toml")).unwrap();
+    // It answers nothing at all.
+    event.write("event.toml", &text.replacen(&format!("{:?}", instant()), "\"/bin/true\"", 1));
+    let mut forfeits = 0;
+    let told = loop {
+        let (code, told) = event.ask(&["event", "run", "--quiet"]);
+        if code == 0 {
+            break told;
+        }
+        assert!(code == 4 && forfeits < 4, "{told}");
+        let open = event.ask(&["event", "status"]).1;
+        let game = open.lines().find_map(|line| line.strip_prefix("under way: ")).unwrap();
+        let id = game.split(',').next().unwrap();
+        let words = ["event", "forfeit", id, "--loser", "E1", "--reason", "does not start"];
+        let (code, told) = event.ask(&words);
+        assert_eq!(code, 0, "{told}");
+        forfeits += 1;
+    };
+    assert!(told.ends_with("E2 wins\n"), "{told}");
+    assert_eq!(forfeits, 4);
+    assert_eq!(event.ask(&["event", "verify"]).0, 0);
+}
+
+/// Two engines of which White always loses are never told apart: the run pauses, and the next one goes on.
+fn an_endless_tie_pauses() {
+    let playoff = "playoff = { spots = 1 }";
+    let event = event_with(&[2, 2], 0, &stage("Playoff", playoff, ""));
+    for _ in 0..2 {
+        let (code, told) = event.ask(&["event", "run", "--quiet"]);
+        assert!(code == 4 && told.contains("25 more pairs"), "{told}");
+    }
+    assert_eq!(event.finished().len(), 102);
+    assert_eq!(event.ask(&["event", "verify"]).0, 0);
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        slow an_entry_plays_beside_trusted_engines_and_both_are_frozen [Landlock],
+        slow what_cannot_be_played_is_refused_with_a_word,
+        slow who_crashes_too_often_is_out_and_the_rest_play_on,
+        slow nobody_wins_where_all_are_disqualified,
+        slow an_engine_that_is_gone_in_the_middle_loses_nothing,
+        slow games_of_an_engine_that_does_not_start_are_forfeited_one_by_one,
+        slow an_endless_tie_pauses,
+    ]
+}
