@@ -87,7 +87,7 @@ fn event(dir: &Path, games: usize, each_move: bool) -> PathBuf {
         name: "Pool".into(),
         seats,
         ratings,
-        book: None,
+        ..StageStarted::default()
     }));
     let doubles = NonZeroU32::new(doubles).expect("some");
     let schedule = Schedule::new(ENGINES, doubles, BookPolicy::None).expect("a schedule");

@@ -23,7 +23,7 @@ pub use event::{
     FixArgs, ForfeitArgs, NewArgs, ReplayArgs, ReplayFormat, SealArgs, ServeArgs, SiteArgs,
     StatusArgs, StatusFormat,
 };
-pub use play::{DrawChoice, MatchArgs, PgnStyle};
+pub use play::{DrawChoice, MatchArgs, MergeArgs, PgnStyle};
 pub use report::{ReportFormat, ReportPath, ReportTo};
 
 /// Decides whether a chess engine may enter the TCEC 4k event
@@ -57,6 +57,8 @@ pub enum Command {
     Size(SizeArgs),
     /// Play games between engines: clocks, openings, pairs, PGN
     Match(Box<MatchArgs>),
+    /// Put the shards of a match together, as if one machine had played it
+    Merge(MergeArgs),
     /// Be the entry: its UCI on standard input and output, inside the sandbox
     Run(RunArgs),
     /// Tell what this host can enforce and which allowed commands it has, and how to mend each gap

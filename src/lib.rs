@@ -20,5 +20,6 @@ pub mod receipt;
 pub mod runner;
 pub mod sandbox;
 pub mod serve;
+pub mod shard;
 pub mod submission;
 pub mod view;

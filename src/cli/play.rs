@@ -12,6 +12,7 @@ use crate::game::clock::TimeControl;
 use crate::model::units::Bytes;
 use crate::runner::Affinity;
 use crate::runner::schedule::Format as Meetings;
+use crate::shard::Wish;
 
 /// `gate4k match`.
 #[derive(Clone, Debug, Args)]
@@ -120,6 +121,29 @@ pub struct MatchArgs {
     /// What ELO0 and ELO1 are in
     #[arg(long, value_enum, default_value_t = SprtScale::Normalized, requires = "sprt")]
     pub scale: SprtScale,
+    /// Keep each game in this file as soon as it has ended, and go on from there if the match is started again (see `merge`)
+    #[arg(long, value_name = "FILE", conflicts_with = "pgn")]
+    pub journal: Option<PathBuf>,
+    /// Play only this part of the match, such as 3/16; auto: the part that a scheduler's environment names (auto/N: of N)
+    #[arg(long, value_name = "I/N", requires = "journal")]
+    pub shard: Option<Wish>,
+    /// No line for each game
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `gate4k merge`.
+#[derive(Clone, Debug, Args)]
+pub struct MergeArgs {
+    /// The journals of all shards of one match (`match --journal`), in any order
+    #[arg(value_name = "JOURNAL", required = true)]
+    pub journals: Vec<PathBuf>,
+    /// Write the games to this file, in the order of the match
+    #[arg(long, value_name = "FILE")]
+    pub pgn: Option<PathBuf>,
+    /// Count what there is, and name what is missing
+    #[arg(long)]
+    pub partial: bool,
     /// No line for each game
     #[arg(long, short)]
     pub quiet: bool,

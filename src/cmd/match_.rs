@@ -6,11 +6,13 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::match_out::Sinks;
+use super::match_shard::{self, KeptGames, NotReady};
 use super::{note, say, tell, with_causes};
 use crate::cli::{DrawChoice, MatchArgs, PgnStyle};
 use crate::config::Config;
 use crate::engine::process::Start;
 use crate::engine::stop::{Level, Stop};
+use crate::event::journal::JournalError;
 use crate::game::adjudicate::{DrawRule, Rules};
 use crate::game::clock::Patience;
 use crate::game::end::Material;
@@ -29,7 +31,7 @@ use crate::runner::{self, Bounds, Engine, Games, Match, Restart};
 
 /// Plays and prints; a match that was stopped early, but not by its test, is [`Exit::Undecided`].
 pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
-    let (game, score) = match prepare(args) {
+    let (game, score, kept) = match prepare(args) {
         Ok(prepared) => prepared,
         Err(error) => {
             tell(&error.to_string());
@@ -38,13 +40,14 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
     };
     let stop = Stop::new().context("a descriptor for stopping")?;
     listen_to_signals(&stop);
-    let mut sinks = match Sinks::open(args, score) {
+    let mut sinks = match Sinks::open(args, score, kept) {
         Ok(sinks) => sinks,
         Err(error) => {
             tell(&with_causes(&error));
             return Ok(Exit::Usage);
         }
     };
+    sinks.recall(&stop);
     let mut failed = None;
     let mut early = None;
     runner::run(&game, &stop, |event| {
@@ -60,7 +63,14 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
     .context("a thread for the games")?;
     let decided = sinks.finish(&game, out)?;
     match (failed, early) {
-        (Some(error), _) => Err(error),
+        // What the journal holds is whole, and another host, or this one with more room, goes on from there.
+        (Some(error), _) => match error.downcast::<JournalError>() {
+            Ok(error) => {
+                tell(&error.to_string());
+                Ok(match_shard::exit(&error))
+            }
+            Err(error) => Err(error),
+        },
         (None, Some(_)) if !decided => Ok(Exit::Undecided),
         (None, _) => Ok(Exit::Success),
     }
@@ -83,7 +93,7 @@ fn configuration(error: impl std::error::Error + Send + Sync + 'static) -> Check
     CheckError::Configuration(Box::new(error))
 }
 
-fn prepare(args: &MatchArgs) -> Result<(Match, MatchScore), CheckError> {
+fn prepare(args: &MatchArgs) -> Result<(Match, MatchScore, Option<KeptGames>), NotReady> {
     let mut asked: Vec<Asked> = args
         .engine
         .iter()
@@ -101,13 +111,14 @@ fn prepare(args: &MatchArgs) -> Result<(Match, MatchScore), CheckError> {
                 _ => "is one",
             }
         );
-        return Err(CheckError::Configuration(words.into()));
+        return Err(CheckError::Configuration(words.into()).into());
     }
     spec::tell_apart(&mut asked).map_err(configuration)?;
     if args.sprt.is_some() && asked.len() != 2 {
         let words = format!("--sprt tests two engines, and these are {}", asked.len());
-        return Err(CheckError::Configuration(words.into()));
+        return Err(CheckError::Configuration(words.into()).into());
     }
+    let sums = args.journal.is_some().then(|| match_shard::engines(&asked)).transpose()?;
     let mut judge = None;
     let engines = asked
         .into_iter()
@@ -123,9 +134,20 @@ fn prepare(args: &MatchArgs) -> Result<(Match, MatchScore), CheckError> {
         Some(Tables::open(&args.syzygy).map_err(configuration)?)
     };
     let score = MatchScore::new(&schedule);
+    let kept = match (&args.journal, sums) {
+        (Some(path), Some(sums)) => {
+            let book = book.as_ref().map(|(book, _)| book.sha256());
+            Some(KeptGames::open(path, args, &engines, &sums, book, &schedule)?)
+        }
+        _ => None,
+    };
+    let mut games = Games::Planned(schedule, book);
+    if let Some(kept) = &kept {
+        games = games.only(|pairing| kept.is_due(pairing));
+    }
     let game = Match {
         engines,
-        games: Games::Planned(schedule, book),
+        games,
         patience: Patience {
             margin: args.margin,
             without_clock: args.answer_limit,
@@ -145,11 +167,12 @@ fn prepare(args: &MatchArgs) -> Result<(Match, MatchScore), CheckError> {
         concurrency: args.concurrency,
         affinity: args.affinity,
         restart: if args.restart { Restart::EveryGame } else { Restart::Needed },
-        keep_pv: args.pgn.is_some() && args.pgn_style == PgnStyle::Event,
+        keep_pv: (args.pgn.is_some() || args.journal.is_some())
+            && args.pgn_style == PgnStyle::Event,
         tell_moves: args.events.is_some() || args.live.is_some(),
         standstill: None,
     };
-    Ok((game, score))
+    Ok((game, score, kept))
 }
 
 fn engine(asked: Asked, args: &MatchArgs, judge: &mut Option<Judge>) -> Result<Engine, CheckError> {

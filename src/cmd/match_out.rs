@@ -8,6 +8,7 @@ use std::time::Instant;
 use anyhow::Context;
 
 use super::live::Live;
+use super::match_shard::KeptGames;
 use super::match_table::{self, Progress, half, sample};
 use crate::cli::{MatchArgs, PgnStyle, SprtScale};
 use crate::engine::stop::{Level, Stop};
@@ -20,6 +21,7 @@ use crate::runner::in_order::InOrder;
 use crate::runner::live::{LiveFile, Names};
 use crate::runner::schedule::Pairing;
 use crate::runner::score::{MatchScore, Tally};
+use crate::shard::record::{Game, Test};
 use crate::view::text;
 
 /// How often either error of a test may happen; the customary figure.
@@ -43,10 +45,16 @@ pub(super) struct Sinks {
     played: usize,
     began: Instant,
     live: Live,
+    kept: Option<KeptGames>,
+    recalled: usize,
 }
 
 impl Sinks {
-    pub(super) fn open(args: &MatchArgs, score: MatchScore) -> anyhow::Result<Sinks> {
+    pub(super) fn open(
+        args: &MatchArgs,
+        score: MatchScore,
+        kept: Option<KeptGames>,
+    ) -> anyhow::Result<Sinks> {
         let open = |path: &Option<PathBuf>| -> anyhow::Result<Option<(PathBuf, File)>> {
             let Some(path) = path else { return Ok(None) };
             let file = OpenOptions::new()
@@ -77,23 +85,32 @@ impl Sinks {
             event: args.event.clone(),
             site: args.site.clone(),
             paired: !args.no_reverse && args.games.get() > 1,
-            sprt: args.sprt.map(|hypotheses| Sprt {
-                elo0: hypotheses.elo0,
-                elo1: hypotheses.elo1,
-                alpha: ERRORS,
-                beta: ERRORS,
-                scale: match args.scale {
-                    SprtScale::Normalized => Scale::Normalized,
-                    SprtScale::Logistic => Scale::Logistic,
-                },
-            }),
+            // One shard of several decides nothing: who merges them does.
+            sprt: kept
+                .as_ref()
+                .is_none_or(|kept| kept.is_whole())
+                .then(|| asked_test(args).map(sprt))
+                .flatten(),
             decided: None,
             order: InOrder::default(),
             score,
             played: 0,
             began: Instant::now(),
             live: Live::new(args.quiet),
+            kept,
+            recalled: 0,
         })
+    }
+
+    /// Counts the games that a journal holds from before.
+    pub(super) fn recall(&mut self, stop: &Stop) {
+        let Some(kept) = &self.kept else { return };
+        for (pairing, result) in kept.played() {
+            self.score.add(&pairing, result);
+            self.recalled += 1;
+        }
+        self.played = self.recalled;
+        self.test(stop);
     }
 
     pub(super) fn take(
@@ -147,13 +164,18 @@ impl Sinks {
         let ending = &finished.record.ending;
         self.score.add(pairing, ending.result);
         let counts = ending.result.points(shakmaty::Color::White).is_some();
-        let text = match (&self.pgn, counts) {
-            (Some(_), true) => Some(self.pgn_text(finished, game)?),
-            _ => None,
-        };
-        let due = self.order.push(pairing.game, text);
+        let wanted = self.pgn.is_some() || self.kept.is_some();
+        let text = if wanted && counts { Some(self.pgn_text(finished, game)?) } else { None };
+        if let (Some(kept), Some(pgn)) = (&mut self.kept, &text) {
+            kept.keep(Game {
+                game: pairing.game,
+                result: ending.result,
+                summary: pgn::summary(ending),
+                pgn: pgn.clone(),
+            })?;
+        }
         if let Some((path, file)) = &mut self.pgn {
-            for text in due.into_iter().flatten() {
+            for text in self.order.push(pairing.game, text).into_iter().flatten() {
                 write_whole(path, file, text.as_bytes())?;
             }
         }
@@ -161,14 +183,8 @@ impl Sinks {
             self.played += 1;
             if !self.quiet {
                 self.live.clear();
-                writeln!(
-                    out,
-                    "Finished game {} ({} vs {}): {}",
-                    pairing.game + 1,
-                    safe(&game.engines[pairing.white].name),
-                    safe(&game.engines[pairing.black].name),
-                    pgn::summary(ending)
-                )?;
+                let names = [pairing.white, pairing.black].map(|one| &*game.engines[one].name);
+                line(pairing.game, names, &pgn::summary(ending), out)?;
                 out.flush()?;
             }
             self.draw(game);
@@ -183,7 +199,7 @@ impl Sinks {
         }
         let progress = Progress {
             played: self.played,
-            total: game.games.total(),
+            total: game.games.total() + self.recalled,
             elapsed: self.began.elapsed(),
         };
         let names: Vec<String> = game.engines.iter().map(|engine| safe(&engine.name)).collect();
@@ -194,20 +210,7 @@ impl Sinks {
 
     /// How the test stands.
     fn sprt_line(&self) -> Option<String> {
-        let (Some(sprt), [(_, tally)]) = (&self.sprt, self.score.couples()) else {
-            return None;
-        };
-        let llr = sprt.llr(&sample(tally, self.paired));
-        let (lower, upper) = sprt.bounds();
-        let word = match self.decided {
-            Some(Decision::AcceptUpper) => format!("{} accepted", sprt.elo1),
-            Some(Decision::AcceptLower) => format!("{} accepted", sprt.elo0),
-            _ => "not decided".into(),
-        };
-        Some(format!(
-            "SPRT [{}, {}]: LLR {llr:.2} ({lower:.2} to {upper:.2}), {word}",
-            sprt.elo0, sprt.elo1
-        ))
+        sprt_line(self.sprt.as_ref()?, self.decided, &self.score, self.paired)
     }
 
     /// Ends the match where its test is decided.
@@ -261,12 +264,8 @@ impl Sinks {
                 write_whole(&path, &mut file, text.as_bytes())?;
             }
         }
-        table(&self.score, game, out)?;
-        if let [((one, other), tally)] = self.score.couples() {
-            let name = |index: usize| safe(&game.engines[index].name);
-            let (one, other) = (name(*one), name(*other));
-            writeln!(out, "{one} against {other}: {}", figures(tally, self.paired))?;
-        }
+        let names: Vec<&str> = game.engines.iter().map(|engine| &*engine.name).collect();
+        results(&self.score, &names, self.paired, out)?;
         if let Some(line) = self.sprt_line() {
             writeln!(out, "{line}")?;
         }
@@ -279,6 +278,64 @@ fn names(pairing: &Pairing, game: &Match) -> Names {
     let name = |engine: usize| safe(&game.engines[engine].name);
     let id = (pairing.game + 1).to_string();
     Names { id, white: name(pairing.white), black: name(pairing.black) }
+}
+
+/// The test that the command line asks for.
+pub(super) fn asked_test(args: &MatchArgs) -> Option<Test> {
+    let normalized = args.scale == SprtScale::Normalized;
+    args.sprt.map(|asked| Test { elo0: asked.elo0, elo1: asked.elo1, normalized })
+}
+
+pub(super) fn sprt(test: Test) -> Sprt {
+    let scale = if test.normalized { Scale::Normalized } else { Scale::Logistic };
+    Sprt { elo0: test.elo0, elo1: test.elo1, alpha: ERRORS, beta: ERRORS, scale }
+}
+
+/// How a test stands.
+pub(super) fn sprt_line(
+    sprt: &Sprt,
+    decided: Option<Decision>,
+    score: &MatchScore,
+    paired: bool,
+) -> Option<String> {
+    let [(_, tally)] = score.couples() else { return None };
+    let llr = sprt.llr(&sample(tally, paired));
+    let (lower, upper) = sprt.bounds();
+    let word = match decided {
+        Some(Decision::AcceptUpper) => format!("{} accepted", sprt.elo1),
+        Some(Decision::AcceptLower) => format!("{} accepted", sprt.elo0),
+        _ => "not decided".into(),
+    };
+    Some(format!(
+        "SPRT [{}, {}]: LLR {llr:.2} ({lower:.2} to {upper:.2}), {word}",
+        sprt.elo0, sprt.elo1
+    ))
+}
+
+/// One game that has ended.
+pub(super) fn line(
+    game: usize,
+    names: [&str; 2],
+    summary: &str,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let [white, black] = names.map(safe);
+    writeln!(out, "Finished game {} ({white} vs {black}): {summary}", game + 1)
+}
+
+/// The table, and between two engines the figures.
+pub(super) fn results(
+    score: &MatchScore,
+    names: &[&str],
+    paired: bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    table(score, names, out)?;
+    if let [((one, other), tally)] = score.couples() {
+        let (one, other) = (safe(names[*one]), safe(names[*other]));
+        writeln!(out, "{one} against {other}: {}", figures(tally, paired))?;
+    }
+    Ok(())
 }
 
 /// `Elo 12.3 ± 4.5, nElo 20.1 ± 7.7, LOS 97.2 %, draws 31.0 %`.
@@ -300,13 +357,9 @@ fn safe(name: &str) -> String {
 }
 
 /// Engines by their points, and each couple's results with its pairs.
-fn table(score: &MatchScore, game: &Match, out: &mut impl Write) -> io::Result<()> {
-    let mut engines: Vec<_> = game
-        .engines
-        .iter()
-        .enumerate()
-        .map(|(index, engine)| (score.of(index), safe(&engine.name)))
-        .collect();
+fn table(score: &MatchScore, names: &[&str], out: &mut impl Write) -> io::Result<()> {
+    let mut engines: Vec<_> =
+        names.iter().enumerate().map(|(index, name)| (score.of(index), safe(name))).collect();
     engines.sort_by_key(|(tally, _)| std::cmp::Reverse(tally.half_points()));
     let width = engines.iter().map(|(_, name)| name.chars().count()).max().unwrap_or(0);
     let width = width.clamp(6, text::width().saturating_sub(40).max(6));
@@ -330,8 +383,8 @@ fn table(score: &MatchScore, game: &Match, out: &mut impl Write) -> io::Result<(
         writeln!(
             out,
             "{} vs {}: pairs LL {ll}, LD {ld}, WL {wl}, DD {dd}, WD {wd}, WW {ww}",
-            safe(&game.engines[*one].name),
-            safe(&game.engines[*other].name)
+            safe(names[*one]),
+            safe(names[*other])
         )?;
     }
     Ok(())

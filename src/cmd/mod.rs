@@ -12,7 +12,9 @@ mod live;
 mod log;
 mod match_;
 mod match_out;
+mod match_shard;
 mod match_table;
+mod merge;
 mod output;
 mod pack;
 mod progress;
@@ -60,6 +62,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Pack(args) => pack::run(&args, &mut out),
         Command::Verify(args) => verify::run(&args, &mut out),
         Command::Match(args) => match_::run(&args, &mut out),
+        Command::Merge(args) => merge::run(&args, &mut out),
         Command::Size(args) => size::run(&args, &mut out),
         Command::Run(args) => run::run(&args),
         Command::Doctor(args) => doctor::run(&args, &mut out),
@@ -100,7 +103,8 @@ fn is_for_people(command: &Command) -> bool {
         Command::Standings(args) => args.format == StandingsFormat::Text,
         Command::Event(EventCommand::Export(_)) => false,
         Command::Event(EventCommand::ReplayGames(args)) => args.format == ReplayFormat::Human,
-        Command::Event(_) | Command::Pack(_) | Command::Verify(_) | Command::Match(_) => true,
+        Command::Match(_) | Command::Merge(_) => true,
+        Command::Event(_) | Command::Pack(_) | Command::Verify(_) => true,
         Command::Run(_) | Command::Completions(_) | Command::Man(_) => false,
     }
 }

@@ -100,27 +100,28 @@ struct TrustedProcess {
 }
 
 impl Program {
-    /// Looks whether there is a program that may be run, without running it.
+    /// Looks for the program's file, which may be run, without running it.
     ///
     /// # Errors
     /// Names it, with what to do.
-    pub fn look(&self) -> Result<(), String> {
+    pub fn look(&self) -> Result<PathBuf, String> {
         let place = self.directory.as_deref().unwrap_or(Path::new(""));
-        let runs = |path: &Path| path.is_file() && access(path, AccessFlags::X_OK).is_ok();
+        let runs = |path: &PathBuf| path.is_file() && access(path, AccessFlags::X_OK).is_ok();
         let found = if self.command.components().count() > 1 || self.command.is_absolute() {
-            runs(&place.join(&self.command))
+            Some(place.join(&self.command)).filter(runs)
         } else {
             let own = self.environment.get("PATH").map(OsString::from);
             let all = own.or_else(|| std::env::var_os("PATH")).unwrap_or_default();
-            std::env::split_paths(&all).any(|dir| runs(&place.join(dir).join(&self.command)))
+            std::env::split_paths(&all)
+                .map(|dir| place.join(dir).join(&self.command))
+                .find(|path| runs(path))
         };
-        if found {
-            return Ok(());
-        }
         let shown = crate::model::text::shown(&self.command);
-        Err(format!(
-            "cannot run {shown}: there is no such program, or it may not be executed; check the command"
-        ))
+        found.ok_or_else(|| {
+            format!(
+                "cannot run {shown}: there is no such program, or it may not be executed; check the command"
+            )
+        })
     }
 }
 

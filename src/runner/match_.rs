@@ -75,6 +75,13 @@ pub struct Given {
 }
 
 impl Games {
+    /// Those of the games that are wanted, in the same order.
+    #[must_use]
+    pub fn only(self, wanted: impl Fn(&Pairing) -> bool) -> Games {
+        let all = (0..self.total()).filter_map(|number| self.game(number));
+        Games::Given(all.filter(|given| wanted(&given.pairing)).collect())
+    }
+
     /// How many.
     #[must_use]
     pub fn total(&self) -> usize {

@@ -1,10 +1,10 @@
 //! The plan of a match: players, colours and opening as a function of the number of a game, so that
 //! workers need to share nothing but a counter.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The pairings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 pub enum Format {
     /// Everybody meets everybody
     RoundRobin,
@@ -13,7 +13,7 @@ pub enum Format {
 }
 
 /// How openings and colours are shared out in an encounter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Colours {
     /// Two games in a row on the same opening, colours reversed.
     Reversed,
@@ -91,6 +91,19 @@ impl Schedule {
             Colours::Reversed => self.games.div_ceil(2),
             Colours::InTurn => self.games,
         }
+    }
+
+    /// How colours go.
+    #[must_use]
+    pub fn colours(&self) -> Colours {
+        self.colours
+    }
+
+    /// The number of the pair of games (of the single game, where pairs are none) that a game is of: all games of one
+    /// opening between the same two engines have it.
+    #[must_use]
+    pub fn unit(&self, pairing: &Pairing) -> usize {
+        pairing.encounter.saturating_mul(self.couples.len()).saturating_add(pairing.couple)
     }
 
     /// The couples, by the engines' places in the list.

@@ -14,12 +14,15 @@ mod repair;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::marker::PhantomData;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::model::text::shown;
 use crate::model::units::Bytes;
@@ -130,6 +133,29 @@ pub struct Torn {
     pub bytes: u64,
 }
 
+/// The records of one kind of journal. All kinds have the same lines and the same chain of sums.
+pub trait Kept: Serialize + DeserializeOwned {
+    /// Whether a journal of this kind and version begins with this record.
+    ///
+    /// # Errors
+    /// Says how it is another one.
+    fn begins(&self) -> Result<(), String>;
+}
+
+/// Where a record stands in its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Which line, from 1.
+    pub line: u64,
+    /// Where it begins, in bytes.
+    pub offset: u64,
+    /// How many bytes it has, with its line end.
+    pub bytes: u64,
+}
+
+/// The journal of an event.
+pub type Journal = JournalOf<Record>;
+
 /// A journal as it was read.
 #[derive(Clone, Copy, Debug, Default)]
 struct Position {
@@ -183,7 +209,25 @@ pub fn read(
     path: &Path,
     take: &mut dyn FnMut(u64, Record) -> Result<(), String>,
 ) -> Result<Option<Torn>, JournalError> {
+    read_some(path, &mut |_| true, take)
+}
+
+/// As [`read`], for a journal of any kind; `take` hears where each record stands.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_of<R: Kept>(
+    path: &Path,
+    take: &mut dyn FnMut(Place, R) -> Result<(), String>,
+) -> Result<Option<Torn>, JournalError> {
     Ok(scan(path, &open(path)?, Position::default(), u64::MAX, &mut |_| true, take)?.1)
+}
+
+/// The record in a line that was read before.
+#[must_use]
+pub fn record_in<R: Kept>(line: &[u8]) -> Option<R> {
+    let text = std::str::from_utf8(line.strip_suffix(b"\n")?).ok()?;
+    serde_json::from_str(line::read(text)?.record).ok()
 }
 
 /// As [`read`], for readers that want few kinds of records: `wanted` sees the text of each, and what it
@@ -196,6 +240,7 @@ pub fn read_some(
     wanted: &mut dyn FnMut(&str) -> bool,
     take: &mut dyn FnMut(u64, Record) -> Result<(), String>,
 ) -> Result<Option<Torn>, JournalError> {
+    let take = &mut |place: Place, record| take(place.line, record);
     Ok(scan(path, &open(path)?, Position::default(), u64::MAX, wanted, take)?.1)
 }
 
@@ -204,8 +249,9 @@ pub fn read_some(
 /// # Errors
 /// As for [`read`].
 pub fn mark(path: &Path, records: u64) -> Result<Mark, JournalError> {
+    let nothing = &mut |_, _: Record| Ok(());
     let begin = Position::default();
-    let (at, _) = scan(path, &open(path)?, begin, records, &mut |_| false, &mut |_, _| Ok(()))?;
+    let (at, _) = scan(path, &open(path)?, begin, records, &mut |_| false, nothing)?;
     Ok(Mark { records: at.number, sum: at.chain })
 }
 
@@ -237,18 +283,19 @@ impl Reader {
             let gone = io::Error::other("it is shorter than it was");
             return Err(JournalError::Read { path: self.path.clone(), source: gone });
         }
+        let take = &mut |place: Place, record| take(place.line, record);
         (self.at, _) = scan(&self.path, &file, self.at, u64::MAX, &mut |_| true, take)?;
         Ok(())
     }
 }
 
-fn scan(
+fn scan<R: Kept>(
     path: &Path,
     file: &File,
     from: Position,
     most: u64,
     wanted: &mut dyn FnMut(&str) -> bool,
-    take: &mut dyn FnMut(u64, Record) -> Result<(), String>,
+    take: &mut dyn FnMut(Place, R) -> Result<(), String>,
 ) -> Result<(Position, Option<Torn>), JournalError> {
     let mut file = file;
     file.seek(SeekFrom::Start(from.offset))
@@ -292,12 +339,14 @@ fn scan(
             Err(what) => return Err(damaged(what)),
         };
         if at.number == 0 || wanted(line.record) {
-            let record: Record = serde_json::from_str(line.record)
+            let record: R = serde_json::from_str(line.record)
                 .map_err(|error| damaged(format!("it cannot be understood: {error}")))?;
             if at.number == 0 {
-                check_header(path, &record)?;
+                let foreign = |what| JournalError::Foreign { path: path_of(), what };
+                record.begins().map_err(foreign)?;
             }
-            take(at.number + 1, record).map_err(damaged)?;
+            let place = Place { line: at.number + 1, offset: at.offset, bytes: length as u64 };
+            take(place, record).map_err(damaged)?;
         }
         at = Position { number: at.number + 1, chain, crc, offset: at.offset + length as u64 };
     }
@@ -340,29 +389,31 @@ fn is_at_end(reader: &mut impl BufRead, path: &Path) -> Result<bool, JournalErro
     Ok(rest.is_empty())
 }
 
-fn check_header(path: &Path, record: &Record) -> Result<(), JournalError> {
-    let foreign = |what| JournalError::Foreign { path: path.to_owned(), what };
-    match record {
-        Record::Header(header) if header.version == VERSION => Ok(()),
-        Record::Header(header) => {
-            Err(foreign(format!("it is of version {}, and this is for {VERSION}", header.version)))
+impl Kept for Record {
+    fn begins(&self) -> Result<(), String> {
+        match self {
+            Record::Header(header) if header.version == VERSION => Ok(()),
+            Record::Header(header) => {
+                Err(format!("it is of version {}, and this is for {VERSION}", header.version))
+            }
+            _ => Err("it does not begin with a header".into()),
         }
-        _ => Err(foreign("it does not begin with a header".into())),
     }
 }
 
 /// A journal that is open for writing, for one runner alone.
 #[derive(Debug)]
-pub struct Journal {
+pub struct JournalOf<R> {
     path: PathBuf,
     file: Flock<File>,
     at: Position,
     text: String,
     /// Set where a failed write could not be taken back: what follows would stand behind a torn record.
     broken: bool,
+    kind: PhantomData<fn(R)>,
 }
 
-impl Journal {
+impl<R: Kept> JournalOf<R> {
     /// Opens a journal, or makes an empty one; hands on the records that it holds. A torn end is cut off and
     /// told.
     ///
@@ -370,8 +421,8 @@ impl Journal {
     /// When it is in use, cannot be read or written, or is damaged.
     pub fn open(
         path: &Path,
-        take: &mut dyn FnMut(u64, Record) -> Result<(), String>,
-    ) -> Result<(Journal, Option<Torn>), JournalError> {
+        take: &mut dyn FnMut(u64, R) -> Result<(), String>,
+    ) -> Result<(JournalOf<R>, Option<Torn>), JournalError> {
         let failed = |source| JournalError::Read { path: path.to_owned(), source };
         let is_new = !path.exists();
         let file = OpenOptions::new()
@@ -386,10 +437,17 @@ impl Journal {
         if is_new {
             sync_directory(path).map_err(failed)?;
         }
+        let take = &mut |place: Place, record| take(place.line, record);
         let begin = Position::default();
         let (at, torn) = scan(path, &file, begin, u64::MAX, &mut |_| true, take)?;
-        let mut journal =
-            Journal { path: path.to_owned(), file, at, text: String::new(), broken: false };
+        let mut journal = JournalOf {
+            path: path.to_owned(),
+            file,
+            at,
+            text: String::new(),
+            broken: false,
+            kind: PhantomData,
+        };
         if torn.is_some() {
             journal.take_back()?;
         }
@@ -406,7 +464,7 @@ impl Journal {
     ///
     /// # Errors
     /// When it could not be kept; the journal then ends with the record before it.
-    pub fn append(&mut self, record: &Record) -> Result<(), JournalError> {
+    pub fn append(&mut self, record: &R) -> Result<(), JournalError> {
         let failed = |source| JournalError::Write { path: self.path.clone(), source };
         if self.broken {
             return Err(failed(io::Error::other("a write before this one failed")));

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::{JournalError, Position, lock, scan, sync_directory};
+use super::{JournalError, Position, Record, lock, scan, sync_directory};
 
 /// A record that was cut off.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,13 +26,14 @@ pub fn repair(path: &Path) -> Result<Option<Repaired>, JournalError> {
     let read = |source| JournalError::Read { path: path.to_owned(), source };
     let file = OpenOptions::new().read(true).write(true).open(path).map_err(read)?;
     let file = lock(path, file)?;
-    let (line, offset, bytes) =
-        match scan(path, &file, Position::default(), u64::MAX, &mut |_| true, &mut |_, _| Ok(())) {
-            Ok((_, None)) => return Ok(None),
-            Ok((_, Some(torn))) => (torn.line, torn.offset, torn.bytes),
-            Err(JournalError::LastDamaged { line, offset, bytes, .. }) => (line, offset, bytes),
-            Err(error) => return Err(error),
-        };
+    let nothing = &mut |_, _: Record| Ok(());
+    let begin = Position::default();
+    let (line, offset, bytes) = match scan(path, &file, begin, u64::MAX, &mut |_| true, nothing) {
+        Ok((_, None)) => return Ok(None),
+        Ok((_, Some(torn))) => (torn.line, torn.offset, torn.bytes),
+        Err(JournalError::LastDamaged { line, offset, bytes, .. }) => (line, offset, bytes),
+        Err(error) => return Err(error),
+    };
     let mut kept = path.to_owned().into_os_string();
     kept.push(format!(".cut-{offset}"));
     let kept = PathBuf::from(kept);

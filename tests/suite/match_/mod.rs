@@ -7,6 +7,7 @@
 pub(crate) mod engine;
 mod limits;
 mod screen;
+mod shards;
 mod stream;
 mod syzygy;
 mod table;
@@ -424,6 +425,7 @@ pub(crate) fn tests() -> Vec<Test> {
     ];
     all.extend(limits::tests());
     all.extend(screen::tests());
+    all.extend(shards::tests());
     all.extend(stream::tests());
     all.extend(syzygy::tests());
     all

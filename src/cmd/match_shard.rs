@@ -1,0 +1,238 @@
+//! The journal of a match, or of one shard of it: what is kept in it, and which games are still due.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::match_out::asked_test;
+use super::note;
+use crate::cli::MatchArgs;
+use crate::event::journal::{JournalError, JournalOf};
+use crate::judge::error::CheckError;
+use crate::model::exit::Exit;
+use crate::model::game::result::GameResult;
+use crate::model::text::{hex, shown};
+use crate::runner::Engine;
+use crate::runner::schedule::{Pairing, Schedule};
+use crate::runner::spec::{Asked, Source};
+use crate::shard::record::{Game, Header, Record, Run, VERSION};
+use crate::shard::{Shard, Wish, scheduler};
+
+/// A match that cannot begin.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NotReady {
+    /// The engines, the settings or this host.
+    #[error(transparent)]
+    Check(#[from] CheckError),
+    /// The journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+impl NotReady {
+    pub(super) fn exit(&self) -> Exit {
+        match self {
+            NotReady::Check(error) => error.exit(),
+            NotReady::Journal(error) => exit(error),
+        }
+    }
+}
+
+/// Undecided where another try may go well: the disk has room again, the other runner has ended.
+pub(super) fn exit(error: &JournalError) -> Exit {
+    match error {
+        JournalError::Write { .. } | JournalError::Locked { .. } => Exit::Undecided,
+        _ => Exit::Usage,
+    }
+}
+
+fn configuration(words: impl ToString) -> CheckError {
+    CheckError::Configuration(words.to_string().into())
+}
+
+/// The sums of what the engines are.
+pub(super) fn engines(asked: &[Asked]) -> Result<Vec<String>, CheckError> {
+    let sum = |one: &Asked| match &one.source {
+        Source::Program(program) => {
+            let words = &program.arguments;
+            let sum = sum_of(&program.look().map_err(configuration)?)?;
+            let environment = &program.environment;
+            Ok(format!("sha256 {sum}, arguments {words:?}, environment {environment:?}"))
+        }
+        Source::Entry(path) => Ok(format!("entry, sha256 {}", sum_of(path)?)),
+    };
+    asked.iter().map(sum).collect()
+}
+
+/// The sum of a file, or of the files of an entry's folder with their names.
+fn sum_of(path: &Path) -> Result<String, CheckError> {
+    let failed = |source| CheckError::Read { path: path.to_owned(), source };
+    let mut sum = Sha256::new();
+    let mut files = vec![path.to_owned()];
+    if path.is_dir() {
+        let all: io::Result<Vec<PathBuf>> = std::fs::read_dir(path)
+            .and_then(|all| all.map(|one| one.map(|one| one.path())).collect());
+        files = all.map_err(failed)?.into_iter().filter(|path| path.is_file()).collect();
+        files.sort();
+    }
+    for file in &files {
+        if path.is_dir() {
+            sum.update(file.file_name().unwrap_or_default().as_encoded_bytes());
+            sum.update([0]);
+        }
+        sum.update(std::fs::read(file).map_err(failed)?);
+    }
+    Ok(hex(sum.finalize()))
+}
+
+/// All that decides a match and is not in its plan. What is this host's alone (games at a time, cores) is not among it.
+fn settings(
+    args: &MatchArgs,
+    engines: &[Arc<Engine>],
+    sums: &[String],
+    book: Option<&str>,
+) -> Result<BTreeMap<String, String>, CheckError> {
+    let program = std::env::current_exe()
+        .map_err(|source| CheckError::Read { path: "/proc/self/exe".into(), source })?;
+    let allowlist = args.allowlist.as_deref().map(sum_of).transpose()?;
+    let all = [
+        ("gate4k", format!("{} {}", env!("CARGO_PKG_VERSION"), sum_of(&program)?)),
+        ("openings", book.unwrap_or("none").to_owned()),
+        ("shuffle", format!("{:?}", args.shuffle)),
+        ("start", args.start.to_string()),
+        ("plies", format!("{:?}", args.plies)),
+        ("restart", args.restart.to_string()),
+        ("margin", format!("{:?}", args.margin)),
+        ("answer-limit", format!("{:?}", args.answer_limit)),
+        ("startup-limit", format!("{:?}", args.startup_limit)),
+        ("quit-limit", format!("{:?}", args.quit_limit)),
+        ("memory", format!("{:?}", args.memory)),
+        ("allowlist", allowlist.unwrap_or_else(|| "built in".to_owned())),
+        ("strict", args.strict.to_string()),
+        ("draw-rule", format!("{:?}", args.draw_rule)),
+        ("win-rule", format!("{:?}", args.win_rule)),
+        ("max-plies", format!("{:?}", args.max_plies)),
+        ("syzygy", (!args.syzygy.is_empty()).to_string()),
+        ("no-material-draws", args.no_material_draws.to_string()),
+        ("pgn-style", format!("{:?}", args.pgn_style)),
+        ("event", args.event.clone()),
+        ("site", args.site.clone()),
+    ];
+    let mut settings: BTreeMap<String, String> =
+        all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    for (engine, sum) in engines.iter().zip(sums) {
+        let Engine { name, control, subset, init, .. } = &**engine;
+        let options = engine.options_line();
+        settings.insert(
+            format!("engine {name}"),
+            format!("{sum}, tc {control}, {subset:?}, {options}, init {init:?}"),
+        );
+    }
+    Ok(settings)
+}
+
+/// The journal of a match that is played.
+pub(super) struct KeptGames {
+    journal: JournalOf<Record>,
+    shard: Shard,
+    plan: Schedule,
+    before: Vec<(usize, GameResult)>,
+    known: HashSet<usize>,
+}
+
+impl KeptGames {
+    pub(super) fn open(
+        path: &Path,
+        args: &MatchArgs,
+        engines: &[Arc<Engine>],
+        sums: &[String],
+        book: Option<&str>,
+        plan: &Schedule,
+    ) -> Result<KeptGames, NotReady> {
+        let shard = match args.shard {
+            None => Shard::WHOLE,
+            Some(Wish::Given(shard)) => shard,
+            Some(Wish::Auto(of)) => {
+                scheduler::shard(of, &|name| std::env::var(name).ok()).map_err(configuration)?
+            }
+        };
+        let run = Run {
+            engines: engines.iter().map(|engine| engine.name.clone()).collect(),
+            schedule: args.schedule,
+            rounds: args.rounds.get(),
+            games: args.games.get(),
+            colours: plan.colours(),
+            test: asked_test(args),
+            settings: settings(args, engines, sums, book)?,
+        };
+        let mut header: Option<Header> = None;
+        let mut before = Vec::new();
+        let (mut journal, torn) = JournalOf::<Record>::open(path, &mut |_, record| match record {
+            Record::Shard(found) if header.is_none() => {
+                header = Some(*found);
+                Ok(())
+            }
+            Record::Shard(_) => Err("it begins a second time".into()),
+            Record::Host { .. } => Ok(()),
+            Record::Game(Game { game, result, .. }) => {
+                before.push((game, result));
+                Ok(())
+            }
+        })?;
+        if torn.is_some() {
+            note(&format!(
+                "{} ended with a game that was not kept whole; it is played again",
+                shown(path)
+            ));
+        }
+        match header {
+            None => {
+                let header = Header { version: VERSION, shard, run };
+                journal.append(&Record::Shard(Box::new(header)))?;
+            }
+            Some(header) => {
+                let parts = || format!("shard is {} and {shard}", header.shard);
+                let differs = header.run.difference(&run);
+                if let Some(what) = differs.or_else(|| (header.shard != shard).then(parts)) {
+                    let path = shown(path);
+                    let words = format!("{path} is of another match: {what}; name another journal");
+                    return Err(configuration(words).into());
+                }
+            }
+        }
+        let mut known = HashSet::new();
+        for (game, _) in &before {
+            let own = plan.pairing(*game).is_some_and(|one| shard.has(plan.unit(&one)));
+            if !own || !known.insert(*game) {
+                let what = format!("game {} is none that is due there", game + 1);
+                return Err(JournalError::Foreign { path: path.to_owned(), what }.into());
+            }
+        }
+        let name = nix::unistd::gethostname().unwrap_or_default().to_string_lossy().into_owned();
+        journal.append(&Record::Host { name })?;
+        Ok(KeptGames { journal, shard, plan: plan.clone(), before, known })
+    }
+
+    /// Whether a game is of this shard and was not played before.
+    pub(super) fn is_due(&self, pairing: &Pairing) -> bool {
+        self.shard.has(self.plan.unit(pairing)) && !self.known.contains(&pairing.game)
+    }
+
+    /// Whether this is all of the match.
+    pub(super) fn is_whole(&self) -> bool {
+        self.shard == Shard::WHOLE
+    }
+
+    /// The games that were played before.
+    pub(super) fn played(&self) -> impl Iterator<Item = (Pairing, GameResult)> {
+        let all = self.before.iter();
+        all.filter_map(|(game, result)| Some((self.plan.pairing(*game)?, *result)))
+    }
+
+    pub(super) fn keep(&mut self, game: Game) -> Result<(), JournalError> {
+        self.journal.append(&Record::Game(game))
+    }
+}

@@ -1,0 +1,116 @@
+//! One run spread over many machines: a shard plays every Nth pair of games and keeps them in a journal of its own; what the
+//! shards kept is put together again by [`whole`]. Which machine plays which shard is a scheduler's business.
+
+pub mod record;
+pub mod scheduler;
+pub mod whole;
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// One part of a run. The same shard is always the same games, and each game is of exactly one shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shard {
+    /// Which part, from 1.
+    index: NonZeroUsize,
+    /// Of so many.
+    of: NonZeroUsize,
+}
+
+impl Shard {
+    /// All of a run.
+    pub const WHOLE: Shard = Shard { index: NonZeroUsize::MIN, of: NonZeroUsize::MIN };
+
+    /// None where there is no such part.
+    #[must_use]
+    pub fn new(index: usize, of: usize) -> Option<Shard> {
+        let (index, of) = NonZeroUsize::new(index).zip(NonZeroUsize::new(of))?;
+        (index <= of).then_some(Shard { index, of })
+    }
+
+    /// Which part, from 1.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.index.get()
+    }
+
+    /// How many parts there are.
+    #[must_use]
+    pub fn of(self) -> usize {
+        self.of.get()
+    }
+
+    /// Whether this unit of the run is one of the shard's.
+    #[must_use]
+    pub fn has(self, unit: usize) -> bool {
+        unit % self.of() == self.index() - 1
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.of)
+    }
+}
+
+/// The shard as it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// This one.
+    Given(Shard),
+    /// The one that the scheduler's environment names, of so many where the scheduler does not tell.
+    Auto(Option<NonZeroUsize>),
+}
+
+impl FromStr for Wish {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Wish, String> {
+        let bad = || {
+            format!(
+                "{text:?} is no shard; write I/N with I from 1 to N such as 3/16, auto, or auto/N"
+            )
+        };
+        if text == "auto" {
+            return Ok(Wish::Auto(None));
+        }
+        let (index, of) = text.split_once('/').ok_or_else(bad)?;
+        let number = |word: &str| {
+            let plain = word.bytes().all(|byte| byte.is_ascii_digit());
+            word.parse::<usize>().ok().filter(|_| plain)
+        };
+        let of = number(of).and_then(NonZeroUsize::new).ok_or_else(bad)?;
+        if index == "auto" {
+            return Ok(Wish::Auto(Some(of)));
+        }
+        let shard = number(index).and_then(|index| Shard::new(index, of.get()));
+        shard.map(Wish::Given).ok_or_else(bad)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn shards_are_written_from_1() {
+        assert_eq!("3/16".parse(), Ok(Wish::Given(Shard::new(3, 16).unwrap())));
+        assert_eq!("auto".parse(), Ok(Wish::Auto(None)));
+        assert_eq!("auto/8".parse(), Ok(Wish::Auto(NonZeroUsize::new(8))));
+        for wrong in ["", "3", "0/4", "5/4", "1/0", "auto/0", "+1/4", "a/b", "1/2/3", "-1/4"] {
+            assert!(wrong.parse::<Wish>().is_err(), "{wrong}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn each_unit_is_of_exactly_one_shard(unit in 0usize..100_000, of in 1usize..200) {
+            let having = (1..=of).filter(|index| Shard::new(*index, of).unwrap().has(unit));
+            prop_assert_eq!(having.count(), 1);
+        }
+    }
+}

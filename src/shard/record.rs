@@ -1,0 +1,141 @@
+//! The records of a shard's journal.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Shard;
+use crate::event::journal::Kept;
+use crate::model::game::result::GameResult;
+use crate::runner::schedule::{Colours, Format, Schedule};
+
+/// The version of the journal's form.
+pub const VERSION: u32 = 1;
+
+/// One record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Record {
+    /// The first one: the run that this is a part of.
+    Shard(Box<Header>),
+    /// A host begins or goes on here.
+    Host {
+        /// Its name.
+        name: String,
+    },
+    /// A game has ended with a result.
+    Game(Game),
+}
+
+/// The run and the part of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Header {
+    /// See [`VERSION`].
+    pub version: u32,
+    /// Which part of the run.
+    pub shard: Shard,
+    /// The run.
+    pub run: Run,
+}
+
+/// A match, told so fully that two equal ones play the same games.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Run {
+    /// The engines' names.
+    pub engines: Vec<String>,
+    /// Who meets whom.
+    pub schedule: Format,
+    /// Encounters of each two engines.
+    pub rounds: usize,
+    /// Games of an encounter.
+    pub games: usize,
+    /// How colours go.
+    pub colours: Colours,
+    /// The test, where there is one.
+    pub test: Option<Test>,
+    /// All other settings and the sums of files, by their names.
+    pub settings: BTreeMap<String, String>,
+}
+
+/// The hypotheses of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Test {
+    /// The lower one, in Elo.
+    pub elo0: f64,
+    /// The upper one, in Elo.
+    pub elo1: f64,
+    /// Whether these are of normalized Elo.
+    pub normalized: bool,
+}
+
+/// A game that has ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Game {
+    /// Its number in the run, from 0.
+    pub game: usize,
+    /// Its result.
+    pub result: GameResult,
+    /// The result and its reason, as they are printed.
+    pub summary: String,
+    /// The game as PGN.
+    pub pgn: String,
+}
+
+impl Run {
+    /// The plan of all of its games.
+    #[must_use]
+    pub fn plan(&self) -> Schedule {
+        Schedule::new(self.engines.len(), self.schedule, self.rounds, self.games, self.colours)
+    }
+
+    /// Whether pairs of games are what the statistics count.
+    #[must_use]
+    pub fn paired(&self) -> bool {
+        self.colours == Colours::Reversed && self.games > 1
+    }
+
+    /// The first thing in which another run differs from this one; none where it is the same run.
+    #[must_use]
+    pub fn difference(&self, other: &Run) -> Option<String> {
+        let tell =
+            |name: &str, one: &str, other: &str| Some(format!("{name} is {one} and {other}"));
+        let both = [self, other].map(|run| {
+            [
+                ("engines", run.engines.join(", ")),
+                ("schedule", format!("{:?}", run.schedule)),
+                ("rounds", run.rounds.to_string()),
+                ("games", run.games.to_string()),
+                ("colours", format!("{:?}", run.colours)),
+                ("sprt", format!("{:?}", run.test)),
+            ]
+        });
+        let [ours, theirs] = &both;
+        for ((name, one), (_, other)) in ours.iter().zip(theirs) {
+            if one != other {
+                return tell(name, one, other);
+            }
+        }
+        let names = self.settings.keys().chain(other.settings.keys());
+        names.into_iter().find_map(|name| {
+            let [one, other] =
+                [self, other].map(|run| run.settings.get(name).map_or("not there", String::as_str));
+            if one == other { None } else { tell(name, one, other) }
+        })
+    }
+}
+
+impl Kept for Record {
+    fn begins(&self) -> Result<(), String> {
+        match self {
+            Record::Shard(header) if header.version == VERSION => Ok(()),
+            Record::Shard(header) => {
+                Err(format!("it is of version {}, and this is for {VERSION}", header.version))
+            }
+            _ => Err("it does not begin with the run that it is a part of".into()),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! A match in shards: put together it is what one machine would have played, whatever was stopped, repeated or mixed up.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use super::table::Table;
+
+use crate::trials::Test;
+
+/// `gate4k match` with a journal; the games are short and depend on nothing but their opening.
+fn shard(table: &Table, journal: &str, more: &[&str]) -> Command {
+    let book = table.path("book.txt");
+    if !book.exists() {
+        let first = ["a3", "a4", "b3", "b4", "c3", "c4", "d3", "d4", "e3", "e4", "f3", "f4", "g3"];
+        let second = ["a6", "a5", "b6", "b5", "c6", "c5", "d6", "d5", "e6", "e5"];
+        let lines = first.iter().flat_map(|one| second.map(|other| format!("1. {one} {other}\n")));
+        fs::write(&book, lines.collect::<String>()).unwrap();
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
+    command.arg("match").args([table.engine("A", "seed=1"), table.engine("B", "seed=2")]);
+    command.args(["--tc", "60+1", "--max-plies", "30", "--pgn-style", "moves"]);
+    command.arg("--openings").arg(book).args(more);
+    if !journal.is_empty() {
+        command.arg("--journal").arg(table.path(journal));
+    }
+    for name in ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "PARALLEL_SEQ"] {
+        command.env_remove(name);
+    }
+    command.stdin(Stdio::null());
+    command
+}
+
+fn done(mut command: Command) -> String {
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn merge(table: &Table, journals: &[PathBuf], more: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
+    command.arg("merge").args(journals).args(more).arg("--pgn").arg(table.path("merged.pgn"));
+    command.output().unwrap()
+}
+
+/// A PGN without the lines that tell of times.
+fn masked(table: &Table, name: &str) -> String {
+    let text = fs::read_to_string(table.path(name)).unwrap();
+    let timed = |line: &&str| line.starts_with("[Game") || line.starts_with("[Date");
+    text.lines().filter(|line| !timed(line)).map(|line| format!("{line}\n")).collect()
+}
+
+fn seven_shards_are_one_match() {
+    let table = Table::set("seven");
+    let rounds = ["--rounds", "100"];
+    let mut one = shard(&table, "", &rounds);
+    one.arg("--pgn").arg(table.path("one.pgn"));
+    let one = done(one);
+    let mut journals = Vec::new();
+    for index in (1..=7).rev() {
+        let (name, part) = (format!("{index}.journal"), format!("{index}/7"));
+        done(shard(&table, &name, &[&rounds[..], &["--shard", &part]].concat()));
+        journals.push(table.path(&name));
+    }
+    // Again, by the environment: the same shard, and nothing is left to play.
+    let before = fs::read_to_string(&journals[4]).unwrap();
+    let mut again = shard(&table, "3.journal", &[&rounds[..], &["--shard", "auto/7"]].concat());
+    again.env("JOB_COMPLETION_INDEX", "2");
+    assert!(!done(again).contains("Finished game"));
+    let after = fs::read_to_string(&journals[4]).unwrap();
+    assert_eq!(after.strip_prefix(&before).unwrap().lines().count(), 1);
+
+    let merged = merge(&table, &journals, &[]);
+    assert_eq!(merged.status.code(), Some(0), "{}", err(&merged));
+    assert_eq!(String::from_utf8(merged.stdout).unwrap(), one);
+    assert_eq!(masked(&table, "merged.pgn"), masked(&table, "one.pgn"));
+    assert_eq!(one.matches("Finished game ").count(), 200);
+    table.nothing_is_left();
+}
+
+fn a_shard_that_was_killed_goes_on() {
+    let table = Table::set("killed-shard");
+    let rounds = ["--rounds", "30", "--concurrency", "2"];
+    let mut kills = 0;
+    let games = || {
+        let text = fs::read_to_string(table.path("all.journal")).unwrap_or_default();
+        text.matches("{\"game\":{").count()
+    };
+    for at_least in [5, 20, 40] {
+        let mut command = shard(&table, "all.journal", &rounds);
+        let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while games() < at_least && child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < deadline, "no games");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        kills += usize::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert!(kills > 0);
+    done(shard(&table, "all.journal", &rounds));
+    assert_eq!(games(), 60);
+    let merged = merge(&table, &[table.path("all.journal")], &[]);
+    let mut one = shard(&table, "", &["--rounds", "30"]);
+    one.arg("--pgn").arg(table.path("one.pgn"));
+    assert_eq!(String::from_utf8(merged.stdout).unwrap(), done(one), "{}", err_of(&merged.stderr));
+    assert_eq!(masked(&table, "merged.pgn"), masked(&table, "one.pgn"));
+    table.nothing_is_left();
+}
+
+fn err_of(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn shards_that_do_not_fit_are_refused_by_name() {
+    let table = Table::set("refused-shards");
+    let play = |name: &str, more: &[&str]| {
+        done(shard(&table, name, more));
+        table.path(name)
+    };
+    let first = play("first", &["--rounds", "4", "--shard", "1/3"]);
+    let second = play("second", &["--rounds", "4", "--shard", "2/3"]);
+    let other = play("other", &["--rounds", "4", "--margin", "1s", "--shard", "2/3"]);
+    let of_two = play("of-two", &["--rounds", "4", "--shard", "2/2"]);
+    let copy = table.path("copy");
+    fs::copy(&second, &copy).unwrap();
+    let damaged = table.path("damaged");
+    let text = fs::read_to_string(&second).unwrap();
+    fs::write(&damaged, text.replacen("1/2-1/2", "1-0", 1).replacen("0-1", "1-0", 1)).unwrap();
+    let empty = table.path("empty");
+    fs::write(&empty, "").unwrap();
+    for (shards, code, words) in [
+        (vec![&first, &second], 4, "shard 3/3 is missing"),
+        (vec![&first, &second, &copy], 2, "shard 2/3 is given twice"),
+        (vec![&first, &other], 2, "margin is 0ns and 1s"),
+        (vec![&first, &of_two], 2, "it is one of 2 shards, not of 3"),
+        (vec![&first, &damaged], 2, "is damaged at line"),
+        (vec![&first, &empty], 4, "is empty: its shard has not begun"),
+        (vec![&first, &table.path("nowhere")], 2, "cannot read the journal"),
+    ] {
+        let shards: Vec<PathBuf> = shards.into_iter().cloned().collect();
+        let merged = merge(&table, &shards, &[]);
+        assert_eq!(merged.status.code(), Some(code), "{words}: {}", err(&merged));
+        assert!(err(&merged).replace('\n', " ").contains(words), "{words}: {}", err(&merged));
+    }
+    let merged = merge(&table, &[second, first.clone()], &["--partial"]);
+    assert_eq!(merged.status.code(), Some(0), "{}", err(&merged));
+    assert!(err(&merged).contains("shard 3/3 is missing"), "{}", err(&merged));
+    assert_eq!(err_of(&merged.stdout).matches("Finished game ").count(), 6);
+
+    // A journal goes on only with the very same match.
+    for (more, words) in [
+        (&["--rounds", "5", "--shard", "1/3"][..], "rounds is 4 and 5"),
+        (&["--rounds", "4", "--shard", "2/3"], "shard is 1/3 and 2/3"),
+        (&["--rounds", "4", "--shard", "auto/3"], "none of SLURM_ARRAY_TASK_ID"),
+        (&["--rounds", "4", "--shard", "4/3"], "write I/N"),
+    ] {
+        let output = shard(&table, "first", more).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words}: {}", err(&output));
+        assert!(err(&output).replace('\n', " ").contains(words), "{words}: {}", err(&output));
+    }
+}
+
+/// A test is taken over the games in the order of the match, so that it ends where one machine would have ended.
+fn a_test_over_shards_ends_where_one_machine_ends() {
+    let table = Table::set("tested-shards");
+    let sprt = ["--rounds", "100", "--sprt", "0,300"];
+    let play = |journal: &str, more: &[&str]| {
+        let mut command = shard(&table, journal, &[&sprt[..], more].concat());
+        // One that always loses: the test is decided long before the last game.
+        let words: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+        let mut losing = Command::new(command.get_program());
+        for word in words {
+            let word = word.to_str().unwrap();
+            losing.arg(word.replace("seed=2", "crash@6"));
+        }
+        losing.stdin(Stdio::null()).stderr(Stdio::null());
+        if journal.is_empty() {
+            losing.arg("--pgn").arg(table.path("one.pgn"));
+        }
+        command = losing;
+        done(command)
+    };
+    let one = play("", &[]);
+    assert!(one.contains("300 accepted"), "{one}");
+    let journals: Vec<PathBuf> = (1..=2)
+        .map(|index| {
+            let name = format!("{index}.journal");
+            let told = play(&name, &["--shard", &format!("{index}/2")]);
+            assert!(!told.contains("SPRT"), "{told}");
+            table.path(&name)
+        })
+        .collect();
+    let merged = merge(&table, &journals, &[]);
+    assert_eq!(merged.status.code(), Some(0), "{}", err(&merged));
+    // One machine also finishes the game that it has begun meanwhile.
+    let told = err_of(&merged.stdout);
+    let games = told.split("\n\n").next().unwrap();
+    assert!(one.starts_with(games) && games.lines().count() < 20, "{told}");
+    assert_eq!(told.lines().last(), one.lines().last());
+    assert!(err(&merged).contains("not counted"), "{}", err(&merged));
+    assert!(masked(&table, "one.pgn").starts_with(&masked(&table, "merged.pgn")));
+    // Behind a gap nothing is decided.
+    let merged = merge(&table, &journals[1..], &["--partial"]);
+    assert!(err_of(&merged.stdout).contains("not decided"), "{}", err_of(&merged.stdout));
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        slow seven_shards_are_one_match,
+        slow a_shard_that_was_killed_goes_on,
+        slow shards_that_do_not_fit_are_refused_by_name,
+        slow a_test_over_shards_ends_where_one_machine_ends,
+    ]
+}
