@@ -11,6 +11,8 @@ use crate::cli::ExportWhat;
 use crate::event::broadcast::Follower;
 use crate::event::config::Config;
 use crate::event::export;
+use crate::event::journal;
+use crate::event::ledger::Ledger;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::counted;
@@ -36,13 +38,8 @@ pub(super) fn run(
     let broadcast = &follower.broadcast;
     let site = Site { config, broadcast, running: &[], now: SystemTime::now(), kind };
     match what {
-        ExportWhat::Settings(_) => {
-            let header = broadcast.ledger.header.as_ref();
-            let settings = header.map(|header| header.settings.as_str()).unwrap_or_default();
-            out.write_all(settings.as_bytes())?;
-        }
         ExportWhat::Html(_) => out.write_all(site.front().as_bytes())?,
-        ExportWhat::Json(_) | ExportWhat::Pgn(_) => {
+        ExportWhat::Json(_) | ExportWhat::Pgn(_) | ExportWhat::Settings(_) => {
             writeln!(out, "{}", serde_json::to_string_pretty(&site.document())?)?;
         }
         ExportWhat::Site(args) => {
@@ -58,6 +55,20 @@ pub(super) fn run(
             )?;
         }
     }
+    Ok(Exit::Success)
+}
+
+/// Prints the event file that the journal was begun with. The file of today may be lost or wrong: the journal is then the one
+/// that lies beside it.
+pub(super) fn settings(event: &Path, out: &mut impl Write) -> anyhow::Result<Exit> {
+    let journal = Config::load(event)
+        .map_or_else(|_| event.with_extension("journal"), |config| config.journal);
+    let mut ledger = Ledger::default();
+    if let Err(error) = journal::read(&journal, &mut |_, record| ledger.apply(record)) {
+        return Ok(told(&error));
+    }
+    let settings = ledger.header.map(|header| header.settings).unwrap_or_default();
+    out.write_all(settings.as_bytes())?;
     Ok(Exit::Success)
 }
 

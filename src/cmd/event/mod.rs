@@ -13,7 +13,7 @@ mod views;
 use std::io::Write;
 
 use super::tell;
-use crate::cli::{EventCommand, StatusFormat};
+use crate::cli::{EventCommand, ExportWhat, StatusFormat};
 use crate::event::conduct::EventError;
 use crate::event::config::{Config, ConfigError};
 use crate::event::journal::record::Then;
@@ -39,6 +39,7 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
         EventCommand::Seal(args) => with(&args.file.event, |config| seal::seal(config, args, out)),
         EventCommand::Repair(file) => with(&file.event, |config| organise::repair(config, out)),
         EventCommand::Serve(args) => with(&args.file.event, |config| serve::run(config, args, out)),
+        EventCommand::Export(ExportWhat::Settings(file)) => export::settings(&file.event, out),
         EventCommand::Export(what) => {
             with(&what.file().event, |config| export::run(config, what, out))
         }

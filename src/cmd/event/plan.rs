@@ -40,7 +40,9 @@ pub(super) fn run(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit>
         )?;
         if let Some((needed, path)) = stage.openings {
             let wanted = Wanted { plies: None, most: usize::MAX, order: Order::Sequential };
-            let there = match Book::read(&path, wanted) {
+            let read = Book::read(&path, wanted);
+            let read = read.and_then(|book| book.require_move_lists("a 4k entry").map(|()| book));
+            let there = match read {
                 Ok(book) if book.openings().len() >= needed => {
                     format!("which holds {}", book.openings().len())
                 }

@@ -143,7 +143,10 @@ pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Ex
     if let Some(torn) = torn {
         writeln!(out, "line {} is being written, or was torn", torn.line)?;
     }
-    writeln!(out, "{}", state(&ledger))?;
+    let at_work = journal::is_in_use(&config.journal);
+    let goes_on = ledger.winner.is_none() && ledger.paused.is_none() && !at_work;
+    let how = if goes_on { "; no runner is at work: `gate4k event run` goes on" } else { "" };
+    writeln!(out, "{}{how}", state(&ledger))?;
     if ledger.winner.is_none()
         && let Some(line) = unsteady_times(&timing::facts())
     {

@@ -63,7 +63,7 @@ pub enum EventError {
     /// The event file is not the one the journal was begun with.
     #[error(
         "{} changed since the event began: SHA-256 {now}, it was {before}; put it back (`gate4k event export \
-         settings` prints it), or name another journal for another event",
+         settings > as-it-was.toml` writes it), or name another journal for another event",
         shown(path)
     )]
     SettingsChanged {

@@ -497,6 +497,13 @@ impl<R: Kept> JournalOf<R> {
     }
 }
 
+/// True if a runner writes to a journal just now.
+#[must_use]
+pub fn is_in_use(path: &Path) -> bool {
+    let locked = open(path).map(|file| Flock::lock(file, FlockArg::LockSharedNonblock));
+    matches!(locked, Ok(Err((_, Errno::EWOULDBLOCK))))
+}
+
 fn lock(path: &Path, file: File) -> Result<Flock<File>, JournalError> {
     let deadline = Instant::now() + LINGERING;
     let mut file = file;

@@ -106,7 +106,7 @@ pub enum BookError {
     /// Positions for engines that are told moves only.
     #[error(
         "{}, {place} is a position and no list of moves, but {engine} may be told moves only (rule 7.9); \
-         use a book of moves (PGN, *.txt, polyglot), or engines with fen=yes",
+         use a book of moves (PGN, *.txt, polyglot); of an engine of a match, fen=yes says that it knows positions",
         path.display()
     )]
     NeedsFen {

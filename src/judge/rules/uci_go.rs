@@ -63,10 +63,11 @@ fn judge(evidence: &Evidence) -> Finding {
         .details(runs::stderr(run))
         .details(runs::conversation(run, *index))
         .with("ask", ask)
-        .help(
+        .help(one_answer::next_step(
+            ask,
             "after `go wtime A btime B winc C binc D` (in this order, milliseconds) search, and print \
              `bestmove` with the move, flushed, well before the clock has run out",
-        );
+        ));
     figures(excuse::excused(finding, excuse::refusal(run, &evidence.host)))
 }
 

@@ -1,7 +1,7 @@
 //! The judging of questions that have one right answer (`isready`, `ucinewgame`): all asked, all answered.
 
 use crate::judge::support::{excuse, runs, wording};
-use crate::model::evidence::{Ask, Evidence, Question, Run};
+use crate::model::evidence::{Answer, Ask, Evidence, Question, Run};
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 
@@ -70,8 +70,19 @@ pub(crate) fn judge(
     .with("asked", asked.len())
     .with("unanswered", bad.len())
     .with("ask", ask)
-    .help(exchange.help);
+    .help(next_step(ask, exchange.help));
     excuse::excused(finding, excuse::refusal(run, &evidence.host))
+}
+
+/// The next step after a question without its answer: the usual one, unless the engine ended there.
+pub(crate) fn next_step(ask: &Ask, usual: &'static str) -> &'static str {
+    match ask.answer {
+        Answer::Ended(_) => {
+            "it ended in place of an answer: send it the commands of the conversation by hand, or under a debugger, and mend \
+             what ends it"
+        }
+        _ => usual,
+    }
 }
 
 /// The rule that every unanswered question of this kind breaks.

@@ -97,10 +97,28 @@ fn a_game_that_was_annulled_may_be_played_again() {
     assert!(table.contains("Small: Pool: 2 games") && !table.contains("annulled"), "{table}");
 }
 
+fn the_first_settings_are_printed_whatever_became_of_the_event_file() {
+    let event = played();
+    let begun_with = std::fs::read_to_string(event.path("event.toml")).unwrap();
+    assert_eq!(event.ask(&["event", "export", "settings"]), (0, begun_with.clone()));
+    event.write("event.toml", "");
+    assert_eq!(event.ask(&["event", "export", "settings"]), (0, begun_with.clone()));
+    event.write("event.toml", &begun_with);
+    let (_, paused) = event.ask(&["event", "status"]);
+    assert!(paused.contains("paused: a test") && !paused.contains("no runner"), "{paused}");
+    // The same journal without its last record, as a runner leaves it that was killed.
+    let journal = std::fs::read_to_string(event.path("event.journal")).unwrap();
+    let (rest, _) = journal.trim_end().rsplit_once('\n').unwrap();
+    event.write("event.journal", &format!("{rest}\n"));
+    let (_, killed) = event.ask(&["event", "status"]);
+    assert!(killed.contains("in Pool; no runner is at work"), "{killed}");
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow an_annulled_game_counts_for_nobody_and_is_not_played_again [Landlock],
         slow a_replayed_game_is_played_from_its_beginning_and_counted_once [Landlock],
         slow a_game_that_was_annulled_may_be_played_again [Landlock],
+        quick the_first_settings_are_printed_whatever_became_of_the_event_file,
     ]
 }
