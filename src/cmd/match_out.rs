@@ -105,12 +105,15 @@ impl Sinks {
     /// Counts the games that a journal holds from before.
     pub(super) fn recall(&mut self, stop: &Stop) {
         let Some(kept) = &self.kept else { return };
-        for (pairing, result) in kept.played() {
+        // In the order in which they ended, and with the test after each: a decision is not taken back by games that were
+        // under way then.
+        let played: Vec<_> = kept.played().collect();
+        for (pairing, result) in played {
             self.score.add(&pairing, result);
             self.recalled += 1;
+            self.played = self.recalled;
+            self.test(stop);
         }
-        self.played = self.recalled;
-        self.test(stop);
     }
 
     pub(super) fn take(

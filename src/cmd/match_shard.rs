@@ -59,17 +59,27 @@ pub(super) fn engines(asked: &[Asked]) -> Result<Vec<String>, CheckError> {
         Source::Program(program) => {
             let words = &program.arguments;
             let sum = sum_of(&program.look().map_err(configuration)?)?;
-            let environment = &program.environment;
-            Ok(format!("sha256 {sum}, arguments {words:?}, environment {environment:?}"))
+            let (environment, folder) = (&program.environment, &program.directory);
+            Ok(format!(
+                "sha256 {sum}, arguments {words:?}, environment {environment:?}, directory {folder:?}, memory {:?}",
+                one.memory
+            ))
         }
-        Source::Entry(path) => Ok(format!("entry, sha256 {}", sum_of(path)?)),
+        Source::Entry(path) => {
+            Ok(format!("entry, sha256 {}, memory {:?}", sum_of(path)?, one.memory))
+        }
     };
     asked.iter().map(sum).collect()
 }
 
 /// The sum of a file, or of the files of an entry's folder with their names.
 fn sum_of(path: &Path) -> Result<String, CheckError> {
-    let failed = |source| CheckError::Read { path: path.to_owned(), source };
+    let failed = |source: io::Error| match source.kind() {
+        io::ErrorKind::NotFound => {
+            CheckError::Nothing { path: path.to_owned(), what: "no such file".into() }
+        }
+        _ => CheckError::Read { path: path.to_owned(), source },
+    };
     let mut sum = Sha256::new();
     let mut files = vec![path.to_owned()];
     if path.is_dir() {

@@ -9,6 +9,7 @@ use super::match_out::{line, results, sprt, sprt_line};
 use super::match_table::sample;
 use super::{match_shard, note, tell};
 use crate::cli::MergeArgs;
+use crate::event::journal;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::counted;
@@ -44,7 +45,13 @@ fn merge(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let mut score = MatchScore::new(whole.plan());
     let mut decided = None;
     let gaps = whole.gaps();
-    if !gaps.is_empty() && !args.partial {
+    if let (Some(path), false) = (whole.empty.first(), args.partial) {
+        return Err(MergeError::Empty(path.clone()).into());
+    }
+    for path in &whole.empty {
+        note(&format!("{} is empty: its shard has not begun", shown(path)));
+    }
+    if !gaps.is_empty() && !args.partial && !is_decided_before_a_gap(&whole)? {
         let lines = gap_words(&gaps);
         tell(&format!(
             "this is not the whole match: {}; play it to the end, or count what there is with --partial",
@@ -54,6 +61,10 @@ fn merge(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     }
     let mut pgn = match &args.pgn {
         None => None,
+        Some(path) if journal::is_journal(path) => {
+            tell(&format!("{} is a journal: --pgn takes the file to write to", shown(path)));
+            return Ok(Exit::Usage);
+        }
         Some(path) => {
             let file = OpenOptions::new().write(true).create(true).truncate(true).open(path);
             let file = file.with_context(|| format!("cannot write {}", shown(path)))?;
@@ -97,7 +108,28 @@ fn merge(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     } else {
         gap_words(&gaps).iter().for_each(|words| note(words));
     }
-    Ok(Exit::Success)
+    // Whoever asks again and again is told by the exit code when it is enough.
+    let is_open = test.is_some() && decided.is_none() && !gaps.is_empty();
+    Ok(if is_open { Exit::Undecided } else { Exit::Success })
+}
+
+/// True if the games up to the first that is missing decide the test: what is missing behind them counts for nothing.
+fn is_decided_before_a_gap(whole: &Whole) -> anyhow::Result<bool> {
+    let Some(test) = whole.run.test.map(sprt) else { return Ok(false) };
+    let mut score = MatchScore::new(whole.plan());
+    for (number, game) in whole.games().enumerate() {
+        let game = game?;
+        let Some(pairing) = whole.plan().pairing(game.game).filter(|_| game.game == number) else {
+            break;
+        };
+        score.add(&pairing, game.result);
+        if let [(_, tally)] = score.couples()
+            && test.decide(&sample(tally, whole.run.paired())) != Decision::Continue
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn gap_words(gaps: &[(Shard, Option<usize>)]) -> Vec<String> {

@@ -296,6 +296,12 @@ impl Ledger {
             let GameStarted { white, black, .. } = &game.started;
             stage.took_place(annulled.place(), white, black, GameResult::Unfinished);
         }
+        if annulled.then == Then::PlayedAgain {
+            // The byes of later rounds followed from its result.
+            let round = annulled.place().round;
+            stage.past.byes.retain(|(_, of)| *of <= round);
+            stage.byes.retain(|bye| bye.round <= round);
+        }
         if !stage.strike(annulled.place(), annulled.then) && open.is_none() {
             return Err(format!("{} is annulled and was never played", annulled.id));
         }

@@ -113,6 +113,9 @@ fn judged_on(
                 return Ok(report);
             }
             if before.is_none() {
+                // An entry that races against a sleep of its own loses alike on a host that stays busy.
+                waits();
+                host.wait();
                 continue;
             }
         }
@@ -145,8 +148,8 @@ pub(crate) fn may_be_caused_by_load(report: &EntryReport) -> bool {
 /// A start that ended by itself: why it was started, by which shell, and how it ended.
 type OwnEnd = (Purpose, Shell, Option<ExitHow>);
 
-/// The starts that ended by themselves before the first `readyok`, where nothing else may have been caused by load. An entry
-/// that races against a sleep of its own does not end alike each time; a program that does not compile does.
+/// The starts that ended by themselves before the first `readyok`, where nothing else may have been caused by load: a
+/// program that does not compile ends alike each time.
 fn ends_by_itself(report: &EntryReport) -> Option<Vec<OwnEnd>> {
     // By a status that a program or an interpreter chose; a signal, or a program that is not there, may come of a race.
     let by_itself = |run: &RunSummary| {

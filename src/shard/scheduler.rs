@@ -83,7 +83,12 @@ fn slurm(get: &dyn Fn(&str) -> Option<String>) -> Result<Option<Told>, NoShard> 
     let (count, min) = (need("SLURM_ARRAY_TASK_COUNT")?, need("SLURM_ARRAY_TASK_MIN")?);
     let step = number("SLURM_ARRAY_TASK_STEP", get)?.unwrap_or(1).max(1);
     let past = id.checked_sub(min).filter(|past| past % step == 0 && past / step < count);
-    let past = past.ok_or_else(|| {
+    // An array with gaps has fewer tasks than there are steps from its first to its last.
+    let max = number("SLURM_ARRAY_TASK_MAX", get)?;
+    let is_whole = max.is_none_or(|max| {
+        max.checked_sub(min).is_some_and(|span| span % step == 0 && span / step + 1 == count)
+    });
+    let past = past.filter(|_| is_whole).ok_or_else(|| {
         NoShard::Odd(format!(
             "{NAME}={id} is none of {count} tasks from {min} in steps of {step}, so the array has gaps"
         ))
@@ -137,6 +142,14 @@ mod tests {
         assert_eq!(slurm("0", "0", "", "8").unwrap(), "1/8");
         assert_eq!(slurm("14", "2", "4", "4").unwrap(), "4/4");
         assert!(slurm("7", "1", "1", "3").unwrap_err().contains("gaps"));
+        // The tasks 1 to 8 and 12: the second sees the gap, too.
+        let with_gap = [
+            ("SLURM_ARRAY_TASK_ID", "2"),
+            ("SLURM_ARRAY_TASK_MIN", "1"),
+            ("SLURM_ARRAY_TASK_MAX", "12"),
+            ("SLURM_ARRAY_TASK_COUNT", "9"),
+        ];
+        assert!(told(0, &with_gap).unwrap_err().contains("gaps"));
         assert_eq!(told(5, &[("JOB_COMPLETION_INDEX", "4")]).unwrap(), "5/5");
         let batch = [("AWS_BATCH_JOB_ARRAY_INDEX", "0"), ("AWS_BATCH_JOB_ARRAY_SIZE", "3")];
         assert_eq!(told(0, &batch).unwrap(), "1/3");

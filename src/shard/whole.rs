@@ -61,6 +61,8 @@ struct Found {
 pub struct Whole {
     /// The run.
     pub run: Run,
+    /// Journals that end before their first record: their shards have not begun.
+    pub empty: Vec<PathBuf>,
     plan: Schedule,
     of: usize,
     files: Vec<(PathBuf, File, Shard)>,
@@ -74,8 +76,17 @@ impl Whole {
     /// See [`MergeError`].
     pub fn read(paths: &[PathBuf]) -> Result<Option<Whole>, MergeError> {
         let mut whole: Option<Whole> = None;
+        let mut empty = Vec::new();
         for path in paths {
-            Whole::add(&mut whole, path)?;
+            match Whole::add(&mut whole, path) {
+                Err(MergeError::Empty(path)) => empty.push(path),
+                added => added?,
+            }
+        }
+        match (&mut whole, empty.first()) {
+            (None, Some(first)) => return Err(MergeError::Empty(first.clone())),
+            (Some(whole), _) => whole.empty = empty,
+            (None, None) => {}
         }
         Ok(whole)
     }
@@ -108,6 +119,7 @@ impl Whole {
         };
         let whole = whole.get_or_insert_with(|| Whole {
             run: header.run.clone(),
+            empty: Vec::new(),
             of: header.shard.of(),
             files: Vec::new(),
             found: vec![None; plan.total()],
@@ -181,8 +193,9 @@ impl Whole {
             .filter_map(|(shard, games)| {
                 let is_there = self.files.iter().any(|(.., its)| *its == shard);
                 match (is_there, games) {
+                    // A shard without a game of its own need not have been started.
+                    (_, 0) => None,
                     (false, _) => Some((shard, None)),
-                    (true, 0) => None,
                     (true, games) => Some((shard, Some(games))),
                 }
             })

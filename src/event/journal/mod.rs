@@ -339,8 +339,14 @@ fn scan<R: Kept>(
             Err(what) => return Err(damaged(what)),
         };
         if at.number == 0 || wanted(line.record) {
-            let record: R = serde_json::from_str(line.record)
-                .map_err(|error| damaged(format!("it cannot be understood: {error}")))?;
+            let record: R = serde_json::from_str(line.record).map_err(|error| match at.number {
+                // The line is whole, by its sums.
+                0 => JournalError::Foreign {
+                    path: path_of(),
+                    what: format!("it is a journal of another kind ({error})"),
+                },
+                _ => damaged(format!("it cannot be understood: {error}")),
+            })?;
             if at.number == 0 {
                 let foreign = |what| JournalError::Foreign { path: path_of(), what };
                 record.begins().map_err(foreign)?;

@@ -79,7 +79,7 @@ impl Watch {
                     beside.look(&pids);
                 }
                 let rest = most.0.saturating_sub(beside.bytes);
-                if let Some((used, pid)) = used(&pids, rest, beside.mapped) {
+                if let Some((used, pid)) = used(&pids, rest, beside.mapped, tree.files()) {
                     tree.exceeds(Bytes(used + beside.bytes), pid);
                 }
             }
@@ -94,7 +94,7 @@ pub(in crate::sandbox) fn resident(pids: &[i32]) -> Bytes {
 }
 
 /// What the processes use together and which of them uses most, where that is more than `most`.
-fn used(pids: &[i32], most: u64, mapped: Mapped) -> Option<(u64, i32)> {
+fn used(pids: &[i32], most: u64, mapped: Mapped, files: u64) -> Option<(u64, i32)> {
     let resident: Vec<(u64, i32)> = pids
         .iter()
         .filter_map(|&pid| Some((process::resident_pages(pid)? * page(), pid)))
@@ -104,7 +104,17 @@ fn used(pids: &[i32], most: u64, mapped: Mapped) -> Option<(u64, i32)> {
         return None;
     }
     // Forked processes share most of what they have: now it is worth counting exactly.
-    let exactly = || resident.iter().map(|&(bytes, pid)| share(pid, bytes, mapped)).sum::<u64>();
+    let exactly = || {
+        let shares = resident.iter().map(|&(bytes, pid)| share(pid, bytes));
+        let (own, shared) = shares.fold((0, 0), |(own, shared), share| {
+            (own + share.own, shared + share.of_files_in_memory)
+        });
+        own + match mapped {
+            // Files of the entry that it has mapped are counted with its files.
+            Mapped::Resident => shared.saturating_sub(files),
+            Mapped::Whole => 0,
+        }
+    };
     // One after the other they are looked at, and what ends meanwhile leaves its share to those that are still to come:
     // a second count must say the same.
     let used = exactly();
@@ -116,15 +126,25 @@ fn used(pids: &[i32], most: u64, mapped: Mapped) -> Option<(u64, i32)> {
 
 /// Resident bytes, each page divided by the number of processes that have it; `all` where we may not know. A process
 /// that has ended since has none: counted with all of its own, the end of many at once would look like a flood.
-fn share(pid: i32, all: u64, mapped: Mapped) -> u64 {
+fn share(pid: i32, all: u64) -> Shares {
     match process::share(pid) {
-        Ok(share) => match mapped {
-            Mapped::Resident => share.all,
-            Mapped::Whole => share.all.saturating_sub(share.of_files_in_memory),
+        Ok(share) => Shares {
+            own: share.all.saturating_sub(share.of_files_in_memory),
+            of_files_in_memory: share.of_files_in_memory,
         },
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES)) => all,
-        Err(_) => 0,
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES)) => {
+            Shares { own: all, of_files_in_memory: 0 }
+        }
+        Err(_) => Shares { own: 0, of_files_in_memory: 0 },
     }
+}
+
+/// The resident bytes of a process, each page divided by the number of processes that have it.
+struct Shares {
+    /// Those that are no page of a file in memory.
+    own: u64,
+    /// Those of files in memory.
+    of_files_in_memory: u64,
 }
 
 /// How files in memory that processes have mapped are counted.
@@ -176,10 +196,10 @@ mod tests {
     fn this_process_uses_something_and_less_than_everything() {
         let me = std::process::id() as i32;
         assert!(
-            used(&[me], 1, Mapped::Resident)
+            used(&[me], 1, Mapped::Resident, 0)
                 .is_some_and(|(bytes, pid)| bytes > 100_000 && pid == me)
         );
-        assert_eq!(used(&[me], 1 << 50, Mapped::Resident), None);
-        assert_eq!(used(&[], 0, Mapped::Whole), None);
+        assert_eq!(used(&[me], 1 << 50, Mapped::Resident, 0), None);
+        assert_eq!(used(&[], 0, Mapped::Whole, 0), None);
     }
 }

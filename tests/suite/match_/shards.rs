@@ -154,6 +154,18 @@ fn shards_that_do_not_fit_are_refused_by_name() {
     assert!(err(&merged).contains("shard 3/3 is missing"), "{}", err(&merged));
     assert_eq!(err_of(&merged.stdout).matches("Finished game ").count(), 6);
 
+    // A shard that has not begun is named; a journal is never written over.
+    let merged = merge(&table, &[first.clone(), empty], &["--partial"]);
+    assert_eq!(merged.status.code(), Some(0), "{}", err(&merged));
+    assert!(err(&merged).contains("is empty: its shard has not begun"), "{}", err(&merged));
+    let before = fs::read(&first).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
+    command.args(["merge", "--partial", "--pgn"]).arg(&first).arg(table.path("copy"));
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", err(&output));
+    assert!(err(&output).contains("is a journal"), "{}", err(&output));
+    assert_eq!(fs::read(&first).unwrap(), before);
+
     // A journal goes on only with the very same match.
     for (more, words) in [
         (&["--rounds", "5", "--shard", "1/3"][..], "rounds is 4 and 5"),
@@ -209,6 +221,7 @@ fn a_test_over_shards_ends_where_one_machine_ends() {
     // Behind a gap nothing is decided.
     let merged = merge(&table, &journals[1..], &["--partial"]);
     assert!(err_of(&merged.stdout).contains("not decided"), "{}", err_of(&merged.stdout));
+    assert_eq!(merged.status.code(), Some(4), "{}", err(&merged));
 }
 
 pub(crate) fn tests() -> Vec<Test> {
