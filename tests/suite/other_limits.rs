@@ -68,13 +68,16 @@ fn who_uses_more_memory_than_the_event_allows_fails() {
     let entry = "accept/python3";
     let roomy = check(folder.path(), &["--memory-limit=1G"], entry);
     assert_eq!(roomy["verdict"], "accepted", "{roomy:#}");
-    // Python alone takes more.
+    // Python alone takes more. Which question it was killed at follows from the moment when that was seen.
     let over = check(folder.path(), &["--memory-limit=2M"], entry);
-    assert_eq!((over["verdict"].as_str(), &*status(&over, "startup")), (Some("rejected"), "fail"));
+    assert_eq!(over["verdict"], "rejected", "{over:#}");
     let findings = over["findings"].as_array().unwrap();
-    let startup = findings.iter().find(|finding| finding["rule"] == "startup").unwrap();
-    let summary = startup["summary"].as_str().unwrap();
-    assert!(summary.contains("this event allows 2 MiB"), "{startup:#}");
+    let failed: Vec<&str> = findings
+        .iter()
+        .filter(|finding| finding["status"] == "fail")
+        .filter_map(|finding| finding["summary"].as_str())
+        .collect();
+    assert!(failed.iter().all(|why| why.contains("this event allows 2 MiB")), "{failed:#?}");
     fs::write(folder.path().join("gate4k.toml"), "memory-limit = \"2M\"\n").unwrap();
     assert_eq!(check(folder.path(), &[], entry)["verdict"], "rejected");
     // More than a host can spare is no rule that it could hold.
