@@ -100,7 +100,7 @@ fn a_tied_minifinal_is_played_on_in_pairs_until_one_is_won() {
     past.game(2, "A", "B", WHITE_MATES);
     drop(past);
     let (_, status) = event.ask(&["event", "status"]);
-    assert!(status.contains("MiniFinal: 2 of 4 games\nin MiniFinal\n"), "{status}");
+    assert!(status.contains("MiniFinal: 2 of 4 games\nin MiniFinal; no runner"), "{status}");
     assert!(status.contains("Pool: over, 2 games: A and B go on"), "{status}");
     event.finish();
     let games: Vec<Value> = event.finished().into_values().filter(|g| g["stage"] == 1).collect();
