@@ -33,7 +33,8 @@ fn on_terminal(columns: u16, words: &[&str], variables: &[(&str, &str)]) -> Stri
     tcsetwinsize(&slave, size).unwrap();
     let stream = || Stdio::from(slave.try_clone().unwrap());
     let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
-    for name in ["NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+    // With CI set, even a terminal that calls itself dumb is sent colours, since the logs of such services show them.
+    for name in ["CI", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
         command.env_remove(name);
     }
     command.env("TERM", "xterm-256color").args(words);
