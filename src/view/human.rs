@@ -15,6 +15,7 @@ use crate::model::entry_report::{ConfigFinding, EntryReport};
 use crate::model::rule::Kind;
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Status, Verdict, WAIVED};
+use crate::model::words::counted;
 
 /// Columns of a finding before its summary: status, rule and section with two blanks around each.
 const COLUMNS: usize = 2 + 9 + 2 + 18 + 2 + 8 + 2;
@@ -248,7 +249,7 @@ pub fn tally(verdicts: impl IntoIterator<Item = Option<Verdict>>) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
-    format!("{} entries: {}\n", verdicts.len(), parts.join(", "))
+    format!("{}: {}\n", counted(verdicts.len(), "entry"), parts.join(", "))
 }
 
 #[cfg(test)]
