@@ -46,6 +46,7 @@ impl Judge {
         progress("reading");
         let (read, single) = self.read(path)?;
         let mut report = blank(path);
+        report.circumstances.terms = self.settings.other_terms(&self.list_sha256);
         let mut findings = vec![single];
         if let Some(read) = read {
             let submission = &read.submission;

@@ -12,7 +12,9 @@ use super::waiver::Waiver;
 use crate::model::evidence::Limits;
 use crate::model::layer_status::LayerName;
 use crate::model::source_place::Mistake;
+use crate::model::text::sha256;
 use crate::model::units::{BadSize, Bytes};
+use crate::policy::allowlist;
 use crate::sandbox::devices::DeviceClass;
 use crate::submission::entry::READ_AT_MOST;
 pub use crate::submission::format::Files;
@@ -77,6 +79,35 @@ impl Default for Settings {
             games_limit: MATCH_LIMIT,
             waivers: Vec::new(),
         }
+    }
+}
+
+impl Settings {
+    /// The settings under which a verdict means something else than by the rules of the 4k event, as the command line
+    /// has them; `list_sha256` is the sum of the allow-list in force.
+    pub(super) fn other_terms(&self, list_sha256: &str) -> Vec<String> {
+        let usual = Settings::default();
+        let mut terms = Vec::new();
+        if self.size_limit != usual.size_limit {
+            terms.push(format!("--size-limit {}", self.size_limit.0));
+        }
+        if let Some(limit) = self.memory_limit {
+            terms.push(format!("--memory-limit {}", limit.0));
+        }
+        if self.files == Files::ElfOnly {
+            terms.push("--elf-only".to_owned());
+        }
+        if self.limits.startup != usual.limits.startup {
+            let limit = humantime::format_duration(self.limits.startup).to_string();
+            terms.push(format!("--startup-limit {}", limit.replace(' ', "")));
+        }
+        if self.strict {
+            terms.push("--strict".to_owned());
+        }
+        if list_sha256 != sha256(allowlist::BUILT_IN) {
+            terms.push(format!("--allowlist with the SHA-256 {list_sha256}"));
+        }
+        terms
     }
 }
 

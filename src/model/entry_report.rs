@@ -53,6 +53,9 @@ pub struct Circumstances {
     /// How many other entries were judged on this host at the same time, at most. Times are upper bounds
     /// then: other entries can make one slower, never faster.
     pub beside: usize,
+    /// The settings of the check that are other than those of the 4k event's rules, as the command line has them.
+    #[serde(default)]
+    pub terms: Vec<String>,
     /// When it was judged, in RFC 3339, where that was earlier and nothing has changed since.
     pub judged: Option<String>,
     /// The SHA-256 of the entry's engines.json in hex, where it has one.

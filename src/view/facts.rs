@@ -27,6 +27,10 @@ pub(crate) fn start(times: StartTimes) -> String {
 /// What else was going on, where a reader must know of it.
 pub(crate) fn circumstances(report: &EntryReport) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
+    if !report.circumstances.terms.is_empty() {
+        let terms = report.circumstances.terms.join(" ");
+        lines.push(("terms", format!("not those of the 4k event: {}", clean(&terms))));
+    }
     if let Some(judged) = &report.circumstances.judged {
         lines.push(("from cache", format!("judged {}; nothing has changed since", clean(judged))));
     }

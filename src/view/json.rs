@@ -55,6 +55,8 @@ struct Entry<'a> {
     games: &'a [PlayedGame],
     #[serde(skip_serializing_if = "Option::is_none")]
     judged_beside: Option<usize>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    terms: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     judged: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -152,6 +154,7 @@ pub fn check<'a>(told: impl Into<ReportInput<'a>>) -> serde_json::Result<String>
                 capabilities: report.capabilities.clone().unwrap_or_default(),
                 games: &report.games,
                 judged_beside: Some(report.circumstances.beside).filter(|others| *others > 0),
+                terms: &report.circumstances.terms,
                 judged: report.circumstances.judged.as_deref(),
                 engines_json_sha256: report.circumstances.engines_json_sha256.as_deref(),
             })

@@ -37,10 +37,14 @@ fn an_event_for_elf_files_takes_no_script() {
         (script["verdict"].as_str(), &*status(&script, "format")),
         (Some("rejected"), "fail")
     );
-    // The same by the file of a repository of entries.
+    // The same by the file of a repository of entries, which no report may keep to itself.
     fs::write(folder.path().join("gate4k.toml"), "elf-only = true\n").unwrap();
     assert_eq!(check(folder.path(), &[], "accept/python3")["verdict"], "rejected");
-    assert_eq!(check(folder.path(), &[], "accept/elf")["verdict"], "accepted");
+    let accepted = check(folder.path(), &[], "accept/elf");
+    assert_eq!(accepted["verdict"], "accepted");
+    assert_eq!(accepted["terms"], serde_json::json!(["--elf-only"]));
+    fs::remove_file(folder.path().join("gate4k.toml")).unwrap();
+    assert_eq!(check(folder.path(), &[], "accept/elf")["terms"], Value::Null);
 }
 
 fn an_event_with_more_room_takes_larger_entries() {
