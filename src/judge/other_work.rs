@@ -14,11 +14,12 @@ use nix::sys::time::TimeValLike;
 
 use super::error::CheckError;
 use super::rules::{self, CausedByLoad};
+use super::support::excuse;
 use crate::model::entry_report::{EntryReport, RunSummary};
 use crate::model::evidence::{EndHow, ExitHow, Purpose, Shell};
-use crate::model::rule::{Kind, RuleId};
+use crate::model::rule::Kind;
 use crate::model::text::shown;
-use crate::model::verdict::{Status, Verdict};
+use crate::model::verdict::{Finding, Status, Verdict};
 
 /// A time shorter than this says nothing, since the kernel counts in hundredths of a second.
 const LEAST: Duration = Duration::from_millis(500);
@@ -140,8 +141,7 @@ pub(crate) fn may_be_caused_by_load(report: &EntryReport) -> bool {
     report.circumstances.judged.is_none()
         && report.verdict != Verdict::Accepted
         && !report.runs.is_empty()
-        && !gates()
-            .any(|found| found.status == Status::Fail && fails_at_any_speed(found.rule, report))
+        && !gates().any(|found| found.status == Status::Fail && fails_at_any_speed(found, report))
         && !never_started(report)
 }
 
@@ -167,9 +167,12 @@ fn never_started(report: &EntryReport) -> bool {
     report.runs.iter().all(|run| run.startup.readyok.is_none() && !run.strained)
 }
 
-/// True if a failure of the rule cannot be the fault of a slow host.
-fn fails_at_any_speed(rule: RuleId, report: &EntryReport) -> bool {
-    match rules::caused_by_load(rule) {
+/// True if a failure cannot be the fault of a slow host.
+fn fails_at_any_speed(found: &Finding, report: &EntryReport) -> bool {
+    if excuse::is_over_limit(found) {
+        return true;
+    }
+    match rules::caused_by_load(found.rule) {
         CausedByLoad::Never => true,
         CausedByLoad::IfStrained => {
             !report.runs.iter().any(|run| run.purpose.can_reject() && run.strained)
@@ -285,7 +288,7 @@ fn busy(stat: &str) -> Option<(Duration, usize)> {
 mod tests {
     use super::*;
     use crate::model::entry_report::tests::report;
-    use crate::model::verdict::Finding;
+    use crate::model::rule::RuleId;
     use std::cell::Cell;
 
     /// A host that is as busy as the list says, one item a judgement, and becomes quiet or not.
@@ -366,6 +369,15 @@ mod tests {
         assert_eq!((report.verdict, times), (Verdict::Rejected, 1), "more than half was ours");
         let (report, times) = judged(&[], Quiet::Never, RuleId::Startup, 9);
         assert_eq!((report.verdict, times), (Verdict::Rejected, 1), "nothing could be measured");
+    }
+
+    #[test]
+    fn no_host_excuses_an_entry_that_used_more_memory_than_the_event_allows() {
+        let mut host = Played { taken: vec![4.0], becomes: Quiet::Never };
+        let over = Finding::fail(RuleId::Startup, "killed")
+            .with("host", serde_json::json!({"memory_limit": 2 << 20, "used": 4 << 20}));
+        let report = judged_on(&mut host, || Ok(with(vec![over.clone()])), || {}).unwrap();
+        assert_eq!(report.verdict, Verdict::Rejected);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::model::text::escape;
 
 /// After so many starts in a row that failed, an engine is not tried again in a match where that loses.
 const HOPELESS: u32 = 3;
-/// Where it does not lose, a start is tried so often before the games are broken off.
+/// Where it does not lose, and where it is an entry's, a start is tried so often.
 const TRIES: u32 = 2;
 /// How long a process that closed its output may take to end by itself.
 const DYING: Duration = Duration::from_millis(500);
@@ -186,23 +186,23 @@ impl<'a> Seat<'a> {
 
     /// Starts the process and speaks with it until it is ready.
     fn start(&mut self) -> Result<(), Lost> {
-        if self.bounds.missing == Missing::BreaksOff {
-            let mut tried = self.start_once();
-            for _ in 1..TRIES {
-                if !matches!(tried, Err(Lost::NotStarted(_))) {
-                    break;
-                }
-                tried = self.start_once();
-            }
-            return tried;
-        }
+        let loses = self.bounds.missing == Missing::Loses;
         let failed = self.engine.failures.load(Ordering::Relaxed);
-        if failed >= HOPELESS {
+        if loses && failed >= HOPELESS {
             return Err(Lost::NotStarted(format!(
                 "it did not start {failed} times in a row and is not tried again"
             )));
         }
-        self.start_once()
+        // A program of the host that an entry starts with may have been replaced in the middle of that.
+        let again = !loses || matches!(self.engine.start, Start::Entry(..));
+        let mut tried = self.start_once();
+        for _ in 1..if again { TRIES } else { 1 } {
+            if !matches!(tried, Err(Lost::NotStarted(_))) {
+                break;
+            }
+            tried = self.start_once();
+        }
+        tried
     }
 
     fn start_once(&mut self) -> Result<(), Lost> {

@@ -376,6 +376,7 @@ fn published() -> Value {
 fn all() -> [EntryReport; 3] {
     let circumstances = Circumstances {
         beside: 3,
+        terms: vec!["--memory-limit 5242880".into()],
         judged: Some("2026-11-21T09:00:00Z".into()),
         engines_json_sha256: Some("ef".repeat(32)),
         engine: None,

@@ -16,7 +16,7 @@ use nix::unistd::Pid;
 use shakmaty::{CastlingMode, Position};
 
 use crate::engine::moves::Moves;
-use crate::model::evidence::{ExitHow, LeftProcess, Limits, Shell};
+use crate::model::evidence::{ExitHow, LeftProcess, Limits, Refusal, Resource, Shell};
 use crate::sandbox::cpu::CpuTimes;
 use crate::sandbox::plan::{Audit, Confined, Launcher, Pipes, Plan, SandboxError, Staging, Traces};
 
@@ -97,6 +97,7 @@ pub(crate) struct Puppets {
     starts: Arc<dyn Fn(&Plan) -> bool + Send + Sync>,
     heeds_quit: bool,
     busy: f64,
+    refused: Vec<Refusal>,
     pub(crate) started: Mutex<Vec<(Staging, Shell)>>,
 }
 
@@ -108,6 +109,7 @@ impl Puppets {
             starts: Arc::new(|_| true),
             heeds_quit: true,
             busy: 0.0,
+            refused: Vec::new(),
             started: Mutex::new(Vec::new()),
         }
     }
@@ -132,6 +134,12 @@ impl Puppets {
         self
     }
 
+    /// The kernel seems to refuse it this, in each of its runs.
+    pub(crate) fn refused(mut self, what: Resource) -> Puppets {
+        self.refused.push(Refusal { by: None, what });
+        self
+    }
+
     /// Processor seconds a second that it seems to use.
     pub(crate) fn busy(mut self, share: f64) -> Puppets {
         self.busy = share;
@@ -144,6 +152,7 @@ struct PuppetOnStrings {
     gone: Arc<Gone>,
     cut: Arc<AtomicBool>,
     busy: f64,
+    refused: Vec<Refusal>,
 }
 
 impl Launcher for Puppets {
@@ -177,7 +186,8 @@ impl Launcher for Puppets {
             theirs.set(exit);
         });
         let pipes = Pipes { stdin, stdout, stderr, ended };
-        let confined = PuppetOnStrings { started, gone, cut, busy: self.busy };
+        let confined =
+            PuppetOnStrings { started, gone, cut, busy: self.busy, refused: self.refused.clone() };
         Ok((Box::new(confined), pipes))
     }
 }
@@ -257,7 +267,7 @@ impl Confined for PuppetOnStrings {
         self.cut.store(true, Ordering::SeqCst);
     }
     fn close(self: Box<Self>) -> Traces {
-        Traces::default()
+        Traces { refusals: self.refused, ..Traces::default() }
     }
 }
 

@@ -163,12 +163,18 @@ pub fn gather(
     let mut others = Vec::new();
     let mut main = main_run::run(&bench, SMALL_CLOCK)?;
     if !main.facts.started {
-        note_shell(&mut shown, plan, Shell::AsIs, false);
-        if main.facts.only_at_end {
-            // No other way of starting it would make it flush.
-            return Ok((vec![main.finish()], shown));
-        }
+        let only_at_end = main.facts.only_at_end;
         let mut failed = main.finish();
+        if !failed.refusals.is_empty() {
+            // It lacked memory or the like, for which neither its name nor the shell was the reason; a start that
+            // is spared by chance under another name would accuse the name.
+            return Ok((vec![failed], shown));
+        }
+        note_shell(&mut shown, plan, Shell::AsIs, false);
+        if only_at_end {
+            // No other way of starting it would make it flush.
+            return Ok((vec![failed], shown));
+        }
         let (works, tried) = other_ways(&bench, &mut shown)?;
         let Some(shell) = works else {
             return Ok((std::iter::once(failed).chain(tried).collect(), shown));

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::judge::probe::double::{Act, Plain, Puppets, Scene, limits};
-use crate::model::evidence::{Answer, Ask, EndHow, Question};
-use crate::model::units::Ply;
+use crate::model::evidence::{Answer, Ask, EndHow, Question, Resource};
+use crate::model::units::{Bytes, Ply};
 use crate::sandbox::plan::Staging;
 
 fn plan(quick: bool) -> ProbePlan {
@@ -307,6 +307,20 @@ fn what_does_not_start_is_tried_by_the_other_shell_and_its_own_name() {
     assert_eq!((shown.dash, shown.bash), (Some(false), Some(false)));
     let started = by_name.started.lock().unwrap();
     assert!(started.contains(&(Staging::OwnName("engine".into()), Shell::AsIs)));
+}
+
+#[test]
+fn a_start_that_was_refused_memory_accuses_neither_name_nor_shell() {
+    let mut plan = plan(true);
+    plan.script_with_sh = true;
+    plan.shells_available = vec![Shell::Dash, Shell::Bash];
+    let spared_under_its_name = Puppets::new(|_| Act::Move)
+        .starts(|plan| plan.staging != Staging::Neutral)
+        .refused(Resource::Used(Bytes(8 << 30)));
+    let (runs, shown) = probe(&spared_under_its_name, &plan);
+    let purposes: Vec<_> = runs.iter().map(|run| run.purpose).collect();
+    assert_eq!(purposes, [Purpose::Main]);
+    assert_eq!((shown.dash, shown.bash), (None, None));
 }
 
 #[test]

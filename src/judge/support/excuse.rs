@@ -112,6 +112,12 @@ pub(crate) fn refused(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> 
     })
 }
 
+/// True if the finding fails for using more memory than the event allows, which no other host changes.
+pub(crate) fn is_over_limit(finding: &Finding) -> bool {
+    let limit = finding.evidence.get("host").and_then(|host| host.get("memory_limit"));
+    finding.status == Status::Fail && limit.is_some()
+}
+
 /// The reason of a failure where the entry was killed for using more memory than the event's own rule allows.
 fn over_limit(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> {
     let limit = host.memory_limit?;

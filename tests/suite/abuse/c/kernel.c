@@ -26,7 +26,7 @@ ATTACK(memory_let_go) {
         memset(part, 1, 20 << 20);
         madvise(part, 20 << 20, MADV_DONTNEED);
     }
-    sleep(3);
+    sleep(10);
     return 1;
 }
 /* A byte is read of every second mebibyte: each needs a page of tables. */
@@ -36,7 +36,7 @@ ATTACK(memory_tables) {
     if (at == MAP_FAILED) return 0;
     madvise((void *)at, all, MADV_NOHUGEPAGE);
     for (size_t i = 0; i < all; i += 2 << 20) (void)at[i];
-    sleep(3);
+    sleep(10);
     return 1;
 }
 
