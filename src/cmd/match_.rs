@@ -20,6 +20,7 @@ use crate::game::openings::{Book, Order, Sequence, Wanted};
 use crate::game::tables::Tables;
 use crate::judge::Judge;
 use crate::judge::error::CheckError;
+use crate::judge::mistaken_file;
 use crate::judge::settings::Settings;
 use crate::model::exit::Exit;
 use crate::model::units::Ply;
@@ -203,7 +204,16 @@ fn engine(asked: Asked, args: &MatchArgs, judge: &mut Option<Judge>) -> Result<E
                     ..Settings::default()
                 })?),
             };
-            let entry = judge.playable(&path, memory)?;
+            let entry = judge.playable(&path, memory).map_err(|error| match error {
+                CheckError::Nothing { path, what } if !path.exists() => {
+                    let what = format!("{what}; a program that you trust is \"cmd=PROGRAM\"");
+                    CheckError::Nothing { path, what }
+                }
+                other => other,
+            })?;
+            if let Some(hint) = mistaken_file::hint(&entry.submission) {
+                note(&format!("{}: {hint}", asked.name));
+            }
             if !entry.submission.is_whole() {
                 let what = "a file far beyond 4096 bytes".into();
                 return Err(CheckError::Nothing { path, what });

@@ -8,7 +8,7 @@ pub mod error;
 mod fingerprint;
 mod games;
 mod host;
-mod mistaken_file;
+pub mod mistaken_file;
 pub(crate) mod other_work;
 pub mod probe;
 mod read;

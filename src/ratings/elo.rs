@@ -102,6 +102,8 @@ impl Estimate {
                 self.n_elo_error,
                 100.0 * los
             ),
+            // Nobody knows how much stronger one is whom the other took nothing from.
+            None if elo.is_infinite() => "no Elo, since all points are one side's".to_owned(),
             None => format!(
                 "Elo {elo:.digits$}, by results too few or too much alike to tell its error"
             ),

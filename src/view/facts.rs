@@ -13,8 +13,12 @@ fn seconds(time: Duration) -> String {
     format!("{:.3} s", time.as_secs_f64())
 }
 
-/// How long the start took, in words.
-pub(crate) fn start(times: StartTimes) -> String {
+/// How long the entry's start took, in words.
+pub(crate) fn start(report: &EntryReport) -> String {
+    if report.layers.is_empty() { "not tried".to_owned() } else { took(report.startup) }
+}
+
+fn took(times: StartTimes) -> String {
     match (times.uciok, times.readyok) {
         (None, _) => "never answered".to_owned(),
         (Some(uciok), None) => format!("uciok after {}, no readyok", seconds(uciok)),
@@ -125,7 +129,7 @@ pub(crate) fn summary(run: &RunSummary) -> String {
         "{} ({}): {}; {} of {} questions answered; {}, {exit}{after}",
         word(run.purpose),
         word(run.shell),
-        start(run.startup),
+        took(run.startup),
         run.answered,
         run.asked,
         word(run.ending.how),

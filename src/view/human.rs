@@ -70,7 +70,7 @@ pub fn entry(report: &EntryReport, look: Look) -> String {
             put(&mut page, &format!("  {label:<13}"), LABEL, text, look.width);
         }
     };
-    fact("start-up", &start(report.startup));
+    fact("start-up", &start(report));
     for (label, text) in circumstances(report) {
         fact(label, &text);
     }
@@ -398,7 +398,7 @@ rejected: entries/tiny
             page.starts_with("undecided  entries/tiny\n  open: commands, uci-go\n\n"),
             "{page}"
         );
-        assert!(page.contains("start-up     never answered\n  sandbox      not used"), "{page}");
+        assert!(page.contains("start-up     not tried\n  sandbox      not used"), "{page}");
     }
 
     #[test]

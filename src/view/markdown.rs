@@ -213,7 +213,7 @@ fn facts(page: &mut String, report: &EntryReport) {
     let mut fact = |name: &str, text: &str| {
         page.push_str(&format!("- **{name}**: {}\n", safe(text)));
     };
-    fact("start-up", &start(report.startup));
+    fact("start-up", &start(report));
     for (label, text) in circumstances(report) {
         fact(label, &text);
     }

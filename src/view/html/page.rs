@@ -92,7 +92,7 @@ fn card(page: &mut String, number: usize, report: &EntryReport) {
     findings(page, &report.findings);
     let chart = timeline::chart(report);
     if !chart.is_empty() {
-        let _ = write!(page, "<h3>Start</h3>\n<p>{}</p>\n{chart}", safe(&start(report.startup)));
+        let _ = write!(page, "<h3>Start</h3>\n<p>{}</p>\n{chart}", safe(&start(report)));
     }
     page.push_str(&games::pictures(report));
     leftovers(page, report);
@@ -181,7 +181,7 @@ fn facts(page: &mut String, report: &EntryReport) {
         let _ = writeln!(page, "<dt>{name}</dt><dd>{}</dd>", safe(text));
     };
     if timeline::chart(report).is_empty() {
-        fact("start-up", &start(report.startup));
+        fact("start-up", &start(report));
     }
     for (label, text) in circumstances(report) {
         fact(label, &text);

@@ -318,6 +318,21 @@ fn an_entry_plays_in_the_sandbox() {
     assert!(started.iter().any(|event| event["engine"] == 0 && event["pid"].is_null()));
 }
 
+fn what_is_no_entry_yet_is_told_with_the_next_step() {
+    let table = Table::set("no entry yet");
+    let source = table.path("eng.c");
+    fs::write(&source, "#include <stdio.h>\nint main() { puts(\"hi\"); }\n").unwrap();
+    let other = table.engine("B", "");
+    let source = source.to_str().unwrap().to_owned();
+    let played = table.play(&[source, other.clone()], &["--games", "1"]);
+    assert!(played.err.contains("pack it: gate4k pack eng.c -o eng"), "{}", played.err);
+    assert!(played.out.contains("no Elo, since all points"), "{}", played.out);
+    let output = table.command(&["python3".into(), other], &[]).output().unwrap();
+    let played = table.played(&output);
+    assert_eq!((played.code, played.events.len()), (3, 0), "{}", played.err);
+    assert!(played.err.contains("no such file; a program that you trust"), "{}", played.err);
+}
+
 fn a_test_ends_the_match_when_it_is_decided() {
     let table = Table::set("sprt");
     let engines = [table.engine("A", "illegal@30"), table.engine("B", "")];
@@ -419,6 +434,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow an_engine_is_sent_only_what_it_may_be_sent,
         slow what_cannot_be_played_is_refused_before_the_first_game,
         slow an_entry_plays_in_the_sandbox [Landlock],
+        slow what_is_no_entry_yet_is_told_with_the_next_step [Landlock],
         slow a_test_ends_the_match_when_it_is_decided,
         slow one_interrupt_finishes_the_games_under_way,
         slow two_interrupts_stop_at_once_and_keep_what_was_finished,
