@@ -327,6 +327,7 @@ fn what_is_no_entry_yet_is_told_with_the_next_step() {
     let played = table.play(&[source, other.clone()], &["--games", "1"]);
     assert!(played.err.contains("pack it: gate4k pack eng.c -o eng"), "{}", played.err);
     assert!(played.out.contains("no Elo, since all points"), "{}", played.out);
+    let table = Table::set("no such entry");
     let output = table.command(&["python3".into(), other], &[]).output().unwrap();
     let played = table.played(&output);
     assert_eq!((played.code, played.events.len()), (3, 0), "{}", played.err);
