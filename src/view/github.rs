@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::place::Places;
 use super::text::clean;
-use super::weight::Weight;
+use super::weight::{Weight, is_told};
 use crate::model::entry_report::ReportInput;
 use crate::model::text::steers;
 use crate::model::verdict::Finding;
@@ -32,7 +32,8 @@ pub fn annotations<'a>(told: impl Into<ReportInput<'a>>, places: &Places) -> Str
     ] {
         let mut found = in_turns(told, weight);
         if weight == Weight::Remark {
-            // One of each entry is enough beside a line of code; the summary has all of them.
+            // One of each entry is enough beside a line of code, if it asks for something; the summary has all of them.
+            found.retain(|placed| is_told(placed.found));
             let mut seen = HashSet::new();
             found.retain(|placed| seen.insert((placed.path.to_owned(), placed.line)));
         }
@@ -149,6 +150,7 @@ mod tests {
     use crate::model::entry_report::EntryReport;
     use crate::model::entry_report::tests::{config_finding, report};
     use crate::model::rule::RuleId;
+    use crate::model::verdict::Verdict;
 
     fn places() -> Places {
         Places { base: "/repo".into(), root: "/repo".into() }
@@ -165,6 +167,13 @@ mod tests {
              ::notice file=entries/tiny/x,line=1,title=long-game (7.9)%3A entries/tiny::a list of 1000 plies \
              is cut%0Aalso not shown%0A→ make the buffer longer\n"
         );
+    }
+
+    #[test]
+    fn a_remark_that_asks_for_nothing_is_no_notice() {
+        let findings = vec![Finding::advice(RuleId::Commands, "rm is tolerated")];
+        let accepted = EntryReport { findings, verdict: Verdict::Accepted, ..report() };
+        assert_eq!(annotations(&[accepted], &places()), "");
     }
 
     #[test]
