@@ -36,6 +36,7 @@ mod multi_call;
 mod odd_files;
 mod other_limits;
 mod pack;
+mod recipes;
 mod referee;
 mod release;
 mod replayed;
@@ -56,7 +57,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> impl Iterator<Item = Test> {
-    let modules: [fn() -> Vec<Test>; 35] = [
+    let modules: [fn() -> Vec<Test>; 36] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -84,6 +85,7 @@ fn all() -> impl Iterator<Item = Test> {
         referee::tests,
         changed::tests,
         check_shards::tests,
+        recipes::tests,
         cli::tests,
         release::tests,
         first_contact::tests,
