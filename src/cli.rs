@@ -1,6 +1,7 @@
 //! The command line: types only, no behaviour.
 
 mod event;
+mod merge;
 mod play;
 mod report;
 mod value;
@@ -18,12 +19,14 @@ use crate::model::layer_status::LayerName;
 use crate::model::rule::{RULES, RuleId, UnknownRule};
 use crate::model::units::Bytes;
 use crate::sandbox::devices::DeviceClass;
+use crate::shard::Wish;
 pub use event::{
     AnnulArgs, DecideArgs, EventCommand, EventFile, EventRunArgs, EventVerifyArgs, ExportWhat,
     FixArgs, ForfeitArgs, NewArgs, ReplayArgs, ReplayFormat, SealArgs, ServeArgs, SiteArgs,
     StatusArgs, StatusFormat,
 };
-pub use play::{DrawChoice, MatchArgs, MergeArgs, PgnStyle};
+pub use merge::MergeArgs;
+pub use play::{DrawChoice, MatchArgs, PgnStyle};
 pub use report::{ReportFormat, ReportPath, ReportTo};
 
 /// Decides whether a chess engine may enter the TCEC 4k event
@@ -57,7 +60,7 @@ pub enum Command {
     Size(SizeArgs),
     /// Play games between engines: clocks, openings, pairs, PGN
     Match(Box<MatchArgs>),
-    /// Put the shards of a match together, as if one machine had played it
+    /// Put the shards of a match or of a check together, as if one machine had done it
     Merge(MergeArgs),
     /// Be the entry: its UCI on standard input and output, inside the sandbox
     Run(RunArgs),
@@ -216,7 +219,7 @@ pub struct CheckArgs {
     #[arg(long)]
     pub dump_allowlist: bool,
     /// Judge again whenever an entry is saved, until it is interrupted
-    #[arg(long, conflicts_with_all = ["receipt", "changed_since"])]
+    #[arg(long, conflicts_with_all = ["receipt", "changed_since", "journal"])]
     pub watch: bool,
     /// Write a receipt: sums of everything that the verdicts rest on (see `verify`)
     #[arg(long, value_name = "FILE")]
@@ -225,6 +228,12 @@ pub struct CheckArgs {
     /// it has one, is read from the environment: GATE4K_KEY_PASSWORD
     #[arg(long, value_name = "KEY", requires = "receipt")]
     pub sign_key: Option<PathBuf>,
+    /// Keep each result in this file as soon as it is there, and go on from there if the check is started again (see `merge`)
+    #[arg(long, value_name = "FILE")]
+    pub journal: Option<PathBuf>,
+    /// Judge only this part of the entries, such as 3/16; auto: the part that a scheduler's environment names (auto/N: of N)
+    #[arg(long, value_name = "I/N", requires = "journal")]
+    pub shard: Option<Wish>,
 }
 
 /// `gate4k pack`.

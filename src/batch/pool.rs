@@ -68,15 +68,16 @@ impl Concurrency {
     }
 }
 
-/// Judges all entries; `hear` gets each with its index, in their order, as early as that allows.
+/// Judges all entries; `keep` gets each with its index as soon as it is judged, `hear` in their order, as early as that allows.
 ///
 /// # Errors
-/// What `hear` returns, after the entries that are being judged then; no more are begun.
+/// What `keep` or `hear` returns, after the entries that are being judged then; no more are begun.
 pub fn run<E>(
     entries: &[PathBuf],
     at_once: Concurrency,
     judge: Assess<'_>,
     watch: &dyn Watch,
+    mut keep: impl FnMut(usize, &Judged) -> Result<(), E>,
     mut hear: impl FnMut(usize, Judged) -> Result<(), E>,
 ) -> Result<(), E> {
     let workers = at_once.workers(entries.len());
@@ -119,6 +120,7 @@ pub fn run<E>(
                 debug!(index, "missed something beside others: judged again alone");
                 again.push(index);
             } else {
+                keep(index, &judged)?;
                 order.put(index, judged, &mut hear)?;
             }
         }
@@ -127,7 +129,9 @@ pub fn run<E>(
     again.sort_unstable();
     for index in again {
         if let Some(path) = entries.get(index) {
-            order.put(index, alone(judge, path, at_once.probes, watch), &mut hear)?;
+            let judged = alone(judge, path, at_once.probes, watch);
+            keep(index, &judged)?;
+            order.put(index, judged, &mut hear)?;
         }
     }
     watch.rests(0);
@@ -246,6 +250,7 @@ mod tests {
             Concurrency::new(Some(jobs(jobs_)), jobs(1)),
             judge,
             &Nobody,
+            |_, _| Ok(()),
             |index, judged| {
                 heard.push((index, judged));
                 Ok::<_, Infallible>(())
@@ -381,10 +386,13 @@ mod tests {
             begun.fetch_add(1, Ordering::Relaxed);
             Ok(judged(path, vec![]))
         };
-        let stopped =
-            run(&paths, Concurrency::new(None, jobs(1)), judge, &Nobody, |_, _| Err("full disk"));
+        let at_once = Concurrency::new(None, jobs(1));
+        let stopped = run(&paths, at_once, judge, &Nobody, |_, _| Ok(()), |_, _| Err("full disk"));
         assert_eq!(stopped, Err("full disk"));
         // The one that was heard, and those of three workers that may have begun meanwhile.
+        assert!(begun.swap(0, Ordering::Relaxed) <= 4);
+        let stopped = run(&paths, at_once, judge, &Nobody, |_, _| Err("not kept"), |_, _| Ok(()));
+        assert_eq!(stopped, Err("not kept"));
         assert!(begun.load(Ordering::Relaxed) <= 4);
     }
 }

@@ -138,23 +138,6 @@ pub struct MatchArgs {
     pub quiet: bool,
 }
 
-/// `gate4k merge`.
-#[derive(Clone, Debug, Args)]
-pub struct MergeArgs {
-    /// The journals of all shards of one match (`match --journal`), in any order
-    #[arg(value_name = "JOURNAL", required = true)]
-    pub journals: Vec<PathBuf>,
-    /// Write the games to this file, in the order of the match
-    #[arg(long, value_name = "FILE")]
-    pub pgn: Option<PathBuf>,
-    /// Count what there is, and name what is missing
-    #[arg(long)]
-    pub partial: bool,
-    /// No line for each game
-    #[arg(long, short)]
-    pub quiet: bool,
-}
-
 /// How much stands beside each move in a PGN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PgnStyle {

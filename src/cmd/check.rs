@@ -1,30 +1,33 @@
 //! `gate4k check`: entries through the gate, several at a time.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::{mem, slice};
 
-use anyhow::Context;
 use tracing::debug;
 
+use super::check_shard::{KeptEntries, outcome};
 use super::choice::Choice;
-use super::reports::{Reports, Sink, cannot};
+use super::receipt_to::{self, ReceiptTo};
+use super::reports::Reports;
 use super::surroundings::Surroundings;
+use super::total::Total;
 use super::watch::Watched;
 use super::worker_lines::{Shown, WorkerLines};
-use super::{log, note, tell, with_causes};
+use super::{log, match_shard, note, tell, with_causes};
 use crate::batch::cache::Cache;
 use crate::batch::pool::{self, Assess, Concurrency, Judged};
 use crate::cli::{CheckArgs, EntryFormat, ReportPath};
+use crate::event::journal::JournalError;
 use crate::judge::{Judge, Progress};
-use crate::model::entry_report::{EntryReport, ReportInput};
+use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::policy::allowlist::BUILT_IN;
 use crate::receipt::document::Receipt;
-use crate::receipt::sign::{self, Signer};
-use crate::view::table::Row;
+use crate::shard::checked::Checked;
 
 /// Judges and prints; the outcome is the worst of all entries. With `--watch`, again after each change.
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -83,8 +86,9 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         return Ok(Exit::Success);
     }
     // Before anything is judged: a path that cannot be written to should not cost minutes.
-    let opened = Reports::open(args, Surroundings::here())
-        .and_then(|outputs| Ok((outputs, ReceiptTo::open(args)?)));
+    let opened = Reports::open(args, Surroundings::here()).and_then(|outputs| {
+        Ok((outputs, ReceiptTo::open(args.receipt.as_deref(), args.sign_key.as_deref())?))
+    });
     let (outputs, receipt) = match opened {
         Ok(opened) => opened,
         Err(error) => {
@@ -109,41 +113,40 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let assess: Assess<'_> = &|path, jobs, progress| {
         kept.or_judge(path, progress, |progress| judge.assess(path, jobs, progress))
     };
-    let (exit, reports) =
-        judge_all(args, &choice, outputs, out, assess, &|path, judged| kept.keep(path, judged))?;
-    if let Some(receipt) = receipt {
-        receipt.write(&Receipt::of(&reports, &judge).text()?)?;
+    let mut journal = match &args.journal {
+        None => None,
+        Some(path) => match KeptEntries::open(path, args.shard, &choice, &judge) {
+            Ok(journal) => Some(journal),
+            Err(error) => {
+                tell(&error.to_string());
+                outputs.failed(&error.to_string(), out)?;
+                return Ok(error.exit());
+            }
+        },
+    };
+    let keep = |path: &Path, judged: &EntryReport| kept.keep(path, judged);
+    let judged = judge_all(args, &choice, outputs, out, assess, &keep, journal.as_mut());
+    let (exit, reports) = match judged {
+        Ok(judged) => judged,
+        // What the journal holds is whole, and this host with more room, or another one, goes on from there.
+        Err(error) => {
+            let error: JournalError = error.downcast()?;
+            tell(&error.to_string());
+            return Ok(match_shard::exit(&error));
+        }
+    };
+    if let Some(to) = receipt {
+        let receipt = match &args.journal {
+            None => Receipt::of(&reports, &judge),
+            // Some of it may have been judged elsewhere.
+            Some(path) => match Checked::read(slice::from_ref(path))? {
+                Some(checked) => receipt_to::receipt(&checked),
+                None => return Ok(Exit::Bug),
+            },
+        };
+        to.write(&receipt.text()?)?;
     }
     Ok(exit)
-}
-
-/// Where a receipt goes.
-struct ReceiptTo {
-    sink: Sink,
-    signature: Option<(Signer, Sink)>,
-}
-
-impl ReceiptTo {
-    fn open(args: &CheckArgs) -> anyhow::Result<Option<ReceiptTo>> {
-        let Some(path) = &args.receipt else { return Ok(None) };
-        let sink = Sink::open(path).with_context(|| cannot(path))?;
-        let signature = match &args.sign_key {
-            None => None,
-            Some(key) => {
-                let beside = sign::beside(path);
-                let sink = Sink::open(&beside).with_context(|| cannot(&beside))?;
-                Some((Signer::load(key)?, sink))
-            }
-        };
-        Ok(Some(ReceiptTo { sink, signature }))
-    }
-
-    fn write(self, text: &str) -> anyhow::Result<()> {
-        if let Some((signer, sink)) = self.signature {
-            sink.write(&signer.sign(text)?)?;
-        }
-        self.sink.write(text)
-    }
 }
 
 /// Results of entries that have not changed.
@@ -188,7 +191,7 @@ impl Kept<'_> {
 }
 
 /// As [`run`], with the judge as a parameter so that tests need no engine; `keep` hears of every result
-/// as it was judged.
+/// as it was judged, and `journal` has those from before.
 fn judge_all(
     args: &CheckArgs,
     choice: &Choice,
@@ -196,44 +199,47 @@ fn judge_all(
     out: &mut impl Write,
     assess: Assess<'_>,
     keep: &dyn Fn(&Path, &EntryReport),
+    mut journal: Option<&mut KeptEntries>,
 ) -> anyhow::Result<(Exit, Vec<EntryReport>)> {
     let Choice { entries, settings, config, config_findings, .. } = choice;
+    let mut known = journal.as_ref().map_or_else(BTreeMap::new, |journal| journal.known().clone());
+    let is_due = |entry: &usize| {
+        journal.as_ref().is_none_or(|journal| journal.has(*entry)) && !known.contains_key(entry)
+    };
+    let numbers: Vec<usize> = (0..entries.len()).filter(is_due).collect();
+    let due: Vec<PathBuf> = numbers.iter().map(|entry| entries[*entry].clone()).collect();
     let at_once = Concurrency::new(config.jobs, settings.jobs);
-    let workers = at_once.workers(entries.len());
+    let workers = at_once.workers(due.len());
     let look = match args.entry.format {
         _ if args.quiet || log::is_on(args.verbose) => Shown::Nothing,
         EntryFormat::Plain => Shown::Plain,
         EntryFormat::Human | EntryFormat::Json => Shown::Drawn,
     };
-    let lines = WorkerLines::new(look, workers, entries.len());
-    let mut reports = Vec::new();
-    let mut rows = Vec::new();
-    let mut outcomes = Vec::new();
-    pool::run(entries, at_once, assess, &lines, |index, judged| {
-        let path = &entries[index];
-        if let Ok(report) = &judged {
-            keep(path, report);
+    let lines = WorkerLines::new(look, workers, due.len());
+    let mut total = Total::new(outputs);
+    let keep = |index: usize, judged: &Judged| {
+        if let Ok(report) = judged {
+            keep(&due[index], report);
         }
-        lines.done(index + 1, path, &judged);
-        match judged {
-            Ok(report) => {
-                outcomes.push(report.verdict.into());
-                lines.suspend(|| outputs.entry(&report, out))?;
-                rows.push(Row::judged(&report));
-                reports.push(report);
-            }
-            Err(error) => {
-                let what = error.to_string();
-                lines.suspend(|| tell(&what));
-                outcomes.push(error.exit());
-                rows.push(Row::not_judged(path, &what));
-            }
+        match &mut journal {
+            Some(journal) => journal.keep(numbers[index], judged),
+            None => Ok(()),
         }
-        Ok::<_, anyhow::Error>(())
+        .map_err(anyhow::Error::from)
+    };
+    pool::run(&due, at_once, assess, &lines, keep, |index, judged| {
+        let later = known.split_off(&numbers[index]);
+        for (entry, outcome) in mem::replace(&mut known, later) {
+            lines.suspend(|| total.take(&entries[entry], outcome, out))?;
+        }
+        lines.done(index + 1, &due[index], &judged);
+        lines.suspend(|| total.take(&due[index], outcome(&judged), out))
     })?;
     drop(lines);
-    outputs.finish(ReportInput { entries: &reports, config_findings }, &rows, out)?;
-    Ok((Exit::worst(outcomes), reports))
+    for (entry, outcome) in known {
+        total.take(&entries[entry], outcome, out)?;
+    }
+    total.finish(config_findings, out)
 }
 
 #[cfg(test)]
@@ -265,11 +271,18 @@ mod tests {
             panic!("not check");
         };
         let mut out = Vec::new();
-        let outputs = Reports::open(&args, Surroundings::default()).unwrap();
+        let outputs = Reports::open(&*args, Surroundings::default()).unwrap();
         let choice = Choice::of(&args).unwrap();
-        let (exit, _) =
-            judge_all(&args, &choice, outputs, &mut out, &|path, _, _| judge(path), &|_, _| {})
-                .unwrap();
+        let (exit, _) = judge_all(
+            &args,
+            &choice,
+            outputs,
+            &mut out,
+            &|path, _, _| judge(path),
+            &|_, _| {},
+            None,
+        )
+        .unwrap();
         (exit, String::from_utf8(out).unwrap())
     }
 

@@ -15,11 +15,12 @@ use crate::judge::error::CheckError;
 use crate::model::exit::Exit;
 use crate::model::game::result::GameResult;
 use crate::model::text::{hex, shown};
+use crate::model::units::Bytes;
 use crate::runner::Engine;
 use crate::runner::schedule::{Pairing, Schedule};
 use crate::runner::spec::{Asked, Source};
 use crate::shard::record::{Game, Header, Record, Run, VERSION};
-use crate::shard::{Shard, Wish, scheduler};
+use crate::shard::{self, Lost, Shard, Wish, scheduler};
 
 /// A match that cannot begin.
 #[derive(Debug, thiserror::Error)]
@@ -49,8 +50,40 @@ pub(super) fn exit(error: &JournalError) -> Exit {
     }
 }
 
-fn configuration(words: impl ToString) -> CheckError {
+pub(super) fn configuration(words: impl ToString) -> CheckError {
     CheckError::Configuration(words.to_string().into())
+}
+
+/// The shard that is asked for, or all of the run.
+pub(super) fn shard_of(wish: Option<Wish>) -> Result<Shard, CheckError> {
+    match wish {
+        None => Ok(Shard::WHOLE),
+        Some(Wish::Given(shard)) => Ok(shard),
+        Some(Wish::Auto(of)) => {
+            scheduler::shard(of, &|name| std::env::var(name).ok()).map_err(configuration)
+        }
+    }
+}
+
+/// This host's name.
+pub(super) fn host_name() -> String {
+    nix::unistd::gethostname().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Tells what a journal has lost with its last record.
+pub(super) fn tell_lost(path: &Path, lost: &Lost, unit: &str, done: &str) {
+    let path = shown(path);
+    match lost {
+        Lost::Nothing => {}
+        Lost::Torn => {
+            note(&format!("{path} ended with {unit} that was not kept whole; it is {done} again"));
+        }
+        Lost::Damaged(cut) => note(&format!(
+            "the last record of {path} was damaged and is cut off, {} of which {} is a copy; what it held is {done} again",
+            Bytes(cut.bytes),
+            shown(&cut.kept)
+        )),
+    }
 }
 
 /// The sums of what the engines are.
@@ -163,13 +196,7 @@ impl KeptGames {
         book: Option<&str>,
         plan: &Schedule,
     ) -> Result<KeptGames, NotReady> {
-        let shard = match args.shard {
-            None => Shard::WHOLE,
-            Some(Wish::Given(shard)) => shard,
-            Some(Wish::Auto(of)) => {
-                scheduler::shard(of, &|name| std::env::var(name).ok()).map_err(configuration)?
-            }
-        };
+        let shard = shard_of(args.shard)?;
         let run = Run {
             engines: engines.iter().map(|engine| engine.name.clone()).collect(),
             schedule: args.schedule,
@@ -181,7 +208,7 @@ impl KeptGames {
         };
         let mut header: Option<Header> = None;
         let mut before = Vec::new();
-        let (mut journal, torn) = JournalOf::<Record>::open(path, &mut |_, record| match record {
+        let (mut journal, lost) = shard::open::<Record>(path, &mut |record| match record {
             Record::Shard(found) if header.is_none() => {
                 header = Some(*found);
                 Ok(())
@@ -193,12 +220,7 @@ impl KeptGames {
                 Ok(())
             }
         })?;
-        if torn.is_some() {
-            note(&format!(
-                "{} ended with a game that was not kept whole; it is played again",
-                shown(path)
-            ));
-        }
+        tell_lost(path, &lost, "a game", "played");
         match header {
             None => {
                 let header = Header { version: VERSION, shard, run };
@@ -222,8 +244,7 @@ impl KeptGames {
                 return Err(JournalError::Foreign { path: path.to_owned(), what }.into());
             }
         }
-        let name = nix::unistd::gethostname().unwrap_or_default().to_string_lossy().into_owned();
-        journal.append(&Record::Host { name })?;
+        journal.append(&Record::Host { name: host_name() })?;
         Ok(KeptGames { journal, shard, plan: plan.clone(), before, known })
     }
 

@@ -1,145 +1,28 @@
-//! `gate4k merge`: the shards of a match as one match.
+//! `gate4k merge`: shards put together, those of a match and those of a check.
 
-use std::fs::OpenOptions;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
-use anyhow::Context;
-
-use super::match_out::{line, results, sprt, sprt_line};
-use super::match_table::sample;
-use super::{match_shard, note, tell};
+use super::{match_shard, merge_check, merge_match, tell};
 use crate::cli::MergeArgs;
-use crate::event::journal;
 use crate::model::exit::Exit;
-use crate::model::text::shown;
-use crate::model::words::counted;
-use crate::ratings::sprt::Decision;
-use crate::runner::score::MatchScore;
-use crate::shard::Shard;
-use crate::shard::whole::{MergeError, Whole};
+use crate::shard;
+use crate::shard::parts::MergeError;
 
-/// Counts and prints; what is not whole is [`Exit::Undecided`], unless that was asked for.
+/// By what the journals are of. What another try may mend is [`Exit::Undecided`].
 pub(crate) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
-    match merge(args, out) {
-        Ok(exit) => Ok(exit),
-        Err(error) => match error.downcast::<MergeError>() {
-            Ok(error) => {
-                tell(&error.to_string());
-                Ok(match error {
-                    MergeError::Empty(_) | MergeError::Changed(_) => Exit::Undecided,
-                    MergeError::Journal(error) => match_shard::exit(&error),
-                    MergeError::OtherRun { .. } | MergeError::Twice { .. } => Exit::Usage,
-                })
-            }
-            Err(error) => Err(error),
-        },
-    }
-}
-
-fn merge(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
-    let Some(whole) = Whole::read(&args.journals)? else { return Ok(Exit::Nothing) };
-    let run = &whole.run;
-    let test = run.test.map(sprt);
-    // Each game counts in the order of the match, as on one machine, and behind a gap nothing is decided: which shard is
-    // fast cannot sway a test.
-    let mut score = MatchScore::new(whole.plan());
-    let mut decided = None;
-    let gaps = whole.gaps();
-    if let (Some(path), false) = (whole.empty.first(), args.partial) {
-        return Err(MergeError::Empty(path.clone()).into());
-    }
-    for path in &whole.empty {
-        note(&format!("{} is empty: its shard has not begun", shown(path)));
-    }
-    if !gaps.is_empty() && !args.partial && !is_decided_before_a_gap(&whole)? {
-        let lines = gap_words(&gaps);
-        tell(&format!(
-            "this is not the whole match: {}; play it to the end, or count what there is with --partial",
-            lines.join(", ")
-        ));
-        return Ok(Exit::Undecided);
-    }
-    let mut pgn = match &args.pgn {
-        None => None,
-        Some(path) if journal::is_journal(path) => {
-            tell(&format!("{} is a journal: --pgn takes the file to write to", shown(path)));
-            return Ok(Exit::Usage);
-        }
-        Some(path) => {
-            let file = OpenOptions::new().write(true).create(true).truncate(true).open(path);
-            let file = file.with_context(|| format!("cannot write {}", shown(path)))?;
-            Some((path, BufWriter::new(file)))
-        }
-    };
-    let (mut next, mut no_gap, mut left_out) = (0, true, 0);
-    for game in whole.games() {
-        let game = game?;
-        let Some(pairing) = whole.plan().pairing(game.game) else { continue };
-        if decided.is_some() {
-            left_out += 1;
-            continue;
-        }
-        score.add(&pairing, game.result);
-        if let Some((path, file)) = &mut pgn {
-            let written = file.write_all(game.pgn.as_bytes());
-            written.with_context(|| format!("cannot write {}", shown(path)))?;
-        }
-        if !args.quiet {
-            let names = [pairing.white, pairing.black].map(|one| &*run.engines[one]);
-            line(game.game, names, &game.summary, out)?;
-        }
-        no_gap &= game.game == next;
-        next += 1;
-        if let ([(_, tally)], Some(test), true) = (score.couples(), &test, no_gap) {
-            let decision = test.decide(&sample(tally, run.paired()));
-            decided = Some(decision).filter(|decision| *decision != Decision::Continue);
-        }
-    }
-    if let Some((path, mut file)) = pgn {
-        file.flush().with_context(|| format!("cannot write {}", shown(path)))?;
-    }
-    let names: Vec<&str> = run.engines.iter().map(String::as_str).collect();
-    results(&score, &names, run.paired(), out)?;
-    if let Some(line) = test.as_ref().and_then(|t| sprt_line(t, decided, &score, run.paired())) {
-        writeln!(out, "{line}")?;
-    }
-    if left_out > 0 {
-        note(&format!("the test was decided before {}, not counted", counted(left_out, "game")));
+    let merged = if args.journals.iter().any(|path| shard::is_of_check(path)) {
+        merge_check::run(args, out)
     } else {
-        gap_words(&gaps).iter().for_each(|words| note(words));
-    }
-    // Whoever asks again and again is told by the exit code when it is enough.
-    let is_open = test.is_some() && decided.is_none() && !gaps.is_empty();
-    Ok(if is_open { Exit::Undecided } else { Exit::Success })
-}
-
-/// True if the games up to the first that is missing decide the test: what is missing behind them counts for nothing.
-fn is_decided_before_a_gap(whole: &Whole) -> anyhow::Result<bool> {
-    let Some(test) = whole.run.test.map(sprt) else { return Ok(false) };
-    let mut score = MatchScore::new(whole.plan());
-    for (number, game) in whole.games().enumerate() {
-        let game = game?;
-        let Some(pairing) = whole.plan().pairing(game.game).filter(|_| game.game == number) else {
-            break;
-        };
-        score.add(&pairing, game.result);
-        if let [(_, tally)] = score.couples()
-            && test.decide(&sample(tally, whole.run.paired())) != Decision::Continue
-        {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-fn gap_words(gaps: &[(Shard, Option<usize>)]) -> Vec<String> {
-    let words = |(shard, missing): &(Shard, Option<usize>)| match missing {
-        None => format!("shard {shard} is missing"),
-        Some(games) => format!("of shard {shard} {} missing", are(*games)),
+        merge_match::run(args, out)
     };
-    gaps.iter().map(words).collect()
-}
-
-fn are(games: usize) -> String {
-    format!("{} {}", counted(games, "game"), if games == 1 { "is" } else { "are" })
+    let error = match merged {
+        Ok(exit) => return Ok(exit),
+        Err(error) => error.downcast::<MergeError>()?,
+    };
+    tell(&error.to_string());
+    Ok(match error {
+        MergeError::Empty(_) | MergeError::Changed(_) => Exit::Undecided,
+        MergeError::Journal(error) => match_shard::exit(&error),
+        MergeError::OtherRun { .. } | MergeError::Twice { .. } => Exit::Usage,
+    })
 }

@@ -1,6 +1,7 @@
 //! One thin file a subcommand: they wire rooms together and decide nothing.
 
 mod check;
+mod check_shard;
 mod choice;
 mod doctor;
 mod entry_file;
@@ -15,10 +16,13 @@ mod match_out;
 mod match_shard;
 mod match_table;
 mod merge;
+mod merge_check;
+mod merge_match;
 mod output;
 mod pack;
 mod progress;
 mod ratings;
+mod receipt_to;
 mod reports;
 mod run;
 mod shell;
@@ -26,6 +30,7 @@ mod size;
 mod size_apply;
 mod standings;
 mod surroundings;
+mod total;
 mod verify;
 mod watch;
 mod worker_lines;
@@ -84,17 +89,18 @@ pub fn run(cli: Cli) -> Exit {
     })
 }
 
+fn is_for_programs(report: &ReportTo) -> bool {
+    report.path == ReportPath::Stdout && report.format != ReportFormat::Human
+}
+
 /// Whether a command writes to standard output for people and nobody else.
 fn is_for_people(command: &Command) -> bool {
     match command {
         Command::Check(args) => {
-            let report = |report: &ReportTo| {
-                report.path == ReportPath::Stdout && report.format != ReportFormat::Human
-            };
             args.entry.format != EntryFormat::Json
                 && !args.dump_config
                 && !args.dump_allowlist
-                && !args.report.iter().any(report)
+                && !args.report.iter().any(is_for_programs)
         }
         Command::Size(args) => args.entry.format != EntryFormat::Json,
         Command::Doctor(args) => args.format == Format::Human,
@@ -103,7 +109,10 @@ fn is_for_people(command: &Command) -> bool {
         Command::Standings(args) => args.format == StandingsFormat::Text,
         Command::Event(EventCommand::Export(_)) => false,
         Command::Event(EventCommand::ReplayGames(args)) => args.format == ReplayFormat::Human,
-        Command::Match(_) | Command::Merge(_) => true,
+        Command::Match(_) => true,
+        Command::Merge(args) => {
+            args.format != Some(EntryFormat::Json) && !args.report.iter().any(is_for_programs)
+        }
         Command::Event(_) | Command::Pack(_) | Command::Verify(_) => true,
         Command::Run(_) | Command::Completions(_) | Command::Man(_) => false,
     }

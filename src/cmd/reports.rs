@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 
 use super::surroundings::Surroundings;
 use super::watch::PART;
-use crate::cli::{CheckArgs, EntryFormat, ReportFormat, ReportPath};
+use crate::cli::{CheckArgs, EntryFormat, ReportFormat, ReportPath, ReportTo};
 use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::text::shown;
 use crate::view::look::Look;
@@ -28,11 +28,37 @@ pub(super) struct Reports {
 
 /// How much people are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Extent {
+pub(super) enum Extent {
     /// A page an entry, and a table of several.
     Whole,
     /// The table.
     Summary,
+}
+
+impl Extent {
+    /// By `--summary`.
+    pub(super) fn of(summary: bool) -> Extent {
+        if summary { Extent::Summary } else { Extent::Whole }
+    }
+}
+
+/// What a command line asks for.
+pub(super) struct Wanted<'a> {
+    /// `--report`, each of them.
+    pub(super) report: &'a [ReportTo],
+    /// `--format`.
+    pub(super) format: EntryFormat,
+    /// How many `-v`.
+    pub(super) verbose: u8,
+    /// `--summary` or not.
+    pub(super) extent: Extent,
+}
+
+impl<'a> From<&'a CheckArgs> for Wanted<'a> {
+    fn from(args: &'a CheckArgs) -> Wanted<'a> {
+        let CheckArgs { report, entry, verbose, summary, .. } = args;
+        Wanted { report, format: entry.format, verbose: *verbose, extent: Extent::of(*summary) }
+    }
 }
 
 /// A file that a report goes to.
@@ -49,11 +75,15 @@ impl Reports {
     ///
     /// # Errors
     /// When one cannot, or is named twice.
-    pub(super) fn open(args: &CheckArgs, surroundings: Surroundings) -> anyhow::Result<Reports> {
+    pub(super) fn open<'a>(
+        wanted: impl Into<Wanted<'a>>,
+        surroundings: Surroundings,
+    ) -> anyhow::Result<Reports> {
+        let Wanted { report, format, verbose, extent } = wanted.into();
         let mut stdout = Vec::new();
         let mut files = Vec::new();
         let mut seen: Vec<&Path> = Vec::new();
-        for report in &args.report {
+        for report in report {
             match &report.path {
                 ReportPath::Stdout => stdout.push(report.format),
                 ReportPath::File(path) if seen.contains(&path.as_path()) => {
@@ -66,17 +96,16 @@ impl Reports {
             }
         }
         if stdout.is_empty() {
-            stdout.push(match args.entry.format {
+            stdout.push(match format {
                 EntryFormat::Human | EntryFormat::Plain => ReportFormat::Human,
                 EntryFormat::Json => ReportFormat::Json,
             });
         }
         let look = Look {
             width: text::width(),
-            verbose: args.verbose > 0,
-            plain: args.entry.format == EntryFormat::Plain,
+            verbose: verbose > 0,
+            plain: format == EntryFormat::Plain,
         };
-        let extent = if args.summary { Extent::Summary } else { Extent::Whole };
         Ok(Reports { stdout, files, look, extent, surroundings })
     }
 
@@ -281,7 +310,7 @@ mod tests {
         let cli = Cli::try_parse_from(["gate4k", "check", "x"].iter().chain(words)).unwrap();
         let Command::Check(args) = cli.command else { panic!("not check") };
         let mut out = Vec::new();
-        let outputs = Reports::open(&args, surroundings)?;
+        let outputs = Reports::open(&*args, surroundings)?;
         outputs.entry(&report(), &mut out)?;
         let config_findings = [config_finding()];
         let told = ReportInput { entries: &[report()], config_findings: &config_findings };
@@ -337,7 +366,7 @@ mod tests {
             let word = format!("--report=html={}", path.display());
             let cli = Cli::try_parse_from(["gate4k", "check", "x", &word]).unwrap();
             let Command::Check(args) = cli.command else { panic!("not check") };
-            let error = Reports::open(&args, Surroundings::default()).err().unwrap();
+            let error = Reports::open(&*args, Surroundings::default()).err().unwrap();
             assert!(format!("{error:#}").starts_with("cannot write /"), "{error:#}");
         }
         let path = folder.path().join("x").display().to_string();

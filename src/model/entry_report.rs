@@ -16,8 +16,10 @@ use std::time::Duration;
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct EntryReport {
     /// The path as it was given.
+    #[serde(with = "crate::model::path_text")]
     pub path: PathBuf,
     /// The entry's file below it, or the same path where no single file was found.
+    #[serde(with = "crate::model::path_text")]
     pub file: PathBuf,
     /// The SHA-256 of the file in hex; none where no single file was found.
     pub sha256: Option<String>,
@@ -74,9 +76,10 @@ pub struct EngineOfFile {
 }
 
 /// A finding that is of no entry, but on a line of the configuration.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ConfigFinding {
     /// The configuration.
+    #[serde(with = "crate::model::path_text")]
     pub file: PathBuf,
     /// Where in it.
     pub at: Place,

@@ -2,10 +2,13 @@
 
 use std::process::ExitCode;
 
+use serde::{Deserialize, Serialize};
+
 use super::verdict::Verdict;
 
 /// The exit codes of the program; the format of a report never changes them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Exit {
     /// Every entry is accepted, or what was asked for is done.
     Success,

@@ -6,6 +6,7 @@ pub mod evidence;
 pub mod exit;
 pub mod game;
 pub mod layer_status;
+pub mod path_text;
 pub mod rule;
 pub mod size_figures;
 pub mod source_place;

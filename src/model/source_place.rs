@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::model::text::escape;
 
 /// A place in a text: both counted from 1, the column in characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize,
+)]
 pub struct Place {
     /// The line.
     pub line: usize,

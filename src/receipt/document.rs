@@ -43,7 +43,7 @@ pub struct Receipt {
 }
 
 /// The program that judged.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramRecord {
     /// Its version.
     pub version: String,
@@ -132,6 +132,9 @@ pub struct EntryRecord {
     pub judged_beside: usize,
     /// When it was judged, where that was earlier than this receipt.
     pub judged: Option<String>,
+    /// Where it was judged, if that was on another host than the receipt names (see `merge`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostRecord>,
 }
 
 /// The finding of one rule.
@@ -153,45 +156,110 @@ fn limit_4k() -> Bytes {
     Bytes::LIMIT_4K
 }
 
+impl ProgramRecord {
+    /// This program.
+    #[must_use]
+    pub fn here() -> ProgramRecord {
+        ProgramRecord {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            sha256: program_sha256().to_owned(),
+        }
+    }
+}
+
+impl HostRecord {
+    /// This host.
+    #[must_use]
+    pub fn here() -> HostRecord {
+        HostRecord {
+            kernel: capability::kernel_release(),
+            processors: std::thread::available_parallelism().map_or(1, usize::from),
+            memory: capability::memory(),
+            layers: Capability::probe().layers(),
+            timing: timing::facts()
+                .into_iter()
+                .map(|fact| (fact.name.to_owned(), fact.what))
+                .collect(),
+        }
+    }
+
+    /// Whether another one is as good as the same; what times depend on is never the same twice.
+    #[must_use]
+    pub fn is_like(&self, other: &HostRecord) -> bool {
+        self.kernel == other.kernel
+            && self.processors == other.processors
+            && self.memory == other.memory
+            && self.layers == other.layers
+    }
+}
+
+impl SettingsRecord {
+    /// Those of a judge.
+    #[must_use]
+    pub fn of(judge: &Judge) -> SettingsRecord {
+        let settings = judge.settings();
+        SettingsRecord {
+            strict: settings.strict,
+            quick: settings.quick,
+            size_limit: settings.size_limit,
+            memory_limit: settings.memory_limit,
+            elf_only: settings.files == Files::ElfOnly,
+            limits_ms: limits_ms(&settings.limits),
+            games: settings.games.to_string(),
+            games_limit_ms: whole_millis(settings.games_limit),
+            required: settings.required.iter().map(|layer| layer.word().to_owned()).collect(),
+            lazy_memory: settings.lazy_memory,
+            devices: settings.devices.iter().map(|class| class.word().to_owned()).collect(),
+        }
+    }
+}
+
 impl Receipt {
     /// The receipt of what was judged just now.
     #[must_use]
     pub fn of(reports: &[EntryReport], judge: &Judge) -> Receipt {
-        let settings = judge.settings();
-        let capability = Capability::probe();
         Receipt {
             schema: RECEIPT_SCHEMA.to_owned(),
-            gate4k: ProgramRecord {
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                sha256: program_sha256().to_owned(),
-            },
-            written: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
-            host: HostRecord {
-                kernel: capability::kernel_release(),
-                processors: std::thread::available_parallelism().map_or(1, usize::from),
-                memory: capability::memory(),
-                layers: capability.layers(),
-                timing: timing::facts()
-                    .into_iter()
-                    .map(|fact| (fact.name.to_owned(), fact.what))
-                    .collect(),
-            },
-            settings: SettingsRecord {
-                strict: settings.strict,
-                quick: settings.quick,
-                size_limit: settings.size_limit,
-                memory_limit: settings.memory_limit,
-                elf_only: settings.files == Files::ElfOnly,
-                limits_ms: limits_ms(&settings.limits),
-                games: settings.games.to_string(),
-                games_limit_ms: whole_millis(settings.games_limit),
-                required: settings.required.iter().map(|layer| layer.word().to_owned()).collect(),
-                lazy_memory: settings.lazy_memory,
-                devices: settings.devices.iter().map(|class| class.word().to_owned()).collect(),
-            },
+            gate4k: ProgramRecord::here(),
+            written: now(),
+            host: HostRecord::here(),
+            settings: SettingsRecord::of(judge),
             allowlist_sha256: judge.list_sha256().to_owned(),
             tools: tools(reports),
             entries: reports.iter().map(entry).collect(),
+        }
+    }
+
+    /// The receipt of what was judged in parts, each report with where and by which tools.
+    #[must_use]
+    pub fn of_parts<'a>(
+        gate4k: ProgramRecord,
+        settings: SettingsRecord,
+        allowlist_sha256: String,
+        parts: impl IntoIterator<Item = (&'a EntryReport, &'a HostRecord, &'a [Tool])>,
+    ) -> Receipt {
+        let mut host: Option<HostRecord> = None;
+        let mut all_tools: Vec<Tool> = Vec::new();
+        let mut entries = Vec::new();
+        for (report, its_host, tools) in parts {
+            let host = host.get_or_insert_with(|| its_host.clone());
+            let elsewhere = (!host.is_like(its_host)).then(|| its_host.clone());
+            entries.push(EntryRecord { host: elsewhere, ..entry(report) });
+            all_tools.extend(tools.iter().cloned());
+        }
+        // As `tools` has them.
+        let key = |tool: &Tool| (tool.name.clone(), PathBuf::from(&tool.path), tool.sha256.clone());
+        all_tools.sort_by_cached_key(key);
+        all_tools.dedup();
+        Receipt {
+            schema: RECEIPT_SCHEMA.to_owned(),
+            gate4k,
+            written: now(),
+            host: host.unwrap_or_else(HostRecord::here),
+            settings,
+            allowlist_sha256,
+            tools: all_tools,
+            entries,
         }
     }
 
@@ -206,10 +274,15 @@ impl Receipt {
     }
 }
 
-/// The programs that ran and that the host has, each once.
-fn tools(reports: &[EntryReport]) -> Vec<Tool> {
+fn now() -> String {
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
+}
+
+/// The programs that ran and that this host has, each once.
+#[must_use]
+pub fn tools<'a>(reports: impl IntoIterator<Item = &'a EntryReport>) -> Vec<Tool> {
     let mut found: BTreeMap<(String, PathBuf), Option<String>> = BTreeMap::new();
-    for exec in reports.iter().flat_map(|report| &report.execs) {
+    for exec in reports.into_iter().flat_map(|report| &report.execs) {
         let Some(real) = exec.real.as_deref().map(Path::new) else { continue };
         // The entry itself and what it made are no files of the host.
         if exec.product.is_none() && real.starts_with("/usr") || real.starts_with("/opt") {
@@ -224,6 +297,7 @@ fn tools(reports: &[EntryReport]) -> Vec<Tool> {
         .collect()
 }
 
+/// What a receipt has of one entry.
 fn entry(report: &EntryReport) -> EntryRecord {
     EntryRecord {
         path: shown(&report.path),
@@ -245,6 +319,7 @@ fn entry(report: &EntryReport) -> EntryRecord {
         transcript_sha256: (!report.transcript.is_empty()).then(|| transcript(&report.transcript)),
         judged_beside: report.circumstances.beside,
         judged: report.circumstances.judged.clone(),
+        host: None,
     }
 }
 
@@ -294,6 +369,37 @@ pub(crate) mod tests {
         assert_eq!(entry.sha256.as_deref(), Some("ab".repeat(32).as_str()));
         assert_eq!(entry.findings.len(), report().findings.len());
         assert_eq!(entry.transcript_sha256.as_ref().unwrap().len(), 64);
+    }
+
+    #[test]
+    fn a_receipt_of_parts_names_only_hosts_that_differ_and_each_tool_once() {
+        let whole = receipt();
+        let here = whole.host.clone();
+        let timing = BTreeMap::from([("load".to_owned(), "another".to_owned())]);
+        let busier = HostRecord { timing, ..here.clone() };
+        let elsewhere = HostRecord { kernel: "6.12-other".into(), ..here.clone() };
+        let tool = |name: &str, sum: &str| Tool {
+            name: name.into(),
+            path: format!("/usr/bin/{name}"),
+            sha256: Some(sum.into()),
+        };
+        let report = report();
+        let of_parts = |hosts: &[&HostRecord], tools: &[&[Tool]]| {
+            let parts = hosts.iter().zip(tools).map(|(host, tools)| (&report, *host, *tools));
+            let (gate4k, settings) = (whole.gate4k.clone(), whole.settings.clone());
+            Receipt::of_parts(gate4k, settings, whole.allowlist_sha256.clone(), parts)
+        };
+        let one = of_parts(&[&here], &[&whole.tools]);
+        let one = Receipt { written: whole.written.clone(), ..one };
+        assert_eq!(one.text().unwrap(), whole.text().unwrap());
+        let (sh, xz, other_sh) = (tool("sh", "00"), tool("xz", "00"), tool("sh", "11"));
+        let hosts = [&here, &busier, &elsewhere];
+        let first = [xz, sh.clone()];
+        let all = of_parts(&hosts, &[&first, &[sh], &[other_sh]]);
+        let names: Vec<_> = all.tools.iter().map(|t| (&*t.name, t.sha256.as_deref())).collect();
+        assert_eq!(names, [("sh", Some("00")), ("sh", Some("11")), ("xz", Some("00"))]);
+        let kernels = all.entries.iter().map(|one| one.host.as_ref().map(|host| &*host.kernel));
+        assert_eq!(kernels.collect::<Vec<_>>(), [None, None, Some("6.12-other")]);
     }
 
     #[test]

@@ -61,6 +61,8 @@ pub enum Games {
     Planned(Schedule, Option<(Book, Sequence)>),
     /// One by one, as an event has them.
     Given(Vec<Given>),
+    /// Those of these numbers among others.
+    Part(Box<Games>, Vec<usize>),
 }
 
 /// A game that an event wants played.
@@ -78,8 +80,9 @@ impl Games {
     /// Those of the games that are wanted, in the same order.
     #[must_use]
     pub fn only(self, wanted: impl Fn(&Pairing) -> bool) -> Games {
-        let all = (0..self.total()).filter_map(|number| self.game(number));
-        Games::Given(all.filter(|given| wanted(&given.pairing)).collect())
+        let is_wanted = |number: &usize| self.pairing(*number).is_some_and(|one| wanted(&one));
+        let numbers = (0..self.total()).filter(is_wanted).collect();
+        Games::Part(Box::new(self), numbers)
     }
 
     /// How many.
@@ -88,6 +91,15 @@ impl Games {
         match self {
             Games::Planned(schedule, _) => schedule.total(),
             Games::Given(list) => list.len(),
+            Games::Part(_, numbers) => numbers.len(),
+        }
+    }
+
+    fn pairing(&self, number: usize) -> Option<Pairing> {
+        match self {
+            Games::Planned(schedule, _) => schedule.pairing(number),
+            Games::Given(list) => Some(list.get(number)?.pairing),
+            Games::Part(all, numbers) => all.pairing(*numbers.get(number)?),
         }
     }
 
@@ -103,6 +115,7 @@ impl Games {
                 Some(Given { pairing, opening: opening.unwrap_or_default(), resume: None })
             }
             Games::Given(list) => list.get(number).cloned(),
+            Games::Part(all, numbers) => all.game(*numbers.get(number)?),
         }
     }
 }

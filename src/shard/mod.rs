@@ -1,18 +1,25 @@
-//! One run spread over many machines: a shard plays every Nth pair of games and keeps them in a journal of its own; what the
-//! shards kept is put together again by [`whole`]. Which machine plays which shard is a scheduler's business.
+//! One run spread over many machines: a shard plays every Nth pair of games, or judges every Nth entry, and keeps them in a journal
+//! of its own; what the shards kept is put together again by [`whole`] and [`checked`]. Which machine has which shard is a
+//! scheduler's business.
 
+pub mod check;
+pub mod checked;
+pub mod parts;
 pub mod record;
 pub mod scheduler;
 pub mod whole;
 
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::event::journal::{self, JournalError, JournalOf, Kept, Place, Repaired};
+
 /// One part of a run. The same shard is always the same games, and each game is of exactly one shard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Shard {
     /// Which part, from 1.
     index: NonZeroUsize,
@@ -31,6 +38,12 @@ impl Shard {
         (index <= of).then_some(Shard { index, of })
     }
 
+    /// The one that has this unit of the run, of so many.
+    #[must_use]
+    pub fn of_unit(unit: usize, of: NonZeroUsize) -> Shard {
+        Shard { index: NonZeroUsize::MIN.saturating_add(unit % of), of }
+    }
+
     /// Which part, from 1.
     #[must_use]
     pub fn index(self) -> usize {
@@ -46,7 +59,7 @@ impl Shard {
     /// Whether this unit of the run is one of the shard's.
     #[must_use]
     pub fn has(self, unit: usize) -> bool {
-        unit % self.of() == self.index() - 1
+        Shard::of_unit(unit, self.of) == self
     }
 }
 
@@ -54,6 +67,49 @@ impl fmt::Display for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.index, self.of)
     }
+}
+
+/// See [`Kept::MEND`].
+const MEND: &str = "give the command of its shard again, which will";
+
+/// What opening a shard's journal took away from its end; what was lost is done again.
+#[derive(Debug)]
+pub enum Lost {
+    /// Nothing.
+    Nothing,
+    /// A record of which the end was never written.
+    Torn,
+    /// A last record that was not as it was written, of which a copy is kept.
+    Damaged(Repaired),
+}
+
+/// Opens a shard's journal, or makes an empty one, and hands on its records. Nobody may be there to repair it, and its last
+/// record can be had again by doing the work again, so that one that is damaged is cut off.
+///
+/// # Errors
+/// As for [`JournalOf::open`].
+pub fn open<R: Kept>(
+    path: &Path,
+    take: &mut dyn FnMut(R) -> Result<(), String>,
+) -> Result<(JournalOf<R>, Lost), JournalError> {
+    let lost = match journal::read_of::<R>(path, &mut |_: Place, _| Ok(())) {
+        Err(JournalError::LastDamaged { .. }) => journal::repair_of::<R>(path)?,
+        _ => None,
+    };
+    let (journal, torn) = JournalOf::open(path, &mut |_, record| take(record))?;
+    let lost = match (lost, torn) {
+        (Some(repaired), _) => Lost::Damaged(repaired),
+        (None, Some(_)) => Lost::Torn,
+        (None, None) => Lost::Nothing,
+    };
+    Ok((journal, lost))
+}
+
+/// Whether a journal is of a check.
+#[must_use]
+pub fn is_of_check(path: &Path) -> bool {
+    let begins = |line: Vec<u8>| journal::record_in::<check::Record>(&line)?.begins().ok();
+    journal::first_line(path).and_then(begins).is_some()
 }
 
 /// The shard as it is asked for.

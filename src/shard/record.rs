@@ -129,6 +129,8 @@ impl Run {
 }
 
 impl Kept for Record {
+    const MEND: &'static str = super::MEND;
+
     fn begins(&self) -> Result<(), String> {
         match self {
             Record::Shard(header) if header.version == VERSION => Ok(()),

@@ -19,6 +19,7 @@ mod arrows;
 mod batch;
 mod busy;
 mod changed;
+mod check_shards;
 mod chess960;
 mod cli;
 mod debian_engines;
@@ -36,6 +37,7 @@ mod multi_call;
 mod odd_files;
 mod other_limits;
 mod pack;
+mod recipes;
 mod referee;
 mod release;
 mod replayed;
@@ -56,7 +58,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> impl Iterator<Item = Test> {
-    let modules: [fn() -> Vec<Test>; 35] = [
+    let modules: [fn() -> Vec<Test>; 37] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -84,6 +86,8 @@ fn all() -> impl Iterator<Item = Test> {
         referee::tests,
         changed::tests,
         chess960::tests,
+        check_shards::tests,
+        recipes::tests,
         cli::tests,
         release::tests,
         first_contact::tests,

@@ -24,6 +24,7 @@ pub(crate) enum Need {
     Make,
     Minisign,
     Nasm,
+    Parallel,
     Perl,
     Pypy3,
     Python3,
@@ -47,6 +48,7 @@ pub(crate) enum Need {
     PythonChess,
     Root,
     Tables,
+    Yaml,
 }
 
 /// bwrap as it makes a host on which no user namespace can be made, before the command that is to run there.
@@ -77,6 +79,7 @@ impl Need {
             Need::Make => ("make", "make"),
             Need::Minisign => ("minisign", "minisign"),
             Need::Nasm => ("nasm", "nasm"),
+            Need::Parallel => ("parallel", "parallel"),
             Need::Perl => ("perl", "perl"),
             Need::Pypy3 => ("pypy3", "pypy3"),
             Need::Python3 => ("python3", "python3"),
@@ -92,7 +95,7 @@ impl Need {
     /// What a fixture or a list of cases calls by the command's name; nothing for what Debian's base and a C compiler
     /// bring.
     pub(crate) fn of_command(name: &str) -> Option<Need> {
-        const ALL: [Need; 20] = [
+        const ALL: [Need; 21] = [
             Need::Bash,
             Need::Busybox,
             Need::Bzip2,
@@ -105,6 +108,7 @@ impl Need {
             Need::Make,
             Need::Minisign,
             Need::Nasm,
+            Need::Parallel,
             Need::Perl,
             Need::Pypy3,
             Need::Python3,
@@ -142,6 +146,7 @@ impl Need {
             Need::Root => "run the tests as root",
             Need::Rustc => "rustc and cargo where entries may read them, on PATH",
             Need::Tables => "name a directory with Syzygy tables in GATE4K_SYZYGY",
+            Need::Yaml => "apt-get install python3-yaml",
             _ => "see needs.rs",
         }
         .to_owned()
@@ -174,6 +179,7 @@ impl Need {
             Need::Root => nix::unistd::Uid::effective().is_root(),
             Need::Rustc => works(&["rustc", "--version"], &[]),
             Need::Tables => tables().is_some(),
+            Need::Yaml => works(&["/usr/bin/python3", "-c"], &["import yaml"]),
             _ => false,
         }
     }
@@ -197,6 +203,7 @@ impl fmt::Display for Need {
             Need::Root => "this is an ordinary user's run",
             Need::Rustc => "rustc is not installed",
             Need::Tables => "there are no endgame tables",
+            Need::Yaml => "python3 has no yaml",
             _ => "something is missing",
         })
     }

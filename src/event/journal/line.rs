@@ -26,6 +26,13 @@ pub(super) enum Sum {
 
 /// How journals begin.
 pub(super) const BEGINNINGS: [&str; 2] = [r#"{"n":0,"sha256":""#, r#"{"n":0,"crc":""#];
+
+/// Whether a first line that has no end can be that of a journal; a host that crashed leaves zeros.
+pub(super) fn may_begin(bytes: &[u8]) -> bool {
+    let as_far = |beginning: &&str| beginning.bytes().zip(bytes).all(|(due, byte)| due == *byte);
+    BEGINNINGS.iter().any(as_far) || bytes.iter().all(|byte| *byte == 0)
+}
+
 const AFTER_SUM: &str = r#"","record":"#;
 
 /// The checksum of a record in a line of gate4k 0.1.
@@ -76,6 +83,14 @@ mod tests {
             format!("{{\"n\":3,\"sha256\":\"{sum}\",\"record\":{{\"note\":\"x\"}}}}\n")
         );
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
+    }
+
+    #[test]
+    fn a_first_line_without_an_end_is_known_by_its_beginning() {
+        let whole = br#"{"n":0,"sha256":"9ae0"#;
+        assert!((0..=whole.len()).all(|end| may_begin(&whole[..end])));
+        assert!(may_begin(&[0; 40]) && may_begin(br#"{"n":0,"crc":"01"#));
+        assert!(!may_begin(b"#!/bin/sh") && !may_begin(br#"{"n":1,"#) && !may_begin(b"{}"));
     }
 
     #[test]

@@ -28,7 +28,7 @@ use crate::model::text::shown;
 use crate::model::units::Bytes;
 pub use chain::Chain;
 pub use record::Record;
-pub use repair::{Repaired, repair};
+pub use repair::{Repaired, repair, repair_of};
 
 /// The version of the journal's form.
 pub const VERSION: u32 = 1;
@@ -50,7 +50,7 @@ pub enum JournalError {
     /// A record could not be kept.
     #[error(
         "cannot write to the journal {}: {source}; nothing that it holds is lost: make room or mend the \
-         disk, then run the event again",
+         disk, then give the command again",
         shown(path)
     )]
     Write {
@@ -87,7 +87,7 @@ pub enum JournalError {
     /// The last record is not what was written: a crash of the host may have left it so.
     #[error(
         "the last record of the journal {} (line {line}, byte {offset}) is not whole: {what}; put back a copy that \
-         is, or let `gate4k event repair` cut off these {}, of which it keeps a copy",
+         is, or {mend} cut off these {}, of which it keeps a copy",
         shown(path),
         Bytes(*bytes)
     )]
@@ -102,6 +102,8 @@ pub enum JournalError {
         bytes: u64,
         /// The fault.
         what: String,
+        /// See [`Kept::MEND`].
+        mend: &'static str,
     },
     /// The file is something else, or of another version.
     #[error("{} is no journal that this gate4k can read: {what}", shown(path))]
@@ -135,6 +137,9 @@ pub struct Torn {
 
 /// The records of one kind of journal. All kinds have the same lines and the same chain of sums.
 pub trait Kept: Serialize + DeserializeOwned {
+    /// The command that cuts off a last record that is not whole, such as "let `gate4k …`".
+    const MEND: &'static str;
+
     /// Whether a journal of this kind and version begins with this record.
     ///
     /// # Errors
@@ -180,6 +185,14 @@ pub fn is_journal(path: &Path) -> bool {
     let longest = line::BEGINNINGS.iter().map(|b| b.len()).max().unwrap_or_default();
     let read = file.take(longest as u64).read_to_end(&mut head);
     read.is_ok() && line::BEGINNINGS.iter().any(|b| head.starts_with(b.as_bytes()))
+}
+
+/// The first line of a journal with its end; none where it is not there whole.
+#[must_use]
+pub fn first_line(path: &Path) -> Option<Vec<u8>> {
+    let mut line = Vec::new();
+    BufReader::new(open(path).ok()?.take(LONGEST)).read_until(b'\n', &mut line).ok()?;
+    line.ends_with(b"\n").then_some(line)
 }
 
 /// Opens a journal for reading. A pipe would never end, and a device has no end.
@@ -316,6 +329,11 @@ fn scan<R: Kept>(
         let (line, offset) = (at.number + 1, at.offset);
         let damaged = |what| JournalError::Damaged { path: path_of(), line, offset, what };
         let Some((b'\n', text)) = bytes.split_last() else {
+            // Another file must not be taken for a journal that was torn, and cut off.
+            if at.number == 0 && !line::may_begin(&bytes) {
+                let what = "it does not begin as a journal does".into();
+                return Err(JournalError::Foreign { path: path_of(), what });
+            }
             let bytes = length as u64;
             if bytes == LONGEST {
                 return Err(damaged("it is longer than any record".into()));
@@ -334,6 +352,7 @@ fn scan<R: Kept>(
                     offset,
                     bytes,
                     what,
+                    mend: R::MEND,
                 });
             }
             Err(what) => return Err(damaged(what)),
@@ -396,6 +415,8 @@ fn is_at_end(reader: &mut impl BufRead, path: &Path) -> Result<bool, JournalErro
 }
 
 impl Kept for Record {
+    const MEND: &'static str = "let `gate4k event repair`";
+
     fn begins(&self) -> Result<(), String> {
         match self {
             Record::Header(header) if header.version == VERSION => Ok(()),

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::{JournalError, Position, Record, lock, scan, sync_directory};
+use super::{JournalError, Kept, Position, Record, lock, scan, sync_directory};
 
 /// A record that was cut off.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,10 +23,18 @@ pub struct Repaired {
 /// # Errors
 /// When the journal is in use, cannot be read or written, or is damaged before its last record.
 pub fn repair(path: &Path) -> Result<Option<Repaired>, JournalError> {
+    repair_of::<Record>(path)
+}
+
+/// As [`repair`], for a journal of any kind.
+///
+/// # Errors
+/// As for [`repair`].
+pub fn repair_of<R: Kept>(path: &Path) -> Result<Option<Repaired>, JournalError> {
     let read = |source| JournalError::Read { path: path.to_owned(), source };
     let file = OpenOptions::new().read(true).write(true).open(path).map_err(read)?;
     let file = lock(path, file)?;
-    let nothing = &mut |_, _: Record| Ok(());
+    let nothing = &mut |_, _: R| Ok(());
     let begin = Position::default();
     let (line, offset, bytes) = match scan(path, &file, begin, u64::MAX, &mut |_| true, nothing) {
         Ok((_, None)) => return Ok(None),

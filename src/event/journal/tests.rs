@@ -208,8 +208,11 @@ proptest! {
         std::fs::write(&path, &bytes).unwrap();
         let line = begins.iter().filter(|begin| **begin <= at).count();
         let told = Journal::open(&path, &mut |_, _| Ok(())).unwrap_err().to_string();
-        let place = format!("line {line} (byte {})", begins[line - 1]);
-        prop_assert!(told.contains(&place) || told.contains("no journal"), "{}", told);
+        // Without its line end the line before the last one takes that in, and is the last.
+        let byte = begins[line - 1];
+        let places = [format!("line {line} (byte {byte})"), format!("(line {line}, byte {byte})")];
+        let named = places.iter().any(|place| told.contains(place));
+        prop_assert!(named || told.contains("no journal"), "{}", told);
         prop_assert_eq!(std::fs::read(&path).unwrap(), bytes);
     }
 }

@@ -1,9 +1,16 @@
 //! A match in shards: put together it is what one machine would have played, whatever was stopped, repeated or mixed up.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
+
+use gate4k::event::journal::JournalOf;
+use gate4k::model::game::result::GameResult;
+use gate4k::runner::schedule::{Colours, Format};
+use gate4k::shard::Shard;
+use gate4k::shard::record::{Game, Header, Record, Run, VERSION};
 
 use super::table::Table;
 
@@ -224,11 +231,82 @@ fn a_test_over_shards_ends_where_one_machine_ends() {
     assert_eq!(merged.status.code(), Some(4), "{}", err(&merged));
 }
 
+/// A crash of the host leaves zeros in place of the last record. No scheduler can repair that, so the shard does.
+fn a_shard_whose_last_record_is_damaged_plays_it_again() {
+    let table = Table::set("damaged-shard");
+    let whole = shard(&table, "whole", &["--rounds", "3"]);
+    done(whole);
+    let text = fs::read(table.path("whole")).unwrap();
+    let last = text[..text.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+    let mut damaged = text.clone();
+    damaged[last..text.len() - 1].fill(0);
+    fs::write(table.path("damaged"), &damaged).unwrap();
+    let merged = merge(&table, &[table.path("damaged")], &[]);
+    assert_eq!(merged.status.code(), Some(2), "{}", err(&merged));
+    let words = "give the command of its shard again, which will cut off these";
+    assert!(err(&merged).replace('\n', " ").contains(words), "{}", err(&merged));
+
+    let again = shard(&table, "damaged", &["--rounds", "3"]).output().unwrap();
+    assert_eq!(again.status.code(), Some(0), "{}", err(&again));
+    let words = "the last record of";
+    assert!(err(&again).contains(words), "{}", err(&again));
+    assert!(err_of(&again.stdout).contains("Finished game 6 "), "{}", err_of(&again.stdout));
+    let copy = fs::read(table.path(&format!("damaged.cut-{last}"))).unwrap();
+    assert_eq!(copy, damaged[last..]);
+    let merged = |name: &str| err_of(&merge(&table, &[table.path(name)], &[]).stdout);
+    assert_eq!(merged("damaged"), merged("whole"));
+    // What is damaged before its end is left as it is.
+    let mut middle = text;
+    middle[last - 2] = b'x';
+    fs::write(table.path("middle"), &middle).unwrap();
+    let again = shard(&table, "middle", &["--rounds", "3"]).output().unwrap();
+    assert_eq!(again.status.code(), Some(2), "{}", err(&again));
+    assert_eq!(fs::read(table.path("middle")).unwrap(), middle);
+}
+
+/// More shards than files that may be open at a time.
+fn hundreds_of_shards_are_merged_with_few_files_open() {
+    const SHARDS: usize = 400;
+    let table = Table::set("many-shards");
+    let run = Run {
+        engines: vec!["A".into(), "B".into()],
+        schedule: Format::RoundRobin,
+        rounds: SHARDS,
+        games: 2,
+        colours: Colours::Reversed,
+        test: None,
+        settings: BTreeMap::new(),
+    };
+    let journals = (1..=SHARDS).map(|index| {
+        let path = table.path(&index.to_string());
+        let (mut journal, _) = JournalOf::open(&path, &mut |_, _| Ok(())).unwrap();
+        let shard = Shard::new(index, SHARDS).unwrap();
+        let header = Header { version: VERSION, shard, run: run.clone() };
+        journal.append(&Record::Shard(Box::new(header))).unwrap();
+        for game in [2 * (index - 1), 2 * index - 1] {
+            let (result, summary) = (GameResult::Draw, "1/2-1/2 {x}".to_owned());
+            let pgn = format!("{game}\n");
+            journal.append(&Record::Game(Game { game, result, summary, pgn })).unwrap();
+        }
+        path
+    });
+    let journals: Vec<PathBuf> = journals.collect();
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 256; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_gate4k")]);
+    command.args(["merge", "--quiet", "--pgn"]).arg(table.path("pgn")).args(&journals);
+    let merged = command.output().unwrap();
+    assert_eq!(merged.status.code(), Some(0), "{}", err(&merged));
+    let games: String = (0..2 * SHARDS).map(|game| format!("{game}\n")).collect();
+    assert_eq!(fs::read_to_string(table.path("pgn")).unwrap(), games);
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow seven_shards_are_one_match,
         slow a_shard_that_was_killed_goes_on,
         slow shards_that_do_not_fit_are_refused_by_name,
         slow a_test_over_shards_ends_where_one_machine_ends,
+        slow a_shard_whose_last_record_is_damaged_plays_it_again,
+        slow hundreds_of_shards_are_merged_with_few_files_open,
     ]
 }

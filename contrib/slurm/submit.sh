@@ -1,0 +1,15 @@
+#!/bin/sh
+# Spreads a check or a match over a Slurm array and merges it when all tasks have ended:
+#
+#     contrib/slurm/submit.sh 16 run check entries
+#     contrib/slurm/submit.sh 16 run match --rounds 5000 "cmd=./new name=new" "cmd=./base name=base"
+#
+# The directory (here: run) must be seen by all nodes; it gets a journal and a log of each shard, and merge.log. Given again, the
+# same command goes on where the journals end. SBATCH_PARTITION, SBATCH_TIMELIMIT and their like are sbatch's own.
+set -eu
+shards=$1 directory=$2
+shift 2
+here=$(dirname "$0")
+mkdir -p "$directory"
+array=$(sbatch --parsable --array="1-$shards" --output="$directory/%a.log" "$here/shard.sh" "$directory" "$@")
+sbatch --parsable --dependency="afterany:${array%%;*}" --output="$directory/merge.log" "$here/merge.sh" "$directory"

@@ -1,0 +1,42 @@
+//! The words of `gate4k merge`.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args};
+
+use super::{EntryFormat, ReportTo, report};
+
+/// `gate4k merge`.
+#[derive(Clone, Debug, Args)]
+pub struct MergeArgs {
+    /// The journals of all shards of one match or of one check (`--journal`), in any order
+    #[arg(value_name = "JOURNAL", required = true)]
+    pub journals: Vec<PathBuf>,
+    /// Count what there is, and name what is missing
+    #[arg(long)]
+    pub partial: bool,
+    /// Of a match: write the games to this file, in the order of the match
+    #[arg(long, value_name = "FILE")]
+    pub pgn: Option<PathBuf>,
+    /// Of a match: no line for each game
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Of a check: how to print the result
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<EntryFormat>,
+    /// Of a check: only the table of the entries
+    #[arg(long, conflicts_with = "verbose")]
+    pub summary: bool,
+    /// Of a check: also show evidence of what passed, every run, and the transcript of the main one
+    #[arg(long, short, action = ArgAction::Count)]
+    pub verbose: u8,
+    /// Of a check: also write the result, as with `check`; may be repeated
+    #[arg(long, value_name = "FORMAT=PATH", value_parser = report::report_to)]
+    pub report: Vec<ReportTo>,
+    /// Of a check: write a receipt, as with `check`
+    #[arg(long, value_name = "FILE")]
+    pub receipt: Option<PathBuf>,
+    /// Of a check: sign the receipt with this secret key of minisign, as with `check`
+    #[arg(long, value_name = "KEY", requires = "receipt")]
+    pub sign_key: Option<PathBuf>,
+}

@@ -1,0 +1,108 @@
+//! The journal of a check, or of one shard of it: what is kept in it, and which entries are still due.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::choice::Choice;
+use super::match_shard::{NotReady, configuration, host_name, shard_of, tell_lost};
+use crate::batch::pool::Judged;
+use crate::event::journal::{JournalError, JournalOf};
+use crate::judge::Judge;
+use crate::judge::waiver::Waiver;
+use crate::model::text::shown;
+use crate::receipt::document::{HostRecord, ProgramRecord, SettingsRecord, tools};
+use crate::shard::check::{Check, Entry, Header, Host, Listed, Outcome, Record, VERSION};
+use crate::shard::checked::OfShard;
+use crate::shard::{self, Shard, Wish};
+
+/// The journal of a check that goes on.
+pub(super) struct KeptEntries {
+    journal: JournalOf<Record>,
+    shard: Shard,
+    known: BTreeMap<usize, Outcome>,
+}
+
+impl KeptEntries {
+    pub(super) fn open(
+        path: &Path,
+        wish: Option<Wish>,
+        choice: &Choice,
+        judge: &Judge,
+    ) -> Result<KeptEntries, NotReady> {
+        let shard = shard_of(wish)?;
+        let check = check(choice, judge);
+        let mut before = OfShard::default();
+        let (mut journal, lost) = shard::open(path, &mut |record| before.take(record))?;
+        tell_lost(path, &lost, "an entry", "judged");
+        match &before.header {
+            None => {
+                let header = Header { version: VERSION, shard, check };
+                journal.append(&Record::Check(Box::new(header)))?;
+            }
+            Some(header) => {
+                let parts = || format!("shard is {} and {shard}", header.shard);
+                let differs = header.check.difference(&check);
+                if let Some(what) = differs.or_else(|| (header.shard != shard).then(parts)) {
+                    let path = shown(path);
+                    let words = format!("{path} is of another check: {what}; name another journal");
+                    return Err(configuration(words).into());
+                }
+            }
+        }
+        let host = Host { name: host_name(), host: HostRecord::here() };
+        journal.append(&Record::Host(Box::new(host)))?;
+        // What could not be decided is tried again.
+        let known = before.found.into_iter().map(|(entry, found)| (entry, found.outcome));
+        let known = known.filter(|(_, outcome)| outcome.is_decided()).collect();
+        Ok(KeptEntries { journal, shard, known })
+    }
+
+    /// Whether an entry is one of the shard's.
+    pub(super) fn has(&self, entry: usize) -> bool {
+        self.shard.has(entry)
+    }
+
+    /// The results from before, by the entries' numbers.
+    pub(super) fn known(&self) -> &BTreeMap<usize, Outcome> {
+        &self.known
+    }
+
+    pub(super) fn keep(&mut self, entry: usize, judged: &Judged) -> Result<(), JournalError> {
+        let tools = judged.as_ref().map_or_else(|_| Vec::new(), |report| tools([report]));
+        let judged = Entry { entry, outcome: outcome(judged), tools };
+        self.journal.append(&Record::Entry(Box::new(judged)))
+    }
+}
+
+/// A result as it is kept.
+pub(super) fn outcome(judged: &Judged) -> Outcome {
+    match judged {
+        Ok(report) => Outcome::Judged(Box::new(report.clone())),
+        Err(error) => Outcome::NotJudged { what: error.to_string(), exit: error.exit() },
+    }
+}
+
+fn check(choice: &Choice, judge: &Judge) -> Check {
+    let listed = |path: &Path| {
+        // What cannot be read is told when it is judged.
+        let digest = judge.digest(path).ok();
+        Listed {
+            path: path.to_owned(),
+            sha256: digest.as_ref().and_then(|digest| digest.sha256.clone()),
+            engines_json_sha256: digest.as_ref().and_then(|it| it.engines_json_sha256.clone()),
+            engine: digest.and_then(|digest| digest.engine),
+        }
+    };
+    let waiver = |waiver: &Waiver| {
+        let Waiver { rule, programs, reason, date, sha256, place, .. } = waiver;
+        format!("{place} {rule} {programs:?} {reason:?} {date} {sha256:?}")
+    };
+    Check {
+        gate4k: ProgramRecord::here(),
+        settings: SettingsRecord::of(judge),
+        allowlist_sha256: judge.list_sha256().to_owned(),
+        waivers: judge.settings().waivers.iter().map(waiver).collect(),
+        entries: choice.entries.iter().map(|path| listed(path)).collect(),
+        config_findings: choice.config_findings.clone(),
+    }
+}

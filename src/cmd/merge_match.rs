@@ -1,0 +1,150 @@
+//! `gate4k merge` of a match: the shards' games as one match.
+
+use std::fs::OpenOptions;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use anyhow::Context;
+
+use super::match_out::{line, results, sprt, sprt_line};
+use super::match_table::sample;
+use super::{note, tell};
+use crate::cli::MergeArgs;
+use crate::event::journal;
+use crate::model::exit::Exit;
+use crate::model::text::shown;
+use crate::model::words::counted;
+use crate::ratings::sprt::Decision;
+use crate::runner::score::MatchScore;
+use crate::shard::Shard;
+use crate::shard::parts::MergeError;
+use crate::shard::whole::Whole;
+
+/// Counts and prints; what is not whole is [`Exit::Undecided`], unless that was asked for.
+pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+    if let Some(option) = of_checks(args) {
+        tell(&format!("{option} is of a check, and these are shards of a match"));
+        return Ok(Exit::Usage);
+    }
+    let Some(whole) = Whole::read(&args.journals)? else { return Ok(Exit::Nothing) };
+    let run = &whole.run;
+    let test = run.test.map(sprt);
+    // Each game counts in the order of the match, as on one machine, and behind a gap nothing is decided: which shard is
+    // fast cannot sway a test.
+    let mut score = MatchScore::new(whole.plan());
+    let mut decided = None;
+    let gaps = whole.gaps();
+    tell_empty(whole.parts.empty(), args)?;
+    if !gaps.is_empty() && !args.partial && !is_decided_before_a_gap(&whole)? {
+        let lines = gap_words(&gaps, "game");
+        tell(&format!(
+            "this is not the whole match: {}; play it to the end, or count what there is with --partial",
+            lines.join(", ")
+        ));
+        return Ok(Exit::Undecided);
+    }
+    let mut pgn = match &args.pgn {
+        None => None,
+        Some(path) if journal::is_journal(path) => {
+            tell(&format!("{} is a journal: --pgn takes the file to write to", shown(path)));
+            return Ok(Exit::Usage);
+        }
+        Some(path) => {
+            let file = OpenOptions::new().write(true).create(true).truncate(true).open(path);
+            let file = file.with_context(|| format!("cannot write {}", shown(path)))?;
+            Some((path, BufWriter::new(file)))
+        }
+    };
+    let (mut next, mut no_gap, mut left_out) = (0, true, 0);
+    for game in whole.games() {
+        let game = game?;
+        let Some(pairing) = whole.plan().pairing(game.game) else { continue };
+        if decided.is_some() {
+            left_out += 1;
+            continue;
+        }
+        score.add(&pairing, game.result);
+        if let Some((path, file)) = &mut pgn {
+            let written = file.write_all(game.pgn.as_bytes());
+            written.with_context(|| format!("cannot write {}", shown(path)))?;
+        }
+        if !args.quiet {
+            let names = [pairing.white, pairing.black].map(|one| &*run.engines[one]);
+            line(game.game, names, &game.summary, out)?;
+        }
+        no_gap &= game.game == next;
+        next += 1;
+        if let ([(_, tally)], Some(test), true) = (score.couples(), &test, no_gap) {
+            let decision = test.decide(&sample(tally, run.paired()));
+            decided = Some(decision).filter(|decision| *decision != Decision::Continue);
+        }
+    }
+    if let Some((path, mut file)) = pgn {
+        file.flush().with_context(|| format!("cannot write {}", shown(path)))?;
+    }
+    let names: Vec<&str> = run.engines.iter().map(String::as_str).collect();
+    results(&score, &names, run.paired(), out)?;
+    if let Some(line) = test.as_ref().and_then(|t| sprt_line(t, decided, &score, run.paired())) {
+        writeln!(out, "{line}")?;
+    }
+    if left_out > 0 {
+        note(&format!("the test was decided before {}, not counted", counted(left_out, "game")));
+    } else {
+        gap_words(&gaps, "game").iter().for_each(|words| note(words));
+    }
+    // Whoever asks again and again is told by the exit code when it is enough.
+    let is_open = test.is_some() && decided.is_none() && !gaps.is_empty();
+    Ok(if is_open { Exit::Undecided } else { Exit::Success })
+}
+
+/// True if the games up to the first that is missing decide the test: what is missing behind them counts for nothing.
+fn is_decided_before_a_gap(whole: &Whole) -> anyhow::Result<bool> {
+    let Some(test) = whole.run.test.map(sprt) else { return Ok(false) };
+    let mut score = MatchScore::new(whole.plan());
+    for (number, game) in whole.games().enumerate() {
+        let game = game?;
+        let Some(pairing) = whole.plan().pairing(game.game).filter(|_| game.game == number) else {
+            break;
+        };
+        score.add(&pairing, game.result);
+        if let [(_, tally)] = score.couples()
+            && test.decide(&sample(tally, whole.run.paired())) != Decision::Continue
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The first option that only the shards of a check have a use for.
+fn of_checks(args: &MergeArgs) -> Option<&'static str> {
+    let all = [
+        ("--format", args.format.is_some()),
+        ("--summary", args.summary),
+        ("--verbose", args.verbose > 0),
+        ("--report", !args.report.is_empty()),
+        ("--receipt", args.receipt.is_some()),
+    ];
+    all.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
+}
+
+/// A shard that has not begun is a gap like any other, but for its file, which is named.
+pub(super) fn tell_empty(empty: &[PathBuf], args: &MergeArgs) -> Result<(), MergeError> {
+    if let (Some(path), false) = (empty.first(), args.partial) {
+        return Err(MergeError::Empty(path.clone()));
+    }
+    for path in empty {
+        note(&MergeError::Empty(path.clone()).to_string());
+    }
+    Ok(())
+}
+
+/// What is missing, in words; `unit` is what shards are made of.
+pub(super) fn gap_words(gaps: &[(Shard, Option<usize>)], unit: &str) -> Vec<String> {
+    let words = |(shard, missing): &(Shard, Option<usize>)| match missing {
+        None => format!("shard {shard} is missing"),
+        Some(1) => format!("of shard {shard} 1 {unit} is missing"),
+        Some(number) => format!("of shard {shard} {} are missing", counted(*number, unit)),
+    };
+    gaps.iter().map(words).collect()
+}

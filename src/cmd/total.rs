@@ -1,0 +1,58 @@
+//! The results of a check, entry by entry, whether they are of just now or from a journal.
+
+use std::io::Write;
+use std::path::Path;
+
+use super::reports::Reports;
+use super::tell;
+use crate::model::entry_report::{ConfigFinding, EntryReport, ReportInput};
+use crate::model::exit::Exit;
+use crate::shard::check::Outcome;
+use crate::view::table::Row;
+
+/// What there is so far.
+pub(super) struct Total {
+    outputs: Reports,
+    reports: Vec<EntryReport>,
+    rows: Vec<Row>,
+    outcomes: Vec<Exit>,
+}
+
+impl Total {
+    pub(super) fn new(outputs: Reports) -> Total {
+        Total { outputs, reports: Vec::new(), rows: Vec::new(), outcomes: Vec::new() }
+    }
+
+    /// The next entry, which people are told of at once.
+    pub(super) fn take(
+        &mut self,
+        path: &Path,
+        outcome: Outcome,
+        out: &mut impl Write,
+    ) -> anyhow::Result<()> {
+        self.outcomes.push(outcome.exit());
+        match outcome {
+            Outcome::Judged(report) => {
+                self.outputs.entry(&report, out)?;
+                self.rows.push(Row::judged(&report));
+                self.reports.push(*report);
+            }
+            Outcome::NotJudged { what, .. } => {
+                tell(&what);
+                self.rows.push(Row::not_judged(path, &what));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the reports; the outcome is the worst of all entries.
+    pub(super) fn finish(
+        self,
+        config_findings: &[ConfigFinding],
+        out: &mut impl Write,
+    ) -> anyhow::Result<(Exit, Vec<EntryReport>)> {
+        let told = ReportInput { entries: &self.reports, config_findings };
+        self.outputs.finish(told, &self.rows, out)?;
+        Ok((Exit::worst(self.outcomes), self.reports))
+    }
+}

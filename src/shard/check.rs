@@ -1,0 +1,200 @@
+//! The records of a check's journal: the entries of one shard, each with its report.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Shard;
+use crate::event::journal::Kept;
+use crate::model::entry_report::{ConfigFinding, EngineOfFile, EntryReport};
+use crate::model::exit::Exit;
+use crate::model::text::shown;
+use crate::model::verdict::Verdict;
+use crate::receipt::document::{HostRecord, ProgramRecord, SettingsRecord, Tool};
+
+/// The version of the journal's form.
+pub const VERSION: u32 = 1;
+
+/// One record.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Record {
+    /// The first one: the check that this is a part of.
+    Check(Box<Header>),
+    /// A host begins or goes on here.
+    Host(Box<Host>),
+    /// An entry has been judged.
+    Entry(Box<Entry>),
+}
+
+/// The check and the part of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Header {
+    /// See [`VERSION`].
+    pub version: u32,
+    /// Which part of the check.
+    pub shard: Shard,
+    /// The check.
+    pub check: Check,
+}
+
+/// A check, told so fully that two equal ones judge the same files by the same rules.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Check {
+    /// The program that judges.
+    pub gate4k: ProgramRecord,
+    /// Its settings.
+    pub settings: SettingsRecord,
+    /// The SHA-256 of the allow-list's text.
+    pub allowlist_sha256: String,
+    /// The waivers, a line each.
+    pub waivers: Vec<String>,
+    /// All entries, in their order.
+    pub entries: Vec<Listed>,
+    /// The findings that are of no entry.
+    pub config_findings: Vec<ConfigFinding>,
+}
+
+/// An entry of a check before it is judged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Listed {
+    /// The path as it was given.
+    #[serde(with = "crate::model::path_text")]
+    pub path: PathBuf,
+    /// The SHA-256 of its file; none where no single file was found.
+    pub sha256: Option<String>,
+    /// The SHA-256 of its engines.json, where it has one.
+    pub engines_json_sha256: Option<String>,
+    /// The engine of that file that is judged.
+    pub engine: Option<EngineOfFile>,
+}
+
+/// A host that judges.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Host {
+    /// Its name.
+    pub name: String,
+    /// All else that a receipt has of it.
+    pub host: HostRecord,
+}
+
+/// An entry that has been judged; a later record of the same entry takes the place of one that did not decide.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Entry {
+    /// Its number among all entries, from 0.
+    pub entry: usize,
+    /// The result.
+    pub outcome: Outcome,
+    /// The host's programs that it started.
+    pub tools: Vec<Tool>,
+}
+
+/// The result on one entry.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// A report.
+    Judged(Box<EntryReport>),
+    /// None, and why.
+    NotJudged {
+        /// What was told of it.
+        what: String,
+        /// The exit code that it makes.
+        exit: Exit,
+    },
+}
+
+impl Outcome {
+    /// The exit code of a check of this entry alone.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        match self {
+            Outcome::Judged(report) => report.verdict.into(),
+            Outcome::NotJudged { exit, .. } => *exit,
+        }
+    }
+
+    /// Whether another try would tell nothing else.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        matches!(self, Outcome::Judged(report) if report.verdict != Verdict::Undecided)
+    }
+}
+
+impl Check {
+    /// The first thing in which another check differs from this one; none where it is the same check.
+    #[must_use]
+    pub fn difference(&self, other: &Check) -> Option<String> {
+        let numbers = (self.entries.len(), other.entries.len());
+        if let Some((number, (one, other))) = self
+            .entries
+            .iter()
+            .zip(&other.entries)
+            .enumerate()
+            .find(|(_, (one, other))| one != other)
+        {
+            let (path, other_path) = (shown(&one.path), shown(&other.path));
+            return Some(if path == other_path {
+                format!("the files of {path} are others")
+            } else {
+                format!("entry {} is {path} and {other_path}", number + 1)
+            });
+        }
+        if numbers.0 != numbers.1 {
+            return Some(format!("there are {} entries and {}", numbers.0, numbers.1));
+        }
+        let [one, other] = [self, other].map(|check| {
+            serde_json::to_value(Check { entries: Vec::new(), ..check.clone() }).unwrap_or_default()
+        });
+        differing("", &one, &other)
+    }
+}
+
+/// The first member that differs, by its name behind those that it is `of`.
+fn differing(of: &str, one: &Value, other: &Value) -> Option<String> {
+    if let (Value::Object(members), Value::Object(others)) = (one, other) {
+        let names = members.keys().chain(others.keys());
+        return names.into_iter().find_map(|name| {
+            let [one, other] = [members, others].map(|all| all.get(name).unwrap_or(&Value::Null));
+            differing(&format!("{of}{} ", name.replace('_', "-")), one, other)
+        });
+    }
+    (one != other).then(|| format!("{of}is {one} and {other}"))
+}
+
+impl Kept for Record {
+    const MEND: &'static str = super::MEND;
+
+    fn begins(&self) -> Result<(), String> {
+        match self {
+            Record::Check(header) if header.version == VERSION => Ok(()),
+            Record::Check(header) => {
+                Err(format!("it is of version {}, and this is for {VERSION}", header.version))
+            }
+            _ => Err("it does not begin with the check that it is a part of".into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_is_named_with_what_it_is_of() {
+        let one = serde_json::json!({"gate4k": {"sha256": "a"}, "settings": {"size_limit": 1}});
+        let mut other = one.clone();
+        assert_eq!(differing("", &one, &other), None);
+        other["settings"]["size_limit"] = 2.into();
+        assert_eq!(differing("", &one, &other).unwrap(), "settings size-limit is 1 and 2");
+        other["gate4k"] = Value::Null;
+        let words = r#"gate4k is {"sha256":"a"} and null"#;
+        assert_eq!(differing("", &one, &other).unwrap(), words);
+    }
+}

@@ -1,0 +1,111 @@
+//! What all shards of a check kept, put together: the result on each entry, in the order of the entries.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::Shard;
+use super::check::{Check, Entry, Header, Outcome, Record};
+use super::parts::{MergeError, Parts, read_all};
+use crate::event::journal;
+use crate::receipt::document::{HostRecord, Tool};
+
+/// The result on one entry, and where it was reached.
+#[derive(Debug)]
+pub struct Found {
+    /// The result.
+    pub outcome: Outcome,
+    /// The host's programs that the entry started.
+    pub tools: Vec<Tool>,
+    /// The host.
+    pub host: Rc<HostRecord>,
+}
+
+/// All shards that there are of a check.
+#[derive(Debug)]
+pub struct Checked {
+    /// The check.
+    pub check: Check,
+    /// The results, by the entries' numbers.
+    pub found: BTreeMap<usize, Found>,
+    /// The shards.
+    pub parts: Parts,
+}
+
+impl Checked {
+    /// Reads journals and checks them against each other.
+    ///
+    /// # Errors
+    /// See [`MergeError`].
+    pub fn read(paths: &[PathBuf]) -> Result<Option<Checked>, MergeError> {
+        read_all(paths, Checked::add, |checked| &mut checked.parts)
+    }
+
+    fn add(checked: &mut Option<Checked>, path: &Path) -> Result<(), MergeError> {
+        let mut journal = OfShard::default();
+        journal::read_of(path, &mut |_, record| journal.take(record))?;
+        let Some(Header { shard, check, .. }) = journal.header else {
+            return Err(MergeError::Empty(path.to_owned()));
+        };
+        let checked = checked.get_or_insert_with(|| Checked {
+            check: check.clone(),
+            found: BTreeMap::new(),
+            parts: Parts::like(shard),
+        });
+        checked.parts.add(path, shard, checked.check.difference(&check))?;
+        checked.found.append(&mut journal.found);
+        Ok(())
+    }
+
+    /// The shards of which there is no journal, and those of which entries are missing, with how many.
+    #[must_use]
+    pub fn gaps(&self) -> Vec<(Shard, Option<usize>)> {
+        self.parts.gaps((0..self.check.entries.len()).filter(|at| !self.found.contains_key(at)))
+    }
+
+    /// The shard of an entry.
+    #[must_use]
+    pub fn shard(&self, entry: usize) -> Shard {
+        self.parts.shard(entry)
+    }
+}
+
+/// What the journal of one shard holds.
+#[derive(Debug, Default)]
+pub struct OfShard {
+    /// The check, if it has begun.
+    pub header: Option<Header>,
+    /// The results, by the entries' numbers.
+    pub found: BTreeMap<usize, Found>,
+    host: Option<Rc<HostRecord>>,
+}
+
+impl OfShard {
+    /// Takes the next record.
+    ///
+    /// # Errors
+    /// Says how it is none that can be there.
+    pub fn take(&mut self, record: Record) -> Result<(), String> {
+        match record {
+            Record::Check(header) if self.header.is_none() => self.header = Some(*header),
+            Record::Check(_) => return Err("it begins a second time".into()),
+            Record::Host(host) => self.host = Some(Rc::new(host.host)),
+            Record::Entry(judged) => {
+                let Entry { entry, outcome, tools } = *judged;
+                let header = self.header.as_ref();
+                let own = header.is_some_and(|header| {
+                    entry < header.check.entries.len() && header.shard.has(entry)
+                });
+                if !own {
+                    return Err(format!("entry {} is none of this shard's", entry + 1));
+                }
+                let host = Rc::clone(self.host.as_ref().ok_or("no host has judged it")?);
+                let before = self.found.insert(entry, Found { outcome, tools, host });
+                if before.is_some_and(|before| before.outcome.is_decided()) {
+                    return Err(format!("entry {} stands there twice", entry + 1));
+                }
+            }
+        }
+        Ok(())
+    }
+}
