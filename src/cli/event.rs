@@ -84,6 +84,8 @@ pub enum NewLike {
     CupOlder,
     /// A season of nTCEC.
     Ntcec,
+    /// An FRD in Chess960, of trusted engines.
+    Frd,
 }
 
 impl From<NewLike> for Like {
@@ -94,6 +96,7 @@ impl From<NewLike> for Like {
             NewLike::Cup => Like::Cup,
             NewLike::CupOlder => Like::CupOlder,
             NewLike::Ntcec => Like::Ntcec,
+            NewLike::Frd => Like::Frd,
         }
     }
 }

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use super::{Hypotheses, SprtScale};
 use crate::game::adjudicate::WinRule;
 use crate::game::clock::TimeControl;
+use crate::model::game::variant::Variant;
 use crate::model::units::Bytes;
 use crate::runner::Affinity;
 use crate::runner::schedule::Format as Meetings;
@@ -73,6 +74,11 @@ pub struct MatchArgs {
     /// Openings: *.pgn, *.epd, *.bin (polyglot) or *.txt (one line of moves a line)
     #[arg(long, value_name = "FILE")]
     pub openings: Option<PathBuf>,
+    /// What is played. Without --openings, Chess960 is played from its start positions by their numbers: --start N begins
+    /// with number N - 1 (519 is the classical one), --shuffle draws them. In books a number (518, in double Chess960
+    /// 336:518) stands for its position. Only trusted engines that offer UCI_Chess960 play it
+    #[arg(long, value_enum, default_value_t = Variant::Standard, value_name = "VARIANT")]
+    pub variant: Variant,
     /// Shuffle the openings by this seed
     #[arg(long, value_name = "SEED", value_parser = super::value::whole::<u64>)]
     pub shuffle: Option<u64>,

@@ -11,7 +11,7 @@ use crate::event::pgn_source::{PgnError, PgnSource};
 use crate::event::stage::Format;
 use crate::event::{config, journal_games};
 use crate::model::exit::Exit;
-use crate::model::game::listed::ListedGame;
+use crate::model::game::listed::{ListedGame, Player};
 use crate::model::text::shown;
 
 /// Which stages of a journal are wanted.
@@ -31,7 +31,7 @@ pub(super) enum Told<'a> {
     /// A stage of a journal that is wanted alone, with its format: the games of this file so far are not.
     Stage(Option<Format>),
     /// A bye in a stage of a journal.
-    Bye(&'a Bye),
+    Bye(&'a Player, &'a Bye),
     /// The file with this number has ended.
     End,
 }
@@ -58,10 +58,10 @@ fn of_journal(file: &Path, stages: &Stages, take: &mut dyn FnMut(Told<'_>)) -> R
                 }
                 begun.push(started);
             }
-            Record::Bye(bye)
-                if begun.get(bye.stage).is_some_and(|stage| is_wanted(stages, stage)) =>
-            {
-                take(Told::Bye(&bye));
+            Record::Bye(bye) => {
+                if let Some(stage) = begun.get(bye.stage).filter(|stage| is_wanted(stages, stage)) {
+                    take(Told::Bye(&stage.player(&bye.engine), &bye));
+                }
             }
             Record::GameFinished(game) => {
                 let stage = begun
@@ -113,7 +113,7 @@ pub(super) fn each(
                 match told {
                     Told::Game(_) => games += 1,
                     Told::Stage(_) => games = 0,
-                    Told::Bye(_) | Told::End => {}
+                    Told::Bye(..) | Told::End => {}
                 }
                 take(told, number);
             })?;

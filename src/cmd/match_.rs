@@ -17,12 +17,14 @@ use crate::game::adjudicate::{DrawRule, Rules};
 use crate::game::clock::Patience;
 use crate::game::end::Material;
 use crate::game::openings::{Book, Order, Sequence, Wanted};
+use crate::game::start_positions::StartNumber;
 use crate::game::tables::Tables;
 use crate::judge::Judge;
 use crate::judge::error::CheckError;
 use crate::judge::settings::Settings;
 use crate::model::exit::Exit;
 use crate::model::units::Ply;
+use crate::model::words::all;
 use crate::runner::events::Event;
 use crate::runner::schedule::{Colours, Schedule};
 use crate::runner::score::MatchScore;
@@ -31,15 +33,15 @@ use crate::runner::{self, Bounds, Engine, Games, Match, Restart};
 
 /// Plays and prints; a match that was stopped early, but not by its test, is [`Exit::Undecided`].
 pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
-    let (game, score, kept) = match prepare(args) {
+    let stop = Stop::new().context("a descriptor for stopping")?;
+    listen_to_signals(&stop);
+    let (game, score, kept) = match prepare(args, &stop) {
         Ok(prepared) => prepared,
         Err(error) => {
             tell(&error.to_string());
             return Ok(error.exit());
         }
     };
-    let stop = Stop::new().context("a descriptor for stopping")?;
-    listen_to_signals(&stop);
     let mut sinks = match Sinks::open(args, score, kept) {
         Ok(sinks) => sinks,
         Err(error) => {
@@ -93,7 +95,10 @@ fn configuration(error: impl std::error::Error + Send + Sync + 'static) -> Check
     CheckError::Configuration(Box::new(error))
 }
 
-fn prepare(args: &MatchArgs) -> Result<(Match, MatchScore, Option<KeptGames>), NotReady> {
+fn prepare(
+    args: &MatchArgs,
+    stop: &Stop,
+) -> Result<(Match, MatchScore, Option<KeptGames>), NotReady> {
     let mut asked: Vec<Asked> = args
         .engine
         .iter()
@@ -124,6 +129,10 @@ fn prepare(args: &MatchArgs) -> Result<(Match, MatchScore, Option<KeptGames>), N
         .into_iter()
         .map(|one| engine(one, args, &mut judge).map(Arc::new))
         .collect::<Result<Vec<_>, _>>()?;
+    let bounds = Bounds { startup: args.startup_limit, quit: args.quit_limit, ..Bounds::default() };
+    if args.variant.is_chess960() {
+        chess960(&engines, bounds, stop)?;
+    }
     let colours = if args.no_reverse { Colours::InTurn } else { Colours::Reversed };
     let schedule =
         Schedule::new(engines.len(), args.schedule, args.rounds.get(), args.games.get(), colours);
@@ -153,7 +162,7 @@ fn prepare(args: &MatchArgs) -> Result<(Match, MatchScore, Option<KeptGames>), N
             without_clock: args.answer_limit,
             ..Patience::default()
         },
-        bounds: Bounds { startup: args.startup_limit, quit: args.quit_limit, ..Bounds::default() },
+        bounds,
         material: if args.no_material_draws { Material::PlaysOn } else { Material::Draws },
         rules: Rules {
             draw: args.draw_rule.map(|rule| match rule {
@@ -173,6 +182,26 @@ fn prepare(args: &MatchArgs) -> Result<(Match, MatchScore, Option<KeptGames>), N
         standstill: None,
     };
     Ok((game, score, kept))
+}
+
+/// Refuses engines that cannot play Chess960, before the first game. Each is started for it.
+fn chess960(engines: &[Arc<Engine>], bounds: Bounds, stop: &Stop) -> Result<(), CheckError> {
+    if let Some(engine) = engines.iter().find(|engine| engine.subset == UciSubset::Rule79) {
+        let words = format!(
+            "{} may be sent only what rule 7.9 lists, which has no start positions and no UCI_Chess960: an entry is \
+             for classical chess; Chess960 is played by programs that you trust (cmd=)",
+            engine.name
+        );
+        return Err(CheckError::Configuration(words.into()));
+    }
+    let without = runner::without_chess960(engines, bounds, stop);
+    if without.is_empty() {
+        return Ok(());
+    }
+    let offers = if without.len() == 1 { "offers" } else { "offer" };
+    let words =
+        format!("{} {offers} no option UCI_Chess960, and cannot play Chess960", all(&without));
+    Err(CheckError::Configuration(words.into()))
 }
 
 fn engine(asked: Asked, args: &MatchArgs, judge: &mut Option<Judge>) -> Result<Engine, CheckError> {
@@ -230,19 +259,28 @@ fn book(
     schedule: &Schedule,
     engines: &[Arc<Engine>],
 ) -> Result<Option<(Book, Sequence)>, CheckError> {
-    let Some(path) = &args.openings else {
-        return Ok(None);
-    };
     let order = match args.shuffle {
         Some(seed) => Order::Shuffled { seed },
         None => Order::Sequential,
     };
     let start = args.start.get() - 1;
+    let variant = args.variant;
+    let Some(path) = &args.openings else {
+        if !variant.is_chess960() {
+            return Ok(None);
+        }
+        let most = schedule.openings().saturating_add(start).min(StartNumber::count(variant));
+        let book = Book::of_starts(Wanted { plies: None, most, order, variant });
+        let book = book.map_err(configuration)?;
+        let sequence = Sequence::new(book.openings().len(), Order::Sequential, start);
+        return Ok(Some((book, sequence)));
+    };
     let is_table = path.extension().is_some_and(|ending| ending == "bin");
     let wanted = Wanted {
         plies: args.plies.map(Ply),
         most: if is_table { schedule.openings().saturating_add(start) } else { usize::MAX },
         order,
+        variant,
     };
     let book = Book::read(path, wanted).map_err(configuration)?;
     if let Some(engine) = engines.iter().find(|engine| engine.subset == UciSubset::Rule79) {

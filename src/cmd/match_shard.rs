@@ -111,6 +111,7 @@ fn settings(
     let all = [
         ("gate4k", format!("{} {}", env!("CARGO_PKG_VERSION"), sum_of(&program)?)),
         ("openings", book.unwrap_or("none").to_owned()),
+        ("variant", format!("{:?}", args.variant)),
         ("shuffle", format!("{:?}", args.shuffle)),
         ("start", args.start.to_string()),
         ("plies", format!("{:?}", args.plies)),

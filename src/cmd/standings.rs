@@ -16,7 +16,7 @@ use crate::view::{standings, text};
 pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let stages = args.stage.clone().map_or(Stages::Last, Stages::Named);
     let (mut all, mut file) = (FieldBuilder::default(), FieldBuilder::default());
-    let (mut format, mut annulled, mut byes) = (None, Vec::new(), Vec::new());
+    let (mut format, mut annulled) = (None, Vec::new());
     let read = games::each(&args.files, &stages, |told, number| match told {
         Told::Game(game) => {
             if let Termination::Annulled(reason) = &game.record.ending.reason {
@@ -28,11 +28,10 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
         }
         Told::Stage(of) => {
             annulled.clear();
-            byes.clear();
             file = FieldBuilder::default();
             format = of;
         }
-        Told::Bye(bye) => byes.push(bye.clone()),
+        Told::Bye(player, bye) => file.add_bye(player, bye.round, bye.wins),
         Told::End => all.append(std::mem::take(&mut file)),
     });
     if let Err(exit) = read {
@@ -40,7 +39,6 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
     }
     let mut counted = {
         let mut field = all.finish();
-        byes.iter().for_each(|bye| field.give_bye(&bye.engine, bye.points()));
         if let Some(limit) = args.crash_limit {
             field.disqualify_after(limit.get());
         }

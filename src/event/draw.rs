@@ -56,7 +56,7 @@ fn tied(config: &Config, ledger: &Ledger, stage: &Stage, before: usize) -> Drawn
     else {
         return drawn;
     };
-    let field = state.field(config.crash_limit);
+    let field = state.field(config.stages.get(before).and_then(|stage| stage.crash_limit));
     let engine = |name: &String| field.indices().find(|one| field.engine(*one).name == *name);
     let order: Vec<_> = outcome
         .order

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use shakmaty::uci::UciMove;
-use shakmaty::{ByColor, Chess, Position};
+use shakmaty::{ByColor, Position};
 
 use super::config::Config;
 use super::journal::record::{GameFinished, GameStarted, Ply, Record};
@@ -12,7 +12,6 @@ use super::journal::{self, JournalError};
 use super::journal_games::{self, Struck};
 use super::recorder::ply_record;
 use crate::game::pgn::{self, Header, Style};
-use crate::model::game::opening::Opening;
 use crate::model::game::record::GameRecord;
 
 /// Hands on every finished game as PGN, in the order in which they ended.
@@ -64,9 +63,9 @@ pub(super) fn one(
     game: &GameFinished,
     elo: ByColor<Option<i32>>,
 ) -> Option<String> {
-    let opening = journal_games::moves(&started.opening)?;
-    let mut position = Chess::default();
-    for one in &opening {
+    let opening = journal_games::opening(started.start.as_deref(), &started.opening)?;
+    let mut position = opening.start();
+    for one in opening.moves() {
         position.play_unchecked(*one);
     }
     let mut pvs = Vec::new();
@@ -82,7 +81,7 @@ pub(super) fn one(
         position.play_unchecked(played);
     }
     let record = GameRecord {
-        opening: Opening::of_moves(opening).named(started.opening_names.clone()),
+        opening: opening.named(started.opening_names.clone()),
         plies: records,
         pvs,
         ending: game.ending(),

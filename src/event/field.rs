@@ -98,8 +98,15 @@ pub struct Field {
     /// Games by engine, as indices into `games`; annulled ones are not here.
     by_engine: Vec<Vec<u32>>,
     disqualified: Vec<bool>,
-    /// Points of byes by engine.
-    byes: Vec<HalfPoints>,
+    byes: Vec<ByeOf>,
+}
+
+/// An engine's round without a game, which counts as so many won ones.
+#[derive(Clone, Copy, Debug)]
+struct ByeOf {
+    engine: EngineIx,
+    round: u32,
+    wins: u32,
 }
 
 impl Field {
@@ -144,15 +151,14 @@ impl Field {
     /// The points of an engine.
     #[must_use]
     pub fn points(&self, engine: EngineIx) -> HalfPoints {
-        self.of(engine).map(|seen| seen.points).fold(self.byes[engine.at()], |sum, one| sum + one)
+        let byes = self.byes(engine).map(|(_, wins)| HalfPoints(wins.saturating_mul(2)));
+        self.of(engine).map(|seen| seen.points).chain(byes).sum()
     }
 
-    /// Gives an engine points for a bye; nothing where it has no game.
-    pub fn give_bye(&mut self, name: &str, points: HalfPoints) {
-        if let Some(engine) = self.indices().find(|engine| self.engine(*engine).name == name) {
-            let byes = &mut self.byes[engine.at()];
-            *byes += points;
-        }
+    /// The rounds in which an engine had a bye, each with the games that count as won.
+    pub fn byes(&self, engine: EngineIx) -> impl Iterator<Item = (u32, u32)> {
+        let own = self.byes.iter().filter(move |bye| bye.engine == engine);
+        own.map(|bye| (bye.round, bye.wins))
     }
 
     /// How often an engine crashed, over all games, annulled ones too.
@@ -195,6 +201,7 @@ pub struct FieldBuilder {
     names: HashMap<String, EngineIx>,
     engines: Vec<Player>,
     games: Vec<Sourced>,
+    byes: Vec<ByeOf>,
 }
 
 /// A game and the number of the file it came from.
@@ -224,6 +231,17 @@ impl FieldBuilder {
         self.games.push(Sourced { source, game });
     }
 
+    /// Takes in a bye, which counts as so many won games. An engine that has nothing but byes has a row, too.
+    pub fn add_bye(&mut self, engine: &Player, round: u32, wins: u32) {
+        let engine = self.engine(engine);
+        self.byes.push(ByeOf { engine, round, wins });
+    }
+
+    /// Forgets the byes of all rounds after one.
+    pub fn remove_byes_after(&mut self, round: u32) {
+        self.byes.retain(|bye| bye.round <= round);
+    }
+
     /// Lets the game of a place count for nothing.
     pub fn annul(&mut self, at: RoundGame) {
         for Sourced { game, .. } in self.games.iter_mut().filter(|one| one.game.at == Some(at)) {
@@ -245,6 +263,7 @@ impl FieldBuilder {
         self.events.extend(other.events);
         let place: Vec<EngineIx> = other.engines.iter().map(|engine| self.engine(engine)).collect();
         self.games.extend(other.games.into_iter().map(|sourced| sourced.seated(&place)));
+        self.byes.extend(other.byes.into_iter().map(|bye| bye.seated(&place)));
     }
 
     fn engine(&mut self, engine: &Player) -> EngineIx {
@@ -323,7 +342,7 @@ impl FieldBuilder {
         Field {
             events: self.events,
             disqualified: vec![false; engines.len()],
-            byes: vec![HalfPoints::ZERO; engines.len()],
+            byes: self.byes.into_iter().map(|bye| bye.seated(&place)).collect(),
             engines,
             games,
             by_engine,
@@ -336,6 +355,13 @@ fn repeating(games: &[Sourced]) -> BTreeSet<u32> {
     let mut met = HashSet::new();
     let finished = games.iter().filter(|one| one.game.result != GameResult::Unfinished);
     finished.filter(|one| !met.insert((one.source, one.game.at))).map(|one| one.source).collect()
+}
+
+impl ByeOf {
+    /// The same with its engine elsewhere.
+    fn seated(self, place: &[EngineIx]) -> ByeOf {
+        ByeOf { engine: place[self.engine.at()], ..self }
+    }
 }
 
 impl Sourced {
@@ -392,6 +418,26 @@ pub(crate) mod tests {
         );
         assert_eq!(field.of(find(&field, "c")).count(), 1);
         assert_eq!(field.engine(EngineIx::of(0)).name, "a");
+    }
+
+    #[test]
+    fn an_engine_whose_only_round_was_a_bye_has_a_row() {
+        let player = |name: &str| Player { name: name.to_owned(), rating: Some(2500) };
+        let mut builder = FieldBuilder::default();
+        builder.add(&listed("b", "c", GameResult::Draw, ""), 0);
+        builder.add_bye(&player("a"), 1, 2);
+        builder.add_bye(&player("c"), 2, 1);
+        let mut both = FieldBuilder::default();
+        both.add(&listed("x", "y", GameResult::Draw, ""), 0);
+        both.append(builder.clone());
+        for field in [builder.clone().finish(), both.finish()] {
+            let a = find(&field, "a");
+            assert_eq!((field.points(a), field.engine(a).rating), (HalfPoints(4), Some(2500)));
+            assert_eq!(field.points(find(&field, "c")), HalfPoints(3));
+            assert_eq!(field.byes(a).collect::<Vec<_>>(), [(1, 2)]);
+        }
+        builder.remove_byes_after(1);
+        assert_eq!(builder.finish().byes.len(), 1);
     }
 
     #[test]

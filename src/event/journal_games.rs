@@ -3,41 +3,47 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
-use shakmaty::{Chess, Move, Position};
+use shakmaty::{CastlingMode, Chess, Move, Position};
 
 use super::journal::record::{Annulled, GameFinished, Record, StageStarted, Then};
 use super::journal::{self, JournalError};
-use crate::model::game::listed::{ListedGame, Player};
+use crate::model::game::listed::ListedGame;
 use crate::model::game::opening::Opening;
 use crate::model::game::record::GameRecord;
 
-/// The moves of a text in UCI's words, from the start position; none where one is not legal.
+/// The moves of a text in UCI's words, from the classical position or from one of Chess960; none where one is not legal.
 #[must_use]
-pub fn moves(text: &str) -> Option<Vec<Move>> {
-    let mut position = Chess::default();
-    text.split_ascii_whitespace()
+pub fn opening(start: Option<&str>, moves: &str) -> Option<Opening> {
+    let start = match start {
+        Some(fen) => fen.parse::<Fen>().ok()?.into_position(CastlingMode::Chess960).ok()?,
+        None => Chess::default(),
+    };
+    let mut position: Chess = start.clone();
+    let moves: Option<Vec<Move>> = moves
+        .split_ascii_whitespace()
         .map(|word| {
             let one = word.parse::<UciMove>().ok()?.to_move(&position).ok()?;
             position.play_unchecked(one);
             Some(one)
         })
-        .collect()
+        .collect();
+    Some(Opening::new(start, moves?))
 }
 
 /// A finished game of a stage; none where its moves are not legal.
 #[must_use]
 pub fn listed(event: &str, stage: &StageStarted, game: &GameFinished) -> Option<ListedGame> {
-    let mut book = moves(&game.moves)?;
+    let all = opening(game.start.as_deref(), &game.moves)?;
+    let mut book = all.moves().to_vec();
     let played = book.split_off(game.book.min(book.len()));
-    let player =
-        |name: &String| Player { name: name.clone(), rating: stage.ratings.get(name).copied() };
     Some(ListedGame {
         event: format!("{event}: {}", stage.name),
-        white: player(&game.white),
-        black: player(&game.black),
+        white: stage.player(&game.white),
+        black: stage.player(&game.black),
         round: Some(game.place()),
-        record: GameRecord::of_moves(Opening::of_moves(book), played, game.ending()),
+        record: GameRecord::of_moves(Opening::new(all.start(), book), played, game.ending()),
     })
 }
 
@@ -135,6 +141,7 @@ pub(crate) mod tests {
             details: String::new(),
             reason: Termination::Mate,
             by_rule: None,
+            start: None,
             moves: moves.into(),
             book: 1,
             unanswered: None,
@@ -153,6 +160,7 @@ pub(crate) mod tests {
             white: game.white.clone(),
             black: game.black.clone(),
             attempt: 1,
+            start: None,
             opening: String::new(),
             opening_names: None,
             time_control: String::new(),
@@ -179,7 +187,7 @@ pub(crate) mod tests {
         assert_eq!((listed.round, listed.record.opening.moves().len()), (Some(at), 1));
         assert_eq!(listed.record.ending.crashed(), Some(Color::White));
         assert_eq!(listed.record.positions().count(), 3);
-        assert!(moves("e2e4 e2e4").is_none());
+        assert!(opening(None, "e2e4 e2e4").is_none());
     }
 
     #[test]

@@ -9,8 +9,8 @@ use std::num::NonZeroU32;
 use super::field::{Field, FieldBuilder, Game};
 use super::format::{Past, Played};
 use super::journal::record::{
-    Annulled, Bye, Decision, Fix, GameFinished, GameStarted, Header, History, Interrupted, Ply,
-    Receipt, Record, StageFinished, StageStarted, Then, Update,
+    Annulled, Decision, Fix, GameFinished, GameStarted, Header, History, Interrupted, Ply, Receipt,
+    Record, StageFinished, StageStarted, Then, Update,
 };
 use super::journal_games;
 use super::schedule::Seat;
@@ -53,7 +53,6 @@ pub struct StageState {
     games: FieldBuilder,
     /// The same as formats see them.
     past: Past,
-    byes: Vec<Bye>,
     /// Ties that were decided.
     pub decisions: Vec<Decision>,
     /// Its outcome.
@@ -69,7 +68,6 @@ impl StageState {
             started,
             games: FieldBuilder::default(),
             past,
-            byes: Vec::new(),
             decisions: Vec::new(),
             outcome: None,
         }
@@ -145,7 +143,6 @@ impl StageState {
     #[must_use]
     pub fn field(&self, crash_limit: Option<NonZeroU32>) -> Field {
         let mut field = self.games.clone().finish();
-        self.byes.iter().for_each(|bye| field.give_bye(&bye.engine, bye.points()));
         if let Some(limit) = crash_limit {
             field.disqualify_after(limit.get());
         }
@@ -198,7 +195,7 @@ impl Ledger {
                 if !stage.past.byes.insert((stage.seat(&bye.engine), bye.round)) {
                     return Err(format!("{} has a second bye in round {}", bye.engine, bye.round));
                 }
-                stage.byes.push(bye);
+                stage.games.add_bye(&stage.started.player(&bye.engine), bye.round, bye.wins);
             }
             Record::Ply(ply) => {
                 let game = self.open.get_mut(&ply.id).ok_or_else(|| not_open(&ply.id))?;
@@ -300,7 +297,7 @@ impl Ledger {
             // The byes of later rounds followed from its result.
             let round = annulled.place().round;
             stage.past.byes.retain(|(_, of)| *of <= round);
-            stage.byes.retain(|bye| bye.round <= round);
+            stage.games.remove_byes_after(round);
         }
         if !stage.strike(annulled.place(), annulled.then) && open.is_none() {
             return Err(format!("{} is annulled and was never played", annulled.id));

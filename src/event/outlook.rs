@@ -1,7 +1,6 @@
 //! The games that an event will play, before it begins: engines, rounds, games, openings and hours of each stage.
 
 use std::num::NonZeroU32;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use super::config::Config;
@@ -28,8 +27,8 @@ pub struct StageOutlook {
     pub is_played_on: bool,
     /// Whether it is played only if places are tied; its numbers are those of the fewest engines.
     pub is_conditional: bool,
-    /// The openings that its book must hold, and the book.
-    pub openings: Option<(usize, PathBuf)>,
+    /// The openings that its book must hold.
+    pub openings: usize,
     /// How long it takes if each game has [`LONG_GAME`] moves and uses all its time.
     pub longest: Duration,
 }
@@ -47,7 +46,6 @@ pub fn outlook(config: &Config) -> Vec<StageOutlook> {
         let engines = stage.seats;
         let games = stage.format.games(engines);
         let turns = u32::try_from(games.div_ceil(at_a_time)).unwrap_or(u32::MAX);
-        let needed = stage.openings();
         stages.push(StageOutlook {
             name: stage.name.clone(),
             engines,
@@ -55,7 +53,7 @@ pub fn outlook(config: &Config) -> Vec<StageOutlook> {
             games,
             is_played_on: stage.format.is_played_on(),
             is_conditional: stage.breaks_ties_of.is_some(),
-            openings: stage.book.clone().filter(|_| needed > 0).map(|book| (needed, book)),
+            openings: stage.openings(),
             longest: game.saturating_mul(turns),
         });
     }

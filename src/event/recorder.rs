@@ -37,11 +37,11 @@ fn from_clocks([white, black]: [u64; 2]) -> ByColor<Duration> {
     ByColor { white: Duration::from_micros(white), black: Duration::from_micros(black) }
 }
 
-/// Moves in UCI's words.
+/// Moves in UCI's words, with castling as it is told in the game.
 #[must_use]
-pub fn uci<'a>(moves: impl IntoIterator<Item = &'a Move>) -> String {
+pub fn uci<'a>(moves: impl IntoIterator<Item = &'a Move>, castling: CastlingMode) -> String {
     let words: Vec<String> =
-        moves.into_iter().map(|one| one.to_uci(CastlingMode::Standard).to_string()).collect();
+        moves.into_iter().map(|one| one.to_uci(castling).to_string()).collect();
     words.join(" ")
 }
 
@@ -53,7 +53,7 @@ pub fn ply(id: &str, told: &MovePlayed) -> Ply {
     Ply {
         id: id.to_owned(),
         number: *number,
-        uci: uci([&ply.played]),
+        uci: uci([&ply.played], told.before.castles().mode()),
         used: micros(ply.used()),
         clocks: clocks(*both),
         eval: info.score.map(|score| score.for_white(told.mover).value()),
@@ -74,7 +74,7 @@ pub fn finished(started: &GameStarted, finished: &Finished, before: Duration) ->
     let record = &finished.record;
     let moves = record.opening.moves().iter().chain(record.plies.iter().map(|ply| &ply.played));
     GameFinished {
-        moves: uci(moves),
+        moves: uci(moves, record.opening.castling()),
         book: record.opening.moves().len(),
         unanswered: record
             .unanswered
@@ -98,6 +98,7 @@ fn ended(started: &GameStarted, ending: &Ending) -> GameFinished {
         details: ending.details(),
         reason: ending.reason.clone(),
         by_rule: None,
+        start: started.start.clone(),
         moves: String::new(),
         book: 0,
         unanswered: None,
@@ -126,11 +127,12 @@ impl Broken {
     /// Says which move is not legal.
     pub fn replay(game: &OpenGame, config: &Config) -> Result<Broken, String> {
         let id = &game.started.id;
-        let opening = journal_games::moves(&game.started.opening)
+        let started = &game.started;
+        let opening = journal_games::opening(started.start.as_deref(), &started.opening)
             .ok_or_else(|| format!("the opening of {id} is not legal"))?;
-        let mut referee = Referee::new(shakmaty::Chess::default(), config.material);
+        let mut referee = Referee::new(opening.start(), config.material);
         let mut ending = None;
-        for one in &opening {
+        for one in opening.moves() {
             ending = referee.play(*one);
         }
         let mut evals = ByColor { white: None, black: None };
@@ -152,13 +154,13 @@ impl Broken {
         Ok(Broken {
             moment: Moment {
                 position: referee.position().clone(),
-                plies: opening.len() + plies.len(),
+                plies: opening.moves().len() + plies.len(),
                 evals,
                 clocks: from_clocks(last),
                 moved,
             },
             ending,
-            opening: Opening::of_moves(opening),
+            opening,
             plies,
         })
     }
@@ -192,7 +194,7 @@ impl Broken {
         let moves = self.opening.moves().iter().chain(self.plies.iter().map(|ply| &ply.played));
         GameFinished {
             by_rule: rule.map(str::to_owned),
-            moves: uci(moves),
+            moves: uci(moves, self.opening.castling()),
             book: self.opening.moves().len(),
             lasted: micros(self.played_for()),
             ..ended(started, ending)

@@ -16,6 +16,7 @@ use super::standings::{Place, Standings, TieOfTwo};
 use super::tiebreak::Chain;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::points::HalfPoints;
+use crate::model::game::variant::Variant;
 
 /// What is played.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +93,10 @@ pub struct Stage {
     pub book: Option<PathBuf>,
     /// How these are handed out.
     pub policy: BookPolicy,
+    /// From which kind of positions its games begin.
+    pub variant: Variant,
+    /// In Chess960 without a book: the lot by which start positions are drawn.
+    pub start_seed: Option<u64>,
     /// Who sits where.
     pub draw: Draw,
     /// The places of earlier stages, by their numbers, that play in it; nothing where all do who went on from the one
@@ -110,6 +115,9 @@ pub struct Stage {
     pub promote: usize,
     /// Whether engines may be updated before it.
     pub updates: Updates,
+    /// Season 17's rule: crashes after which an engine is disqualified and its games are annulled. None where crashes
+    /// are losses, as in 4k events (rule 6.2).
+    pub crash_limit: Option<NonZeroU32>,
 }
 
 /// An order that may leave engines tied: each group is one place.
@@ -127,6 +135,18 @@ impl Stage {
                 (doubles.get() - bookless) as usize
             }
         }
+    }
+
+    /// Which opening of a book of so many a game has; those beyond its end come again, in a bracket those of the match.
+    #[must_use]
+    pub fn opening(&self, seats: usize, due: &Due, there: usize) -> Option<usize> {
+        let index = due.opening?;
+        let again = || match &self.format {
+            Format::Of(format::Format::Knockout(knockout)) => knockout.again(seats, due.at),
+            _ => None,
+        };
+        let index = if index.0 < there { index } else { again().unwrap_or(index) };
+        index.0.checked_rem(there)
     }
 
     /// What comes after the past of so many seats. After a tied match of pairs it is the next pair.
@@ -329,6 +349,8 @@ mod tests {
             format,
             book: None,
             policy: BookPolicy::None,
+            variant: Variant::Standard,
+            start_seed: None,
             draw: Draw::Seeds,
             from: Vec::new(),
             breaks_ties_of: None,
@@ -337,6 +359,7 @@ mod tests {
             chain: Chain::named("4k").unwrap(),
             promote: 2,
             updates: Updates::Forbidden,
+            crash_limit: None,
         }
     }
 
@@ -380,6 +403,34 @@ mod tests {
         assert_eq!(due(pairs(1), &["1-0", "1-0", "1/2-1/2"]), ["4.1"]);
         assert_eq!(due(pairs(1), &["1-0", "1-0", "1/2-1/2", "1/2-1/2"]), ["5.1", "6.1"]);
         assert_eq!(due(pairs(1), &["1-0", "1-0", "1/2-1/2", "0-1"]), [""; 0]);
+    }
+
+    /// Four engines, matches of one pair: openings 0 to 2, and behind them 3 to 5 for the first pairs beyond.
+    #[test]
+    fn beyond_the_books_end_a_match_of_a_bracket_has_its_own_openings_again() {
+        let knockout = format::knockout::Knockout {
+            draw: format::knockout::Draw::EqualDistance,
+            pairs: vec![NonZeroU32::MIN],
+            bronze: None,
+            early: true,
+            white_first: format::knockout::WhiteFirst::Lower,
+        };
+        let stage = stage(Format::Of(format::Format::Knockout(knockout)));
+        let mut past = Past::default();
+        for game in stage.due(4, &past) {
+            let Due { at, white, black, .. } = game;
+            let result = crate::model::game::result::GameResult::Draw;
+            past.add(format::Played { at, white, black, result });
+        }
+        let due = match &stage.format {
+            Format::Of(format) => format.next(4, &past),
+            _ => Next::Over(Vec::new()),
+        };
+        let Next::Play(due) = due else { panic!("both matches are level") };
+        let of = |there| due.iter().map(|due| stage.opening(4, due, there)).collect::<Vec<_>>();
+        assert_eq!(of(6), [Some(3), Some(3), Some(4), Some(4)]);
+        assert_eq!(of(4), [Some(3), Some(3), Some(1), Some(1)]);
+        assert_eq!(of(0), [None; 4]);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use shakmaty::Position;
 use shakmaty::uci::UciMove;
-use shakmaty::{Chess, Position};
 
 use super::config::Config;
 use super::draw;
@@ -112,7 +112,7 @@ pub fn verify(config: &Config) -> Result<Verified, JournalError> {
             _ => {}
         }
         if let Record::GameFinished(game) = &mut record
-            && journal_games::moves(&game.moves).is_none()
+            && journal_games::opening(game.start.as_deref(), &game.moves).is_none()
         {
             // That is told; its result counts all the same, so that the rest can be looked at.
             game.moves.clear();
@@ -210,7 +210,7 @@ fn check_opening(
     wrong: &mut impl FnMut(String),
 ) {
     let (Some(pairing), Some(state)) = (due, ledger.stages.get(started.stage)) else { return };
-    let (id, opening) = (&started.id, &started.opening);
+    let (id, opening) = (&started.id, &started.frozen_opening());
     if let Some(book) = &state.started.book {
         let drawn = pairing
             .opening
@@ -233,7 +233,9 @@ fn check_opening(
 fn check_clock(config: &Config, told: &mut Told, ply: &Ply, wrong: &mut impl FnMut(String)) {
     let TimeControl::Clock { increment, .. } = config.control else { return };
     let book = told.started.opening.split_whitespace().count();
-    let mover = (book + ply.number) % 2;
+    // A position of a book of Chess960 may be Black's.
+    let first = told.started.start.as_deref().and_then(|fen| fen.split(' ').nth(1));
+    let mover = (book + ply.number + usize::from(first == Some("b"))) % 2;
     let mut due = told.clocks;
     let increment = super::recorder::micros(increment);
     due[mover] = due[mover].saturating_sub(ply.used).saturating_add(increment);
@@ -259,7 +261,14 @@ fn check_game(config: &Config, told: &Told, game: &GameFinished, wrong: &mut imp
     if due != moves || book != game.book {
         wrong(format!("the moves of {id} are not those that were told one by one"));
     }
-    let mut referee = Referee::new(Chess::default(), config.material);
+    if told.started.start != game.start {
+        wrong(format!("{id} ended from another start position than it began with"));
+    }
+    let Some(start) = journal_games::opening(game.start.as_deref(), "") else {
+        wrong(format!("the start position of {id} is none"));
+        return;
+    };
+    let mut referee = Referee::new(start.start(), config.material);
     let mut ending = None;
     for (number, word) in moves.iter().enumerate() {
         if ending.is_some() {
@@ -325,7 +334,7 @@ fn check_stage(
         return;
     };
     let stage: &Stage = stage;
-    let field = state.field(config.crash_limit);
+    let field = state.field(stage.crash_limit);
     let seats = &state.started.seats;
     if seats.len() < 2 {
         // All others were disqualified before it, or no place was tied.
@@ -343,7 +352,7 @@ fn check_stage(
     if stage.promoted(&standings, &ranking) != outcome.promoted {
         wrong(format!("{} promotes others than its first", stage.name));
     }
-    if config.crash_limit.is_some() {
+    if stage.crash_limit.is_some() {
         return;
     }
     match stage.next(seats.len(), state.past()) {

@@ -2,17 +2,16 @@
 //! only where that does not decide.
 
 use shakmaty::uci::UciMove;
-use shakmaty::{
-    Bitboard, CastlingMode, CastlingSide, Chess, Move, Position, Role, Square, attacks,
-};
+use shakmaty::{Bitboard, CastlingSide, Chess, Move, Position, Role, Square, attacks};
 
-/// The legal move that UCI writes like this. Castling is the king's move of two squares.
+/// The legal move that UCI writes like this. Castling is the king's move of two squares, and in Chess960 that of the king
+/// to his own rook.
 #[must_use]
 pub fn find(position: &Chess, said: UciMove) -> Option<Move> {
     let UciMove::Normal { from, to, promotion } = said else { return None };
     let board = position.board();
     let piece = board.piece_at(from).filter(|piece| piece.color == position.turn())?;
-    let is_said = |one: &Move| one.to_uci(CastlingMode::Standard) == said;
+    let is_said = |one: &Move| one.to_uci(position.castles().mode()) == said;
     // A step of the king, and a move of a piece that nothing can hold, are judged by where they lead.
     let simple = match piece.role {
         Role::King => king_may_step(position, from, to),
@@ -70,6 +69,8 @@ fn holdable(position: &Chess) -> Bitboard {
 mod tests {
     use super::*;
     use crate::game::random_positions::random_positions;
+    use crate::game::start_positions::StartNumber;
+    use shakmaty::CastlingMode;
     use shakmaty::fen::Fen;
 
     fn start(fen: &str) -> Chess {
@@ -93,6 +94,37 @@ mod tests {
             assert_eq!(found.len(), expected, "{:?}", position);
             assert!(found.iter().all(|one| legal.contains(one)), "{:?}", position);
         }
+    }
+
+    /// Games of random moves from start positions of Chess960 and of its double.
+    #[test]
+    fn exactly_the_legal_moves_of_chess960_are_found() {
+        let mut lot = 7u64;
+        let mut castled = 0;
+        for number in (0..960).step_by(97) {
+            let start = format!("{number}:{}", (number * 11 + 5) % 960);
+            let start: StartNumber = start.parse().unwrap();
+            let mut position = start.position().unwrap();
+            for _ in 0..60 {
+                let legal = position.legal_moves();
+                for from in Square::ALL {
+                    for to in Square::ALL {
+                        let said = UciMove::Normal { from, to, promotion: None };
+                        let expected =
+                            legal.iter().find(|one| one.to_uci(CastlingMode::Chess960) == said);
+                        assert_eq!(find(&position, said).as_ref(), expected, "{position:?} {said}");
+                    }
+                }
+                lot = lot.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                // The king castles where he can.
+                let castling = legal.iter().find(|one| one.is_castle());
+                let any = (lot >> 33) as usize % legal.len().max(1);
+                let Some(one) = castling.or(legal.get(any)) else { break };
+                castled += usize::from(one.is_castle());
+                position.play_unchecked(*one);
+            }
+        }
+        assert!(castled > 5, "{castled}");
     }
 
     #[test]

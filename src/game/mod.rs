@@ -16,4 +16,5 @@ pub mod play;
 #[cfg(test)]
 mod random_positions;
 mod san;
+pub mod start_positions;
 pub mod tables;

@@ -7,7 +7,7 @@ use std::fmt::{self, Write};
 use std::time::Duration;
 
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Chess, Color, Move, Position, Role};
+use shakmaty::{Chess, Color, Move, Position, Role};
 
 use super::go::millis;
 use super::san;
@@ -185,12 +185,12 @@ impl Movetext<'_> {
 
     /// The expected line in SAN, as far as it is legal; `played` is the move that was just written.
     fn pv(&mut self, played: Move, before: Chess, pv: &[u8]) {
-        let mut position = before;
+        let (mode, mut position) = (before.castles().mode(), before);
         let words = pv.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
         for (index, word) in words.enumerate() {
             let Ok(uci) = UciMove::from_ascii(word) else { break };
             // Mostly it begins with what was played, which was found legal and written already.
-            if index == 0 && uci == played.to_uci(CastlingMode::Standard) {
+            if index == 0 && uci == played.to_uci(mode) {
                 self.out.push_str(&self.san);
                 position = self.position.clone();
                 continue;

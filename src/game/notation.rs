@@ -2,7 +2,7 @@
 
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Chess, EnPassantMode, Move};
+use shakmaty::{Chess, EnPassantMode, Move, Position};
 
 use super::san;
 
@@ -39,9 +39,10 @@ pub fn line(from: &Chess, words: &str) -> Vec<LineMove> {
         else {
             break;
         };
+        let uci = one.to_uci(position.castles().mode()).to_string();
         let mut san = String::new();
         san::push_and_play(&mut san, &mut position, one);
-        found.push(LineMove { uci: one.to_uci(CastlingMode::Standard).to_string(), san });
+        found.push(LineMove { uci, san });
     }
     found
 }

@@ -89,6 +89,7 @@ fn write_tags(out: &mut String, header: &Header, record: &GameRecord) -> fmt::Re
         ("Termination", record.ending.termination().map(str::to_owned)),
         ("TerminationDetails", Some(record.ending.details())),
         ("TimeControl", time(Color::White).filter(|_| same)),
+        ("Variant", record.opening.castling().is_chess960().then(|| "Chess960".to_owned())),
         ("Variation", names.variation),
         ("WhiteElo", elo(Color::White)),
         ("WhiteTimeControl", time(Color::White).filter(|_| !same)),
@@ -150,6 +151,7 @@ mod tests {
     use crate::model::game::record::SearchInfo;
     use crate::model::game::record::Stamp;
     use crate::model::game::score::Score;
+    use crate::model::game::variant::Variant;
     use shakmaty::uci::UciMove;
     use shakmaty::{CastlingMode, Position};
 
@@ -210,7 +212,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let name = if line.contains('/') { "b.epd" } else { "b.txt" };
         std::fs::write(dir.path().join(name), line).unwrap();
-        let wanted = Wanted { plies: None, most: 1, order: Order::Sequential };
+        let wanted =
+            Wanted { plies: None, most: 1, order: Order::Sequential, variant: Variant::Standard };
         let book = Book::read(&dir.path().join(name), wanted).unwrap();
         book.openings()[0].clone()
     }

@@ -4,6 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use shakmaty::CastlingMode;
+
+use super::chess960::{Offer, Switch};
 use super::heartbeat::{Heartbeat, Moment};
 use super::spec::UciSubset;
 use crate::engine::info::InfoLine;
@@ -147,6 +150,8 @@ pub(super) struct Seat<'a> {
     pv: Vec<u8>,
     /// The first move in this game that it said without being asked for one; taken by whoever tells of it.
     pub(super) unasked: Option<String>,
+    /// How castling is told in the game that comes.
+    pub(super) castling: CastlingMode,
     /// How long the last start took; taken by whoever tells of it.
     pub(super) started_in: Option<Duration>,
     pub(super) remains: Option<Remains>,
@@ -155,6 +160,7 @@ pub(super) struct Seat<'a> {
 struct Live {
     wire: Wire<NoRecord>,
     process: Box<dyn EngineProcess>,
+    switch: Switch,
 }
 
 impl<'a> Seat<'a> {
@@ -175,6 +181,7 @@ impl<'a> Seat<'a> {
             info: SearchInfo::default(),
             pv: Vec::with_capacity(512),
             unasked: None,
+            castling: CastlingMode::Standard,
             started_in: None,
             remains: None,
         }
@@ -227,7 +234,7 @@ impl<'a> Seat<'a> {
         let (process, pipes) = process::start(&self.engine.start)?;
         let wire = Wire::new(pipes, self.stop.clone(), NoRecord)
             .map_err(|why| Lost::Host(format!("the pipes to it cannot be used: {why}")))?;
-        self.live = Some(Live { wire, process });
+        self.live = Some(Live { wire, process, switch: Switch::of(std::iter::empty()) });
         let mut announced = Vec::new();
         let greeting: String = self
             .engine
@@ -241,6 +248,9 @@ impl<'a> Seat<'a> {
                 announced.push(option);
             }
         })?;
+        if let Some(live) = &mut self.live {
+            live.switch = Switch::of(announced.iter().map(|option| option.name.as_str()));
+        }
         let mut text = String::new();
         for (name, value) in &self.engine.options {
             // As it announced it: some engines compare letter by letter.
@@ -265,6 +275,12 @@ impl<'a> Seat<'a> {
             live.process.is_up();
         }
         Ok(())
+    }
+
+    /// Starts it and looks whether it offers Chess960; none where it does not start.
+    pub(super) fn offers_chess960(&mut self) -> Option<Offer> {
+        self.try_start(Instant::now() + self.bounds.startup).ok()?;
+        self.live.as_ref().map(|live| live.switch.offer())
     }
 
     /// Sends and waits for a line; a failure here is one of starting.
@@ -414,8 +430,8 @@ impl Seat<'_> {
             }
             let deadline = Instant::now() + self.bounds.ready;
             let Some(live) = &mut self.live else { break };
-            let text = b"ucinewgame\nisready\n";
-            match converse(&mut live.wire, text, b"readyok", deadline, |_| {}) {
+            let text = live.switch.line(self.castling)? + "ucinewgame\nisready\n";
+            match converse(&mut live.wire, text.as_bytes(), b"readyok", deadline, |_| {}) {
                 Ok(()) => return Ok(()),
                 // One that ended between games is started again; one that ends at every start is not.
                 Err(Silence::Gone) if attempt == 0 => self.kill(),

@@ -4,7 +4,7 @@
 use std::time::{Duration, SystemTime};
 
 use serde::{Serialize, Serializer};
-use shakmaty::{ByColor, CastlingMode, Chess, Color};
+use shakmaty::{ByColor, CastlingMode, Chess, Color, Position};
 
 use super::engine::Remains;
 use super::schedule::Pairing;
@@ -178,7 +178,7 @@ impl Serialize for MovePlayed {
             san,
             fen: notation::fen(&after),
             clocks: Both::of(self.clocks.map(whole_micros)),
-            ply: MoveView(&self.ply),
+            ply: MoveView(&self.ply, self.before.castles().mode()),
             seldepth: info.seldepth,
             nodes: info.nodes,
             speed: info.speed,
@@ -214,7 +214,8 @@ impl Serialize for Finished {
                 .as_ref()
                 .map(|left| RemainsView { exit: left.exit, stderr: &left.stderr })
         };
-        let uci = |one: &shakmaty::Move| one.to_uci(CastlingMode::Standard).to_string();
+        let castling = record.opening.castling();
+        let uci = |one: &shakmaty::Move| one.to_uci(castling).to_string();
         FinishedView {
             pairing: self.pairing,
             result: record.ending.result,
@@ -224,7 +225,7 @@ impl Serialize for Finished {
             lasted: self.lasted,
             fen: record.opening.fen(),
             opening: record.opening.moves().iter().map(uci).collect(),
-            moves: record.plies.iter().map(MoveView).collect(),
+            moves: record.plies.iter().map(|ply| MoveView(ply, castling)).collect(),
             unanswered: record.unanswered.map(UnansweredView),
             remains: Both { white: remains(Color::White), black: remains(Color::Black) },
         }
@@ -270,7 +271,7 @@ struct RemainsView<'a> {
 }
 
 /// A move with both its stamps, so that every loss on time can be proved.
-struct MoveView<'a>(&'a PlyRecord);
+struct MoveView<'a>(&'a PlyRecord, CastlingMode);
 
 impl Serialize for MoveView<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -291,7 +292,7 @@ impl Serialize for MoveView<'_> {
         }
         let ply = self.0;
         View {
-            uci: ply.played.to_uci(CastlingMode::Standard).to_string(),
+            uci: ply.played.to_uci(self.1).to_string(),
             sent: ply.sent.0,
             heard: ply.heard.0,
             left: ply.left,

@@ -2,12 +2,14 @@
 //! happens goes to one listener as typed events.
 
 mod affinity;
+mod chess960;
 mod engine;
 pub mod events;
 mod heartbeat;
 pub mod in_order;
 pub mod live;
 mod match_;
+mod offers;
 pub mod schedule;
 pub mod score;
 pub mod spec;
@@ -20,6 +22,7 @@ use std::thread;
 pub use affinity::Affinity;
 pub use engine::{Bounds, Engine, Missing, Remains};
 pub use match_::{Games, Given, Match, Restart};
+pub use offers::without_chess960;
 
 use crate::engine::stop::{self, Stop};
 use crate::game::clock::Monotonic;

@@ -81,6 +81,7 @@ impl<'a> Worker<'a> {
         self.place(&pairing);
         let mut white = self.take_seat(pairing.white);
         let mut black = self.take_seat(pairing.black);
+        (white.castling, black.castling) = (given.opening.castling(), given.opening.castling());
         for (engine, seat) in std::mem::take(&mut self.seats) {
             self.end(engine, seat);
         }

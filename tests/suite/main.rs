@@ -19,6 +19,7 @@ mod arrows;
 mod batch;
 mod busy;
 mod changed;
+mod chess960;
 mod cli;
 mod debian_engines;
 mod dutch;
@@ -55,7 +56,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> impl Iterator<Item = Test> {
-    let modules: [fn() -> Vec<Test>; 34] = [
+    let modules: [fn() -> Vec<Test>; 35] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -82,6 +83,7 @@ fn all() -> impl Iterator<Item = Test> {
         formats::tests,
         referee::tests,
         changed::tests,
+        chess960::tests,
         cli::tests,
         release::tests,
         first_contact::tests,

@@ -499,6 +499,7 @@ mod memory {
                     details: "3-Fold repetition ".repeat(WORDS / 18),
                     reason: Termination::Threefold,
                     by_rule: None,
+                    start: None,
                     moves: moves.clone(),
                     book: 0,
                     unanswered: None,

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::time::Duration;
 
+use crate::event::conduct::books;
 use crate::event::config::Config;
 use crate::event::outlook::{LONG_GAME, outlook};
-use crate::game::openings::{Book, Order, Wanted};
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::counted;
@@ -21,7 +21,7 @@ pub(super) fn run(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit>
         counted(config.concurrency.get(), "game")
     )?;
     let (mut games, mut longest, mut exit) = (0, Duration::ZERO, Exit::Success);
-    for stage in outlook(config) {
+    for (stage, planned) in outlook(config).into_iter().zip(&config.stages) {
         let on = if stage.is_conditional {
             " or more, only if places are tied"
         } else if stage.is_played_on {
@@ -38,24 +38,25 @@ pub(super) fn run(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit>
             counted(usize::try_from(stage.games)?, "game"),
             hours(stage.longest)
         )?;
-        if let Some((needed, path)) = stage.openings {
-            let wanted = Wanted { plies: None, most: usize::MAX, order: Order::Sequential };
-            let read = Book::read(&path, wanted);
-            let read = read.and_then(|book| book.require_move_lists("a 4k entry").map(|()| book));
-            let there = match read {
-                Ok(book) if book.openings().len() >= needed => {
-                    format!("which holds {}", book.openings().len())
-                }
-                Ok(book) => {
-                    exit = Exit::Rejected;
-                    format!("which holds only {}", book.openings().len())
-                }
+        let needed = stage.openings;
+        if let Some(seed) = planned.start_seed {
+            let starts = counted(needed, "start position");
+            writeln!(out, "  {starts}, drawn by the lot of {seed}")?;
+        } else if let Some(path) = planned.book.as_ref().filter(|_| needed > 0) {
+            let there = match books::read(planned) {
+                Ok(book) => match book.map_or(0, |book| book.openings().len()) {
+                    there if there >= needed => format!("which holds {there}"),
+                    there => {
+                        exit = Exit::Rejected;
+                        format!("which holds only {there}")
+                    }
+                },
                 Err(error) => {
                     exit = Exit::Rejected;
                     format!("which cannot be used: {error}")
                 }
             };
-            writeln!(out, "  {} of {}, {there}", counted(needed, "opening"), shown(&path))?;
+            writeln!(out, "  {} of {}, {there}", counted(needed, "opening"), shown(path))?;
         }
         games += stage.games;
         longest += stage.longest;

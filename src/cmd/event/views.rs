@@ -43,7 +43,7 @@ fn tables(config: &Config, ledger: &Ledger) -> Vec<Standings> {
     let stages = config.stages.iter().zip(&ledger.stages).enumerate();
     stages
         .map(|(number, (stage, state))| {
-            let mut standings = stage.standings(&state.field(config.crash_limit));
+            let mut standings = stage.standings(&state.field(stage.crash_limit));
             standings.annulled = ledger.annulled_in(number);
             standings
         })
@@ -51,9 +51,9 @@ fn tables(config: &Config, ledger: &Ledger) -> Vec<Standings> {
 }
 
 /// How far a stage is, or what it waits for.
-fn underway(config: &Config, stage: &Stage, state: &StageState) -> String {
+fn underway(stage: &Stage, state: &StageState) -> String {
     let done = state.finished();
-    let standings = stage.standings(&state.field(config.crash_limit));
+    let standings = stage.standings(&state.field(stage.crash_limit));
     let out = standings.rows.iter().filter(|row| row.place == Place::Disqualified);
     let out = out.map(|row| row.engine.name.clone()).collect();
     // A match that is tied is planned as far as its next pair, a Swiss as far as its next round.
@@ -122,7 +122,7 @@ pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Ex
                     outcome.in_words(number + 1 == config.stages.len())
                 )?;
             }
-            None => writeln!(out, "{}: {}", stage.name, underway(config, stage, state))?,
+            None => writeln!(out, "{}: {}", stage.name, underway(stage, state))?,
         }
     }
     for game in ledger.open.values() {

@@ -210,8 +210,9 @@ impl Broadcast {
     #[must_use]
     pub fn table(&self, config: &Config, stage: usize) -> Option<Table> {
         let state = self.ledger.stages.get(stage)?;
-        let field = state.field(config.crash_limit);
-        let mut standings = config.stages.get(stage)?.standings(&field);
+        let of = config.stages.get(stage)?;
+        let field = state.field(of.crash_limit);
+        let mut standings = of.standings(&field);
         standings.annulled = self.ledger.annulled_in(stage);
         Some(Table { standings, places: field.games().iter().map(|game| game.at).collect() })
     }

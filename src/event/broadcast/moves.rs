@@ -33,11 +33,13 @@ impl Game {
     /// Its moves, the opening's first; they end before one that is not legal.
     #[must_use]
     pub fn moves(&self) -> Vec<ShownMove<'_>> {
-        let mut position = Chess::default();
-        let opening = journal_games::moves(&self.started.opening).unwrap_or_default();
-        let mut shown: Vec<ShownMove<'_>> = Vec::with_capacity(opening.len() + self.plies.len());
-        for one in opening {
-            shown.push(step(&mut position, one, None));
+        let start = self.started.start.as_deref();
+        let opening = journal_games::opening(start, &self.started.opening).unwrap_or_default();
+        let mut position = opening.start();
+        let length = opening.moves().len() + self.plies.len();
+        let mut shown: Vec<ShownMove<'_>> = Vec::with_capacity(length);
+        for one in opening.moves() {
+            shown.push(step(&mut position, *one, None));
         }
         for ply in &self.plies {
             let word = ply.uci.parse::<UciMove>().ok();
@@ -51,7 +53,7 @@ impl Game {
 fn step<'a>(position: &mut Chess, one: shakmaty::Move, ply: Option<&'a Ply>) -> ShownMove<'a> {
     let line = ply.map(|ply| notation::line(position, &ply.pv)).unwrap_or_default();
     let (side, number) = (position.turn(), position.fullmoves().get());
-    let uci = one.to_uci(shakmaty::CastlingMode::Standard).to_string();
+    let uci = one.to_uci(position.castles().mode()).to_string();
     let (san, after) = notation::played(position, one);
     *position = after;
     let (fen, quiet) = (notation::fen(position), position.halfmoves());

@@ -73,7 +73,7 @@ fn due(config: &Config, broadcast: &Broadcast, number: usize) -> Vec<(GameKey, S
     if state.outcome.is_some() {
         return Vec::new();
     }
-    let field = state.field(config.crash_limit);
+    let field = state.field(stage.crash_limit);
     let out: BTreeSet<String> = field
         .indices()
         .filter(|engine| field.is_disqualified(*engine))

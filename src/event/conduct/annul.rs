@@ -43,21 +43,18 @@ impl Conductor<'_> {
                 self.config.stages[stage].name
             )));
         }
-        let is_by_results =
-            matches!(&self.config.stages[stage].format, Format::Of(of) if of.is_by_results());
         let state = &self.ledger.stages[stage];
         let under_way = self.ledger.open.values().map(|game| game.started.place());
-        let later = state
-            .past()
-            .games
-            .keys()
-            .copied()
-            .chain(under_way)
-            .find(|other| other.round > at.round);
-        if let Some(later) = later.filter(|_| is_by_results) {
+        let later = state.past().games.keys().copied().chain(under_way).find(|later| {
+            match &self.config.stages[stage].format {
+                Format::Of(of) => of.follows(state.started.seats.len(), state.past(), *later, at),
+                Format::DoubleRoundRobins(_) | Format::Pairs(_) => false,
+            }
+        });
+        if let Some(later) = later {
             return Err(EventError::NotNow(format!(
-                "{id}: game {later} has begun, and its pairing followed from the results before; only games of the \
-                 last round, or match, can be annulled or played again"
+                "{id}: game {later} has begun, and its pairing followed from the result of this one; a game can be \
+                 annulled or played again until then"
             )));
         }
         // The journal takes nothing that could not follow from what it holds.

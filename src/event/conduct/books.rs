@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use shakmaty::{Chess, Position};
 
 use super::{Conductor, EventError};
-use crate::event::stage::Stage;
-use crate::game::openings::{Book, Order, Wanted};
+use crate::event::format;
+use crate::event::stage::{Format, Stage};
+use crate::game::openings::{Book, BookError, Order, Wanted};
 use crate::model::text::shown;
 use crate::model::words::counted;
 
@@ -53,30 +54,32 @@ impl Conductor<'_> {
             }
         }
         let there = book.openings().len();
-        if stage.format.is_played_on() && there == needed {
+        let (of, further) = match &stage.format {
+            Format::Of(format::Format::Knockout(knockout)) => {
+                ("all matches", knockout.matches(stage.seats))
+            }
+            _ => ("the match", 1),
+        };
+        if stage.format.is_played_on() && there < needed + further {
+            let (book, name) = (shown(book.path()), &stage.name);
+            let beyond = match there - needed {
+                0 => format!("no opening beyond the {needed} of {of}"),
+                more => format!("{} beyond the {needed} of {of}", counted(more, "opening")),
+            };
             self.audience.say(&format!(
-                "{}: {} holds no opening beyond the {needed} of the match, so a tie would be played on with these \
-                 again, and engines that always play the same moves would never end it; more openings behind \
-                 them help",
-                stage.name,
-                shown(book.path())
+                "{name}: {book} holds {beyond}, so a tie would be played on with the same ones again, and engines \
+                 that always play the same moves would never end it; more openings behind them help"
             ));
         }
     }
 
     pub(super) fn book(&self, stage: &Stage, number: usize) -> Result<Option<Book>, EventError> {
-        let Some(path) = stage.book.as_ref().filter(|_| stage.openings() > 0) else {
-            return Ok(None);
-        };
-        let is_table = path.extension().is_some_and(|ending| ending == "bin");
-        let most = if is_table { stage.openings() } else { usize::MAX };
-        let book = Book::read(path, Wanted { plies: None, most, order: Order::Sequential })?;
-        book.require_move_lists("a 4k entry")?;
+        let Some(book) = read(stage)? else { return Ok(None) };
         let frozen = self.ledger.stages.get(number).and_then(|state| state.started.book.as_ref());
         if let Some(frozen) = frozen.filter(|frozen| frozen.sha256 != book.sha256()) {
             return Err(EventError::BookChanged {
                 stage: stage.name.clone(),
-                path: path.clone(),
+                path: book.path().to_owned(),
                 before: frozen.sha256.clone(),
                 now: book.sha256().to_owned(),
             });
@@ -87,9 +90,36 @@ impl Conductor<'_> {
                 stage: stage.name.clone(),
                 needed: stage.openings(),
                 there,
-                path: path.clone(),
+                path: book.path().to_owned(),
             });
         }
         Ok(Some(book))
     }
+}
+
+/// Start positions behind those of a stage, for ties that are played on.
+const SPARE: usize = 500;
+
+/// A stage's openings; none where it needs none.
+///
+/// # Errors
+/// When they cannot be read, or not be told to entries.
+pub fn read(stage: &Stage) -> Result<Option<Book>, BookError> {
+    let (needed, variant) = (stage.openings(), stage.variant);
+    if needed == 0 {
+        return Ok(None);
+    }
+    let wanted = Wanted { plies: None, most: usize::MAX, order: Order::Sequential, variant };
+    if let Some(seed) = stage.start_seed {
+        let order = Order::Shuffled { seed };
+        return Book::of_starts(Wanted { order, most: needed + SPARE, ..wanted }).map(Some);
+    }
+    let Some(path) = &stage.book else { return Ok(None) };
+    let is_table = path.extension().is_some_and(|ending| ending == "bin");
+    let most = if is_table { needed } else { usize::MAX };
+    let book = Book::read(path, Wanted { most, ..wanted })?;
+    if !variant.is_chess960() {
+        book.require_move_lists("a 4k entry")?;
+    }
+    Ok(Some(book))
 }

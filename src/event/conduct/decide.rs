@@ -1,9 +1,11 @@
 //! What only the organisers can do: decide a tie, and take a fix of a crash.
 
 use super::{Conductor, EventError};
+use crate::event::draw::{self, Drawn};
 use crate::event::entrants::{Admission, Entrant, Judges, now};
 use crate::event::format::Next;
 use crate::event::journal::record::{Decision, Fix, Record};
+use crate::event::ledger::StageState;
 use crate::model::words::all;
 
 impl Conductor<'_> {
@@ -77,22 +79,27 @@ impl Conductor<'_> {
             );
             return Err(refused(what));
         }
-        let promoted = self.ledger.stages.iter().rev().find_map(|stage| stage.outcome.as_ref());
-        let is_last = self.config.stages.len() == self.ledger.stages.len()
-            && self.ledger.stages.last().is_some_and(|stage| stage.outcome.is_some());
-        let promotes = promoted.is_some_and(|outcome| outcome.promoted.iter().any(|n| n == entry));
-        if is_last || !promotes {
+        let plays = |stage: &&StageState| {
+            stage.outcome.is_none() && stage.started.seats.iter().any(|seat| seat == entry)
+        };
+        if let Some(stage) = self.ledger.stages.iter().find(plays) {
             return Err(refused(format!(
-                "{entry} has not been promoted to a stage that is to come"
+                "{entry} plays in {}, which is not over: a fix is taken between stages",
+                stage.started.name
             )));
         }
-        let plays = |game: &super::super::ledger::OpenGame| {
-            game.started.white == entry || game.started.black == entry
-        };
-        if let Some(game) = self.ledger.open.values().find(|game| plays(game)) {
+        // Stages beside each other promote to the same one: which of them ended last tells nothing.
+        let mut to_come = (self.ledger.stages.len()..)
+            .zip(self.config.stages.iter().skip(self.ledger.stages.len()));
+        let promotes = to_come.any(|(number, stage)| {
+            let Drawn { seats, through } = draw::drawn(self.config, &self.ledger, number);
+            let begins = stage.engines.iter().any(|name| name == entry)
+                || number == 0 && stage.engines.is_empty();
+            !begins && seats.iter().chain(&through).any(|name| name == entry)
+        });
+        if !promotes {
             return Err(refused(format!(
-                "{entry} is in the middle of {}; run the event and pause it, so that the game ends",
-                game.started.id
+                "{entry} has not been promoted to a stage that is to come"
             )));
         }
         let Some(before) = self.ledger.receipts.get(entry).map(|receipt| receipt.frozen.clone())

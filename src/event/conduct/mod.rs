@@ -1,7 +1,7 @@
 //! An event from its first gate to its last game, and from wherever its journal ends.
 
 mod annul;
-mod books;
+pub mod books;
 mod decide;
 mod error;
 mod play;
@@ -12,7 +12,6 @@ use std::sync::Arc;
 use super::config::Config;
 use super::draw::{self, Drawn};
 use super::entrants::{Admission, Entrant, Judges, now};
-use super::field::Field;
 use super::format::{self, Due, Next};
 use super::history;
 use super::interrupted::{self, Verdict};
@@ -34,8 +33,8 @@ use crate::model::entry_report::EntryReport;
 use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::model::words::{all, counted};
-use crate::runner::Engine;
 use crate::runner::events::Event;
+use crate::runner::{self, Bounds, Engine};
 pub use error::EventError;
 use play::{Batch, GoingOn, NotStarted};
 
@@ -122,6 +121,7 @@ pub fn run(
         Ok(engines) => engines,
         Err(outcome) => return Ok(outcome),
     };
+    conductor.chess960(&engines)?;
     let over = conductor.ledger.stages.iter().filter(|stage| stage.outcome.is_some()).count();
     for number in 0..config.stages.len() {
         let is_next = number == conductor.ledger.stages.len();
@@ -287,6 +287,23 @@ impl<'a> Conductor<'a> {
         })
     }
 
+    /// Refuses engines that do not offer Chess960, where a stage to come plays it. Each is started for it.
+    fn chess960(&self, engines: &[Arc<Engine>]) -> Result<(), EventError> {
+        let over = self.ledger.stages.iter().filter(|stage| stage.outcome.is_some()).count();
+        let mut to_come = self.config.stages.iter().skip(over);
+        let Some(stage) = to_come.find(|stage| stage.variant.is_chess960()) else { return Ok(()) };
+        let without = runner::without_chess960(engines, Bounds::default(), self.stop);
+        if without.is_empty() {
+            return Ok(());
+        }
+        let offers = if without.len() == 1 { "offers" } else { "offer" };
+        Err(EventError::NotNow(format!(
+            "{} {offers} no option UCI_Chess960, and cannot play {}, which is Chess960",
+            all(&without),
+            stage.name
+        )))
+    }
+
     /// The entries that may come with other files now: those that play in the next stage, where it allows that and has not begun.
     fn may_update(&self) -> Vec<String> {
         let number = self.ledger.stages.len();
@@ -341,7 +358,10 @@ impl<'a> Conductor<'a> {
                     .openings()
                     .iter()
                     .take(stage.openings())
-                    .map(|opening| uci(opening.moves()))
+                    .map(|one| {
+                        let moves = uci(one.moves(), one.castling());
+                        FrozenBook::opening(one.fen().as_deref(), &moves)
+                    })
                     .collect(),
             });
             let stage = number;
@@ -410,7 +430,7 @@ impl<'a> Conductor<'a> {
             let last = matches.into_iter().take(at_a_time).next_back();
             return due.into_iter().filter(|due| Some(due.at.round) <= last).collect();
         }
-        let limit = self.config.crash_limit.map_or(due.len(), |_| at_a_time);
+        let limit = stage.crash_limit.map_or(due.len(), |_| at_a_time);
         due.into_iter().take(limit).collect()
     }
 
@@ -437,10 +457,11 @@ impl<'a> Conductor<'a> {
 
     /// Who is disqualified by season 17's rule.
     fn out(&self, number: usize) -> BTreeSet<String> {
-        if self.config.crash_limit.is_none() {
+        let limit = self.config.stages.get(number).and_then(|stage| stage.crash_limit);
+        if limit.is_none() {
             return BTreeSet::new();
         }
-        let field = self.field(number);
+        let field = self.ledger.stages[number].field(limit);
         field
             .indices()
             .filter(|engine| field.is_disqualified(*engine))
@@ -448,12 +469,8 @@ impl<'a> Conductor<'a> {
             .collect()
     }
 
-    fn field(&self, number: usize) -> Field {
-        self.ledger.stages[number].field(self.config.crash_limit)
-    }
-
     fn standings(&self, stage: &Stage, number: usize) -> Standings {
-        let mut standings = stage.standings(&self.field(number));
+        let mut standings = stage.standings(&self.ledger.stages[number].field(stage.crash_limit));
         standings.annulled = self.ledger.annulled_in(number);
         standings
     }

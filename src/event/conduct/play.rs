@@ -174,7 +174,8 @@ impl Conductor<'_> {
             round: pairing.at.round,
             game: pairing.at.game,
             attempt,
-            opening: uci(opening.moves()),
+            start: opening.fen(),
+            opening: uci(opening.moves(), opening.castling()),
             opening_names: opening.names().cloned(),
             time_control: self.config.control.to_string(),
             sha256: [sum(&names[0]), sum(&names[1])],
@@ -296,8 +297,6 @@ impl Conductor<'_> {
 /// A game's opening; beyond the book's end its openings come again.
 fn opening(batch: &Batch<'_>, pairing: &Due) -> Opening {
     let openings = batch.book.map(Book::openings).unwrap_or_default();
-    match pairing.opening {
-        Some(index) if !openings.is_empty() => openings[index.0 % openings.len()].clone(),
-        _ => Opening::none(),
-    }
+    let index = batch.stage.opening(batch.seats.len(), pairing, openings.len());
+    index.and_then(|index| openings.get(index)).cloned().unwrap_or_default()
 }

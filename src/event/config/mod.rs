@@ -1,5 +1,6 @@
 //! `event.toml`: an event as its organisers write it. A mistake in it is shown at its line and column.
 
+mod frd;
 mod stages;
 mod template;
 
@@ -19,6 +20,7 @@ use crate::game::end::Material;
 use crate::judge::settings::{Files, memory_limit, size_limit};
 use crate::judge::waiver::{RawWaiver, Waiver};
 use crate::model::game::listed::RoundGame;
+use crate::model::game::variant::Variant;
 use crate::model::source_place::{Misplaced, Mistake};
 use crate::model::text::{sha256, shown};
 use crate::model::units::Bytes;
@@ -93,8 +95,6 @@ pub struct Config {
     pub draw_rule: Option<DrawRule>,
     /// Tables for interruptions (rule 6.1.4).
     pub syzygy: Vec<PathBuf>,
-    /// Season 17's crash rule; none for 4k events (rule 6.2).
-    pub crash_limit: Option<NonZeroU32>,
     /// Games before the event that its rating list counts (rule 5.2).
     pub history: Vec<PathBuf>,
     /// The mean of all ratings of that list.
@@ -164,6 +164,7 @@ struct Raw {
     #[serde(default)]
     syzygy: Vec<PathBuf>,
     crash_limit: Option<NonZeroU32>,
+    variant: Option<Spanned<Variant>>,
     #[serde(default)]
     history: Vec<PathBuf>,
     rating_mean: Option<Spanned<f64>>,
@@ -315,7 +316,8 @@ impl Config {
             return Err((raw.event.span(), what.into()));
         }
         let entries = entries(list, here)?;
-        let stages = stages::read(raw.stage, here, &entries, raw.crash_limit.is_some())?;
+        let terms = stages::OfAll { crash_limit: raw.crash_limit, variant: raw.variant };
+        let stages = stages::read(raw.stage, here, &entries, &terms)?;
         let number = |name: &str, value: String| (name.to_owned(), value);
         let mut options = Vec::new();
         options.extend(raw.threads.map(|threads| number("Threads", threads.to_string())));
@@ -344,7 +346,6 @@ impl Config {
                 RawDrawRule::Old => DrawRule::OLD,
             }),
             syzygy: raw.syzygy.into_iter().map(|dir| here.join(dir)).collect(),
-            crash_limit: raw.crash_limit,
             history: raw.history.into_iter().map(|path| here.join(path)).collect(),
             rating_mean: raw.rating_mean.map(mean).transpose()?,
             waivers: waivers(raw.waiver, &entries, path, text)?,

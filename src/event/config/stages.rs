@@ -1,6 +1,7 @@
 //! The stages of an event file that is played.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -8,10 +9,12 @@ use toml::Spanned;
 
 use super::super::format;
 use super::super::plan::formats::{RawFormat, RawTies, chain, format as planned, ties_of};
+use super::super::plan::raw::RawTerms;
 use super::super::plan::sources::{NoPlaces, Places, Source};
 use super::super::schedule::BookPolicy;
 use super::super::stage::{Draw, Format, Stage, Updates};
 use super::{Entry, RawPolicy, slug};
+use crate::model::game::variant::Variant;
 use crate::model::source_place::{Mistake, nearest};
 use crate::model::words::counted;
 
@@ -33,7 +36,9 @@ pub(super) struct RawStage {
     updates: Option<Spanned<bool>>,
     from: Option<Spanned<OneOrMore>>,
     engines: Option<Spanned<Vec<String>>>,
-    variant: Option<Spanned<String>>,
+    variant: Option<Spanned<Variant>>,
+    start_seed: Option<Spanned<u64>>,
+    terms: Option<Spanned<RawTerms>>,
 }
 
 #[derive(Deserialize)]
@@ -52,6 +57,12 @@ pub(super) fn format(raw: Spanned<RawFormat>) -> Result<Format, Mistake> {
     })
 }
 
+/// What holds in each stage that does not say otherwise.
+pub(super) struct OfAll {
+    pub(super) crash_limit: Option<NonZeroU32>,
+    pub(super) variant: Option<Spanned<Variant>>,
+}
+
 /// The stages before one, as far as it needs them.
 struct Before<'a> {
     stages: &'a [Stage],
@@ -64,7 +75,7 @@ pub(super) fn read(
     raw: Spanned<Vec<RawStage>>,
     here: &Path,
     entries: &[Entry],
-    is_crash_limited: bool,
+    of_all: &OfAll,
 ) -> Result<Vec<Stage>, Mistake> {
     let span = raw.span();
     let raw = raw.into_inner();
@@ -73,7 +84,7 @@ pub(super) fn read(
     let mut named = BTreeSet::new();
     for (one, taken) in raw.into_iter().zip(taken) {
         let mut before = Before { stages: &stages, entries, named };
-        let stage = stage(one, here, taken, is_crash_limited, &mut before)?;
+        let stage = stage(one, here, taken, of_all, &mut before)?;
         named = before.named;
         stages.push(stage);
     }
@@ -168,7 +179,7 @@ fn stage(
     one: RawStage,
     here: &Path,
     taken: Taken,
-    is_crash_limited: bool,
+    of_all: &OfAll,
     before: &mut Before<'_>,
 ) -> Result<Stage, Mistake> {
     let number = before.stages.len();
@@ -178,10 +189,7 @@ fn stage(
     if slug(one.name.get_ref()).is_empty() {
         return Err((one.name.span(), "the name needs a letter or digit".into()));
     }
-    if let Some(variant) = one.variant.as_ref().filter(|variant| *variant.get_ref() != "standard") {
-        let what = "`event run` plays the classical start position only; `event replay-games` knows Chess960";
-        return Err((variant.span(), what.into()));
-    }
+    let variant = variant(&one, of_all, before.entries)?;
     let known = |name: &str| before.stages.iter().position(|stage| stage.name == name);
     let (from, breaks_ties_of) = match sources(&one, number, known)? {
         Sources::Places(from) => (from, None),
@@ -202,22 +210,42 @@ fn stage(
         None if goes_on => before.entries.len(),
         _ => from.iter().map(|(_, places)| places.len()).sum::<usize>() + engines.len(),
     };
-    refused(&format, seats, is_crash_limited).map_err(|what| (span.clone(), what))?;
+    refused(&format, seats).map_err(|what| (span.clone(), what))?;
+    let crash_limit = match &one.terms {
+        Some(terms) if terms.get_ref().crash_limit.is_some() => {
+            without_disqualification(&format)
+                .map_or(Ok(()), |why| Err((terms.span(), format!("no crash-limit here: {why}"))))?;
+            terms.get_ref().crash_limit
+        }
+        _ => of_all.crash_limit.filter(|_| without_disqualification(&format).is_none()),
+    };
     let policy = match (one.book_policy.as_ref().map(|policy| *policy.get_ref()), &format) {
         (Some(RawPolicy::FirstBookless), Format::Of(_)) => {
-            let span = one.book_policy.map_or(span, |policy| policy.span());
+            let span = one.book_policy.as_ref().map_or(span, Spanned::span);
             let what = "only double-round-robins have a first one without openings; write \"each\" or \"none\"";
             return Err((span, what.into()));
         }
         (Some(RawPolicy::FirstBookless), _) => BookPolicy::FirstBookless,
         (Some(RawPolicy::Each), _) => BookPolicy::EachDouble,
         (Some(RawPolicy::None), _) => BookPolicy::None,
-        (None, _) if one.book.is_some() => BookPolicy::EachDouble,
+        (None, _) if one.book.is_some() || one.start_seed.is_some() => BookPolicy::EachDouble,
         (None, _) => {
-            let what = "name the openings, book = \"FILE\", or write book-policy = \"none\"";
+            let what = match variant {
+                Variant::Standard => {
+                    "name the openings, book = \"FILE\", or write book-policy = \"none\""
+                }
+                _ => {
+                    "name the start positions, book = \"FILE\", or have them drawn by lot: start-seed = 7"
+                }
+            };
             return Err((span, what.into()));
         }
     };
+    let without = matches!(policy, BookPolicy::None | BookPolicy::FirstBookless);
+    if let (true, Some(policy)) = (variant.is_chess960() && without, &one.book_policy) {
+        let what = "each game of Chess960 begins from a start position: book-policy = \"each\"";
+        return Err((policy.span(), what.into()));
+    }
     let last = taken.last;
     let (least, most) = match &format {
         Format::Of(format::Format::Playoff(playoff)) if breaks_ties_of.is_some() => {
@@ -263,6 +291,8 @@ fn stage(
         format,
         book: one.book.map(|book| here.join(book)),
         policy,
+        variant,
+        start_seed: one.start_seed.map(Spanned::into_inner),
         draw,
         from,
         breaks_ties_of,
@@ -270,9 +300,10 @@ fn stage(
         seats,
         chain,
         promote,
+        crash_limit,
         name: one.name.into_inner(),
     };
-    if stage.openings() > 0 && stage.book.is_none() {
+    if stage.openings() > 0 && stage.book.is_none() && stage.start_seed.is_none() {
         let what = format!(
             "a book of {} is needed, and none is named; add book = \"FILE\"",
             counted(stage.openings(), "opening")
@@ -280,6 +311,33 @@ fn stage(
         return Err((one.book_policy.map_or(span, |policy| policy.span()), what));
     }
     Ok(stage)
+}
+
+/// What is played in a stage.
+fn variant(one: &RawStage, of_all: &OfAll, entries: &[Entry]) -> Result<Variant, Mistake> {
+    let own = one.variant.as_ref().or(of_all.variant.as_ref());
+    let variant = own.map_or(Variant::Standard, |variant| *variant.get_ref());
+    if let (Some(own), true) = (own, variant.is_chess960())
+        && let Some(entry) = entries.iter().find(|entry| entry.trusted.is_none())
+    {
+        let what = format!(
+            "{} is an [[entry]]: it passes a gate for classical chess and may be sent only what rule 7.9 lists, which has no \
+             start positions and no UCI_Chess960; Chess960 is for an [[engine]] that you trust",
+            entry.name
+        );
+        return Err((own.span(), what));
+    }
+    if let Some(seed) = &one.start_seed {
+        if !variant.is_chess960() {
+            let what = "start-seed draws start positions of Chess960: variant = \"chess960\"";
+            return Err((seed.span(), what.into()));
+        }
+        if one.book.is_some() {
+            let what = "`book` and `start-seed` both say where games begin; keep one of them";
+            return Err((seed.span(), what.into()));
+        }
+    }
+    Ok(variant)
 }
 
 /// The fewest that play among those who are tied in a stage: one more than there are spots.
@@ -347,8 +405,30 @@ fn drawn(one: &RawStage, number: usize, is_from_before: bool) -> Result<Draw, Mi
     Ok(*draw.get_ref())
 }
 
+/// Why crashes are no more than losses in a format; none in round robins, where the games of all others stand without those
+/// of an engine that is disqualified.
+fn without_disqualification(format: &Format) -> Option<&'static str> {
+    Some(match format {
+        Format::DoubleRoundRobins(_) | Format::Of(format::Format::RoundRobin(_)) => return None,
+        Format::Pairs(_) | Format::Of(format::Format::Match(_)) => {
+            "in a match of two crashes are losses (season 17, rule 15.f)"
+        }
+        Format::Of(format::Format::Swiss(_) | format::Format::Dutch(_)) => {
+            "later rounds of a Swiss were paired by the games that a disqualification annuls; crashes are losses in it \
+             (Swiss, rule 7.a)"
+        }
+        Format::Of(format::Format::Knockout(_)) => {
+            "those who lost to an engine are out of the bracket, and annulling its games does not bring them back; \
+             crashes are losses in it (cup, rule 7.a)"
+        }
+        Format::Of(format::Format::Playoff(_)) => {
+            "who is left in a playoff follows from the games that a disqualification annuls; crashes are losses in it"
+        }
+    })
+}
+
 /// Why a format is not played by so many.
-fn refused(format: &Format, seats: usize, is_crash_limited: bool) -> Result<(), String> {
+fn refused(format: &Format, seats: usize) -> Result<(), String> {
     match format {
         Format::Pairs(_) if seats != 2 => {
             return Err(format!("a match of pairs is between two engines, and here are {seats}"));
@@ -356,10 +436,6 @@ fn refused(format: &Format, seats: usize, is_crash_limited: bool) -> Result<(), 
         Format::Of(of) => {
             if let Some(what) = of.refusal(seats) {
                 return Err(what);
-            }
-            if is_crash_limited && !matches!(of, format::Format::RoundRobin(_)) {
-                return Err("crash-limit is for round robins: a disqualification would undo rounds that follow from \
-                            its games".into());
             }
         }
         Format::DoubleRoundRobins(_) | Format::Pairs(_) if seats < 2 => {

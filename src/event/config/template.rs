@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::slug;
+use super::{frd, slug};
 use crate::batch::discover;
 use crate::model::text::shown;
 
@@ -19,15 +19,17 @@ pub enum NoEntries {
         /// What the system said.
         source: std::io::Error,
     },
-    /// It holds less than two.
+    /// It holds fewer than the event needs.
     #[error(
-        "there are not two entries in {}; put each in a file or directory of its own there, named as it \
+        "there are not {least} entries in {}; put each in a file or directory of its own there, named as it \
          shall be called",
         shown(path)
     )]
     TooFew {
         /// The directory.
         path: PathBuf,
+        /// How many there must be.
+        least: usize,
     },
 }
 
@@ -119,6 +121,8 @@ pub enum Like {
     CupOlder,
     /// A season of nTCEC.
     Ntcec,
+    /// An FRD: Chess960 and double Chess960.
+    Frd,
 }
 
 /// In which one event's file differs from another's.
@@ -162,6 +166,12 @@ impl Like {
                 draws: NTCEC_DRAWS,
                 stages: NTCEC,
             },
+            Like::Frd => Shape {
+                event: "TCEC FRD",
+                clock: "# FRD rule 5.a: 30 minutes and 3 seconds a move in all stages, further pairs too.\ntime-control = \"30:00+3\"",
+                draws: NEW_DRAWS,
+                stages: "",
+            },
         }
     }
 }
@@ -197,9 +207,10 @@ const CUP: &str = r#"
 name = "Cup"
 # Rule 2.c: the first eight stand at equal distances, the other 24 by lot: shuffle is the lot, the same number draws the
 # same bracket. Rules 3.a to 3.e: 2, 3, 4, 6 and 12 pairs, 8 for the third place; a match ends as soon as it is decided,
-# and after a tie goes on by pairs until one is decisive; the lower place has White first.
+# and after a tie goes on by pairs until one is decisive; the lower seed has White first.
 format = { knockout = { bracket = "edps8-rrc", shuffle = 1, pairs = [2, 3, 4, 6, 12], bronze = 8, early = true, white-first = "lower" } }
-# Rule 4.c: an opening for each pair. One file in place of the six books of rule 4.a: its openings in the order of matches.
+# Rule 4.c: an opening for each pair. One file in place of the six books of rule 4.a: its openings in the order of matches,
+# and behind them one for each match, in the same order, for the first pair that it is played on for, and so on.
 book = "cup.pgn"
 # Rules 1.d and 1.e: seeds by the last Swiss, the last winner first.
 draw = "seeds"
@@ -285,25 +296,33 @@ pub fn template(like: Like, entries: &Path, beside: &Path) -> Result<String, NoE
     // With a slash behind it, a link stands for its directory.
     let found = discover::members(&entries.join(""))
         .ok_or_else(|| failed(std::io::Error::other("a name in it is no UTF-8")))?;
-    if found.len() < 2 {
-        return Err(NoEntries::TooFew { path: entries.to_owned() });
+    let least = if like == Like::Frd { frd::LEAST } else { 2 };
+    if found.len() < least {
+        return Err(NoEntries::TooFew { path: entries.to_owned(), least });
     }
     let Shape { event, clock, draws, stages } = like.shape();
     let mut text =
         HEAD.replace("@EVENT@", event).replace("@CLOCK@", clock).replace("@DRAWS@", draws);
+    // Chess960 is not for entries: what it is played by is trusted.
+    let (kind, path_key) = if like == Like::Frd { ("engine", "cmd") } else { ("entry", "path") };
     if like != Like::FourK {
         text += TRUSTED;
     }
     text += "# Seeds give the places in the draw; without them it is the order here.\n";
-    let mut slugs = BTreeSet::new();
+    let (mut slugs, mut names) = (BTreeSet::new(), Vec::new());
     for (number, path) in (1..).zip(&found) {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         let name = distinct(&file, number, &mut slugs);
         let seen = path.strip_prefix(beside).unwrap_or(path).to_string_lossy();
         // invariant: writing to memory does not fail.
-        let _ = writeln!(text, "[[entry]]\nname = {}\npath = {}", quoted(&name), quoted(&seen));
+        let _ =
+            writeln!(text, "[[{kind}]]\nname = {}\n{path_key} = {}", quoted(&name), quoted(&seen));
+        names.push(name);
     }
     text += stages;
+    if like == Like::Frd {
+        text += &frd::stages(&names);
+    }
     Ok(text)
 }
 

@@ -116,6 +116,7 @@ fn every_event_that_can_be_written_can_be_played() {
         (Like::Cup, 1, 2 * (16 * 2 + 8 * 3 + 4 * 4 + 2 * 6 + 8 + 12)),
         (Like::CupOlder, 1, 2 * 2 * 32),
         (Like::Ntcec, 6, 112 + 56 + 56 + 56 + 36 + 48),
+        (Like::Frd, 8, 4 * 2 * 8 * 7 + 2 * 2 * 6 * 5 + 4 * 6 * 5 + 50),
     ] {
         let path = dir.path().join("event.toml");
         let text = template(like, &entries, dir.path()).unwrap();

@@ -9,14 +9,14 @@ use super::match_::{Match, MatchState, in_sequence};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
 
-/// Which of two adjacent places of the bracket has White in the first game of a match.
+/// Which side of a match has White in its first game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhiteFirst {
-    /// The lower place, as in the later cups.
+    /// The lower seed (rule 3.b of the cup); in a bracket as it was drawn the lower place.
     #[default]
     Lower,
-    /// The upper place.
+    /// The higher seed.
     Upper,
 }
 
@@ -77,6 +77,15 @@ pub struct Encounter {
     pub format: Match,
     /// The number of its first opening: each match has its own.
     pub openings: usize,
+    /// Those of the pairs that it is played on for.
+    further: Further,
+}
+
+/// The openings behind those of all matches, which the matches take in turn: no tie-break of one is another's opening.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Further {
+    first: usize,
+    step: usize,
 }
 
 impl Knockout {
@@ -99,12 +108,13 @@ impl Knockout {
         seats: (Seat, Seat),
         openings: usize,
     ) -> Encounter {
+        let (higher, lower) = (seats.0.min(seats.1), seats.0.max(seats.1));
         let (white, black) = match self.white_first {
-            WhiteFirst::Lower => (seats.1, seats.0),
-            WhiteFirst::Upper => seats,
+            WhiteFirst::Lower => (lower, higher),
+            WhiteFirst::Upper => (higher, lower),
         };
         let format = Match::until_decisive(pairs, self.early);
-        Encounter { number, round, white, black, format, openings }
+        Encounter { number, round, white, black, format, openings, further: Further::default() }
     }
 
     /// Every match that can be told by the winners so far: `won` tells who won a match by its number.
@@ -161,7 +171,44 @@ impl Knockout {
             places = next;
         }
         bracket.groups.push(places);
+        for one in &mut bracket.encounters {
+            let first = bracket.openings + (one.number as usize).saturating_sub(1);
+            one.further = Further { first, step: number as usize };
+        }
         bracket
+    }
+
+    /// The number of its matches, where all are played.
+    #[must_use]
+    pub fn matches(&self, seats: usize) -> usize {
+        self.bracket(seats, |one| Some(one.white)).encounters.len()
+    }
+
+    /// The opening of a game for which the book has none any more: its match's own come again.
+    #[must_use]
+    pub fn again(&self, seats: usize, at: RoundGame) -> Option<OpeningIndex> {
+        let all = self.bracket(seats, |one| Some(one.white)).encounters;
+        let one = all.into_iter().find(|one| one.number == at.round)?;
+        let pair = (at.game as usize).saturating_sub(1) / 2;
+        Some(OpeningIndex(one.openings + pair % one.format.pairs.get() as usize))
+    }
+
+    /// Whether who plays in a match follows from the result of another, both by their numbers.
+    #[must_use]
+    pub fn follows(&self, seats: usize, later: u32, from: u32) -> bool {
+        let find = |bracket: Bracket, number: u32| {
+            bracket.encounters.into_iter().find(|one| one.number == number)
+        };
+        let Some(from) = find(self.bracket(seats, |one| Some(one.white)), from) else {
+            return false;
+        };
+        // Who plays in the later one if this side of the earlier one wins all its matches.
+        let players = |winner: Seat| {
+            let wins = |one: &Encounter| one.black == winner && one.number >= from.number;
+            let won = |one: &Encounter| Some(if wins(one) { winner } else { one.white });
+            find(self.bracket(seats, won), later).map(|one| (one.white, one.black))
+        };
+        players(from.white) != players(from.black)
     }
 
     /// The pairs that each match was played on for since it was level, by its number.
@@ -210,13 +257,17 @@ impl Encounter {
     pub fn due(&self, game: usize) -> Due {
         let is_reverse = game % 2 == 1;
         let pair = game / 2;
+        let opening = match pair.checked_sub(self.format.pairs.get() as usize) {
+            None => self.openings + pair,
+            Some(beyond) => self.further.first + beyond * self.further.step,
+        };
         Due {
             at: RoundGame { round: self.number, game: u32::try_from(game + 1).unwrap_or(u32::MAX) },
             white: if is_reverse { self.black } else { self.white },
             black: if is_reverse { self.white } else { self.black },
             // A thousand pairs are more than any match has.
             pair: PairId(self.number * 1000 + u32::try_from(pair).unwrap_or(999).min(999)),
-            opening: Some(OpeningIndex(self.openings + pair)),
+            opening: Some(OpeningIndex(opening)),
         }
     }
 }
@@ -383,8 +434,92 @@ mod tests {
         assert_ne!(pre_seeded(8), places);
     }
 
+    /// The one of two seats that stands lower in the bracket wins, until nothing is due; the games of each match.
+    fn openings_of(format: &Knockout, seats: usize, tied: u32) -> BTreeMap<u32, Vec<usize>> {
+        let mut past = Past::default();
+        let mut openings: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        while let Next::Play(due) = format.next(seats, &past) {
+            for game in due {
+                let is_level = game.at.game <= tied;
+                let upper = if game.white < game.black { Color::White } else { Color::Black };
+                let result = if is_level { GameResult::Draw } else { GameResult::Win(upper) };
+                let (white, black) = (game.white, game.black);
+                past.add(Played { at: game.at, white, black, result });
+                openings.entry(game.at.round).or_default().push(game.opening.unwrap().0);
+            }
+        }
+        openings
+    }
+
     #[test]
-    fn the_lower_place_has_white_first() {
+    fn each_match_has_openings_of_its_own_tie_breaks_included() {
+        for (seats, bronze) in [(2, None), (5, None), (8, NonZeroU32::new(2)), (32, None)] {
+            let format = Knockout {
+                draw: Draw::EqualDistance,
+                pairs: pairs(&[1, 2]),
+                bronze,
+                early: true,
+                white_first: WhiteFirst::Lower,
+            };
+            // Six games of each match are drawn, and the next pair decides it.
+            let played = openings_of(&format, seats, 6);
+            assert_eq!(played.len(), format.matches(seats));
+            let mut met = std::collections::BTreeSet::new();
+            for (number, openings) in &played {
+                assert_eq!(openings.len(), 8, "match {number} of {seats}");
+                for pair in openings.chunks(2) {
+                    assert_eq!(pair[0], pair[1], "match {number} of {seats}");
+                    assert!(met.insert(pair[0]), "opening {} is played twice", pair[0]);
+                }
+            }
+            // Behind those of all matches none is left out.
+            assert_eq!(met.len(), *met.last().unwrap() + 1, "{seats}");
+            let last = RoundGame { round: 1, game: 7 };
+            assert_eq!(format.again(seats, last), Some(OpeningIndex(3 % length(&format, seats))));
+        }
+    }
+
+    fn length(format: &Knockout, seats: usize) -> usize {
+        format.length(Knockout::rounds(seats).min(1)).get() as usize
+    }
+
+    /// Matches 1 to 4, 5 and 6, the match for the third place, the final.
+    #[test]
+    fn only_matches_of_the_winner_or_loser_follow_from_a_match() {
+        let format = Knockout {
+            draw: Draw::EqualDistance,
+            pairs: pairs(&[1]),
+            bronze: NonZeroU32::new(1),
+            early: true,
+            white_first: WhiteFirst::Lower,
+        };
+        let follow = |from| (1..=8).filter(|later| format.follows(8, *later, from)).collect();
+        let told: Vec<Vec<u32>> = [1, 3, 5, 6, 7, 8].map(follow).into();
+        assert_eq!(told, [vec![5, 8], vec![6, 8], vec![7, 8], vec![7, 8], vec![], vec![]]);
+    }
+
+    /// Seed 4 of four beats seed 1, whose place is the upper one of the final.
+    #[test]
+    fn the_lower_seed_has_white_first_wherever_it_stands() {
+        let format = Knockout {
+            draw: Draw::EqualDistance,
+            pairs: pairs(&[1]),
+            bronze: None,
+            early: true,
+            white_first: WhiteFirst::Lower,
+        };
+        let places = format.draw.places(4);
+        let won = |one: &Encounter| Some(if one.number == 1 { places[1] } else { places[2] });
+        let bracket = format.bracket(4, won);
+        let last = bracket.encounters.last().unwrap();
+        assert!(places[1] > places[2]);
+        assert_eq!((last.number, last.white, last.black), (3, places[1], places[2]));
+        let other = Knockout { white_first: WhiteFirst::Upper, ..format.clone() };
+        assert_eq!(other.bracket(4, won).encounters.last().unwrap().white, places[2]);
+    }
+
+    #[test]
+    fn the_lower_place_has_white_first_in_a_bracket_as_drawn() {
         let format = Knockout {
             draw: Draw::AsDrawn,
             pairs: pairs(&[1]),

@@ -14,6 +14,7 @@ pub mod swiss;
 
 use std::num::NonZeroU32;
 
+use crate::model::game::listed::RoundGame;
 use crate::model::words::counted;
 use dutch::Dutch;
 use knockout::{Draw, Knockout};
@@ -109,10 +110,15 @@ impl Format {
         matches!(self, Format::Match(_) | Format::Knockout(_) | Format::Playoff(_))
     }
 
-    /// Whether later rounds follow from the results of earlier ones.
+    /// Whether the pairing of a game followed from the result of another.
     #[must_use]
-    pub fn is_by_results(&self) -> bool {
-        !matches!(self, Format::RoundRobin(_) | Format::Match(_))
+    pub fn follows(&self, seats: usize, past: &Past, later: RoundGame, from: RoundGame) -> bool {
+        match self {
+            Format::RoundRobin(_) | Format::Match(_) => false,
+            Format::Swiss(_) | Format::Dutch(_) => later.round > from.round,
+            Format::Knockout(format) => format.follows(seats, later.round, from.round),
+            Format::Playoff(format) => format.follows(seats, past, later.round, from.round),
+        }
     }
 
     /// What comes after the past of so many seats.

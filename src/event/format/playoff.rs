@@ -36,6 +36,20 @@ impl Playoff {
     /// What is due.
     #[must_use]
     pub fn next(&self, seats: usize, past: &Past) -> Next {
+        self.played(seats, past, |_| {})
+    }
+
+    /// Whether the pairing of a round followed from the results of another: one of a go before.
+    #[must_use]
+    pub fn follows(&self, seats: usize, past: &Past, later: u32, from: u32) -> bool {
+        let mut ends = Vec::new();
+        self.played(seats, past, |go| ends.extend(go.iter().map(|due| due.at.round).max()));
+        let go = |round: u32| ends.iter().filter(|end| **end < round).count();
+        go(later) > go(from)
+    }
+
+    /// The same, telling each go that has begun.
+    fn played(&self, seats: usize, past: &Past, mut begun: impl FnMut(&[Due])) -> Next {
         let mut standing = Standing {
             left: (0..seats).map(Seat).filter(|seat| !past.out.contains(seat)).collect(),
             promoted: Vec::new(),
@@ -56,6 +70,7 @@ impl Playoff {
                 return Next::Over(places);
             }
             let go = self.go(&standing);
+            begun(&go);
             let due = open(go.iter().copied(), past);
             if !due.is_empty() {
                 return Next::Play(due);
@@ -167,6 +182,20 @@ mod tests {
         });
         assert_eq!(goes, [6, 2, 2]);
         assert_eq!(groups, [[Seat(2)], [Seat(1)], [Seat(0)]]);
+    }
+
+    /// Two for one spot: one double round robin has two rounds.
+    #[test]
+    fn only_later_goes_follow_from_a_game() {
+        let mut past = Past::default();
+        for round in 1..=3 {
+            let (white, black) = (Seat((round as usize + 1) % 2), Seat(round as usize % 2));
+            let at = RoundGame { round, game: 1 };
+            past.add(Played { at, white, black, result: GameResult::Draw });
+        }
+        let follows = |later, from| playoff(1).follows(2, &past, later, from);
+        assert!(!follows(2, 1) && !follows(4, 3) && !follows(1, 3));
+        assert!(follows(3, 1) && follows(3, 2) && follows(4, 2));
     }
 
     #[test]

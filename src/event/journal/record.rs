@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::model::game::ending::{Ending, Termination};
-use crate::model::game::listed::RoundGame;
+use crate::model::game::listed::{Player, RoundGame};
 use crate::model::game::opening::OpeningNames;
-use crate::model::game::points::HalfPoints;
 use crate::model::game::result::GameResult;
 use crate::model::words::all;
 
@@ -165,6 +164,12 @@ pub struct StageStarted {
 }
 
 impl StageStarted {
+    /// An engine with the rating that it entered with.
+    #[must_use]
+    pub fn player(&self, name: &str) -> Player {
+        Player { name: name.to_owned(), rating: self.ratings.get(name).copied() }
+    }
+
     /// Those that go on without a game, each with a place of its own.
     pub fn through_alone(&self) -> impl Iterator<Item = Vec<String>> {
         self.through.iter().map(|name| vec![name.clone()])
@@ -177,8 +182,18 @@ impl StageStarted {
 pub struct FrozenBook {
     /// The SHA-256 of its file.
     pub sha256: String,
-    /// The openings that the stage needs, in their order, each as its moves in UCI.
+    /// The openings that the stage needs, in their order, each as its moves in UCI; in Chess960 the position before them
+    /// comes first, as FEN.
     pub openings: Vec<String>,
+}
+
+impl FrozenBook {
+    /// An opening as it stands here.
+    #[must_use]
+    pub fn opening(start: Option<&str>, moves: &str) -> String {
+        let words = [start.unwrap_or_default(), moves];
+        words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// A bye; it counts as so many won games as an encounter of its stage has.
@@ -193,14 +208,6 @@ pub struct Bye {
     pub engine: String,
     /// The games that count as won.
     pub wins: u32,
-}
-
-impl Bye {
-    /// Its points.
-    #[must_use]
-    pub fn points(&self) -> HalfPoints {
-        HalfPoints(self.wins.saturating_mul(2))
-    }
 }
 
 /// A game's terms.
@@ -221,6 +228,9 @@ pub struct GameStarted {
     pub black: String,
     /// The how-manieth time it begins or goes on, from 1.
     pub attempt: u32,
+    /// In Chess960 the position before them, as FEN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
     /// The opening's moves.
     pub opening: String,
     /// What the book calls it.
@@ -243,6 +253,12 @@ impl GameStarted {
     #[must_use]
     pub fn place(&self) -> RoundGame {
         RoundGame { round: self.round, game: self.game }
+    }
+
+    /// Its opening as a [`FrozenBook`] has it.
+    #[must_use]
+    pub fn frozen_opening(&self) -> String {
+        FrozenBook::opening(self.start.as_deref(), &self.opening)
     }
 }
 
@@ -348,6 +364,9 @@ pub struct GameFinished {
     /// The rule by which an interruption ended it (6.1.2 to 6.1.4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_rule: Option<String>,
+    /// In Chess960 the position before them, as FEN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
     /// The moves of the opening and of the engines.
     pub moves: String,
     /// How many of them are the opening's.

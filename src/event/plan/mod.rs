@@ -1,7 +1,7 @@
 //! An event as a graph of stages: formats, where the engines come from, and terms, as an event file has them.
 
 pub(in crate::event) mod formats;
-mod raw;
+pub(in crate::event) mod raw;
 mod read;
 pub(in crate::event) mod sources;
 
@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use super::format::Format;
 use super::tiebreak::Chain;
+pub use crate::model::game::variant::Variant;
 pub use read::PlanError;
 pub use sources::{Places, Source};
 
@@ -74,17 +75,4 @@ pub struct Terms {
     pub crash_limit: Option<NonZeroU32>,
     /// The start positions.
     pub variant: Variant,
-}
-
-/// From which positions games begin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Variant {
-    /// The classical one.
-    #[default]
-    Standard,
-    /// Chess960, the same position for both sides.
-    Chess960,
-    /// Chess960, a position for each side.
-    DoubleChess960,
 }

@@ -39,6 +39,7 @@ pub(super) struct Raw {
     pub(super) draw_rule: Option<RawDrawRule>,
     pub(super) syzygy: Option<Vec<PathBuf>>,
     pub(super) crash_limit: Option<NonZeroU32>,
+    pub(super) variant: Option<Variant>,
     pub(super) history: Option<Vec<PathBuf>>,
     pub(super) rating_mean: Option<f64>,
     #[serde(default)]
@@ -91,6 +92,7 @@ pub(super) struct RawStage {
     pub(super) updates: Option<bool>,
     pub(super) engines: Option<Vec<String>>,
     pub(super) variant: Option<Variant>,
+    pub(super) start_seed: Option<u64>,
     #[serde(default)]
     pub(super) terms: RawTerms,
 }
@@ -122,6 +124,6 @@ pub(super) enum RawDraw {
 /// The agreements on games that recorded games show. All others are refused as unknown keys.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct RawTerms {
-    pub(super) crash_limit: Option<NonZeroU32>,
+pub(in crate::event) struct RawTerms {
+    pub(in crate::event) crash_limit: Option<NonZeroU32>,
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::super::tiebreak::CHAINS;
 use super::formats::{chain, format, ties_of};
 use super::raw::{Raw, RawDraw, RawEngine, RawStage};
-use super::{Plan, PlannedStage, Seating, Source, Terms};
+use super::{Plan, PlannedStage, Seating, Source, Terms, Variant};
 use crate::model::source_place::{Misplaced, Mistake, nearest};
 use crate::model::text::shown;
 
@@ -48,7 +48,7 @@ impl Plan {
         let mut promoted = None;
         for stage in raw.stage.into_inner() {
             let promote = stage.promote;
-            let planned = planned(stage, &stages, promoted, raw.crash_limit)?;
+            let planned = planned(stage, &stages, promoted, (raw.crash_limit, raw.variant))?;
             promoted = promote;
             stages.push(planned);
         }
@@ -80,7 +80,7 @@ fn planned(
     raw: RawStage,
     before: &[PlannedStage],
     promoted: Option<NonZeroU32>,
-    crash_limit: Option<NonZeroU32>,
+    (crash_limit, variant): (Option<NonZeroU32>, Option<Variant>),
 ) -> Result<PlannedStage, Mistake> {
     let name = raw.name.get_ref().clone();
     if name.trim().is_empty() || before.iter().any(|stage| stage.name == name) {
@@ -150,7 +150,7 @@ fn planned(
         },
         terms: Terms {
             crash_limit: raw.terms.crash_limit.or(crash_limit),
-            variant: raw.variant.unwrap_or_default(),
+            variant: raw.variant.or(variant).unwrap_or_default(),
         },
         name,
     })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::format::knockout::{Encounter, Knockout, WhiteFirst};
+use super::super::format::knockout::{Draw, Encounter, Knockout, WhiteFirst};
 use super::league::{length, results};
 use super::report::{Kind, StageReplay};
 use super::stage_games::{Id, Seated, Shown, StageGames};
@@ -27,7 +27,15 @@ pub(super) fn knockout(
     if given.is_none() {
         out.notes.push("the first round gives the bracket, and agrees by that".to_owned());
     }
+    let is_given = given.is_some();
     let seats = given.unwrap_or_else(|| first_round(format, &order, &matches, stage));
+    // Games tell the places of a bracket and not who is seeded how: its lower place is taken for the lower seed.
+    let places = format.draw.places(seats.len());
+    let as_drawn = Knockout { draw: Draw::AsDrawn, ..format.clone() };
+    let (format, seats) = match !is_given && places.len() == seats.len() {
+        true => (&as_drawn, places.iter().map(|seat| seats[seat.0]).collect()),
+        false => (format, seats),
+    };
     let seated = Seated { seats: &seats };
     let found = |one: &Encounter| {
         let (a, b) = (seated.id(one.white), seated.id(one.black));

@@ -1,25 +1,37 @@
-//! Books of one line of moves a line: `e2e4 e7e5`, `e4 e5`, `1. e4 e5 2. Nf3`, each as it likes.
+//! Books of one line of moves a line: `e2e4 e7e5`, `e4 e5`, `1. e4 e5 2. Nf3`, each as it likes. In a book of Chess960
+//! the number of the start position comes first: `518 e2e4`, in double Chess960 `336:518 e2e4`.
 
 use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position};
 
+use super::positions::numbered;
 use super::{Wanted, Wrong, playable, text_lines};
 use crate::model::game::opening::Opening;
+use crate::model::game::variant::Variant;
 
 pub(super) fn read(bytes: &[u8], wanted: Wanted) -> Result<Vec<Opening>, Wrong> {
     text_lines(bytes)
         .take(wanted.most)
         .map(|(place, text)| {
-            line(&text).and_then(|opening| playable(opening, wanted)).map_err(|what| (place, what))
+            line(&text, wanted.variant)
+                .and_then(|opening| playable(opening, wanted))
+                .map_err(|what| (place, what))
         })
         .collect()
 }
 
-fn line(text: &str) -> Result<Opening, String> {
-    let mut position = Chess::default();
+fn line(text: &str, variant: Variant) -> Result<Opening, String> {
+    let mut words = text.split_whitespace();
+    let start = match variant {
+        Variant::Standard => Chess::default(),
+        Variant::Chess960 | Variant::DoubleChess960 => {
+            numbered(words.next().unwrap_or_default(), variant)?
+        }
+    };
+    let mut position = start.clone();
     let mut moves = Vec::new();
-    for word in text.split_whitespace() {
+    for word in words {
         let word = without_number(word);
         if word.is_empty() || matches!(word, "*" | "1-0" | "0-1" | "1/2-1/2") {
             continue;
@@ -29,7 +41,7 @@ fn line(text: &str) -> Result<Opening, String> {
         position.play_unchecked(one);
         moves.push(one);
     }
-    Ok(Opening::new(Chess::default(), moves))
+    Ok(Opening::new(start, moves))
 }
 
 /// Takes `12.` or `12...` away, also where it is written together with the move.

@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
 pub use sequence::{Order, Sequence};
 
 use crate::game::end::{Material, Referee};
+use crate::game::start_positions::StartNumber;
 use crate::model::game::opening::Opening;
+use crate::model::game::variant::Variant;
 use crate::model::text::sha256;
 use crate::model::units::Ply;
 
@@ -56,6 +58,8 @@ pub struct Wanted {
     pub most: usize,
     /// For a table of moves: lines by weight from the heaviest, or drawn by this seed.
     pub order: Order,
+    /// What is played from there.
+    pub variant: Variant,
 }
 
 /// Openings read from a file.
@@ -166,6 +170,29 @@ impl Book {
         Ok(Book { path: path.into(), sha256: sha256(&bytes), openings })
     }
 
+    /// Start positions of Chess960 without a file, in the order of their numbers or shuffled: `wanted.most` of them.
+    ///
+    /// # Errors
+    /// None: each number is a position.
+    pub fn of_starts(wanted: Wanted) -> Result<Book, BookError> {
+        let Wanted { variant, order, most, .. } = wanted;
+        let path = PathBuf::from("the start positions");
+        let count = StartNumber::count(variant);
+        let sequence = Sequence::new(count, order, 0);
+        let mut text = String::new();
+        let mut openings = Vec::with_capacity(most);
+        for at in 0..most {
+            let start = StartNumber::nth(variant, sequence.opening(at).unwrap_or(at));
+            text += &format!("{start}\n");
+            openings.push(positions::of_number(start).map_err(|what| BookError::Wrong {
+                path: path.clone(),
+                place: Place::Opening(at + 1),
+                what,
+            })?);
+        }
+        Ok(Book { path, sha256: sha256(text.as_bytes()), openings })
+    }
+
     /// The openings, in the file's order.
     #[must_use]
     pub fn openings(&self) -> &[Opening] {
@@ -205,6 +232,9 @@ fn parse(bytes: &[u8], format: Format, wanted: Wanted) -> Result<Vec<Opening>, W
         Format::Pgn => pgn::read(bytes, wanted),
         Format::Positions => positions::read(bytes, wanted),
         Format::Moves => lines::read(bytes, wanted),
+        Format::Polyglot if wanted.variant.is_chess960() => {
+            Err((Place::File, "a table of moves begins with the classical position".to_owned()))
+        }
         Format::Polyglot => polyglot::read(bytes, wanted),
     }
 }
@@ -246,7 +276,8 @@ mod tests {
     use std::fs;
 
     pub(super) fn all() -> Wanted {
-        Wanted { plies: None, most: usize::MAX, order: Order::Sequential }
+        let (most, order) = (usize::MAX, Order::Sequential);
+        Wanted { plies: None, most, order, variant: Variant::Standard }
     }
 
     /// The moves as UCI, a line an opening.
@@ -254,10 +285,8 @@ mod tests {
         openings
             .iter()
             .map(|opening| {
-                let words = opening
-                    .moves()
-                    .iter()
-                    .map(|one| one.to_uci(shakmaty::CastlingMode::Standard).to_string());
+                let words =
+                    opening.moves().iter().map(|one| one.to_uci(opening.castling()).to_string());
                 words.collect::<Vec<_>>().join(" ")
             })
             .collect()
@@ -320,6 +349,51 @@ mod tests {
         // Of a whole game only the beginning may be wanted.
         let wanted = Wanted { plies: Some(Ply(3)), ..all() };
         assert_eq!(parse(mate.as_bytes(), Format::Moves, wanted).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn books_of_chess960_hold_numbers_positions_and_moves_from_them() {
+        let single = Wanted { variant: Variant::Chess960, ..all() };
+        let double = Wanted { variant: Variant::DoubleChess960, ..all() };
+        // King f1, rook g1: castling at once is the king taking his rook.
+        let castled = b"bbrnnkrq/pppppppp/8/8/8/8/PPPPPPPP/BBRNNKRQ w KQkq - 0 1\n518\n";
+        let openings = parse(castled, Format::Positions, single).unwrap();
+        assert!(openings.iter().all(|one| one.castling().is_chess960()));
+        assert_eq!(openings[1].uci_fen().unwrap().split(' ').nth(2), Some("HAha"));
+        let lines = b"# a comment\n518 e4 e5 Nf3 Nc6 Bc4 Bc5 O-O\n356: f1g1\n".as_slice();
+        let (place, what) = parse(lines, Format::Moves, single).unwrap_err();
+        assert!(place.to_string() == "line 3" && what.contains("no start position"), "{what}");
+        let lines = b"518 e4 e5 Nf3 Nc6 Bc4 Bc5 O-O\n336:518 1. d2d4 d7d5\n".as_slice();
+        assert_eq!(
+            told(&parse(lines, Format::Moves, double).unwrap()),
+            ["e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1h1", "d2d4 d7d5"]
+        );
+        let (_, what) = parse(lines, Format::Moves, single).unwrap_err();
+        assert!(what.contains("double Chess960"), "{what}");
+        for (text, format) in [("e4 e5", Format::Moves), ("960", Format::Positions)] {
+            assert!(parse(text.as_bytes(), format, single).is_err(), "{text}");
+        }
+        let game =
+            b"[FEN \"bbrnnkrq/pppppppp/8/8/8/8/PPPPPPPP/BBRNNKRQ w KQkq - 0 1\"]\n\n1. O-O e5 *\n";
+        assert_eq!(told(&parse(game, Format::Pgn, single).unwrap()), ["f1g1 e7e5"]);
+        assert!(parse(game, Format::Pgn, all()).is_err());
+        assert!(parse(&[0; 16], Format::Polyglot, single).is_err());
+    }
+
+    #[test]
+    fn start_positions_come_by_number_or_shuffled_each_once() {
+        let wanted = Wanted { most: 960, variant: Variant::Chess960, ..all() };
+        let book = Book::of_starts(wanted).unwrap();
+        let classical = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        assert_eq!(book.openings()[518].fen().as_deref(), Some(classical));
+        let shuffled = |seed| {
+            let order = Order::Shuffled { seed };
+            let book = Book::of_starts(Wanted { order, ..wanted }).unwrap();
+            book.openings().iter().map(|one| one.fen().unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(shuffled(7), shuffled(7));
+        assert_ne!(shuffled(7), shuffled(8));
+        assert_eq!(shuffled(7).into_iter().collect::<std::collections::BTreeSet<_>>().len(), 960);
     }
 
     #[test]

@@ -5,10 +5,11 @@ use std::ops::ControlFlow;
 
 use pgn_reader::{RawTag, Reader, SanPlus, Visitor};
 use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, Move, Position};
+use shakmaty::{Chess, Move, Position};
 
 use super::{Place, Wanted, Wrong, playable};
 use crate::model::game::opening::{Opening, OpeningNames};
+use crate::model::game::variant::Variant;
 use crate::model::text::escape;
 use crate::model::units::Ply;
 
@@ -16,7 +17,7 @@ pub(super) fn read(bytes: &[u8], wanted: Wanted) -> Result<Vec<Opening>, Wrong> 
     let most =
         wanted.plies.map_or(usize::MAX, |Ply(plies)| usize::try_from(plies).unwrap_or(usize::MAX));
     let mut reader = Reader::new(Cursor::new(bytes));
-    let mut visitor = MainLine { most };
+    let mut visitor = MainLine { most, variant: wanted.variant };
     let mut openings = Vec::new();
     while openings.len() < wanted.most {
         let place = Place::Game(openings.len() + 1);
@@ -34,12 +35,12 @@ pub(super) fn read(bytes: &[u8], wanted: Wanted) -> Result<Vec<Opening>, Wrong> 
 
 struct MainLine {
     most: usize,
+    variant: Variant,
 }
 
 /// The longest name of an opening that is kept, in characters.
 const NAME_CHARS: usize = 200;
 
-#[derive(Default)]
 struct Tags {
     start: Chess,
     names: OpeningNames,
@@ -58,7 +59,9 @@ impl Visitor for MainLine {
     type Output = Result<Opening, String>;
 
     fn begin_tags(&mut self) -> ControlFlow<Self::Output, Tags> {
-        ControlFlow::Continue(Tags::default())
+        // A game without a position begins with the classical one, which is one of Chess960's.
+        let start = Fen::default().into_position(self.variant.castling()).unwrap_or_default();
+        ControlFlow::Continue(Tags { start, names: OpeningNames::default() })
     }
 
     fn tag(
@@ -74,7 +77,7 @@ impl Visitor for MainLine {
                     return ControlFlow::Break(Err(format!("its FEN cannot be read: {why}")));
                 }
             };
-            tags.start = match fen.into_position(CastlingMode::Standard) {
+            tags.start = match fen.into_position(self.variant.castling()) {
                 Ok(position) => position,
                 Err(why) => {
                     return ControlFlow::Break(Err(format!("its FEN is no position: {why}")));

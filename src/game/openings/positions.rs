@@ -1,25 +1,46 @@
-//! Books of one position a line, FEN or EPD; operations after an EPD are passed over.
+//! Books of one position a line, FEN or EPD; operations after an EPD are passed over. A book of Chess960 may have numbers
+//! of start positions, too.
 
+use shakmaty::Chess;
 use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess};
 
 use super::{Wanted, Wrong, playable, text_lines};
+use crate::game::start_positions::{NoStart, StartNumber};
 use crate::model::game::opening::Opening;
+use crate::model::game::variant::Variant;
 
 pub(super) fn read(bytes: &[u8], wanted: Wanted) -> Result<Vec<Opening>, Wrong> {
     text_lines(bytes)
         .take(wanted.most)
         .map(|(place, text)| {
-            position(&text)
+            position(&text, wanted.variant)
                 .and_then(|start| playable(Opening::new(start, Vec::new()), wanted))
                 .map_err(|what| (place, what))
         })
         .collect()
 }
 
+/// The opening of a start position alone.
+pub(super) fn of_number(start: StartNumber) -> Result<Opening, String> {
+    let position = start.position().map_err(|why| format!("{start} is no position: {why}"))?;
+    Ok(Opening::new(position, Vec::new()))
+}
+
+/// The start position of a number, as a variant has it.
+pub(super) fn numbered(word: &str, variant: Variant) -> Result<Chess, String> {
+    let start: StartNumber = word.parse().map_err(|error: NoStart| error.to_string())?;
+    if variant != Variant::DoubleChess960 && !start.is_shared() {
+        return Err(format!("{start} is a start position of double Chess960"));
+    }
+    start.position().map_err(|why| format!("{start} is no position: {why}"))
+}
+
 /// The four fields of an EPD, and the two counters of a FEN where there are two numbers.
-fn position(text: &str) -> Result<Chess, String> {
+fn position(text: &str, variant: Variant) -> Result<Chess, String> {
     let words: Vec<&str> = text.split_whitespace().collect();
+    if let ([number], true) = (&words[..], variant.is_chess960()) {
+        return numbered(number, variant);
+    }
     let is_number = |word: &&&str| word.bytes().all(|byte| byte.is_ascii_digit());
     let counters = words.iter().skip(4).take(2).take_while(is_number).count();
     let fields = if counters == 2 { 6 } else { 4 };
@@ -28,7 +49,7 @@ fn position(text: &str) -> Result<Chess, String> {
         .ok_or("a position has four fields: board, side, castling, en passant")?
         .join(" ");
     let fen: Fen = fen.parse().map_err(|why| format!("{fen:?} is no FEN: {why}"))?;
-    fen.into_position(CastlingMode::Standard).map_err(|why| format!("no position of a game: {why}"))
+    fen.into_position(variant.castling()).map_err(|why| format!("no position of a game: {why}"))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ mod tests;
 
 use std::time::Duration;
 
-use shakmaty::{ByColor, CastlingMode, Color, Move, Position};
+use shakmaty::{ByColor, Color, Move, Position};
 
 use crate::game::adjudicate::{Adjudicator, Rules};
 use crate::game::clock::{Flag, GameClock, Patience, TimeControl};
@@ -75,7 +75,7 @@ struct Game<'a> {
 impl<'a> Game<'a> {
     fn new(terms: &'a Terms<'a>) -> Game<'a> {
         let mut text = Vec::with_capacity(32 + 5 * USUAL_PLIES);
-        match terms.opening.fen() {
+        match terms.opening.uci_fen() {
             Some(fen) => {
                 text.extend_from_slice(b"position fen ");
                 text.extend_from_slice(fen.as_bytes());
@@ -169,7 +169,7 @@ impl<'a> Game<'a> {
             self.has_moves = true;
         }
         self.text.push(b' ');
-        one.to_uci(CastlingMode::Standard).append_ascii_to(&mut self.text);
+        one.to_uci(self.referee.position().castles().mode()).append_ascii_to(&mut self.text);
         self.referee.play(one)
     }
 

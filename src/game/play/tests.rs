@@ -225,6 +225,7 @@ fn an_opening_is_played_and_told() {
         plies: None,
         most: 9,
         order: crate::game::openings::Order::Sequential,
+        variant: crate::model::game::variant::Variant::Standard,
     };
     let book = crate::game::openings::Book::read(&path, wanted).unwrap();
     let mut stage = Stage::new("1+0", vec![], moves("d8h4"));
@@ -232,4 +233,33 @@ fn an_opening_is_played_and_told() {
     let record = stage.run();
     assert!(stage.black.asked[0].starts_with("position startpos moves f2f3 e7e5 g2g4\n"));
     assert_eq!((record.plies.len(), record.ending.result.word()), (1, "0-1"));
+}
+
+/// King f1, rook g1: both castle by taking their rooks, with Shredder's letters for the rights.
+#[test]
+fn chess960_is_told_by_its_position_and_castling_as_the_king_taking_his_rook() {
+    let fen = "bbrnnkrq/pppppppp/8/8/8/8/PPPPPPPP/BBRNNKRQ w KQkq - 0 1";
+    let start = fen.parse::<shakmaty::fen::Fen>().unwrap();
+    let start = start.into_position(shakmaty::CastlingMode::Chess960).unwrap();
+    let mut stage = Stage::new("1+0", moves("f1g1 a2a4 a4a5"), moves("f8g8 e7e5 g8f8 f8g8"));
+    stage.opening = Opening::new(start, Vec::new());
+    let record = stage.run();
+    let told = "position fen bbrnnkrq/pppppppp/8/8/8/8/PPPPPPPP/BBRNNKRQ w GCgc - 0 1";
+    assert_eq!(stage.white.asked[0].lines().next(), Some(told));
+    assert_eq!(
+        stage.black.asked[1].lines().next().unwrap(),
+        format!("{told} moves f1g1 f8g8 a2a4")
+    );
+    // The king that has castled cannot take his rook once more.
+    assert_eq!(record.ending, Ending::win(Color::White, Termination::IllegalMove("g8f8".into())));
+    assert_eq!(record.length(), 5);
+    let san: Vec<String> = record
+        .positions()
+        .scan(record.opening.start(), |before, (one, after)| {
+            let (san, _) = crate::game::notation::played(before, one);
+            *before = after;
+            Some(san)
+        })
+        .collect();
+    assert_eq!(san, ["O-O", "O-O", "a4", "e5", "a5"]);
 }

@@ -7,3 +7,4 @@ pub mod points;
 pub mod record;
 pub mod result;
 pub mod score;
+pub mod variant;

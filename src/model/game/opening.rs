@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use shakmaty::fen::Fen;
-use shakmaty::{Chess, EnPassantMode, Move, Position};
+use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Move, Position};
 
 /// Where a game begins: a position and moves from there. Every move is legal.
 #[derive(Clone, Debug, Default)]
@@ -38,8 +38,11 @@ impl Opening {
     /// Legal moves from a position.
     #[must_use]
     pub fn new(start: Chess, moves: Vec<Move>) -> Opening {
-        let start =
-            (start != Chess::default() || start.fullmoves().get() != 1).then(|| Box::new(start));
+        // Chess960 is told by its position, also where that is the classical one.
+        let is_told = start != Chess::default()
+            || start.fullmoves().get() != 1
+            || start.castles().mode().is_chess960();
+        let start = is_told.then(|| Box::new(start));
         Opening { start, moves, names: None }
     }
 
@@ -83,6 +86,35 @@ impl Opening {
         Some(Fen::from_position(start, EnPassantMode::Legal).to_string())
     }
 
+    /// The same as engines of Chess960 are told it: rights to castle are the files of the rooks (Shredder-FEN), which no
+    /// engine has to find by itself.
+    #[must_use]
+    pub fn uci_fen(&self) -> Option<String> {
+        let (start, fen) = (self.start.as_deref()?, self.fen()?);
+        if !start.castles().mode().is_chess960() {
+            return Some(fen);
+        }
+        let mut rights = String::new();
+        for color in Color::ALL {
+            let rooks = start.castles().castling_rights() & color.backrank();
+            rights.extend(rooks.into_iter().rev().map(|rook| {
+                let file = rook.file().char();
+                color.fold_wb(file.to_ascii_uppercase(), file)
+            }));
+        }
+        let mut fields: Vec<&str> = fen.split(' ').collect();
+        if let Some(field) = fields.get_mut(2).filter(|_| !rights.is_empty()) {
+            *field = &rights;
+        }
+        Some(fields.join(" "))
+    }
+
+    /// How castling is told in games from here.
+    #[must_use]
+    pub fn castling(&self) -> CastlingMode {
+        self.start.as_deref().map_or(CastlingMode::Standard, |start| start.castles().mode())
+    }
+
     /// The moves.
     #[must_use]
     pub fn moves(&self) -> &[Move] {
@@ -93,5 +125,32 @@ impl Opening {
     #[must_use]
     pub fn is_move_list(&self) -> bool {
         self.start.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rights_to_castle_are_told_to_engines_as_files_in_chess960_alone() {
+        // The outer rook of White's has none.
+        let text = "rk2r3/pppppppp/8/8/8/8/1PPPPPPP/1RKR3R w Dq - 0 1";
+        let fen: Fen = text.parse().unwrap();
+        let start: Chess = fen.into_position(CastlingMode::Chess960).unwrap();
+        let opening = Opening::new(start, Vec::new());
+        assert_eq!(opening.fen().unwrap(), text);
+        assert_eq!(opening.uci_fen().unwrap(), "rk2r3/pppppppp/8/8/8/8/1PPPPPPP/1RKR3R w Da - 0 1");
+        assert!(opening.castling().is_chess960());
+        let text = "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1";
+        for (mode, told) in [(CastlingMode::Standard, "KQ"), (CastlingMode::Chess960, "HA")] {
+            let start: Chess = text.parse::<Fen>().unwrap().into_position(mode).unwrap();
+            let fen = Opening::new(start, Vec::new()).uci_fen().unwrap();
+            assert_eq!(fen, text.replace("KQ", told));
+        }
+        // The classical position is one of Chess960's.
+        let start: Chess = Fen::default().into_position(CastlingMode::Chess960).unwrap();
+        assert!(!Opening::new(start, Vec::new()).is_move_list());
+        assert!(Opening::new(Chess::default(), Vec::new()).is_move_list());
     }
 }

@@ -5,6 +5,7 @@
 mod annulled;
 mod audience;
 mod begun_before;
+mod between;
 mod instants;
 mod killed;
 mod other_formats;
@@ -27,6 +28,7 @@ pub(crate) fn tests() -> Vec<Test> {
         annulled::tests,
         audience::tests,
         begun_before::tests,
+        between::tests,
         killed::tests,
         whole::tests,
         trouble::tests,

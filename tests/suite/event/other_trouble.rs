@@ -60,7 +60,7 @@ fn what_cannot_be_played_is_refused_with_a_word() {
         (2, "playoff = { spots = 2 }", "", "a playoff for 2 spots is of 3 to 1000 engines"),
         (5, swiss, "", "what breaks ties?"),
         (5, "playoff = { spots = 1 }", "from = \"A:tied\"", "no stage \"A\" stands before"),
-        (5, swiss, "ties = \"swiss\"\nvariant = \"chess960\"", "the classical start position only"),
+        (5, swiss, "ties = \"swiss\"\nvariant = \"960\"", "unknown variant `960`"),
         (5, swiss, "ties = \"swiss\"\nfrom = \"A:1..2\"", "no stage \"A\" stands before this one"),
         (5, swiss, "ties = \"swiss\"\nengines = [\"E1\", \"E0\"]", "is called \"E0\""),
         (
@@ -75,9 +75,6 @@ fn what_cannot_be_played_is_refused_with_a_word() {
         assert!(code == 2 && told.contains(expected), "{expected:?} is not in {told}");
         assert!(!event.path("event.journal").exists());
     }
-    let event = event_of(5, "crash-limit = 3\n", &stage("S", swiss, "ties = \"swiss\""));
-    let (code, told) = event.ask(&["event", "run", "--quiet"]);
-    assert!(code == 2 && told.contains("crash-limit is for round robins"), "{told}");
     // A book too short is told before the first game.
     let event = event_of(5, "", &stage("S", swiss, "ties = \"swiss\""));
     event.write("book.txt", "e4 e5\nd4 d5\n");

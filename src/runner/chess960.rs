@@ -1,0 +1,66 @@
+//! What an engine is told of Chess960, and whether it offers it.
+
+use shakmaty::CastlingMode;
+
+use crate::game::play::Lost;
+
+/// The option of UCI without which an engine is not told castling as Chess960 has it.
+const OPTION: &str = "UCI_Chess960";
+
+/// Whether an engine offers an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Offer {
+    Yes,
+    No,
+}
+
+/// What an engine is told before a game of Chess960, or of classical chess after one.
+#[derive(Clone, Debug)]
+pub(super) struct Switch {
+    /// The option as it announced it.
+    option: Option<String>,
+    told: CastlingMode,
+}
+
+impl Switch {
+    /// Of an engine that announced these options.
+    pub(super) fn of<'a>(mut announced: impl Iterator<Item = &'a str>) -> Switch {
+        let option = announced.find(|name| name.eq_ignore_ascii_case(OPTION));
+        Switch { option: option.map(str::to_owned), told: CastlingMode::Standard }
+    }
+
+    pub(super) fn offer(&self) -> Offer {
+        if self.option.is_some() { Offer::Yes } else { Offer::No }
+    }
+
+    /// The line that is due before a game; none where it plays so already.
+    pub(super) fn line(&mut self, wanted: CastlingMode) -> Result<String, Lost> {
+        if wanted == self.told {
+            return Ok(String::new());
+        }
+        let Some(option) = &self.option else {
+            let why = format!("it offers no option {OPTION}, so it cannot play Chess960");
+            return Err(Lost::NotStarted(why));
+        };
+        self.told = wanted;
+        Ok(format!("setoption name {option} value {}\n", wanted.is_chess960()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_told_where_it_changes_by_the_engines_own_name() {
+        let [standard, chess960] = [CastlingMode::Standard, CastlingMode::Chess960];
+        let mut switch = Switch::of(["Hash", "uci_chess960"].into_iter());
+        assert_eq!(switch.offer(), Offer::Yes);
+        let told = [standard, chess960, chess960, standard].map(|mode| switch.line(mode));
+        let value = |value| Ok(format!("setoption name uci_chess960 value {value}\n"));
+        assert_eq!(told, [Ok(String::new()), value(true), Ok(String::new()), value(false)]);
+        let mut without = Switch::of(["Hash"].into_iter());
+        assert_eq!(without.line(standard), Ok(String::new()));
+        assert!(matches!(without.line(chess960), Err(Lost::NotStarted(_))));
+    }
+}

@@ -1,0 +1,27 @@
+//! Which engines of a match do not offer Chess960, before any of them plays.
+
+use std::sync::Arc;
+
+use super::chess960::Offer;
+use super::engine::{Bounds, Engine, Seat};
+use crate::engine::stop::{Level, Stop};
+use crate::game::clock::Monotonic;
+
+/// The names of those engines that start and do not offer the option `UCI_Chess960`. What does not start is not among them: that is
+/// told, and counts, in its games.
+#[must_use]
+pub fn without_chess960(engines: &[Arc<Engine>], bounds: Bounds, stop: &Stop) -> Vec<String> {
+    let mut without = Vec::new();
+    for engine in engines {
+        if stop.level() != Level::GoOn {
+            break;
+        }
+        let mut seat =
+            Seat::new(Arc::clone(engine), Monotonic::start(), bounds, stop.clone(), None);
+        if seat.offers_chess960() == Some(Offer::No) {
+            without.push(engine.name.clone());
+        }
+        seat.quit();
+    }
+    without
+}

@@ -1,0 +1,176 @@
+//! What organisers may do while an event goes on, and when it is too late: a game is struck out, an engine is fixed, one
+//! crashes too often.
+
+use std::fs;
+
+use super::instants::{engine, event, event_of, order, stage};
+use super::table::Event;
+
+use crate::match_::engine::instant;
+use crate::trials::Test;
+
+/// A played event's journal, cut off before the first line that is such, as a runner leaves it that was killed.
+fn cut_before(event: &Event, whole: &str, is_such: impl Fn(&str) -> bool) {
+    let lines: Vec<&str> = whole.lines().take_while(|line| !is_such(line)).collect();
+    assert!(lines.len() < whole.lines().count(), "no line is such");
+    event.write("event.journal", &(lines.join("\n") + "\n"));
+}
+
+fn played(event: &Event) -> String {
+    event.finish();
+    fs::read_to_string(event.path("event.journal")).unwrap()
+}
+
+/// Matches 1 and 2 are the semifinals: neither follows from the other, the final does from both.
+fn a_game_of_a_match_is_struck_out_until_a_match_that_follows_from_it_begins() {
+    let format = "knockout = { bracket = \"equal-distance\", pairs = [2], early = true }";
+    let event = event_of(4, "concurrency = 1\n", &stage("Cup", format, ""));
+    let text = fs::read_to_string(event.path("event.toml")).unwrap();
+    event.write("event.toml", &text.replacen("concurrency = 2\n", "", 1));
+    let whole = played(&event);
+    let is_final = |line: &str| line.contains("\"game-started\"") && line.contains("\"round\":3");
+    cut_before(&event, &whole, is_final);
+    assert_eq!(event.finished().len(), 6);
+    // Match 2 is over, and match 1 is not concerned.
+    let (code, told) = event.ask(&["event", "annul", "Cup 1.1", "--reason", "a power cut"]);
+    assert_eq!(code, 0, "{told}");
+    let (code, told) = event.ask(&["event", "replay", "Cup 1.2", "--reason", "a power cut"]);
+    assert_eq!(code, 0, "{told}");
+    event.ask(&["event", "run", "--quiet"]);
+    assert_eq!(event.ask(&["event", "verify"]).0, 0);
+    assert_eq!(order(&event, 0)[..2], ["E1", "E2"]);
+    // The second game was played again, and with the third the match is decided without the first.
+    let games = event.records("game-finished");
+    let of_first = games.iter().filter(|game| game["round"] == 1).count();
+    assert_eq!(of_first, 4);
+
+    let began = whole.lines().position(is_final).unwrap();
+    let lines: Vec<&str> = whole.lines().take(began + 1).collect();
+    event.write("event.journal", &(lines.join("\n") + "\n"));
+    for game in ["Cup 1.1", "Cup 2.3"] {
+        let (code, told) = event.ask(&["event", "annul", game, "--reason", "x"]);
+        assert!(code == 2 && told.contains("game 3.1 has begun"), "{told}");
+    }
+    let (code, told) = event.ask(&["event", "replay", "Cup 3.1", "--reason", "x"]);
+    assert_eq!(code, 0, "{told}");
+    event.finish();
+}
+
+/// E1 crashes in each game of its league, and goes on with all others: of leagues beside each other it is not the one
+/// that ended last.
+fn a_fix_is_taken_before_the_stage_that_it_is_for_and_within_none() {
+    let engines: String = [&["crash@10"][..], &["illegal@40"], &["illegal@36"], &["illegal@32"]]
+        .iter()
+        .zip(1..)
+        .map(|(arguments, number)| engine(number, arguments))
+        .collect();
+    let league = |name: &str, engines: &str| {
+        let more = format!("ties = \"s17\"\nengines = [{engines}]");
+        stage(name, "round-robin = { doubles = 1 }", &more)
+    };
+    let stages = league("League A", "\"E1\", \"E2\"")
+        + &league("League B", "\"E3\", \"E4\"")
+        + &stage(
+            "Final League",
+            "round-robin = { doubles = 1 }",
+            "from = [\"League A:1..2\", \"League B:1..2\"]\nties = \"s17\"\npromote = 1",
+        );
+    let engines = engines.replacen(&format!("{:?}", instant()), "\"own\"", 1);
+    let event = event(&engines, "", &stages);
+    fs::copy(instant(), event.path("own")).unwrap();
+    let whole = played(&event);
+    let before = fs::read(event.path("own")).unwrap();
+    let fixed = [&before[..], &[0]].concat();
+    fs::remove_file(event.path("own")).unwrap();
+    fs::write(event.path("own"), &fixed).unwrap();
+    fs::set_permissions(event.path("own"), fs::metadata(instant()).unwrap().permissions()).unwrap();
+    let fix = |name: &str| event.ask(&["event", "fix", name, "--reason", "no crash any more"]);
+    // The final league is under way, though none of its games is at this moment.
+    let begins = |line: &str, stage: usize| {
+        line.contains("\"game-started\"") && line.contains(&format!("\"stage\":{stage}"))
+    };
+    cut_before(&event, &whole, |line| begins(line, 2));
+    let (code, told) = fix("E1");
+    assert!(code == 2 && told.contains("plays in Final League, which is not over"), "{told}");
+    // It is over, and nothing is to come.
+    event.write("event.journal", &whole);
+    let (code, told) = fix("E1");
+    assert!(
+        code == 2 && told.contains("has not been promoted to a stage that is to come"),
+        "{told}"
+    );
+    // In the middle of its league.
+    let mut games = 0;
+    let ended: Vec<&str> = whole
+        .lines()
+        .take_while(|line| {
+            games += usize::from(line.contains("\"game-finished\""));
+            games < 2 || !line.contains("\"stage-finished\"")
+        })
+        .collect();
+    event.write("event.journal", &(ended.join("\n") + "\n"));
+    let (code, told) = fix("E1");
+    assert!(code == 2 && told.contains("plays in League A"), "{told}");
+    // Both leagues are over, its own before the other.
+    let is_final = |line: &str| line.contains("\"stage-started\"") && line.contains("Final");
+    cut_before(&event, &whole, is_final);
+    assert_eq!(event.records("stage-finished").len(), 2);
+    let (code, told) = fix("E2");
+    assert!(code == 2 && told.contains("crashed never"), "{told}");
+    let (code, told) = fix("E1");
+    assert_eq!(code, 0, "{told}");
+    assert_eq!(event.records("fix")[0]["crashes"], 2);
+    event.finish();
+}
+
+/// A crash costs its game in the cup, and the league in the league.
+fn crashes_disqualify_in_round_robins_and_are_losses_elsewhere() {
+    let engines: String = [&["crash@10"][..], &["illegal@40"], &["illegal@36"], &["illegal@32"]]
+        .iter()
+        .zip(1..)
+        .map(|(arguments, number)| engine(number, arguments))
+        .collect();
+    let cup = "knockout = { pairs = [1], early = true }";
+    let stages = stage("Cup", cup, "promote = 4")
+        + &stage("League", "round-robin = { doubles = 1 }", "ties = \"s17\"\npromote = 2")
+        + &stage("Final", "match = { pairs = 1 }", "");
+    let event = event(&engines, "crash-limit = 2\n", &stages);
+    let told = event.finish();
+    assert!(told.contains("E2 wins"), "{told}");
+    // E1 lost its match by crashes, and played the league until it had crashed twice there.
+    assert_eq!(order(&event, 0)[..2], ["E2", "E3"]);
+    assert_eq!(order(&event, 1), ["E2", "E3", "E4", "E1"]);
+    let games = event.finished();
+    let of = |stage: u64| {
+        let own = games.values().filter(|game| game["stage"] == stage);
+        own.filter(|game| game["white"] == "E1" || game["black"] == "E1").count()
+    };
+    assert_eq!(of(0), 2);
+    assert!((2..6).contains(&of(1)), "{}", of(1));
+}
+
+fn a_crash_limit_of_a_stage_says_why_it_cannot_be_kept() {
+    for (format, why) in [
+        ("swiss = { rounds = 2, pairing = \"monrad\" }", "later rounds of a Swiss were paired by"),
+        ("knockout = { pairs = [1] }", "does not bring them back"),
+        ("playoff = { spots = 1 }", "who is left in a playoff follows from"),
+    ] {
+        let more = "terms = { crash-limit = 3 }\nties = \"s17\"";
+        let event = event_of(4, "", &stage("S", format, more));
+        let (code, told) = event.ask(&["event", "run", "--quiet"]);
+        assert!(code == 2 && told.contains(why) && told.contains("event.toml:"), "{told}");
+        assert!(!event.path("event.journal").exists());
+    }
+    let more = "terms = { crash-limit = 3 }\nties = \"s17\"";
+    let event = event_of(3, "", &stage("S", "round-robin = { doubles = 1 }", more));
+    assert_eq!(event.ask(&["event", "plan"]).0, 0);
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        slow a_game_of_a_match_is_struck_out_until_a_match_that_follows_from_it_begins,
+        slow a_fix_is_taken_before_the_stage_that_it_is_for_and_within_none,
+        slow crashes_disqualify_in_round_robins_and_are_losses_elsewhere,
+        slow a_crash_limit_of_a_stage_says_why_it_cannot_be_kept,
+    ]
+}
