@@ -89,7 +89,7 @@ fn write_tags(out: &mut String, header: &Header, record: &GameRecord) -> fmt::Re
         ("Termination", record.ending.termination().map(str::to_owned)),
         ("TerminationDetails", Some(record.ending.details())),
         ("TimeControl", time(Color::White).filter(|_| same)),
-        ("Variant", record.opening.castling().is_chess960().then(|| "Chess960".to_owned())),
+        ("Variant", record.opening.castling().is_chess960().then(|| "fischerandom".to_owned())),
         ("Variation", names.variation),
         ("WhiteElo", elo(Color::White)),
         ("WhiteTimeControl", time(Color::White).filter(|_| !same)),

@@ -126,10 +126,6 @@ fn games_from_numbers_are_read_back_by_a_second_authority() {
     assert_eq!(read, 16);
     // Expected lines have castlings, too.
     assert!(castlings > 0 && castlings <= castled, "{castlings} of {castled}");
-    // As the king taking his own rook, also where he goes two squares.
-    let told = games.iter().flat_map(|game| game["moves"].as_array().unwrap());
-    let words: Vec<&str> = told.map(|one| one["uci"].as_str().unwrap()).collect();
-    assert!(words.len() > 100);
     let (code, table) = hall.ask(&["standings", "games.pgn"]);
     assert!(code == 0 && table.contains("16 games"), "{table}");
 }
