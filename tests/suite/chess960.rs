@@ -118,7 +118,7 @@ fn games_from_numbers_are_read_back_by_a_second_authority() {
         assert_eq!(game["fen"], fen(100 + number / 2), "{game}");
     }
     let pgn = fs::read_to_string(hall.path("games.pgn")).unwrap();
-    for (tag, count) in [("[Variant \"Chess960\"]", 16), ("[SetUp \"1\"]", 16), ("[FEN \"", 16)] {
+    for (tag, count) in [("[Variant \"fischerandom\"]", 16), ("[SetUp \"1\"]", 16), ("[FEN \"", 16)] {
         assert_eq!(pgn.matches(tag).count(), count, "{tag}");
     }
     let castled = pgn.matches("O-O").count();
@@ -244,7 +244,7 @@ fn an_event_of_chess960_is_killed_gone_on_with_verified_and_read_back() {
     hall.write("event.pgn", &pgn);
     let (games, _) = hall.replayed("event.pgn");
     assert!(games >= 4, "{pgn}");
-    assert_eq!(pgn.matches("[Variant \"Chess960\"]").count(), games);
+    assert_eq!(pgn.matches("[Variant \"fischerandom\"]").count(), games);
     for file in ["event.journal", "event.pgn"] {
         let (code, table) = hall.ask(&["standings", file]);
         assert!(code == 0 && table.contains("Stockfish"), "{table}");
