@@ -9,6 +9,7 @@ mod instants;
 mod killed;
 mod other_formats;
 mod other_trouble;
+mod pages;
 mod past;
 mod processes;
 mod ratings;
@@ -17,6 +18,8 @@ mod sealed;
 mod starts;
 mod table;
 mod trouble;
+mod visitors;
+mod watched;
 mod whole;
 
 use crate::trials::Test;
@@ -36,6 +39,9 @@ pub(crate) fn tests() -> Vec<Test> {
         starts::tests,
         other_formats::tests,
         other_trouble::tests,
+        pages::tests,
+        visitors::tests,
+        watched::tests,
     ];
     modules.into_iter().flat_map(|tests| tests()).collect()
 }
