@@ -31,6 +31,8 @@ pub enum EventCommand {
     Repair(EventFile),
     /// Show an event to visitors while it is played: a process of its own, which only reads
     Serve(ServeArgs),
+    /// Follow an event on a terminal: board, clocks, evaluations, table; plain lines where there is no terminal
+    Watch(EventFile),
     /// Print the games or the state of an event, or write it as a site
     #[command(subcommand)]
     Export(ExportWhat),
@@ -182,7 +184,7 @@ pub struct ServeArgs {
 #[derive(Clone, Debug, Subcommand)]
 pub enum ExportWhat {
     /// Print every finished game, in the event's own form
-    Pgn(EventFile),
+    Pgn(PgnArgs),
     /// Print the standings of every stage, the schedule and the ratings as JSON
     Json(EventFile),
     /// Print the page of the event as one file that stands alone, without its games
@@ -198,13 +200,23 @@ impl ExportWhat {
     #[must_use]
     pub fn file(&self) -> &EventFile {
         match self {
-            ExportWhat::Pgn(file)
-            | ExportWhat::Json(file)
-            | ExportWhat::Html(file)
-            | ExportWhat::Settings(file) => file,
+            ExportWhat::Pgn(args) => &args.file,
+            ExportWhat::Json(file) | ExportWhat::Html(file) | ExportWhat::Settings(file) => file,
             ExportWhat::Site(args) => &args.file,
         }
     }
+}
+
+/// `gate4k event export pgn`.
+#[derive(Clone, Debug, Args)]
+pub struct PgnArgs {
+    /// Follow the event to its end: print games as they end, and keep those under way in this file, which is replaced
+    /// whole after each move
+    #[arg(long, value_name = "FILE")]
+    pub live: Option<PathBuf>,
+    /// The event
+    #[command(flatten)]
+    pub file: EventFile,
 }
 
 /// `gate4k event export site`.

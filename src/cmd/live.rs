@@ -1,12 +1,20 @@
-//! Several lines on standard error that are drawn anew as things change, while a person watches.
+//! Several lines on a terminal that are drawn anew as things change, while a person watches.
 
 use std::io::{IsTerminal, Write};
 
 use crate::model::text::escape;
 
+/// The stream that is a terminal.
+#[derive(Clone, Copy, Debug)]
+enum To {
+    Output,
+    Errors,
+}
+
 /// The lines; they are taken away when this is dropped.
 #[derive(Debug)]
 pub(super) struct Live {
+    to: To,
     shown: bool,
     /// How many stand there now.
     drawn: usize,
@@ -15,8 +23,17 @@ pub(super) struct Live {
 impl Live {
     /// Lines if standard error is a terminal that can move its cursor, else none ever.
     pub(super) fn new(quiet: bool) -> Live {
-        let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        Live { shown: !quiet && !dumb && std::io::stderr().is_terminal(), drawn: 0 }
+        Live { to: To::Errors, shown: !quiet && !is_dumb() && To::Errors.is_terminal(), drawn: 0 }
+    }
+
+    /// The same on standard output, for lines that are all that is asked for.
+    pub(super) fn on_output() -> Live {
+        Live { to: To::Output, shown: !is_dumb() && To::Output.is_terminal(), drawn: 0 }
+    }
+
+    /// The lines that there is room for.
+    pub(super) fn height(&self) -> usize {
+        self.to.size().1
     }
 
     /// Whether anybody sees them.
@@ -30,17 +47,17 @@ impl Live {
         if !self.shown {
             return;
         }
-        let (width, height) = size();
+        let (width, height) = self.to.size();
         let text = drawing(self.drawn, lines, width, height);
         self.drawn = lines.len().min(height);
         // One write, so that nothing is seen half drawn.
-        let _ = std::io::stderr().write_all(text.as_bytes());
+        self.to.write(&text);
     }
 
     /// Takes the lines away, so that others can be printed.
     pub(super) fn clear(&mut self) {
         if self.drawn > 0 {
-            let _ = std::io::stderr().write_all(drawing(self.drawn, &[], 1, 0).as_bytes());
+            self.to.write(&drawing(self.drawn, &[], 1, 0));
             self.drawn = 0;
         }
     }
@@ -52,15 +69,43 @@ impl Drop for Live {
     }
 }
 
-/// Columns and lines that may be used.
-fn size() -> (usize, usize) {
-    let (width, height) = terminal_size::terminal_size_of(std::io::stderr())
-        .map_or((80, 24), |(width, height)| (usize::from(width.0), usize::from(height.0)));
-    // The last column may wrap, and the last line is the cursor's.
-    (width.saturating_sub(1).max(20), height.saturating_sub(1).max(1))
+impl To {
+    fn is_terminal(self) -> bool {
+        match self {
+            To::Output => std::io::stdout().is_terminal(),
+            To::Errors => std::io::stderr().is_terminal(),
+        }
+    }
+
+    /// A terminal that was closed hears nothing more, which is nobody's fault.
+    fn write(self, text: &str) {
+        let _ = match self {
+            To::Output => {
+                let mut out = std::io::stdout().lock();
+                out.write_all(text.as_bytes()).and_then(|()| out.flush())
+            }
+            To::Errors => std::io::stderr().write_all(text.as_bytes()),
+        };
+    }
+
+    /// Columns and lines that may be used.
+    fn size(self) -> (usize, usize) {
+        let told = match self {
+            To::Output => terminal_size::terminal_size_of(std::io::stdout()),
+            To::Errors => terminal_size::terminal_size_of(std::io::stderr()),
+        };
+        let (width, height) =
+            told.map_or((80, 24), |(width, height)| (usize::from(width.0), usize::from(height.0)));
+        // The last column may wrap, and the last line is the cursor's.
+        (width.saturating_sub(1).max(20), height.saturating_sub(1).max(1))
+    }
 }
 
-/// What a terminal is told: back over the old lines, clear to the end, the new lines (ECMA-48: CUU, ED).
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_none_or(|term| term == "dumb")
+}
+
+/// The bytes for a terminal: back over the old lines, clear to the end, the new lines (ECMA-48: CUU, ED).
 fn drawing(before: usize, lines: &[String], width: usize, height: usize) -> String {
     let mut text = String::new();
     if before > 0 {

@@ -7,11 +7,12 @@ use shakmaty::uci::UciMove;
 use shakmaty::{ByColor, Position};
 
 use super::config::Config;
-use super::journal::record::{GameFinished, GameStarted, Ply, Record};
+use super::journal::record::{GameStarted, Ply, Record};
 use super::journal::{self, JournalError};
 use super::journal_games::{self, Struck};
 use super::recorder::ply_record;
 use crate::game::pgn::{self, Header, Style};
+use crate::model::game::ending::Ending;
 use crate::model::game::record::GameRecord;
 
 /// Hands on every finished game as PGN, in the order in which they ended.
@@ -43,7 +44,8 @@ pub fn pgn(config: &Config, take: &mut dyn FnMut(&str)) -> Result<(), JournalErr
                 if let Some((started, plies)) = open.remove(&game.id) {
                     let elo = |name: &String| ratings.get(game.stage)?.get(name).copied();
                     let elo = ByColor { white: elo(&game.white), black: elo(&game.black) };
-                    let text = one(config, &started, &plies, &game, elo)
+                    let end = End { ending: game.ending(), lasted: game.lasted };
+                    let text = one(config, &started, &plies, end, elo, Style::Event)
                         .ok_or_else(|| format!("the moves of {} are not legal", game.id))?;
                     take(&text);
                 }
@@ -55,13 +57,21 @@ pub fn pgn(config: &Config, take: &mut dyn FnMut(&str)) -> Result<(), JournalErr
     Ok(())
 }
 
-/// A finished game as PGN; none where its moves are not legal.
+/// A game's end, or its state while it is played.
+pub(super) struct End {
+    pub(super) ending: Ending,
+    /// In microseconds.
+    pub(super) lasted: u64,
+}
+
+/// A game as PGN; none where its moves are not legal.
 pub(super) fn one(
     config: &Config,
     started: &GameStarted,
     plies: &[Ply],
-    game: &GameFinished,
+    end: End,
     elo: ByColor<Option<i32>>,
+    style: Style,
 ) -> Option<String> {
     let opening = journal_games::opening(started.start.as_deref(), &started.opening)?;
     let mut position = opening.start();
@@ -84,23 +94,23 @@ pub(super) fn one(
         opening: opening.named(started.opening_names.clone()),
         plies: records,
         pvs,
-        ending: game.ending(),
+        ending: end.ending,
         unanswered: None,
     };
-    let stage = config.stages.get(game.stage)?;
+    let stage = config.stages.get(started.stage)?;
     let [white, black] = started.options.clone();
     let header = Header {
         event: format!("{}: {}", config.event, stage.name),
         site: config.site.clone(),
-        round: game.place().to_string(),
-        names: ByColor { white: game.white.clone(), black: game.black.clone() },
+        round: started.place().to_string(),
+        names: ByColor { white: started.white.clone(), black: started.black.clone() },
         elo,
         options: ByColor { white, black },
         controls: ByColor { white: config.control, black: config.control },
         started: humantime::parse_rfc3339(&started.at).unwrap_or(SystemTime::UNIX_EPOCH),
-        lasted: Duration::from_micros(game.lasted),
+        lasted: Duration::from_micros(end.lasted),
     };
     let mut text = String::new();
-    pgn::write(&mut text, &header, &record, Style::Event).ok()?;
+    pgn::write(&mut text, &header, &record, style).ok()?;
     Some(text)
 }

@@ -15,16 +15,27 @@ use crate::model::game::ending::Ending;
 use crate::model::game::record::{GameRecord, PlyRecord};
 use crate::model::game::score::Score;
 use crate::model::text::escape;
+use crate::model::units::Ply;
 
 /// How much stands beside each move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// The event's: `d= sd= mt= tl= s= n= pv= tb= h= ph= wv= R50= Rd= Rr= mb=`.
     Event,
+    /// The event's, and in each comment `[%eval 0.31] [%clk 0:29:57]`, which relays of broadcasts read.
+    Relay,
     /// Evaluation from White's view, depth, and seconds: `{+0.31/12 0.250s}`.
     Short,
     /// Nothing.
     Moves,
+}
+
+impl Style {
+    /// Whether a game is laid out as the event does it: a line for each move of both, and the engines' options.
+    #[must_use]
+    pub fn is_the_events(self) -> bool {
+        matches!(self, Style::Event | Style::Relay)
+    }
 }
 
 /// No line but the event's grows beyond this many columns (PGN standard, 8.2.1).
@@ -33,7 +44,7 @@ const COLUMNS: usize = 80;
 /// Appends the moves and the result.
 pub(super) fn write(out: &mut String, record: &GameRecord, style: Style) {
     let position = record.opening.start();
-    let a_ply = if style == Style::Event { 160 } else { 32 };
+    let a_ply = if style.is_the_events() { 160 } else { 32 };
     out.reserve((record.plies.len() + 4) * a_ply + record.pvs.len());
     let line = out.len();
     let mut movetext = Movetext { position, first: true, san: String::new(), style, line, out };
@@ -70,7 +81,7 @@ impl Movetext<'_> {
         }
         write(self.out);
         let breaks = follows
-            && self.style != Style::Event
+            && !self.style.is_the_events()
             && self.out.len() - self.line > COLUMNS
             && self.out.get(self.line..).is_some_and(|line| line.chars().count() > COLUMNS);
         if breaks {
@@ -111,7 +122,7 @@ impl Movetext<'_> {
 
     fn book(&mut self, one: Move) {
         self.san(one);
-        if self.style == Style::Event {
+        if self.style.is_the_events() {
             self.out.push_str(" {book, mb=");
             Balance::of(&self.position).push(self.out);
             self.out.push_str(",}");
@@ -129,7 +140,7 @@ impl Movetext<'_> {
                 self.san(ply.played);
                 self.word(|out| push_short_comment(out, ply, side));
             }
-            Style::Event => {
+            Style::Event | Style::Relay => {
                 if side == Color::White {
                     self.line_end();
                 }
@@ -137,8 +148,12 @@ impl Movetext<'_> {
                 self.san(ply.played);
                 self.out.push(' ');
                 self.event_comment(ply, before, pv);
-                if let Some(ending) = ending {
-                    self.out.push_str(&format!(" {}", Comment(&ending.details())));
+                if self.style == Style::Relay {
+                    push_commands(self.out, ply, side);
+                }
+                let details = ending.map(Ending::details).filter(|text| !text.is_empty());
+                if let Some(details) = details {
+                    self.out.push_str(&format!(" {}", Comment(&details)));
                 }
                 self.out.push('}');
                 self.line_end();
@@ -204,7 +219,7 @@ impl Movetext<'_> {
     }
 
     fn finish(&mut self, ending: &Ending) {
-        if self.style == Style::Event {
+        if self.style.is_the_events() {
             self.line_end();
         } else {
             let why = format!("{{{}}}", Comment(&ending.details()));
@@ -232,6 +247,24 @@ fn push_short_comment(out: &mut String, ply: &PlyRecord, side: Color) {
         push_number(out, used.subsec_millis() / tenfold % 10);
     }
     out.push_str("s}");
+}
+
+/// ` [%eval 0.31] [%clk 0:29:57]`: pawns from White's view or the moves to mate, and whole seconds.
+fn push_commands(out: &mut String, ply: &PlyRecord, side: Color) {
+    if let Some(eval) = ply.info.score.map(|score| score.for_white(side)) {
+        out.push_str(" [%eval ");
+        match eval.mate_in() {
+            Some(Ply(plies)) => {
+                out.push_str(if eval.value() < 0 { "#-" } else { "#" });
+                push_number(out, plies.div_ceil(2));
+            }
+            None => eval.push(out),
+        }
+        out.push(']');
+    }
+    let seconds = ply.left.as_secs();
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    out.push_str(&format!(" [%clk {hours}:{minutes:02}:{:02}]", seconds % 60));
 }
 
 fn push_number(out: &mut String, number: impl itoa::Integer) {

@@ -43,7 +43,7 @@ pub struct Header {
 pub fn write(out: &mut String, header: &Header, record: &GameRecord, style: Style) -> fmt::Result {
     write_tags(out, header, record)?;
     out.push('\n');
-    if style == Style::Event {
+    if style.is_the_events() {
         writeln!(
             out,
             "{{WhiteEngineOptions: {}, BlackEngineOptions: {}}}",
@@ -87,7 +87,7 @@ fn write_tags(out: &mut String, header: &Header, record: &GameRecord) -> fmt::Re
         ("PlyCount", Some(plies.to_string())),
         ("SetUp", (!record.opening.is_move_list()).then(|| "1".to_owned())),
         ("Termination", record.ending.termination().map(str::to_owned)),
-        ("TerminationDetails", Some(record.ending.details())),
+        ("TerminationDetails", Some(record.ending.details()).filter(|text| !text.is_empty())),
         ("TimeControl", time(Color::White).filter(|_| same)),
         ("Variant", record.opening.castling().is_chess960().then(|| "fischerandom".to_owned())),
         ("Variation", names.variation),
@@ -237,6 +237,27 @@ mod tests {
             Qh4# {d=9, sd=9, mt=250, tl=1802750, s=0, n=0, pv=Qh4#, tb=null, h=12.5, ph=0.0, wv=-0.31, \
             R50=49, Rd=-1000, Rr=-1000, mb=+0+0+0+0+0, Black mates}\n0-1\n\n";
         assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn a_relay_reads_clocks_and_evaluations_and_all_else_is_the_events() {
+        let mut game = record(opening("f3"), "e7e5 g2g4 d8h4", mate());
+        game.plies[1].info.score = Some(Score::mate(-1));
+        game.plies[2].info.score = None;
+        let [event, relay] = [Style::Event, Style::Relay].map(|style| {
+            let mut out = String::new();
+            write(&mut out, &header("A"), &game, style).unwrap();
+            out
+        });
+        assert_eq!(relay.matches("[%clk 0:30:02]").count(), 3);
+        let evals: Vec<&str> =
+            relay.split("[%eval ").skip(1).filter_map(|rest| rest.split(']').next()).collect();
+        assert_eq!(evals, ["-0.31", "#-1"]);
+        let bare = relay
+            .replace(" [%eval -0.31]", "")
+            .replace(" [%eval #-1]", "")
+            .replace(" [%clk 0:30:02]", "");
+        assert_eq!(bare, event);
     }
 
     #[test]

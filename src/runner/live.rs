@@ -167,8 +167,12 @@ impl Shared {
     }
 }
 
-/// A reader sees the old file or the new one, never half of either.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+/// Writes a file in the place of another of the same name: a reader sees the old one or the new one, never half of
+/// either.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
     let beside = PathBuf::from(beside);

@@ -92,7 +92,7 @@ fn read(door: &Door, method: &Method, path: &str, headers: &HeaderMap) -> Respon
 
 fn file(stored: &Stored, name: &str, method: &Method, headers: &HeaderMap) -> Response<Body> {
     let known = headers.get(header::IF_NONE_MATCH).and_then(|tags| tags.to_str().ok());
-    let is_known = known.is_some_and(|tags| tags.split(',').any(|tag| tag.trim() == stored.tag));
+    let is_known = known.is_some_and(|tags| has(tags, &stored.tag));
     let mut response = if is_known {
         let mut response = Response::new(Either::Left(Full::default()));
         *response.status_mut() = StatusCode::NOT_MODIFIED;
@@ -108,6 +108,12 @@ fn file(stored: &Stored, name: &str, method: &Method, headers: &HeaderMap) -> Re
         response.headers_mut().insert(header::ETAG, tag);
     }
     with_type(response, kind(name))
+}
+
+/// Whether a list of tags has this one. A server in between that packs what it hands on makes tags weak (RFC 9110, 13.1.2).
+fn has(tags: &str, tag: &str) -> bool {
+    let tags = tags.split(',').map(str::trim);
+    tags.map(|tag| tag.strip_prefix("W/").unwrap_or(tag)).any(|known| known == tag || known == "*")
 }
 
 fn kind(name: &str) -> &'static str {
@@ -139,6 +145,16 @@ mod tests {
     fn door(names: Option<&[&str]>) -> Door {
         let names = names.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
         Door::new(names, watch::Sender::new(Shelf::default()).subscribe())
+    }
+
+    #[test]
+    fn a_tag_is_known_again_behind_another_server() {
+        for tags in ["\"a\"", "\"b\", \"a\"", "W/\"a\"", "\"b\",W/\"a\"", "*"] {
+            assert!(has(tags, "\"a\""), "{tags}");
+        }
+        for tags in ["", "a", "\"b\"", "W/\"b\"", "W/W/\"a\""] {
+            assert!(!has(tags, "\"a\""), "{tags}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Connections: so many at a time, each for so long, none that does not read.
 
 use std::convert::Infallible;
-use std::io;
+use std::io::{self, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,8 +54,7 @@ async fn doorkeeper(
             continue;
         };
         let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-            // As far as it can be said at once: nobody waits for a visitor who is turned away.
-            let _ = stream.try_write(FULL);
+            turn_away(stream);
             continue;
         };
         let door = Arc::clone(&door);
@@ -63,6 +62,14 @@ async fn doorkeeper(
             let _ = tokio::time::timeout(LONGEST, visit(stream, door)).await;
             drop(place);
         });
+    }
+}
+
+/// Says that there is no room, as far as it can be said at once: nobody waits for a visitor who is turned away.
+fn turn_away(stream: TcpStream) {
+    // The runtime does not know yet that there is room to write; the system does.
+    if let Ok(mut stream) = stream.into_std() {
+        let _ = stream.write(FULL);
     }
 }
 

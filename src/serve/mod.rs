@@ -75,13 +75,19 @@ impl Default for Publisher {
 impl Publisher {
     /// Puts these files in the place of those of the same names.
     pub fn put(&self, files: Vec<(String, String)>, news: News) {
-        let stored = files.into_iter().map(|(name, text)| {
-            let tag = format!("\"{}\"", &sha256(&text)[..24]);
-            (name, Arc::new(Stored { bytes: text.into(), tag }))
-        });
-        let stored: Vec<_> = stored.collect();
+        let stored: Vec<_> = files.into_iter().map(stored).collect();
+        self.change(news, |files| files.extend(stored));
+    }
+
+    /// Puts these files in the place of all that are there.
+    pub fn replace(&self, files: Vec<(String, String)>, news: News) {
+        let stored = files.into_iter().map(stored).collect();
+        self.change(news, |files| *files = stored);
+    }
+
+    fn change(&self, news: News, change: impl FnOnce(&mut BTreeMap<String, Arc<Stored>>)) {
         self.0.send_modify(|shelf| {
-            Arc::make_mut(&mut shelf.files).extend(stored);
+            change(Arc::make_mut(&mut shelf.files));
             match news {
                 News::None => {}
                 News::Live => shelf.version.live += 1,
@@ -105,4 +111,9 @@ impl Publisher {
         let shelf = self.0.subscribe();
         runtime.block_on(connection::accept(listener, terms, shelf, stop))
     }
+}
+
+fn stored((name, text): (String, String)) -> (String, Arc<Stored>) {
+    let tag = format!("\"{}\"", &sha256(&text)[..24]);
+    (name, Arc::new(Stored { bytes: text.into(), tag }))
 }

@@ -2,6 +2,7 @@
 
 pub mod event_ratings;
 mod facts;
+mod figures;
 pub mod github;
 #[cfg(test)]
 mod hostile;
@@ -17,6 +18,7 @@ pub mod ratings;
 pub mod replay;
 pub mod rules;
 pub mod sarif;
+pub mod screen;
 pub mod site;
 pub mod size;
 pub mod standings;

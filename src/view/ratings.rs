@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::text::clean;
 use crate::ratings::bayes::{List, Rated};
 use crate::ratings::duel::Duel;
 use crate::ratings::elo::Estimate;
@@ -50,13 +51,14 @@ pub(super) fn cells(rank: usize, rated: &Rated) -> [String; 9] {
 
 /// Lines under their heads.
 pub(super) fn grid(rows: &[[String; 9]]) -> String {
-    let longest = rows.iter().map(|cells| cells[1].chars().count());
+    let longest = rows.iter().map(|cells| clean(&cells[1]).chars().count());
     let width = longest.chain([4]).max().unwrap_or(4);
     let heads = HEADS.map(str::to_owned);
     let mut page = String::new();
     for [rank, name, elo, plus, minus, games, score, opponents, draws] in
         std::iter::once(&heads).chain(rows)
     {
+        let name = clean(name);
         let line = format!(
             "{rank:>4} {name:<width$} {elo:>5} {plus:>4} {minus:>4} {games:>5} {score:>5} \
              {opponents:>5} {draws:>5}"

@@ -118,7 +118,8 @@ fn games_from_numbers_are_read_back_by_a_second_authority() {
         assert_eq!(game["fen"], fen(100 + number / 2), "{game}");
     }
     let pgn = fs::read_to_string(hall.path("games.pgn")).unwrap();
-    for (tag, count) in [("[Variant \"fischerandom\"]", 16), ("[SetUp \"1\"]", 16), ("[FEN \"", 16)] {
+    for (tag, count) in [("[Variant \"fischerandom\"]", 16), ("[SetUp \"1\"]", 16), ("[FEN \"", 16)]
+    {
         assert_eq!(pgn.matches(tag).count(), count, "{tag}");
     }
     let castled = pgn.matches("O-O").count();

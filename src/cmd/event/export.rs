@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use anyhow::Context;
 
+use super::live_pgn;
 use super::views::told;
 use crate::cli::ExportWhat;
 use crate::event::broadcast::Follower;
@@ -24,11 +25,14 @@ pub(super) fn run(
     what: &ExportWhat,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
-    if matches!(what, ExportWhat::Pgn(_)) {
-        return pgn(config, out);
+    if let ExportWhat::Pgn(args) = what {
+        return match &args.live {
+            Some(file) => live_pgn::run(config, file, out),
+            None => pgn(config, out),
+        };
     }
     let mut follower = Follower::new(config);
-    if let Err(error) = follower.look() {
+    if let Err(error) = follower.look(config) {
         return Ok(told(&error));
     }
     let kind = match what {
@@ -75,7 +79,7 @@ pub(super) fn settings(event: &Path, out: &mut impl Write) -> anyhow::Result<Exi
 /// How far it is, for programs.
 pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
     let mut follower = Follower::new(config);
-    if let Err(error) = follower.look() {
+    if let Err(error) = follower.look(config) {
         return Ok(told(&error));
     }
     let (broadcast, now) = (&follower.broadcast, SystemTime::now());

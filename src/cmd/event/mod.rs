@@ -1,6 +1,8 @@
 //! `gate4k event`: a whole event, from its file to its winner.
 
 mod export;
+mod following;
+mod live_pgn;
 mod organise;
 mod plan;
 mod replay;
@@ -9,6 +11,7 @@ mod seal;
 mod serve;
 mod stream;
 mod views;
+mod watch;
 
 use std::io::Write;
 
@@ -39,6 +42,7 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
         EventCommand::Seal(args) => with(&args.file.event, |config| seal::seal(config, args, out)),
         EventCommand::Repair(file) => with(&file.event, |config| organise::repair(config, out)),
         EventCommand::Serve(args) => with(&args.file.event, |config| serve::run(config, args, out)),
+        EventCommand::Watch(file) => with(&file.event, |config| watch::run(config, out)),
         EventCommand::Export(ExportWhat::Settings(file)) => export::settings(&file.event, out),
         EventCommand::Export(what) => {
             with(&what.file().event, |config| export::run(config, what, out))

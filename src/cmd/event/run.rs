@@ -99,7 +99,7 @@ pub(super) fn run(
         ),
         Err(error) => return Ok(failed(&error)),
     };
-    writeln!(out, "{words}")?;
+    writeln!(out, "{}", crate::model::text::escape(words.as_bytes(), usize::MAX))?;
     Ok(exit)
 }
 

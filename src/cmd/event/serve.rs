@@ -2,17 +2,18 @@
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Context;
 use tokio::sync::watch;
 
+use super::following::Following;
 use crate::cli::ServeArgs;
-use crate::cmd::{note, tell};
-use crate::event::broadcast::{Changes, Follower};
+use crate::cmd::tell;
+use crate::event::broadcast::Changes;
 use crate::event::config::Config;
-use crate::event::journal::JournalError;
 use crate::model::exit::Exit;
 use crate::model::text::escape;
 use crate::serve::{News, Publisher, Terms};
@@ -23,8 +24,6 @@ const LOOK: Duration = Duration::from_millis(20);
 /// After pages that took long to write, so many times as long passes before they are written again: they take no more
 /// than a tenth of a processor from the event.
 const SHARE: u32 = 10;
-/// After a journal that could not be read, so long is waited.
-const RESPITE: Duration = Duration::from_secs(1);
 
 /// Serves until it is asked to stop.
 pub(super) fn run(config: &Config, args: &ServeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -42,16 +41,19 @@ pub(super) fn run(config: &Config, args: &ServeArgs, out: &mut impl Write) -> an
     let _ = rustix::process::nice(10);
     let address = listener.local_addr().context("the address of the socket")?;
     let (stopper, stop) = watch::channel(false);
+    let stopper = Arc::new(stopper);
+    let ends = Ends(Arc::clone(&stopper));
     // Where it cannot be installed (it has been before, in a test), the signal ends the process at once.
     let _ = ctrlc::set_handler(move || {
         stopper.send_replace(true);
     });
-    let publisher = std::sync::Arc::new(Publisher::default());
-    let mut desk = Desk::new(config.clone(), std::sync::Arc::clone(&publisher));
+    let publisher = Arc::new(Publisher::default());
+    let mut desk = Desk::new(config, Arc::clone(&publisher));
     desk.look();
     thread::Builder::new()
         .name("follow".into())
         .spawn(move || {
+            let _ends = ends;
             loop {
                 thread::sleep(LOOK);
                 desk.look();
@@ -78,80 +80,92 @@ fn names(address: SocketAddr, more: &[String]) -> Option<Vec<String>> {
     Some(own.into_iter().chain([host]).chain(more.iter().cloned()).collect())
 }
 
+/// Ends the server with whoever holds it: pages that nobody writes any more must not be shown as those of now.
+struct Ends(Arc<watch::Sender<bool>>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.send_replace(true);
+    }
+}
+
 /// Writes pages of what a journal says.
 struct Desk {
-    config: Config,
-    publisher: std::sync::Arc<Publisher>,
-    follower: Follower,
+    event: Following,
+    publisher: Arc<Publisher>,
     /// The changes since the pages were written, besides those of moves.
     waits: Changes,
     /// When they may be written next.
     next: Instant,
-    /// The last fault that was told; the same is not told again.
-    fault: Option<String>,
 }
 
 impl Desk {
-    fn new(config: Config, publisher: std::sync::Arc<Publisher>) -> Desk {
-        publisher.put(Site::assets().into(), News::None);
-        let waits = Changes { has_turned: true, ..Changes::default() };
-        let (follower, next) = (Follower::new(&config), Instant::now());
-        Desk { config, publisher, follower, waits, next, fault: None }
+    fn new(config: &Config, publisher: Arc<Publisher>) -> Desk {
+        // There are pages before there is a journal.
+        let waits = Changes { is_anew: true, ..Changes::default() };
+        Desk { event: Following::new(config), publisher, waits, next: Instant::now() }
     }
 
     fn look(&mut self) {
-        let changes = match self.follower.look() {
-            Ok(changes) => changes,
-            // An event that has not begun has no journal, which is no fault.
-            Err(_) if !self.config.journal.exists() => Changes::default(),
-            Err(error) => return self.failed(&error),
-        };
+        let Some(changes) = self.event.look(|| ()) else { return };
         if changes.is_none() && self.waits.is_none() {
             return;
         }
-        self.follower.find_running(&self.config);
+        let Following { config, follower, .. } = &mut self.event;
+        follower.find_running(config);
         let site = Site {
-            config: &self.config,
-            broadcast: &self.follower.broadcast,
-            running: &self.follower.running,
+            config,
+            broadcast: &follower.broadcast,
+            running: &follower.running,
             now: SystemTime::now(),
             kind: Kind::Served,
         };
         let games = |changes: &Changes| -> Vec<_> {
             changes.games.iter().filter_map(|key| site.broadcast.games.get(key)).collect()
         };
-        if !changes.games.is_empty() {
+        if !changes.games.is_empty() && !changes.is_anew {
             self.publisher.put(site.live_files(&games(&changes)), News::Live);
         }
         self.waits.games.extend(changes.games);
         self.waits.has_turned |= changes.has_turned;
+        self.waits.is_anew |= changes.is_anew;
         let began = Instant::now();
         if began < self.next {
             return;
         }
-        let mut files = site.event_files();
-        if self.waits.games.is_empty() {
-            // There is a file of the games under way before there is a game.
-            files.extend(site.live_files(&[]));
+        if self.waits.is_anew {
+            let mut files = site.all_files();
+            files.push(("live.pgn".into(), site.live_pgn()));
+            files.extend(site.live_files(&site.broadcast.under_way().collect::<Vec<_>>()));
+            self.publisher.replace(files, News::Event);
+        } else {
+            let mut files = site.event_files();
+            files.push(("live.pgn".into(), site.live_pgn()));
+            files.extend(games(&self.waits).iter().flat_map(|game| site.game_files(game)));
+            let news = if self.waits.has_turned { News::Event } else { News::None };
+            if self.waits.has_turned {
+                files.push(("games.pgn".into(), site.all_games()));
+            }
+            self.publisher.put(files, news);
         }
-        files.extend(games(&self.waits).iter().flat_map(|game| site.game_files(game)));
-        let news = if self.waits.has_turned { News::Event } else { News::None };
-        if self.waits.has_turned {
-            files.push(("games.pgn".into(), site.all_games()));
-        }
-        self.publisher.put(files, news);
         self.waits = Changes::default();
         self.next = Instant::now() + SHARE * began.elapsed();
     }
+}
 
-    /// Tells a fault once; then all is read anew.
-    fn failed(&mut self, error: &JournalError) {
-        let words = error.to_string();
-        if self.fault.as_ref() != Some(&words) {
-            note(&format!("{words}; the pages stay as they are until it can be read"));
-            self.fault = Some(words);
-        }
-        thread::sleep(RESPITE);
-        self.follower = Follower::new(&self.config);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_ends_with_the_thread_that_writes_its_pages() {
+        let (stopper, stop) = watch::channel(false);
+        let ends = Ends(Arc::new(stopper));
+        let thread = thread::spawn(move || {
+            let _ends = ends;
+            panic!("on purpose");
+        });
+        assert!(thread.join().is_err());
+        assert!(*stop.borrow());
     }
 }

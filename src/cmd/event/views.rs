@@ -93,8 +93,17 @@ fn unsteady_times(facts: &[TimingFact]) -> Option<String> {
     })
 }
 
-/// How far it is.
+/// How far it is. Names are those of the event's file, which may have taken them from the names of strangers' files.
 pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
+    let mut page = Vec::new();
+    let exit = write_status(config, &mut page)?;
+    for line in String::from_utf8_lossy(&page).lines() {
+        writeln!(out, "{}", text::clean(line))?;
+    }
+    Ok(exit)
+}
+
+fn write_status(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
     let (ledger, torn) = match ledger(config) {
         Ok(read) => read,
         Err(error) => return Ok(told(&error)),

@@ -1,6 +1,7 @@
 //! Follows a journal that a runner writes, and the live file that it may keep beside it.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -17,13 +18,15 @@ pub struct Changes {
     pub games: BTreeSet<GameKey>,
     /// Whether more than the moves of games under way has: results, the schedule, the event's state.
     pub has_turned: bool,
+    /// Whether it was read from its beginning: whatever was told before may be of another journal.
+    pub is_anew: bool,
 }
 
 impl Changes {
     /// Whether nothing has.
     #[must_use]
     pub fn is_none(&self) -> bool {
-        self.games.is_empty() && !self.has_turned
+        self.games.is_empty() && !self.has_turned && !self.is_anew
     }
 }
 
@@ -31,6 +34,8 @@ impl Changes {
 #[derive(Debug)]
 pub struct Follower {
     reader: Reader,
+    /// The file that it reads, by its device and its number there.
+    file: Option<(u64, u64)>,
     /// The event as far as it was read.
     pub broadcast: Broadcast,
     /// The clocks that run.
@@ -43,21 +48,28 @@ impl Follower {
     pub fn new(config: &Config) -> Follower {
         Follower {
             reader: Reader::new(&config.journal),
+            file: None,
             broadcast: Broadcast::default(),
             running: Vec::new(),
         }
     }
 
-    /// Reads what has come since the last time.
+    /// Reads what has come since the last time; all of it where another file lies in the journal's place.
     ///
     /// # Errors
     /// When it cannot be read or is damaged; a new follower may begin again.
-    pub fn look(&mut self) -> Result<Changes, JournalError> {
+    pub fn look(&mut self, config: &Config) -> Result<Changes, JournalError> {
+        let file = std::fs::metadata(&config.journal).ok().map(|seen| (seen.dev(), seen.ino()));
+        let is_anew = file.is_some() && file != self.file;
+        if is_anew {
+            *self = Follower { file, ..Follower::new(config) };
+        }
         let broadcast = &mut self.broadcast;
         self.reader.more(&mut |_, record| broadcast.apply(record))?;
         Ok(Changes {
             games: std::mem::take(&mut broadcast.changed),
             has_turned: std::mem::take(&mut broadcast.has_turned),
+            is_anew,
         })
     }
 }

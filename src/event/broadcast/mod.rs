@@ -1,24 +1,32 @@
 //! An event for those who watch it: the games with all that is known of each move, made of the journal's records as
 //! they come, and the schedule with the times at which games are expected.
 
+mod bracket;
 mod follow;
+mod moment;
 mod moves;
+mod rounds;
 mod timetable;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::config::Config;
-use super::export;
+use super::export::{self, End};
 use super::journal::record::{
     Annulled, EngineKilled, GameFinished, GameStarted, Interrupted, Ply, Record, Then,
 };
 use super::ledger::Ledger;
 use super::standings::Standings;
+use crate::game::pgn::Style;
+use crate::model::game::ending::{Ending, Termination};
 use crate::model::game::listed::RoundGame;
+use crate::model::game::result::GameResult;
 
+pub use bracket::{Bracket, BracketMatch, Level, Prize, Side, bracket};
 pub use follow::{Changes, Follower, Running};
 pub use moves::ShownMove;
+pub use rounds::{Pairing, Round, Rounds, rounds};
 pub use timetable::{Slot, State, progress, timetable};
 
 /// A game's place in the event, which is its address for ever.
@@ -79,10 +87,30 @@ impl Game {
     #[must_use]
     pub fn pgn(&self, config: &Config, ledger: &Ledger) -> Option<String> {
         let finished = self.finished.as_ref()?;
-        let ratings = &ledger.stages.get(finished.stage)?.started.ratings;
+        let end = End { ending: finished.ending(), lasted: finished.lasted };
+        self.written(config, ledger, end, Style::Event)
+    }
+
+    /// As PGN for those who follow it, with its moves so far.
+    #[must_use]
+    pub fn relay_pgn(&self, config: &Config, ledger: &Ledger) -> Option<String> {
+        let end = match &self.finished {
+            Some(finished) => End { ending: finished.ending(), lasted: finished.lasted },
+            None => {
+                let reason = Termination::Unknown;
+                let ending = Ending { result: GameResult::Unfinished, reason };
+                End { ending, lasted: self.plies.iter().map(|ply| ply.used).sum() }
+            }
+        };
+        self.written(config, ledger, end, Style::Relay)
+    }
+
+    fn written(&self, config: &Config, ledger: &Ledger, end: End, style: Style) -> Option<String> {
+        let started = &self.started;
+        let ratings = &ledger.stages.get(started.stage)?.started.ratings;
         let elo = |name: &String| ratings.get(name).copied();
-        let elo = shakmaty::ByColor { white: elo(&finished.white), black: elo(&finished.black) };
-        export::one(config, &self.started, &self.plies, finished, elo)
+        let elo = shakmaty::ByColor { white: elo(&started.white), black: elo(&started.black) };
+        export::one(config, started, &self.plies, end, elo, style)
     }
 }
 
@@ -102,6 +130,8 @@ pub struct Broadcast {
     pub ledger: Ledger,
     /// Its games by their place; of one that is played again, only the last.
     pub games: BTreeMap<GameKey, Game>,
+    /// Engines that were killed in one of two games that they play; the game that ends so tells in which.
+    unsettled: Vec<EngineKilled>,
     /// The games that have changed since somebody asked.
     changed: BTreeSet<GameKey>,
     /// Whether more than the moves of games under way has changed.
@@ -130,7 +160,12 @@ impl Broadcast {
                 }
             }
             Record::GameFinished(finished) => {
+                let crashed = finished.ending().crashed();
+                let crashed = crashed.map(|side| side.fold_wb(&finished.white, &finished.black));
+                let at = self.unsettled.iter().position(|one| Some(&one.entry) == crashed);
+                let killed = at.map(|at| self.unsettled.remove(at));
                 if let Some(game) = self.open(&finished.id) {
+                    game.killed.extend(killed);
                     game.finished = Some(finished.clone());
                 }
             }
@@ -144,13 +179,14 @@ impl Broadcast {
                     let started = &game.started;
                     game.is_open() && [&started.white, &started.black].contains(&&killed.entry)
                 };
-                // It is killed before the game that it lost has its end; an engine that plays two games at a time
-                // may have been lost in either.
+                // It is killed before the game that it lost has its end.
                 let mut open: Vec<&mut Game> = self.games.values_mut().filter(plays).collect();
                 if let [game] = &mut open[..] {
                     game.killed.push(killed.clone());
                     let key = game.key();
                     self.changed.insert(key);
+                } else {
+                    self.unsettled.push(killed.clone());
                 }
             }
             Record::Annulled(annulled) => self.struck_out(annulled),
@@ -204,6 +240,26 @@ impl Broadcast {
             let at = open.started.place();
             self.games.get(&GameKey { stage: open.started.stage, at })
         })
+    }
+
+    /// The games that have ended, in the order in which they did.
+    #[must_use]
+    pub fn finished(&self) -> Vec<&Game> {
+        let ended = |game: &&Game| game.finished.as_ref().map(|finished| finished.at.clone());
+        let mut games: Vec<&Game> =
+            self.games.values().filter(|game| game.finished.is_some()).collect();
+        games.sort_by_key(ended);
+        games
+    }
+
+    /// The games under way as PGN with their moves so far, and behind them those that ended last, as many as are
+    /// played at a time: whoever asks now and then sees each end.
+    #[must_use]
+    pub fn live_pgn(&self, config: &Config) -> String {
+        let last = self.finished();
+        let last = last.iter().rev().take(config.concurrency.get()).copied();
+        let games = self.under_way().chain(last);
+        games.filter_map(|game| game.relay_pgn(config, &self.ledger)).collect()
     }
 
     /// A stage that has begun, counted.
@@ -284,5 +340,29 @@ mod tests {
         broadcast.apply(Record::GameStarted(started(&game))).unwrap();
         let again = &broadcast.games[&key];
         assert!(again.is_open() && again.plies.is_empty() && again.killed.is_empty());
+    }
+
+    /// An engine plays two games at a time and crashes in the second of them.
+    #[test]
+    fn a_crash_stands_with_the_game_that_it_ended() {
+        let mut broadcast = begun();
+        let game = |round, white: &str, black: &str| {
+            finished(white, black, RoundGame { round, game: 1 }, "0-1", "e2e4 e7e5")
+        };
+        let (first, mut second) = (game(1, "b", "a"), game(2, "a", "b"));
+        second.reason = Termination::Crash { exit: None };
+        for one in [&first, &second] {
+            broadcast.apply(Record::GameStarted(started(one))).unwrap();
+        }
+        let entry = "a".to_owned();
+        let killed = EngineKilled { entry, why: "gone".into(), exit: None, stderr: vec![] };
+        broadcast.apply(Record::EngineKilled(killed)).unwrap();
+        let with = |broadcast: &Broadcast| -> Vec<usize> {
+            broadcast.games.values().map(|game| game.killed.len()).collect()
+        };
+        assert_eq!(with(&broadcast), [0, 0]);
+        broadcast.apply(Record::GameFinished(first)).unwrap();
+        broadcast.apply(Record::GameFinished(second)).unwrap();
+        assert_eq!(with(&broadcast), [0, 1]);
     }
 }

@@ -5,9 +5,11 @@ use std::time::{Duration, SystemTime};
 
 use super::{Broadcast, Game, GameKey};
 use crate::event::config::Config;
+use crate::event::format::Past;
 use crate::event::journal::record::Then;
 use crate::event::ledger::StageState;
 use crate::event::outlook::LONG_GAME;
+use crate::event::stage::Stage;
 use crate::game::clock::TimeControl;
 
 /// A game of a schedule.
@@ -73,13 +75,7 @@ fn due(config: &Config, broadcast: &Broadcast, number: usize) -> Vec<(GameKey, S
     if state.outcome.is_some() {
         return Vec::new();
     }
-    let field = state.field(stage.crash_limit);
-    let out: BTreeSet<String> = field
-        .indices()
-        .filter(|engine| field.is_disqualified(*engine))
-        .map(|engine| field.engine(engine).name.clone())
-        .collect();
-    let due = stage.due(seats.len(), &state.past_without(&out));
+    let due = stage.due(seats.len(), &past(stage, state));
     due.into_iter()
         .filter_map(|pairing| {
             let key = GameKey { stage: number, at: pairing.at };
@@ -88,6 +84,17 @@ fn due(config: &Config, broadcast: &Broadcast, number: usize) -> Vec<(GameKey, S
             (!is_open).then(|| (key, name(pairing.white.0), name(pairing.black.0)))
         })
         .collect()
+}
+
+/// The past of a stage as its format sees it: without those who are disqualified.
+pub(super) fn past(stage: &Stage, state: &StageState) -> Past {
+    let field = state.field(stage.crash_limit);
+    let out: BTreeSet<String> = field
+        .indices()
+        .filter(|engine| field.is_disqualified(*engine))
+        .map(|engine| field.engine(engine).name.clone())
+        .collect();
+    state.past_without(&out)
 }
 
 /// The moments at which games to come begin: whenever one of those before them is over.

@@ -236,7 +236,8 @@ impl Knockout {
 }
 
 /// Who has won a match; none while it is played.
-fn winner(past: &Past, one: &Encounter) -> Option<Seat> {
+#[must_use]
+pub fn winner(past: &Past, one: &Encounter) -> Option<Seat> {
     if past.out.contains(&one.white) || past.out.contains(&one.black) {
         return Some(if past.out.contains(&one.white) { one.black } else { one.white });
     }

@@ -9,6 +9,7 @@ use crate::event::broadcast::Game;
 use crate::event::ratings::EventRatings;
 use crate::model::words::all;
 use crate::view::event_ratings;
+use crate::view::figures::state;
 
 /// The page.
 pub(super) fn page(site: &Site<'_>) -> String {
@@ -17,7 +18,7 @@ pub(super) fn page(site: &Site<'_>) -> String {
     let body = html! {
         header {
             h1 { (title) }
-            p data-part="state" { strong { (state(site)) } " " (terms(site)) }
+            p data-part="state" { strong { (state(&site.broadcast.ledger)) } " " (terms(site)) }
             nav aria-label="Stages" data-part="stages" {
                 @for (number, stage) in config.stages.iter().enumerate() {
                     @let reached = Reached::of(site, number);
@@ -46,19 +47,6 @@ pub(super) fn page(site: &Site<'_>) -> String {
     shell(site, &title, "", &body)
 }
 
-/// How the event stands, in a line.
-fn state(site: &Site<'_>) -> String {
-    let ledger = &site.broadcast.ledger;
-    let stage = ledger.stages.last().filter(|stage| stage.outcome.is_none());
-    match (&ledger.winner, &ledger.paused, stage) {
-        (Some(winner), _, _) => format!("Over: {} wins.", word(winner)),
-        (None, Some(why), _) => format!("Paused: {}.", word(why)),
-        (None, None, Some(stage)) => format!("Under way: {}.", word(&stage.started.name)),
-        (None, None, None) if ledger.stages.is_empty() => "Not begun.".to_owned(),
-        (None, None, None) => "Between two stages.".to_owned(),
-    }
-}
-
 fn terms(site: &Site<'_>) -> String {
     let config = site.config;
     let mut words = format!("{} engines at {}", config.entries.len(), config.control);
@@ -74,10 +62,7 @@ fn now(site: &Site<'_>) -> Markup {
         return html! {};
     }
     let open: Vec<&Game> = site.broadcast.under_way().collect();
-    let ended = |game: &&Game| game.finished.as_ref().map(|finished| finished.at.clone());
-    let mut finished: Vec<&Game> =
-        site.broadcast.games.values().filter(|game| game.finished.is_some()).collect();
-    finished.sort_by_key(ended);
+    let finished = site.broadcast.finished();
     let shown = open.first().or(finished.last()).copied();
     html! {
         @if let Some(shown) = shown {
@@ -167,10 +152,9 @@ fn incidents(site: &Site<'_>) -> Markup {
     html! {
         section #incidents aria-labelledby="incidents-name" data-part="incidents" {
             h2 #incidents-name { "Crashes, rulings, decisions" }
-            @if none { p { "None." } }
-            ul {
+            @if none { p { "None." } } @else { ul {
                 @for game in games {
-                    li { (link(site, game)) ul { (game::list(game)) } }
+                    li { (link(site, game)) ul { (game::list(site, game, "")) } }
                 }
                 @for decision in decided {
                     li {
@@ -184,7 +168,7 @@ fn incidents(site: &Site<'_>) -> Markup {
                 @for update in &ledger.updates {
                     li { (word(&update.entry)) " was updated (rule 4.2), " (stamp(&update.at)) }
                 }
-            }
+            } }
         }
     }
 }

@@ -5,21 +5,22 @@ use std::time::{Duration, SystemTime};
 use maud::{Markup, PreEscaped, html};
 use shakmaty::Color;
 
-use super::shell::{clock, large, moment, shell, stamp};
-use super::{Kind, Site, path, word};
+use super::shell::{moment, shell, stamp};
+use super::{Kind, Site, crash, path};
 use crate::event::broadcast::{Game, ShownMove};
-use crate::event::journal::record::Ply;
 use crate::model::evidence::PlayedPly;
-use crate::model::game::ending::Ending;
 use crate::model::game::score::Score;
 use crate::model::words::counted;
+use crate::view::figures::{
+    clock, depth, evaluation, large, numbered, said, search, side, told, took, word,
+};
 use crate::view::html::{board, graph};
 
 /// So many of the last moves are told with each move: a page that has missed more is loaded anew.
 const TOLD_AGAIN: usize = 12;
 /// The fifty-move rule, in plies.
 const FIFTY: u32 = 100;
-const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+pub(super) const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
 /// The page of a game.
 pub(super) fn page(site: &Site<'_>, game: &Game) -> String {
@@ -32,7 +33,7 @@ pub(super) fn page(site: &Site<'_>, game: &Game) -> String {
         }
         main {
             (view(site, game, "../", usize::MAX))
-            (incidents(game))
+            (incidents(site, game))
             p.take {
                 "To take home: "
                 a href={ "../" (path) ".json" } { "JSON" }
@@ -109,37 +110,6 @@ fn opening(names: &crate::model::game::opening::OpeningNames) -> String {
     all.into_iter().flatten().cloned().collect::<Vec<_>>().join(", ")
 }
 
-/// How the game stands, in a sentence.
-fn said(game: &Game, last: Option<&ShownMove<'_>>) -> String {
-    match (&game.finished, &game.annulled, last) {
-        (Some(finished), _, _) => told(&finished.ending()),
-        (None, Some(annulled), _) => word(&annulled.in_words()),
-        (None, None, Some(last)) => format!("{}, {} to move", numbered(last), side(!last.side)),
-        (None, None, None) => "The game begins, White to move".to_owned(),
-    }
-}
-
-fn told(ending: &Ending) -> String {
-    format!("{}: {}", ending.result.word(), word(&ending.details()))
-}
-
-fn side(color: Color) -> &'static str {
-    color.fold_wb("White", "Black")
-}
-
-/// `12. Nf3`, `12… Nf6`.
-fn numbered(one: &ShownMove<'_>) -> String {
-    format!("{}{} {}", one.number, one.side.fold_wb(".", "…"), one.san)
-}
-
-/// The last search of a side.
-fn search<'a>(moves: &'a [ShownMove<'_>], color: Color) -> Option<(&'a ShownMove<'a>, &'a Ply)> {
-    moves.iter().rev().find(|one| one.side == color && one.ply.is_some()).and_then(|one| {
-        let ply = one.ply?;
-        Some((one, ply))
-    })
-}
-
 fn player(
     site: &Site<'_>,
     game: &Game,
@@ -167,7 +137,7 @@ fn player(
                 aria-label={ (side(color)) "'s clock" } { (clock(Duration::from_micros(left))) }
             p.figures {
                 @if let Some(ply) = ply {
-                    @if let Some(eval) = ply.eval { b title="evaluation, White's view" { (eval_word(eval)) } }
+                    @if let Some(eval) = ply.eval { b title="evaluation, White's view" { (evaluation(eval)) } }
                     @if let Some(depth) = depth(ply) { span { "depth " (depth) } }
                     @if let Some(nodes) = ply.nodes { span { (large(nodes)) " nodes" } }
                     @if let Some(speed) = ply.speed { span { (large(speed)) "/s" } }
@@ -191,21 +161,6 @@ fn since(site: &Site<'_>, game: &Game) -> SystemTime {
 
 fn millis(at: SystemTime) -> u128 {
     at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis()
-}
-
-fn eval_word(value: i32) -> String {
-    let score = Score::from_value(value);
-    let plus = if value > 0 { "+" } else { "" };
-    format!("{plus}{score}")
-}
-
-fn depth(ply: &Ply) -> Option<String> {
-    let depth = ply.depth?;
-    Some(ply.seldepth.map_or_else(|| depth.to_string(), |deepest| format!("{depth}/{deepest}")))
-}
-
-fn took(ply: &Ply) -> String {
-    format!("{:.2} s", Duration::from_micros(ply.used).as_secs_f64())
 }
 
 /// Plies to the ends that are counted down to.
@@ -316,7 +271,7 @@ fn row(game: &Game, place: usize, one: &ShownMove<'_>, is_book_exit: bool) -> Ma
             }
             @match one.ply {
                 Some(ply) => {
-                    td.r { @if let Some(eval) = ply.eval { (eval_word(eval)) } }
+                    td.r { @if let Some(eval) = ply.eval { (evaluation(eval)) } }
                     td.r { @if let Some(depth) = depth(ply) { (depth) } }
                     td.r { (took(ply)) }
                     td.r { (clock(Duration::from_micros(ply.clocks[one.side.fold_wb(0, 1)]))) }
@@ -345,27 +300,36 @@ fn class(one: &ShownMove<'_>, is_book_exit: bool) -> Option<&'static str> {
 }
 
 /// The crashes of a game, and the decisions on it.
-pub(super) fn incidents(game: &Game) -> Markup {
+fn incidents(site: &Site<'_>, game: &Game) -> Markup {
     let clean = game.killed.is_empty() && game.rulings.is_empty() && game.annulled.is_none();
     html! {
         @if !clean {
             section aria-labelledby="incidents-of-game" {
                 h2 #incidents-of-game { "Crashes and rulings" }
-                ul { (list(game)) }
+                ul { (list(site, game, "../")) }
             }
         }
     }
 }
 
-/// The same as items of a list.
-pub(super) fn list(game: &Game) -> Markup {
+/// The same as items of a list; `root` is the way to the site's root.
+pub(super) fn list(site: &Site<'_>, game: &Game, root: &str) -> Markup {
     html! {
-        @for killed in &game.killed {
+        @for (number, killed) in (1..).zip(&game.killed) {
             li {
                 strong { (word(&killed.entry)) } " was ended: " (word(&killed.why))
                 @if let Some(exit) = &killed.exit { " (" (word(exit)) ")" }
                 @if !killed.stderr.is_empty() {
                     pre { @for line in &killed.stderr { (word(line)) "\n" } }
+                }
+                @if site.kind != Kind::Alone {
+                    p.take {
+                        "To look into it: "
+                        @for (at, (words, file)) in crash::links(game, number).iter().enumerate() {
+                            @if at > 0 { ", " }
+                            a href={ (root) (file) } { (words) }
+                        }
+                    }
                 }
             }
         }

@@ -1,11 +1,15 @@
 //! An event as a site: plain files that any host can serve. The same files are written by `gate4k event export site`
 //! and served by `gate4k event serve`; the words of every page are in its HTML, and the script adds what moves.
 
+mod bracket;
+mod crash;
 mod data;
 mod front;
 mod game;
+mod pairings;
 mod shell;
 mod stage;
+mod terms;
 #[cfg(test)]
 mod tests;
 
@@ -13,7 +17,7 @@ use std::time::SystemTime;
 
 use crate::event::broadcast::{Broadcast, Game, GameKey, Running};
 use crate::event::config::Config;
-use crate::model::text::escape;
+use crate::view::figures::word;
 
 /// A file: its name below the site's root, and its text.
 pub type File = (String, String);
@@ -73,6 +77,7 @@ impl Site<'_> {
             (format!("{path}.html"), game::page(self, game)),
             (format!("{path}.json"), data::game(self, game)),
         ];
+        files.extend(crash::files(self, game));
         files.extend(game.pgn(self.config, &self.broadcast.ledger).map(|pgn| {
             let name = format!("{path}.pgn");
             (name, pgn)
@@ -108,6 +113,12 @@ impl Site<'_> {
         games.filter_map(|game| game.pgn(self.config, &self.broadcast.ledger)).collect()
     }
 
+    /// The games under way as PGN, for relays that ask for it again and again.
+    #[must_use]
+    pub fn live_pgn(&self) -> String {
+        self.broadcast.live_pgn(self.config)
+    }
+
     /// The page of the event.
     #[must_use]
     pub fn front(&self) -> String {
@@ -118,9 +129,4 @@ impl Site<'_> {
 /// Where the files of a game lie, without their endings.
 fn path(key: GameKey) -> String {
     format!("games/{key}")
-}
-
-/// Text of strangers as one harmless line; the templates see to the rest.
-fn word(text: &str) -> String {
-    escape(text.as_bytes(), 400)
 }

@@ -167,18 +167,23 @@
     if (!answer.ok) throw new Error(String(answer.status));
     return new DOMParser().parseFromString(await answer.text(), "text/html");
   };
+  // The place of the reader stays: the element that has the focus, opened rounds, and how far wide tables are moved.
   const replace = (old, fresh) => {
+    const TARGETS = "a, button, summary, [tabindex]";
     const focus = document.activeElement && old.contains(document.activeElement) ? document.activeElement : null;
     const label = focus && (focus.id || focus.getAttribute("data-step") || focus.getAttribute("href"));
+    const place = focus ? all(TARGETS, old).indexOf(focus) : -1;
     const open = all("details", old).map((details) => details.open);
+    const moved = all(".wide", old).map((wide) => wide.scrollLeft);
     old.replaceWith(document.adoptNode(fresh));
-    const now = all("details", fresh);
+    const now = all("details", fresh), wide = all(".wide", fresh);
     if (now.length === open.length) now.forEach((details, index) => { details.open = open[index] || details.open; });
-    if (label) {
-      const again = all("a, button, [tabindex]", fresh).find((other) =>
-        [other.id, other.getAttribute("data-step"), other.getAttribute("href")].includes(label));
-      if (again) again.focus({ preventScroll: true });
-    }
+    if (wide.length === moved.length) wide.forEach((one, index) => { one.scrollLeft = moved[index]; });
+    if (!focus) return;
+    const targets = all(TARGETS, fresh);
+    const again = (label && targets.find((other) =>
+      [other.id, other.getAttribute("data-step"), other.getAttribute("href")].includes(label))) || targets[place];
+    if (again) again.focus({ preventScroll: true });
   };
   // The game's last moves and figures; the moves before them are on the page already.
   const fresh = async () => {

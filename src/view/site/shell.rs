@@ -1,6 +1,6 @@
 //! The frame that every page of a site has around it.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -77,39 +77,9 @@ pub(super) fn stamp(text: &str) -> Markup {
     }
 }
 
-/// A clock: `1:02:03`, `2:03`, and tenths below twenty seconds.
-pub(super) fn clock(time: Duration) -> String {
-    let seconds = time.as_secs();
-    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    match (hours, seconds) {
-        (0, 0..20) => format!("0:{rest:02}.{}", time.subsec_millis() / 100),
-        (0, _) => format!("{minutes}:{rest:02}"),
-        _ => format!("{hours}:{minutes:02}:{rest:02}"),
-    }
-}
-
-/// A large number: `1.2 M`.
-pub(super) fn large(number: u64) -> String {
-    let units = [(1e9, " G"), (1e6, " M"), (1e3, " k")];
-    let value = number as f64;
-    let unit = units.into_iter().find(|(size, _)| value >= *size);
-    unit.map_or_else(|| number.to_string(), |(size, unit)| format!("{:.1}{unit}", value / size))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn clocks_and_numbers_are_brief() {
-        let told =
-            [0, 19_950, 20_000, 125_000, 3_723_000].map(|ms| clock(Duration::from_millis(ms)));
-        assert_eq!(told, ["0:00.0", "0:19.9", "0:20", "2:05", "1:02:03"]);
-        assert_eq!(
-            [7, 1_250, 2_000_000, 3_100_000_000].map(large),
-            ["7", "1.2 k", "2.0 M", "3.1 G"]
-        );
-    }
 
     #[test]
     fn a_moment_is_read_by_people_and_programs() {

@@ -1,13 +1,18 @@
 //! A stage: who stands where, each result with its game, and the schedule.
 
 use maud::{Markup, PreEscaped, html};
+use shakmaty::Color;
 
 use super::shell::moment;
+use super::terms::terms;
 use super::{Kind, Site, game, path, word};
-use crate::event::broadcast::{GameKey, Slot, State, Table, progress, timetable};
+use crate::event::broadcast::{self, Bracket, GameKey, Slot, State, Table, progress, timetable};
+use crate::event::format::Next;
+use crate::event::ledger::StageState;
 use crate::event::stage::Stage;
 use crate::event::standings::Cell;
-use crate::model::words::counted;
+use crate::model::game::points::HalfPoints;
+use crate::model::words::{all, counted};
 use crate::view::standings;
 
 /// How far a stage is.
@@ -55,7 +60,7 @@ pub(super) fn section(site: &Site<'_>, number: usize, stage: &Stage) -> Markup {
             }
             @match site.broadcast.table(site.config, number) {
                 Some(table) => (begun(site, number, stage, &table)),
-                None => (to_come(site, number)),
+                None => (to_come(site, number, stage)),
             }
         }
     }
@@ -63,27 +68,70 @@ pub(super) fn section(site: &Site<'_>, number: usize, stage: &Stage) -> Markup {
 
 fn begun(site: &Site<'_>, number: usize, stage: &Stage, table: &Table) -> Markup {
     let (played, planned) = progress(site.config, site.broadcast, number);
-    let outcome = site.broadcast.ledger.stages.get(number).and_then(|state| state.outcome.as_ref());
+    let state = site.broadcast.ledger.stages.get(number);
+    let outcome = state.and_then(|state| state.outcome.as_ref());
     let is_last = number + 1 == site.config.stages.len();
     let slots = timetable(site.config, site.broadcast, number, site.now);
+    let bracket = broadcast::bracket(site.config, site.broadcast, number);
+    let rounds = broadcast::rounds(site.config, site.broadcast, number, &slots);
+    let is_left_out = state.is_some_and(|state| state.started.seats.is_empty());
     html! {
+        p.soft { (terms(site, number, stage)) }
         p {
-            (played) " of " (counted(planned, "game")) " played"
-            @match outcome {
-                Some(outcome) => { "; " strong { (word(&outcome.in_words(is_last))) } },
-                None if is_last => { "; the first wins" },
-                None => { "; the first " (stage.promote) " go on" },
+            @if is_left_out { "No game was needed" }
+            @else if planned == 0 { "No game is paired yet" }
+            @else { (played) " of " (counted(planned, "game")) " played" }
+            @if let Some(outcome) = outcome { "; " strong { (word(&outcome.in_words(is_last))) } }
+            "."
+            @if outcome.is_none() && played == planned && let Some(tied) = tied(stage, table, state) {
+                " " strong { (word(&all(&tied))) " are tied, and the organisers decide." }
             }
-            ". Ties are broken by " (criteria(stage)) "."
+            @if let Some(state) = state.filter(|state| !state.started.through.is_empty()) {
+                " " (word(&all(&state.started.through))) " did not have to play."
+            }
         }
-        @if !table.standings.rows.is_empty() { (PreEscaped(standing(site, number, table))) }
-        (schedule(site, &slots))
+        @if let Some(bracket) = &bracket {
+            (places(stage, table, state))
+            (super::bracket::section(site, bracket, &slots))
+        } @else if !table.standings.rows.is_empty() {
+            (PreEscaped(standing(site, number, table)))
+        }
+        @if let Some(rounds) = &rounds { (super::pairings::section(site, rounds, &slots)) }
+        @if !slots.is_empty() { (schedule(site, &groups(stage, bracket.as_ref(), &slots))) }
     }
 }
 
-fn criteria(stage: &Stage) -> String {
-    let titles = stage.chain.criteria.iter().map(|criterion| criterion.title());
-    titles.collect::<Vec<_>>().join(", ")
+/// Those whose tie is left to the organisers.
+fn tied(stage: &Stage, table: &Table, state: Option<&StageState>) -> Option<Vec<String>> {
+    let state = state?;
+    if !matches!(stage.next(state.started.seats.len(), state.past()), Next::Over(_)) {
+        return None;
+    }
+    let ranking = stage.ranking(&table.standings, state);
+    stage.open_tie(&ranking).map(<[String]>::to_vec)
+}
+
+/// The places after a bracket: those who left it at the same time share one.
+fn places(stage: &Stage, table: &Table, state: Option<&StageState>) -> Markup {
+    let Some(state) = state.filter(|state| state.outcome.is_some()) else { return html! {} };
+    let ranking = stage.ranking(&table.standings, state);
+    let mut next = 1;
+    let placed = ranking.iter().map(|group| {
+        let first = next;
+        next += group.len();
+        (first, next - 1, all(group))
+    });
+    html! {
+        h3 { "Places" }
+        ul.places {
+            @for (first, last, names) in placed {
+                li {
+                    @if first == last { (first) } @else { (first) " to " (last) }
+                    ": " (word(&names))
+                }
+            }
+        }
+    }
 }
 
 /// The standings, with a link from each result to its game.
@@ -98,30 +146,54 @@ fn standing(site: &Site<'_>, stage: usize, table: &Table) -> String {
     text
 }
 
-fn to_come(site: &Site<'_>, number: usize) -> Markup {
+fn to_come(site: &Site<'_>, number: usize, stage: &Stage) -> Markup {
     let stages = crate::event::outlook::outlook(site.config);
     html! {
+        p.soft { (terms(site, number, stage)) }
         @if let Some(outlook) = stages.get(number) {
             p {
-                (counted(outlook.engines, "engine")) ", " (counted(outlook.rounds, "round")) ", "
-                (counted(outlook.games, "game"))
-                @if outlook.is_played_on { ", and pairs until one is decisive if tied" }
-                "."
+                @if outlook.is_conditional { "At least " }
+                (counted(outlook.engines, "engine")) ", " (counted(outlook.games, "game")) "."
             }
         }
     }
 }
 
-/// The games by round: those played and under way with their addresses, those to come with their expected times.
-fn schedule(site: &Site<'_>, slots: &[Slot]) -> Markup {
-    let rounds: Vec<&[Slot]> = slots.chunk_by(|a, b| a.key.at.round == b.key.at.round).collect();
-    let is_open = |round: &[Slot]| round.iter().any(|slot| is_open(site, slot));
+/// Games of a schedule that belong together.
+struct Group<'a> {
+    title: String,
+    slots: &'a [Slot],
+}
+
+/// The games by round; by match in a bracket; all together in a match, whose every game is a round.
+fn groups<'a>(stage: &Stage, bracket: Option<&Bracket>, slots: &'a [Slot]) -> Vec<Group<'a>> {
+    if stage.format.is_match() {
+        return vec![Group { title: "Games".into(), slots }];
+    }
+    let round = |slot: &Slot| slot.key.at.round;
+    let rounds = slots.chunk_by(|a, b| round(a) == round(b));
+    let title = |number: u32| {
+        let mut matches = bracket?.levels.iter().flat_map(|level| &level.matches);
+        Some(matches.find(|one| one.number == number)?.title.clone())
+    };
+    rounds
+        .map(|slots| {
+            let number = slots.first().map_or(0, round);
+            let title = title(number).unwrap_or_else(|| format!("Round {number}"));
+            Group { title, slots }
+        })
+        .collect()
+}
+
+/// The games in their order: those played and under way with their addresses, those to come with their expected
+/// times.
+fn schedule(site: &Site<'_>, groups: &[Group<'_>]) -> Markup {
+    let is_open = |group: &Group<'_>| group.slots.iter().any(|slot| is_open(site, slot));
     html! {
         h3 { "Schedule" }
-        @for round in &rounds {
-            @let number = round.first().map_or(0, |slot| slot.key.at.round);
-            details.round open[is_open(round) || rounds.len() <= 2] {
-                summary { "Round " (number) ": " (state(site, round)) }
+        @for group in groups {
+            details.round open[is_open(group) || groups.len() <= 2] {
+                summary { (group.title) ": " (state(site, group.slots)) }
                 div.wide tabindex="0" {
                     table {
                         thead {
@@ -130,7 +202,7 @@ fn schedule(site: &Site<'_>, slots: &[Slot]) -> Markup {
                                 th scope="col" { "Result, or when it is expected" } th.r scope="col" { "Moves" }
                             }
                         }
-                        tbody { @for slot in *round { (row(site, slot)) } }
+                        tbody { @for slot in group.slots { (row(site, slot)) } }
                     }
                 }
             }
@@ -173,5 +245,27 @@ fn row(site: &Site<'_>, slot: &Slot) -> Markup {
             }
             td.r { @if let Some(moves) = moves { (moves) } }
         }
+    }
+}
+
+/// The result of a game for one of its engines, as a link to it: `1`, `=` or `0`, a dot while it is played. Nothing for
+/// a game to come.
+pub(super) fn score(site: &Site<'_>, slot: &Slot, engine: &str) -> Markup {
+    let game = site.broadcast.games.get(&slot.key).filter(|_| slot.state == State::Begun);
+    let Some(game) = game else { return html! {} };
+    let side = Color::from_white(game.started.white == engine);
+    let result = game.finished.as_ref().map(|finished| finished.result().points(side));
+    let (class, symbol, state) = match result {
+        Some(Some(HalfPoints::ONE)) => ("w", "1", "won"),
+        Some(Some(HalfPoints::HALF)) => ("d", "=", "drawn"),
+        Some(Some(_)) => ("l", "0", "lost"),
+        None if game.is_open() => ("d", "•", "under way"),
+        Some(None) | None => ("d", "×", "struck out"),
+    };
+    let title =
+        format!("game {} with {}, {state}", slot.key.at.game, side.fold_wb("White", "Black"));
+    html! {
+        @if site.kind == Kind::Alone { span class=(class) title=(title) { (symbol) } }
+        @else { a class=(class) href={ (path(slot.key)) ".html" } title=(title) { (symbol) } }
     }
 }

@@ -8,10 +8,15 @@ use crate::event::journal::record::{
 };
 use crate::model::game::ending::Termination;
 use crate::model::game::opening::OpeningNames;
+use crate::view::screen::{Runner, Screen, begin_line, end_line, move_line};
 
 const EVIL: &str = "</script><script>alert(1)</script>\"'&\u{202e}";
 
 fn config() -> (tempfile::TempDir, Config) {
+    config_of("double-round-robins = 1")
+}
+
+fn config_of(format: &str) -> (tempfile::TempDir, Config) {
     let dir = tempfile::tempdir().unwrap();
     let mut text = format!("event = {EVIL:?}\nsite = {EVIL:?}\ntime-control = \"9+1\"\n")
         .replace("\\'", "'")
@@ -21,8 +26,10 @@ fn config() -> (tempfile::TempDir, Config) {
         let name = format!("{entry}<b>");
         text += &format!("[[entry]]\nname = \"{name}\"\npath = \"{entry}\"\n");
     }
-    text += "[[stage]]\nname = \"P<i>\"\nformat = { double-round-robins = 1 }\nbook-policy = \"none\"\n\
-             draw = \"seeds\"\ntie-breaks = \"4k\"\npromote = 1\n";
+    text += &format!(
+        "[[stage]]\nname = \"P<i>\"\nformat = {{ {format} }}\nbook-policy = \"none\"\n\
+         draw = \"seeds\"\ntie-breaks = \"4k\"\npromote = 1\n"
+    );
     let path = dir.path().join("event.toml");
     std::fs::write(&path, text).unwrap();
     let config = Config::load(&path).unwrap();
@@ -129,8 +136,15 @@ fn files(config: &Config, broadcast: &Broadcast, kind: Kind) -> Vec<File> {
 
 #[test]
 fn what_strangers_wrote_is_text_wherever_it_stands() {
-    let (_dir, config) = config();
-    for records in 0..=6 {
+    let formats = [
+        "double-round-robins = 1",
+        "match = { pairs = 1 }",
+        "swiss = { rounds = 1, pairing = \"monrad\" }",
+        "swiss = { rounds = 1, pairing = \"dutch\" }",
+        "knockout = { bracket = \"equal-distance\", pairs = [1], early = true }",
+    ];
+    for (format, records) in formats.iter().flat_map(|format| (0..=6).map(move |n| (format, n))) {
+        let (_dir, config) = config_of(format);
         for kind in [Kind::Served, Kind::Exported, Kind::Alone] {
             for (name, text) in files(&config, &played(records), kind) {
                 if name.ends_with(".html") {
@@ -228,4 +242,94 @@ fn a_moves_message_is_small_however_long_the_game_is() {
         .collect();
     // The graph alone grows, by a few numbers a ply.
     assert!(sizes[59] - sizes[20] < 39 * 60, "{sizes:?}");
+}
+
+#[test]
+fn a_crash_is_a_folder_that_the_page_leads_to() {
+    let (_dir, config) = config();
+    let broadcast = played(6);
+    for kind in [Kind::Served, Kind::Exported] {
+        let files: std::collections::BTreeMap<String, String> =
+            files(&config, &broadcast, kind).into_iter().collect();
+        let folder = "crashes/1-1.1-1";
+        for file in ["crash.txt", "moment.uci", "position.fen", "stderr.txt"] {
+            assert!(files["index.html"].contains(&format!("href=\"{folder}/{file}\"")), "{file}");
+            let page = &files["games/1-1.1.html"];
+            assert!(page.contains(&format!("href=\"../{folder}/{file}\"")), "{file}");
+            assert!(!files[&format!("{folder}/{file}")].contains('\u{202e}'), "{file}");
+        }
+        let moment = &files[&format!("{folder}/moment.uci")];
+        assert!(moment.starts_with("uci\nisready\nucinewgame\nisready\n"), "{moment}");
+        // The clocks as the last move left them.
+        assert!(
+            moment.ends_with(
+                "position startpos moves e2e4 e7e5 g1f3 b8c6\n\
+                 go wtime 7750 btime 9000 winc 1000 binc 1000\n"
+            ),
+            "{moment}"
+        );
+        let told = &files[&format!("{folder}/crash.txt")];
+        assert!(told.starts_with("b<b> was ended: ") && told.contains("after 2… Nc6"), "{told}");
+        assert!(told.contains("gate4k run ENTRY"), "{told}");
+    }
+    let alone = files(&config, &broadcast, Kind::Alone);
+    assert!(!alone.iter().any(|(name, text)| name == "index.html" && text.contains("crashes/")));
+}
+
+#[test]
+fn a_terminal_gets_lines_without_commands() {
+    let (_dir, config) = config();
+    for records in 0..=6 {
+        let broadcast = played(records);
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        let screen = Screen {
+            config: &config,
+            broadcast: &broadcast,
+            running: &[],
+            now,
+            runner: Runner::AtWork,
+            height: 24,
+        };
+        let mut lines = screen.lines();
+        lines.push(screen.headline());
+        for game in broadcast.games.values() {
+            lines.push(begin_line(&config, game));
+            lines.extend(end_line(game));
+            lines.extend(game.moves().iter().map(|one| move_line(game, one)));
+        }
+        assert!(lines.len() <= 24 + 8, "{lines:#?}");
+        for line in lines {
+            assert!(!line.contains(crate::model::text::steers), "{line:?}");
+        }
+    }
+}
+
+#[test]
+fn a_terminal_shows_the_board_with_clocks_and_evaluations() {
+    let (_dir, config) = config();
+    let broadcast = played(4);
+    let begun = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+    let running = [Running { id: "e/p/1.1/a/b".into(), plies: 2, since: begun }];
+    let screen = Screen {
+        config: &config,
+        broadcast: &broadcast,
+        running: &running,
+        now: begun + Duration::from_secs(2),
+        runner: Runner::AtWork,
+        height: 24,
+    };
+    let page = screen.lines().join("\n");
+    for part in [
+        "8 ♜ · ♝ ♛ ♚ ♝ ♞ ♜   ● b<b>                           0:09.0\n",
+        "7 ♟ ♟ ♟ ♟ · ♟ ♟ ♟     +0.34  depth 12/20  1.2 M nodes  987.7 k/s\n",
+        "5 · · · · ♟ · · ·     1. e4 e5\n",
+        "4 · · · · ♙ · · ·     2. Nf3 Nc6\n",
+        // Two seconds have gone since it began to run.
+        "2 ♙ ♙ ♙ ♙ · ♙ ♙ ♙   ○ a<b>                           0:05.7 ◂\n",
+        "  a b c d e f g h    2… Nc6, White to move\n",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let away = Screen { runner: Runner::Away, ..screen }.lines().join("\n");
+    assert!(away.contains("0:07.7\n") && away.contains("No runner is at work."), "{away}");
 }

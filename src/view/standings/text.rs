@@ -2,13 +2,13 @@
 
 use super::{Sheet, Side, headline, notes, rank, symbols, total};
 use crate::event::standings::Standings;
-use crate::view::text::put;
+use crate::view::text::{clean, put};
 
 /// The table, what decided it, and the crosstable: with every result where these fit into `width` columns,
 /// else with points and games.
 #[must_use]
 pub fn text(standings: &Standings, width: usize) -> String {
-    let mut page = headline(standings) + "\n\n";
+    let mut page = clean(&headline(standings)) + "\n\n";
     let sheet = Sheet::of(standings);
     let heads: Vec<String> = sheet.columns.iter().map(|c| c.title.to_owned()).collect();
     let sides: Vec<Side> = sheet.columns.iter().map(|c| c.side).collect();
@@ -19,7 +19,7 @@ pub fn text(standings: &Standings, width: usize) -> String {
         page.push('\n');
     }
     for note in &notes {
-        put(&mut page, "", 2, note, width);
+        put(&mut page, "", 2, &clean(note), width);
     }
 
     if standings.rows.len() > 1 {
@@ -63,6 +63,8 @@ fn cross(
 
 /// Columns as wide as what stands in them, two blanks between.
 fn grid(page: &mut String, heads: &[String], rows: &[Vec<String>], sides: &[Side]) {
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|cell| clean(cell)).collect()).collect();
     let length = |text: &String| text.chars().count();
     let widths: Vec<usize> = heads
         .iter()
@@ -109,6 +111,14 @@ mod tests {
              2  a           0  ·   1=\n\
              3  b           0  0=  ·\n"
         );
+    }
+
+    #[test]
+    fn a_name_steers_no_terminal() {
+        let page = text(&standings("\u{1b}[2J-b\u{202e} 1, b\u{202e}-\u{1b}[2J 1", "swiss"), 100);
+        assert!(page.contains("\\u{1b}[2J") && page.contains("b\\u{202e}"), "{page}");
+        let steered = page.lines().filter(|line| line.contains(crate::model::text::steers));
+        assert_eq!(steered.count(), 0, "{page:?}");
     }
 
     #[test]

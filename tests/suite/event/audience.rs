@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
@@ -17,14 +18,14 @@ const THREE: [(&str, &str); 3] =
     [("Bare", "elf"), ("Packed", "rules-example-1"), ("Compiled", "c-xz")];
 
 /// A server of an event; it ends with this.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     address: String,
     _out: BufReader<ChildStdout>,
 }
 
 impl Server {
-    fn start(event: &Event, more: &[&str]) -> Server {
+    pub(crate) fn start(event: &Event, more: &[&str]) -> Server {
         let mut command = event.command(&["event", "serve", "--listen", "127.0.0.1:0"]);
         let mut child = command.args(more).stdout(Stdio::piped()).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -35,7 +36,11 @@ impl Server {
         Server { child, address, _out: out }
     }
 
-    fn ask(&self, request: &str) -> TcpStream {
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    pub(crate) fn ask(&self, request: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
@@ -43,7 +48,7 @@ impl Server {
     }
 
     /// The status, the head and the body of an answer.
-    fn answer(&self, method: &str, path: &str, more: &str) -> (u16, String, String) {
+    pub(crate) fn answer(&self, method: &str, path: &str, more: &str) -> (u16, String, String) {
         let host = if more.contains("Host:") {
             String::new()
         } else {
@@ -57,14 +62,14 @@ impl Server {
         (status, head.to_owned(), body.to_owned())
     }
 
-    fn get(&self, path: &str) -> String {
+    pub(crate) fn get(&self, path: &str) -> String {
         let (status, _, body) = self.answer("GET", path, "");
         assert_eq!(status, 200, "{path}");
         body
     }
 
     /// A visitor that follows.
-    fn follow(&self) -> TcpStream {
+    pub(crate) fn follow(&self) -> TcpStream {
         self.ask(&format!("GET /changes HTTP/1.1\r\nHost: {}\r\n\r\n", self.address))
     }
 }
@@ -76,7 +81,7 @@ impl Drop for Server {
     }
 }
 
-fn wait_until(what: impl Fn() -> bool) {
+pub(crate) fn wait_until(what: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(120);
     while !what() {
         assert!(Instant::now() < deadline, "it never came");
@@ -97,6 +102,21 @@ fn links(name: &str, page: &str) -> BTreeSet<String> {
             None => format!("{folder}{link}"),
         })
         .collect()
+}
+
+/// The files of an exported site that its pages lead to, from the first one on; each is there, and none leads elsewhere.
+pub(crate) fn crawl(site: &Path) -> BTreeSet<String> {
+    let mut names = vec!["index.html".to_owned()];
+    let mut done = BTreeSet::new();
+    while let Some(name) = names.pop() {
+        let text = fs::read_to_string(site.join(&name)).unwrap_or_else(|_| panic!("{name}"));
+        if done.insert(name.clone()) && name.ends_with(".html") {
+            assert!(text.contains("default-src 'none'"), "{name}");
+            assert!(!text.contains("http:") && !text.contains("https:"), "{name}");
+            names.extend(links(&name, &text));
+        }
+    }
+    done
 }
 
 fn an_event_is_watched_from_before_its_first_game_to_its_end() {
@@ -188,16 +208,7 @@ fn an_event_is_watched_from_before_its_first_game_to_its_end() {
     let (code, text) = event.ask(&["event", "export", "site", "site"]);
     assert!(code == 0 && text.contains("index.html"), "{text}");
     let site = event.path("site");
-    let mut names = vec!["index.html".to_owned()];
-    let mut done = BTreeSet::new();
-    while let Some(name) = names.pop() {
-        let text = fs::read_to_string(site.join(&name)).unwrap_or_else(|_| panic!("{name}"));
-        if done.insert(name.clone()) && name.ends_with(".html") {
-            assert!(text.contains("default-src 'none'"), "{name}");
-            assert!(!text.contains("http:") && !text.contains("https:"), "{name}");
-            names.extend(links(&name, &text));
-        }
-    }
+    let done = crawl(&site);
     let games = done.iter().filter(|name| name.starts_with("games/") && name.ends_with(".html"));
     assert_eq!(games.count(), finished.len());
     assert!(done.contains("games.pgn") && done.contains("event.json"), "{done:?}");

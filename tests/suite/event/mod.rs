@@ -10,6 +10,7 @@ mod instants;
 mod killed;
 mod other_formats;
 mod other_trouble;
+mod pages;
 mod past;
 mod processes;
 mod ratings;
@@ -18,6 +19,8 @@ mod sealed;
 mod starts;
 mod table;
 mod trouble;
+mod visitors;
+mod watched;
 mod whole;
 
 use crate::trials::Test;
@@ -38,6 +41,9 @@ pub(crate) fn tests() -> Vec<Test> {
         starts::tests,
         other_formats::tests,
         other_trouble::tests,
+        pages::tests,
+        visitors::tests,
+        watched::tests,
     ];
     modules.into_iter().flat_map(|tests| tests()).collect()
 }

@@ -1,0 +1,58 @@
+//! Following an event that somebody else runs, whatever becomes of its journal.
+
+use std::thread;
+use std::time::Duration;
+
+use crate::cmd::note;
+use crate::event::broadcast::{Broadcast, Changes, Follower};
+use crate::event::config::Config;
+
+/// After a journal that could not be read, so long is waited.
+const RESPITE: Duration = Duration::from_secs(1);
+
+/// An event as far as it is known.
+pub(super) struct Following {
+    pub(super) config: Config,
+    pub(super) follower: Follower,
+    /// The last fault that was told; the same is not told again.
+    fault: Option<String>,
+}
+
+impl Following {
+    /// Begins before the first record.
+    pub(super) fn new(config: &Config) -> Following {
+        Following { config: config.clone(), follower: Follower::new(config), fault: None }
+    }
+
+    /// Its games and its state.
+    pub(super) fn broadcast(&self) -> &Broadcast {
+        &self.follower.broadcast
+    }
+
+    /// Whether it has a winner.
+    pub(super) fn is_over(&self) -> bool {
+        self.broadcast().ledger.winner.is_some()
+    }
+
+    /// Reads what has come. None where the journal cannot be read: that is told once, after `before`, and the next
+    /// look reads all anew.
+    pub(super) fn look(&mut self, before: impl FnOnce()) -> Option<Changes> {
+        let has_begun = self.broadcast().ledger.header.is_some();
+        match self.follower.look(&self.config) {
+            Ok(changes) => Some(changes),
+            // An event that has not begun has no journal, which is no fault.
+            Err(_) if !has_begun && !self.config.journal.exists() => Some(Changes::default()),
+            Err(error) => {
+                let words = error.to_string();
+                if self.fault.as_ref() != Some(&words) {
+                    before();
+                    note(&format!("{words}; what was seen last stays until it can be read"));
+                    self.fault = Some(words);
+                }
+                thread::sleep(RESPITE);
+                self.follower = Follower::new(&self.config);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! `gate4k event export pgn --live`: the games under way in a file that relays of broadcasts poll, and each game that
+//! ends on standard output.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use super::following::Following;
+use crate::cmd::tell;
+use crate::event::config::Config;
+use crate::model::exit::Exit;
+use crate::model::text::shown;
+use crate::runner::live::replace;
+
+/// How often it is looked for changes.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Follows the event to its end.
+pub(super) fn run(config: &Config, file: &Path, out: &mut impl Write) -> anyhow::Result<Exit> {
+    // The games of this host come first.
+    let _ = rustix::process::nice(10);
+    let mut event = Following::new(config);
+    // By id and end: a game that is played again is another one.
+    let mut printed: BTreeSet<(String, String)> = BTreeSet::new();
+    let mut written: Option<String> = None;
+    loop {
+        let Some(changes) = event.look(|| ()) else { continue };
+        let broadcast = event.broadcast();
+        if !changes.is_none() {
+            for game in broadcast.finished() {
+                let Some(finished) = &game.finished else { continue };
+                let key = (finished.id.clone(), finished.at.clone());
+                if printed.contains(&key) {
+                    continue;
+                }
+                if let Some(pgn) = game.pgn(config, &broadcast.ledger) {
+                    out.write_all(pgn.as_bytes())?;
+                }
+                printed.insert(key);
+            }
+            out.flush()?;
+        }
+        if !changes.is_none() || written.is_none() {
+            let text = broadcast.live_pgn(config);
+            if written.as_ref() != Some(&text) {
+                if let Err(error) = replace(file, &text) {
+                    tell(&format!("cannot write {}: {error}; name another file", shown(file)));
+                    return Ok(Exit::Usage);
+                }
+                written = Some(text);
+            }
+        }
+        if event.is_over() {
+            return Ok(Exit::Success);
+        }
+        thread::sleep(LOOK);
+    }
+}

@@ -1,0 +1,50 @@
+//! The moment at which a game stands, as lines that bring an engine there.
+
+use std::time::Duration;
+
+use shakmaty::{ByColor, Color};
+
+use super::Game;
+use crate::event::config::Config;
+use crate::game::clock::{GameClock, Patience};
+use crate::game::go::Go;
+
+impl Game {
+    /// The side to move after its last move.
+    #[must_use]
+    pub fn turn(&self) -> Color {
+        Color::from_white(self.length().is_multiple_of(2))
+    }
+
+    /// What an engine of a side is told from its start on until it has to move where the game stands, line by line.
+    #[must_use]
+    pub fn moment(&self, config: &Config, side: Color) -> Vec<String> {
+        let opening = self.started.opening.split_ascii_whitespace();
+        let moves: Vec<&str> = opening.chain(self.plies.iter().map(|ply| &*ply.uci)).collect();
+        let both = ByColor { white: config.control, black: config.control };
+        let left = self.clocks.map(Duration::from_micros);
+        let left = ByColor { white: left[0], black: left[1] };
+        let book = self.length() - self.plies.len();
+        let count = |color: Color| {
+            let own = |at: &usize| Color::from_white((book + at).is_multiple_of(2)) == color;
+            u32::try_from((0..self.plies.len()).filter(own).count()).unwrap_or(u32::MAX)
+        };
+        let made = ByColor { white: count(Color::White), black: count(Color::Black) };
+        let clock = GameClock::resumed(both, Patience::default(), left, made);
+        let mut go = Vec::new();
+        Go::of(&clock, self.turn()).push(&mut go);
+        let mut lines = vec!["uci".to_owned()];
+        let options = self.started.options[side.fold_wb(0, 1)].split(';');
+        let options = options.filter_map(|option| option.trim().split_once('='));
+        for (name, value) in options.filter(|(name, _)| *name != "Protocol") {
+            lines.push(format!("setoption name {name} value {value}"));
+        }
+        lines.extend(["isready", "ucinewgame", "isready"].map(str::to_owned));
+        lines.push(match moves.is_empty() {
+            true => "position startpos".to_owned(),
+            false => format!("position startpos moves {}", moves.join(" ")),
+        });
+        lines.push(String::from_utf8_lossy(&go).trim_end().to_owned());
+        lines
+    }
+}

@@ -1,0 +1,289 @@
+//! An event for a terminal: the board of a game under way with clocks and evaluations, the other games, and the table,
+//! as lines; and the same as words for where nothing can be drawn anew.
+
+use std::time::{Duration, SystemTime};
+
+use shakmaty::fen::Fen;
+use shakmaty::{Board, Color, File, Piece, Rank, Role, Square};
+
+use super::figures::{clock, depth, evaluation, large, numbered, said, search, state, told, word};
+use crate::event::broadcast::{
+    self, BracketMatch, Broadcast, Game, GameKey, Level, Running, ShownMove, Side, progress,
+};
+use crate::event::config::Config;
+use crate::event::standings::Place;
+use crate::model::text::escape;
+use crate::model::words::counted;
+
+/// Names are cut to so many characters where something stands behind them.
+const NAME: usize = 28;
+/// The board, what stands around it, and lines between.
+const ABOVE_TABLE: usize = 13;
+
+/// An event at a moment, and the room to show it in.
+#[derive(Clone, Copy)]
+pub struct Screen<'a> {
+    /// Its settings.
+    pub config: &'a Config,
+    /// Its games and its state.
+    pub broadcast: &'a Broadcast,
+    /// The clocks that run.
+    pub running: &'a [Running],
+    /// The moment.
+    pub now: SystemTime,
+    /// Whether a runner is at work.
+    pub runner: Runner,
+    /// The lines that there are room for.
+    pub height: usize,
+}
+
+/// The program that plays the event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runner {
+    /// It is at work.
+    AtWork,
+    /// None is: the clocks stand.
+    Away,
+}
+
+impl Screen<'_> {
+    /// All of it.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![self.headline()];
+        let open: Vec<&Game> = self.broadcast.under_way().collect();
+        let shown = open.first().copied().or_else(|| self.broadcast.finished().last().copied());
+        if let Some(game) = shown {
+            lines.extend(self.game(game));
+        }
+        for game in open.iter().skip(1).take(self.height.saturating_sub(lines.len()) / 3) {
+            lines.push(self.brief(game));
+        }
+        if let Some(stage) = self.broadcast.ledger.stages.len().checked_sub(1) {
+            lines.push(String::new());
+            lines.extend(self.table(stage));
+        }
+        lines
+    }
+
+    /// How the event stands, in a line.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        let mut line = state_line(self.config, self.broadcast);
+        let ledger = &self.broadcast.ledger;
+        if let Some(stage) = ledger.stages.len().checked_sub(1) {
+            let (played, planned) = progress(self.config, self.broadcast, stage);
+            if planned > 0 {
+                line += &format!(" {played} of {} played.", counted(planned, "game"));
+            }
+        }
+        let waits = ledger.winner.is_none() && ledger.paused.is_none();
+        if self.runner == Runner::Away && waits {
+            line += " No runner is at work.";
+        }
+        line
+    }
+
+    /// A game: the board, and beside it the players and the last moves.
+    fn game(&self, game: &Game) -> Vec<String> {
+        let moves = game.moves();
+        let last = moves.last();
+        let place = place(self.config, game);
+        let control = word(&game.started.time_control);
+        let opening = game.started.opening_names.as_ref().and_then(|names| names.opening.as_ref());
+        let opening = opening.map(|name| format!(", {}", word(name))).unwrap_or_default();
+        let seen = last.and_then(|last| last.fen.parse::<Fen>().ok());
+        let board = seen.map_or_else(Board::new, |fen| fen.into_setup().board);
+        let [mut black, white] =
+            [Color::Black, Color::White].map(|color| self.player(game, &moves, color));
+        black.push(String::new());
+        black.extend(last_moves(&moves, 3));
+        black.resize(6, String::new());
+        black.extend(white);
+        let mut lines = vec![format!("{place}, {control}{opening}"), String::new()];
+        for (rank, beside) in Rank::ALL.into_iter().rev().zip(&black) {
+            lines.push(format!("{}   {beside}", row(&board, rank)));
+        }
+        lines.push(format!("  a b c d e f g h    {}", said(game, last)));
+        lines
+    }
+
+    /// Name and clock, and what the last search told.
+    fn player(&self, game: &Game, moves: &[ShownMove<'_>], color: Color) -> Vec<String> {
+        let name = color.fold_wb(&game.started.white, &game.started.black);
+        let mark = color.fold_wb('○', '●');
+        let mut figures = Vec::new();
+        if let Some((_, ply)) = search(moves, color) {
+            figures.extend(ply.eval.map(evaluation));
+            figures.extend(depth(ply).map(|depth| format!("depth {depth}")));
+            figures.extend(ply.nodes.map(|nodes| format!("{} nodes", large(nodes))));
+            figures.extend(ply.speed.map(|speed| format!("{}/s", large(speed))));
+        }
+        let runs = if self.runs(game, moves, color) { " ◂" } else { "" };
+        let time = clock(self.left(game, moves, color));
+        vec![
+            format!("{mark} {:<NAME$} {time:>8}{runs}", escape(name.as_bytes(), NAME - 1)),
+            format!("  {}", figures.join("  ")),
+        ]
+    }
+
+    fn runs(&self, game: &Game, moves: &[ShownMove<'_>], color: Color) -> bool {
+        let turn = moves.last().map_or(Color::White, |last| !last.side);
+        game.is_open() && turn == color && self.runner == Runner::AtWork
+    }
+
+    /// A clock, less what has gone since it began to run.
+    fn left(&self, game: &Game, moves: &[ShownMove<'_>], color: Color) -> Duration {
+        let left = Duration::from_micros(game.clocks[color.fold_wb(0, 1)]);
+        if !self.runs(game, moves, color) {
+            return left;
+        }
+        let is_this =
+            |running: &&Running| running.id == game.started.id && running.plies == game.plies.len();
+        let since = self.running.iter().find(is_this).map(|running| running.since);
+        let gone = since.and_then(|since| self.now.duration_since(since).ok());
+        left.saturating_sub(gone.unwrap_or_default())
+    }
+
+    /// A game that is not drawn.
+    fn brief(&self, game: &Game) -> String {
+        let moves = game.moves();
+        let clocks =
+            [Color::White, Color::Black].map(|color| clock(self.left(game, &moves, color)));
+        format!(
+            "{} {}: {}, {} {}",
+            game.key(),
+            players(game),
+            said(game, moves.last()),
+            clocks[0],
+            clocks[1]
+        )
+    }
+
+    /// The standings of a stage; of a knockout the matches of the level that is played.
+    fn table(&self, stage: usize) -> Vec<String> {
+        let room = self.height.saturating_sub(ABOVE_TABLE).max(3);
+        if let Some(bracket) = broadcast::bracket(self.config, self.broadcast, stage) {
+            let is_open = |level: &&Level| level.matches.iter().any(|one| one.winner.is_none());
+            let level = bracket.levels.iter().find(is_open).or(bracket.levels.last());
+            return level.into_iter().flat_map(|level| &level.matches).map(encounter).collect();
+        }
+        let table = self.broadcast.table(self.config, stage);
+        let Some(table) = table.filter(|table| !table.standings.rows.is_empty()) else {
+            return Vec::new();
+        };
+        let heads = format!("{:>4}  {:<NAME$} {:>6} {:>6}", "#", "Engine", "Points", "Games");
+        let rows = table.standings.rows.iter().take(room).map(|row| {
+            let rank = match row.place {
+                Place::Ranked { rank, tied, .. } => {
+                    format!("{rank}{}", if tied { "=" } else { "" })
+                }
+                Place::Disqualified => "dq".to_owned(),
+            };
+            let name = escape(row.engine.name.as_bytes(), NAME - 1);
+            format!("{rank:>4}  {name:<NAME$} {:>6} {:>6}", row.points, row.games())
+        });
+        std::iter::once(heads).chain(rows).collect()
+    }
+}
+
+/// The state of the event in a sentence.
+#[must_use]
+pub fn state_line(config: &Config, broadcast: &Broadcast) -> String {
+    format!("{} – {}", word(&config.event), state(&broadcast.ledger))
+}
+
+/// A move as it is told where nothing is drawn: `1-2.1 A – B: 12. Nf3 +0.31 depth 12/20, 1.25 s, 0:58 0:59`.
+#[must_use]
+pub fn move_line(game: &Game, one: &ShownMove<'_>) -> String {
+    let mut line = format!("{} {}: {}", game.key(), players(game), numbered(one));
+    match one.ply {
+        Some(ply) => {
+            line += &ply.eval.map(|eval| format!(" {}", evaluation(eval))).unwrap_or_default();
+            line += &depth(ply).map(|depth| format!(" depth {depth}")).unwrap_or_default();
+            let clocks = ply.clocks.map(|left| clock(Duration::from_micros(left)));
+            line += &format!(", {}, {} {}", super::figures::took(ply), clocks[0], clocks[1]);
+        }
+        None => line += ", book",
+    }
+    line
+}
+
+/// The beginning of a game as it is told where nothing is drawn.
+#[must_use]
+pub fn begin_line(config: &Config, game: &Game) -> String {
+    format!("{} {}: begins, {}", game.key(), players(game), place(config, game))
+}
+
+/// The end of a game as it is told where nothing is drawn; none while it is played.
+#[must_use]
+pub fn end_line(game: &Game) -> Option<String> {
+    let how = match (&game.finished, &game.annulled) {
+        (Some(finished), _) => told(&finished.ending()),
+        (None, Some(annulled)) => word(&annulled.in_words()),
+        (None, None) => return None,
+    };
+    Some(format!("{} {}: {how}", game.key(), players(game)))
+}
+
+fn players(game: &Game) -> String {
+    format!("{} – {}", word(&game.started.white), word(&game.started.black))
+}
+
+fn place(config: &Config, game: &Game) -> String {
+    let GameKey { stage, at } = game.key();
+    let stage = config.stages.get(stage).map_or("", |stage| &stage.name);
+    format!("{} {at}", word(stage))
+}
+
+/// `Semifinal 1: A 2.5 – 1.5 B, A goes on`.
+fn encounter(one: &BracketMatch) -> String {
+    let [upper, lower] = one.sides.each_ref().map(|side| match side {
+        Side::Engine(name) => escape(name.as_bytes(), NAME),
+        Side::Winner(number) => format!("winner of match {number}"),
+        Side::Loser(number) => format!("loser of match {number}"),
+    });
+    let is_known = one.sides.iter().all(|side| matches!(side, Side::Engine(_)));
+    let [first, second] = one.points.map(|points| match is_known {
+        true => format!(" {points} "),
+        false => " ".to_owned(),
+    });
+    let won = one.winner().map(|name| format!(": {}", escape(name.as_bytes(), NAME)));
+    format!("{}: {upper}{first}–{second}{lower}{}", one.title, won.unwrap_or_default())
+}
+
+/// A row of the board: `8 ♜ · ♝ …`.
+fn row(board: &Board, rank: Rank) -> String {
+    let mut line = rank.char().to_string();
+    for file in File::ALL {
+        let piece = board.piece_at(Square::from_coords(file, rank));
+        line.push(' ');
+        line.push(piece.map_or('·', symbol));
+    }
+    line
+}
+
+fn symbol(piece: Piece) -> char {
+    let [white, black] = match piece.role {
+        Role::King => ['♔', '♚'],
+        Role::Queen => ['♕', '♛'],
+        Role::Rook => ['♖', '♜'],
+        Role::Bishop => ['♗', '♝'],
+        Role::Knight => ['♘', '♞'],
+        Role::Pawn => ['♙', '♟'],
+    };
+    piece.color.fold_wb(white, black)
+}
+
+/// The last moves, so many of both sides, a line each: `12. Nf3 Nc6`.
+fn last_moves(moves: &[ShownMove<'_>], most: usize) -> Vec<String> {
+    let lines: Vec<String> = moves
+        .chunk_by(|a, b| a.number == b.number)
+        .map(|pair| match pair {
+            [first, second, ..] => format!("{} {}", numbered(first), second.san),
+            [one] => numbered(one),
+            [] => String::new(),
+        })
+        .collect();
+    lines.into_iter().rev().take(most).rev().map(|line| format!("  {line}")).collect()
+}

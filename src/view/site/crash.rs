@@ -1,0 +1,89 @@
+//! A crash as a folder: what is known of it, standard error, and the moment again, for the engine's author.
+
+use shakmaty::Color;
+
+use super::game::START;
+use super::{File, Site, word};
+use crate::event::broadcast::Game;
+use crate::event::journal::record::EngineKilled;
+use crate::model::text::escape;
+use crate::view::figures::{numbered, side};
+
+/// The files of a game's crashes: their places below the site's root, and their texts. None of a game without one.
+pub(super) fn files(site: &Site<'_>, game: &Game) -> Vec<File> {
+    let mut files = Vec::new();
+    for (number, killed) in (1..).zip(&game.killed) {
+        let folder = folder(game, number);
+        files.push((format!("{folder}/crash.txt"), told(site, game, killed)));
+        files.push((format!("{folder}/moment.uci"), moment(site, game, killed)));
+        let fen = game.moves().last().map_or_else(|| START.to_owned(), |last| last.fen.clone());
+        files.push((format!("{folder}/position.fen"), fen + "\n"));
+        if !killed.stderr.is_empty() {
+            let lines: Vec<String> = killed.stderr.iter().map(|line| word(line) + "\n").collect();
+            files.push((format!("{folder}/stderr.txt"), lines.concat()));
+        }
+    }
+    files
+}
+
+/// Where the files of a crash lie; a game has seldom more than one.
+fn folder(game: &Game, number: usize) -> String {
+    format!("crashes/{}-{number}", game.key())
+}
+
+/// The names of a crash's files with their addresses.
+pub(super) fn links(game: &Game, number: usize) -> Vec<(&'static str, String)> {
+    let folder = folder(game, number);
+    let has_stderr = game.killed.get(number - 1).is_some_and(|killed| !killed.stderr.is_empty());
+    let names = [
+        ("the crash", "crash.txt"),
+        ("its moment in UCI", "moment.uci"),
+        ("the position", "position.fen"),
+        ("standard error", "stderr.txt"),
+    ];
+    let named = names.into_iter().filter(|(_, file)| has_stderr || *file != "stderr.txt");
+    named.map(|(words, file)| (words, format!("{folder}/{file}"))).collect()
+}
+
+fn color(game: &Game, killed: &EngineKilled) -> Color {
+    Color::from_white(killed.entry == game.started.white)
+}
+
+fn moment(site: &Site<'_>, game: &Game, killed: &EngineKilled) -> String {
+    let lines = game.moment(site.config, color(game, killed));
+    // Of any length: a game's moves are more than other texts.
+    lines.iter().map(|line| escape(line.as_bytes(), usize::MAX) + "\n").collect()
+}
+
+fn told(site: &Site<'_>, game: &Game, killed: &EngineKilled) -> String {
+    let (started, color) = (&game.started, color(game, killed));
+    let at = color.fold_wb(0, 1);
+    let stage = site.config.stages.get(started.stage).map_or("", |stage| &stage.name);
+    let moves = game.moves();
+    let after = moves.last().map_or_else(
+        || "before the first move".to_owned(),
+        |last| format!("after {}", numbered(last)),
+    );
+    let gate4k = site.broadcast.ledger.header.as_ref().map_or("?", |header| &header.gate4k);
+    let mut lines = vec![
+        format!("{} was ended: {}", word(&killed.entry), word(&killed.why)),
+        format!(
+            "{}: {} {}, {} – {}, {after}, with {}",
+            word(&site.config.event),
+            word(stage),
+            started.place(),
+            word(&started.white),
+            word(&started.black),
+            side(color)
+        ),
+    ];
+    lines.extend(killed.exit.as_ref().map(|exit| format!("Exit: {}", word(exit))));
+    lines.push(format!("Its file, SHA-256: {}", word(&started.sha256[at])));
+    lines.push(format!("Options: {}", word(&started.options[at])));
+    lines.push(format!("Time control: {}", word(&started.time_control)));
+    lines.push(format!("gate4k {}", word(gate4k)));
+    lines.push(String::new());
+    lines.push("The moment again, with the entry in place of ENTRY:".to_owned());
+    lines.push("    (cat moment.uci; sleep 10) | gate4k run ENTRY".to_owned());
+    lines.join("\n") + "\n"
+}
