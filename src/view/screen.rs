@@ -92,7 +92,7 @@ impl Screen<'_> {
         let control = word(&game.started.time_control);
         let opening = game.started.opening_names.as_ref().and_then(|names| names.opening.as_ref());
         let opening = opening.map(|name| format!(", {}", word(name))).unwrap_or_default();
-        let seen = last.and_then(|last| last.fen.parse::<Fen>().ok());
+        let seen = last.map_or(game.start(), |last| &last.fen).parse::<Fen>().ok();
         let board = seen.map_or_else(Board::new, |fen| fen.into_setup().board);
         let [mut black, white] =
             [Color::Black, Color::White].map(|color| self.player(game, &moves, color));

@@ -11,6 +11,8 @@ mod timetable;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use shakmaty::Color;
+
 use super::config::Config;
 use super::export::{self, End};
 use super::journal::record::{
@@ -75,6 +77,20 @@ impl Game {
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.finished.is_none() && self.annulled.is_none()
+    }
+
+    /// The position before its first move, as FEN.
+    #[must_use]
+    pub fn start(&self) -> &str {
+        const CLASSICAL: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        self.started.start.as_deref().unwrap_or(CLASSICAL)
+    }
+
+    /// The side to move after so many plies.
+    #[must_use]
+    pub fn turn_after(&self, plies: usize) -> Color {
+        let is_black = self.start().split(' ').nth(1) == Some("b");
+        Color::from_white(plies.is_multiple_of(2) != is_black)
     }
 
     /// The plies on the board, those of the opening among them.

@@ -6,6 +6,7 @@ use shakmaty::{ByColor, Color};
 
 use super::Game;
 use crate::event::config::Config;
+use crate::event::journal_games;
 use crate::game::clock::{GameClock, Patience};
 use crate::game::go::Go;
 
@@ -13,7 +14,7 @@ impl Game {
     /// The side to move after its last move.
     #[must_use]
     pub fn turn(&self) -> Color {
-        Color::from_white(self.length().is_multiple_of(2))
+        self.turn_after(self.length())
     }
 
     /// What an engine of a side is told from its start on until it has to move where the game stands, line by line.
@@ -26,7 +27,7 @@ impl Game {
         let left = ByColor { white: left[0], black: left[1] };
         let book = self.length() - self.plies.len();
         let count = |color: Color| {
-            let own = |at: &usize| Color::from_white((book + at).is_multiple_of(2)) == color;
+            let own = |at: &usize| self.turn_after(book + at) == color;
             u32::try_from((0..self.plies.len()).filter(own).count()).unwrap_or(u32::MAX)
         };
         let made = ByColor { white: count(Color::White), black: count(Color::Black) };
@@ -39,11 +40,20 @@ impl Game {
         for (name, value) in options.filter(|(name, _)| *name != "Protocol") {
             lines.push(format!("setoption name {name} value {value}"));
         }
+        let start = journal_games::opening(self.started.start.as_deref(), "")
+            .and_then(|opening| opening.uci_fen());
+        if start.is_some() {
+            lines.push("setoption name UCI_Chess960 value true".to_owned());
+        }
         lines.extend(["isready", "ucinewgame", "isready"].map(str::to_owned));
-        lines.push(match moves.is_empty() {
-            true => "position startpos".to_owned(),
-            false => format!("position startpos moves {}", moves.join(" ")),
-        });
+        let mut position = match start {
+            Some(fen) => format!("position fen {fen}"),
+            None => "position startpos".to_owned(),
+        };
+        if !moves.is_empty() {
+            position += &format!(" moves {}", moves.join(" "));
+        }
+        lines.push(position);
         lines.push(String::from_utf8_lossy(&go).trim_end().to_owned());
         lines
     }

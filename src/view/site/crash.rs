@@ -2,7 +2,6 @@
 
 use shakmaty::Color;
 
-use super::game::START;
 use super::{File, Site, word};
 use crate::event::broadcast::Game;
 use crate::event::journal::record::EngineKilled;
@@ -16,7 +15,7 @@ pub(super) fn files(site: &Site<'_>, game: &Game) -> Vec<File> {
         let folder = folder(game, number);
         files.push((format!("{folder}/crash.txt"), told(site, game, killed)));
         files.push((format!("{folder}/moment.uci"), moment(site, game, killed)));
-        let fen = game.moves().last().map_or_else(|| START.to_owned(), |last| last.fen.clone());
+        let fen = game.moves().last().map_or(game.start(), |last| &last.fen).to_owned();
         files.push((format!("{folder}/position.fen"), fen + "\n"));
         if !killed.stderr.is_empty() {
             let lines: Vec<String> = killed.stderr.iter().map(|line| word(line) + "\n").collect();

@@ -20,7 +20,6 @@ use crate::view::html::{board, graph};
 const TOLD_AGAIN: usize = 12;
 /// The fifty-move rule, in plies.
 const FIFTY: u32 = 100;
-pub(super) const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
 /// The page of a game.
 pub(super) fn page(site: &Site<'_>, game: &Game) -> String {
@@ -55,14 +54,14 @@ pub(super) fn fragment(site: &Site<'_>, game: &Game) -> Markup {
 pub(super) fn view(site: &Site<'_>, game: &Game, root: &str, most: usize) -> Markup {
     let moves = game.moves();
     let last = moves.last();
-    let fen = last.map_or(START, |last| &last.fen);
-    let turn = last.map_or(Color::White, |last| !last.side);
+    let fen = last.map_or(game.start(), |last| &last.fen);
+    let turn = last.map_or(game.turn_after(0), |last| !last.side);
     let said = said(game, last);
     let is_served = site.kind == Kind::Served;
     let source = is_served.then(|| format!("{root}{}.live.html", path(game.key())));
     let picture = board(fen, last.map(|last| &*last.uci), &format!("The board. {said}"));
     html! {
-        section #game data-key=(game.key()) data-src=[source]
+        section #game data-key=(game.key()) data-start=(game.start()) data-src=[source]
             data-open[game.is_open()] data-said=(said) aria-label="The game" {
             p.meta { (meta(site, game)) }
             div.game {

@@ -26,13 +26,21 @@
     });
     return found;
   };
-  // Moves a piece. The moves come from the server and are legal: a king that goes two files takes its rook along, a
-  // pawn that leaves its file for an empty square takes in passing.
+  // Moves a piece. The moves come from the server and are legal: a king that goes two files takes its rook along, in
+  // Chess960 it castles where it goes to its own rook, a pawn that leaves its file for an empty square takes in passing.
   const move = (board, uci) => {
     const from = uci.slice(0, 2), to = uci.slice(2, 4), piece = board[from];
     if (!piece) return;
     const kind = piece.toLowerCase();
     if (kind === "p" && from[0] !== to[0] && !board[to]) delete board[to[0] + from[1]];
+    if (kind === "k" && board[to] === (piece === "k" ? "r" : "R")) {
+      const [king, rook] = to > from ? ["g", "f"] : ["c", "d"], own = board[to];
+      delete board[from];
+      delete board[to];
+      board[king + from[1]] = piece;
+      board[rook + from[1]] = own;
+      return;
+    }
     if (kind === "k" && Math.abs(from.charCodeAt(0) - to.charCodeAt(0)) === 2) {
       const [corner, beside] = to[0] === "g" ? ["h", "f"] : ["a", "d"];
       board[beside + from[1]] = board[corner + from[1]];
@@ -71,7 +79,6 @@
     }
   };
 
-  const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
   const place = (list) => (shown === null ? list.length - 1 : shown === "" ? -1 : list.findIndex((row) => row.id === shown));
   // Draws what is looked at: a move of the game, or a move of the line that its engine expected.
   const look = (announce) => {
@@ -83,14 +90,14 @@
     one(".play").classList.toggle("turned", turned);
     lines(row);
     if (line && row) {
-      const before = list[at - 1], board = squares(before ? before.dataset.fen : START);
+      const before = list[at - 1], board = squares(before ? before.dataset.fen : game().dataset.start);
       const words = row.dataset.line.split(" ").slice(0, line.at);
       words.forEach((uci) => move(board, uci));
       draw(board, words[words.length - 1], "Expected: " + one("td.line", row).textContent.split(" ").slice(0, line.at).join(" "));
       return;
     }
     const words = row ? one("th a", row).textContent : "the position before the first move";
-    draw(squares(row ? row.dataset.fen : START), row && row.dataset.uci, "The board after " + words);
+    draw(squares(row ? row.dataset.fen : game().dataset.start), row && row.dataset.uci, "The board after " + words);
     if (announce) say(shown === null ? "" : `Looking at ${words}. `);
   };
   // Told to a screen reader: where we look, and how the game stands.
