@@ -1,10 +1,10 @@
 //! All that decides on an entry, as one sum: while it stays the same, so would the result.
 
 use std::fmt::Debug;
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -99,7 +99,14 @@ pub(crate) fn program() -> &'static str {
 /// # Errors
 /// When it cannot be read.
 pub(crate) fn file_sha256(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
+    // A pipe must not keep us, and a device has no end; a receipt may name either.
+    let flags = libc::O_NONBLOCK | libc::O_CLOEXEC;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    let mut file = io::Read::take(file, metadata.len());
     let mut sum = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
     loop {

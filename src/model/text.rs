@@ -45,17 +45,24 @@ pub fn sha256(bytes: impl AsRef<[u8]>) -> String {
     hex(Sha256::digest(bytes))
 }
 
-/// Whether a character moves a terminal's cursor, ends a line, turns the order of writing or is not seen at all.
+/// Whether a character moves a terminal's cursor, ends a line, turns the order of writing or is not seen at all: those, and
+/// all that Unicode calls `Default_Ignorable_Code_Point` (DerivedCoreProperties.txt of 16.0).
 #[must_use]
 pub fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}'
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
             | '\u{200b}'..='\u{200f}'
             | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}')
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Bytes of a stranger as one harmless line: UTF-8 kept, control characters, newlines and broken
@@ -142,7 +149,7 @@ mod tests {
     #[test]
     fn no_unseen_character_is_left_in_a_line_or_in_json() {
         for c in
-            "\u{1b}\u{7}\u{9b}\u{200b}\u{202e}\u{2028}\u{2029}\u{2060}\u{2066}\u{feff}\u{e0041}"
+            "\u{1b}\u{7}\u{9b}\u{200b}\u{202e}\u{2028}\u{2029}\u{2060}\u{2066}\u{feff}\u{e0041}\u{e0100}\u{fe0f}\u{3164}\u{34f}"
                 .chars()
         {
             let line = escape(c.to_string().as_bytes(), 9);

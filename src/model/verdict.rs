@@ -147,14 +147,22 @@ impl Verdict {
     /// One broken gate rejects; what could not be told leaves it open; else it is accepted.
     #[must_use]
     pub fn of(findings: &[Finding]) -> Verdict {
-        let gates = || findings.iter().filter(|f| f.rule.rule().kind == Kind::Gate);
-        if gates().any(|f| f.status == Status::Fail) {
-            Verdict::Rejected
-        } else if gates().any(|f| matches!(f.status, Status::Undecided | Status::Skipped)) {
-            Verdict::Undecided
-        } else {
-            Verdict::Accepted
-        }
+        Verdict::by(findings.iter().map(|found| (found.rule, found.status)))
+    }
+
+    /// The same, by the rules and their statuses alone.
+    #[must_use]
+    pub fn by(found: impl Iterator<Item = (RuleId, Status)>) -> Verdict {
+        found.filter(|(rule, _)| rule.rule().kind == Kind::Gate).fold(
+            Verdict::Accepted,
+            |verdict, (_, status)| match status {
+                Status::Fail => Verdict::Rejected,
+                Status::Undecided | Status::Skipped if verdict == Verdict::Accepted => {
+                    Verdict::Undecided
+                }
+                _ => verdict,
+            },
+        )
     }
 
     /// The word used in every report.

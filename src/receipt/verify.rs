@@ -7,6 +7,7 @@ use crate::judge::settings::GamesWanted;
 use crate::judge::{EntryDigest, file_sha256, program_sha256};
 use crate::model::entry_report::EngineOfFile;
 use crate::model::evidence::Limits;
+use crate::model::rule::RULES;
 use crate::model::text::{escape, shown};
 use crate::model::units::Bytes;
 use crate::model::verdict::{Status, Verdict};
@@ -125,6 +126,11 @@ pub fn compare(
     {
         broken.push(digest.single.summary.clone());
     }
+    if entry.verdict == Verdict::Accepted && by_findings(entry) != Verdict::Accepted {
+        broken.push(
+            "its verdict does not follow from its findings: somebody has changed it".to_owned(),
+        );
+    }
     if receipt.allowlist_sha256 != list_sha256 {
         broken.push("it was judged by another allow-list than the one in force here".to_owned());
     }
@@ -137,6 +143,14 @@ pub fn compare(
         ));
     }
     Comparison { verdict: Some(entry.verdict), broken, notes: notes(receipt, entry) }
+}
+
+/// The verdict that the findings make, of rules that this program knows.
+fn by_findings(entry: &EntryRecord) -> Verdict {
+    Verdict::by(entry.findings.iter().filter_map(|found| {
+        let rule = RULES.iter().find(|rule| rule.name == found.rule)?;
+        Some((rule.id, found.status))
+    }))
 }
 
 /// An engine of engines.json in words.
@@ -207,6 +221,7 @@ mod tests {
     use super::*;
     use crate::model::rule::RuleId;
     use crate::model::verdict::Finding;
+    use crate::receipt::document::Tool;
     use crate::receipt::document::tests::receipt;
 
     fn digest() -> EntryDigest {
@@ -223,6 +238,25 @@ mod tests {
         let receipt = receipt();
         let same = compare(&receipt, &digest(), &receipt.allowlist_sha256, Bytes::LIMIT_4K);
         assert_eq!((same.verdict, same.broken.len()), (Some(Verdict::Rejected), 0), "{same:?}");
+    }
+
+    #[test]
+    fn a_verdict_that_its_findings_do_not_make_is_refused() {
+        let mut receipt = receipt();
+        receipt.entries[0].verdict = Verdict::Accepted;
+        let list = receipt.allowlist_sha256.clone();
+        let found = compare(&receipt, &digest(), &list, Bytes::LIMIT_4K);
+        assert!(found.broken[0].contains("does not follow from its findings"), "{found:?}");
+    }
+
+    #[test]
+    fn a_tool_that_is_no_file_keeps_nobody() {
+        let mut receipt = receipt();
+        let list = receipt.allowlist_sha256.clone();
+        let path = "/dev/zero".to_owned();
+        receipt.tools = vec![Tool { name: "xz".into(), path, sha256: None }];
+        let found = compare(&receipt, &digest(), &list, Bytes::LIMIT_4K);
+        assert!(found.notes.iter().any(|note| note.contains("has no xz")), "{found:?}");
     }
 
     #[test]

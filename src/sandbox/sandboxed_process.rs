@@ -147,7 +147,8 @@ impl Confined for SandboxedProcess {
     }
 
     fn cpu_times(&self) -> CpuTimes {
-        CpuTimes::of(self.shared.live())
+        let (ended, live) = self.shared.processor_times();
+        CpuTimes::of(ended, live)
     }
 
     fn waits_for_input(&self) -> bool {

@@ -79,7 +79,8 @@ fn needs_to_be_accepted(entry: &Path) -> &'static [Need] {
         | "clock-none-below-a-second"
         | "long-game-line-2048"
         | "long-game-segv-at-400"
-        | "ponder-clears-tables" => &[Need::Python3],
+        | "ponder-clears-tables"
+        | "ponder-works-a-second" => &[Need::Python3],
         "python3-numpy" => &[Need::Xz, Need::Numpy],
         "pypy3" => &[Need::Xz, Need::Pypy3],
         "process-substitution" => &[Need::Xz, Need::Bash, Need::Python3],

@@ -3,12 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Bench, Outcome, again, idle};
+use super::{Bench, Outcome, again};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
-use crate::judge::probe::conversation::{
-    IdleWhen, Known, Over, Ready, Search, Session, Shown, StartSilence,
-};
+use crate::judge::probe::conversation::{Known, Over, Ready, Search, Session, Shown, StartSilence};
 use crate::model::evidence::{Answer, EndHow, GoQuestion, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 
@@ -33,8 +31,6 @@ pub(super) struct Facts {
     pub(super) asked_to_quit: bool,
     /// Its first process has ended.
     pub(super) gone: bool,
-    /// It showed a book, pondering, or a busy wait.
-    pub(super) look_idle: bool,
 }
 
 /// The run after `quit`, before what is left is known.
@@ -81,7 +77,6 @@ pub(super) fn run(bench: &Bench<'_>, clock: Go) -> Result<MainRun, SandboxError>
     facts.asked_to_quit = over.ended_by() == EndHow::Quit;
     facts.only_at_end = over.last().is_some_and(|ask| ask.answer == Answer::OnlyAtEnd);
     facts.gone = over.exit().is_some();
-    facts.look_idle = idle::is_needed(&over);
     Ok(MainRun { facts, over })
 }
 
@@ -106,7 +101,7 @@ fn talk(
     facts: &mut Facts,
 ) -> Result<Session<Ready>, Session<Over>> {
     let length = bench.plan.waits.idle;
-    session.measure_idle(IdleWhen::BeforeGo, length);
+    session.rest_before_go(length);
     // Once more, apart from `ucinewgame`, so that one that answers only once is told from one that
     // does not know a new game.
     session = session.isready()?.new_game()?;
@@ -118,7 +113,6 @@ fn talk(
     };
 
     (session, _) = ask(session, "startpos", &Moves::start())?;
-    session.measure_idle(IdleWhen::AfterMove, length);
     session = session.isready()?;
     let Ok(mut game) = Moves::read("e2e4") else {
         return Ok(session);

@@ -5,18 +5,19 @@ use super::{CausedByLoad, JudgedRule, Needed};
 use std::time::Duration;
 
 use crate::judge::support::{one_answer, runs, wording};
-use crate::model::evidence::Evidence;
+use crate::model::evidence::{Evidence, IdleSeen, Purpose};
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 
 const RULE: RuleId = RuleId::Ponder;
 
-/// Below this share of one processor an engine is at rest.
-const REST: f64 = 0.2;
+/// A part of one processor: one that uses no more of it rests, and one that uses so much more than before its first `go`
+/// ponders.
+const MORE: f64 = 0.25;
+/// Processor time that tells, where a crowded host gave it less than its share of the time in which it was watched.
+const TELLS: Duration = Duration::from_millis(900);
 /// A winding down that asks for a remark.
 const LONG: Duration = Duration::from_millis(500);
-/// Above this share it works.
-const WORK: f64 = 0.5;
 
 /// The rule as the registry lists it.
 pub const JUDGED: JudgedRule = JudgedRule {
@@ -32,10 +33,9 @@ fn judge(evidence: &Evidence) -> Finding {
     if runs::engine(evidence).is_none() {
         return Finding::skipped(RULE, RuleId::Startup);
     }
-    let measured =
-        evidence.runs.iter().filter_map(|run| run.idle_after_move).max_by(f64::total_cmp);
-    let Some(after) = measured else {
-        if evidence.runs.iter().any(|run| run.idle_before_go.is_some() && run.strained) {
+    let measured = evidence.runs.iter().filter_map(|run| run.idle_after_move);
+    let Some(after) = measured.max_by(|a, b| a.share().total_cmp(&b.share())) else {
+        if evidence.runs.iter().any(|run| run.purpose == Purpose::Idle && run.strained) {
             return Finding::undecided(
                 RULE,
                 "it got so little of a processor that whether it rests after its bestmove could not be told".to_owned(),
@@ -44,78 +44,66 @@ fn judge(evidence: &Evidence) -> Finding {
         }
         return one_answer::not_asked(RULE, evidence, "waiting after a bestmove");
     };
-    let off = evidence.runs.iter().filter_map(|run| run.idle_ponder_off).max_by(f64::total_cmp);
-    let settling = evidence.runs.iter().filter_map(|run| run.settling).max();
     let before = evidence.runs.iter().filter_map(|run| run.idle_before_go).max_by(f64::total_cmp);
-    decide(before, after, off, has_option(evidence), settling)
-        .with("settling_ms", settling.map(|took| took.as_secs_f64() * 1e3))
+    decide(before, after, has_option(evidence))
+        .with("settling_ms", after.settling.as_secs_f64() * 1e3)
+        .with("watched_ms", after.watched.as_secs_f64() * 1e3)
+        .with("used_ms", after.used.as_secs_f64() * 1e3)
         .with("before_go", before)
-        .with("after_move", after)
-        .with("after_move_ponder_off", off)
         .with("option", has_option(evidence))
 }
 
-fn decide(
-    before: Option<f64>,
-    after: f64,
-    off: Option<f64>,
-    option: bool,
-    settling: Option<Duration>,
-) -> Finding {
-    let figure = format!("{} of a processor after its bestmove", percent(after));
-    if after <= WORK {
-        return match settling.filter(|took| *took >= LONG) {
-            None => Finding::pass(RULE, format!("it rests while it waits: {figure}")),
-            Some(took) => Finding::advice(
+fn decide(before: Option<f64>, after: IdleSeen, option: bool) -> Finding {
+    let share = if after.used >= TELLS { after.share().max(after.wanted) } else { after.share() };
+    let switched = if option { "with Ponder set to false " } else { "" };
+    let figure = format!(
+        "{} of processor time in {} of waiting after its bestmove",
+        wording::secs(after.used),
+        wording::secs(after.watched)
+    );
+    if share <= MORE {
+        return if after.settling < LONG {
+            Finding::pass(RULE, format!("{switched}it rests while it waits: {figure}"))
+        } else {
+            Finding::advice(
                 RULE,
                 format!(
-                    "it rests while it waits: {figure}, once it has worked on for {} of processor time",
-                    wording::secs(took)
+                    "{switched}it rests while it waits: {figure}, once it has worked on for {} of processor time",
+                    wording::secs(after.settling)
                 ),
             )
-            .help("end the search and its threads before the bestmove: what goes on takes the opponent's processor"),
+            .help("end the search and its threads before the bestmove: what goes on takes the opponent's processor")
         };
     }
     let Some(before) = before else {
         return Finding::undecided(
             RULE,
-            format!("it uses {figure}; whether it did before its first go was not measured"),
+            format!(
+                "{switched}it uses {figure}; whether it did before its first go was not measured"
+            ),
         )
         .help("check it again on a quieter host");
     };
-    if before >= REST {
+    let rested = format!("{} of a processor before its first go", percent(before));
+    if share - before <= MORE {
         return Finding::advice(
             RULE,
-            format!(
-                "it uses {figure} and {} before its first go: it waits in a loop, which is no pondering",
-                percent(before)
-            ),
+            format!("it uses {figure}, and {rested}: it waits in a loop, which is no pondering"),
         )
         .help("wait for input in a blocking read: a loop takes the processor from the opponent");
     }
-    match (option, off) {
-        (false, _) => Finding::fail(
+    if option {
+        Finding::fail(
             RULE,
-            format!(
-                "it uses {figure} and {} before its first go: it ponders, and no option switches it off",
-                percent(before)
-            ),
+            format!("with Ponder set to false it still uses {figure}, and {rested}"),
         )
-        .help("stop searching at the bestmove; or announce `option name Ponder type check default false`, and obey it"),
-        (true, Some(off)) if off > WORK => Finding::fail(
+        .help("let `setoption name Ponder value false` end the search at the bestmove")
+    } else {
+        Finding::fail(
             RULE,
-            format!("with Ponder set to false it still uses {} of a processor after its bestmove", percent(off)),
+            format!("it uses {figure}, and {rested}: it ponders, and no option switches it off"),
         )
-        .help("let `setoption name Ponder value false` end the search at the bestmove"),
-        (true, Some(off)) => Finding::pass(
-            RULE,
-            format!("it ponders by default ({figure}), and Ponder switches it off ({})", percent(off)),
-        ),
-        (true, None) => Finding::undecided(
-            RULE,
-            format!("it ponders by default ({figure}); whether Ponder switches it off was not measured"),
-        )
-        .help("check it again; `setoption name Ponder value false` must end it"),
+        .help("stop searching at the bestmove; or announce `option name Ponder type check default false`, and obey it")
     }
 }
 
@@ -135,15 +123,14 @@ fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::support::testing;
-    use crate::model::evidence::{DeclaredOption, Purpose};
+    use crate::judge::support::testing::{self, ms};
+    use crate::model::evidence::DeclaredOption;
     use crate::model::verdict::Status;
 
-    fn of(before: Option<f64>, after: f64, off: Option<f64>, option: bool) -> Finding {
+    fn of(before: Option<f64>, used: u64, settling: u64, option: bool) -> Finding {
         let mut idle = testing::run(Purpose::Idle);
-        idle.idle_before_go = before;
-        idle.idle_after_move = Some(after);
-        idle.idle_ponder_off = off;
+        let (settling, watched, used) = (ms(settling), ms(3_600), ms(used));
+        idle.idle_after_move = Some(IdleSeen { settling, watched, used, wanted: 0.0 });
         if option {
             idle.options.push(DeclaredOption {
                 name: "Ponder".into(),
@@ -151,45 +138,66 @@ mod tests {
                 default: Some("true".into()),
             });
         }
-        judge(&testing::evidence_of([testing::run(Purpose::Main), idle]))
+        let mut main = testing::run(Purpose::Main);
+        main.idle_before_go = before;
+        judge(&testing::evidence_of([main, idle]))
     }
 
     #[test]
     fn work_after_the_move_is_pondering_only_if_it_rested_before() {
-        assert_eq!(of(Some(0.0), 0.05, None, false).status, Status::Pass);
-        let finding = of(Some(0.0), 0.98, None, false);
+        assert_eq!(of(Some(0.0), 20, 0, false).status, Status::Pass);
+        let finding = of(Some(0.0), 3_550, 2_400, false);
         assert_eq!(finding.status, Status::Fail);
-        assert!(finding.summary.contains("98% of a processor after its bestmove"));
-        let spins = of(Some(1.0), 1.0, None, false);
+        let figure = "3.55 s of processor time in 3.60 s of waiting after its bestmove";
+        assert!(finding.summary.contains(figure), "{}", finding.summary);
+        let spins = of(Some(1.0), 3_600, 2_400, false);
         assert_eq!(spins.status, Status::Advice);
         assert!(spins.summary.contains("waits in a loop"));
+        // A loop of one thread excuses no search of four.
+        assert_eq!(of(Some(1.0), 14_000, 9_600, false).status, Status::Fail);
+        assert_eq!(of(None, 3_600, 2_400, false).status, Status::Undecided);
+    }
+
+    #[test]
+    fn one_that_begins_late_or_works_by_half_ponders() {
+        assert_eq!(of(Some(0.0), 1_500, 0, false).status, Status::Fail);
+        assert_eq!(of(Some(0.0), 1_100, 300, false).status, Status::Fail);
+    }
+
+    #[test]
+    fn one_that_a_crowded_host_starves_ponders_all_the_same() {
+        let seen = |used: u64, wanted: f64| IdleSeen {
+            settling: ms(900),
+            watched: ms(9_000),
+            used: ms(used),
+            wanted,
+        };
+        assert_eq!(decide(Some(0.0), seen(950, 0.97), false).status, Status::Fail);
+        assert_eq!(decide(Some(0.0), seen(950, 0.1), false).status, Status::Advice);
+        assert_eq!(decide(Some(0.0), seen(300, 0.4), false).status, Status::Advice);
     }
 
     #[test]
     fn what_winds_down_slowly_is_told_and_no_pondering() {
-        let mut idle = testing::run(Purpose::Idle);
-        idle.idle_before_go = Some(0.0);
-        idle.idle_after_move = Some(0.0);
-        for (took, status) in [(290, Status::Pass), (900, Status::Advice)] {
-            idle.settling = Some(testing::ms(took));
-            let evidence = testing::evidence_of([testing::run(Purpose::Main), idle.clone()]);
-            assert_eq!(judge(&evidence).status, status);
-        }
+        assert_eq!(of(Some(0.0), 0, 290, false).status, Status::Pass);
+        let advice = of(Some(0.0), 0, 900, false);
+        assert_eq!(advice.status, Status::Advice);
+        assert!(advice.summary.contains("0.90 s"), "{}", advice.summary);
     }
 
     #[test]
     fn an_option_must_work() {
-        assert_eq!(of(Some(0.0), 0.9, Some(0.0), true).status, Status::Pass);
-        assert_eq!(of(Some(0.0), 0.9, Some(0.9), true).status, Status::Fail);
-        assert_eq!(of(Some(0.0), 0.9, None, true).status, Status::Undecided);
-        assert_eq!(of(None, 0.9, None, false).status, Status::Undecided);
+        assert_eq!(of(Some(0.0), 0, 0, true).status, Status::Pass);
+        let finding = of(Some(0.0), 3_600, 2_400, true);
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.starts_with("with Ponder set to false"), "{}", finding.summary);
     }
 
     #[test]
     fn a_host_too_crowded_to_tell_is_named() {
-        let mut main = testing::run(Purpose::Main);
-        (main.idle_before_go, main.strained) = (Some(0.0), true);
-        let finding = judge(&testing::evidence_of([main]));
+        let mut idle = testing::run(Purpose::Idle);
+        idle.strained = true;
+        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), idle]));
         assert_eq!(finding.status, Status::Undecided);
         assert!(finding.summary.contains("little of a processor"), "{}", finding.summary);
     }

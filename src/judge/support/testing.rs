@@ -5,9 +5,9 @@ use std::time::Duration;
 use crate::judge::support::allowed::{Allowed, CommandWord, LibraryWord};
 use crate::model::evidence::{
     Answer, Ask, BookSeen, Capabilities, Colours, EndHow, Ending, Evidence, Exec, ExecOutcome,
-    ExitHow, FileAccess, FileOpen, GameEnd, Games, GoQuestion, HostFacts, LeftFile, LeftProcess,
-    Limits, Overcommit, Played, PlayedGame, PlayedPly, ProgramClass, Purpose, Question, Refusal,
-    Resource, Rival, Run, Shell,
+    ExitHow, FileAccess, FileOpen, GameEnd, Games, GoQuestion, HostFacts, IdleSeen, LeftFile,
+    LeftProcess, Limits, Overcommit, Played, PlayedGame, PlayedPly, ProgramClass, Purpose,
+    Question, Refusal, Resource, Rival, Run, Shell,
 };
 use crate::model::game::result::GameResult;
 use crate::model::layer_status::{Layer, LayerName, State};
@@ -101,8 +101,6 @@ pub(crate) fn run(purpose: Purpose) -> Run {
         stderr_tail: Vec::new(),
         idle_before_go: None,
         idle_after_move: None,
-        idle_ponder_off: None,
-        settling: None,
         strained: false,
         book: BookSeen::default(),
         transcript: Transcript::default(),
@@ -158,7 +156,8 @@ pub(crate) fn evidence() -> Evidence {
     )];
     let mut idle = run(Purpose::Idle);
     idle.idle_before_go = Some(0.0);
-    idle.idle_after_move = Some(0.0);
+    idle.idle_after_move =
+        Some(IdleSeen { settling: ms(0), watched: ms(3_600), used: ms(0), wanted: 0.0 });
     let mut clock = run(Purpose::Clock);
     let little = GoQuestion { left: Some(ms(5_000)), ..go("little", LISTED, 1) };
     clock.asks.push(ask(Question::Go(little), 9_000, 200, legal("e7e5")));

@@ -24,8 +24,8 @@ pub use programs::{Exec, ExecOutcome, ExitHow, Product, ProgramClass};
 pub use questions::{Answer, Ask, GoQuestion, Question};
 pub use refusals::{Crash, Denial, Record, Refusal, Resource};
 pub use run::{
-    BookSeen, DeclaredOption, EndHow, Ending, LEAST_LEFT, LONG_GAME, LaunchFailure, Purpose, Run,
-    Shell,
+    BookSeen, DeclaredOption, EndHow, Ending, IdleSeen, LEAST_LEFT, LONG_GAME, LaunchFailure,
+    Purpose, Run, Shell,
 };
 
 /// Everything the running rules judge.

@@ -8,7 +8,7 @@ use super::files::{FileOpen, LeftFile, LeftProcess};
 use super::programs::{Exec, ExitHow};
 use super::questions::Ask;
 use super::refusals::{Crash, Denial, Refusal};
-use crate::model::text::{from_millis_opt, millis_opt};
+use crate::model::text::{from_millis_opt, millis, millis_opt};
 use crate::model::transcript::Transcript;
 use crate::model::units::{Bytes, Ply};
 
@@ -198,13 +198,8 @@ pub struct Run {
     /// CPU time that all its processes used or wanted while it waited for us before the first `go`, per second of
     /// waiting, once it rested or was seen not to; none where that was not measured, or could not be told.
     pub idle_before_go: Option<f64>,
-    /// The same after a `bestmove`.
-    pub idle_after_move: Option<f64>,
-    /// The same after a `bestmove` once `Ponder` was switched off, where the engine announced it.
-    pub idle_ponder_off: Option<f64>,
-    /// Processor time that it took to come to rest after a `bestmove`, the most of several.
-    #[serde(rename = "settling_ms", serialize_with = "millis_opt")]
-    pub settling: Option<Duration>,
+    /// After a `bestmove`, with `Ponder` switched off where the engine announced it.
+    pub idle_after_move: Option<IdleSeen>,
     /// On a faster host it might have gone otherwise: a limit ran out while something of it wanted a processor or a
     /// disk, or it ended before its first `readyok`.
     pub strained: bool,
@@ -213,6 +208,31 @@ pub struct Run {
     /// Both directions with times.
     #[serde(skip)]
     pub transcript: Transcript,
+}
+
+/// What an engine used of processors while it waited for us after a `bestmove`, with all its processes, those that ended
+/// meanwhile included.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct IdleSeen {
+    /// Processor time in the first seconds, in which it may wind down.
+    #[serde(rename = "settling_ms", serialize_with = "millis")]
+    pub settling: Duration,
+    /// How long it was watched afterwards.
+    #[serde(rename = "watched_ms", serialize_with = "millis")]
+    pub watched: Duration,
+    /// Processor time in that.
+    #[serde(rename = "used_ms", serialize_with = "millis")]
+    pub used: Duration,
+    /// The part of the looks in that at which something of it was at work, or waited for a processor.
+    pub wanted: f64,
+}
+
+impl IdleSeen {
+    /// The part of one processor that it used while it was watched; more than 1 where it used several.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        self.used.as_secs_f64() / self.watched.as_secs_f64().max(f64::EPSILON)
+    }
 }
 
 /// What an engine said of a book of its own.

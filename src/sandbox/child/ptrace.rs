@@ -67,24 +67,42 @@ pub(in crate::sandbox) enum Waited {
     NoChildren,
 }
 
-/// Waits for any child or tracee of this thread; without `block` it only looks. (`nix` loses events that carry
-/// real-time signals.)
-pub(in crate::sandbox) fn wait_any(block: bool) -> Waited {
-    let flags = libc::__WALL | libc::__WNOTHREAD | if block { 0 } else { libc::WNOHANG };
+/// Waits for any child or tracee of this thread; without `block` it only looks. One that has ended is shown to `ended`
+/// while its number is still its own. (`nix` loses events that carry real-time signals.)
+pub(in crate::sandbox) fn wait_any(block: bool, ended: impl Fn(i32)) -> Waited {
+    let ours = libc::__WALL | libc::__WNOTHREAD;
+    // A tracee's stops come without being asked for; those of a child that is not traced are nobody's business.
+    let any = ours | libc::WEXITED | libc::WNOWAIT;
+    let any = any | if block { 0 } else { libc::WNOHANG };
     loop {
+        // SAFETY: a siginfo of zeros is a valid one, and says "nothing" where the kernel leaves it alone.
+        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the structure is ours.
+        if unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, any) } != 0 {
+            if errno() == libc::EINTR {
+                continue;
+            }
+            return Waited::NoChildren;
+        }
+        // SAFETY: what waitid fills in has this field.
+        let pid = unsafe { info.si_pid() };
+        if pid == 0 {
+            return Waited::Nothing;
+        }
+        if matches!(info.si_code, libc::CLD_EXITED | libc::CLD_KILLED | libc::CLD_DUMPED) {
+            ended(pid);
+        }
         let mut status = 0;
         // SAFETY: the status is ours.
-        let pid = unsafe { libc::waitpid(-1, &raw mut status, flags) };
-        match pid {
-            0 => return Waited::Nothing,
-            -1 if errno() == libc::EINTR => {}
-            -1 => return Waited::NoChildren,
-            pid => return Waited::Event(pid, status),
+        let taken = unsafe { libc::waitpid(pid, &raw mut status, ours | libc::WNOHANG) };
+        if taken == pid {
+            return Waited::Event(pid, status);
         }
+        // It was killed since it stopped, and has not come to its end: the next look tells.
     }
 }
 
 /// Waits until the last child of this thread has ended.
 pub(in crate::sandbox) fn wait_for_all() {
-    while !matches!(wait_any(true), Waited::NoChildren) {}
+    while !matches!(wait_any(true, |_| {}), Waited::NoChildren) {}
 }

@@ -25,7 +25,9 @@ table! {
     SYS_setpriority SYS_ioprio_set SYS_fchmod SYS_fchmodat
     SYS_fchown SYS_fchownat SYS_utimensat SYS_setxattr
     SYS_lsetxattr SYS_fsetxattr SYS_removexattr SYS_lremovexattr SYS_fremovexattr
-    SYS_inotify_init1 SYS_io_setup SYS_mincore SYS_flock SYS_fadvise64 SYS_preadv2
+    SYS_inotify_init1 SYS_io_setup SYS_mincore SYS_flock SYS_fadvise64 SYS_preadv2 SYS_mbind
+    SYS_sched_getaffinity SYS_sched_getscheduler SYS_sched_getparam SYS_sched_getattr SYS_sched_rr_get_interval
+    SYS_getpgid SYS_getsid SYS_getpriority SYS_ioprio_get
 }
 
 /// Set in the numbers of the x32 table.
@@ -79,6 +81,7 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
         Some("prctl") => "prctl(PR_SET_DUMPABLE, 0)".into(),
         Some("getsockopt") => "getsockopt(a cookie)".into(),
         Some("fcntl") => fcntl(call).into(),
+        Some("mbind") => "mbind(MPOL_MF_MOVE)".into(),
         Some("fadvise64") => "fadvise64(POSIX_FADV_DONTNEED)".into(),
         Some("preadv2") => "preadv2(RWF_NOWAIT)".into(),
         Some("ioctl") => ioctl(call),
@@ -93,6 +96,7 @@ fn fcntl(call: &Call) -> &'static str {
         1024 => "fcntl(F_SETLEASE)",
         1026 => "fcntl(F_NOTIFY)",
         1031 => "fcntl(F_SETPIPE_SZ)",
+        1036 | 1038 => "fcntl(a hint)",
         _ => "fcntl(a lock)",
     }
 }

@@ -82,7 +82,10 @@ const F_SETOWN: u32 = 8;
 const F_SETOWN_EX: u32 = 15;
 /// fcntl's commands on things that entries share with the host and with each other: locks on files that all may read (POSIX ones in
 /// both widths, those of open files, leases), news of directories, and the pages of pipes, of which each user has so many.
-const SHARED_BY_FCNTL: [u32; 12] = [5, 6, 7, 12, 13, 14, 36, 37, 38, 1024, 1026, 1031];
+/// The last two leave a hint with the file itself, on kernels before 6.9 also on files of others.
+const SHARED_BY_FCNTL: [u32; 14] = [5, 6, 7, 12, 13, 14, 36, 37, 38, 1024, 1026, 1031, 1036, 1038];
+/// Moves pages between parts of the memory, those of files included: others can tell where they are (`MPOL_MF_MOVE`, `MPOL_MF_MOVE_ALL`).
+const MOVES_PAGES: u32 = 0x2 | 0x4;
 /// Drops a file's pages from memory, so that others can tell.
 const FADV_DONTNEED: u32 = 4;
 /// Tells whether a file's pages are in memory; drops them after use.
@@ -226,6 +229,7 @@ fn rules(table: &Table, namespaced: bool) -> Vec<Rule> {
     }
     let advised = |&(number, place)| denied(number, When::Is(place, FADV_DONTNEED));
     rules.extend(table.fadvise.iter().map(advised));
+    rules.push(denied(table.mbind, When::Bits(5, MOVES_PAGES)));
     let flagged = |&number| denied(number, When::Bits(5, RWF_NOWAIT_DONTCACHE));
     rules.extend(table.flagged_reads.iter().map(flagged));
     // Files in memory that are on their way through a socket are held by no process.

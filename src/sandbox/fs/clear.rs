@@ -7,14 +7,12 @@ use std::{fs, io};
 
 /// So deep is a directory emptied where it is; what lies deeper is moved up first.
 const DEPTH: u32 = 60;
+/// Names that are read at a time: there may be millions.
+const AT_A_TIME: usize = 1000;
 
 /// Empties the directory. Links are removed and never followed.
 pub(in crate::sandbox) fn clear(top: &Path) -> io::Result<()> {
-    let mut clearing = Clearing { top, number: 0 };
-    while !entries(top)?.is_empty() {
-        clearing.empty(top, 0)?;
-    }
-    Ok(())
+    Clearing { top, number: 0 }.empty(top, 0)
 }
 
 struct Clearing<'a> {
@@ -24,20 +22,25 @@ struct Clearing<'a> {
 
 impl Clearing<'_> {
     fn empty(&mut self, directory: &Path, depth: u32) -> io::Result<()> {
-        for item in entries(directory)? {
-            let path = item.path();
-            if !item.file_type()?.is_dir() {
-                fs::remove_file(&path)?;
-            } else if depth < DEPTH {
-                self.empty(&path, depth + 1)?;
-                fs::remove_dir(&path)?;
-            } else {
-                // Its owner needs the right to write in it to move it elsewhere.
-                fs::set_permissions(&path, PermissionsExt::from_mode(0o700))?;
-                fs::rename(&path, self.free_name())?;
+        loop {
+            let some = entries(directory)?;
+            if some.is_empty() {
+                return Ok(());
+            }
+            for item in some {
+                let path = item.path();
+                if !item.file_type()?.is_dir() {
+                    fs::remove_file(&path)?;
+                } else if depth < DEPTH {
+                    self.empty(&path, depth + 1)?;
+                    fs::remove_dir(&path)?;
+                } else {
+                    // Its owner needs the right to write in it to move it elsewhere.
+                    fs::set_permissions(&path, PermissionsExt::from_mode(0o700))?;
+                    fs::rename(&path, self.free_name())?;
+                }
             }
         }
-        Ok(())
     }
 
     /// A name at the top that nothing has.
@@ -52,10 +55,10 @@ impl Clearing<'_> {
     }
 }
 
-/// What is in a directory, once it can be read.
+/// Some of what is in a directory, once it can be read.
 fn entries(directory: &Path) -> io::Result<Vec<fs::DirEntry>> {
     fs::set_permissions(directory, PermissionsExt::from_mode(0o700))?;
-    fs::read_dir(directory)?.collect()
+    fs::read_dir(directory)?.take(AT_A_TIME).collect()
 }
 
 #[cfg(test)]

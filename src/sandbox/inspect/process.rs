@@ -5,10 +5,12 @@ use std::io::{IoSliceMut, Read};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
+use nix::time::{ClockId, clock_gettime};
 use nix::unistd::Pid;
 
 /// The most that is read of a file of /proc: maps of a process with thousands of mappings.
@@ -63,6 +65,31 @@ pub(in crate::sandbox) fn after_name(stat: &str) -> Option<std::str::SplitAsciiW
 /// The state of a thread as one letter.
 pub(in crate::sandbox) fn state(thread: i32) -> Option<char> {
     after_name(&text(thread, "stat").ok()?)?.next()?.chars().next()
+}
+
+/// Files of a process in /proc that tell how many processes have a page of a file in their memory: two entries that read the same
+/// file of the host could tell each other thousands of bits at once by them.
+const WHO_MAPS: [&str; 4] = ["smaps", "smaps_rollup", "pagemap", "numa_maps"];
+
+/// The name of such a file, where a path ends in one.
+pub(in crate::sandbox) fn tells_who_maps(path: &Path) -> Option<&'static str> {
+    let name = path.file_name()?;
+    WHO_MAPS.into_iter().find(|known| name == *known)
+}
+
+/// The same of a descriptor of a thread, whatever path has led to it.
+pub(in crate::sandbox) fn descriptor_tells_who_maps(thread: i32, fd: i32) -> Option<&'static str> {
+    let path = format!("/proc/{thread}/fd/{fd}");
+    let name = tells_who_maps(&std::fs::read_link(&path).ok()?)?;
+    let system = nix::sys::statfs::statfs(Path::new(&path)).ok()?;
+    (system.filesystem_type() == nix::sys::statfs::PROC_SUPER_MAGIC).then_some(name)
+}
+
+/// The processor time that a process has used with all its threads, those that have ended included, and none of its
+/// children's; to the nanosecond, also of one that has ended and is not waited for yet.
+pub(in crate::sandbox) fn processor_time(process: i32) -> Option<Duration> {
+    let clock = ClockId::pid_cpu_clock_id(Pid::from_raw(process)).ok()?;
+    clock_gettime(clock).ok().map(Duration::from)
 }
 
 /// Whether every thread of these processes sleeps, and one of them in a read of descriptor 0 (proc_pid_syscall(5)).

@@ -21,6 +21,8 @@ pub(in crate::sandbox) struct Left {
 
 /// At most so many are listed.
 const MOST: usize = 500;
+/// Directories within each other that are looked into; each keeps a descriptor open.
+const DEEPEST: usize = 64;
 
 /// Everything in the watched directories, without the directories themselves.
 ///
@@ -31,16 +33,24 @@ pub(in crate::sandbox) fn scan(
     cache: impl Fn(&str, Option<&str>, Option<&[u8]>) -> Option<String>,
 ) -> Left {
     let mut left = Vec::new();
+    let mut complete = true;
     for place in watched {
-        // The real path may be a link to a descriptor; the walk itself follows no links.
-        let walk =
-            WalkDir::new(place.real.join(".")).min_depth(1).follow_links(false).sort_by_file_name();
+        // The real path may be a link to a descriptor; the walk itself follows no links. A directory is read as it is
+        // walked, so that one with a million names takes no memory for those that are not listed.
+        let walk = WalkDir::new(place.real.join("."))
+            .min_depth(1)
+            .max_depth(DEEPEST)
+            .max_open(DEEPEST + 1)
+            .follow_links(false);
+        let first = left.len();
         for item in walk {
             if left.len() >= MOST {
-                return Left { files: left, complete: false };
+                complete = false;
+                break;
             }
             let (path, kind, size) = match &item {
                 Ok(item) => {
+                    complete &= item.depth() < DEEPEST || !item.file_type().is_dir();
                     let size = item.metadata().map(|m| m.len()).unwrap_or_default();
                     (item.path(), kind(item.file_type()), Bytes(size))
                 }
@@ -58,8 +68,11 @@ pub(in crate::sandbox) fn scan(
             let exempt = cache(&text, made_by.as_deref(), head.as_deref());
             left.push(LeftFile { path: text, size, kind: kind.to_owned(), made_by, exempt });
         }
+        if let Some(here) = left.get_mut(first..) {
+            here.sort_by(|a, b| a.path.cmp(&b.path));
+        }
     }
-    Left { files: left, complete: true }
+    Left { files: left, complete }
 }
 
 /// How a regular file begins.
@@ -107,5 +120,27 @@ mod tests {
         assert_eq!((seen[1].0, seen[1].1), ("/tmp/d", "directory"));
         assert_eq!((seen[2].0, seen[2].1), ("/tmp/d/l", "symlink"));
         assert_eq!(left[0].made_by.as_deref(), Some("cc"));
+    }
+
+    #[test]
+    fn what_lies_too_deep_or_is_too_much_is_said() {
+        let scan_of = |dir: &Path| {
+            let watched =
+                [Watched { real: dir.to_owned(), inside: "/t".into(), shown: "/tmp".into() }];
+            scan(&watched, |_| None, |_, _, _| None)
+        };
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("d/".repeat(DEEPEST - 1))).unwrap();
+        let left = scan_of(dir.path());
+        assert!(left.complete && left.files.len() == DEEPEST - 1);
+        std::fs::create_dir_all(dir.path().join("d/".repeat(DEEPEST + 10))).unwrap();
+        let left = scan_of(dir.path());
+        assert!(!left.complete && left.files.len() == DEEPEST);
+        let dir = tempfile::tempdir().unwrap();
+        for number in 0..=MOST {
+            std::fs::write(dir.path().join(number.to_string()), "").unwrap();
+        }
+        let left = scan_of(dir.path());
+        assert!(!left.complete && left.files.len() == MOST);
     }
 }

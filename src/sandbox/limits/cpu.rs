@@ -1,7 +1,8 @@
-//! Processor time of processes, thread by thread, as it was at a moment.
+//! Processor time of an entry's processes, as it was at a moment.
 //!
-//! Threads come and go: the sum over those that live may fall when one of them ends. So two moments are compared thread
-//! by thread, and process by process with what the kernel keeps of threads that have ended.
+//! What they have used comes from the clock that the kernel keeps for each process, threads that have ended included; what
+//! processes have used that have ended is added up by the tracer, which sees each end. So nothing is lost between two
+//! moments, however short a process or a thread lives.
 //!
 //! What a thread waited for a processor is told by the kernel only once it gets one. So its state is kept as well: one that
 //! is starved has used nothing, and does not rest.
@@ -11,63 +12,63 @@ use std::time::Duration;
 
 use crate::sandbox::inspect::process;
 
+/// Threads that are looked at: of thousands that sleep, some tell for all, and a look must not take long.
+const MOST_THREADS: usize = 512;
+
 /// What processes had used when it was looked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuTimes {
+    /// On a processor: processes that have ended.
+    ended: Duration,
     processes: BTreeMap<i32, Used>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Used {
+    /// On a processor, all its threads.
+    ran: Duration,
     threads: BTreeMap<i32, Thread>,
-    /// On a processor, those threads included that have ended; in ticks of the kernel's clock.
-    ticks: Duration,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Thread {
-    /// On a processor.
-    ran: Duration,
     /// Ready to run, and waiting for a processor.
     queued: Duration,
     /// As proc_pid_stat(5) has it: `R`, `S`, `D`; none where it was not to be read.
     state: Option<char>,
 }
 
-impl Used {
-    fn since(&self, earlier: &Used, of: impl Fn(&Thread) -> Duration) -> Duration {
-        let before = |thread| earlier.threads.get(thread).map(&of).unwrap_or_default();
-        let threads =
-            self.threads.iter().map(|(id, thread)| of(thread).saturating_sub(before(id))).sum();
-        self.ticks.saturating_sub(earlier.ticks).max(threads)
-    }
-}
-
 impl CpuTimes {
-    /// Looks at these processes.
+    /// What processes that have ended have used, and those that live, whose threads are looked at.
     #[must_use]
-    pub fn of(pids: impl IntoIterator<Item = i32>) -> CpuTimes {
-        let seen = |pid| Some((pid, Used { threads: threads(pid), ticks: ticks(pid)? }));
-        CpuTimes { processes: pids.into_iter().filter_map(seen).collect() }
-    }
-
-    /// All of it.
-    #[must_use]
-    pub fn total(&self) -> Duration {
-        self.since(&CpuTimes::default())
+    pub fn of(ended: Duration, live: Vec<(i32, Duration)>) -> CpuTimes {
+        let mut room = MOST_THREADS;
+        let seen = |(pid, ran)| {
+            let threads = threads(pid, room);
+            room -= threads.len();
+            (pid, Used { ran, threads })
+        };
+        CpuTimes { ended, processes: live.into_iter().map(seen).collect() }
     }
 
     /// What was used since an earlier look, on a processor or waiting for one: a busy engine is busy on a crowded host,
-    /// too. A process that began meanwhile counts whole, one that ended does not.
+    /// too.
     #[must_use]
     pub fn since(&self, earlier: &CpuTimes) -> Duration {
-        self.sum(earlier, |thread| thread.ran + thread.queued)
+        let queued = self.processes.iter().flat_map(|(pid, used)| {
+            let before = earlier.processes.get(pid);
+            used.threads.iter().map(move |(id, thread)| {
+                let before = before.and_then(|used| used.threads.get(id));
+                thread.queued.saturating_sub(before.map(|before| before.queued).unwrap_or_default())
+            })
+        });
+        self.computed_since(earlier) + queued.sum::<Duration>()
     }
 
     /// The same, on a processor alone: what the work took, whoever else was there.
     #[must_use]
     pub fn computed_since(&self, earlier: &CpuTimes) -> Duration {
-        self.sum(earlier, |thread| thread.ran)
+        self.computed().saturating_sub(earlier.computed())
     }
 
     /// Whether any thread ran, or could have, or waited for a disk. One that is stopped rests.
@@ -77,35 +78,26 @@ impl CpuTimes {
         threads.any(|thread| matches!(thread.state, Some('R' | 'D')))
     }
 
-    fn sum(&self, earlier: &CpuTimes, of: impl Fn(&Thread) -> Duration) -> Duration {
-        let none = Used::default();
-        let before = |pid| earlier.processes.get(pid).unwrap_or(&none);
-        self.processes.iter().map(|(pid, used)| used.since(before(pid), &of)).sum()
+    fn computed(&self) -> Duration {
+        self.ended + self.processes.values().map(|used| used.ran).sum::<Duration>()
     }
 }
 
-/// Nanoseconds on and waiting for a processor, from /proc/PID/task/TID/schedstat (Linux,
-/// Documentation/scheduler/sched-stats.rst), and their states; no times where the kernel does not keep them.
-fn threads(process: i32) -> BTreeMap<i32, Thread> {
-    let times = |thread: i32| {
+/// Nanoseconds waiting for a processor, from /proc/PID/task/TID/schedstat (Linux, Documentation/scheduler/sched-stats.rst),
+/// and the states of as many threads of a process; no times where the kernel does not keep them.
+fn threads(process: i32, most: usize) -> BTreeMap<i32, Thread> {
+    let queued = |thread: i32| {
         let text = process::text(thread, "schedstat").ok()?;
-        let mut fields = text.split_ascii_whitespace().map(|field| field.parse().ok());
-        Some((Duration::from_nanos(fields.next()??), Duration::from_nanos(fields.next()??)))
+        text.split_ascii_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
     };
     let thread = |thread: i32| {
-        let (ran, queued) = times(thread).unwrap_or_default();
-        (thread, Thread { ran, queued, state: process::state(thread) })
+        let queued = queued(thread).unwrap_or_default();
+        (thread, Thread { queued, state: process::state(thread) })
     };
-    process::threads(process).into_iter().map(thread).collect()
-}
-
-fn ticks(process: i32) -> Option<Duration> {
-    let stat = process::text(process, "stat").ok()?;
-    let fields: Vec<&str> = process::after_name(&stat)?.collect();
-    // utime and stime are fields 14 and 15; the list starts at field 3.
-    let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-    // USER_HZ is 100 on every Linux architecture that matters here.
-    Some(Duration::from_millis(ticks * 10))
+    if most == 0 {
+        return BTreeMap::new();
+    }
+    process::threads(process).into_iter().take(most).map(thread).collect()
 }
 
 #[cfg(test)]
@@ -117,9 +109,9 @@ impl CpuTimes {
 
     /// The same, in this state, having run for so long and been queued for so long.
     pub(crate) fn one_in(state: char, ran: Duration, queued: Duration) -> CpuTimes {
-        let thread = Thread { ran, queued, state: Some(state) };
-        let used = Used { threads: BTreeMap::from([(1, thread)]), ticks: Duration::ZERO };
-        CpuTimes { processes: BTreeMap::from([(1, used)]) }
+        let thread = Thread { queued, state: Some(state) };
+        let used = Used { threads: BTreeMap::from([(1, thread)]), ran };
+        CpuTimes { ended: Duration::ZERO, processes: BTreeMap::from([(1, used)]) }
     }
 }
 
@@ -129,22 +121,19 @@ mod tests {
 
     use super::*;
 
-    fn at(threads: &[(i32, u64)], ticks: u64) -> CpuTimes {
-        let thread = |ms| Thread { ran: Duration::from_millis(ms), ..Thread::default() };
-        let threads = threads.iter().map(|(id, ms)| (*id, thread(*ms))).collect();
-        let used = Used { threads, ticks: Duration::from_millis(ticks) };
-        CpuTimes { processes: BTreeMap::from([(7, used)]) }
+    fn at(ended: u64, processes: &[(i32, u64)]) -> CpuTimes {
+        let used = |ms| Used { ran: Duration::from_millis(ms), ..Used::default() };
+        let processes = processes.iter().map(|(id, ms)| (*id, used(*ms))).collect();
+        CpuTimes { ended: Duration::from_millis(ended), processes }
     }
 
     #[test]
-    fn a_thread_that_ends_takes_nothing_back() {
-        // The first pondering thread ends in the middle of the measure, the second goes on.
-        let (before, after) = (at(&[(7, 50), (8, 900)], 900), at(&[(7, 60), (9, 250)], 1100));
-        assert_eq!(after.since(&before), Duration::from_millis(260));
-        // Of one that has ended the kernel keeps the time on a processor.
-        let (before, after) = (at(&[(7, 50), (8, 900)], 900), at(&[(7, 50)], 1190));
-        assert_eq!(after.since(&before), Duration::from_millis(290));
-        assert_eq!(at(&[(7, 50)], 40).since(&CpuTimes::default()), Duration::from_millis(50));
+    fn a_process_that_ends_takes_nothing_back() {
+        let ms = Duration::from_millis;
+        // The second had searched for 900 ms before, and went on for 40; a third began and ended between the looks.
+        let (before, after) = (at(5, &[(7, 50), (8, 900)]), at(5 + 940 + 30, &[(7, 60)]));
+        assert_eq!(after.computed_since(&before), ms(80));
+        assert_eq!(at(0, &[(7, 50)]).computed_since(&CpuTimes::default()), ms(50));
     }
 
     #[test]
@@ -162,16 +151,17 @@ mod tests {
 
     #[test]
     fn this_process_computes_while_it_computes() {
-        let me = [std::process::id() as i32];
-        let before = CpuTimes::of(me);
+        let me = std::process::id() as i32;
+        let look =
+            || CpuTimes::of(Duration::ZERO, vec![(me, process::processor_time(me).unwrap())]);
+        let before = look();
         // Until it has really had the processor for so long, however many want it.
         let spent = || Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap());
         let begin = spent();
         while spent() - begin < Duration::from_millis(60) {}
-        let after = CpuTimes::of(me);
-        assert!(after.since(&before) >= Duration::from_millis(20), "{after:?}");
-        assert!(after.total() >= after.since(&before));
+        let after = look();
+        assert!(after.computed_since(&before) >= Duration::from_millis(60), "{after:?}");
+        assert!(after.since(&before) >= after.computed_since(&before));
         assert!(after.any_at_work(), "it runs while it looks: {after:?}");
-        assert_eq!(CpuTimes::of([i32::MAX]), CpuTimes::default());
     }
 }

@@ -8,8 +8,8 @@ use crate::model::text::escape;
 use crate::model::units::Bytes;
 use crate::sandbox::child::Resume;
 use crate::sandbox::filter::call_names::{call_name, refusal};
-use crate::sandbox::filter::stop::Stop;
-use crate::sandbox::inspect::image;
+use crate::sandbox::filter::stop::{Call, Stop};
+use crate::sandbox::inspect::{image, process};
 use crate::sandbox::trace::calls::{Pending, exec, file, is_shared_object, message, other_process};
 use crate::sandbox::trace::record::{
     MOST_DENIED_OPENS, MOST_MADE, MOST_OPENS, MOST_OWN_OPENS, RawOpen,
@@ -69,7 +69,7 @@ impl Tracer<'_> {
             Stop::Clone => Some(Pending::Clone),
             Stop::Look => self.look(pid, None, call.args[0]),
             Stop::LookAt => self.look(pid, Some(call.args[0]), call.args[1]),
-            _ => file(pid, stop, &call),
+            _ => self.file(pid, stop, &call),
         };
         let Some(pending) = pending else {
             return Resume::Go;
@@ -79,6 +79,29 @@ impl Tracer<'_> {
             tracee.pending = (!refused).then_some(pending);
         }
         if refused { Resume::Go } else { Resume::ToCallEnd }
+    }
+
+    /// A call that opens or makes a file.
+    fn file(&mut self, pid: i32, stop: Stop, call: &Call) -> Option<Pending> {
+        let pending = file(pid, stop, call)?;
+        if let Pending::Open { path, .. } = &pending
+            && path.starts_with("/proc")
+            && let Some(name) = process::tells_who_maps(path)
+        {
+            self.denied(pid, format!("open({name} of a process)"));
+            tracee::refuse(pid, libc::EACCES);
+            return Some(Pending::Refused);
+        }
+        Some(pending)
+    }
+
+    /// The path of a call that opens can be another one by the time the kernel looks; what came of it stays what it is. Nothing
+    /// takes a descriptor back, so whoever came to such a file all the same is ended.
+    fn opens(&mut self, pid: i32, process: i32, fd: i32) {
+        if let Some(name) = process::descriptor_tells_who_maps(pid, fd) {
+            self.denied(pid, format!("open({name} of a process)"));
+            self.shared.kill_one(process);
+        }
     }
 
     fn look(&self, pid: i32, dirfd: Option<u64>, address: u64) -> Option<Pending> {
@@ -103,6 +126,11 @@ impl Tracer<'_> {
             return;
         };
         let error = if result < 0 { -result as i32 } else { 0 };
+        if error == 0
+            && matches!(pending, Pending::Open { .. } | Pending::Unreadable | Pending::Nowhere)
+        {
+            self.opens(pid, process, result as i32);
+        }
         match pending {
             Pending::Exec { asked, argv, readable, .. } => {
                 // A successful exec was written down at its event.
@@ -120,11 +148,8 @@ impl Tracer<'_> {
                     self.exec_failed(process, parent, by, asked, &argv, error);
                 }
             }
-            Pending::Unreadable => {
-                if error != libc::EFAULT {
-                    self.unrecorded(Record::Paths);
-                }
-            }
+            Pending::Unreadable if error != libc::EFAULT => self.unrecorded(Record::Paths),
+            Pending::Nowhere if error == 0 => self.unrecorded(Record::Paths),
             Pending::Open { path, access, creates } => {
                 let denied = matches!(error, libc::EACCES | libc::EPERM | libc::EROFS);
                 if error == 0
@@ -151,7 +176,11 @@ impl Tracer<'_> {
                 let count = self.tracees.len() as u32;
                 self.refused(pid, Resource::Threads(count));
             }
-            Pending::Map { .. } | Pending::Clone | Pending::Refused => {}
+            Pending::Map { .. }
+            | Pending::Unreadable
+            | Pending::Nowhere
+            | Pending::Clone
+            | Pending::Refused => {}
         }
     }
 

@@ -29,6 +29,8 @@ pub(in crate::sandbox) enum Pending {
     },
     /// A path that we cannot read, though the kernel may.
     Unreadable,
+    /// A path that leads nowhere, unless somebody changes it now.
+    Nowhere,
     Clone,
     /// A call that was refused; its end needs no look.
     Refused,
@@ -68,7 +70,10 @@ pub(in crate::sandbox) fn file(pid: i32, stop: Stop, call: &Call) -> Option<Pend
     let (dirfd, address, flags) = match stop {
         Stop::Open => (None, a[0], Some(a[1])),
         Stop::OpenAt => (Some(a[0]), a[1], Some(a[2])),
-        Stop::OpenAt2 => (Some(a[0]), a[1], Some(tracee::word(pid, a[2])?)),
+        Stop::OpenAt2 => match tracee::word(pid, a[2]) {
+            Some(flags) => (Some(a[0]), a[1], Some(flags)),
+            None => return Some(Pending::Unreadable),
+        },
         Stop::Create => (None, a[0], None),
         Stop::CreateAt => (Some(a[0]), a[1], None),
         Stop::CreateSecond => (None, a[1], None),
@@ -82,7 +87,7 @@ pub(in crate::sandbox) fn file(pid: i32, stop: Stop, call: &Call) -> Option<Pend
     match tracee::path(pid, dirfd, address) {
         PathArgument::Path(path) => Some(Pending::Open { path, access, creates }),
         PathArgument::Unreadable => Some(Pending::Unreadable),
-        PathArgument::Nothing => None,
+        PathArgument::Nothing => Some(Pending::Nowhere),
     }
 }
 
@@ -92,10 +97,11 @@ pub(in crate::sandbox) fn other_process(
     call: &Call,
     own: impl Fn(i32) -> bool,
 ) -> Option<i32> {
-    const SETPRIORITY: [u64; 2] = [libc::SYS_setpriority as u64, 97];
+    const PRIORITY: [[u64; 2]; 2] =
+        [[libc::SYS_setpriority as u64, libc::SYS_getpriority as u64], [97, 96]];
     // PRIO_USER and IOPRIO_WHO_USER mean every process of the user.
     let (user, index) = match stop {
-        Stop::ProcessSecond if call.number == SETPRIORITY[usize::from(call.compat)] => (2, 1),
+        Stop::ProcessSecond if PRIORITY[usize::from(call.compat)].contains(&call.number) => (2, 1),
         Stop::ProcessSecond => (3, 1),
         _ => (-1, 0),
     };

@@ -38,12 +38,13 @@ impl Tracer<'_> {
 
     /// The next event; none when nothing is left.
     fn next(&self, exit_channel: &mut ExitChannel<'_>) -> Option<(i32, i32)> {
+        let ended = |pid| self.shared.ends(pid);
         let mut patience = Duration::from_millis(1);
         // Pid 1 alone knows that nothing is left: a process whose parent was killed in the middle of its birth comes as
         // an event of which nothing has told before. There is no waiting for both, but nearly always pid 1 speaks at
         // once. One that was killed does not.
         while self.tracees.is_empty() && !self.shared.is_killing() {
-            match child::wait_any(false) {
+            match child::wait_any(false, ended) {
                 Waited::Event(pid, status) => return Some((pid, status)),
                 Waited::NoChildren => return None,
                 Waited::Nothing => {}
@@ -54,7 +55,7 @@ impl Tracer<'_> {
                 Word::Never => break,
             }
         }
-        match child::wait_any(true) {
+        match child::wait_any(true, ended) {
             Waited::Event(pid, status) => Some((pid, status)),
             Waited::Nothing | Waited::NoChildren => None,
         }
@@ -151,9 +152,24 @@ impl Tracer<'_> {
             self.shared.born(child);
         }
         if self.tasks < self.tracees.len() {
-            let count = self.tracees.len() as u32;
-            self.refused(pid, Resource::Tasks(count));
-            self.shared.kill();
+            self.too_many(program, self.tracees.len());
+        }
+    }
+
+    fn too_many(&mut self, by: Option<usize>, tasks: usize) {
+        self.refused_to(by, Resource::Tasks(tasks as u32));
+        self.shared.kill();
+    }
+
+    /// Whoever waits for none of its children takes the host's process numbers with them, where no kernel counts.
+    fn keeps_number(&mut self, pid: i32, by: Option<usize>) {
+        self.ended.push(pid);
+        // They are looked at seldom, so that the end of a process costs no more than one look.
+        if self.ended.len() > 2 * self.tasks {
+            self.ended.retain(|pid| process::state(*pid) == Some('Z'));
+            if self.ended.len() > self.tasks {
+                self.too_many(by, self.ended.len());
+            }
         }
     }
 
@@ -168,6 +184,7 @@ impl Tracer<'_> {
         if self.shared.was_over().is_some_and(|(_, greedy)| greedy == pid) {
             self.greedy = tracee.program;
         }
+        self.keeps_number(pid, tracee.program);
         let now = Instant::now();
         if let Some(exec) = tracee.program.and_then(|index| self.raw.execs.get_mut(index))
             && exec.pid == pid

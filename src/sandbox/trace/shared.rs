@@ -12,6 +12,7 @@ use nix::unistd::Pid;
 use crate::model::evidence::ExitHow;
 use crate::model::units::Bytes;
 use crate::sandbox::child;
+use crate::sandbox::inspect::process;
 
 /// The state of one confined tree.
 #[derive(Debug)]
@@ -37,6 +38,8 @@ pub(in crate::sandbox) struct Shared {
 struct State {
     /// Processes (not threads), as numbered outside.
     live: BTreeSet<i32>,
+    /// Processor time of those that have ended.
+    spent: Duration,
     /// The entry's own number, and how it ended.
     entry: Option<i32>,
     first: Option<ExitHow>,
@@ -142,6 +145,21 @@ impl Shared {
             // Gone meanwhile is no error: then there is nobody to tell.
             let _ = kill(Pid::from_raw(pid), signal);
         }
+    }
+
+    /// A thread has ended whose number is still its own. Where it is the last of a process, its processor time is kept.
+    pub(in crate::sandbox) fn ends(&self, pid: i32) {
+        let mut state = self.lock();
+        if state.live.remove(&pid) {
+            state.spent += process::processor_time(pid).unwrap_or_default();
+        }
+    }
+
+    /// The processor time of all processes that have ended, and of each that lives, at one moment.
+    pub(in crate::sandbox) fn processor_times(&self) -> (Duration, Vec<(i32, Duration)>) {
+        let state = self.lock();
+        let of = |pid: &i32| Some((*pid, process::processor_time(*pid)?));
+        (state.spent, state.live.iter().filter_map(of).collect())
     }
 
     pub(in crate::sandbox) fn died(&self, pid: i32, first: Option<ExitHow>) {

@@ -42,6 +42,8 @@ pub(in crate::sandbox) struct Tracer<'a> {
     /// The program of the process that had most memory when it was too much.
     pub(in crate::sandbox::trace) greedy: Option<usize>,
     pub(in crate::sandbox::trace) tasks: usize,
+    /// Processes that have ended; those that their parent has not waited for keep their number.
+    pub(in crate::sandbox::trace) ended: Vec<i32>,
     pub(in crate::sandbox::trace) raw: Raw,
 }
 
@@ -72,6 +74,7 @@ impl<'a> Tracer<'a> {
             counts: [0; 3],
             greedy: None,
             tasks: tasks as usize,
+            ended: Vec::new(),
             raw: Raw::default(),
         }
     }

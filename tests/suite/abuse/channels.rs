@@ -33,6 +33,15 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(27, "pages_counted").named(&[Denial("cachestat")]).control(able),
         c(27, "pages_dropped").named(&[Denial("fadvise64(POSIX_FADV_DONTNEED)")]),
         c(27, "pages_read_at_once").named(&[Denial("preadv2(RWF_NOWAIT)")]),
+        c(27, "pages_by_smaps").named(&[Denial("open(smaps of a process)")]),
+        c(27, "pages_by_rollup").named(&[Denial("open(smaps_rollup of a process)")]).control(able),
+        c(27, "pages_by_pagemap").named(&[Denial("open(pagemap of a process)")]),
+        c(27, "pages_by_numa_maps").named(&[Denial("open(numa_maps of a process)")]).control(able),
+        c(27, "pages_by_directory").named(&[Denial("open(smaps of a process)")]).bare(&[]),
+        c(27, "pages_by_link").named(&[Denial("open(smaps of a process)")]).bare(&[]),
+        c(27, "pages_moved_here").named(&[Denial("mbind(MPOL_MF_MOVE)")]).control(able),
+        c(27, "pages_asked_for_place").named(&[Denial("move_pages")]).control(able),
+        c(27, "hint_at_file").named(&[Denial("fcntl(a hint)")]).control(able),
         c(27, "machine_in_proc"),
         c(27, "supervisor_command_line").control(Control::RootIfAble),
         c(27, "host_name").only(true),
@@ -46,7 +55,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
 
 /// The ways between two entries, and whether the host must show that they carry bits outside: some need a user with limits, or a
 /// file of /proc that a container may hide.
-const WAYS: [(&str, Shown); 14] = [
+const WAYS: [(&str, Shown); 15] = [
     ("flock", Shown::Always),
     ("posix", Shown::Always),
     ("ofd", Shown::Always),
@@ -61,6 +70,7 @@ const WAYS: [(&str, Shown); 14] = [
     ("segment", Shown::Always),
     ("queue", Shown::IfAble),
     ("processes", Shown::IfAble),
+    ("maps", Shown::Always),
 ];
 
 #[derive(Clone, Copy, PartialEq)]

@@ -15,6 +15,11 @@ pub(crate) fn attacks() -> Vec<Attack> {
         other("affinity_other", &[Denial("sched_setaffinity of a foreign process")]),
         other("priority_other", &[Denial("setpriority of a foreign process")]),
         other("ioprio_other", &[Denial("ioprio_set of a foreign process")]),
+        other("affinity_of_other", &[Denial("sched_getaffinity of a foreign process")]),
+        other("scheduler_of_other", &[Denial("sched_getscheduler of a foreign process")]),
+        other("priority_of_other", &[Denial("getpriority of a foreign process")]),
+        other("session_of_other", &[Denial("getsid of a foreign process")]),
+        other("priority_of_user", &[Denial("getpriority of a foreign process")]).only(false),
         other("kill_group", &[Denial("kill of a foreign process")])
             .control(Control::Skipped("the process outside leads no group")),
         other("setown_other", &[Denial("fcntl(F_SETOWN)")]).only(false),
@@ -26,6 +31,9 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(16, "pid1_exe").control(Control::RootIfAble),
         c(23, "own_processes").control(Control::Skipped("it is no attack: it must work inside")),
         c(21, "fork_bomb")
+            .named(&[Resource("thread beside")])
+            .bare(&[Resource("processes and threads")]),
+        c(21, "zombie_bomb")
             .named(&[Resource("thread beside")])
             .bare(&[Resource("processes and threads")]),
         c(21, "thread_bomb")

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::evidence::DYING;
 use super::rest::{self, Rest};
 use super::stall::StallDetector;
-use super::{Alive, IdleWhen, Over, Session};
+use super::{Alive, Over, Session};
 use crate::engine::wire::Silence;
 use crate::model::evidence::{Answer, EndHow, ExitHow, Question, Run};
 
@@ -55,30 +55,27 @@ impl<S: Alive> Session<S> {
         self.over()
     }
 
-    /// Looks whether the engine rests while it waits for us, and notes what share of a processor it uses; each look
-    /// takes `window`, and one that does not come to rest is looked at again. None if it ended, or if no look could
-    /// tell.
-    pub(crate) fn measure_idle(&mut self, when: IdleWhen, window: Duration) -> Option<f64> {
+    /// Looks whether the engine rests before its first `go`, and notes what share of a processor it uses; each look
+    /// takes `window`, and one that does not come to rest is looked at again. Nothing is noted if it ended, or if no
+    /// look could tell.
+    pub(crate) fn rest_before_go(&mut self, window: Duration) {
         let inner = &mut self.inner;
-        let share = match rest::watch(&mut inner.wire, &*inner.confined, window)? {
-            Rest::Found(share, took) => {
-                if when != IdleWhen::BeforeGo {
-                    inner.settling = inner.settling.max(Some(took));
-                }
-                share
-            }
-            Rest::Missing(share) => share,
-            Rest::Unclear => {
-                inner.strained = true;
-                return None;
-            }
-        };
-        match when {
-            IdleWhen::BeforeGo => inner.idle_before_go = Some(share),
-            IdleWhen::AfterMove => inner.idle_after_move = Some(share),
-            IdleWhen::PonderOff => inner.idle_ponder_off = Some(share),
+        match rest::before_go(&mut inner.wire, &*inner.confined, window) {
+            Some(Rest::Seen(share)) => inner.idle_before_go = Some(share),
+            Some(Rest::Unclear) => inner.strained = true,
+            None => {}
         }
-        Some(share)
+    }
+
+    /// Looks for some forty windows whether the engine rests after a `bestmove`. Nothing is noted if it ended, or if
+    /// that could not be told.
+    pub(crate) fn rest_after_move(&mut self, window: Duration) {
+        let inner = &mut self.inner;
+        match rest::after_move(&mut inner.wire, &*inner.confined, window) {
+            Some(Rest::Seen(seen)) => inner.idle_after_move = Some(seen),
+            Some(Rest::Unclear) => inner.strained = true,
+            None => {}
+        }
     }
 }
 

@@ -8,8 +8,8 @@ use super::stall::StallDetector;
 use crate::engine::uci::{OptionLine, Reply, parse, speaks_of_book};
 use crate::engine::wire::{Observer, Silence, Wire};
 use crate::model::evidence::{
-    Answer, Ask, BookSeen, DeclaredOption, EndHow, Ending, ExitHow, GoQuestion, LeftProcess,
-    Limits, Purpose, Question, Refusal, Resource, Run, Shell,
+    Answer, Ask, BookSeen, DeclaredOption, EndHow, Ending, ExitHow, GoQuestion, IdleSeen,
+    LeftProcess, Limits, Purpose, Question, Refusal, Resource, Run, Shell,
 };
 use crate::model::text::escape;
 use crate::model::transcript::Transcript;
@@ -80,8 +80,7 @@ pub(super) struct Inner {
     pub(super) book: BookSeen,
     pub(super) book_is_off: bool,
     pub(super) idle_before_go: Option<f64>,
-    pub(super) idle_after_move: Option<f64>,
-    pub(super) idle_ponder_off: Option<f64>,
+    pub(super) idle_after_move: Option<IdleSeen>,
     pub(super) infos: u32,
     pub(super) last_info: Option<String>,
     pub(super) pv: bool,
@@ -92,8 +91,6 @@ pub(super) struct Inner {
     pub(super) only_waited: bool,
     /// What it used of memory when the start's limit was over, where it still took more.
     pub(super) still_taking: Option<Bytes>,
-    /// Processor time that it took to come to rest after a `bestmove`, the most of several.
-    pub(super) settling: Option<Duration>,
     pub(super) strained: bool,
 }
 
@@ -134,7 +131,6 @@ impl Inner {
             book_is_off: false,
             idle_before_go: None,
             idle_after_move: None,
-            idle_ponder_off: None,
             infos: 0,
             last_info: None,
             pv: false,
@@ -148,7 +144,6 @@ impl Inner {
             left_processes: Vec::new(),
             only_waited: false,
             still_taking: None,
-            settling: None,
             strained: false,
         }
     }
@@ -430,8 +425,6 @@ impl Inner {
             stderr_tail,
             idle_before_go: self.idle_before_go,
             idle_after_move: self.idle_after_move,
-            idle_ponder_off: self.idle_ponder_off,
-            settling: self.settling,
             book: self.book,
             transcript: self.wire.observer().transcript.clone(),
         }

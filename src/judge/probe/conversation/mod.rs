@@ -57,17 +57,6 @@ pub(crate) struct Session<S> {
 /// The next state, or the end.
 pub(crate) type Step<S> = Result<Session<S>, Session<Over>>;
 
-/// When the processor time of a waiting engine is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum IdleWhen {
-    /// Before the first `go`.
-    BeforeGo,
-    /// After a `bestmove`.
-    AfterMove,
-    /// After a `bestmove`, with `Ponder` switched off.
-    PonderOff,
-}
-
 impl<S> Session<S> {
     fn becomes<T>(self) -> Session<T> {
         Session::from(self.inner)
@@ -99,12 +88,6 @@ impl<S> Session<S> {
     #[must_use]
     pub(crate) fn book(&self) -> &BookSeen {
         &self.inner.book
-    }
-
-    /// The processor time a second that it used after a move, where that was measured.
-    #[must_use]
-    pub(crate) fn idle_after_move(&self) -> Option<f64> {
-        self.inner.idle_after_move
     }
 
     /// True if any `info` line so far had a pv.

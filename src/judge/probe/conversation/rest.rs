@@ -4,11 +4,15 @@
 //! winds down its search takes long about it: 256 threads that end, or tables that are cleared, use a processor for a good
 //! part of a second. So it is looked at until it was seen to rest, or has used more of a processor than any winding down
 //! takes.
+//!
+//! After a `bestmove` a moment of rest is no proof: one that ponders may begin a little later. There it is looked at for
+//! seconds from then on, and all that it used in them counts, by whatever processes and however short they lived.
 
 use std::time::{Duration, Instant};
 
 use super::evidence::Record;
 use crate::engine::wire::Wire;
+use crate::model::evidence::IdleSeen;
 use crate::sandbox::cpu::CpuTimes;
 use crate::sandbox::plan::Confined;
 
@@ -19,44 +23,79 @@ const LOOKS: u32 = 15;
 /// Windows after which it still does not rest, whatever it has used: many threads that end use much in a moment.
 const AT_LEAST: u32 = 16;
 /// Processor time, in windows, that no winding down takes.
-const ENOUGH: u32 = 8;
+const ENOUGH: u32 = AT_LEAST;
 /// Windows that are waited for either; only on a host that gives an engine next to nothing it comes to that.
 const AT_MOST: u32 = 100;
+/// Windows for which it is watched once it must rest.
+const WATCHED: u32 = 24;
+/// One that was at work, or waited to be, at so many of the looks,
+const WANTED: f64 = 0.5;
+/// and got less of a processor than this, may have been starved.
+const STARVED: f64 = 0.25;
 
-/// A waiting engine's rest, with the share of a processor that it used or wanted in the last window.
+/// The answer to a look at a waiting engine.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Rest {
-    /// It came to rest, after so much processor time before.
-    Found(f64, Duration),
-    /// It worked on.
-    Missing(f64),
+pub(super) enum Rest<T> {
+    Seen(T),
     /// It neither rested nor got the processor time that tells.
     Unclear,
 }
 
-/// Looks at it until that is known; none when its first process ends.
-pub(super) fn watch(
+/// An engine that waits for its first `go`: the share of a processor that it used or wanted in the window in which it
+/// rested, or in the last; none when its first process ends.
+pub(super) fn before_go(
     wire: &mut Wire<Record>,
     confined: &dyn Confined,
     window: Duration,
-) -> Option<Rest> {
+) -> Option<Rest<f64>> {
     let began = confined.cpu_times();
     for windows in 1..=AT_MOST {
-        let before = confined.cpu_times().computed_since(&began);
         let share = Window::of(wire, confined, window)?.share();
-        if share < REST {
-            return Some(Rest::Found(share, before));
-        }
         let computed = confined.cpu_times().computed_since(&began);
-        if windows >= AT_LEAST && computed >= window * ENOUGH {
-            return Some(Rest::Missing(share));
+        if share < REST || (windows >= AT_LEAST && computed >= window * ENOUGH) {
+            return Some(Rest::Seen(share));
         }
     }
     Some(Rest::Unclear)
 }
 
+/// An engine that has moved: first it may wind down, then it is watched; none when its first process ends.
+pub(super) fn after_move(
+    wire: &mut Wire<Record>,
+    confined: &dyn Confined,
+    window: Duration,
+) -> Option<Rest<IdleSeen>> {
+    let began = confined.cpu_times();
+    let mut rested = false;
+    let mut settling = Duration::ZERO;
+    for windows in 1.. {
+        rested |= Window::of(wire, confined, window)?.share() < REST;
+        settling = confined.cpu_times().computed_since(&began);
+        if windows >= AT_LEAST && (rested || settling >= window * ENOUGH) {
+            break;
+        }
+        if windows == AT_MOST {
+            return Some(Rest::Unclear);
+        }
+    }
+    let mut seen = Window::begin(confined.cpu_times());
+    seen.go_on(wire, confined, window * WATCHED)?;
+    // One that is given next to nothing is watched on, until it has used what tells.
+    let tells = seen.passed.mul_f64(STARVED);
+    while seen.wanted() >= WANTED && seen.used < tells {
+        if seen.passed >= window * AT_MOST {
+            return Some(Rest::Unclear);
+        }
+        seen.go_on(wire, confined, window * ENOUGH)?;
+    }
+    let (watched, used, wanted) = (seen.passed, seen.used, seen.wanted());
+    Some(Rest::Seen(IdleSeen { settling, watched, used, wanted }))
+}
+
 /// One stretch of waiting.
 struct Window {
+    began: Instant,
+    first: CpuTimes,
     passed: Duration,
     used: Duration,
     looks: u32,
@@ -66,33 +105,50 @@ struct Window {
 
 impl Window {
     fn of(wire: &mut Wire<Record>, confined: &dyn Confined, length: Duration) -> Option<Window> {
-        let (began, first) = (Instant::now(), confined.cpu_times());
-        let mut seen = Window::default();
+        let mut seen = Window::begin(confined.cpu_times());
+        seen.go_on(wire, confined, length)?;
+        Some(seen)
+    }
+
+    fn begin(first: CpuTimes) -> Window {
+        let (passed, used) = (Duration::ZERO, Duration::ZERO);
+        Window { began: Instant::now(), first, passed, used, looks: 0, at_work: 0 }
+    }
+
+    /// Waits for so long, or longer; none when the engine's first process ends.
+    fn go_on(
+        &mut self,
+        wire: &mut Wire<Record>,
+        confined: &dyn Confined,
+        length: Duration,
+    ) -> Option<()> {
+        let (end, looks) = (self.passed + length, self.looks + LOOKS / 2);
         // Where we are starved ourselves a window is longer, not made of fewer looks.
-        while seen.passed < length || seen.looks < LOOKS / 2 {
+        while self.passed < end || self.looks < looks {
             wire.idle(Instant::now() + length / LOOKS);
             if wire.has_ended() {
                 return None;
             }
-            seen.look(&first, &confined.cpu_times(), began.elapsed());
+            self.look(&confined.cpu_times(), self.began.elapsed());
         }
-        Some(seen)
+        Some(())
     }
 
-    fn default() -> Window {
-        Window { passed: Duration::ZERO, used: Duration::ZERO, looks: 0, at_work: 0 }
-    }
-
-    fn look(&mut self, first: &CpuTimes, now: &CpuTimes, passed: Duration) {
+    fn look(&mut self, now: &CpuTimes, passed: Duration) {
         self.passed = passed;
-        self.used = now.computed_since(first);
+        self.used = now.computed_since(&self.first);
         self.looks += 1;
         self.at_work += u32::from(now.any_at_work());
     }
 
     fn share(&self) -> f64 {
         let used = self.used.as_secs_f64() / self.passed.as_secs_f64();
-        used.max(f64::from(self.at_work) / f64::from(self.looks))
+        used.max(self.wanted())
+    }
+
+    /// The share of the looks that met something at work, or waiting to be.
+    fn wanted(&self) -> f64 {
+        f64::from(self.at_work) / f64::from(self.looks)
     }
 }
 
@@ -103,9 +159,9 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     fn share(looks: &[CpuTimes]) -> f64 {
-        let mut window = Window::default();
+        let mut window = Window::begin(CpuTimes::one(Duration::ZERO));
         for (index, now) in (1..).zip(looks) {
-            window.look(&CpuTimes::one(Duration::ZERO), now, MS * 10 * index);
+            window.look(now, MS * 10 * index);
         }
         window.share()
     }

@@ -1,6 +1,6 @@
 //! Conversations with engines that behave, and with engines that do not.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::*;
 use crate::engine::moves::Moves;
@@ -270,16 +270,20 @@ fn one_that_slept_over_a_limit_would_have_done_so_on_any_host() {
 
 #[test]
 fn a_waiting_engine_is_looked_at_until_it_rests_or_has_worked() {
+    let window = Duration::from_millis(20);
     let look = |share: f64| {
         let puppets = Puppets::new(|_| Act::Move).busy(share);
         let mut ready = start(&puppets, "", limits()).shake_hands().unwrap();
-        let began = Instant::now();
-        let seen = ready.measure_idle(IdleWhen::AfterMove, Duration::from_millis(20)).unwrap();
-        (seen, began.elapsed())
+        ready.rest_before_go(window);
+        ready.rest_after_move(window);
+        let run = ready.quit().finish();
+        (run.idle_before_go.unwrap(), run.idle_after_move.unwrap())
     };
-    let (rests, short) = look(0.0);
-    let (works, long) = look(0.9);
-    assert!(rests < 0.2 && works > 0.5, "{rests} {works}");
-    // Three looks at least before it is said to work on; these lengths are the rule's own, not the machine's.
-    assert!(short >= Duration::from_millis(20) && long >= Duration::from_millis(60));
+    let (before, after) = look(0.0);
+    assert!(before < 0.2 && after.used.is_zero() && after.settling.is_zero(), "{before} {after:?}");
+    // These lengths are the rule's own, not the machine's.
+    assert!(after.watched >= window * 24);
+    let (before, after) = look(0.9);
+    assert!(before > 0.5 && after.share() > 0.5, "{before} {after:?}");
+    assert!(after.settling >= window * 14, "{after:?}");
 }

@@ -63,20 +63,26 @@ pub(in crate::sandbox) const I386: Table = Table {
         277, 117, 123, 354, // mq_open, ipc, modify_ldt, seccomp
     ]],
     shared_memory: &[395, 399, 393],
-    // inotify_init, inotify_init1, io_setup, mincore, flock
-    shared_with_host: &[&[291, 332, 245, 218, 143, CACHESTAT]],
+    // inotify_init, inotify_init1, io_setup, mincore, flock, migrate_pages, move_pages
+    shared_with_host: &[&[291, 332, 245, 218, 143, 294, 317, CACHESTAT]],
     // fadvise64, fadvise64_64: places and lengths of 64 bits take two arguments
     fadvise: &[(250, 4), (272, 5)],
     flagged_reads: &[378],
+    mbind: 274,
     getsockopt: 365,
     // sendmsg, sendmmsg
     sends: &[370, 345],
     prctl: 172,
     fcntl: &[55, 221],
     // kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_open, prlimit64, sched_setaffinity,
-    // sched_setscheduler, sched_setparam, sched_setattr, migrate_pages, move_pages
-    processes: &[37, 238, 270, 178, 335, 434, 340, 241, 156, 154, 351, 294, 317],
-    processes_second: &[97, 289],
+    // sched_setscheduler, sched_setparam, sched_setattr; the same asked for, sched_rr_get_interval with 32 and 64 bits,
+    // getpgid, getsid
+    processes: &[
+        37, 238, 270, 178, 335, 434, 340, 241, 156, 154, 351, 242, 157, 155, 352, 161, 423, 132,
+        147,
+    ],
+    // setpriority, ioprio_set, getpriority, ioprio_get
+    processes_second: &[97, 289, 96, 290],
     // chmod … fchmodat2; chown with 16 and 32 bits; utime …; the attributes
     meta: &[&[
         15, 94, 306, 452, 182, 16, 95, 212, 198, 207, 298, 30, 271, 299, 320, 412, 226, 227, 228,

@@ -70,11 +70,14 @@ pub(in crate::sandbox) const NATIVE: Table = Table {
     shared_memory: numbers!(SYS_shmget SYS_msgget SYS_semget),
     shared_with_host: &[
         current::OLD_SHARED_WITH_HOST,
-        numbers!(SYS_inotify_init1 SYS_io_setup SYS_mincore SYS_flock),
+        numbers!(
+            SYS_inotify_init1 SYS_io_setup SYS_mincore SYS_flock SYS_migrate_pages SYS_move_pages
+        ),
         &[CACHESTAT],
     ],
     fadvise: &[(libc::SYS_fadvise64 as u32, 3)],
     flagged_reads: numbers!(SYS_preadv2),
+    mbind: libc::SYS_mbind as u32,
     getsockopt: libc::SYS_getsockopt as u32,
     sends: numbers!(SYS_sendmsg SYS_sendmmsg),
     prctl: libc::SYS_prctl as u32,
@@ -82,9 +85,10 @@ pub(in crate::sandbox) const NATIVE: Table = Table {
     processes: numbers!(
         SYS_kill SYS_tkill SYS_tgkill SYS_rt_sigqueueinfo SYS_rt_tgsigqueueinfo SYS_pidfd_open
         SYS_prlimit64 SYS_sched_setaffinity SYS_sched_setscheduler SYS_sched_setparam SYS_sched_setattr
-        SYS_migrate_pages SYS_move_pages
+        SYS_sched_getaffinity SYS_sched_getscheduler SYS_sched_getparam SYS_sched_getattr
+        SYS_sched_rr_get_interval SYS_getpgid SYS_getsid
     ),
-    processes_second: numbers!(SYS_setpriority SYS_ioprio_set),
+    processes_second: numbers!(SYS_setpriority SYS_ioprio_set SYS_getpriority SYS_ioprio_get),
     meta: &[
         current::OLD_META,
         &[FCHMODAT2 as u32],

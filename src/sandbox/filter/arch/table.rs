@@ -25,6 +25,8 @@ pub(in crate::sandbox) struct Table {
     pub(in crate::sandbox) fadvise: &'static [(u32, u32)],
     /// Reads with flags.
     pub(in crate::sandbox) flagged_reads: &'static [u32],
+    /// `mbind`, whose flags can move the pages of a file between parts of the memory.
+    pub(in crate::sandbox) mbind: u32,
     pub(in crate::sandbox) getsockopt: u32,
     /// Calls that can carry descriptors.
     pub(in crate::sandbox) sends: &'static [u32],

@@ -89,6 +89,49 @@ ATTACK(lock_i386) { return low(143, loader(), LOCK_SH | LOCK_NB, 0, 0, 0); }
 ATTACK(inotify_i386) { return low(291, 0, 0, 0, 0, 0); }
 #endif
 
+/* How many processes have a page in their memory. */
+static int opens_of_itself(const char *path) { return open(path, O_RDONLY) != -1; }
+ATTACK(pages_by_smaps) { return opens_of_itself("/proc/self/smaps"); }
+ATTACK(pages_by_rollup) { return opens_of_itself("/proc/thread-self/../../smaps_rollup"); }
+ATTACK(pages_by_pagemap) { return opens_of_itself("/proc/self/pagemap"); }
+ATTACK(pages_by_numa_maps) { return opens_of_itself("/proc/self/numa_maps"); }
+ATTACK(pages_by_directory) {
+    int top = open("/proc/self/task", O_RDONLY | O_DIRECTORY);
+    char path[64];
+    sprintf(path, "%d/smaps", getpid());
+    return openat(top, path, O_RDONLY) != -1;
+}
+/* Nobody knows by its path where a link leads: it is opened, and whoever opened it is ended. */
+ATTACK(pages_by_link) {
+    int p[2], came = 0;
+    if (pipe(p) || symlink("/proc/self/smaps", "./link")) return 0;
+    pid_t child = fork();
+    if (child == 0) {
+        char text[64];
+        int fd = open("./link", O_RDONLY);
+        if (fd != -1 && read(fd, text, sizeof text) > 0) write(p[1], "y", 1);
+        _exit(0);
+    }
+    waitpid(child, 0, 0);
+    unlink("./link");
+    fcntl(p[0], F_SETFL, O_NONBLOCK);
+    char c;
+    came = read(p[0], &c, 1) == 1;
+    return came;
+}
+ATTACK(hint_at_file) {
+    unsigned long long hint = 2;
+    return fcntl(loader(), 1036, &hint) == 0;
+}
+static char page[4096] __attribute__((aligned(4096)));
+ATTACK(pages_moved_here) { page[0] = 1; return syscall(SYS_mbind, page, 4096, 0, 0, 0, 1 << 1) == 0; }
+ATTACK(pages_asked_for_place) {
+    void *pages[] = {page};
+    int places[1];
+    page[0] = 1;
+    return syscall(SYS_move_pages, 0, 1L, pages, 0, places, 0) == 0;
+}
+
 /* What the machine tells of itself. */
 static int tells(const char *path) {
     char buffer[256];
@@ -266,6 +309,27 @@ static int queue_get(void) {
     if (q != (mqd_t)-1) mq_close(q);
     return q != (mqd_t)-1;
 }
+static volatile char *mapped(void) {
+    int fd = open("/etc/ld.so.conf", O_RDONLY);
+    volatile char *page = mmap(0, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (page != MAP_FAILED) (void)page[0];
+    return page;
+}
+static void maps_set(int bit) {
+    static volatile char *page;
+    if (bit && !page) page = mapped();
+    if (!bit && page) munmap((void *)page, 4096), page = 0;
+}
+static int maps_get(void) {
+    unsigned long long seen = 1ULL << 56;
+    volatile char *page = mapped();
+    int fd = open("/proc/self/pagemap", O_RDONLY);
+    pread(fd, &seen, sizeof seen, (unsigned long)page / 4096 * sizeof seen);
+    close(fd);
+    munmap((void *)page, 4096);
+    return !(seen >> 56 & 1);
+}
 static int process_of_bit(void) {
     pid_t child = fork();
     if (child == 0)
@@ -304,7 +368,7 @@ static const struct way {
     {"aio", aio_set, aio_get},                {"abstract", abstract_set, abstract_get},
     {"file", file_set, file_get},             {"memory", memory_set, memory_get},
     {"segment", segment_set, segment_get},    {"queue", queue_set, queue_get},
-    {"processes", processes_set, processes_get},
+    {"processes", processes_set, processes_get}, {"maps", maps_set, maps_get},
 };
 static long now_ms(void) {
     struct timespec t;

@@ -12,6 +12,11 @@ ATTACK(kill_group) { return kill(-other(), 0) == 0; }
 ATTACK(tgkill_other) { return syscall(SYS_tgkill, other(), other(), 0) == 0; }
 ATTACK(sigqueue_other) { union sigval v = {0}; return sigqueue(other(), 0, v) == 0; }
 ATTACK(pidfd_other) { return syscall(434, other(), 0) != -1; }
+ATTACK(affinity_of_other) { cpu_set_t s; return sched_getaffinity(other(), sizeof s, &s) == 0; }
+ATTACK(scheduler_of_other) { return sched_getscheduler(other()) != -1; }
+ATTACK(priority_of_other) { errno = 0; getpriority(PRIO_PROCESS, other()); return errno == 0; }
+ATTACK(priority_of_user) { return atoi(param) && syscall(SYS_getpriority, PRIO_USER, 0) != -1; }
+ATTACK(session_of_other) { return getsid(other()) != -1; }
 ATTACK(prlimit_other) { struct rlimit l; return prlimit(other(), RLIMIT_CPU, 0, &l) == 0; }
 ATTACK(affinity_other) { cpu_set_t s; return sched_getaffinity(0, sizeof s, &s) == 0 && sched_setaffinity(other(), sizeof s, &s) == 0; }
 ATTACK(priority_other) { return setpriority(PRIO_PROCESS, other(), 0) == 0; }
@@ -45,6 +50,16 @@ ATTACK(fork_bomb) {
     while (wait(0) > 0) {}
     errno = failed;
     return !failed;
+}
+/* Children that have ended and that nobody waits for: each keeps a number of the host's. */
+ATTACK(zombie_bomb) {
+    for (int i = 0; i < 400; i++) {
+        pid_t child = fork();
+        if (child == -1) return 0;
+        if (child == 0) _exit(0);
+    }
+    usleep(500000);
+    return 1;
 }
 static int gate[2];
 static void *sit(void *unused) { char c; read(gate[0], &c, 1); return unused; }
