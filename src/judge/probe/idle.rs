@@ -4,7 +4,7 @@
 use super::{Bench, Outcome};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
-use crate::judge::probe::conversation::{Over, Ready, Search, Session, Shown};
+use crate::judge::probe::conversation::{Over, Ready, Search, Session, Shown, Watch};
 use crate::judge::support::positions;
 use crate::model::evidence::{DeclaredOption, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
@@ -54,7 +54,8 @@ fn talk(
         session = session.set_option(&ponder, Some("false"))?;
         session = ask(session, "idle-ponder-off", &middle, go)?;
     }
-    session.rest_after_move(bench.plan.waits.idle);
+    let watch = if bench.plan.quick { Watch::Short } else { Watch::Whole };
+    session.rest_after_move(bench.plan.waits.idle, watch);
     Ok(session)
 }
 

@@ -76,7 +76,7 @@ pub struct Waits {
     pub bare_go: Duration,
     /// For an answer to a question outside rule 7.9.
     pub advice: Duration,
-    /// For one look at the processor time of a waiting engine; after a move forty are taken.
+    /// For one look at the processor time of a waiting engine; after a move up to forty are taken.
     pub idle: Duration,
 }
 

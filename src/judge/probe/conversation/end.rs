@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::evidence::DYING;
-use super::rest::{self, Rest};
+use super::rest::{self, Rest, Watch};
 use super::stall::StallDetector;
 use super::{Alive, Over, Session};
 use crate::engine::wire::Silence;
@@ -67,11 +67,11 @@ impl<S: Alive> Session<S> {
         }
     }
 
-    /// Looks for some forty windows whether the engine rests after a `bestmove`. Nothing is noted if it ended, or if
+    /// Looks for up to some forty windows whether the engine rests after a `bestmove`. Nothing is noted if it ended, or if
     /// that could not be told.
-    pub(crate) fn rest_after_move(&mut self, window: Duration) {
+    pub(crate) fn rest_after_move(&mut self, window: Duration, watch: Watch) {
         let inner = &mut self.inner;
-        match rest::after_move(&mut inner.wire, &*inner.confined, window) {
+        match rest::after_move(&mut inner.wire, &*inner.confined, window, watch) {
             Some(Rest::Seen(seen)) => inner.idle_after_move = Some(seen),
             Some(Rest::Unclear) => inner.strained = true,
             None => {}

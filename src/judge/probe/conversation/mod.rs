@@ -20,6 +20,7 @@ mod tests;
 use std::marker::PhantomData;
 
 use self::evidence::Inner;
+pub(crate) use self::rest::Watch;
 pub(crate) use self::search::{Search, Shown, Waited};
 pub(super) use self::start::StartSilence;
 use crate::model::evidence::{Ask, BookSeen, DeclaredOption};

@@ -28,6 +28,8 @@ const ENOUGH: u32 = AT_LEAST;
 const AT_MOST: u32 = 100;
 /// Windows for which it is watched once it must rest.
 const WATCHED: u32 = 24;
+/// Below this share of one processor all the while, nothing was wound down.
+const STILL: f64 = 0.1;
 /// One that was at work, or waited to be, at so many of the looks,
 const WANTED: f64 = 0.5;
 /// and got less of a processor than this, may have been starved.
@@ -39,6 +41,15 @@ pub(super) enum Rest<T> {
     Seen(T),
     /// It neither rested nor got the processor time that tells.
     Unclear,
+}
+
+/// How long an engine is watched after a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Watch {
+    /// One that is still for as long as winding down may take is believed.
+    Short,
+    /// Each is watched after that, too, since it may begin to ponder late.
+    Whole,
 }
 
 /// An engine that waits for its first `go`: the share of a processor that it used or wanted in the window in which it
@@ -64,13 +75,19 @@ pub(super) fn after_move(
     wire: &mut Wire<Record>,
     confined: &dyn Confined,
     window: Duration,
+    watch: Watch,
 ) -> Option<Rest<IdleSeen>> {
     let began = confined.cpu_times();
     let mut rested = false;
     let mut settling = Duration::ZERO;
+    let mut all = Window::begin(began.clone());
     for windows in 1.. {
         rested |= Window::of(wire, confined, window)?.share() < REST;
-        settling = confined.cpu_times().computed_since(&began);
+        all.look(&confined.cpu_times(), all.began.elapsed());
+        settling = all.used;
+        if watch == Watch::Short && windows == AT_LEAST && all.share() < STILL {
+            return Some(Rest::Seen(all.seen(Duration::ZERO)));
+        }
         if windows >= AT_LEAST && (rested || settling >= window * ENOUGH) {
             break;
         }
@@ -88,8 +105,7 @@ pub(super) fn after_move(
         }
         seen.go_on(wire, confined, window * ENOUGH)?;
     }
-    let (watched, used, wanted) = (seen.passed, seen.used, seen.wanted());
-    Some(Rest::Seen(IdleSeen { settling, watched, used, wanted }))
+    Some(Rest::Seen(seen.seen(settling)))
 }
 
 /// One stretch of waiting.
@@ -139,6 +155,10 @@ impl Window {
         self.used = now.computed_since(&self.first);
         self.looks += 1;
         self.at_work += u32::from(now.any_at_work());
+    }
+
+    fn seen(&self, settling: Duration) -> IdleSeen {
+        IdleSeen { settling, watched: self.passed, used: self.used, wanted: self.wanted() }
     }
 
     fn share(&self) -> f64 {

@@ -271,19 +271,23 @@ fn one_that_slept_over_a_limit_would_have_done_so_on_any_host() {
 #[test]
 fn a_waiting_engine_is_looked_at_until_it_rests_or_has_worked() {
     let window = Duration::from_millis(20);
-    let look = |share: f64| {
+    let look = |share: f64, watch: Watch| {
         let puppets = Puppets::new(|_| Act::Move).busy(share);
         let mut ready = start(&puppets, "", limits()).shake_hands().unwrap();
         ready.rest_before_go(window);
-        ready.rest_after_move(window);
+        ready.rest_after_move(window, watch);
         let run = ready.quit().finish();
         (run.idle_before_go.unwrap(), run.idle_after_move.unwrap())
     };
-    let (before, after) = look(0.0);
+    let (before, after) = look(0.0, Watch::Whole);
     assert!(before < 0.2 && after.used.is_zero() && after.settling.is_zero(), "{before} {after:?}");
     // These lengths are the rule's own, not the machine's.
     assert!(after.watched >= window * 24);
-    let (before, after) = look(0.9);
-    assert!(before > 0.5 && after.share() > 0.5, "{before} {after:?}");
-    assert!(after.settling >= window * 14, "{after:?}");
+    let (_, after) = look(0.0, Watch::Short);
+    assert!(after.used.is_zero() && after.watched >= window * 16, "{after:?}");
+    for watch in [Watch::Whole, Watch::Short] {
+        let (before, after) = look(0.9, watch);
+        assert!(before > 0.5 && after.share() > 0.5, "{before} {after:?}");
+        assert!(after.settling >= window * 14 && after.watched >= window * 24, "{after:?}");
+    }
 }
