@@ -1,7 +1,7 @@
 //! An event that is watched without a browser: on a terminal, in plain lines, and by relays of its PGN.
 
 use std::fs;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -24,9 +24,12 @@ fn in_plain_lines_each_move_is_told_once_and_the_end_with_the_table() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    event.finish();
+    // Whoever watches from the beginning has seen it before the first game.
+    let mut told = BufReader::new(watch.stdout.take().unwrap());
     let mut text = String::new();
-    watch.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    told.read_line(&mut text).unwrap();
+    event.finish();
+    told.read_to_string(&mut text).unwrap();
     assert!(watch.wait().unwrap().success());
     assert!(!text.contains('\u{1b}'), "{text:?}");
     assert!(text.starts_with("Other – Not begun.\n"), "{text}");
@@ -57,7 +60,7 @@ fn on_a_terminal_the_board_is_drawn_anew_and_names_cannot_steer_it() {
     let event = event(&engines, "", &stage("League", ROUND_ROBIN, "ties = \"4k\""));
     let program = env!("CARGO_BIN_EXE_gate4k");
     // util-linux's script gives a terminal; it is told to run one command and write no typescript.
-    let shown = Command::new("script")
+    let mut shown = Command::new("script")
         .args(["-q", "-e", "-c", &format!("{program} event watch"), "/dev/null"])
         .current_dir(event.dir.path())
         .env("TERM", "xterm")
@@ -65,10 +68,12 @@ fn on_a_terminal_the_board_is_drawn_anew_and_names_cannot_steer_it() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
+    let mut told = BufReader::new(shown.stdout.take().unwrap());
+    let mut text = String::new();
+    told.read_line(&mut text).unwrap();
     event.finish();
-    let shown = shown.wait_with_output().unwrap();
-    assert!(shown.status.success());
-    let text = String::from_utf8(shown.stdout).unwrap();
+    told.read_to_string(&mut text).unwrap();
+    assert!(shown.wait().unwrap().success());
     for part in [
         "Other – Not begun. No runner is at work.",
         "Other – Under way: League.",
@@ -127,7 +132,7 @@ fn a_relay_finds_every_move_and_every_end_in_the_live_pgn() {
     assert!(seen > 0, "no game was seen under way");
     assert!(texts.iter().any(|text| text.contains(" [%clk 0:00:")), "{texts:#?}");
     // At the end it holds the games that ended last, with their results, and no other file is left.
-    let last = texts.last().unwrap();
+    let last = fs::read_to_string(event.path("live.pgn")).unwrap();
     assert!(!last.contains("[Result \"*\"]") && last.contains("[Result \""), "{last}");
     assert!(!event.path("live.pgn.new").exists());
     // Each game stood on standard output once, as `export pgn` has it.
