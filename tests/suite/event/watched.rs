@@ -108,7 +108,9 @@ fn on_a_terminal_the_board_is_drawn_anew_and_names_cannot_steer_it() {
 }
 
 fn a_relay_finds_every_move_and_every_end_in_the_live_pgn() {
-    let event = small();
+    // One move of each game takes so long that it is surely seen under way.
+    let engines = engine(1, &["late@12:1500", "illegal@40"]) + &engine(2, &["illegal@30"]);
+    let event = event(&engines, "", &stage("League", ROUND_ROBIN, "ties = \"4k\""));
     let mut follow = event
         .command(&["event", "export", "pgn", "--live", "live.pgn"])
         .stdout(Stdio::piped())
