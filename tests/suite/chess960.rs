@@ -246,6 +246,21 @@ fn an_event_of_chess960_is_killed_gone_on_with_verified_and_read_back() {
     let (games, _) = hall.replayed("event.pgn");
     assert!(games >= 4, "{pgn}");
     assert_eq!(pgn.matches("[Variant \"fischerandom\"]").count(), games);
+    // The page steps back to each game's own position.
+    let (code, told) = hall.ask(&["event", "export", "site", "site"]);
+    assert_eq!(code, 0, "{told}");
+    let mut pages = 0;
+    for file in fs::read_dir(hall.path("site/games")).unwrap() {
+        let page = file.unwrap().path();
+        if page.extension().is_some_and(|ending| ending == "html") {
+            let own = fs::read_to_string(page.with_extension("pgn")).unwrap();
+            let fen = own.lines().find_map(|line| line.strip_prefix("[FEN \"")).unwrap();
+            let start = format!("data-start=\"{}\"", fen.trim_end_matches("\"]"));
+            assert!(fs::read_to_string(&page).unwrap().contains(&start), "{start}");
+            pages += 1;
+        }
+    }
+    assert_eq!(pages, games);
     for file in ["event.journal", "event.pgn"] {
         let (code, table) = hall.ask(&["standings", file]);
         assert!(code == 0 && table.contains("Stockfish"), "{table}");
