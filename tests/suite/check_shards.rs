@@ -290,6 +290,11 @@ fn shards_of_a_check_that_do_not_fit_are_refused_by_name() {
     assert!(err(&output).contains("size-limit is 4096 and 8192"), "{}", err(&output));
     let output = pool.shard("second", "1/3", &[]);
     assert!(err(&output).contains("shard is 2/3 and 1/3"), "{}", err(&output));
+    // There may be any number of shards, and those without an entry need not be there.
+    let done = pool.shard("huge", "1/1000000000000", &[]);
+    assert_eq!(done.status.code(), Some(1), "{}", err(&done));
+    let merged = pool.run(&["merge", "huge"]);
+    assert!(err(&merged).contains("shard 5/1000000000000 is missing; judge"), "{}", err(&merged));
     // What is no journal is not made one.
     let output = pool.shard("entries/e0/engine", "1/3", &[]);
     assert_eq!(output.status.code(), Some(2), "{}", err(&output));
