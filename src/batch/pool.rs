@@ -71,7 +71,7 @@ impl Concurrency {
 /// Judges all entries; `keep` gets each with its index as soon as it is judged, `hear` in their order, as early as that allows.
 ///
 /// # Errors
-/// What `keep` or `hear` returns, after the entries that are being judged then; no more are begun.
+/// The error of `keep` or `hear`, after the entries that are being judged then; no more are begun.
 pub fn run<E>(
     entries: &[PathBuf],
     at_once: Concurrency,

@@ -128,7 +128,7 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let judged = judge_all(args, &choice, outputs, out, assess, &keep, journal.as_mut());
     let (exit, reports) = match judged {
         Ok(judged) => judged,
-        // What the journal holds is whole, and this host with more room, or another one, goes on from there.
+        // The journal is whole as far as it goes, and this host with more room, or another one, goes on from there.
         Err(error) => {
             let error: JournalError = error.downcast()?;
             tell(&error.to_string());

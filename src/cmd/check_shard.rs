@@ -51,13 +51,13 @@ impl KeptEntries {
         }
         let host = Host { name: host_name(), host: HostRecord::here() };
         journal.append(&Record::Host(Box::new(host)))?;
-        // What could not be decided is tried again.
+        // An undecided entry is tried again.
         let known = before.found.into_iter().map(|(entry, found)| (entry, found.outcome));
         let known = known.filter(|(_, outcome)| outcome.is_decided()).collect();
         Ok(KeptEntries { journal, shard, known })
     }
 
-    /// Whether an entry is one of the shard's.
+    /// True if an entry is one of the shard's.
     pub(super) fn has(&self, entry: usize) -> bool {
         self.shard.has(entry)
     }
@@ -84,7 +84,7 @@ pub(super) fn outcome(judged: &Judged) -> Outcome {
 
 fn check(choice: &Choice, judge: &Judge) -> Check {
     let listed = |path: &Path| {
-        // What cannot be read is told when it is judged.
+        // A file that cannot be read is told when it is judged.
         let digest = judge.digest(path).ok();
         Listed {
             path: path.to_owned(),

@@ -139,7 +139,7 @@ pub(super) fn tell_empty(empty: &[PathBuf], args: &MergeArgs) -> Result<(), Merg
     Ok(())
 }
 
-/// What is missing, in words; `unit` is what shards are made of.
+/// The missing shards, in words; `unit` names the parts of a shard.
 pub(super) fn gap_words(gaps: &[(Shard, Option<usize>)], unit: &str) -> Vec<String> {
     let words = |(shard, missing): &(Shard, Option<usize>)| match missing {
         None => format!("shard {shard} is missing"),

@@ -42,7 +42,7 @@ impl Extent {
     }
 }
 
-/// What a command line asks for.
+/// The wishes of a command line.
 pub(super) struct Wanted<'a> {
     /// `--report`, each of them.
     pub(super) report: &'a [ReportTo],

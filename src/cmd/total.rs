@@ -10,7 +10,7 @@ use crate::model::exit::Exit;
 use crate::shard::check::Outcome;
 use crate::view::table::Row;
 
-/// What there is so far.
+/// All results so far.
 pub(super) struct Total {
     outputs: Reports,
     reports: Vec<EntryReport>,

@@ -137,7 +137,8 @@ impl Stage {
         }
     }
 
-    /// Which opening of a book of so many a game has; those beyond its end come again, in a bracket those of the match.
+    /// The number of a game's opening in a book of so many; those beyond its end come again, in a bracket those of the
+    /// match.
     #[must_use]
     pub fn opening(&self, seats: usize, due: &Due, there: usize) -> Option<usize> {
         let index = due.opening?;

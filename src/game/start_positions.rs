@@ -53,7 +53,7 @@ impl StartNumber {
         }
     }
 
-    /// Whether both sides have the same.
+    /// True if both sides have the same.
     #[must_use]
     pub fn is_shared(self) -> bool {
         self.white == self.black

@@ -297,7 +297,7 @@ pub fn tools<'a>(reports: impl IntoIterator<Item = &'a EntryReport>) -> Vec<Tool
         .collect()
 }
 
-/// What a receipt has of one entry.
+/// One entry's part of a receipt.
 fn entry(report: &EntryReport) -> EntryRecord {
     EntryRecord {
         path: shown(&report.path),

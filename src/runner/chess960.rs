@@ -7,7 +7,7 @@ use crate::game::play::Lost;
 /// The option of UCI without which an engine is not told castling as Chess960 has it.
 const OPTION: &str = "UCI_Chess960";
 
-/// Whether an engine offers an option.
+/// True if an engine offers an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Offer {
     Yes,

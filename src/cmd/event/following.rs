@@ -29,7 +29,7 @@ impl Following {
         &self.follower.broadcast
     }
 
-    /// Whether it has a winner.
+    /// True if it has a winner.
     pub(super) fn is_over(&self) -> bool {
         self.broadcast().ledger.winner.is_some()
     }

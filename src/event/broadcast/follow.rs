@@ -18,7 +18,7 @@ pub struct Changes {
     pub games: BTreeSet<GameKey>,
     /// Whether more than the moves of games under way has: results, the schedule, the event's state.
     pub has_turned: bool,
-    /// Whether it was read from its beginning: whatever was told before may be of another journal.
+    /// True if it was read from its beginning: whatever was told before may be of another journal.
     pub is_anew: bool,
 }
 

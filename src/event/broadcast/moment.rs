@@ -17,7 +17,7 @@ impl Game {
         self.turn_after(self.length())
     }
 
-    /// What an engine of a side is told from its start on until it has to move where the game stands, line by line.
+    /// The lines that an engine of a side is told from its start on until it has to move where the game stands.
     #[must_use]
     pub fn moment(&self, config: &Config, side: Color) -> Vec<String> {
         let opening = self.started.opening.split_ascii_whitespace();

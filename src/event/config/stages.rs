@@ -57,7 +57,7 @@ pub(super) fn format(raw: Spanned<RawFormat>) -> Result<Format, Mistake> {
     })
 }
 
-/// What holds in each stage that does not say otherwise.
+/// The terms of each stage that does not say otherwise.
 pub(super) struct OfAll {
     pub(super) crash_limit: Option<NonZeroU32>,
     pub(super) variant: Option<Spanned<Variant>>,
@@ -313,7 +313,7 @@ fn stage(
     Ok(stage)
 }
 
-/// What is played in a stage.
+/// The kind of chess of a stage.
 fn variant(one: &RawStage, of_all: &OfAll, entries: &[Entry]) -> Result<Variant, Mistake> {
     let own = one.variant.as_ref().or(of_all.variant.as_ref());
     let variant = own.map_or(Variant::Standard, |variant| *variant.get_ref());

@@ -9,7 +9,7 @@ use super::match_::{Match, MatchState, in_sequence};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
 
-/// Which side of a match has White in its first game.
+/// The side of a match that has White in its first game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhiteFirst {
@@ -202,7 +202,7 @@ impl Knockout {
         let Some(from) = find(self.bracket(seats, |one| Some(one.white)), from) else {
             return false;
         };
-        // Who plays in the later one if this side of the earlier one wins all its matches.
+        // The players of the later one if this side of the earlier one wins all its matches.
         let players = |winner: Seat| {
             let wins = |one: &Encounter| one.black == winner && one.number >= from.number;
             let won = |one: &Encounter| Some(if wins(one) { winner } else { one.white });

@@ -58,7 +58,7 @@ pub struct Wanted {
     pub most: usize,
     /// For a table of moves: lines by weight from the heaviest, or drawn by this seed.
     pub order: Order,
-    /// What is played from there.
+    /// The kind of chess that is played from there.
     pub variant: Variant,
 }
 

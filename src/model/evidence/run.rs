@@ -210,7 +210,7 @@ pub struct Run {
     pub transcript: Transcript,
 }
 
-/// What an engine used of processors while it waited for us after a `bestmove`, with all its processes, those that ended
+/// The processor time of an engine while it waited for us after a `bestmove`, with all its processes, those that ended
 /// meanwhile included.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct IdleSeen {
