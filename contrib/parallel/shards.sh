@@ -11,6 +11,8 @@ set -eu
 shards=$1 directory=$2 command=$3
 shift 3
 mkdir -p "$directory"
+# The shell that is written for here: parallel takes that of whoever calls it, or what SHELL names on each host.
+export PARALLEL_SHELL=/bin/sh
 # shellcheck disable=SC2016  # expanded by the shell that parallel starts
 # One shard at a time on each host, since gate4k itself uses all of it. A verdict (1) is a result, and no failure.
 seq "$shards" | parallel --quote -I @shard@ --jobs "${JOBS:-1}" --retries 3 --workdir "$PWD" \
