@@ -53,7 +53,7 @@ fn number() -> impl Strategy<Value = u32> {
 }
 
 proptest! {
-    /// What the filter says of any call is one of its few words; foreign tables and unknown calls never pass.
+    /// The filter answers any call with one of its few actions; foreign tables and unknown calls never pass.
     #[test]
     fn the_filter_decides_every_call(
         number in number(),
