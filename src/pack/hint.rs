@@ -14,7 +14,7 @@ pub struct Hint {
     pub entry: Vec<u8>,
 }
 
-/// Words, the shorter ones that mean the same to a shell, and the cost of these.
+/// Words, their shorter forms that mean the same to a shell, and the drawbacks of these.
 const SHORTER: [(&str, &str, &str); 8] = [
     ("tail -n +", "tail -n+", ""),
     ("tail -c +", "tail -c+", ""),
