@@ -1,5 +1,5 @@
-//! Whatever a confined process makes of its registers and memory: the filter decides, the decoder reads, and neither
-//! panics nor lets through what it must not. `PROPTEST_CASES` says how many are tried.
+//! Registers and memory of any content, as a confined process may have them: the filter decides, the decoder reads,
+//! and neither panics nor lets through what it must not. `PROPTEST_CASES` says how many are tried.
 
 use proptest::prelude::*;
 

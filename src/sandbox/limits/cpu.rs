@@ -51,7 +51,8 @@ impl CpuTimes {
         CpuTimes { ended, processes: live.into_iter().map(seen).collect() }
     }
 
-    /// The time since an earlier look, on a processor or waiting for one: a busy engine is busy on a crowded host, too.
+    /// The time since an earlier look that was spent on a processor or waiting for one: a busy engine is busy on a
+    /// crowded host, too.
     #[must_use]
     pub fn since(&self, earlier: &CpuTimes) -> Duration {
         let queued = self.processes.iter().flat_map(|(pid, used)| {
