@@ -1,4 +1,4 @@
-//! What a batch costs: `cargo bench --bench batch`.
+//! The cost of a batch: `cargo bench --bench batch`.
 //!
 //! A hundred entries under other names (each accepted fixture twice, and fifty that break a rule without hanging) are
 //! judged by `gate4k check DIRECTORY` with its defaults; with `-- hang`, one that stops itself and one that floods its

@@ -1,4 +1,4 @@
-//! What a long journal costs to read: `cargo bench --bench journal`.
+//! The cost of reading a long journal: `cargo bench --bench journal`.
 //!
 //! Journals of 1,000 and of 10,000 simulated games with every move, as a runner writes them, and of 100,000 in
 //! which each game's moves are told once, at its end; for each command its time, the processor's part of that
@@ -216,7 +216,7 @@ fn quickest(mut what: impl FnMut()) -> f64 {
     times.fold(f64::INFINITY, f64::min)
 }
 
-/// What an event that has come so far spends on the table after its next game.
+/// Measures the table after the next game of an event that has come so far.
 fn table_after_a_game(dir: &Path, games: usize) {
     let file = event(dir, games, false);
     let config = Config::load(&file).expect("an event");

@@ -1,4 +1,4 @@
-//! What gate4k itself costs, as ratios against baselines of the same run: `cargo bench --bench overhead`.
+//! The cost of gate4k itself, as ratios against baselines of the same run: `cargo bench --bench overhead`.
 //!
 //! - the start of a sandboxed `true` (clone, namespaces, root, Landlock, seccomp, ptrace, exec, end, tear-down)
 //!   against a plain start and, where they are installed, bwrap with all namespaces and firejail;
@@ -196,7 +196,7 @@ fn talk_outside(program: &Path, input: &str, word: &str) -> (Duration, String) {
     let heard =
         hear(child.stdout.take().expect("a pipe"), child.stderr.take().expect("a pipe"), word);
     let time = start.elapsed();
-    // What only sleeps and cleans up ends by itself.
+    // Processes that only sleep and clean up end by themselves.
     let _ = child.kill();
     let _ = child.wait();
     (time, heard)

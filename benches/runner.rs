@@ -2,8 +2,8 @@
 //!
 //! Two engines that answer at once (tests/engine/instant.c) play on from the first plies of real games
 //! (fixtures/games), so that nearly all the time is the runner's and the kernel's. Figures are of one run on one machine: ratios
-//! hold elsewhere, and the instructions that callgrind counts do not depend on the machine at all. What is not
-//! there (strace, valgrind, a sandbox) is skipped by name. `GATE4K=PATH` measures
+//! hold elsewhere, and the instructions that callgrind counts do not depend on the machine at all. Parts whose tool
+//! (strace, valgrind, a sandbox) is not there are skipped by name. `GATE4K=PATH` measures
 //! another build of gate4k than the one made for this; `C_CHESS_CLI=PATH` and `FASTCHESS=PATH` are other runners
 //! that take turns with it. One part alone: `cargo bench --bench runner -- speed` (memory, sandbox, calls,
 //! instructions, peers).

@@ -12,11 +12,11 @@
 //! long the engine is polled for a while, the longer the oftener that happens.
 //!
 //! A yield is within one's own scheduling group. An entry in the sandbox is a session, and so may be a group
-//! of its own (autogroup, see sched(7)): there we come back from the yield before it ran. What keeps a greedy
-//! entry from starving its referee is worth more than these switches. Its slice is shorter than ours, though
-//! (see `sandbox/child/inside.rs`), so that it mostly runs as soon as the question is written, and who
-//! looks before waiting finds the answer. A look costs little and nobody's turn, so it is what is done wherever
-//! there is hope and a yield is not trusted.
+//! of its own (autogroup, see sched(7)): there we come back from the yield before it ran. That group keeps a
+//! greedy entry from starving its referee, which is worth more than these switches. Its slice is shorter than
+//! ours, though (see `sandbox/child/inside.rs`), so that it mostly runs as soon as the question is written, and
+//! a look before the wait finds the answer. A look costs little and nobody's turn, so it is done wherever there
+//! is hope and a yield is not trusted.
 
 use std::time::Duration;
 

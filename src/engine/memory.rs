@@ -1,5 +1,5 @@
-//! What trusted engines may use of memory: an engine's processes are the one that was started and all below it. The thread
-//! that watches entries watches these as well.
+//! The memory limit of trusted engines: an engine's processes are the one that was started and all below it. The
+//! thread that watches entries watches these as well.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -18,9 +18,9 @@ pub(super) struct Limit(Arc<Engine>);
 
 struct Engine {
     pid: i32,
-    /// Whether somebody waits for the process: from then on its number may be another's.
+    /// True once somebody waits for the process: from then on its number may be another's.
     waited_for: Mutex<bool>,
-    /// What was used when that was too much; zero before.
+    /// The bytes in use when that was too much; zero before.
     exceeded: AtomicU64,
 }
 

@@ -1,7 +1,7 @@
 //! The messages of UCI as values: printing what we send, parsing what engines say.
 //!
 //! Pure, and lenient where real entries are sloppy (trailing blanks, `cp  00112`, `cp +00031`, `depth`
-//! after `score`, a CR at the end). What an engine writes is bytes of a stranger: any bytes at all parse
+//! after `score`, a CR at the end). An engine's output is bytes of a stranger: any bytes at all parse
 //! to something, at worst to [`Reply::Other`]. Only a `bestmove` is read strictly, because a move that
 //! a match runner would not understand loses the game.
 

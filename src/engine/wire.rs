@@ -153,7 +153,7 @@ impl<O: Observer> Wire<O> {
         self.ended_at.is_some()
     }
 
-    /// Whether any byte came from the engine since the question began.
+    /// True if any byte came from the engine since the question began.
     #[must_use]
     pub fn has_spoken(&self) -> bool {
         self.bytes > 0

@@ -31,7 +31,7 @@ pub enum Style {
 }
 
 impl Style {
-    /// Whether a game is laid out as the event does it: a line for each move of both, and the engines' options.
+    /// True if a game is laid out as the event does it: a line for each move of both, and the engines' options.
     #[must_use]
     pub fn is_the_events(self) -> bool {
         matches!(self, Style::Event | Style::Relay)

@@ -76,7 +76,7 @@ impl Judge {
     }
 }
 
-/// Whether there were faults, and none of them came again on the event's clocks.
+/// True if there were faults, and none of them came again on the event's clocks.
 fn all_faults_held(played: &Played) -> bool {
     let faulty = |game: &&PlayedGame| matches!(game.end, GameEnd::Fault(_));
     let mut faults = played.games.iter().filter(faulty).peekable();

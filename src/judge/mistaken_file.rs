@@ -18,7 +18,7 @@ enum Language {
     Perl,
 }
 
-/// What somebody handed in.
+/// The kind of file that was handed in by mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mistaken {
     Source(Language),
@@ -30,17 +30,17 @@ enum Mistaken {
 /// either the bytes are no program's or rule `format` has failed already.
 pub(super) fn fold(findings: &mut [Finding], submission: &Submission) {
     let status = |rule: RuleId| findings.iter().find(|one| one.rule == rule).map(|one| one.status);
-    // What starts under its own name is an entry, whatever that name ends in.
+    // A file that starts under its own name is an entry, whatever that name ends in.
     let by_its_name = status(RuleId::FileName) == Some(Status::Fail);
     if status(RuleId::Startup) != Some(Status::Fail) || by_its_name {
         return;
     }
-    // What the organisers let pass stays theirs.
+    // A finding that the organisers waived stays as it is.
     let waived = |one: &Finding| one.evidence.contains_key(WAIVED);
     if findings.iter().any(|one| one.rule == RuleId::Format && waived(one)) {
         return;
     }
-    // What the kernel said of its interpreter or loader is worth a word of its own.
+    // The kernel's error about its interpreter or loader is worth a message of its own.
     let refused = findings.iter().any(|one| {
         let failure = one.evidence.get("launch_failure");
         one.rule == RuleId::Startup && failure.is_some_and(|failure| !failure.is_null())
@@ -111,7 +111,7 @@ impl Mistaken {
     }
 }
 
-/// What the bytes are, where they are not meant for the machine.
+/// The kind of the bytes, where they are not meant for the machine.
 fn look(bytes: &[u8], name: &str) -> Option<Mistaken> {
     if bytes.starts_with(b"\xef\xbb\xbf") {
         return Some(Mistaken::ByteOrderMark);

@@ -124,8 +124,8 @@ fn judged_on(
         let quiet = host.wait();
         always_at_once &= quiet == Quiet::AtOnce;
         if times == AGAIN || quiet == Quiet::Never {
-            // What begins with the entry and ends with it, each time, is its own: processes that nobody waits for are in
-            // no account of ours.
+            // Work that begins with the entry and ends with it, each time, is its own: processes that nobody waits for
+            // are in no account of ours.
             if !always_at_once {
                 leave_open(&mut report, work);
             }
@@ -236,8 +236,8 @@ struct Reading {
     at: Instant,
     /// The processor time of all, and what the hypervisor took.
     all: Duration,
-    /// That of this process and of all that it has started and waited for: when an entry was judged, no process of it
-    /// is left.
+    /// The time of this process and of all that it has started and waited for: when an entry was judged, no process
+    /// of it is left.
     ours: Duration,
     processors: usize,
 }

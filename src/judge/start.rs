@@ -129,7 +129,7 @@ pub fn refused(traces: &Traces) -> Vec<String> {
         None => String::new(),
     };
     let program = |exec: &Exec| match exec.outcome {
-        // What is refused by class ran only where the kernel could not tell it from an allowed program.
+        // A program that is refused by class ran only where the kernel could not tell it from an allowed one.
         ExecOutcome::Ran if exec.class == ProgramClass::Refused => Some("ran, and is not allowed"),
         ExecOutcome::Denied if exec.class == ProgramClass::Refused => Some("refused"),
         _ => None,

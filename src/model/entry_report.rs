@@ -27,17 +27,17 @@ pub struct EntryReport {
     pub size: Option<SizeFigures>,
     /// The decision.
     pub verdict: Verdict,
-    /// What was found, in the order of the registry of rules.
+    /// The findings, in the order of the registry of rules.
     pub findings: Vec<Finding>,
     /// How long the main run took to start.
     pub startup: StartTimes,
     /// The programs that the main run started.
     pub execs: Vec<Exec>,
-    /// What the main run left behind.
+    /// The leftovers of the main run.
     pub leftovers: Vec<Leftover>,
-    /// What the sandbox enforced; empty where the entry was never started.
+    /// The layers of the sandbox with their states; empty where the entry was never started.
     pub layers: Vec<Layer>,
-    /// What the engine understands; none where it was never started.
+    /// The engine's capabilities; none where it was never started.
     pub capabilities: Option<Capabilities>,
     /// The conversation of the main run, one escaped line each with its time.
     pub transcript: Vec<String>,
@@ -45,11 +45,11 @@ pub struct EntryReport {
     pub runs: Vec<RunSummary>,
     /// The games of rule `match`, as far as they began.
     pub games: Vec<PlayedGame>,
-    /// What else was going on, and where this report comes from.
+    /// The circumstances of the judgement, and the origin of this report.
     pub circumstances: Circumstances,
 }
 
-/// What a reader must know of how a report came about.
+/// The circumstances of a report that its reader must know.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Circumstances {
     /// How many other entries were judged on this host at the same time, at most. Times are upper bounds
@@ -83,7 +83,7 @@ pub struct ConfigFinding {
     pub file: PathBuf,
     /// Where in it.
     pub at: Place,
-    /// What was found.
+    /// The finding.
     pub finding: Finding,
 }
 
@@ -92,7 +92,7 @@ pub struct ConfigFinding {
 pub struct ReportInput<'a> {
     /// The entries, in their order.
     pub entries: &'a [EntryReport],
-    /// What is of no entry.
+    /// The findings that are of no entry.
     pub config_findings: &'a [ConfigFinding],
 }
 
@@ -136,9 +136,9 @@ pub enum Leftover {
 /// One run in a line of the report.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct RunSummary {
-    /// Why it was started.
+    /// The purpose of the run.
     pub purpose: Purpose,
-    /// Which shell stood for `/bin/sh`.
+    /// The shell that stood for `/bin/sh`.
     pub shell: Shell,
     /// How long it took to start.
     pub startup: StartTimes,

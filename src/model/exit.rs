@@ -22,7 +22,7 @@ pub enum Exit {
     Undecided,
     /// A bug in gate4k itself.
     Bug,
-    /// What the entry itself ended with: its own status, or 128 and the number of its signal (`run`).
+    /// The entry's own end: its status, or 128 and the number of its signal (`run`).
     Entry(u8),
 }
 

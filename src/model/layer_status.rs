@@ -1,4 +1,4 @@
-//! What was enforced, layer by layer: never hidden, never assumed.
+//! The layers of the sandbox and their states: never hidden, never assumed.
 
 use serde::{Deserialize, Serialize};
 
@@ -97,7 +97,7 @@ impl LayerName {
     }
 }
 
-/// Whether a layer held.
+/// The state of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
@@ -124,15 +124,15 @@ impl State {
 /// A layer and its state.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Layer {
-    /// Which.
+    /// The layer.
     pub name: LayerName,
-    /// Whether it held.
+    /// Its state.
     pub state: State,
-    /// What it is (`ABI 7`), or why it is partial or absent.
+    /// Its form (`ABI 7`), or the reason that it is partial or absent.
     pub reason: String,
 }
 
-/// Those of `required` that `layers` do not hold whole, each in words (`net is absent: …`).
+/// The layers of `required` that `layers` do not hold whole, each in words (`net is absent: …`).
 #[must_use]
 pub fn unmet(required: &[LayerName], layers: &[Layer]) -> Vec<String> {
     let words = |name: &LayerName| match layers.iter().find(|layer| layer.name == *name) {

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Whether a finding of the rule can reject.
+/// The kind of a rule: its findings can reject, or only advise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Breaking it rejects the entry.
@@ -26,7 +26,7 @@ pub struct Rule {
     pub name: &'static str,
     /// The section of the TCEC 4k rules it comes from.
     pub section: &'static str,
-    /// What it decides, in one line.
+    /// The question that it decides, in one line.
     pub title: &'static str,
     /// Gate or advice.
     pub kind: Kind,

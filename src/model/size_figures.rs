@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::units::Bytes;
 use super::verdict::Verdict;
 
-/// What counts towards the limit.
+/// The bytes that count towards the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct SizeFigures {
     /// The file.
     pub file: Bytes,
     /// How much of the file is the stub that unpacks the rest; none where nothing is packed.
     pub stub: Option<Bytes>,
-    /// What counts of engines.json, as `"Name":"value"`.
+    /// The part of engines.json that counts, as `"Name":"value"`.
     pub payload: Bytes,
     /// The same by the bare values.
     pub payload_bare: Bytes,
@@ -24,20 +24,20 @@ pub struct SizeFigures {
     pub limit: Bytes,
 }
 
-/// What `gate4k size` tells of an entry.
+/// The answer of `gate4k size` for an entry.
 #[derive(Clone, Debug)]
 pub struct EntrySize {
     /// The path as it was given.
     pub path: PathBuf,
     /// The SHA-256 of the file in hex.
     pub sha256: String,
-    /// What the file is, in a line: `sh stub, xz payload`.
+    /// The format of the file, in a line: `sh stub, xz payload`.
     pub format: String,
-    /// Whether it fits; undecided where the two readings of rule 7.3 differ.
+    /// The verdict on its size; undecided where the two readings of rule 7.3 differ.
     pub verdict: Verdict,
     /// The figures.
     pub size: SizeFigures,
-    /// What of engines.json counts and why, a line each, escaped.
+    /// The parts of engines.json that count, with the reasons, a line each, escaped.
     pub counted: Vec<String>,
 }
 

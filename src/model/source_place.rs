@@ -44,14 +44,14 @@ pub struct Misplaced {
     pub path: PathBuf,
     /// Where.
     pub place: Place,
-    /// What is wrong, and what to write instead.
+    /// The mistake, and what to write instead.
     pub what: String,
     /// The line with a caret.
     pub excerpt: String,
 }
 
 impl Misplaced {
-    /// What is wrong with this part of a text that lies, or lay, at `path`.
+    /// A mistake in this part of a text that lies, or lay, at `path`.
     #[must_use]
     pub fn new(path: &Path, text: &str, span: Range<usize>, what: &str) -> Misplaced {
         Misplaced {

@@ -45,8 +45,8 @@ pub fn sha256(bytes: impl AsRef<[u8]>) -> String {
     hex(Sha256::digest(bytes))
 }
 
-/// Whether a character moves a terminal's cursor, ends a line, turns the order of writing or is not seen at all: those, and
-/// all that Unicode calls `Default_Ignorable_Code_Point` (DerivedCoreProperties.txt of 16.0).
+/// True if a character moves a terminal's cursor, ends a line, turns the order of writing or is not seen at all, or
+/// Unicode calls it `Default_Ignorable_Code_Point` (DerivedCoreProperties.txt of 16.0).
 #[must_use]
 pub fn steers(c: char) -> bool {
     c.is_control()
@@ -128,7 +128,7 @@ pub(crate) fn harmless(json: &str) -> String {
             out.push(c);
         }
     }
-    // What a runner would take for a command in the midst of a line.
+    // Text that a CI runner would take for a command in the midst of a line.
     out.replace("##[", "#\\u0023[")
         .replace("##vso[", "#\\u0023vso[")
         .replace("section_start:", "section_start\\u003a")

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::model::rule::{Kind, RuleId};
 
-/// What a rule found.
+/// The outcome of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -46,7 +46,7 @@ pub const WAIVED: &str = "waived";
 pub struct Finding {
     /// The rule.
     pub rule: RuleId,
-    /// What was found.
+    /// The outcome.
     pub status: Status,
     /// One line for people: what was seen, with the figures.
     pub summary: String,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::packer::{self, Packed};
 
-/// What a source is written in.
+/// The language of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// C.
@@ -26,7 +26,7 @@ pub enum Language {
 pub struct Recipe {
     /// Its language.
     pub language: Language,
-    /// What compiles or reads it.
+    /// The program that compiles or reads it.
     pub program: String,
     /// Words for that.
     pub flags: String,
@@ -149,7 +149,7 @@ pub fn all(source: &[u8], recipe: &Recipe) -> Vec<Candidate> {
     found
 }
 
-/// Whether a file begins with one of the stubs of [`all`], so that it may be replaced by a newer packing.
+/// True if a file begins with one of the stubs of [`all`], so that it may be replaced by a newer packing.
 #[must_use]
 pub fn is_packed(entry: &[u8]) -> bool {
     let mut lines = entry.split(|byte| *byte == b'\n');

@@ -14,7 +14,7 @@ pub struct Hint {
     pub entry: Vec<u8>,
 }
 
-/// What means the same to a shell with fewer bytes, and what it costs.
+/// Words, their shorter forms that mean the same to a shell, and the drawbacks of these.
 const SHORTER: [(&str, &str, &str); 8] = [
     ("tail -n +", "tail -n+", ""),
     ("tail -c +", "tail -c+", ""),
@@ -26,7 +26,7 @@ const SHORTER: [(&str, &str, &str); 8] = [
     (" > ", ">", ""),
 ];
 
-/// What a script with that many bytes of stub could save, the most first.
+/// The bytes that a script with a stub of that size could save, the most first.
 #[must_use]
 pub fn all(entry: &[u8], stub: usize) -> Vec<Hint> {
     let Some((stub, packed)) = entry.split_at_checked(stub) else { return Vec::new() };

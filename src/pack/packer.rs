@@ -7,7 +7,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use lzma_rust2::{EncodeMode, LzmaOptions, LzmaReader, LzmaWriter, MfType, XzReader};
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
-/// What unpacks.
+/// A program that unpacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Unpacker {
     /// `xz -d`, which reads `.xz` and the older `.lzma`.
@@ -33,13 +33,13 @@ impl Unpacker {
 /// Bytes in their packed form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
-    /// What unpacks them.
+    /// The program that unpacks them.
     pub by: Unpacker,
     /// The words that it takes: [`Unpacker::command`], unless they were packed in a special way.
     pub command: String,
     /// How they were packed, in words.
     pub how: String,
-    /// They.
+    /// The bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -69,7 +69,7 @@ impl Packed {
         Packed { by, command: by.command().to_owned(), how: how.into(), bytes }
     }
 
-    /// What it costs in an entry: the bytes, and the words that unpack them.
+    /// The bytes that it costs in an entry: its own, and the words that unpack them.
     #[must_use]
     pub fn cost(&self) -> usize {
         self.bytes.len() + self.command.len()
@@ -182,7 +182,7 @@ pub fn raw(data: &[u8]) -> Option<Packed> {
     let divisions = (0..=4).flat_map(|lc| (0..=2).map(move |pb| (lc, pb)));
     let all = divisions.filter_map(|(lc, pb)| {
         let bytes = without_head(data, lc, pb)?;
-        // What `xz` takes anyway needs no words.
+        // A value that `xz` takes anyway needs no words.
         let words = [(lc, 3, "lc"), (pb, 2, "pb")].into_iter();
         let words = words.filter(|(value, usual, _)| value != usual);
         let words: Vec<String> = words.map(|(value, _, name)| format!("{name}={value}")).collect();
@@ -204,7 +204,7 @@ fn without_head(data: &[u8], lc: u32, pb: u32) -> Option<Vec<u8>> {
     writer.finish().ok()
 }
 
-/// What a program of this host makes of the bytes; none where it is not here, fails, writes more than
+/// The output of a program of this host for the bytes; none where it is not here, fails, writes more than
 /// [`MOST_UNPACKED`] or takes too long.
 fn through(program: &str, words: &[&str], data: &[u8]) -> Option<Vec<u8>> {
     let (status, written) = output(program, words, data)?;

@@ -55,7 +55,7 @@ impl fmt::Display for Text {
     }
 }
 
-/// What a command of the list is to rule 7.5.
+/// The class of a command of the list under rule 7.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommandClass {
@@ -82,7 +82,7 @@ pub struct Command {
     pub reads: Vec<Text>,
     /// The rule that allows it.
     pub rule: Option<Text>,
-    /// Why it is allowed, where no rule names it.
+    /// The reason that it is allowed, where no rule names it.
     pub reason: Option<Text>,
 }
 
@@ -102,7 +102,7 @@ pub struct Helper {
     pub reads: Vec<Text>,
     /// The rule that allows it.
     pub rule: Option<Text>,
-    /// Why it is allowed.
+    /// The reason that it is allowed.
     pub reason: Option<Text>,
 }
 
@@ -114,7 +114,7 @@ pub struct Library {
     pub name: Text,
     /// The rule that allows it.
     pub rule: Option<Text>,
-    /// Why it is allowed.
+    /// The reason that it is allowed.
     pub reason: Option<Text>,
 }
 
@@ -126,7 +126,7 @@ pub struct Directory {
     pub directory: Text,
     /// The rule that allows it.
     pub rule: Option<Text>,
-    /// Why it is allowed.
+    /// The reason that it is allowed.
     pub reason: Option<Text>,
 }
 
@@ -139,11 +139,11 @@ pub struct Module {
     pub name: Text,
     /// The rule that allows or forbids it.
     pub rule: Option<Text>,
-    /// Why.
+    /// The reason.
     pub reason: Option<Text>,
 }
 
-/// What the value of an uncounted option looks like.
+/// The form of an uncounted option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ValueKind {
@@ -165,7 +165,7 @@ pub enum ValueKind {
 pub struct UncountedOption {
     /// Its name, or a pattern.
     pub name: Text,
-    /// What its value looks like.
+    /// The form of its value.
     pub value: ValueKind,
     /// For numbers: how many digits at most.
     pub digits: Option<u8>,
@@ -176,7 +176,7 @@ pub struct UncountedOption {
     pub words: Vec<Text>,
     /// The rule that leaves it uncounted.
     pub rule: Option<Text>,
-    /// Why it is not counted.
+    /// The reason that it is not counted.
     pub reason: Option<Text>,
 }
 
@@ -190,16 +190,16 @@ pub struct Cache {
     /// writes it.
     #[serde(default)]
     pub by: Vec<Text>,
-    /// What such a file begins with: hexadecimal digits, `?` for any digit. Nothing: anything.
+    /// The first bytes of such a file: hexadecimal digits, `?` for any digit. None: any bytes.
     pub begins: Option<Text>,
     /// The rule that exempts it.
     pub rule: Option<Text>,
-    /// Why it is exempt.
+    /// The reason that it is exempt.
     pub reason: Option<Text>,
 }
 
 impl Cache {
-    /// Whether a file that begins with `head` could be such a cache: a name alone proves nothing.
+    /// True if a file that begins with `head` could be such a cache: a name alone proves nothing.
     #[must_use]
     pub fn accepts(&self, head: &[u8]) -> bool {
         let digits = head.iter().flat_map(|byte| [byte >> 4, byte & 15]);
@@ -210,7 +210,7 @@ impl Cache {
     }
 }
 
-/// What may be done with a file of the host.
+/// The access that an entry may have to a file of the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostAccess {
@@ -227,12 +227,12 @@ pub enum HostAccess {
 pub struct HostFile {
     /// It, as a pattern.
     pub path: Text,
-    /// What may be done with it.
+    /// The access.
     #[serde(default)]
     pub access: HostAccess,
     /// The rule that allows it.
     pub rule: Option<Text>,
-    /// Why it may be read.
+    /// The reason that it may be read.
     pub reason: Option<Text>,
 }
 
@@ -263,7 +263,7 @@ pub struct Allowlist {
     /// Commands (7.5, 7.8).
     #[serde(default, rename = "command")]
     pub commands: Vec<Command>,
-    /// What these start themselves.
+    /// The programs that these start themselves.
     #[serde(default, rename = "helper")]
     pub helpers: Vec<Helper>,
     /// Shared libraries (7.6).
@@ -295,7 +295,7 @@ pub struct Allowlist {
     pub files: Vec<HostFile>,
 }
 
-/// Why an allow-list cannot be used.
+/// The reason that an allow-list cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum AllowlistError {
     /// It cannot be read.
@@ -304,9 +304,9 @@ pub enum AllowlistError {
          gate4k.toml), or name none to use the one that is built in", path.display()
     )]
     Unreadable {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// There is a mistake in it.

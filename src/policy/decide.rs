@@ -5,12 +5,12 @@ use crate::model::evidence::ProgramClass;
 use crate::model::source_place::nearest;
 use crate::policy::allowlist::{Allowlist, CommandClass};
 
-/// Whether tolerated commands are refused.
+/// The treatment of tolerated commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strictness {
-    /// They pass with advice.
+    /// Tolerated commands pass with advice.
     Tolerant,
-    /// `--strict`: they are refused.
+    /// `--strict`: tolerated commands are refused.
     Strict,
 }
 
@@ -59,7 +59,7 @@ pub struct Above<'a> {
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// What it is to rule 7.5.
+    /// Its class under rule 7.5.
     pub class: ProgramClass,
     /// The name under which the allow-list knows it, or its base name.
     pub name: String,

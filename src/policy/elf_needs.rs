@@ -1,4 +1,4 @@
-//! What a program of the host needs to start: its loader and its shared libraries, transitively.
+//! The files that a program of the host needs to start: its loader and its shared libraries, transitively.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
@@ -10,7 +10,7 @@ use object::elf::{
 use object::read::elf::{Dyn, FileHeader, ProgramHeader};
 use object::{Endianness, FileKind, ReadCache, ReadRef};
 
-/// What one file names.
+/// The files that one file names.
 #[derive(Clone, Debug, Default)]
 struct Named {
     wide: bool,
@@ -30,7 +30,7 @@ pub(super) struct Needs {
 }
 
 /// Follows the needs of `programs` and of `libraries` that they open by themselves, through `directories`
-/// (the system's library directories, in order). What cannot be found is left out: the program that misses
+/// (the system's library directories, in order). A file that cannot be found is left out: the program that misses
 /// it will say so itself.
 pub(super) fn follow(
     programs: impl IntoIterator<Item = PathBuf>,

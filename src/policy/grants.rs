@@ -9,7 +9,7 @@ use super::places::{Expander, children};
 use super::{elf_needs, pattern};
 use crate::sandbox::{Grants, devices};
 
-/// What of /proc tells of the machine alone; run-times crash where they cannot read it.
+/// The files of /proc that tell of the machine alone; run-times crash where they cannot read them.
 const ABOUT_THE_MACHINE: [&str; 2] = ["/proc/cpuinfo", "/proc/meminfo"];
 
 /// Directories in which Python keeps what is installed besides its standard library.
@@ -114,7 +114,7 @@ pub(super) fn grants(
     directories.extend(loader_configuration());
     let directories: Vec<PathBuf> =
         unique(directories.into_iter().filter_map(|d| d.canonicalize().ok()));
-    // What an allowed library is itself linked with comes along (an OpenCL driver needs a compiler's).
+    // The libraries that an allowed library is itself linked with come along (an OpenCL driver needs a compiler's).
     let mut allowed: Vec<PathBuf> = Vec::new();
     for directory in &directories {
         for path in children(directory) {
@@ -148,7 +148,7 @@ pub(super) fn grants(
     (grants, chess.into_iter().collect())
 }
 
-/// What of a directory of installed modules is allowed, and which chess libraries are in it.
+/// Adds the allowed modules of a directory of installed ones to `read`, and its chess libraries to `chess`.
 fn installed(
     list: &Allowlist,
     directory: &Path,

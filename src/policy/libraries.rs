@@ -4,7 +4,7 @@
 use crate::policy::allowlist::{Allowlist, Module};
 use crate::policy::pattern;
 
-/// What a library or module is to rules 7.6 and 7.7.
+/// The decision on a library or module under rules 7.6 and 7.7.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LibraryWord {
     /// It may be used, and this is the ground.
@@ -18,7 +18,7 @@ pub enum LibraryWord {
 }
 
 impl LibraryWord {
-    /// Whether it may be used.
+    /// True if it may be used.
     #[must_use]
     pub fn is_allowed(&self) -> bool {
         matches!(self, LibraryWord::Allowed(_))
@@ -28,8 +28,8 @@ impl LibraryWord {
 /// Judges a name of DT_NEEDED (`libc.so.6`), a path that was opened, or the name of a Python module.
 ///
 /// A path is first looked at as a module of Python or Perl, then as a shared library, which must have
-/// an allowed name and lie where the system keeps its libraries. What the listed commands themselves
-/// are linked with is known to whoever resolved them, not to this list.
+/// an allowed name and lie where the system keeps its libraries. The libraries of the listed commands
+/// themselves are known to whoever resolved them, not to this list.
 #[must_use]
 pub fn judge(list: &Allowlist, name_or_path: &str) -> LibraryWord {
     if let Some(word) = python_file(list, name_or_path) {
@@ -102,7 +102,7 @@ fn named_module(list: &Allowlist, name: &str) -> Option<LibraryWord> {
         .or_else(|| find(&list.python_modules).map(LibraryWord::Allowed))
 }
 
-/// What lies in a directory of Python's: in site-packages or dist-packages the top-level name decides,
+/// Judges a file in a directory of Python's: in site-packages or dist-packages the top-level name decides,
 /// elsewhere it is the standard library.
 fn python_file(list: &Allowlist, path: &str) -> Option<LibraryWord> {
     if !path.starts_with('/') {
@@ -138,7 +138,7 @@ fn module_of(top: &str) -> &str {
     }
 }
 
-/// What lies in a directory of Perl's core, and any `.pm` elsewhere.
+/// Judges a file in a directory of Perl's core, and any `.pm` elsewhere.
 fn perl_file(list: &Allowlist, path: &str) -> Option<LibraryWord> {
     if !path.starts_with('/') {
         return None;

@@ -1,4 +1,5 @@
-//! What an entry may start, load, read and leave: the allow-list, and the decisions made with it.
+//! The programs and files that an entry may start, load, read and leave: the allow-list, and the decisions
+//! made with it.
 //!
 //! [`allowlist`] reads `allowlist.toml`, [`decide`] answers questions with it; both are pure. [`toolchain`] is the list
 //! as it is on this host: the programs behind the names (`find`), and what they need to run (`grants`).

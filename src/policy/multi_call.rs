@@ -9,14 +9,14 @@ use memchr::memmem;
 
 use super::decide::{BOXES, Form};
 
-/// What is written in them and in no ordinary program.
+/// The marks that stand in them and in no ordinary program.
 const MARKS: [&[u8]; 4] =
     [b"BusyBox v", b"toybox [--long", b"--coreutils-prog", b"(multi-call binary)"];
 
 /// Larger than any of them; compilers and interpreters are larger still.
 const LARGEST: u64 = 8 << 20;
 
-/// What kind of file a program of the host is.
+/// The form of a program of the host.
 pub(super) fn form(real: &Path) -> Form {
     let name = real.file_name().unwrap_or_default().to_string_lossy();
     let known = BOXES.iter().any(|known| name.starts_with(known));
@@ -25,7 +25,7 @@ pub(super) fn form(real: &Path) -> Form {
 
 fn has_mark(real: &Path) -> bool {
     let small = std::fs::metadata(real).is_ok_and(|file| file.len() <= LARGEST);
-    // What cannot be read cannot be told; nor can an entry read it.
+    // A file that cannot be read cannot be told apart; nor can an entry read it.
     small
         && std::fs::read(real)
             .is_ok_and(|bytes| MARKS.iter().any(|mark| memmem::find(&bytes, mark).is_some()))

@@ -1,10 +1,10 @@
-//! Which options of engines.json are configuration (rule 7.3, docs/decisions/003), and whether a value
+//! The options of engines.json that are configuration (rule 7.3, docs/decisions/003), and the test that a value
 //! could be what its option's name promises.
 
 use crate::policy::allowlist::{Allowlist, UncountedOption, ValueKind};
 use crate::policy::pattern;
 
-/// What an option with its value is to rule 7.3.
+/// The judgement of an option with its value under rule 7.3.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judgement {
     /// Configuration, with the line's ground: not counted.
@@ -47,7 +47,7 @@ pub fn judge(list: &Allowlist, name: &str, value: Option<&str>, how: NameMatch) 
     }
 }
 
-/// Why `value` cannot be what the line says, if so.
+/// The reason that `value` cannot be what the line says, if so.
 fn implausible(line: &UncountedOption, value: Option<&str>) -> Option<String> {
     let name = &line.name;
     match (line.value, value) {
@@ -81,7 +81,7 @@ fn implausible(line: &UncountedOption, value: Option<&str>) -> Option<String> {
 /// The longest component that a directory of a real machine is likely to have.
 const COMPONENT: usize = 64;
 
-/// Why `value` cannot be a list of paths of at most `bytes` bytes, if so.
+/// The reason that `value` cannot be a list of paths of at most `bytes` bytes, if so.
 ///
 /// Engine testers' paths are made of plain components; what needs other characters, or more room
 /// than three ordinary directories, is more likely a cargo than a place.

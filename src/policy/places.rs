@@ -42,7 +42,7 @@ impl Expander {
     }
 }
 
-/// What is in a directory, sorted; nothing where it cannot be read.
+/// The paths in a directory, sorted; none where it cannot be read.
 pub(super) fn children(dir: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(dir)
         .map(|items| items.filter_map(Result::ok).map(|item| item.path()).collect())

@@ -26,7 +26,7 @@ const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/
 pub struct Toolchain {
     list: Arc<Allowlist>,
     strictness: Strictness,
-    /// What the sandbox grants.
+    /// The files that the sandbox grants.
     pub grants: Grants,
     /// PATH inside the sandbox.
     pub path: Vec<PathBuf>,
@@ -119,7 +119,7 @@ impl Toolchain {
         })
     }
 
-    /// What the sandbox needs to know of this host.
+    /// The facts of this host that the sandbox needs.
     #[must_use]
     pub fn host(&self, namespaces: bool) -> Host {
         Host {
@@ -159,13 +159,13 @@ impl Toolchain {
             .then(|| Known { names, form: multi_call::form(real) })
     }
 
-    /// Whether tolerated commands are refused.
+    /// The treatment of tolerated commands.
     #[must_use]
     pub fn strictness(&self) -> Strictness {
         self.strictness
     }
 
-    /// Whether the sandbox lets this file of the host be read.
+    /// True if the sandbox lets this file of the host be read.
     #[must_use]
     pub fn grants_reading(&self, path: &Path) -> bool {
         let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());

@@ -1,4 +1,4 @@
-//! What an engine is told of Chess960, and whether it offers it.
+//! The option of Chess960: the value that an engine is told, and whether it offers the option.
 
 use shakmaty::CastlingMode;
 
@@ -14,7 +14,7 @@ pub(super) enum Offer {
     No,
 }
 
-/// What an engine is told before a game of Chess960, or of classical chess after one.
+/// The setting that an engine is told before a game of Chess960, or of classical chess after one.
 #[derive(Clone, Debug)]
 pub(super) struct Switch {
     /// The option as it announced it.

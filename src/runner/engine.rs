@@ -261,7 +261,7 @@ impl<'a> Seat<'a> {
                 None => {}
             }
         }
-        // Rule 0.1. What an entry's own file sets does not count; whoever sets it for a trusted engine means it.
+        // Rule 0.1. Options that an entry's own file sets do not count; whoever sets one for a trusted engine means it.
         for option in announced.iter().filter(|option| uci::switches_book_or_pondering(option)) {
             let set = |(name, _): &(String, String)| name.eq_ignore_ascii_case(&option.name);
             if matches!(self.engine.start, Start::Entry(..)) || !self.engine.options.iter().any(set)

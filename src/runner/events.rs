@@ -1,5 +1,5 @@
-//! The stream of typed events of a match. What is printed, written and counted is made of these alone; as
-//! JSON, one a line, they are also what `--events` writes.
+//! The stream of typed events of a match. All output, files and counts are made of these alone; as JSON, one a
+//! line, they are also what `--events` writes.
 
 use std::time::{Duration, SystemTime};
 
@@ -59,7 +59,7 @@ pub enum Event {
     EngineLeft {
         /// Its place in the list.
         engine: usize,
-        /// What it left.
+        /// Its leftovers.
         left: Left,
     },
     /// An engine said a move in its game without having been asked for one; it was passed over.

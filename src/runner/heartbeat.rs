@@ -1,4 +1,4 @@
-//! Whether the referee itself ran: a thread that only wakes ten times a second, and notices when it did not.
+//! A check that the referee itself ran: a thread that only wakes ten times a second, and notices when it did not.
 //!
 //! A process that was stopped, a host that was suspended and a processor that was taken away look to a game like an
 //! engine that thinks for long. The heartbeat counts by the clock that goes on in a suspended host.

@@ -1,6 +1,6 @@
 //! The live file: the games under way, in one small file that is replaced whole.
 //!
-//! Whoever hears a match hands each event on, which costs a copy of a move; a thread of its own makes the text and
+//! The listener of a match hands each event on, which costs a copy of a move; a thread of its own makes the text and
 //! replaces the file, some twenty times a second at most. The file is for those who watch. Nothing is read back from
 //! it, so it is never forced onto the disk, and a write that fails ends no game.
 

@@ -61,7 +61,7 @@ pub enum Games {
     Planned(Schedule, Option<(Book, Sequence)>),
     /// One by one, as an event has them.
     Given(Vec<Given>),
-    /// Those of these numbers among others.
+    /// The games of these numbers among others.
     Part(Box<Games>, Vec<usize>),
 }
 
@@ -77,7 +77,7 @@ pub struct Given {
 }
 
 impl Games {
-    /// Those of the games that are wanted, in the same order.
+    /// The games that are wanted, in the same order.
     #[must_use]
     pub fn only(self, wanted: impl Fn(&Pairing) -> bool) -> Games {
         let is_wanted = |number: &usize| self.pairing(*number).is_some_and(|one| wanted(&one));

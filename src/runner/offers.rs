@@ -1,4 +1,4 @@
-//! Which engines of a match do not offer Chess960, before any of them plays.
+//! The engines of a match that do not offer Chess960, found before any of them plays.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use super::engine::{Bounds, Engine, Seat};
 use crate::engine::stop::{Level, Stop};
 use crate::game::clock::Monotonic;
 
-/// The names of those engines that start and do not offer the option `UCI_Chess960`. What does not start is not among them: that is
-/// told, and counts, in its games.
+/// The names of those engines that start and do not offer the option `UCI_Chess960`. An engine that does not start
+/// is not among them: that is told, and counts, in its games.
 #[must_use]
 pub fn without_chess960(engines: &[Arc<Engine>], bounds: Bounds, stop: &Stop) -> Vec<String> {
     let mut without = Vec::new();

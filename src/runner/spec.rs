@@ -34,7 +34,7 @@ pub enum Source {
 pub struct Asked {
     /// Its name in the match.
     pub name: String,
-    /// Whether that was asked for; a name that only comes from the file may be replaced by a longer one.
+    /// True if the name was asked for; a name that only comes from the file may be replaced by a longer one.
     pub name_is_given: bool,
     /// Where it comes from.
     pub source: Source,
@@ -158,7 +158,7 @@ pub fn from_file(path: &Path) -> Result<Vec<Asked>, SpecError> {
     raws.into_iter().map(|raw| raw.finish(here).map_err(wrong)).collect()
 }
 
-/// The last part of a path, without an ending such as `.py`. What has a digit is no ending: `tiny-1.2` is a version.
+/// The last part of a path, without an ending such as `.py`. A part with a digit is no ending: `tiny-1.2` is a version.
 fn name_of(path: &Path) -> String {
     let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     match file.rsplit_once('.') {

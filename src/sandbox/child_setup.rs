@@ -1,4 +1,4 @@
-//! What a child is to do, worked out before it is cloned: its root, its rights, its program, its surroundings.
+//! A child's instructions, worked out before it is cloned: its root, its rights, its program, its environment.
 
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
@@ -21,10 +21,10 @@ use crate::sandbox::limits::rlimits;
 use crate::sandbox::plan::{Plan, SandboxError};
 use crate::sandbox::users;
 
-/// What every run on this host has in common.
+/// The settings that all runs on this host share.
 #[derive(Debug)]
 pub struct Host {
-    /// Whether entries get namespaces of their own.
+    /// True if entries get namespaces of their own.
     pub namespaces: bool,
     /// The host's files that an entry may use.
     pub grants: Grants,
@@ -183,8 +183,8 @@ pub(super) fn child_setup(
     })
 }
 
-/// What is executed: the file itself, then (after ENOEXEC, as execvp does) by a shell; or by the shell
-/// that the plan names, as if it were `/bin/sh`.
+/// The programs to execute: the file itself, then (after ENOEXEC, as execvp does) a shell that reads it; or the
+/// shell that the plan names, as if it were `/bin/sh`.
 fn attempts(host: &Host, plan: &Plan, entry: &Path) -> Vec<Attempt> {
     let shell = match plan.shell {
         Shell::AsIs => None,

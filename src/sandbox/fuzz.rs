@@ -1,5 +1,5 @@
-//! Whatever a confined process makes of its registers and memory: the filter decides, the decoder reads, and neither
-//! panics nor lets through what it must not. `PROPTEST_CASES` says how many are tried.
+//! Registers and memory of any content, as a confined process may have them: the filter decides, the decoder reads,
+//! and neither panics nor lets through what it must not. `PROPTEST_CASES` says how many are tried.
 
 use proptest::prelude::*;
 
@@ -53,7 +53,7 @@ fn number() -> impl Strategy<Value = u32> {
 }
 
 proptest! {
-    /// What the filter says of any call is one of its few words; foreign tables and unknown calls never pass.
+    /// The filter answers any call with one of its few actions; foreign tables and unknown calls never pass.
     #[test]
     fn the_filter_decides_every_call(
         number in number(),

@@ -1,4 +1,4 @@
-//! What a caller wants of the sandbox, and what it gets back. The traits let tests of the probes run
+//! A caller's request to the sandbox, and its answer. The traits let tests of the probes run
 //! without a kernel that can confine.
 
 use std::os::fd::OwnedFd;
@@ -40,14 +40,14 @@ pub struct Plan {
     pub bytes: Arc<[u8]>,
     /// Where and under which name.
     pub staging: Staging,
-    /// Which shell stands for `/bin/sh` when the entry is a script.
+    /// The shell that stands for `/bin/sh` when the entry is a script.
     pub shell: Shell,
-    /// What is watched.
+    /// The extent of the watch.
     pub audit: Audit,
 }
 
-/// What stands for an entry's standard input, output and error: the child's ends of pipes, or streams that
-/// are handed to it as they are, so that nothing is copied on the way.
+/// The streams that become an entry's standard input, output and error: the child's ends of pipes, or streams
+/// that are handed to it as they are, so that nothing is copied on the way.
 #[derive(Debug)]
 pub struct Streams {
     /// Its standard input.
@@ -71,7 +71,7 @@ pub struct Pipes {
     pub ended: OwnedFd,
 }
 
-/// What ran, or was asked to run, as far as the kernel knows.
+/// A program that ran, or was asked for, as far as the kernel knows.
 #[derive(Clone, Debug)]
 pub struct Seen {
     /// The path as given, where an exec was seen.
@@ -88,7 +88,7 @@ pub struct Seen {
     pub script: bool,
 }
 
-/// What the policy says of programs and files; implemented by `policy`.
+/// The policy on programs and files; implemented by `policy`.
 pub trait Programs: Send + Sync {
     /// The class of a program below those of `above` (names and classes, the nearest first), and the name
     /// under which the allow-list knows it.
@@ -107,7 +107,7 @@ pub trait Programs: Send + Sync {
     fn looks_around(&self, name: &str) -> bool;
 }
 
-/// What the sandbox saw of one run.
+/// The sandbox's record of one run.
 #[derive(Clone, Debug, Default)]
 pub struct Traces {
     /// Set where exec itself failed.
@@ -130,7 +130,7 @@ pub struct Traces {
     pub left_files: Vec<LeftFile>,
 }
 
-/// Why an entry could not be confined; never the entry's own fault.
+/// The reason that an entry could not be confined; never the entry's own fault.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     /// A layer without which nothing is run is missing.
@@ -138,17 +138,17 @@ pub enum SandboxError {
     Missing {
         /// The layer and the reason.
         what: String,
-        /// What to do.
+        /// The remedy.
         next: String,
     },
     /// A step of the set-up failed.
     #[error("the sandbox could not be set up: {step}{}: {source}", path.as_ref().map(|p| format!(" ({})", p.display())).unwrap_or_default())]
     Setup {
-        /// What was tried.
+        /// The step.
         step: &'static str,
-        /// On which path.
+        /// The path that it was for.
         path: Option<PathBuf>,
-        /// What the kernel said.
+        /// The kernel's error.
         source: std::io::Error,
     },
 }
@@ -173,15 +173,15 @@ pub trait Confined: Send {
     fn wait_first(&self, deadline: Instant) -> Option<ExitHow>;
     /// Waits until every process has ended, or `deadline`; true if all have.
     fn wait_empty(&self, deadline: Instant) -> bool;
-    /// What runs now.
+    /// The processes that run now.
     fn processes(&self) -> Vec<LeftProcess>;
-    /// What the processes that still run have used of processors.
+    /// The processor time that its processes have used, those that have ended included.
     fn cpu_times(&self) -> CpuTimes;
     /// Memory that is resident in all of them together; zero where that is not known.
     fn resident(&self) -> Bytes {
         Bytes(0)
     }
-    /// Whether all of it sleeps, and a thread of it in a read of its standard input: everything that was sent is taken.
+    /// True if all of it sleeps, and a thread of it in a read of its standard input: everything that was sent is taken.
     fn waits_for_input(&self) -> bool {
         false
     }

@@ -256,7 +256,7 @@ impl SandboxedProcess {
         }
         let (mut class, mut name) = self.programs.classify(seen, &above_it);
         if seen.own && seen.script {
-            // What reads a script of the entry's own must be allowed as well.
+            // The program that reads a script of the entry's own must be allowed as well.
             let interpreter = Seen {
                 asked: seen.real.clone().unwrap_or_default(),
                 own: false,

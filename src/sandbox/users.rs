@@ -1,4 +1,4 @@
-//! Which users there are inside, and who they are outside.
+//! The users that there are inside, and who they are outside.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::sandbox::child::Ids;
 /// Maps the users of a process that has just got its own (user_namespaces(7)).
 ///
 /// # Errors
-/// What the kernel said, with the file.
+/// The kernel's error, with the file.
 pub(super) fn map(pid: i32, ids: Ids) -> io::Result<()> {
     let write = |name: &str, text: String| {
         let path = PathBuf::from(format!("/proc/{pid}/{name}"));
@@ -34,14 +34,14 @@ pub(super) const NOBODY: u32 = 65534;
 /// The user inside.
 const INSIDE: u32 = 1000;
 
-/// Who the entry is.
+/// The user and group that the entry runs as.
 pub(super) fn ids(namespaces: bool) -> Ids {
     let switch = Uid::effective().is_root() && is_mapped(NOBODY);
     let id = if namespaces { INSIDE } else { NOBODY };
     Ids { uid: id, gid: id, switch }
 }
 
-/// Whether a user exists here: the root of a user namespace may be its only one.
+/// True if a user exists here: the root of a user namespace may be its only one.
 fn is_mapped(id: u32) -> bool {
     let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     map.lines().any(|line| {

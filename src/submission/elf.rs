@@ -55,7 +55,7 @@ impl Linkage {
     }
 }
 
-/// What the loader would see.
+/// The facts of an ELF file that the loader would see.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Elf {
     /// 32 or 64 bits.
@@ -70,7 +70,7 @@ pub struct Elf {
     pub needed: Vec<String>,
 }
 
-/// Why a file with ELF's magic cannot be executed.
+/// The reason that a file with ELF's magic cannot be executed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ElfFault {
     /// Made for another machine.
@@ -104,7 +104,7 @@ const PAGE: u64 = 4096;
 /// Enough names for any engine; a crafted file could repeat one without end.
 const NEEDED_AT_MOST: usize = 64;
 
-/// Whether a file begins like ELF.
+/// True if a file begins with ELF's magic.
 #[must_use]
 pub fn is_elf(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\x7fELF")

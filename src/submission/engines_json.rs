@@ -20,16 +20,16 @@ pub struct EnginesJson {
     pub selected: Result<Json, ConfigProblem>,
 }
 
-/// What is wrong with a configuration, and where.
+/// A mistake in a configuration, and its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConfigProblem {
-    /// Where.
+    /// The place.
     pub place: Place,
-    /// What.
+    /// The mistake.
     pub message: String,
     /// The line with a caret.
     pub excerpt: String,
-    /// What to do.
+    /// The remedy.
     pub help: String,
 }
 
@@ -56,7 +56,7 @@ impl ConfigProblem {
     }
 }
 
-/// Why no engine was chosen.
+/// The reason that no engine was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SelectError {
     /// The file is at fault.
@@ -81,7 +81,7 @@ fn words_of(engine: &Json) -> Vec<String> {
     split_command(command.unwrap_or_default())
 }
 
-/// Whether one of the words is the path of a file of that name.
+/// True if one of the words is the path of a file of that name.
 #[must_use]
 pub fn starts(words: &[String], file_name: &str) -> bool {
     words.iter().any(|word| base_name(word) == file_name)
@@ -198,7 +198,7 @@ pub fn select(text: &str, name: Option<&str>, file_name: &str) -> Result<Json, S
     }
 }
 
-/// What to do about a wrong shape.
+/// The remedy for a wrong shape.
 const SHAPE: &str =
     "write it as cutechess does: [ { \"name\": …, \"command\": …, \"options\": [ … ] } ]";
 

@@ -1,6 +1,6 @@
 //! Rule `single-file` (7.2): from an ENTRY argument to the one file that is judged.
 //!
-//! What was handed in is a stranger's: nothing is opened before it is known to be a regular file, no
+//! The files that were handed in are a stranger's: nothing is opened before it is known to be a regular file, no
 //! link is followed, nothing blocks, and no size makes the reading long.
 
 use std::ffi::OsStr;
@@ -36,59 +36,59 @@ const ENGINES_JSON: &str = "engines.json";
 /// gate4k's own note beside a fixture; it is never staged.
 const EXPECTED: &str = "expected.toml";
 
-/// What the caller chose.
+/// The caller's choices.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
     /// A configuration in place of the one beside the entry.
     pub engines_json: Option<PathBuf>,
-    /// Which engine of a configuration with several.
+    /// The engine of a configuration with several.
     pub name: Option<String>,
 }
 
-/// What an ENTRY argument gave.
+/// The result of an ENTRY argument.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// What is judged further; none where there is no file that could be read as the entry.
+    /// The entry that is judged further; none where there is no file that could be read as the entry.
     pub submission: Option<Submission>,
     /// The finding of `single-file`.
     pub finding: Finding,
 }
 
-/// Why there is nothing to judge; never the entry's own fault.
+/// The reason that there is nothing to judge; never the entry's own fault.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The path is wrong, or not ours to read.
     #[error("cannot read the entry {}: {source}; name a file or a directory that you may read", path.display())]
     Unreadable {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The directory holds nothing to check.
     #[error("nothing to check in {}: {what}; put the engine's file there", path.display())]
     Nothing {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What it holds instead.
+        /// Its contents, in words.
         what: &'static str,
     },
     /// The configuration cannot be read.
     #[error("cannot read the configuration {}: {source}; name a readable engines.json, or leave --engines-json out", path.display())]
     Config {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// `--name` names no engine of the configuration.
     #[error("no engine in {} is called {name:?}; choose with --name one of: {}", path.display(), known.join(", "))]
     NoSuchName {
-        /// Which file.
+        /// The configuration.
         path: PathBuf,
-        /// What was wanted.
+        /// The name that was wanted.
         name: String,
-        /// What there is, escaped.
+        /// The names that there are, escaped.
         known: Vec<String>,
     },
     /// `--name` without a configuration to choose from.
@@ -96,13 +96,13 @@ pub enum LoadError {
     NoConfig {
         /// The entry.
         path: PathBuf,
-        /// What was wanted.
+        /// The name that was wanted.
         name: String,
     },
 }
 
 impl LoadError {
-    /// Whether there was nothing to check (exit 3), rather than a wrong argument (exit 2).
+    /// True if there was nothing to check (exit 3), rather than a wrong argument (exit 2).
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         matches!(self, LoadError::Nothing { .. })
@@ -269,7 +269,7 @@ fn directory(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
     Ok(whole(submission))
 }
 
-/// Which of several things is the engine, so that the other rules can be judged as well: the one that
+/// The item that is the engine, so that the other rules can be judged as well: the one that
 /// engines.json starts, else the only file, else the only executable one.
 fn choose(items: &[Item], config: Option<&Config>) -> Option<usize> {
     let words =

@@ -17,7 +17,7 @@ use crate::submission::elf::{self, Class, Elf, ElfFault, Linkage};
 use crate::submission::shebang::{self, FirstLine, Shebang};
 use crate::submission::stub::{self, Packing};
 
-/// What kind of file it is.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -99,10 +99,10 @@ impl Kind {
     }
 }
 
-/// What the bytes say.
+/// The facts of a file that its bytes tell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Format {
-    /// What kind of file it is.
+    /// The kind of the file.
     pub kind: Kind,
     /// ELF: 32 or 64 bits.
     pub class: Option<Class>,
@@ -124,7 +124,7 @@ pub struct Format {
     pub stub_bytes: Option<Bytes>,
     /// Bytes that are unpacked, where that can be told.
     pub payload_bytes: Option<Bytes>,
-    /// What the packed bytes begin with (`xz`), where a magic number tells.
+    /// The format of the packed bytes (`xz`), where a magic number tells.
     pub payload_magic: Option<&'static str>,
 }
 
@@ -155,7 +155,7 @@ impl Format {
         self
     }
 
-    /// Whether a shell, rather than the kernel, has to be tried with it: a script for `sh`.
+    /// True if a shell, rather than the kernel, has to be tried with it: a script for `sh`.
     #[must_use]
     pub fn is_for_sh(&self) -> bool {
         self.kind == Kind::ShellText || self.reader.as_deref() == Some("sh")
@@ -187,7 +187,7 @@ impl Format {
     }
 }
 
-/// What a host can execute.
+/// The machine whose code a host can execute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Machine {
     /// x86-64, which runs i386 as well. The event's machine is one.
@@ -196,13 +196,13 @@ pub enum Machine {
     Other(&'static str),
 }
 
-/// What has to be known of the host.
+/// The facts of a host on which the judgement of a format rests.
 pub trait Host {
-    /// What it executes.
+    /// The machine whose code it executes.
     fn machine(&self) -> Machine;
-    /// Whether there is such a file.
+    /// True if there is such a file.
     fn has_file(&self, path: &Path) -> bool;
-    /// Whether a command of that name is found along the usual PATH.
+    /// True if a command of that name is found along the usual PATH.
     fn has_command(&self, name: &str) -> bool;
 }
 
@@ -235,7 +235,7 @@ impl Host for ThisHost {
     }
 }
 
-/// What was found wrong or worth saying, from the worst down.
+/// The remarks on a file, from the worst down.
 #[derive(Default)]
 struct Remarks {
     fail: Vec<(String, String)>,
@@ -359,7 +359,7 @@ fn shell_text(bytes: &[u8]) -> Format {
     format
 }
 
-/// What a file is that neither the kernel nor a shell takes; none for one that a shell tries.
+/// The kind of a file that neither the kernel nor a shell takes; none for one that a shell tries.
 fn not_text(bytes: &[u8]) -> Option<Kind> {
     let starts = |magic: &[u8]| bytes.starts_with(magic);
     if bytes.is_empty() {
@@ -535,7 +535,7 @@ fn absent(what: &str, base: &str, list: &Allowlist, remarks: &mut Remarks) {
     }
 }
 
-/// What `env` is told to look up: everything behind it is one word, unless `-S` splits it.
+/// The command that `env` is told to look up: everything behind it is one word, unless `-S` splits it.
 fn looked_up(
     argument: Option<&str>,
     host: &dyn Host,

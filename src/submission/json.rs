@@ -10,11 +10,11 @@ use std::ops::Range;
 pub struct Json {
     /// Where it stands.
     pub span: Range<usize>,
-    /// What it is.
+    /// The value itself.
     pub node: Node,
 }
 
-/// What a value is.
+/// A value without its place.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
     /// `null`.
@@ -126,12 +126,12 @@ pub fn quoted(text: &str) -> String {
     out
 }
 
-/// Why a text is no JSON.
+/// The reason that a text is no JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
     /// The bytes it is about.
     pub span: Range<usize>,
-    /// What is wrong.
+    /// The mistake in words.
     pub message: String,
 }
 

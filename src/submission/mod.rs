@@ -20,7 +20,7 @@ use crate::model::units::Bytes;
 use crate::submission::engines_json::EnginesJson;
 use crate::submission::json::{Json, Node};
 
-/// What an ENTRY argument resolved to.
+/// The submission that an ENTRY argument resolved to.
 #[derive(Clone, Debug)]
 pub struct Submission {
     /// The entry's file: the argument itself, or the file in the directory that it names.
@@ -42,7 +42,7 @@ pub struct Submission {
 }
 
 impl Submission {
-    /// Whether [`Submission::bytes`] is the whole file; a larger one is far beyond every limit.
+    /// True if [`Submission::bytes`] is the whole file; a larger one is far beyond every limit.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         Bytes::of(&self.bytes) == self.size
@@ -76,7 +76,7 @@ fn options(config: &Json) -> Vec<(String, String)> {
 pub struct Mode(pub u32);
 
 impl Mode {
-    /// Whether anyone may execute it.
+    /// True if anyone may execute it.
     #[must_use]
     pub fn is_executable(self) -> bool {
         self.0 & 0o111 != 0

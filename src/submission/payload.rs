@@ -21,7 +21,7 @@ use crate::submission::json::{Json, Member, Node, quoted};
 /// Keys whose strings reach the engine one by one.
 pub const LISTS: [&str; 3] = ["initStrings", "arguments", "args"];
 
-/// What an option may have beside its name, type and value.
+/// The keys that an option may have beside its name, type and value.
 const UNSENT: [&str; 5] = ["default", "alias", "choices", "min", "max"];
 
 /// How long the path of a command or of a file for stderr may be before it is taken for cargo; an
@@ -44,7 +44,7 @@ impl Counts {
     }
 }
 
-/// Whether a field counts.
+/// The decision on whether a field counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counting {
@@ -59,20 +59,20 @@ pub enum Counting {
 /// One field, or one option or line of a field.
 #[derive(Clone, Debug, Serialize)]
 pub struct Field {
-    /// What it is: `command`, `option Hash`, `initStrings[2]`.
+    /// Its name: `command`, `option Hash`, `initStrings[2]`.
     pub field: String,
     /// Where it stands.
     pub place: Place,
-    /// Whether it counts.
+    /// The decision on whether it counts.
     pub counting: Counting,
-    /// What it counts, or would.
+    /// The bytes that it counts, or would.
     #[serde(flatten)]
     pub size: Counts,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// What engines.json adds.
+/// The bytes that engines.json adds.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct PayloadReport {
     /// Every field with what it counts.
@@ -366,7 +366,7 @@ impl Counter<'_> {
         self.push(at, option_field(name), counting, size, reason);
     }
 
-    /// Whether a part that cutechess does not send is what it should be in an uncounted option. The
+    /// True if a part that cutechess does not send is what it should be in an uncounted option. The
     /// event's own program is not public, so more is not taken on trust.
     fn describes(&self, name: &str, key: &str, part: &Json) -> bool {
         let judged = |name: &str, value: Option<&str>| {

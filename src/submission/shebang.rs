@@ -1,6 +1,6 @@
 //! `#!` exactly as Linux reads it (binfmt_script): 256 bytes, blanks trimmed, at most one argument.
 //!
-//! What the kernel refuses here is no error of the file: execvp then hands it to a shell, which takes
+//! A line that the kernel refuses here is no error of the file: execvp then hands it to a shell, which takes
 //! the line for a comment.
 
 /// How much of a file the kernel looks at.
@@ -15,7 +15,7 @@ pub struct Shebang {
     pub argument: Option<Vec<u8>>,
 }
 
-/// What the first line is.
+/// The kind of a first line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FirstLine {
     /// No `#!`.

@@ -17,9 +17,9 @@ pub struct SizeReport {
     pub stub: Option<Bytes>,
     /// Of the file: what is unpacked, where that can be told.
     pub packed: Option<Bytes>,
-    /// What engines.json adds, as `"Name":"value"`.
+    /// The bytes that engines.json adds, as `"Name":"value"`.
     pub payload: Bytes,
-    /// What engines.json adds, as bare values.
+    /// The bytes that engines.json adds, as bare values.
     pub payload_bare: Bytes,
     /// The file and the canonical payload.
     pub total: Bytes,
@@ -44,9 +44,9 @@ impl SizeReport {
 /// The parts of the file that the format knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileParts {
-    /// What unpacks and starts the rest.
+    /// The part that unpacks and starts the rest.
     pub stub: Option<Bytes>,
-    /// What is unpacked.
+    /// The part that is unpacked.
     pub packed: Option<Bytes>,
 }
 

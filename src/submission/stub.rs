@@ -1,10 +1,10 @@
-//! Which packer an entry was made with, and how many of its bytes unpack and how many are unpacked
+//! The packer that an entry was made with, and how many of its bytes unpack and how many are unpacked
 //! (rule 7.10). It decides nothing, so a guess is enough; but what it says is exact where a stub cuts
 //! itself with `tail`, as nearly all do.
 
 use crate::model::units::Bytes;
 
-/// What was found.
+/// The packing of an entry, as far as it was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packing {
     /// The packer in words (`sh + xz + cc`, `UPX`, `gzexe`).
@@ -13,11 +13,11 @@ pub struct Packing {
     pub stub: Option<Bytes>,
     /// Bytes that are unpacked.
     pub packed: Option<Bytes>,
-    /// What the packed bytes begin with, where a magic number tells.
+    /// The format of the packed bytes, where a magic number tells.
     pub magic: Option<&'static str>,
 }
 
-/// What compressed data begin with.
+/// The magic numbers of compressed data, and the names of their formats.
 const MAGIC: [(&[u8], &str); 7] = [
     (b"\xfd7zXZ\0", "xz"),
     (b"\x1f\x8b", "gzip"),
@@ -238,7 +238,7 @@ fn sed(word: &str) -> Option<Cut> {
     Some(Cut::Line(word.strip_suffix(",$p")?.parse().ok()?))
 }
 
-/// What a program unpacks, by its name and arguments.
+/// The format that a program unpacks, by its name and arguments.
 fn unpacks(name: &str, arguments: &[String]) -> Option<&'static str> {
     match name {
         "xz" | "unxz" | "xzcat" => {

@@ -1,4 +1,4 @@
-//! What the page for people tells below the findings: start-up, sandbox, capabilities, runs.
+//! The lines below the findings on the page for people: start-up, sandbox, capabilities, runs.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn took(times: StartTimes) -> String {
     }
 }
 
-/// What else was going on, where a reader must know of it.
+/// The circumstances of the judgement that a reader must know of.
 pub(crate) fn circumstances(report: &EntryReport) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     if !report.circumstances.terms.is_empty() {
@@ -49,7 +49,7 @@ pub(crate) fn circumstances(report: &EntryReport) -> Vec<(&'static str, String)>
     lines
 }
 
-/// What was enforced in one line, and each gap in a line of its own.
+/// The layers that were enforced in one line, and each gap in a line of its own.
 pub(crate) fn sandbox(layers: &[Layer]) -> Vec<(&'static str, String)> {
     if layers.is_empty() {
         return vec![("sandbox", "not used: the entry was not started".to_owned())];
@@ -82,7 +82,7 @@ pub(crate) fn sandbox(layers: &[Layer]) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// What the engine understands in one line; read from the serialised form, so that a capability added there is shown here.
+/// The engine's capabilities in one line, from their serialised form, so that one that is added there is shown here.
 pub(crate) fn understands(capabilities: &Capabilities) -> String {
     let fields = match serde_json::to_value(capabilities) {
         Ok(Value::Object(fields)) => fields,

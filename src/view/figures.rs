@@ -48,7 +48,7 @@ pub(in crate::view) fn depth(ply: &Ply) -> Option<String> {
     Some(ply.seldepth.map_or_else(|| depth.to_string(), |deepest| format!("{depth}/{deepest}")))
 }
 
-/// What a search took: `1.25 s`.
+/// The time that a search took: `1.25 s`.
 pub(in crate::view) fn took(ply: &Ply) -> String {
     format!("{:.2} s", Duration::from_micros(ply.used).as_secs_f64())
 }

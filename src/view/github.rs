@@ -59,7 +59,7 @@ pub fn failure(why: &str) -> String {
 
 /// A finding and where it is shown.
 struct Placed<'a> {
-    /// What is named in the title.
+    /// The path that is named in the title.
     path: &'a Path,
     file: &'a Path,
     line: usize,

@@ -74,7 +74,7 @@ fn all(report: &EntryReport) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What a terminal does with colours of ours.
+/// A terminal's text without our own colours; panics at any other escape sequence.
 fn without_our_colours(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let mut out = parts.next().unwrap_or_default().to_owned();

@@ -1,6 +1,6 @@
 //! Reports as test results: a suite an entry, a case a rule.
 //!
-//! A broken rule is a failure. What could not be decided is an error, as it is with tests: nothing is
+//! A broken rule is a failure. A rule that could not be decided is an error, as it is with tests: nothing is
 //! wrong with the entry for all we know, and yet nobody may take it as passed.
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};

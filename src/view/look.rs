@@ -18,7 +18,7 @@ impl Look {
         Look { width, verbose: false, plain: false }
     }
 
-    /// What stands before a next step.
+    /// The words or the sign before a next step.
     pub(crate) fn step(self) -> &'static str {
         if self.plain { "next step: " } else { "→ " }
     }

@@ -9,7 +9,7 @@ use crate::model::entry_report::{ConfigFinding, EntryReport, Leftover, ReportInp
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Verdict};
 
-/// What the summary of a step may hold.
+/// The bytes that the summary of a step may hold at most.
 pub const SUMMARY_LIMIT: usize = 1 << 20;
 
 /// How much is told of an entry.
@@ -131,7 +131,7 @@ fn row(report: &EntryReport) -> String {
     )
 }
 
-/// What is of no entry, below the file that it is on.
+/// The findings that are of no entry, below the file that they are on.
 fn config_findings(page: &mut String, config_findings: &[ConfigFinding]) {
     for config_finding in config_findings {
         page.push_str(&format!(
@@ -270,7 +270,7 @@ mod tests {
             ..report()
         };
         let page = check(&[hostile]);
-        // What stands in a fence is text; outside of it nothing may be left as it was.
+        // The lines in a fence are text; outside of it nothing may be left as it was.
         let mut fence: Option<&str> = None;
         for line in page.lines().map(str::trim_start) {
             let ticks = &line[..line.len() - line.trim_start_matches('`').len()];

@@ -13,7 +13,7 @@ pub fn html(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // What a runner would take for a command in the midst of a line.
+            // Text that a CI runner would take for a command in the midst of a line.
             '#' if out.ends_with('#') => out.push_str("&#35;"),
             ':' if ["section_start", "section_end"].iter().any(|word| out.ends_with(word)) => {
                 out.push_str("&#58;");

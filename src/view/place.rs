@@ -7,12 +7,12 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::model::text::shown;
 
-/// What relative paths start from, and what they are told from.
+/// The directory that relative paths start from, and the one that they are told from.
 #[derive(Clone, Debug)]
 pub struct Places {
     /// Where paths were given: the current directory.
     pub base: PathBuf,
-    /// What they are told from: the top of the repository.
+    /// The directory that they are told from: the top of the repository.
     pub root: PathBuf,
 }
 

@@ -122,12 +122,12 @@ fn scale(scale: Scale) -> &'static str {
     }
 }
 
-/// What a test of this match is made with.
+/// The unit in which a test of this match counts.
 fn unit(duel: &Duel) -> &'static str {
     if duel.all_paired { "pairs" } else { "games" }
 }
 
-/// The document of `gate4k ratings --format json`. What is infinite is null.
+/// The document of `gate4k ratings --format json`. Infinite figures are null.
 ///
 /// # Errors
 /// None that can be met: all that a list holds has a JSON form.

@@ -11,7 +11,7 @@ use crate::model::rule::{Kind, RULES, Rule};
 
 const BOLD: Style = Style::new().bold();
 
-/// Whether a rule can reject, in a word.
+/// The word for a rule's kind: `gate` if it can reject, else `advice`.
 fn kind(rule: &Rule) -> &'static str {
     match rule.kind {
         Kind::Gate => "gate",

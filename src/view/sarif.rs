@@ -1,7 +1,7 @@
 //! Reports as SARIF 2.1.0, in the part of it that GitHub's code scanning reads.
 //!
-//! A result is something to do: a broken rule is an error, what could not be decided a warning, a remark
-//! a note. What passed or was not tried is no result, since GitHub would show an alert for it.
+//! A result is something to do: a broken rule is an error, one that could not be decided a warning, a remark
+//! a note. A rule that passed or was not tried is no result, since GitHub would show an alert for it.
 
 use std::path::Path;
 

@@ -31,7 +31,7 @@ pub struct Screen<'a> {
     pub running: &'a [Running],
     /// The moment.
     pub now: SystemTime,
-    /// Whether a runner is at work.
+    /// The state of the runner.
     pub runner: Runner,
     /// The lines that there are room for.
     pub height: usize,

@@ -55,7 +55,7 @@ fn cells(parts: &[u64], cells: u64) -> Vec<u64> {
             u64::try_from(exact).unwrap_or(cells).max(u64::from(*part > 0))
         })
         .collect();
-    // What rounding left or took is settled with the largest, where it shows least.
+    // The difference that rounding makes is settled with the largest part, where it shows least.
     loop {
         let sum: u64 = given.iter().sum();
         let Some(largest) = given.iter_mut().max() else {

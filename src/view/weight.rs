@@ -1,4 +1,4 @@
-//! What a finding means for the one who reads it, in the way in which it made the verdict.
+//! The weight of a finding for its reader, in the way in which it made the verdict.
 
 use crate::model::rule::Kind;
 use crate::model::verdict::{Finding, LEFT_OUT, Status, WAIVED};
@@ -33,7 +33,7 @@ impl Weight {
     }
 }
 
-/// Whether a finding is told whole: somebody could do something about it, or must know of it.
+/// True if a finding is told whole: somebody could do something about it, or must know of it.
 pub(crate) fn is_told(found: &Finding) -> bool {
     match Weight::of(found) {
         Weight::Breaks | Weight::Open => true,

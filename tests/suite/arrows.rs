@@ -179,7 +179,7 @@ fn between_rooms(arrows: &Arrows) -> Arrows {
     rooms
 }
 
-/// What is in a cycle or between two: all that remains once no more can be taken away that uses nothing or that
+/// The arrows in a cycle or between two: all that remain once none can be taken away that uses nothing or that
 /// nothing uses.
 fn cycles(arrows: &Arrows) -> Arrows {
     let mut left = arrows.clone();

@@ -16,7 +16,7 @@ struct Place {
     home: tempfile::TempDir,
 }
 
-/// What a run brought.
+/// The result of a run.
 struct Told {
     code: i32,
     out: String,
@@ -193,7 +193,7 @@ fn what_has_not_changed_is_not_judged_again() {
     assert_eq!(judged(&place.run(&words)), [false, true]);
     // Whoever asks for one entry gets it judged.
     assert_eq!(judged(&place.run(&["check", "--quick", "--format=json", "entries/b"])), [true]);
-    // What is damaged is not believed, and is written anew.
+    // A result that is damaged is not believed, and is written anew.
     for file in place.kept() {
         let text = fs::read_to_string(&file).unwrap();
         fs::write(&file, text.replace("\"rejected\"", "\"accepted\"") + " ").unwrap();

@@ -117,7 +117,7 @@ fn shuffled<T>(mut all: Vec<T>, chance: &mut Chance) -> Vec<T> {
 }
 
 /// Fifty entries, of which each is judged once: later runs find their results in the cache, with the very same times, so that
-/// reports are equal byte for byte. What is wrong with a path cannot be kept there, and is found again each time.
+/// reports are equal byte for byte. An error in a path cannot be kept there, and is found again each time.
 fn any_number_of_shards_in_any_order_tells_what_one_run_tells() {
     let pool = Pool::new();
     for number in 0..48 {
@@ -249,7 +249,7 @@ fn shards_of_a_check_that_do_not_fit_are_refused_by_name() {
     fs::write(pool.path("empty"), "").unwrap();
     let text = fs::read_to_string(pool.path("second")).unwrap();
     fs::write(pool.path("damaged"), text.replacen("\"rejected\"", "\"accepted\"", 1)).unwrap();
-    // What changes between two shards is another check.
+    // A pool that changes between two shards makes another check.
     pool.write("entries/e3/engine", b"changed");
     let done = pool.shard("changed", "3/3", &[]);
     assert_eq!(done.status.code(), Some(1), "{}", err(&done));
@@ -295,7 +295,7 @@ fn shards_of_a_check_that_do_not_fit_are_refused_by_name() {
     assert_eq!(done.status.code(), Some(1), "{}", err(&done));
     let merged = pool.run(&["merge", "huge"]);
     assert!(err(&merged).contains("shard 5/1000000000000 is missing; judge"), "{}", err(&merged));
-    // What is no journal is not made one.
+    // A file that is no journal is not made one.
     let output = pool.shard("entries/e0/engine", "1/3", &[]);
     assert_eq!(output.status.code(), Some(2), "{}", err(&output));
     assert_eq!(fs::read(pool.path("entries/e0/engine")).unwrap(), [b'x'; 5000]);

@@ -158,11 +158,11 @@ fn colours_are_for_terminals_and_for_those_who_ask() {
     assert!(!coloured(gate4k().env("FORCE_COLOR", "1").env("NO_COLOR", "1")));
     assert!(!coloured(gate4k().env("NO_COLOR", "1")));
     assert!(!coloured(gate4k().env("NO_COLOR", "1").env("CLICOLOR_FORCE", "1")));
-    // What is asked for in so many words goes before the environment.
+    // An explicit option goes before the environment.
     assert!(coloured(gate4k().env("NO_COLOR", "1").args(["--color", "always"])));
 }
 
-/// What depends on the rooms behind the command line.
+/// Tests that depend on the modules behind the command line.
 mod rooms {
     use super::*;
 

@@ -70,7 +70,7 @@ fn expected(entry: &Path) -> Expected {
     toml::from_str(&note).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// What an entry that must be accepted needs beyond Debian's base and a C compiler.
+/// The needs, beyond Debian's base and a C compiler, of an entry that must be accepted.
 fn needs_to_be_accepted(entry: &Path) -> &'static [Need] {
     match name(entry).as_str() {
         "elf" | "elf32" | "exactly-4096" | "c-gzip" => &[],
@@ -94,7 +94,7 @@ fn needs_to_be_accepted(entry: &Path) -> &'static [Need] {
     }
 }
 
-/// What an entry needs that must not be accepted, by the commands in its note.
+/// The needs of an entry that must not be accepted, by the commands in its note.
 fn needs_to_be_judged(entry: &Path) -> Vec<Need> {
     expected(entry).requires.iter().filter_map(|command| Need::of_command(command)).collect()
 }
@@ -135,7 +135,7 @@ fn lines_about(report: &Value) -> String {
     lines_about_also(report, &BTreeSet::new())
 }
 
-/// What speaks against it, and what was said of these rules, whatever it was.
+/// The findings that speak against it, and those of these rules, whatever they say.
 fn lines_about_also(report: &Value, rules: &BTreeSet<String>) -> String {
     let findings = report["findings"].as_array().cloned().unwrap_or_default();
     findings
@@ -296,7 +296,7 @@ pub(crate) fn tests() -> Vec<Test> {
     [as_it_is(), as_an_ordinary_user(), without_user_namespaces()].into_iter().flatten().collect()
 }
 
-/// Whether the hosts that need long are to judge every fixture, and not a sample.
+/// True if the hosts that need long are to judge every fixture, and not a sample.
 fn every_one() -> bool {
     std::env::var_os("GATE4K_ALL_FIXTURES").is_some()
 }
@@ -345,7 +345,7 @@ impl Mode {
         Ok(report)
     }
 
-    /// What this host is known to lack, if that is the only reason.
+    /// True if the only reason is a lack that this host is known to have.
     fn may_leave_open(&self, entry: &Path, report: &Value) -> bool {
         let open: Vec<&Value> = (report["findings"].as_array().into_iter().flatten())
             .filter(|finding| finding["status"] == "undecided")

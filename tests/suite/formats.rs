@@ -180,7 +180,7 @@ fn a_disqualified_engine_leaves_the_table_as_it_did() {
     assert!(first["table"][7]["place"].is_null());
 }
 
-/// What no known system gives of season 4's pairs stays a difference; everything else agrees.
+/// The pairs of season 4 that no known system gives stay a difference; everything else agrees.
 fn the_season_of_ntcec_is_what_its_files_hold() {
     let (code, stages) = counts("ntcec.toml", "ntcec");
     assert_eq!(code, 1);

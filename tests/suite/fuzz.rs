@@ -180,7 +180,7 @@ fn quiet() {
 }
 
 thread_local! {
-    /// Whether this thread is in a target.
+    /// True while this thread is in a target.
     static TRYING: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
@@ -201,7 +201,7 @@ fn files(wanted: impl Fn(&Path) -> bool) -> Vec<Vec<u8>> {
     all.iter().filter(|path| wanted(path)).map(|path| std::fs::read(path).unwrap()).collect()
 }
 
-/// What of a finding goes to a terminal.
+/// Asserts that the texts of a finding may go to a terminal.
 fn is_harmless(finding: &Finding) {
     let texts = finding.details.iter().chain([&finding.summary, &finding.help]);
     for text in texts {
@@ -251,7 +251,7 @@ fn configurations() {
         let (size, finding) =
             size::judge(Bytes(4000), FileParts::default(), &report, Bytes::LIMIT_4K);
         is_harmless(&finding);
-        // What counts is in the sum, and nothing else is.
+        // The fields that count are in the sum, and nothing else is.
         let counts = report.fields.iter().any(|field| field.counting != Counting::NotCounted);
         assert_eq!(size.total.0 > 4000, counts && size.payload.0 > 0, "{report:?}");
     });

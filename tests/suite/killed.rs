@@ -31,7 +31,7 @@ fn entry(dir: &Path) -> PathBuf {
     path
 }
 
-/// What runs below this process, with its parent: everything that was orphaned comes to us.
+/// The processes below this one that run, with their names: everything that was orphaned comes to us.
 fn below_us() -> Vec<(i32, String)> {
     let mut all: Vec<(i32, i32, char, String)> = Vec::new();
     for item in std::fs::read_dir("/proc").unwrap().flatten() {

@@ -68,8 +68,8 @@ fn commands(report: &Value) -> (String, String) {
 
 fn programs_in_one_file_are_told_apart() {
     let bin = linked(&installed("busybox").unwrap());
-    // What rule 7.5 allows works, out of the same file; and an allowed one of its programs under another's name is what
-    // it does.
+    // The programs that rule 7.5 allows work, out of the same file; and an allowed one of them under another's name is
+    // the one that it runs as.
     let report = check(bin.path(), &["bash -c 'exec -a gzip xz -h' 2>/dev/null"]);
     assert_eq!(report["verdict"], "accepted", "{report:#}");
     let (_, text) = commands(&report);

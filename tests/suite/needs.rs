@@ -1,5 +1,5 @@
-//! What tests may need of a host beyond Debian's base and a C compiler, how it is looked for, and the command that
-//! mends it where it is missing.
+//! The things that tests may need of a host beyond Debian's base and a C compiler, how each is looked for, and the
+//! command that mends it where it is missing.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -92,8 +92,8 @@ impl Need {
         })
     }
 
-    /// What a fixture or a list of cases calls by the command's name; nothing for what Debian's base and a C compiler
-    /// bring.
+    /// The need behind a command's name, as a fixture or a list of cases has it; none for the commands that Debian's
+    /// base and a C compiler bring.
     pub(crate) fn of_command(name: &str) -> Option<Need> {
         const ALL: [Need; 21] = [
             Need::Bash,
@@ -126,7 +126,7 @@ impl Need {
         Some(found.unwrap_or_else(|| panic!("needs.rs does not know what brings {name}")))
     }
 
-    /// What mends it.
+    /// The command that mends it.
     pub(crate) fn mend(self) -> String {
         if let Some((_, package)) = self.command() {
             return format!("apt-get install {package}");

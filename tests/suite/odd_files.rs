@@ -1,4 +1,4 @@
-//! What git cannot store, as an entry: each is named and rejected, none is opened in a way that could hang.
+//! Files that git cannot store, as entries: each is named and rejected, none is opened in a way that could hang.
 
 use std::path::Path;
 use std::process::Command;

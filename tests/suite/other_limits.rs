@@ -72,7 +72,7 @@ fn who_uses_more_memory_than_the_event_allows_fails() {
     let entry = "accept/python3";
     let roomy = check(folder.path(), &["--memory-limit=1G"], entry);
     assert_eq!(roomy["verdict"], "accepted", "{roomy:#}");
-    // Python alone takes more. Which question it was killed at follows from the moment when that was seen.
+    // Python alone takes more. The moment when that was seen decides at which question it was killed.
     let over = check(folder.path(), &["--memory-limit=2M"], entry);
     assert_eq!(over["verdict"], "rejected", "{over:#}");
     let findings = over["findings"].as_array().unwrap();

@@ -142,7 +142,7 @@ fn hints_are_what_can_really_be_saved() {
     assert!(told(&output).contains("no other packing"), "{}", told(&output));
 }
 
-/// What a command makes of the bytes, however it ends.
+/// The output of a command for the bytes, however it ends.
 fn through(words: &str, data: &[u8]) -> Vec<u8> {
     let mut words = words.split(' ');
     let mut child = Command::new(words.next().unwrap())

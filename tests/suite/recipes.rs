@@ -49,7 +49,7 @@ impl Site {
         command
     }
 
-    /// What one run tells.
+    /// The output of one run.
     fn one_run(&self) -> String {
         let one = self
             .command("gate4k", &["check", "--no-cache", "--jobs", "1", "entries"])
@@ -109,7 +109,7 @@ fn gnu_parallel_spreads_a_check_over_hosts_and_repeats_what_failed() {
     assert!(site.path("stopped").exists());
     let hosts = fs::read_to_string(site.path("hosts")).unwrap();
     assert!(hosts.contains("one") && hosts.contains("two"), "{hosts}");
-    // Those that failed are repeated, and no others.
+    // The shards that failed are repeated, and no others.
     let log = fs::read_to_string(site.path("run/joblog")).unwrap();
     let failed: String = log
         .lines()
@@ -198,7 +198,7 @@ fn kubernetes_jobs_run_with_their_environment_played() {
     let of = spec["completions"].as_u64().unwrap();
     assert_eq!((&job["kind"], &spec["completionMode"]), (&"Job".into(), &"Indexed".into()));
     assert_eq!(spec["template"]["spec"]["restartPolicy"], "Never");
-    // What another try cannot mend, by the table of exit codes in the handbook.
+    // The exit codes that another try cannot mend, by the table in the handbook.
     let rule = &spec["podFailurePolicy"]["rules"][1];
     assert_eq!(
         (&rule["action"], &rule["onExitCodes"]["operator"]),

@@ -1,6 +1,7 @@
 //! The referee against games that were really played: every game of the event's published files, replayed
-//! through `game::end` and `game::clock`, must end as recorded, at the ply recorded, with the clocks recorded. Those of
-//! other events, without clocks, must not be over on the board before they were, and must be where the board ended them.
+//! through `game::end` and `game::clock`, must end as recorded, at the ply recorded, with the clocks recorded. Games
+//! of other events, without clocks, must not be over on the board before they were, and must be where the board
+//! ended them.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -36,10 +37,10 @@ struct Replay {
     clock: Option<GameClock>,
     /// The first end that the referee saw, and after which ply.
     seen: Option<(u32, Ending)>,
-    /// What did not agree on the way.
+    /// The differences that were found on the way.
     odd: Vec<String>,
     comments: u32,
-    /// Whether the last move's comment is still to come. The files lack a few: from there on the clocks
+    /// True while the last move's comment is still to come. The files lack a few: from there on the clocks
     /// of that game cannot be followed.
     uncommented: bool,
     /// Plies since the runner of the event last set its fifty-move counter back, which it also does where
@@ -92,7 +93,7 @@ impl Replay {
         }
     }
 
-    /// Whether the recorded end is the referee's; if not, why.
+    /// The recorded details if the recorded end is the referee's; else the difference.
     fn verdict(&self) -> Result<String, String> {
         let (result, details) = (self.tag("Result"), self.tag("TerminationDetails"));
         let plies = self.referee.as_ref().unwrap().plies().0;

@@ -456,7 +456,7 @@ int main(void) {
     assert!(out.contains("platform Portable Computing Language with a device"), "{host:?} {out}");
 }
 
-/// What a check of this entry says of a layer of the sandbox.
+/// The answer of a check of this entry on a layer of the sandbox.
 fn layer(place: &Place, words: &[&str], name: &str) -> serde_json::Value {
     let output = Command::new(GATE4K)
         .args(["check", "-q", "--quick", "--format=json"])

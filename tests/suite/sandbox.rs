@@ -33,7 +33,7 @@ struct Done {
 
 impl Done {
     fn exec(&self, name: &str) -> &Exec {
-        // What is not in the first directories of PATH was asked for there in vain.
+        // A program that is not in the first directories of PATH was asked for there in vain.
         let mut execs = self.traces.execs.iter();
         let found = execs.find(|e| e.name == name && e.outcome != ExecOutcome::NotFound);
         found.unwrap_or_else(|| panic!("no exec of {name}: {:#?}", self.traces.execs))

@@ -456,7 +456,7 @@ mod memory {
     const GAMES: u32 = 200;
     /// All games together are more than 12 MB.
     const WORDS: usize = 60_000;
-    /// What the program may allocate, in KiB: a few times what it takes for one game.
+    /// The memory that the program may allocate, in KiB: a few times what it takes for one game.
     const ROOM: u32 = 6 << 10;
 
     /// A directory in memory where there is one: a journal brings each record to the disk.

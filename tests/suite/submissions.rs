@@ -19,7 +19,7 @@ struct Repository {
     runner: tempfile::TempDir,
 }
 
-/// What the action brought.
+/// The result of the action.
 struct Told {
     code: i32,
     out: String,

@@ -142,7 +142,7 @@ fn the_terminals_own_width_is_used() {
     };
     assert!((100..=200).contains(&line(200, &[])));
     assert!((50..=60).contains(&line(60, &[])));
-    // What a shell exported before its window was made narrower must not count.
+    // A width that a shell exported before its window was made narrower must not count.
     assert!((50..=60).contains(&line(60, &[("COLUMNS", "200")])));
     assert!((50..=60).contains(&line(200, &[("COLUMNS", "60")])));
 }

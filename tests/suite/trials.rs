@@ -93,7 +93,7 @@ pub(crate) fn apart(mut command: Command, name: &str) -> Command {
     command
 }
 
-/// What came of a run beside its results.
+/// The tally of a run beside its results.
 struct Tally {
     left: AtomicUsize,
     /// The tests that were left out, by the first thing that they lack.

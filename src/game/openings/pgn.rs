@@ -102,7 +102,7 @@ impl Visitor for MainLine {
 
     fn san(&mut self, line: &mut Line, san: SanPlus) -> ControlFlow<Self::Output> {
         if line.moves.len() >= self.most {
-            // They tell of more than is played.
+            // The names tell of more moves than are played.
             line.names = OpeningNames::default();
             return ControlFlow::Break(Ok(finish(line)));
         }

@@ -1,4 +1,4 @@
-//! In which order openings are played.
+//! The order in which openings are played.
 
 /// The order of a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

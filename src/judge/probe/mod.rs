@@ -198,7 +198,7 @@ pub fn gather(
     let facts = main.facts;
     note_shell(&mut shown, plan, bench.shell, facts.started);
 
-    // What cleans up after an engine that has gone only sleeps, so the others may run meanwhile; but
+    // The clean-up after an engine that has gone only sleeps, so the others may run meanwhile; but
     // one that has not gone may compute.
     let (main, rest) = std::thread::scope(|scope| {
         if facts.gone {
@@ -223,7 +223,7 @@ pub fn gather(
     let only_the_clock =
         first_trouble.is_some_and(|ask| matches!(ask.question, Question::Go(_))) && !facts.plays;
     if only_the_clock && shown.go_bare == Some(true) {
-        // The rule asks for one of the two forms of `go`. What came of the other is no failure, and the
+        // The rule asks for one of the two forms of `go`. A fault with the other is no failure, and the
         // start and end of this run were seen again without it.
         if let Some(main) = runs.first_mut() {
             main.purpose = Purpose::Capabilities;
@@ -268,7 +268,7 @@ fn after_main(
             (false, false) => None,
         };
         if form != Some(clock) {
-            // What the clock brought then is told by the main run already, and is no word on positions.
+            // The outcome with the clock is told by the main run already, and says nothing about positions.
             for run in ways.iter_mut().flat_map(|way| &mut way.runs) {
                 if run.purpose == Purpose::Positions {
                     run.purpose = Purpose::Capabilities;
@@ -349,8 +349,8 @@ fn untried_shells(plan: &ProbePlan, used: Shell) -> Vec<Shell> {
         .collect()
 }
 
-/// The start failed: the other shells, and the entry's own name, all at once. Which shell works, and the
-/// runs.
+/// The start failed: tries the other shells, and the entry's own name, all at once. Returns the shell that
+/// works, and the runs.
 fn other_ways(
     bench: &Bench<'_>,
     shown: &mut Capabilities,

@@ -66,8 +66,8 @@ fn judge(evidence: &Evidence, policy: &dyn Allowed) -> Finding {
     finding
 }
 
-/// True if the sandbox refused this start, or would have had to. What the kernel would not run of the
-/// entry's own for want of an execute bit is no accusation; what lies in memory instead of a file is.
+/// True if the sandbox refused this start, or would have had to. A file of the entry's own that the kernel
+/// would not run for want of an execute bit is no accusation; a program in memory instead of a file is one.
 pub(crate) fn is_denied(exec: &Exec) -> bool {
     match (exec.outcome, exec.class) {
         (ExecOutcome::Denied, ProgramClass::Entry) => exec.by.is_some(),

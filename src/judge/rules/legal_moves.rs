@@ -102,7 +102,7 @@ fn judge(evidence: &Evidence) -> Finding {
     if slow { finding.with(LEFT_OUT, all - places) } else { finding }
 }
 
-/// Whether some positions were left out because the engine takes long over each.
+/// True if some positions were left out because the engine takes long over each.
 fn left_out(evidence: &Evidence) -> bool {
     let mut runs = evidence.of(Purpose::Positions);
     runs.any(|run| run.asks.iter().map(|ask| ask.took).sum::<Duration>() > SLOW)

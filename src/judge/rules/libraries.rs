@@ -1,5 +1,5 @@
-//! Rule 7.6: only allowed libraries. What the executable names, what was opened or refused while it
-//! started, and what its interpreter said it did not find.
+//! Rule 7.6: only allowed libraries: those that the executable names, those that were opened or refused while
+//! it started, and those that its interpreter said it did not find.
 
 use super::{CausedByLoad, JudgedRule, Needed};
 use crate::judge::support::allowed::{Allowed, LibraryWord};
@@ -39,7 +39,7 @@ fn judge(evidence: &Evidence, needed: &[String], policy: &dyn Allowed) -> Findin
     for run in &evidence.runs {
         let before = wanted.len();
         for open in run.opens.iter().filter(|open| paths::is_library(&open.path)) {
-            // What serves a compiler or an interpreter serves them, not a program of the entry's own.
+            // A library that serves a compiler or an interpreter serves no program of the entry's own.
             let serves_host =
                 !is_native_product(run, open) && policy.belongs_to_commands(&open.path);
             let refused = refused_by(&open.path).filter(|_| !serves_host);

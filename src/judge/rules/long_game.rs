@@ -1,5 +1,5 @@
-//! Rule 7.9 at length: a game as long as the longest of the real events still gets a legal answer on one line. What fails
-//! only beyond is advice.
+//! Rule 7.9 at length: a game as long as the longest of the real events still gets a legal answer on one line. A
+//! failure only beyond that is advice.
 
 use super::{CausedByLoad, JudgedRule, Needed};
 use crate::judge::support::{excuse, one_answer, runs, wording};

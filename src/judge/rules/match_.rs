@@ -1,5 +1,5 @@
-//! Rules 2.1 and 6.2: an illegal move, a crash and silence lose games. What single positions did not show, a
-//! few fast games may: memory of the moves before, the hundredth search of a process, the second game.
+//! Rules 2.1 and 6.2: an illegal move, a crash and silence lose games. A few fast games may show faults that
+//! single positions did not: memory of the moves before, the hundredth search of a process, the second game.
 //!
 //! To lose on time is a loss and no reason to reject (rule 1.2): games go on after a fallen flag, and late
 //! moves are told. Only silence long beyond the clock is a fault, and only of an engine that is not slow.
@@ -76,7 +76,7 @@ fn fault<'a>(played: &Played, game: &'a PlayedGame) -> Option<&'a GameFault> {
     let GameEnd::Fault(fault) = &game.end else {
         return None;
     };
-    // What does not happen on the event's clocks loses no game there.
+    // A fault that does not happen on the event's clocks loses no game there.
     if held(game) {
         return None;
     }
@@ -86,7 +86,7 @@ fn fault<'a>(played: &Played, game: &'a PlayedGame) -> Option<&'a GameFault> {
     }
 }
 
-/// Whether its fault did not come again on the event's clocks.
+/// True if its fault did not come again on the event's clocks.
 fn held(game: &PlayedGame) -> bool {
     game.again.as_ref().is_some_and(|again| again.held.is_some())
 }

@@ -178,7 +178,7 @@ fn longest(run: &Run) -> Vec<(usize, Option<Duration>)> {
         .filter(|(_, exec)| exec.outcome == ExecOutcome::Ran && exec.at <= end)
         .map(|(index, exec)| (index, exec.lasted))
         .collect();
-    // What still ran at the end (the engine itself, a waiting `sleep`) comes last: it cost no start.
+    // A program that still ran at the end (the engine itself, a waiting `sleep`) comes last: it cost no start.
     ran.sort_by_key(|(index, lasted)| (lasted.is_none(), std::cmp::Reverse(*lasted), *index));
     ran
 }

@@ -55,7 +55,7 @@ fn judge(evidence: &Evidence) -> Finding {
 /// No `uciok`: the engine's fault if it ran on or talked; one that ended in silence never was an engine.
 fn unanswered(evidence: &Evidence, run: &Run) -> Finding {
     let only_at_end = run.asks.iter().any(|ask| ask.answer == Answer::OnlyAtEnd);
-    // What came out when the input was closed is no sign that it spoke before.
+    // Output that came only when the input was closed is no sign that it spoke before.
     let said = said(run).filter(|_| !only_at_end);
     let ended = run.launch_failure.is_some() || runs::how_it_ended(run).is_some();
     let asked = run.asks.iter().position(|ask| ask.question == Question::Uci);

@@ -354,7 +354,7 @@ mod tests {
         host.lowered_limits.push("open files 8 in place of 4096".into());
         let excuse = broken_by_layer(&run, &host).unwrap();
         assert!(excuse.why.ends_with("open files 8 in place of 4096"), "{}", excuse.why);
-        // Who comes up all the same is accepted.
+        // An entry that starts all the same is accepted.
         let pass = excused(Finding::pass(RuleId::Startup, ""), Some(excuse));
         assert_eq!(pass.status, Status::Pass);
     }

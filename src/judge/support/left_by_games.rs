@@ -24,7 +24,7 @@ pub(crate) fn judge(findings: &mut [Finding], evidence: &Evidence) {
             }
             _ => continue,
         };
-        // What is broken already, and what the organisers waived, stays so.
+        // A rule that is broken already, or that the organisers waived, stays so.
         if what.is_empty()
             || finding.status == Status::Fail
             || finding.evidence.contains_key("waived")

@@ -10,7 +10,7 @@ const MODULES: [&str; 6] =
 const LOOKED_FOR_BY_PYTHON: [&str; 4] =
     ["sitecustomize", "usercustomize", "apport_python_hook", "_distutils_hack"];
 
-/// The name of the system's program that a path leads to. What can be read can be copied and run.
+/// The name of the system's program that a path leads to. A program that can be read can be copied and run.
 pub(crate) fn program_of(path: &str) -> Option<&str> {
     let (folder, name) = path.rsplit_once('/')?;
     let is_bin = ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"]

@@ -37,7 +37,7 @@ pub(crate) fn engine(evidence: &Evidence) -> Option<&Run> {
     measured(evidence).filter(|run| is_up(run))
 }
 
-/// The runs that count for the entry: those that ask no more than the rules demand. What happens in the
+/// The runs that count for the entry: those that ask no more than the rules demand. Faults in the
 /// others (bare `go`, FEN, a kill in the middle, a path with a blank …) can only add advice.
 pub(crate) fn gate_runs(evidence: &Evidence) -> impl Iterator<Item = &Run> {
     let measured = measured(evidence);
@@ -94,8 +94,8 @@ pub(crate) fn is_rule_form(go: &GoQuestion) -> bool {
     words.first() == Some(&"go") && keys == ["wtime", "btime", "winc", "binc"] && words.len() == 9
 }
 
-/// The first question of the run that was not answered at all (an illegal move is an answer). What comes
-/// after it is its consequence and is held against nobody.
+/// The first question of the run that was not answered at all (an illegal move is an answer). Faults
+/// after it are its consequence and are held against nobody.
 pub(crate) fn first_trouble(run: &Run) -> Option<usize> {
     run.asks
         .iter()

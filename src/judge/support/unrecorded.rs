@@ -21,7 +21,7 @@ fn rules(record: Record) -> &'static [RuleId] {
     }
 }
 
-/// Opens every finding that rests on a part of the record for which there was no room. What breaks a rule stays so.
+/// Opens every finding that rests on a part of the record for which there was no room. A broken rule stays broken.
 pub(crate) fn open(findings: &mut [Finding], evidence: &Evidence) {
     let of_runs = evidence.runs.iter().flat_map(|run| &run.refusals);
     let of_games = match &evidence.games {
@@ -38,7 +38,7 @@ pub(crate) fn open(findings: &mut [Finding], evidence: &Evidence) {
     }
     for record in records {
         for finding in findings.iter_mut().filter(|f| rules(record).contains(&f.rule)) {
-            // What the organisers waived stays waived.
+            // A finding that the organisers waived stays waived.
             let is_open_to_doubt = !matches!(finding.status, Status::Fail | Status::Undecided)
                 && !finding.evidence.contains_key("waived");
             if is_open_to_doubt {

@@ -1,8 +1,8 @@
-//! What an engine showed that it understands beyond rule 7.9.
+//! The capabilities that an engine showed beyond rule 7.9.
 
 use serde::{Deserialize, Serialize};
 
-/// What the engine showed that it understands beyond rule 7.9. None: not tried, or no answer to trust.
+/// The capabilities that the engine showed beyond rule 7.9. None: not tried, or no answer to trust.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Capabilities {
     /// `go wtime A btime B winc C binc D`.

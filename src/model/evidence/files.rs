@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::text::millis;
 use crate::model::units::Bytes;
 
-/// What a program wanted of a file.
+/// The access to a file that a program wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileAccess {
@@ -42,7 +42,7 @@ pub struct LeftFile {
     pub path: String,
     /// Its size.
     pub size: Bytes,
-    /// What it is: `file`, `directory`, `symlink`, `fifo`, `socket`, `shared memory`.
+    /// Its kind: `file`, `directory`, `symlink`, `fifo`, `socket`, `shared memory`.
     pub kind: String,
     /// The allow-list name of the program that made it, where that was seen.
     pub made_by: Option<String>,

@@ -39,15 +39,15 @@ pub struct Played {
     pub took: Duration,
     /// How many were wanted.
     pub wanted: usize,
-    /// Those that began.
+    /// The games that began.
     pub games: Vec<PlayedGame>,
     /// Whatever each process of the entry left when it was asked to quit after its last game.
     pub left: Vec<Left>,
-    /// Games on a smaller clock before these, which broke off by what does not happen on the event's.
+    /// Games on a smaller clock before these, which broke off by a fault that does not happen on the event's clock.
     pub disproved: Vec<PlayedGame>,
 }
 
-/// What a process that played has left behind.
+/// The leftovers of a process that played.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Left {
     /// Files of its own.

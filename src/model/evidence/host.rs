@@ -23,7 +23,7 @@ pub struct HostFacts {
     pub memory_limit: Option<Bytes>,
     /// How the kernel answers to more than it has (`vm.overcommit_memory`).
     pub overcommit: Overcommit,
-    /// What was enforced, layer by layer.
+    /// The layers of the sandbox with their states.
     pub layers: Vec<Layer>,
     /// Limits that are so low here that an entry may fail for it, each in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]

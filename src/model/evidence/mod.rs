@@ -1,4 +1,4 @@
-//! What was seen of an entry: the typed record that every rule judges.
+//! The evidence on an entry: the typed record that every rule judges.
 //!
 //! Probes fill it, rules read it, reports show it. Nothing here decides anything. Times are since the
 //! exec of the entry in the run they belong to, unless said otherwise. Text that came from an entry is
@@ -33,7 +33,7 @@ pub use run::{
 pub struct Evidence {
     /// All runs; the first of purpose [`Purpose::Main`] is the measured one.
     pub runs: Vec<Run>,
-    /// What it understands.
+    /// The capabilities of the engine.
     pub capabilities: Capabilities,
     /// The games it played.
     pub games: Games,

@@ -30,7 +30,7 @@ impl fmt::Display for ExitHow {
     }
 }
 
-/// What a program is to rule 7.5.
+/// The class of a program under rule 7.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramClass {
@@ -38,7 +38,7 @@ pub enum ProgramClass {
     Entry,
     /// Named by rule 7.5.
     Listed,
-    /// What a listed command starts by itself (cc1, as, ld …), below that command.
+    /// A program that a listed command starts by itself (cc1, as, ld …), below that command.
     Helper,
     /// Not in rule 7.5, tolerated with a reason in allowlist.toml.
     Tolerated,
@@ -50,7 +50,7 @@ pub enum ProgramClass {
     Refused,
 }
 
-/// What came of an attempt to start a program.
+/// The outcome of an attempt to start a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExecOutcome {
@@ -78,13 +78,13 @@ pub struct Exec {
     pub by: Option<usize>,
     /// The path as the program gave it, escaped.
     pub asked: String,
-    /// What the kernel really ran (`/proc/PID/exe`), escaped; for a script this is the interpreter.
+    /// The file that the kernel really ran (`/proc/PID/exe`), escaped; for a script this is the interpreter.
     pub real: Option<String>,
     /// The arguments, each escaped, at most 16 of them of 200 characters.
     pub argv: Vec<String>,
-    /// What came of it.
+    /// The outcome.
     pub outcome: ExecOutcome,
-    /// What it is to rule 7.5.
+    /// Its class under rule 7.5.
     pub class: ProgramClass,
     /// The name under which the allow-list knows it (`xz` for /usr/bin/xz), or its base name.
     pub name: String,

@@ -8,7 +8,7 @@ use super::programs::ExitHow;
 use crate::model::text::{millis, millis_opt};
 use crate::model::units::{Bytes, Ply};
 
-/// What an engine was asked.
+/// A question to an engine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Question {
@@ -39,12 +39,12 @@ pub struct GoQuestion {
     pub fen: String,
     /// The `go` command.
     pub go: String,
-    /// What the rule's clock had left for the engine; none for forms without a clock.
+    /// The time that the rule's clock had left for the engine; none for forms without a clock.
     #[serde(rename = "left_ms", serialize_with = "millis_opt")]
     pub left: Option<Duration>,
 }
 
-/// What came back.
+/// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
@@ -72,7 +72,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Whether the question was answered as it should be.
+    /// True if the question was answered as it should be.
     #[must_use]
     pub fn is_good(&self) -> bool {
         matches!(self, Answer::Done | Answer::Legal(_))
@@ -82,7 +82,7 @@ impl Answer {
 /// A question, its answer, and the time between.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ask {
-    /// What was asked.
+    /// The question.
     pub question: Question,
     /// When it was sent.
     #[serde(rename = "at_ms", serialize_with = "millis")]
@@ -90,7 +90,7 @@ pub struct Ask {
     /// From the write of the question to the read of the answer (or to giving up).
     #[serde(rename = "took_ms", serialize_with = "millis")]
     pub took: Duration,
-    /// What came.
+    /// The answer.
     pub answer: Answer,
     /// `info` lines seen meanwhile.
     pub infos: u32,

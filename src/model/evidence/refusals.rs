@@ -1,4 +1,4 @@
-//! What the sandbox or the kernel refused, and the signals that followed.
+//! The refusals of the sandbox and of the kernel, and the signals that followed.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::model::units::Bytes;
 pub struct Denial {
     /// Index in the run's list of execs of the program that tried.
     pub by: Option<usize>,
-    /// What it was, for people: `socket(AF_INET, SOCK_STREAM)`, `ptrace`, `mount`.
+    /// The attempt, for people: `socket(AF_INET, SOCK_STREAM)`, `ptrace`, `mount`.
     pub what: String,
     /// How often it was seen.
     pub count: u32,
@@ -24,11 +24,11 @@ pub struct Denial {
 pub struct Refusal {
     /// Index in the run's list of execs of the program that asked.
     pub by: Option<usize>,
-    /// What was asked for.
+    /// The resource.
     pub what: Resource,
 }
 
-/// What can be refused for want of machine.
+/// A resource that a host may have too little of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Resource {

@@ -12,7 +12,7 @@ use crate::model::text::{from_millis_opt, millis, millis_opt};
 use crate::model::transcript::Transcript;
 use crate::model::units::{Bytes, Ply};
 
-/// Why a fresh process was started.
+/// The reason for the start of a fresh process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
@@ -55,8 +55,8 @@ pub const LEAST_LEFT: Duration = Duration::from_secs(3);
 pub const LONG_GAME: Ply = Ply(340);
 
 impl Purpose {
-    /// Whether no more is asked than the rules demand, so that what goes wrong can reject the entry; all else can only
-    /// add advice.
+    /// True if no more is asked than the rules demand, so that a fault can reject the entry; all else can only add
+    /// advice.
     #[must_use]
     pub fn can_reject(self) -> bool {
         match self {
@@ -125,7 +125,7 @@ pub struct Ending {
     pub emptied_after: Option<Duration>,
 }
 
-/// What ended a run.
+/// The cause of a run's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndHow {
@@ -141,7 +141,7 @@ pub enum EndHow {
     NotStarted,
 }
 
-/// Why an entry could not even be started.
+/// The reason that an entry could not even be started.
 #[derive(Clone, Debug, Serialize)]
 pub struct LaunchFailure {
     /// The errno of exec.
@@ -153,9 +153,9 @@ pub struct LaunchFailure {
 /// One fresh process of the entry from start to end.
 #[derive(Clone, Debug, Serialize)]
 pub struct Run {
-    /// Why it was started.
+    /// The reason for the start.
     pub purpose: Purpose,
-    /// Which shell read it.
+    /// The shell that read it.
     pub shell: Shell,
     /// Set where exec itself failed.
     pub launch_failure: Option<LaunchFailure>,
@@ -203,7 +203,7 @@ pub struct Run {
     /// On a faster host it might have gone otherwise: a limit ran out while something of it wanted a processor or a
     /// disk, or it ended before its first `readyok`.
     pub strained: bool,
-    /// What was seen of an opening book.
+    /// The signs of an opening book.
     pub book: BookSeen,
     /// Both directions with times.
     #[serde(skip)]
@@ -235,7 +235,7 @@ impl IdleSeen {
     }
 }
 
-/// What an engine said of a book of its own.
+/// The lines in which an engine spoke of a book of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct BookSeen {
     /// A line that speaks of a book while the option (if any) was at its default.

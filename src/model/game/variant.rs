@@ -32,7 +32,7 @@ impl Variant {
         CastlingMode::from_standard(self == Variant::Standard)
     }
 
-    /// Whether an engine needs the option `UCI_Chess960` for it.
+    /// True if an engine needs the option `UCI_Chess960` for it.
     #[must_use]
     pub fn is_chess960(self) -> bool {
         self.castling().is_chess960()

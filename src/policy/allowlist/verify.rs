@@ -1,5 +1,5 @@
-//! What has to hold in an allow-list beyond its grammar, so that no line means less, or more, than its
-//! author thinks.
+//! The conditions that an allow-list must meet beyond its grammar, so that no line means less, or more, than
+//! its author thinks.
 
 use std::ops::Range;
 

@@ -74,7 +74,7 @@ fn await_streams(talk: RawFd) {
             exit(124);
         }
         let streams = libc::CMSG_DATA(header).cast::<[c_int; 3]>().read_unaligned();
-        // They come in the order of their numbers, so none is overwritten before it is in its place.
+        // The streams come in the order of their numbers, so none is overwritten before it is in its place.
         for (from, to) in streams.into_iter().zip(0..) {
             if libc::dup2(from, to) == -1 {
                 exit(124);
@@ -166,7 +166,7 @@ fn forget_arguments(arguments: &Range<usize>) {
     }
 }
 
-/// What the entry's process is made of.
+/// The parts from which the entry's process is made.
 struct Entry<'a> {
     setup: &'a ChildSetup,
     talk: RawFd,

@@ -92,7 +92,7 @@ pub(in crate::sandbox) fn run_step(step: &Step, ids: Ids) -> Result<(), c_int> {
             Step::Cover { cover, target } => {
                 let (from, to) = (cover.as_ptr(), target.as_ptr());
                 let done = libc::mount(from, to, ptr::null(), libc::MS_BIND, ptr::null());
-                // What another kernel's configuration lacks needs no cover.
+                // A file that this kernel's configuration lacks needs no cover.
                 if done == -1 && errno() != libc::ENOENT {
                     return Err(errno());
                 }

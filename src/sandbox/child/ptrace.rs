@@ -57,7 +57,7 @@ pub(in crate::sandbox) fn set_call_number(pid: i32, mut number: c_int) -> nix::R
     nix::errno::Errno::result(result).map(drop)
 }
 
-/// What waiting gave.
+/// The result of a wait.
 pub(in crate::sandbox) enum Waited {
     /// The number of a child or tracee, and its raw status.
     Event(i32, c_int),

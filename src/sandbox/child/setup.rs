@@ -34,9 +34,9 @@ pub(in crate::sandbox) enum Step {
 /// How the new root is built.
 #[derive(Debug)]
 pub(in crate::sandbox) struct Root {
-    /// What every entry finds.
+    /// The steps that all entries share.
     pub(in crate::sandbox) common: Arc<[Step]>,
-    /// The entry itself.
+    /// The steps that put the entry itself in place.
     pub(in crate::sandbox) staging: Vec<Step>,
 }
 
@@ -54,13 +54,13 @@ pub(in crate::sandbox) struct InnerRule {
     pub(in crate::sandbox) rights: u64,
 }
 
-/// Who the entry is.
+/// The user and group that the entry runs as.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sandbox) struct Ids {
     /// User and group inside; never zero.
     pub(in crate::sandbox) uid: u32,
     pub(in crate::sandbox) gid: u32,
-    /// Whether the child starts with the power to become them (a root supervisor).
+    /// True if the child starts with the power to become them (a root supervisor).
     pub(in crate::sandbox) switch: bool,
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
-/// What a child says on the socket: the kind, then an errno or the number of a step.
+/// A child's message on the socket: the kind, then an errno or the number of a step.
 pub(in crate::sandbox) const HELLO: u8 = b'h';
 /// Pid 1: a descriptor of the new root comes along.
 pub(in crate::sandbox) const ROOT: u8 = b'd';
@@ -13,7 +13,7 @@ pub(in crate::sandbox) const EXEC_FAILED: u8 = b'e';
 pub(in crate::sandbox) const PROBED: u8 = b'p';
 /// Pid 1: every process inside has ended and been reaped.
 pub(in crate::sandbox) const EMPTY: u8 = b'0';
-/// What the supervisor says: the users are mapped; and, with its three streams, that the entry may run.
+/// The supervisor's messages: the users are mapped; and, with its three streams, the entry may run.
 pub(in crate::sandbox) const GO: u8 = b'g';
 pub(in crate::sandbox) const RUN: u8 = b'r';
 
@@ -30,7 +30,7 @@ pub(in crate::sandbox) fn let_run(
     Ok(())
 }
 
-/// What a child said.
+/// A message from a child.
 #[derive(Debug)]
 pub(in crate::sandbox) struct Message {
     pub(in crate::sandbox) kind: u8,
@@ -42,7 +42,7 @@ pub(in crate::sandbox) struct Message {
     pub(in crate::sandbox) root: Option<OwnedFd>,
 }
 
-/// What listening gave.
+/// The result of listening.
 #[derive(Debug)]
 pub(in crate::sandbox) enum Heard {
     Message(Message),

@@ -198,7 +198,7 @@ fn rules(table: &Table, namespaced: bool) -> Vec<Rule> {
         denied(table.ioctl, When::Is(1, FS_IOC32_SETFLAGS)),
         denied(table.ioctl, When::Is(1, FS_IOC_FSSETXATTR)),
         denied(table.prctl, When::Is(0, libc::PR_SET_SECCOMP as u32)),
-        // What hides its memory from the tracer hides what it opens and starts.
+        // A process that hides its memory from the tracer hides the files it opens and the programs it starts.
         denied(table.prctl, When::Pair(0, libc::PR_SET_DUMPABLE as u32, 0)),
     ];
     let not_unix = When::IsNot(0, libc::AF_UNIX as u32);

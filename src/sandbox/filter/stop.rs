@@ -9,7 +9,7 @@ pub(in crate::sandbox) struct Call {
     pub(in crate::sandbox) compat: bool,
 }
 
-/// What a stopped call is; travels in the 16 data bits of SECCOMP_RET_TRACE.
+/// The kind of a stopped call; travels in the 16 data bits of SECCOMP_RET_TRACE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub(in crate::sandbox) enum Stop {

@@ -73,14 +73,14 @@ fn nodes_in(dir: &Path, wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
 /// Nodes without a driver that could be spoken to: they keep nothing and tell nothing.
 const PLAIN: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 
-/// Whether a path that the allow-list opens is a device with a driver behind it, so that ioctl belongs to it.
+/// True if a path that the allow-list opens is a device with a driver behind it, so that ioctl belongs to it.
 #[must_use]
 pub fn is_accelerator(path: &Path) -> bool {
     let plain = PLAIN.iter().any(|name| path == Path::new("/dev").join(name));
     !plain && std::fs::metadata(path).is_ok_and(|file| file.file_type().is_char_device())
 }
 
-/// What drivers read of the devices that are there.
+/// The directories in which drivers read about the devices that are there.
 const SYSFS: [&str; 3] = ["/sys/bus/pci", "/sys/class/drm", "/sys/dev/char"];
 
 /// Opens the devices of these classes to entries, beside those that the allow-list has opened, and says so.

@@ -1,6 +1,6 @@
-//! What outlives a supervisor that is killed without a chance to clean up: a shell in a process group of its
-//! own that waits for the end of a pipe, of which the supervisor alone has the other end, and then removes
-//! one directory.
+//! A cleaner that outlives a supervisor that is killed without a chance to clean up: a shell in a process group
+//! of its own that waits for the end of a pipe, of which the supervisor alone has the other end, and then
+//! removes one directory.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -24,7 +24,7 @@ macro_rules! script {
     };
 }
 
-/// What is guarded.
+/// The kind of directory that is guarded.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sandbox) enum Kind {
     /// A directory with files. `chmod` comes first because an entry may have closed directories to their

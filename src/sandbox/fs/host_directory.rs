@@ -53,7 +53,7 @@ impl HostDirectory {
 impl Drop for HostDirectory {
     fn drop(&mut self) {
         let gone = match self.top.take() {
-            // What cannot be removed by us (a directory without rights) is left to the guardian.
+            // A directory that we cannot remove (it lacks rights) is left to the guardian.
             Some(top) => top.close().is_ok(),
             None => true,
         };

@@ -23,7 +23,7 @@ pub(in crate::sandbox) const LEAST_ABI: i32 = 3;
 /// The newest interface whose rights this program knows.
 const NEWEST: ABI = ABI::V10;
 
-/// What an entry may do with which of the host's files. Paths are real paths (no links).
+/// The host's files that an entry may use, by the kind of use. Paths are real paths (no links).
 #[derive(Clone, Debug, Default)]
 pub struct Grants {
     /// Program files that may be executed (and read).
@@ -73,8 +73,8 @@ fn changed(folder: &Path) -> Option<SystemTime> {
 }
 
 impl Rules {
-    /// Opens what is granted. What does not exist is left out: allow-lists name what some hosts have and
-    /// others lack; and what we may not even look at cannot be granted either.
+    /// Opens the granted paths. A path that does not exist is left out: allow-lists name files that some hosts
+    /// have and others lack; and a path that we may not even look at cannot be granted either.
     pub(in crate::sandbox) fn open(grants: &Grants) -> Rules {
         let execute = AccessFs::Execute | AccessFs::ReadFile;
         let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate;

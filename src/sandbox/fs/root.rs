@@ -191,7 +191,7 @@ impl Root {
     }
 }
 
-/// Which granted directories lie outside what is bound anyway, and so need a bind of their own.
+/// The granted directories that lie outside those that are bound anyway, and so need a bind of their own.
 pub(in crate::sandbox) fn outside_system(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     let covered = |path: &Path| {
         SYSTEM

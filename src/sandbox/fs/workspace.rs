@@ -35,7 +35,7 @@ pub(in crate::sandbox) fn at(
 #[derive(Debug)]
 pub(in crate::sandbox) struct Dirs {
     pub(in crate::sandbox) top: TempDir,
-    /// What it lies in; goes after it.
+    /// The directory that it lies in; goes after it.
     #[expect(dead_code, reason = "removes the directory when dropped")]
     host_directory: Arc<HostDirectory>,
 }
@@ -121,7 +121,7 @@ pub(in crate::sandbox) const DIRS: [&str; 3] = ["work", "home", "tmp"];
 
 impl Drop for Dirs {
     fn drop(&mut self) {
-        // What cannot be removed even so is left for the operating system's own cleaning of /tmp.
+        // Files that cannot be removed even so are left for the operating system's own cleaning of /tmp.
         let _ = clear(self.top.path());
     }
 }

@@ -20,9 +20,9 @@ use crate::sandbox::fs::root::WORKSPACE;
 /// The mark by which the entry's own files are told from the host's.
 #[derive(Debug)]
 pub(in crate::sandbox) enum OwnPlace {
-    /// They lie on this device, which is the entry's alone.
+    /// The files lie on this device, which is the entry's alone.
     Device(u64),
-    /// They lie below this directory.
+    /// The files lie below this directory.
     Below(PathBuf),
 }
 
@@ -102,7 +102,7 @@ impl EntryFiles {
         Ok(EntryFiles { root: File::open("/")?, own })
     }
 
-    /// Whether a path leads to where the entry's own files are, as far as the path itself tells.
+    /// True if a path leads to where the entry's own files are, as far as the path itself tells.
     pub(in crate::sandbox) fn may_hold(&self, path: &Path) -> bool {
         match &self.own {
             OwnPlace::Device(_) => WORKSPACE.iter().any(|dir| path.starts_with(dir)),
@@ -110,7 +110,7 @@ impl EntryFiles {
         }
     }
 
-    /// Whether a file is the entry's own.
+    /// True if a file is the entry's own.
     pub(in crate::sandbox) fn holds(&self, found: &Found) -> bool {
         match &self.own {
             OwnPlace::Device(device) => found.metadata.dev() == *device,
@@ -118,7 +118,7 @@ impl EntryFiles {
         }
     }
 
-    /// Whether a mapping with this device and path is of a file of the entry's own.
+    /// True if a mapping with this device and path is of a file of the entry's own.
     pub(in crate::sandbox) fn maps_own(&self, device: u64, path: &[u8]) -> bool {
         let in_memory = path.starts_with(b"/memfd:");
         in_memory

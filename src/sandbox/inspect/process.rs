@@ -35,7 +35,7 @@ pub(in crate::sandbox) fn link(id: i32, name: &str) -> std::io::Result<PathBuf> 
     std::fs::read_link(format!("/proc/{id}/{name}"))
 }
 
-/// Whether a process or thread has this number.
+/// True if a process or thread has this number.
 pub(in crate::sandbox) fn exists(id: i32) -> bool {
     std::path::Path::new(&format!("/proc/{id}")).exists()
 }
@@ -45,7 +45,7 @@ pub(in crate::sandbox) fn owner(id: i32) -> Option<u32> {
     std::fs::metadata(format!("/proc/{id}")).ok().map(|metadata| metadata.uid())
 }
 
-/// Whether a thread belongs to a process.
+/// True if a thread belongs to a process.
 pub(in crate::sandbox) fn is_thread_of(process: i32, thread: i32) -> bool {
     std::path::Path::new(&format!("/proc/{process}/task/{thread}")).exists()
 }
@@ -92,7 +92,7 @@ pub(in crate::sandbox) fn processor_time(process: i32) -> Option<Duration> {
     clock_gettime(clock).ok().map(Duration::from)
 }
 
-/// Whether every thread of these processes sleeps, and one of them in a read of descriptor 0 (proc_pid_syscall(5)).
+/// True if every thread of these processes sleeps, and one of them in a read of descriptor 0 (proc_pid_syscall(5)).
 pub(in crate::sandbox) fn wait_for_input(processes: &[i32]) -> bool {
     let all: Vec<i32> = processes.iter().flat_map(|process| threads(*process)).collect();
     let sleeps = |thread: &i32| state(*thread).is_none_or(|state| matches!(state, 'S' | 'Z' | 'X'));

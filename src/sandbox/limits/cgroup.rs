@@ -4,7 +4,7 @@
 //! where a group was delegated to us and nobody else is in it: `systemd-run --user --scope -p Delegate=yes`
 //! makes such a scope. <https://docs.kernel.org/admin-guide/cgroup-v2.html>
 //!
-//! Best effort: an entry is never judged by it. What is there is reported.
+//! Best effort: an entry is never judged by it. The report tells which limits are there.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ impl Groups {
         Ok(Groups { base: own, memory, pids, kill })
     }
 
-    /// What this is worth.
+    /// The layer of these groups, with the limits that they set and those that are missing.
     fn layer(&self) -> Layer {
         let mut has = Vec::new();
         let mut lacks = Vec::new();
@@ -138,13 +138,13 @@ fn own_group(mounts: &str, groups: &str) -> Option<PathBuf> {
     Some(if below.as_os_str().is_empty() { point.to_owned() } else { point.join(below) })
 }
 
-/// Whether `memory.events` tells of a process that was killed.
+/// True if `memory.events` tells of a process that was killed.
 fn killed_for_memory(events: &str) -> bool {
     let count = events.lines().find_map(|line| line.strip_prefix("oom_kill "));
     count.and_then(|count| count.trim().parse::<u64>().ok()).is_some_and(|count| count > 0)
 }
 
-/// Whether we are the only process of a group.
+/// Fails, with the reason, unless we are the only process of a group.
 fn alone_in(group: &Path) -> Result<(), String> {
     let shown = group.display();
     let inside = fs::read_to_string(group.join("cgroup.procs"))
@@ -242,7 +242,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         self.kill();
-        // What cannot be removed now goes with the group above it.
+        // A group that cannot be removed now goes with the group above it.
         remove(&self.path);
     }
 }

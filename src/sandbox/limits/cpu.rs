@@ -1,11 +1,11 @@
 //! Processor time of an entry's processes, as it was at a moment.
 //!
-//! What they have used comes from the clock that the kernel keeps for each process, threads that have ended included; what
-//! processes have used that have ended is added up by the tracer, which sees each end. So nothing is lost between two
-//! moments, however short a process or a thread lives.
+//! The time of processes that live comes from the clock that the kernel keeps for each, threads that have ended
+//! included; the time of processes that have ended is added up by the tracer, which sees each end. So nothing is lost
+//! between two moments, however short a process or a thread lives.
 //!
-//! What a thread waited for a processor is told by the kernel only once it gets one. So its state is kept as well: one that
-//! is starved has used nothing, and does not rest.
+//! The kernel tells how long a thread waited for a processor only once it gets one. So its state is kept as well: one
+//! that is starved has used nothing, and does not rest.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::sandbox::inspect::process;
 /// Threads that are looked at: of thousands that sleep, some tell for all, and a look must not take long.
 const MOST_THREADS: usize = 512;
 
-/// What processes had used when it was looked.
+/// The processor time that processes had used at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuTimes {
     /// On a processor: processes that have ended.
@@ -39,7 +39,7 @@ struct Thread {
 }
 
 impl CpuTimes {
-    /// What processes that have ended have used, and those that live, whose threads are looked at.
+    /// The time of processes that have ended, and of those that live, whose threads are looked at.
     #[must_use]
     pub fn of(ended: Duration, live: Vec<(i32, Duration)>) -> CpuTimes {
         let mut room = MOST_THREADS;
@@ -51,8 +51,8 @@ impl CpuTimes {
         CpuTimes { ended, processes: live.into_iter().map(seen).collect() }
     }
 
-    /// What was used since an earlier look, on a processor or waiting for one: a busy engine is busy on a crowded host,
-    /// too.
+    /// The time since an earlier look that was spent on a processor or waiting for one: a busy engine is busy on a
+    /// crowded host, too.
     #[must_use]
     pub fn since(&self, earlier: &CpuTimes) -> Duration {
         let queued = self.processes.iter().flat_map(|(pid, used)| {
@@ -71,7 +71,7 @@ impl CpuTimes {
         self.computed().saturating_sub(earlier.computed())
     }
 
-    /// Whether any thread ran, or could have, or waited for a disk. One that is stopped rests.
+    /// True if any thread ran, or could have, or waited for a disk. One that is stopped rests.
     #[must_use]
     pub fn any_at_work(&self) -> bool {
         let mut threads = self.processes.values().flat_map(|used| used.threads.values());

@@ -1,10 +1,10 @@
 //! Memory that is really used, where the kernel sets no limit: one thread looks at all trees of processes ten times a second
 //! and ends a tree that uses more than it gets.
 //!
-//! Address space is never limited, because real entries reserve 256 GiB and touch little of it. What counts
-//! is what is resident in all processes of a tree together, pages that several of them share counted once,
-//! and files in memory: those of the tree's own file system, and those that no directory holds (`memfd_create`, memory shared
-//! without a name), and the tables of pages.
+//! Address space is never limited, because real entries reserve 256 GiB and touch little of it. The limit counts
+//! the memory that is resident in all processes of a tree together, pages that several of them share counted once,
+//! and files in memory: those of the tree's own file system, and those that no directory holds (`memfd_create`,
+//! memory shared without a name), and the tables of pages.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError, Weak};
@@ -21,7 +21,7 @@ const FILES_EVERY: u32 = 5;
 
 /// Processes that share a limit.
 pub trait Tree: Send + Sync {
-    /// Whether all of it has ended, and nothing will begin any more.
+    /// True if all of it has ended, and nothing will begin any more.
     fn has_ended(&self) -> bool;
     /// Its processes.
     fn processes(&self) -> Vec<i32>;
@@ -88,12 +88,12 @@ impl Watch {
     }
 }
 
-/// What is resident in these processes, pages that several share counted for each.
+/// The resident memory of these processes, pages that several share counted for each.
 pub(in crate::sandbox) fn resident(pids: &[i32]) -> Bytes {
     Bytes(pids.iter().filter_map(|pid| Some(process::resident_pages(*pid)? * page())).sum())
 }
 
-/// What the processes use together and which of them uses most, where that is more than `most`.
+/// The bytes that the processes use together and the process that uses most, where the sum is more than `most`.
 fn used(pids: &[i32], most: u64, mapped: Mapped, files: u64) -> Option<(u64, i32)> {
     let resident: Vec<(u64, i32)> = pids
         .iter()
@@ -141,9 +141,9 @@ fn share(pid: i32, all: u64) -> Shares {
 
 /// The resident bytes of a process, each page divided by the number of processes that have it.
 struct Shares {
-    /// Those that are no page of a file in memory.
+    /// Bytes of pages that belong to no file in memory.
     own: u64,
-    /// Those of files in memory.
+    /// Bytes of pages of files in memory.
     of_files_in_memory: u64,
 }
 

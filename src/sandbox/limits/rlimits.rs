@@ -55,9 +55,9 @@ pub fn host_memory() -> Bytes {
 struct Limit {
     resource: Resource,
     name: &'static str,
-    /// What the sandbox grants.
+    /// The value that the sandbox grants at most.
     most: u64,
-    /// What no sound entry has needed more of: with less, the host may be why it fails.
+    /// The value that has been enough for every sound entry: with less, the host may be why one fails.
     enough: u64,
 }
 
@@ -85,8 +85,8 @@ fn own(tasks: Option<u32>) -> Vec<Limit> {
     limits
 }
 
-/// What is counted for all processes of a user together: of these, each entry gets a share, so that as many as run at once leave
-/// half to whatever else the user does.
+/// Resources that are counted for all processes of a user together: of these, each entry gets a share, so that as
+/// many as run at once leave half to whatever else the user does.
 const PER_USER: [Resource; 2] = [Resource::RLIMIT_NPROC, Resource::RLIMIT_SIGPENDING];
 /// No share is smaller: few processes less, and no compiler starts.
 const LEAST_SHARE: u64 = 512;
@@ -96,7 +96,7 @@ fn share(of_user: u64, processors: u64) -> u64 {
     (of_user / (2 * processors.max(1))).max(LEAST_SHARE.min(of_user))
 }
 
-/// What an entry may have at most of a resource.
+/// The value of a resource's limit that an entry gets.
 fn granted(limit: &Limit) -> u64 {
     let hard = hard(limit.resource);
     if !PER_USER.contains(&limit.resource) {
@@ -107,8 +107,8 @@ fn granted(limit: &Limit) -> u64 {
     limit.most.min(share(soft.min(hard), processors as u64))
 }
 
-/// What this process may have at most of a resource. Nobody without privileges may ask for more
-/// (setrlimit(2)), and what an administrator has set is not raised where we could.
+/// The hard limit of this process on a resource. Nobody without privileges may ask for more (setrlimit(2)), and
+/// a limit that an administrator has set is not raised where we could.
 fn hard(resource: Resource) -> u64 {
     getrlimit(resource).map_or(RLIM_INFINITY, |(_, hard)| hard)
 }

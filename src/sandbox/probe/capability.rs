@@ -1,4 +1,4 @@
-//! What this host can enforce: found out once, by trying.
+//! The layers that this host can enforce: found out once, by trying.
 
 use std::io;
 
@@ -15,7 +15,7 @@ use crate::sandbox::probe::namespaces;
 pub struct Capability {
     /// Landlock's interface version; zero or less where there is none.
     pub landlock_abi: i32,
-    /// Whether the whole sequence of namespaces and mounts works, or why not.
+    /// Ok if the whole sequence of namespaces and mounts works, else the reason that it does not.
     pub namespaces: Result<(), String>,
     /// Where cgroups can be made, or why none can.
     pub cgroups: Result<Groups, String>,
@@ -32,7 +32,7 @@ impl Capability {
         }
     }
 
-    /// Whether files and programs can be confined at all.
+    /// True if files and programs can be confined at all.
     #[must_use]
     pub fn enforces_files(&self) -> bool {
         self.landlock_abi >= LEAST_ABI
@@ -101,8 +101,8 @@ impl Capability {
     }
 }
 
-/// What the limits are on, and which of them the host has lower: an entry may then fail where it would not on
-/// another host, so it is said.
+/// The resources that the limits are on, and those on which the host is lower: an entry may then fail where it
+/// would not on another host, so it is said.
 fn rlimits(lowered: &[String]) -> String {
     let all = "files, file size, core, processes";
     match lowered {
@@ -131,8 +131,8 @@ fn explain(error: &io::Error) -> String {
     error.to_string()
 }
 
-/// Why no more namespaces may be made, from the limits of each kind. ENOSPC means that some limit is reached
-/// (namespaces(7)), in this user namespace or one above it.
+/// The reason that no more namespaces may be made, from the limits of each kind. ENOSPC means that some limit is
+/// reached (namespaces(7)), in this user namespace or one above it.
 fn no_more(errno: Option<i32>, limits: &[(&str, String)]) -> Option<String> {
     let closed = limits.iter().find(|(_, limit)| limit == "0").map(|(kind, _)| *kind);
     match (closed, errno) {

@@ -1,4 +1,4 @@
-//! Whether the whole sequence of namespaces and mounts works here.
+//! A trial of the whole sequence of namespaces and mounts on this host.
 
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
-//! What of a host makes times differ from run to run: two processors that share a core, clocks that rise and fall, memory that is
-//! swapped out, other work. Nothing here decides over an entry; who runs an event may want to mend it.
+//! Properties of a host that make times differ from run to run: two processors that share a core, clocks that rise
+//! and fall, memory that is swapped out, other work. Nothing here decides over an entry; whoever runs an event may
+//! want to mend it.
 
 use std::path::Path;
 

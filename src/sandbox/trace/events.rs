@@ -164,7 +164,7 @@ impl Tracer<'_> {
     /// Whoever waits for none of its children takes the host's process numbers with them, where no kernel counts.
     fn keeps_number(&mut self, pid: i32, by: Option<usize>) {
         self.ended.push(pid);
-        // They are looked at seldom, so that the end of a process costs no more than one look.
+        // The processes are looked at seldom, so that the end of one costs no more than one look.
         if self.ended.len() > 2 * self.tasks {
             self.ended.retain(|pid| process::state(*pid) == Some('Z'));
             if self.ended.len() > self.tasks {

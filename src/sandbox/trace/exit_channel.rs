@@ -1,4 +1,4 @@
-//! What is said at the end: by the entry's process when its exec failed, by pid 1 when nothing is left inside.
+//! The last messages: by the entry's process when its exec failed, by pid 1 when nothing is left inside.
 //!
 //! Pid 1 says so before it ends. Its own end takes the namespaces down, for which the kernel waits until all processors
 //! have taken notice; nobody else needs to wait for that.
@@ -13,12 +13,12 @@ use crate::sandbox::child;
 /// The socket after the entry was let go.
 pub(in crate::sandbox) struct ExitChannel<'a> {
     talk: &'a OwnedFd,
-    /// Whether there is a pid 1 that will speak.
+    /// True if there is a pid 1 that will speak.
     pid_one: bool,
     exec_failed: Option<i32>,
 }
 
-/// What pid 1 has said.
+/// The last message of pid 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sandbox) enum Word {
     /// Every process inside has ended and been reaped.
@@ -62,7 +62,7 @@ impl<'a> ExitChannel<'a> {
         }
     }
 
-    /// Why the entry's exec failed, if it did.
+    /// The errno of the entry's exec, if it failed.
     pub(in crate::sandbox) fn exec_failed(mut self) -> Option<i32> {
         self.read();
         self.exec_failed

@@ -18,7 +18,7 @@ use crate::sandbox::inspect::files::EntryFiles;
 use crate::sandbox::inspect::process;
 use crate::sandbox::trace::tracee;
 
-/// What comes of the call.
+/// The outcome of the call.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::sandbox) enum Answer {
     /// It ends with this errno, or zero.

@@ -141,7 +141,7 @@ impl Tracer<'_> {
             running.as_ref().is_err_and(|e| e.kind() == std::io::ErrorKind::PermissionDenied);
         let running = running.ok();
         let inode = running.as_ref().map(Found::inode);
-        // The path may lead elsewhere by now. What runs is the kernel's own word; the path is asked for one thing only: the
+        // The path may lead elsewhere by now. The kernel tells what runs; the path is asked for one thing only: the
         // script that an interpreter was started for.
         let script = self.files.find(pid, &asked).filter(|found| {
             inode.is_some_and(|inode| found.inode() != inode)
@@ -257,8 +257,8 @@ impl Tracer<'_> {
         all.into_iter().filter(beside).filter_map(seen).collect()
     }
 
-    /// Whether a program of the host has code of the entry's own in its memory: a library that was preloaded, a plug-in. What
-    /// it starts is then started by the entry.
+    /// True if a program of the host has code of the entry's own in its memory: a library that was preloaded, a
+    /// plug-in. The programs that it starts are then started by the entry.
     pub(in crate::sandbox::trace) fn runs_own_code(&self, pid: i32) -> bool {
         let program = self.tracees.get(&pid).and_then(|tracee| tracee.program);
         let Some(exec) = program.and_then(|index| self.raw.execs.get(index)) else {

@@ -1,4 +1,4 @@
-//! What is written down of one run, and how much of it.
+//! The record of one run, and its bounds.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -9,8 +9,8 @@ use crate::model::evidence::{Crash, Denial, ExecOutcome, ExitHow, FileAccess, Re
 use crate::model::units::Bytes;
 use crate::sandbox::plan::Seen;
 
-/// How much is kept of one run. What an entry repeats only loses detail; room that one kind of event fills
-/// takes none from another, so that nothing can be hidden behind a flood of something else.
+/// Bounds of the record of one run. An entry that repeats itself only loses detail; room that one kind of event
+/// fills takes none from another, so that nothing can be hidden behind a flood of something else.
 ///
 /// From this number of programs on, the same program started again is not written down again.
 pub(in crate::sandbox) const MOST_TOLD_APART: usize = 1_000;
@@ -43,7 +43,7 @@ pub(in crate::sandbox) struct RawExec {
     pub(in crate::sandbox) file: Option<File>,
     /// Device and inode of that file, where it is a product; of files that run several times only the first is held.
     pub(in crate::sandbox) product: Option<(u64, u64)>,
-    /// Whether the program that asked for it had code of the entry's own in its memory.
+    /// True if the program that asked for it had code of the entry's own in its memory.
     pub(in crate::sandbox) own_code: bool,
 }
 
@@ -70,11 +70,11 @@ pub(in crate::sandbox) struct Raw {
     pub(in crate::sandbox) crashes: Vec<(Instant, Crash)>,
     /// Names that are in no directory of PATH, and which program looked for them.
     pub(in crate::sandbox) not_installed: Vec<(String, Option<usize>)>,
-    /// Which program (index of execs) made which path.
+    /// The program (index of execs) that made each path.
     pub(in crate::sandbox) made: HashMap<PathBuf, usize>,
 }
 
-/// What tells one program's start from another's: inode (or path), `argv[0]`, starter's class by its inode,
+/// The marks that tell one program's start from another's: inode (or path), `argv[0]`, starter's class by its inode,
 /// outcome.
 pub(in crate::sandbox) type Told =
     (Option<(u64, u64)>, PathBuf, Option<String>, Option<(u64, u64)>, ExecOutcome);

@@ -1,4 +1,4 @@
-//! What the tracer's thread and the session's thread know together: who lives, who ended, what to do.
+//! State that the tracer's thread and the session's thread share: who lives, who ended, what to do.
 
 use std::collections::BTreeSet;
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,7 +21,7 @@ pub(in crate::sandbox) struct Shared {
     changed: Condvar,
     /// Written when the entry's first process has ended.
     ended: OwnedFd,
-    /// Whether files that are opened are written down at all, and still.
+    /// True if files that are opened are written down at all (`audits`), and still are (`auditing`).
     audits: bool,
     auditing: AtomicBool,
     killing: AtomicBool,
@@ -30,7 +30,7 @@ pub(in crate::sandbox) struct Shared {
     /// Since when the tracer's thread has been busy with one event, in milliseconds since `made`, plus one; zero while it waits.
     busy_since: AtomicU64,
     made: Instant,
-    /// Whether large mappings are made without reserving memory for them.
+    /// True if large mappings are made without reserving memory for them.
     lazy_memory: bool,
 }
 

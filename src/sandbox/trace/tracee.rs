@@ -32,7 +32,8 @@ pub(in crate::sandbox) fn family(pid: i32) -> (i32, i32) {
     (field("Tgid:").unwrap_or(pid), field("PPid:").unwrap_or_default())
 }
 
-/// Whether a stopped process was killed meanwhile: it has no memory any more, and so no program, no root and no directory.
+/// True if a stopped process was killed meanwhile: it has no memory any more, and so no program, no
+/// root and no directory.
 pub(in crate::sandbox) fn is_dying(pid: i32) -> bool {
     match process::link(pid, "exe") {
         Ok(_) => false,
@@ -69,7 +70,7 @@ pub(in crate::sandbox) fn reserve_nothing(pid: i32, call: &Call) -> bool {
     arch::change_map_flags(Pid::from_raw(pid), flags | NO_RESERVE).is_ok()
 }
 
-/// Whether a process that got SIGILL stands at an instruction that this processor refused: any but the one by
+/// True if a process that got SIGILL stands at an instruction that this processor refused: any but the one by
 /// which compilers write a trap.
 pub(in crate::sandbox) fn lacks_instruction(pid: i32) -> bool {
     let mut bytes = [0u8; 4];

@@ -1,4 +1,4 @@
-//! What both sides thought of a game, and how long they thought, ply by ply.
+//! A graph of the scores that both sides gave in a game, and of the time that they took, ply by ply.
 
 use std::fmt::Write;
 use std::time::Duration;

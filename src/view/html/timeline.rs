@@ -89,7 +89,7 @@ pub(super) fn chart(report: &EntryReport) -> String {
 fn end(report: &EntryReport, ran: &[&Exec]) -> Option<Duration> {
     let last = || ran.iter().map(|exec| exec.at + exec.lasted.unwrap_or_default()).max();
     let known = report.startup.readyok.or_else(|| last().max(report.startup.uciok))?;
-    // What starts within it is part of the picture even if the answers came at once.
+    // A program that starts within it is part of the picture even if the answers came at once.
     Some((known + known / 20).max(Duration::from_millis(1)))
 }
 

@@ -106,7 +106,7 @@ pub(super) fn game(site: &Site<'_>, game: &Game) -> String {
     value["moves"] = moves.iter().map(shown).collect();
     value["end"] = json!(game.finished);
     if let Some(end) = value["end"].as_object_mut() {
-        // They stand above.
+        // The moves stand above.
         end.remove("moves");
     }
     value["rulings"] = json!(game.rulings);

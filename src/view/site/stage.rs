@@ -101,7 +101,7 @@ fn begun(site: &Site<'_>, number: usize, stage: &Stage, table: &Table) -> Markup
     }
 }
 
-/// Those whose tie is left to the organisers.
+/// The entrants whose tie is left to the organisers.
 fn tied(stage: &Stage, table: &Table, state: Option<&StageState>) -> Option<Vec<String>> {
     let state = state?;
     if !matches!(stage.next(state.started.seats.len(), state.past()), Next::Over(_)) {

@@ -28,7 +28,7 @@ struct Sheet {
 /// A column's head.
 struct Column {
     title: &'static str,
-    /// What the title stands for, where it is short for something.
+    /// The words that the title stands for, where it is short for something.
     long: &'static str,
     side: Side,
 }
@@ -108,7 +108,7 @@ fn color(color: Color) -> &'static str {
     color.fold_wb("white", "black")
 }
 
-/// What the event is and how far it has come, in a line.
+/// The event's name and how far it has come, in a line.
 fn headline(standings: &Standings) -> String {
     let name = if standings.event.is_empty() { "Standings" } else { &standings.event };
     let mut line = format!("{name}: {}", counted(standings.games, "game"));
@@ -129,7 +129,7 @@ fn headline(standings: &Standings) -> String {
     line
 }
 
-/// What has to be said besides the figures: what broke each tie, what is still tied, what is missing.
+/// The remarks besides the figures: the tie-break that decided each tie, the ties that are left, the missing games.
 fn notes(standings: &Standings) -> Vec<String> {
     let mut notes = Vec::new();
     for rows in standings.rows.windows(2) {

@@ -1,4 +1,4 @@
-//! What an attack is: how it is made, what shows that it works, and what a report must say of it.
+//! The description of an attack: how it is made, the sign that it works, and the report that must follow.
 
 use gate4k::model::evidence::Record;
 use gate4k::model::rule::RuleId;
@@ -15,7 +15,7 @@ pub(crate) enum How {
     Sh(&'static str),
 }
 
-/// What of the outside it is told.
+/// The thing outside that the attack is told of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Param {
     Nothing,
@@ -46,7 +46,7 @@ pub(crate) enum Control {
     IfAble,
 }
 
-/// What the report must name.
+/// A thing that the report must name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Named {
     /// A denial whose text holds this.
@@ -69,12 +69,12 @@ pub(crate) enum Named {
     Unrecorded(Record),
 }
 
-/// What a finding must say.
+/// The words that a finding must have.
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
     pub(crate) rule: RuleId,
     pub(crate) status: Status,
-    /// What stands in its summary or details.
+    /// The text that stands in its summary or details.
     pub(crate) name: String,
 }
 
@@ -106,7 +106,7 @@ pub(crate) struct Attack {
     pub(crate) how: How,
     pub(crate) param: Param,
     pub(crate) control: Control,
-    /// What it does is allowed, or cannot be stopped: then it must be named.
+    /// Its deed is allowed, or cannot be stopped: then it must be named.
     pub(crate) may_work: bool,
     /// A race: now and then it starts the file outside that it is told of, which is refused, and it is rejected for that alone.
     pub(crate) may_be_caught: bool,
@@ -152,13 +152,13 @@ impl Attack {
         self
     }
 
-    /// What is named everywhere.
+    /// Sets the things that are named everywhere.
     pub(crate) fn named(mut self, named: &'static [Named]) -> Attack {
         self.named = [named; 2];
         self
     }
 
-    /// What is named in the host's namespaces.
+    /// Sets the things that are named in the host's namespaces.
     pub(crate) fn bare(mut self, named: &'static [Named]) -> Attack {
         self.named[1] = named;
         self
@@ -203,7 +203,7 @@ impl Attack {
         }
     }
 
-    /// What the findings must say of it, if the engine behind it is sound. `killed`: it was ended by the sandbox;
+    /// The findings that must tell of it, if the engine behind it is sound. `killed`: it was ended by the sandbox;
     /// `left`: something of it still ran at the end.
     pub(crate) fn told(&self, place: Place, param: &str, killed: bool, left: bool) -> Vec<Told> {
         let named = self.must_name(place);
@@ -212,7 +212,7 @@ impl Attack {
             Named::Open(path) => path.starts_with("/usr/bin/"),
             _ => false,
         });
-        // What breaks a rule goes before what is only told.
+        // A finding that breaks a rule goes before one that is only told.
         let open = named.iter().any(|named| {
             matches!(named, Named::Unrecorded(record) if rests_on(*record).contains(&RuleId::Commands))
         });

@@ -79,7 +79,7 @@ enum Shown {
     IfAble,
 }
 
-/// What is told: as many ones as zeros, in no order that noise would have.
+/// The message: as many ones as zeros, in no order that noise would have.
 const BITS: &str = "1011000110100101";
 /// Time for one bit. Outside, more is given until all bits come through.
 const SLOT_MS: u128 = 40;

@@ -89,7 +89,7 @@ fn check(entry: &Path) -> Value {
     document["entries"][0].clone()
 }
 
-/// Whether a text of a finding holds a name.
+/// True if a text of a finding holds a name.
 fn says(value: &Value, name: &str) -> bool {
     match value {
         Value::String(text) => text.contains(name),

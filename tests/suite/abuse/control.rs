@@ -41,7 +41,7 @@ pub(crate) fn show(attack: &Attack, program: &Program) {
     assert!(works || may_lack && refused, "it does not work outside: {out:?}");
 }
 
-/// What it says within some seconds; it is killed then.
+/// The output of an attack, which is killed after a minute.
 fn run(attack: &Attack, entry: &Path, work: &Path, user: Option<u32>) -> String {
     let output = work.parent().unwrap().join("output");
     let file = std::fs::File::create(&output).unwrap();

@@ -121,12 +121,12 @@ pub(crate) fn wait(mut command: Command) -> String {
     text
 }
 
-/// Which attacks a run has.
+/// The attacks that a run has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Part {
-    /// Those that need nothing but a C compiler and Debian's base.
+    /// The attacks that need nothing but a C compiler and Debian's base.
     Base,
-    /// Those of scripts whose interpreters or packers not every host has.
+    /// The attacks of scripts whose interpreters or packers not every host has.
     Scripts,
 }
 

@@ -1,5 +1,5 @@
-//! Group 26: ways not to be seen. What the supervisor reads of an entry changes while it is read, cannot be read, or is too
-//! much to be written down.
+//! Group 26: ways not to be seen. The facts that the supervisor reads of an entry change while they are read, cannot
+//! be read, or are too many to be written down.
 
 use gate4k::model::evidence::Record;
 

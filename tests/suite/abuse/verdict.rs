@@ -1,4 +1,4 @@
-//! What a check says of an attack: the rules judge the evidence of a sound engine whose start was the attack.
+//! The findings of a check on an attack: the rules judge the evidence of a sound engine whose start was the attack.
 //!
 //! The engine's evidence is real (a fixture's, gathered once on this host and in this mode); what the sandbox saw of
 //! the attack is put into its measured run. So each attack is judged by the very code that `check` uses,
@@ -153,7 +153,7 @@ pub(crate) fn wrong(findings: &[Finding], told: &[Told]) -> Vec<String> {
     wrong
 }
 
-/// What these findings make of an entry that is sound otherwise.
+/// The verdict that these findings give an entry that is sound otherwise.
 pub(crate) fn verdict(told: &[Told]) -> Verdict {
     let any = |status| told.iter().any(|told| told.status == status);
     match (any(Status::Fail), any(Status::Undecided)) {

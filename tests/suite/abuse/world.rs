@@ -1,4 +1,4 @@
-//! What lies outside and must not be reached: a secret, a directory of victims, servers, a process.
+//! The things outside that must not be reached: a secret, a directory of victims, servers, a process.
 
 use std::io;
 use std::net::TcpListener;
@@ -85,7 +85,7 @@ impl World {
         }
     }
 
-    /// What has changed, where something has.
+    /// The change that an attack made, where it made one.
     pub(crate) fn harm(&self) -> Option<String> {
         let victim = self.dir.path().join("victim");
         let mut names: Vec<String> = std::fs::read_dir(&victim)

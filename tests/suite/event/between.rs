@@ -1,5 +1,5 @@
-//! What organisers may do while an event goes on, and when it is too late: a game is struck out, an engine is fixed, one
-//! crashes too often.
+//! The organisers' powers while an event goes on, and when it is too late: a game is struck out, an engine is fixed,
+//! one crashes too often.
 
 use std::fs;
 

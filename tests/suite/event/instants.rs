@@ -1,5 +1,5 @@
-//! Events of trusted engines that answer at once. Who is to move from the ply of its name's number on loses by an
-//! illegal move, so that the results are known; no game lasts long enough for rule 6.1 to end it.
+//! Events of trusted engines that answer at once. An engine that is to move from the ply of its name's number on loses
+//! by an illegal move, so that the results are known; no game lasts long enough for rule 6.1 to end it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -87,7 +87,7 @@ fn played(event: &Event) -> BTreeMap<String, [String; 3]> {
         .collect()
 }
 
-/// Who stood where at the end of a stage.
+/// The names in their order at the end of a stage.
 pub(crate) fn order(event: &Event, stage: usize) -> Vec<String> {
     let order = &event.records("stage-finished")[stage]["order"];
     order.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
@@ -143,7 +143,7 @@ pub(crate) fn play_killed(event: &Event, name: &str) -> BTreeMap<String, Value> 
     games
 }
 
-/// Whether all that is made of a journal can be had of a whole one.
+/// Asserts that all that is made of a journal can be had of a whole one.
 fn views(event: &Event, games: &BTreeMap<String, Value>, winner: &str) {
     let winner = winner.trim_end().rsplit(" is over: ").next().unwrap();
     let (code, pgn) = event.ask(&["event", "export", "pgn"]);

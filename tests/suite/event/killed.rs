@@ -87,7 +87,7 @@ fn an_event_is_played_to_its_winner_and_survives_being_killed() {
     let first = games.values().find(|game| game["stage"] == 1 && game["round"] == 1).unwrap();
     assert_eq!(first["black"], order[0]);
 
-    // What follows from the journal.
+    // The views that follow from the journal.
     let (code, status) = event.ask(&["event", "status"]);
     assert!(code == 0 && status.contains("Pool: over, 6 games"), "{status}");
     let (_, pgn) = event.ask(&["event", "export", "pgn"]);

@@ -15,7 +15,7 @@ const NTCEC: usize = 600;
 const DIVISIONS: usize = 1100;
 const MATCH: usize = 200;
 
-/// Whether nobody meets twice in a Swiss of double rounds with so many pairs.
+/// Asserts that nobody meets twice in a Swiss of double rounds with so many pairs.
 fn meetings_differ(games: &std::collections::BTreeMap<String, Value>, pairs: usize) {
     let both = |game: &Value| {
         let mut both = ["white", "black"].map(|side| game[side].as_str().unwrap().to_owned());

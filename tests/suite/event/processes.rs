@@ -1,4 +1,4 @@
-//! What a runner has started, by the kernel's word.
+//! The processes that a runner has started, by the kernel's word.
 
 use std::collections::BTreeMap;
 use std::fs;

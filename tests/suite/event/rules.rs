@@ -1,4 +1,4 @@
-//! What the rules leave to people, and what a runner refuses.
+//! The decisions that the rules leave to people, and the wishes that a runner refuses.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What an event that nobody watches must survive: an engine that hangs, a clock that jumps, a disk that fills.
+//! The troubles that an event must survive unwatched: an engine that hangs, a clock that jumps, a disk that fills.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -199,7 +199,7 @@ fn a_journal_that_cannot_grow_stops_the_event_and_loses_nothing() {
         {
             assert!(text.contains(part), "{part:?} is not in {text}");
         }
-        // What could not be kept is not there, not even in part.
+        // A record that could not be kept is not there, not even in part.
         assert!(fs::read(&journal).unwrap().ends_with(b"\n"));
         room += 60_000;
         assert!(stopped < 100, "{text}");

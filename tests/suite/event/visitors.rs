@@ -27,8 +27,8 @@ fn rest(mut stream: TcpStream) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Those that say nothing, that say it slowly, that never end their question, and that stay after an answer: each is
-/// dropped, and the pages are there meanwhile.
+/// Visitors that say nothing, that say it slowly, that never end their question, and that stay after an answer: each
+/// is dropped, and the pages are there meanwhile.
 fn three_hundred_who_ask_for_nothing_keep_nobody_out_and_are_dropped() {
     let event = league(2);
     event.finish();

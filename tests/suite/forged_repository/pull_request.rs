@@ -22,7 +22,7 @@ pub(crate) struct Repository {
     pub(crate) runner: tempfile::TempDir,
 }
 
-/// What one way of judging brought.
+/// The result of one way of judging.
 #[derive(Debug)]
 pub(crate) struct Told {
     pub(crate) way: &'static str,
@@ -186,7 +186,7 @@ impl Repository {
 }
 
 impl Told {
-    /// Whether `file` is refused by `rule`.
+    /// True if `file` is refused by `rule`.
     pub(crate) fn refuses(&self, rule: &str, file: &str) -> bool {
         self.errors.iter().any(|(by, at)| by == rule && at.ends_with(file))
     }

@@ -1,4 +1,4 @@
-//! What engines may use and call: `--memory`, `--allowlist`, `--strict`.
+//! The limits on engines' memory and commands: `--memory`, `--allowlist`, `--strict`.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What a person sees who watches a match on a terminal, and what a pipe gets.
+//! The screen of a person who watches a match on a terminal, and the output that a pipe gets.
 
 use std::process::{Command, Stdio};
 

@@ -255,7 +255,7 @@ fn a_shard_whose_last_record_is_damaged_plays_it_again() {
     assert_eq!(copy, damaged[last..]);
     let merged = |name: &str| err_of(&merge(&table, &[table.path(name)], &[]).stdout);
     assert_eq!(merged("damaged"), merged("whole"));
-    // What is damaged before its end is left as it is.
+    // A journal that is damaged before its end is left as it is.
     let mut middle = text;
     middle[last - 2] = b'x';
     fs::write(table.path("middle"), &middle).unwrap();

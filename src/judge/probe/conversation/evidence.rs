@@ -89,7 +89,7 @@ pub(super) struct Inner {
     pub(super) left_processes: Vec<LeftProcess>,
     /// True if what was last waited for in vain would not have come sooner on a faster host.
     pub(super) only_waited: bool,
-    /// What it used of memory when the start's limit was over, where it still took more.
+    /// The memory that it used when the start's limit was over, where it still took more.
     pub(super) still_taking: Option<Bytes>,
     pub(super) strained: bool,
 }
@@ -391,7 +391,7 @@ impl Inner {
         let mut ending = self.ending;
         if traces.launch_failure.is_some() {
             ending.how = EndHow::NotStarted;
-            // Whether it can be executed at all is no matter of time.
+            // Time has no part in an exec that failed.
             self.strained = false;
         }
         let tail = self.wire.stderr_tail();

@@ -20,7 +20,7 @@ pub(super) struct StallDetector {
     began: Instant,
     deadline: Instant,
     looks: Vec<(Instant, CpuTimes)>,
-    /// What was resident at the last look.
+    /// The resident memory at the last look.
     resident: Bytes,
 }
 

@@ -19,7 +19,7 @@ const ASLEEP: Duration = Duration::from_secs(3);
 /// then it is waited for its answer so long.
 const AT_END: Duration = Duration::from_secs(1);
 
-/// Why `uciok` did not come.
+/// The reason that `uciok` did not come.
 #[derive(Debug)]
 pub(crate) enum StartSilence {
     /// The conversation has ended, and says why.
@@ -96,7 +96,7 @@ impl Session<Started> {
         }
         let heard = match heard {
             Ok(Some(at)) => Ok(at),
-            // What has begun to talk, or still computes, is waited for as ever.
+            // An engine that has begun to talk, or still computes, is waited for as ever.
             Ok(None) => {
                 let deadline = self.inner.started + limits.startup;
                 let heard = self.inner.hear(deadline, |reply| *reply == Reply::UciOk);

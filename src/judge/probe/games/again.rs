@@ -1,4 +1,4 @@
-//! What went wrong in a game, asked again on clocks that the event can produce.
+//! The question of a game at which something went wrong, asked again on clocks that the event can produce.
 //!
 //! First the position alone, in a fresh process; where it is answered, after all that a process of the entry was asked in the
 //! games before, since memory of these may be the reason.

@@ -35,7 +35,7 @@ pub(in crate::sandbox) fn call(r: &Registers, compat: bool) -> Call {
     Call { number: r.regs[8], args, compat }
 }
 
-/// What a call came to: zero or more, or the negated errno.
+/// The result of a call: zero or more, or the negated errno.
 pub(in crate::sandbox) fn result(registers: &Registers) -> i64 {
     registers.regs[0] as i64
 }
@@ -60,7 +60,7 @@ pub(in crate::sandbox) fn program_counter(registers: &Registers) -> u64 {
     registers.pc
 }
 
-/// Whether an instruction is one by which compilers write a trap (`udf`, `brk`).
+/// True if an instruction is one by which compilers write a trap (`udf`, `brk`).
 pub(in crate::sandbox) fn is_trap(bytes: [u8; 4]) -> bool {
     let word = u32::from_le_bytes(bytes);
     word >> 16 == 0 || word & 0xffe0_001f == 0xd420_0000

@@ -91,7 +91,7 @@ pub(in crate::sandbox) const I386: Table = Table {
     last: LAST,
 };
 
-/// What a call changes of a file, and how it says which.
+/// The property of a file that a call changes, and the way in which it names the file.
 pub(in crate::sandbox) fn change(number: i64) -> Option<(Changes, Means)> {
     use Changes::{Attribute, Mode, Nothing};
     use Means::{At, Descriptor, Link, Path};

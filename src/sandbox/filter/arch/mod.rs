@@ -1,4 +1,4 @@
-//! What differs between processors: the registers of a stopped process and the numbers of system calls.
+//! The differences between processors: the registers of a stopped process and the numbers of system calls.
 
 mod native;
 mod table;
@@ -25,7 +25,7 @@ pub(in crate::sandbox) use table::{
     CACHESTAT, Changes, FCHMODAT2, MEMFD_SECRET, Means, OPEN_TREE_ATTR, Table,
 };
 
-/// What a call changes of a file, and how it says which; both tables.
+/// The property of a file that a call of either table changes, and the way in which it names the file.
 pub(in crate::sandbox) fn change(number: u64, compat: bool) -> Option<(Changes, Means)> {
     let number = i64::try_from(number).ok()?;
     if compat {

@@ -19,7 +19,8 @@ pub(in crate::sandbox) struct Table {
     pub(in crate::sandbox) socketpair: u32,
     pub(in crate::sandbox) always_denied: &'static [&'static [u32]],
     pub(in crate::sandbox) shared_memory: &'static [u32],
-    /// What the host has one of, or so many for each user: one entry could use it up for others, or tell another one something by it.
+    /// Calls on things of which the host has one, or so many for each user: one entry could use them up for others, or
+    /// signal to another entry by them.
     pub(in crate::sandbox) shared_with_host: &'static [&'static [u32]],
     /// `posix_fadvise`, with the place of its advice.
     pub(in crate::sandbox) fadvise: &'static [(u32, u32)],
@@ -46,8 +47,8 @@ macro_rules! numbers {
 }
 pub(in crate::sandbox) use numbers;
 
-/// The newest call that was weighed (`file_setattr`, Linux 6.17). What a later kernel adds nobody has weighed yet:
-/// ENOSYS, as on an older kernel. All tables have the same numbers here.
+/// The newest call that was weighed (`file_setattr`, Linux 6.17). Calls of a later kernel, which nobody has weighed
+/// yet, get ENOSYS, as on an older kernel. All tables have the same numbers here.
 pub(in crate::sandbox) const LAST: u32 = 469;
 /// Linux 6.15, in all tables.
 pub(in crate::sandbox) const OPEN_TREE_ATTR: u32 = 467;

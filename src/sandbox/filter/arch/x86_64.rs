@@ -61,7 +61,7 @@ pub(in crate::sandbox) fn call(r: &Registers, compat: bool) -> Call {
     Call { number: r.orig_rax, args, compat }
 }
 
-/// What a call came to: zero or more, or the negated errno.
+/// The result of a call: zero or more, or the negated errno.
 pub(in crate::sandbox) fn result(registers: &Registers) -> i64 {
     let value = registers.rax as i64;
     // A 32-bit process has its result in the lower half.
@@ -89,7 +89,7 @@ pub(in crate::sandbox) fn program_counter(registers: &Registers) -> u64 {
     registers.rip
 }
 
-/// Whether an instruction is the one by which compilers write a trap (`ud2`).
+/// True if an instruction is the one by which compilers write a trap (`ud2`).
 pub(in crate::sandbox) fn is_trap(bytes: [u8; 4]) -> bool {
     bytes[..2] == [0x0f, 0x0b]
 }
