@@ -71,7 +71,7 @@ impl Progress {
     }
 }
 
-/// Who sits where, from round 1 of the Berger tables; an odd field's seat 0 has the bye then.
+/// Returns the engines by seat, from round 1 of the Berger tables; an odd field's seat 0 has the bye then.
 fn seats(field: &Field, schedule: Schedule) -> Option<Vec<EngineIx>> {
     let mut seats: Vec<Option<EngineIx>> = vec![None; schedule.seats()];
     let round_one = |game: &Game| game.at.filter(|at| at.round == 1);

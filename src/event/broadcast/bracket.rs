@@ -123,7 +123,7 @@ struct Plan<'a> {
 struct Drawn {
     /// Its matches with both sides.
     own: Vec<(u32, [Source; 2])>,
-    /// Those without an opponent.
+    /// The sides that have a bye.
     free: Vec<Source>,
     /// The places of the next level.
     next: Vec<Source>,

@@ -32,13 +32,13 @@ pub(super) struct Bracket<'a> {
     kind: Kind,
     /// The rounds before.
     rounds: usize,
-    /// Those who come down, then the residents, then the next score.
+    /// The moved-down players, then the residents, then the players of the next score.
     members: Vec<usize>,
     down: usize,
     /// How many members are in the bracket itself.
     own: usize,
     weights: Vec<Option<Weight>>,
-    /// Those whose partner is not settled.
+    /// The members whose partner is not settled.
     open: Vec<usize>,
     /// The partner of each member in the matching as it is.
     partner: Vec<Option<usize>>,
@@ -100,7 +100,8 @@ impl<'a> Bracket<'a> {
         i64::from(points)
     }
 
-    /// What a member's score is worth if it leaves the bracket: as if it met one point less than the lowest here (A.8).
+    /// The score difference of a member that leaves the bracket: as if it met one point less than the lowest here
+    /// (A.8).
     fn leaving(&self, at: usize) -> i64 {
         self.points(at) - self.points(self.own - 1) + 2
     }
@@ -233,7 +234,7 @@ impl<'a> Bracket<'a> {
         let meets = |bracket: &Bracket<'_>, one: usize| {
             bracket.partner[one].is_some_and(|other| bracket.is_resident(other))
         };
-        // Who of them is paired: the best, as far as the criteria allow (D.3).
+        // The moved-down players to pair: the best, as far as the criteria allow (D.3).
         let mut upper = Vec::new();
         for one in 0..self.down {
             if !meets(self, one) {
@@ -255,7 +256,7 @@ impl<'a> Bracket<'a> {
         left
     }
 
-    /// Whether a resident is the better one of a pair of residents.
+    /// True if a resident is the better one of a pair of residents.
     fn is_upper(&self, at: usize) -> bool {
         self.partner[at].is_some_and(|other| at < other && self.is_resident(other))
     }
@@ -326,7 +327,7 @@ impl<'a> Bracket<'a> {
 }
 
 /// Criteria packed into a weight, the first one weightiest: each with as many bits as the sum over all pairs can need.
-/// What finds no room any more is left out.
+/// Criteria for which no room is left are dropped.
 struct Sum {
     weight: Weight,
     bits: u32,
