@@ -8,7 +8,7 @@ use super::Shard;
 use crate::event::journal::JournalError;
 use crate::model::text::shown;
 
-/// Why shards cannot be put together.
+/// An error in putting shards together.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     /// A journal that cannot be read.
