@@ -116,7 +116,7 @@ impl Parts {
 /// Reads each journal by `add`; one that is empty is kept for [`Parts::empty`].
 ///
 /// # Errors
-/// What `add` returns, and that none of them has begun.
+/// The errors of `add`, and [`MergeError::Empty`] where no journal has begun.
 pub(super) fn read_all<W>(
     paths: &[PathBuf],
     add: impl Fn(&mut Option<W>, &Path) -> Result<(), MergeError>,
