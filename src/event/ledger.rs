@@ -122,7 +122,7 @@ impl StageState {
         &self.past
     }
 
-    /// The same without those who play no more.
+    /// Returns the same without the engines that play no more.
     #[must_use]
     pub fn past_without(&self, out: &BTreeSet<String>) -> Past {
         Past { out: out.iter().map(|name| self.seat(name)).collect(), ..self.past.clone() }

@@ -1,5 +1,5 @@
-//! A stage of an event as data: who plays in which format, from which openings, who goes on, and what breaks
-//! ties. The pool and the MiniFinal of the 4k event (rules 0.2 to 0.4, 3.2) are two of these.
+//! A stage of an event as data: its engines, format, openings, promotions and tie-breaks. The pool and the MiniFinal of
+//! the 4k event (rules 0.2 to 0.4, 3.2) are two of these.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;

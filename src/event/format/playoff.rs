@@ -1,5 +1,5 @@
-//! The conditional tiebreak of the leagues (section 6 of their rules): double round robins among those who are
-//! tied, until as many are left as there are spots.
+//! The conditional tiebreak of the leagues (section 6 of their rules): double round robins among the tied engines,
+//! until as many are left as there are spots.
 
 use std::num::NonZeroU32;
 

@@ -226,7 +226,7 @@ pub struct GameStarted {
     pub white: String,
     /// The engine with Black.
     pub black: String,
-    /// The how-manieth time it begins or goes on, from 1.
+    /// The number of the attempt at playing it, from 1.
     pub attempt: u32,
     /// In Chess960 the position before them, as FEN.
     #[serde(default, skip_serializing_if = "Option::is_none")]

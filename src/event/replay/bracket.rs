@@ -1,4 +1,4 @@
-//! A knockout against what was played: who goes on, who has White first, how long each match is.
+//! Comparison of a recorded knockout with its format: the bracket, first White and the length of each match.
 
 use std::collections::BTreeMap;
 

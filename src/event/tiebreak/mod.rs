@@ -294,7 +294,7 @@ pub fn break_tie(context: &Context<'_>, tied: &[EngineIx], chain: &Chain) -> Vec
             (*engine, figures.collect())
         })
         .collect();
-    // Where two lists of figures differ first, and which of them is the better there.
+    // The order of two lists by the first figures that differ, and the criterion of these.
     let differ = |a: &[Figure], b: &[Figure]| {
         chain.criteria.iter().zip(a.iter().zip(b)).find_map(|(criterion, (a, b))| {
             let order = match criterion.better() {
@@ -332,7 +332,7 @@ mod tests {
         order_of(&field(games), tied, chain)
     }
 
-    /// `a, b=c (DE)`: who stands where, and by what.
+    /// `a, b=c (DE)`: the order of the engines, and the criteria that made it.
     pub(super) fn order_of(field: &Field, tied: &str, chain: &str) -> String {
         let context = Context::new(field);
         let tied: Vec<EngineIx> = tied.split(' ').map(|name| find(field, name)).collect();

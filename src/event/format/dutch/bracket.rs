@@ -1,5 +1,5 @@
-//! One bracket of FIDE's Dutch system (C.04.3): those who come down from the bracket before, the engines of a score, and
-//! the next score, of which some may be met by those who go down.
+//! One bracket of FIDE's Dutch system (C.04.3): the players moved down from the bracket before, the players of a score,
+//! and the next score, of which the downfloaters may meet some.
 //!
 //! The quality criteria are one weight of each pair, so that the best pairs are a heaviest matching. Where several
 //! matchings are best, the first in the order of transpositions and exchanges (section D) is found choice by choice: each
@@ -80,7 +80,7 @@ impl<'a> Bracket<'a> {
         bracket
     }
 
-    /// The pairs of the bracket by rank, the better one first, and those who leave it.
+    /// Returns the pairs of the bracket by rank, the better one first, and the players that leave it.
     pub(super) fn paired(mut self) -> (Vec<(usize, usize)>, Vec<usize>) {
         let residents = self.pair_down();
         self.pair_residents(&residents);
@@ -228,7 +228,7 @@ impl<'a> Bracket<'a> {
         (self.down..self.own).contains(&at)
     }
 
-    /// Pairs those who come down; gives the residents that are left.
+    /// Pairs the moved-down players; returns the residents that are left.
     fn pair_down(&mut self) -> Vec<usize> {
         let residents: Vec<usize> = (self.down..self.own).collect();
         let meets = |bracket: &Bracket<'_>, one: usize| {

@@ -140,8 +140,8 @@ impl Dutch {
     }
 }
 
-/// The pairs of a round by rank, and who is left over: bracket by bracket from the top. Where those who leave a bracket
-/// could not be paired below, it is paired again, with all that are left as one bracket behind it.
+/// Returns the pairs of a round by rank, and the players left over: bracket by bracket from the top. Where the players
+/// that leave a bracket could not be paired below, it is paired again, with all that are left as one bracket behind it.
 fn paired(players: &[Player], strict: Strict, rounds: usize) -> (Vec<(usize, usize)>, Vec<usize>) {
     let mut scores: VecDeque<Vec<usize>> = (0..players.len())
         .collect::<Vec<_>>()
