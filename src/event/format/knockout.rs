@@ -30,7 +30,7 @@ pub enum Draw {
     EqualDistance,
     /// The first eight of 32 seeds at equal distances, the others by lot.
     PreSeeded {
-        /// The seed of the lot.
+        /// The random seed of the lot.
         shuffle: u64,
     },
 }
