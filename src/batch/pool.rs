@@ -1,9 +1,9 @@
 //! Workers that judge entries beside each other.
 //!
-//! Other programs can make an entry slower, never faster. So a time limit that an entry keeps beside others it also
-//! keeps alone, and the report says that its times are upper bounds. A time limit that it did not keep is nothing to hold
-//! against it: the entry is judged again when nothing else runs, and that counts. Other load on the host is for
-//! `judge::other_work` to see.
+//! Other programs can make an entry slower, never faster. So a time limit that an entry keeps beside others it
+//! also keeps alone, and the report says that its times are upper bounds. A time limit that it did not keep is
+//! nothing to hold against it: the entry is judged again when nothing else runs, and that counts. Other load on
+//! the host is for `judge::other_work` to see.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
