@@ -135,12 +135,12 @@ struct Raw {
     waiver: Vec<RawWaiver>,
 }
 
-/// Whether the directories of entries that a text names must be there.
+/// The demand on the directories of entries that a text names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Folders {
-    /// They must: a name that leads nowhere is a mistake.
+    /// The directories must be there: a name that leads nowhere is a mistake.
     AreThere,
-    /// They were there when the text held; what removes the last entry of one removes it too.
+    /// The directories were there when the text held; a change that removes the last entry of one removes it too.
     MayBeGone,
 }
 

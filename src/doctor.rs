@@ -1,5 +1,5 @@
-//! What this host can enforce and which allowed commands it has: a line each, with the command that mends a
-//! gap. [`host`] and [`tools`] turn what was probed into lines; nothing here decides over an entry.
+//! The sandbox that this host can enforce and the allowed commands that it has: a line each, with the command that
+//! mends a gap. [`host`] and [`tools`] turn what was probed into lines; nothing here decides over an entry.
 
 pub mod host;
 pub mod selftest;
@@ -49,13 +49,13 @@ impl State {
 /// One matter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Line {
-    /// What it is about: `kernel`, `sandbox`, `timing`, `command`, `library`.
+    /// The topic: `kernel`, `sandbox`, `timing`, `command`, `library`.
     pub topic: &'static str,
     /// Its name there.
     pub name: String,
     /// How it stands.
     pub state: State,
-    /// What was found.
+    /// The finding.
     pub what: String,
     /// The command that mends it, or what else to do.
     pub fix: Option<String>,
@@ -73,7 +73,7 @@ impl Line {
     }
 }
 
-/// Whether anything is missing without which nothing can be accepted.
+/// True if nothing is missing without which no entry can be accepted.
 #[must_use]
 pub fn is_fit(lines: &[Line]) -> bool {
     lines.iter().all(|line| line.state != State::Fail)

@@ -1,7 +1,7 @@
 //! Results of entries that have not changed, kept in the user's cache directory.
 //!
-//! Only what is decided is kept: what could not be told once may be told the next time. What is damaged,
-//! or written by another gate4k, is not there.
+//! Only decided results are kept: a result that was undecided once may be decided the next time. A file that is
+//! damaged, or written by another gate4k, counts as missing.
 //!
 //! Only what this user's gate4k wrote is believed: the directory is the user's alone and is reached through no link, each file
 //! in it is regular and the user's own, and carries a sum made with a key that lies beside it.
@@ -46,7 +46,7 @@ struct Folder {
 }
 
 impl Cache {
-    /// That of this user: `gate4k` in `$XDG_CACHE_HOME`, or in `~/.cache`.
+    /// The cache of this user: `gate4k` in `$XDG_CACHE_HOME`, or in `~/.cache`.
     #[must_use]
     pub fn of_user() -> Cache {
         let absolute = |name: &str| {
@@ -94,7 +94,7 @@ impl Cache {
         (report.verdict != Verdict::Undecided).then_some(report)
     }
 
-    /// Keeps a result, if it is one to keep. That it could not be kept is no error.
+    /// Keeps a result, if it is decided. A failure to keep it is no error.
     pub fn put(&self, fingerprint: &str, report: &EntryReport) {
         if report.verdict == Verdict::Undecided || !is_plain(fingerprint) {
             return;
@@ -121,7 +121,7 @@ fn is_of_alone(user: u32, seen: &Metadata) -> bool {
     seen.uid() == user && seen.mode() & 0o077 == 0
 }
 
-/// What is done with a file that is there already.
+/// The treatment of a file that is there already.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Replace {
     /// It goes.
@@ -331,7 +331,7 @@ mod tests {
         assert!(cache.get(PRINT).is_none());
         cache.put(PRINT, &report());
         assert!(cache.get(PRINT).is_some());
-        // What others may write, a second name, a link, a pipe and a directory are none of ours.
+        // A file that others may write, a second name, a link, a pipe and a directory are none of ours.
         let set = |mode| {
             fs::set_permissions(below.join(PRINT), PermissionsExt::from_mode(mode)).unwrap();
         };

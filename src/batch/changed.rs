@@ -1,5 +1,5 @@
-//! What a branch changes: which entries differ from those of the branch that it goes to, and how the settings
-//! that decide on them are there.
+//! The changes of a branch: the entries that differ from those of its target branch, and the settings that decide on
+//! them as the target branch has them.
 //!
 //! All of it is told against the tip of that branch, the revision that is given, and never against where the
 //! two parted. An entry that is the same as at the tip stays what it was by any merge, so that only those that
@@ -29,13 +29,13 @@ pub use super::tree::Astray;
 use super::tree::{Node, Tree, follow};
 use crate::model::text::{hex, shown};
 
-/// Why it cannot be told.
+/// An error in finding the changes of a branch.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangedError {
     /// Git could not.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// What git said of a commit is in no form that is known.
+    /// The listing that git gives of a commit is in no form that is known.
     #[error(
         "--changed-since: the files of {rev:?} are listed in an unknown form; is this git newer?"
     )]
@@ -43,14 +43,14 @@ pub enum ChangedError {
         /// The commit.
         rev: String,
     },
-    /// What is asked about lies elsewhere.
+    /// The path lies outside of the repository.
     #[error(
         "--changed-since: {} is not in the repository {} that gate4k was started in; start it in that one",
         shown(path),
         shown(top)
     )]
     Elsewhere {
-        /// What was asked about.
+        /// The path.
         path: PathBuf,
         /// Where gate4k was started.
         top: PathBuf,
@@ -62,7 +62,7 @@ pub enum ChangedError {
     Astray {
         /// The commit.
         rev: String,
-        /// Why.
+        /// The reason.
         why: Astray,
     },
 }
@@ -121,7 +121,7 @@ impl Changes {
         Ok(Changes { repository, rev: rev.to_owned(), tree })
     }
 
-    /// Whether an entry, or a file, is another than the commit has.
+    /// True if an entry, or a file, differs from the commit's.
     ///
     /// # Errors
     /// When it lies outside of the repository.
@@ -155,8 +155,7 @@ impl Changes {
         (bytes.len() as u64 <= MOST).then(|| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Whether the way to `path` leads over another link than the commit has, so that it is about something
-    /// else now.
+    /// True if the way to `path` leads over another link than the commit has, so that it is about something else now.
     #[must_use]
     pub fn leads_elsewhere(&self, path: &Path) -> bool {
         below(self.repository.top(), path).is_some_and(|place| self.agreed(&place).is_err())
@@ -223,7 +222,7 @@ impl Changes {
         })
     }
 
-    /// Whether anything at a path or below it is another; what links lead to belongs to it.
+    /// True if anything at a path or below it differs; the targets of links belong to it.
     fn differs(&self, place: &Path, seen: &mut HashSet<PathBuf>) -> bool {
         let Ok(place) = self.agreed(place) else { return true };
         if !seen.insert(place.clone()) {
@@ -303,8 +302,8 @@ fn names(folder: &Path) -> io::Result<BTreeSet<OsString>> {
     folder.read_dir()?.map(|item| Ok(item?.file_name())).collect()
 }
 
-/// Whether a file has this sum of git's, by SHA-1 or SHA-256 as its length says. What would share a SHA-1 with
-/// another file cannot be in one repository with it, and git refuses both.
+/// True if a file has this sum of git's, by SHA-1 or SHA-256 as its length says. A file that shares a SHA-1 with
+/// another cannot be in one repository with it, and git refuses both.
 fn has_sum(path: &Path, sum: &str) -> bool {
     let found = match sum.len() {
         40 => blob_sum::<Sha1>(path),
@@ -330,7 +329,7 @@ fn blob_sum<D: Digest>(path: &Path) -> io::Result<String> {
     Ok(hex(digest.finalize()))
 }
 
-/// Whether nothing is at `path`.
+/// True if nothing is at `path`.
 #[must_use]
 pub fn is_missing(path: &Path) -> bool {
     path.symlink_metadata().is_err_and(|error| is_gone(&error))

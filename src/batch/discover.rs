@@ -1,8 +1,8 @@
 //! From the paths of a command line to entries.
 //!
-//! A directory may be one entry (a file and perhaps engines.json) or hold a directory for each of many.
-//! Which of the two it is follows from what lies in it, and where that is open, it is one entry: rule
-//! `single-file` then names what lies beside the engine, and nothing is passed over in silence.
+//! A directory may be one entry (a file and perhaps engines.json) or hold a directory for each of many. Its content
+//! decides between the two, and where that is open, it is one entry: rule `single-file` then names whatever lies beside
+//! the engine, and nothing is passed over in silence.
 
 use std::path::{Path, PathBuf};
 
@@ -11,8 +11,8 @@ const TEXTS: [&str; 6] = ["readme", "license", "licence", "copying", "contributi
 /// And by its ending.
 const ENDINGS: [&str; 3] = [".md", ".txt", ".toml"];
 
-/// The entries behind one path: the path itself, or the directories in it where it is a directory of
-/// entries. What cannot be read is left to the judge, who says why.
+/// The entries behind one path: the path itself, or the directories in it where it is a directory of entries. A path
+/// that cannot be read is left to the judge, who gives the reason.
 #[must_use]
 pub fn entries(path: &Path) -> Vec<PathBuf> {
     let Some(items) = items(path) else { return vec![path.to_owned()] };
@@ -38,7 +38,7 @@ struct Item {
 }
 
 impl Item {
-    /// What a repository keeps about entries, not as one.
+    /// True if it is a file that a repository keeps about entries, and no entry.
     fn is_text(&self) -> bool {
         let name = self.name.to_lowercase();
         let stem = name.split('.').next().unwrap_or_default();
@@ -47,8 +47,8 @@ impl Item {
     }
 }
 
-/// What is not hidden in a directory, in the order of names. A name that is no UTF-8 makes the directory
-/// one that only the judge can read.
+/// Returns the items of a directory that are not hidden, in the order of names. A name that is no UTF-8 makes the
+/// directory one that only the judge can read.
 fn items(folder: &Path) -> Option<Vec<Item>> {
     if !folder.symlink_metadata().ok()?.is_dir() {
         return None;

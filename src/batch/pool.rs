@@ -1,9 +1,9 @@
 //! Workers that judge entries beside each other.
 //!
-//! Others that compute can make an entry slower, never faster. So what an entry reaches in time beside
-//! others it reaches alone, and the report says that its times are upper bounds. What it did not reach in
-//! time is nothing to hold against it: it is judged again when nothing else runs, and that counts. What else
-//! keeps the host busy is `judge::other_work`'s to see.
+//! Other programs can make an entry slower, never faster. So a time limit that an entry keeps beside others it
+//! also keeps alone, and the report says that its times are upper bounds. A time limit that it did not keep is
+//! nothing to hold against it: the entry is judged again when nothing else runs, and that counts. Other load on
+//! the host is for `judge::other_work` to see.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;

@@ -18,7 +18,7 @@ use crate::model::text::{escape, shown};
 /// The longest of the small files in a `.git` directory that are read here.
 const LONGEST: u64 = 1 << 16;
 
-/// Why git could not tell.
+/// An error in asking git.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// It could not be started.
@@ -35,7 +35,7 @@ pub enum GitError {
     NoRepository {
         /// Where.
         folder: PathBuf,
-        /// What is missing.
+        /// The reason.
         why: String,
     },
     /// The folder is in a submodule, which a pull request to the repository around it can add.
@@ -48,7 +48,7 @@ pub enum GitError {
     Submodule {
         /// The submodule.
         top: PathBuf,
-        /// What it is in.
+        /// The repository around it.
         outer: PathBuf,
     },
     /// The revision is not there.
@@ -59,11 +59,11 @@ pub enum GitError {
         shown(top)
     )]
     NoRevision {
-        /// What was asked for.
+        /// The revision that was asked for.
         rev: String,
         /// Where.
         top: PathBuf,
-        /// What git said.
+        /// The message of git.
         said: String,
     },
     /// It failed later.
@@ -71,9 +71,9 @@ pub enum GitError {
         "--changed-since: `git {command}` failed: {said}; where this clone is partial, fetch the commit whole"
     )]
     Failed {
-        /// What was tried.
+        /// The command, without its `git`.
         command: String,
-        /// What git said.
+        /// The message of git.
         said: String,
     },
     /// Our own repository could not be made.
@@ -82,7 +82,7 @@ pub enum GitError {
         shown(&std::env::temp_dir())
     )]
     NoRoom {
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -95,7 +95,7 @@ struct Found {
     own: PathBuf,
     /// The directory of objects and branches.
     common: PathBuf,
-    /// Whether `.git` is a file that only leads to `own`.
+    /// True if `.git` is a file that only leads to `own`.
     led: bool,
 }
 

@@ -11,7 +11,7 @@ use crate::model::text::shown;
 /// As many links as the kernel follows in one path.
 const MOST_LINKS: usize = 40;
 
-/// What a commit has at a path.
+/// The item that a commit has at a path.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Node {
     File {
@@ -26,7 +26,7 @@ pub(super) enum Node {
     Submodule,
 }
 
-/// Why a path leads nowhere.
+/// An error in following the links of a path.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Astray {
     /// To a place that no commit can speak of.
@@ -66,12 +66,12 @@ impl Tree {
         Some(Tree { nodes })
     }
 
-    /// What is at a path, of which no part is a link.
+    /// Returns the item at a path, of which no part is a link.
     pub(super) fn at(&self, path: &Path) -> Option<&Node> {
         if path.as_os_str().is_empty() { Some(&Node::Folder) } else { self.nodes.get(path) }
     }
 
-    /// What a directory holds.
+    /// Returns the names in a directory.
     pub(super) fn names(&self, folder: &Path) -> BTreeSet<OsString> {
         // Paths are in the order of their parts, so that what is below a directory follows it.
         self.nodes

@@ -107,7 +107,7 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
             return Ok(error.exit());
         }
     };
-    // Who asks about one entry wants it to be looked at.
+    // A caller that names one entry wants it to be looked at.
     let cache = if choice.many && choice.config.cache { Cache::of_user() } else { Cache::none() };
     let kept = Kept { judge: &judge, cache, fingerprints: Mutex::default() };
     let assess: Assess<'_> = &|path, jobs, progress| {

@@ -1,4 +1,4 @@
-//! What `gate4k check` is to do: the command line over gate4k.toml over the event's own settings.
+//! The choices for `gate4k check`: the command line over gate4k.toml over the event's own settings.
 
 use std::path::{Path, PathBuf};
 
@@ -16,17 +16,17 @@ use crate::model::entry_report::ConfigFinding;
 use crate::model::text::shown;
 use crate::policy::allowlist::Allowlist;
 
-/// What was chosen.
+/// The choices for one check.
 pub(super) struct Choice {
     /// All of it, as a configuration.
     pub(super) config: Config,
     /// For the judge.
     pub(super) settings: Settings,
-    /// What is judged, in order.
+    /// The entries to judge, in order.
     pub(super) entries: Vec<PathBuf>,
     /// Several were asked for, or a directory of them, even if none or one of them is left.
     pub(super) many: bool,
-    /// What the caller should know.
+    /// Notes for the caller.
     pub(super) notes: Vec<String>,
     /// Findings on the configuration.
     pub(super) config_findings: Vec<ConfigFinding>,
@@ -186,7 +186,7 @@ impl Branch<'_> {
         });
     }
 
-    /// Those of the entries that are there and differ, or whose engines.json does.
+    /// Returns the entries that are there and differ, or whose engines.json does.
     fn touched(
         &self,
         named: Vec<PathBuf>,

@@ -9,8 +9,8 @@ use super::watch::PART;
 use crate::model::text::shown;
 use crate::pack::candidate;
 
-/// Whether an entry may be put at the output's path: never over the source, and over nothing that was written otherwise,
-/// unless that is asked for.
+/// Checks that an entry may be put at the output's path: never over the source, and over nothing that was written
+/// otherwise, unless that is asked for.
 pub(super) fn may_write(output: &Path, source: &Path, force: bool) -> Result<(), String> {
     let there = match fs::symlink_metadata(output) {
         Ok(there) => there,
@@ -43,7 +43,7 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    // What the umask leaves of it.
+    // The umask is taken from these permissions.
     let mut part = tempfile::Builder::new()
         .prefix(PART)
         .permissions(Permissions::from_mode(0o777))

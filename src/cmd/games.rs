@@ -14,7 +14,7 @@ use crate::model::exit::Exit;
 use crate::model::game::listed::{ListedGame, Player};
 use crate::model::text::shown;
 
-/// Which stages of a journal are wanted.
+/// The wanted stages of a journal.
 pub(super) enum Stages {
     /// All: a rating list.
     All,
@@ -24,7 +24,7 @@ pub(super) enum Stages {
     Named(String),
 }
 
-/// What is told of files as they are read: one game at a time, so that no file is ever held whole.
+/// An item of the files as they are read: one game at a time, so that no file is ever held whole.
 pub(super) enum Told<'a> {
     /// A game.
     Game(&'a ListedGame),
@@ -98,7 +98,7 @@ fn journal_told(error: &JournalError) -> Exit {
     Exit::Usage
 }
 
-/// Tells of every game with the number of its file. What cannot be read is told, and ends it all: a table
+/// Hands on every game with the number of its file. A file that cannot be read is reported, and ends it all: a table
 /// that leaves out games is worse than none.
 pub(super) fn each(
     files: &[PathBuf],

@@ -1,4 +1,4 @@
-//! What happens when gate4k itself is broken: a request to report it, and an exit code of its own.
+//! The handling of a panic in gate4k itself: a request to report it, and an exit code of its own.
 
 use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};

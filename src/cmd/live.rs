@@ -36,13 +36,13 @@ impl Live {
         self.to.size().1
     }
 
-    /// Whether anybody sees them.
+    /// True if the lines are shown.
     pub(super) fn is_shown(&self) -> bool {
         self.shown
     }
 
-    /// Draws lines in place of those before. What does not fit the terminal is left out: a line that wraps
-    /// and a line that scrolled away could not be taken back.
+    /// Draws lines in place of those before. Text that does not fit the terminal is left out: a line that wraps and a
+    /// line that scrolled away could not be taken back.
     pub(super) fn draw(&mut self, lines: &[String]) {
         if !self.shown {
             return;

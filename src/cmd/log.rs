@@ -1,4 +1,4 @@
-//! What gate4k does, step by step, on standard error: `-vv`, and `-vvv` for more of it.
+//! The log of gate4k's steps on standard error: `-vv`, and `-vvv` for more of it.
 
 use std::io::IsTerminal;
 
@@ -8,7 +8,7 @@ use tracing_subscriber::fmt;
 /// From the second `-v` on.
 const DEBUG: u8 = 2;
 
-/// Whether so many `-v` ask for steps; then no progress is shown between them.
+/// True if so many `-v` ask for steps; then no progress is shown between them.
 pub(super) fn is_on(verbose: u8) -> bool {
     verbose >= DEBUG
 }
@@ -19,7 +19,7 @@ pub(super) fn start(verbose: u8) {
         return;
     }
     let level = if verbose == DEBUG { LevelFilter::DEBUG } else { LevelFilter::TRACE };
-    // That it is on already is no fault, nor that nobody reads it.
+    // A log that is on already is no fault, nor is one that nobody reads.
     let _ = fmt()
         .with_max_level(level)
         .with_writer(std::io::stderr)

@@ -58,7 +58,7 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
             early.clone_from(why);
         }
         if let Err(error) = sinks.take(event, &game, &stop, out) {
-            // What cannot be kept is not played.
+            // No further game begins after an event that cannot be kept.
             stop.raise(Level::FinishGames);
             failed.get_or_insert(error);
         }
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
     .context("a thread for the games")?;
     let decided = sinks.finish(&game, out)?;
     match (failed, early) {
-        // What the journal holds is whole, and another host, or this one with more room, goes on from there.
+        // The journal is whole, and another host, or this one with more room, goes on from there.
         (Some(error), _) => match error.downcast::<JournalError>() {
             Ok(error) => {
                 tell(&error.to_string());

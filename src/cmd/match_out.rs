@@ -1,4 +1,4 @@
-//! What a match tells and keeps: PGN, events, a line a game, the state of affairs, the table, the test.
+//! The outputs of a match: PGN, events, a line a game, the state of affairs, the table, the test.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -36,7 +36,7 @@ pub(super) struct Sinks {
     quiet: bool,
     event: String,
     site: String,
-    /// Whether pairs of games are what the statistics count.
+    /// True if the statistics count pairs of games.
     paired: bool,
     sprt: Option<Sprt>,
     decided: Option<Decision>,
@@ -253,8 +253,8 @@ impl Sinks {
         Ok(text)
     }
 
-    /// What still waits for games that were broken off, and the table. Tells whether the match ended as it
-    /// was meant to, by its test.
+    /// Writes the games that still wait for games that were broken off, and the table. Returns true if the match's test
+    /// has decided.
     pub(super) fn finish(mut self, game: &Match, out: &mut impl Write) -> anyhow::Result<bool> {
         self.live.clear();
         if let Some((path, live)) = self.games.take()

@@ -131,7 +131,8 @@ fn sum_of(path: &Path) -> Result<String, CheckError> {
     Ok(hex(sum.finalize()))
 }
 
-/// All that decides a match and is not in its plan. What is this host's alone (games at a time, cores) is not among it.
+/// The settings that decide a match and are not in its plan. Settings of this host alone (games at a time, cores) are
+/// not among them.
 fn settings(
     args: &MatchArgs,
     engines: &[Arc<Engine>],
@@ -248,12 +249,12 @@ impl KeptGames {
         Ok(KeptGames { journal, shard, plan: plan.clone(), before, known })
     }
 
-    /// Whether a game is of this shard and was not played before.
+    /// True if a game is of this shard and was not played before.
     pub(super) fn is_due(&self, pairing: &Pairing) -> bool {
         self.shard.has(self.plan.unit(pairing)) && !self.known.contains(&pairing.game)
     }
 
-    /// Whether this is all of the match.
+    /// True if this is all of the match.
     pub(super) fn is_whole(&self) -> bool {
         self.shard == Shard::WHOLE
     }

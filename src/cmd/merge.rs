@@ -8,7 +8,7 @@ use crate::model::exit::Exit;
 use crate::shard;
 use crate::shard::parts::MergeError;
 
-/// By what the journals are of. What another try may mend is [`Exit::Undecided`].
+/// Merges journals of matches or of checks. An error that another try may mend is [`Exit::Undecided`].
 pub(crate) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let merged = if args.journals.iter().any(|path| shard::is_of_check(path)) {
         merge_check::run(args, out)

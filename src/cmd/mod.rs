@@ -82,7 +82,7 @@ pub fn run(cli: Cli) -> Exit {
         out.flush()?;
         Ok(exit)
     });
-    // What comes here is no word on an entry: a disk that is full, an output that was closed.
+    // An error here is no word on an entry: a disk that is full, an output that was closed.
     done.unwrap_or_else(|error| {
         tell(&format!("the result could not be written: {}", with_causes(&error)));
         Exit::Usage
@@ -93,7 +93,7 @@ fn is_for_programs(report: &ReportTo) -> bool {
     report.path == ReportPath::Stdout && report.format != ReportFormat::Human
 }
 
-/// Whether a command writes to standard output for people and nobody else.
+/// True if a command writes to standard output for people and nobody else.
 fn is_for_people(command: &Command) -> bool {
     match command {
         Command::Check(args) => {
@@ -193,7 +193,7 @@ fn note(message: &str) {
     say(&format!("{bold}note:{bold:#} {message}"));
 }
 
-/// What is said where no entry is named.
+/// The message where no entry is named.
 const NO_ENTRY: &str = "no <ENTRY> is named: name a file or a directory";
 
 /// The settings that all commands on entries share.

@@ -12,7 +12,7 @@ pub(crate) struct Output<W> {
     gone: bool,
     /// After so many columns a terminal would break a line in the midst of a word.
     width: Option<usize>,
-    /// What has been written of a line that has not ended.
+    /// The written part of a line that has not ended.
     line: Vec<u8>,
 }
 

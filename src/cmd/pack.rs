@@ -114,7 +114,7 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     for candidate in all.iter().filter(fits).take(TRIALS) {
         let report = prove(&judge, candidate, args)?;
         if report.verdict == Verdict::Accepted {
-            // What lay there may have changed while the candidate was judged.
+            // The file there may have changed while the candidate was judged.
             if let Err(refused) = entry_file::may_write(&args.output, &args.source, args.force) {
                 tell(&refused);
                 return Ok(Exit::Usage);
@@ -142,7 +142,7 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     Ok(failed.verdict.into())
 }
 
-/// Whether the program that builds or reads the source is one of rule 7.5 and installed here.
+/// Checks that the program that builds or reads the source is one of rule 7.5 and installed here.
 fn may_build(program: &str) -> Result<(), String> {
     if program.is_empty() {
         return Ok(());
@@ -163,8 +163,8 @@ fn may_build(program: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether another stub or packer may keep every rule that was not kept. Of an engine that did not start nothing else can
-/// be said.
+/// True if another stub or packer may keep every rule that was not kept. Of an engine that did not start nothing else
+/// can be said.
 fn could_be_the_packing(report: &EntryReport) -> bool {
     let broken = |status| matches!(status, Status::Fail | Status::Undecided);
     let gates = report.findings.iter().filter(|found| found.rule.rule().kind == Kind::Gate);

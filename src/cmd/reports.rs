@@ -214,7 +214,7 @@ impl Reports {
     }
 }
 
-/// What people read below the entries: findings that are of none, and the table of several.
+/// The end of the page for people, below the entries: findings that are of none, and the table of several.
 fn end(told: ReportInput<'_>, rows: &[Row], look: Look, extent: Extent) -> String {
     let mut page = human::config_findings(told.config_findings, look);
     if rows.len() > 1 || extent == Extent::Summary {
@@ -241,7 +241,7 @@ fn part(path: &Path) -> io::Result<NamedTempFile> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    // What the umask leaves of it, as with every file that a program makes.
+    // The umask is taken from these permissions, as with every file that a program makes.
     tempfile::Builder::new()
         .prefix(PART)
         .permissions(Permissions::from_mode(0o666))
@@ -335,7 +335,7 @@ mod tests {
         let both = written(&["--report=github=-", "--report=human=-"], runner).unwrap();
         let (quoted, commands) = both.split_once("\n::k7::\n").unwrap();
         assert!(quoted.starts_with("::stop-commands::k7\n"), "{quoted}");
-        // What is of no entry comes when all are judged, as text, too.
+        // Findings of no entry come when all are judged, as text, too.
         let (config_findings, commands) = commands.split_once("\n::k7::\n").unwrap();
         assert!(
             config_findings.starts_with("::stop-commands::k7\ngate4k.toml:3:9\n"),

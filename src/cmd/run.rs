@@ -73,7 +73,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     let how = confined.wait_first(std::time::Instant::now());
     confined.kill();
     let traces = confined.close();
-    // What it wrote below the temporary directory goes now, not after the last word.
+    // The files that it wrote below the temporary directory are removed now, before the last lines are printed.
     drop(judge);
     for line in refused(&traces) {
         say(&line);

@@ -1,4 +1,4 @@
-//! `gate4k standings`: who stands where, by the games of PGNs and of events' journals.
+//! `gate4k standings`: the standings by the games of PGNs and of events' journals.
 
 use std::io::{self, BufWriter, Write};
 

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use crate::view::place::Places;
 
-/// What the environment says of where reports go.
+/// The settings of reports that come from the environment.
 #[derive(Clone, Debug)]
 pub(super) struct Surroundings {
-    /// What paths are told from.
+    /// The directories that paths are told from.
     pub(super) places: Places,
     /// Where GitHub Actions wants the summary of the step.
     pub(super) summary: Option<PathBuf>,
@@ -29,7 +29,7 @@ impl Default for Surroundings {
 }
 
 impl Surroundings {
-    /// What there is here.
+    /// Reads the environment of this process.
     pub(super) fn here() -> Surroundings {
         let base = env::current_dir().unwrap_or_else(|_| "/".into());
         let workspace = env::var_os("GITHUB_WORKSPACE").map(PathBuf::from);

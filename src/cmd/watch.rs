@@ -18,7 +18,7 @@ const BESIDE: &str = "engines.json";
 /// How the names of our own half-written files begin.
 pub(super) const PART: &str = ".gate4k-";
 
-/// Why nothing can be watched.
+/// An error in watching files.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WatchError {
     /// A path that was named leads nowhere: most likely it is misspelt, and waiting for it would take for ever.
@@ -29,7 +29,7 @@ pub(super) enum WatchError {
     Refused { path: PathBuf, source: notify::Error },
 }
 
-/// What is watched, until this is dropped.
+/// The watched paths, until this is dropped.
 pub(super) struct Watched {
     _watcher: RecommendedWatcher,
     events: Receiver<notify::Result<Event>>,
@@ -100,7 +100,7 @@ impl Watched {
     }
 }
 
-/// What a change is.
+/// The paths whose changes count.
 #[derive(Default)]
 struct Concern {
     /// These files.
@@ -112,7 +112,8 @@ struct Concern {
 }
 
 impl Concern {
-    /// That we read the entry ourselves is no change of it. What could not be told may be one.
+    /// True if an event may be a change. Our own reading of the entry is none; an event that could not be told may be
+    /// one.
     fn is_change(&self, event: &notify::Result<Event>) -> bool {
         match event {
             Ok(event) if event.kind.is_access() => false,

@@ -38,7 +38,7 @@ pub(crate) struct Plain {
     clock: Option<JoinHandle<()>>,
 }
 
-/// What is being done.
+/// The work under way.
 struct Work {
     total: usize,
     done: usize,
@@ -202,7 +202,7 @@ impl Watch for WorkerLines {
                     _ => format!("{}: ", shown(entry)),
                 };
                 if line.is_finished() {
-                    // What load may have caused is judged again when all others are done.
+                    // A result that load may have caused is judged again when all others are done.
                     line.reset();
                     line.enable_steady_tick(TICK);
                 } else if !line.message().starts_with(&before) {

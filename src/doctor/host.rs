@@ -5,7 +5,7 @@ use crate::model::layer_status as status;
 use crate::model::layer_status::{Layer, LayerName};
 use crate::sandbox::timing::TimingFact;
 
-/// What Landlock's interface gained, version by version.
+/// The rights that Landlock's interface gained, version by version.
 const RIGHTS: [(i32, &str); 6] = [
     (1, "files"),
     (2, "links between directories"),
@@ -15,7 +15,7 @@ const RIGHTS: [(i32, &str); 6] = [
     (6, "signals and abstract sockets"),
 ];
 
-/// What the kernel was asked for.
+/// The kernel's release, and its settings that the sandbox depends on.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     /// Its release.
@@ -26,7 +26,7 @@ pub struct Kernel {
     pub ptrace_scope: Option<String>,
     /// `kernel.seccomp.actions_avail`, where it can be read.
     pub seccomp_actions: Option<String>,
-    /// Whether we are root.
+    /// True if this process is root's.
     pub root: bool,
 }
 
@@ -112,8 +112,8 @@ impl Kernel {
     }
 }
 
-/// What times depend on here, a line each. No entry is judged otherwise for it, so each is told with what would make times
-/// steadier, and none makes the host unfit.
+/// Returns a line for each fact that times depend on here. No entry is judged otherwise for it, so each is told with a
+/// way to steadier times, and none makes the host unfit.
 #[must_use]
 pub fn timing(facts: &[TimingFact]) -> Vec<Line> {
     let line = |fact: &TimingFact| {

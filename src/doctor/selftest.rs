@@ -14,21 +14,21 @@ use crate::sandbox::plan::{Audit, Plan, SandboxError, Staging, Streams};
 
 /// Stands between the version and the result.
 const MARK: &str = "--gate4k--";
-/// What a command that does its work brings forth.
+/// The output of a command that does its work.
 const WORKS: &str = "works";
 /// Compilers on a crowded machine take seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// A version that is longer is cut.
 const VERSION: usize = 60;
 
-/// What a command did inside.
+/// The result of trying a command inside the sandbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tried {
     /// The first line of what it says of its version.
     pub version: Option<String>,
-    /// Whether its work was done; none where no work is known for it.
+    /// True if its work was done; none where no work is known for it.
     pub works: Option<bool>,
-    /// What it said instead.
+    /// The last line of its output, where its work was not done.
     pub complaint: String,
 }
 
@@ -90,7 +90,7 @@ fn module(python: &str, module: &str) -> String {
     )
 }
 
-/// What is to be tried.
+/// A command or module to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trial {
     /// A command by its name.
@@ -159,7 +159,7 @@ fn one(sandbox: &Sandbox, script: &str, tests_work: bool) -> Result<Tried, Sandb
     confined.kill();
     drop(confined.close());
     let mut text = Vec::new();
-    // What cannot be read back is as good as nothing said.
+    // Output that cannot be read back is as good as nothing said.
     let _ = out.rewind().and_then(|()| (&mut out).take(1 << 20).read_to_end(&mut text));
     Ok(tried(&String::from_utf8_lossy(&text), tests_work))
 }

@@ -1,4 +1,4 @@
-//! Who sits where in a stage, as it follows from the stages before.
+//! The seating of a stage, as it follows from the stages before.
 
 use super::config::Config;
 use super::format;
@@ -8,9 +8,9 @@ use super::stage::{Draw, Format, Stage};
 /// The engines of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drawn {
-    /// Who plays, by seats. Places that nobody has, after a disqualification, stay empty.
+    /// The engines by seat. Places that no engine has, after a disqualification, stay empty.
     pub seats: Vec<String>,
-    /// Who goes on from it without a game: of a playoff those that were clear of the tie.
+    /// The engines that go on from it without a game: of a playoff the engines that were clear of the tie.
     pub through: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ pub fn drawn(config: &Config, ledger: &Ledger, number: usize) -> Drawn {
     Drawn { seats, through: Vec::new() }
 }
 
-/// Those that are level on points for the last spots of a playoff, and those before them.
+/// Returns the engines that are level on points for the last spots of a playoff, and the engines before them.
 fn tied(config: &Config, ledger: &Ledger, stage: &Stage, before: usize) -> Drawn {
     let mut drawn = Drawn::default();
     let Format::Of(format::Format::Playoff(playoff)) = &stage.format else { return drawn };

@@ -26,7 +26,7 @@ use crate::submission::json::{Json, Node};
 pub struct Entrant {
     /// Its name in the event.
     pub name: String,
-    /// What its files are.
+    /// The sums of its files.
     pub frozen: Frozen,
     path: PathBuf,
     kind: Kind,
@@ -68,7 +68,7 @@ impl Judges {
     }
 }
 
-/// What the gate said of an entry.
+/// The gate's decision on an entry.
 #[derive(Debug)]
 pub enum Admission {
     /// It plays.

@@ -30,9 +30,9 @@ impl EngineIx {
 /// A game, finished or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Game {
-    /// Who had White.
+    /// The engine with White.
     pub white: EngineIx,
-    /// Who had Black.
+    /// The engine with Black.
     pub black: EngineIx,
     /// The result.
     pub result: GameResult,
@@ -170,7 +170,7 @@ impl Field {
             .count() as u32
     }
 
-    /// Whether an engine is disqualified.
+    /// True if an engine is disqualified.
     #[must_use]
     pub fn is_disqualified(&self, engine: EngineIx) -> bool {
         self.disqualified[engine.at()]
@@ -284,7 +284,7 @@ impl FieldBuilder {
         self.games.len()
     }
 
-    /// Whether it has none.
+    /// True if there are no games.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.games.is_empty()

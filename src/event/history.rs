@@ -14,7 +14,7 @@ use crate::judge::file_sha256;
 use crate::model::game::result::GameResult;
 use crate::model::text::shown;
 
-/// Why a history cannot be used.
+/// An error in reading the games before an event.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     /// A file cannot be read.
@@ -25,7 +25,7 @@ pub enum HistoryError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A PGN is wrong.

@@ -1,8 +1,8 @@
-//! What becomes of a game that was interrupted by no fault of an engine (rule 6.1).
+//! The ruling on a game that was interrupted by no fault of an engine (rule 6.1).
 //!
-//! The five cases are asked in order. The first, a web server that crashed, never touches a game here, since
-//! pages only read the journal. What a game had reached by itself comes before all: one that had ended on
-//! the board has ended.
+//! The five cases are asked in order. The first, a web server that crashed, never touches a game here, since pages only
+//! read the journal. The state that a game had reached by itself comes before all: a game that had ended on the board
+//! has ended.
 
 use std::time::Duration;
 
@@ -29,15 +29,15 @@ pub struct Moment {
     pub position: Chess,
     /// Half-moves played, the opening's among them.
     pub plies: usize,
-    /// What each engine thought with its last move, White's view.
+    /// Each engine's evaluation with its last move, White's view.
     pub evals: ByColor<Option<Score>>,
-    /// What the clocks showed.
+    /// The time left on the clocks.
     pub clocks: ByColor<Duration>,
-    /// Whether a move was made since the game began or last went on.
+    /// True if a move was made since the game began or last went on.
     pub moved: bool,
 }
 
-/// What becomes of it.
+/// The ruling on an interrupted game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ruling {
     /// The rule.
@@ -55,9 +55,9 @@ pub enum Verdict {
     Over(Ending),
     /// It goes on with these clocks, in which `compensation` is contained.
     GoesOn {
-        /// What the clocks show.
+        /// The time on the clocks.
         clocks: ByColor<Duration>,
-        /// What was added to both.
+        /// The time added to both.
         compensation: Duration,
     },
 }
@@ -104,7 +104,7 @@ pub fn decide(
             verdict: Verdict::Over(ending),
         };
     }
-    // Who has not used the compensation of the last time still has it.
+    // Compensation that no move has used since the last time is not given again.
     let compensation = if moment.moved { compensation } else { Duration::ZERO };
     let clocks = moment.clocks.map(|left| left + compensation);
     let seconds = |time: Duration| format!("{:.3} s", time.as_secs_f64());

@@ -1,4 +1,4 @@
-//! What a journal's records amount to: the event's state, made by nothing but them.
+//! The event's state, made by nothing but the records of a journal.
 //!
 //! Each record is counted once, when it comes: of a game that has ended only its result and its figures stay,
 //! so that a table after each game costs no look back at the moves of all the others.
@@ -20,7 +20,7 @@ use crate::model::game::result::GameResult;
 /// An event's state.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    /// What the journal is.
+    /// The journal's first record.
     pub header: Option<Header>,
     /// The latest receipt of each entry.
     pub receipts: BTreeMap<String, Receipt>,
@@ -36,9 +36,9 @@ pub struct Ledger {
     pub fixes: Vec<Fix>,
     /// Updates between stages.
     pub updates: Vec<Update>,
-    /// Who won, once it is over.
+    /// The winner, once the event is over.
     pub winner: Option<String>,
-    /// Why it stopped last, if it has not gone on since.
+    /// The reason for the last stop, if it has not gone on since.
     pub paused: Option<String>,
     /// How many interruptions were decided.
     pub interruptions: usize,
@@ -122,7 +122,7 @@ impl StageState {
         &self.past
     }
 
-    /// The same without those who play no more.
+    /// Returns the same without the engines that play no more.
     #[must_use]
     pub fn past_without(&self, out: &BTreeSet<String>) -> Past {
         Past { out: out.iter().map(|name| self.seat(name)).collect(), ..self.past.clone() }

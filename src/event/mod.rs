@@ -1,4 +1,4 @@
-//! The event's pure rooms: what was played, in what order it must be played, who stands where.
+//! Events: the games that were played, the order in which games must be played, and the standings.
 
 pub mod broadcast;
 pub mod conduct;

@@ -23,9 +23,9 @@ pub struct StageOutlook {
     pub rounds: u64,
     /// Its games, those of a tie that is played on left out.
     pub games: u64,
-    /// Whether a tie is played on.
+    /// True if a tie is played on.
     pub is_played_on: bool,
-    /// Whether it is played only if places are tied; its numbers are those of the fewest engines.
+    /// True if it is played only if places are tied; its numbers are those of the fewest engines.
     pub is_conditional: bool,
     /// The openings that its book must hold.
     pub openings: usize,

@@ -137,7 +137,7 @@ impl<R: Read> Read for Lines<R> {
             match self.next() {
                 Ok(Some(byte)) => *place = byte,
                 Ok(None) => return Ok(filled),
-                // What came before an error is handed on first.
+                // Bytes before an error are handed on first.
                 Err(error) if filled == 0 => return Err(error),
                 Err(error) => {
                     self.fault = Some(error);

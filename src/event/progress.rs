@@ -1,4 +1,4 @@
-//! How far an event has come: which schedule its games follow, and which games form pairs.
+//! The progress of an event: the schedule that its games follow, and the games that form pairs.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::num::NonZeroU32;
@@ -11,7 +11,7 @@ use crate::model::game::result::GameResult;
 /// An event that follows the [`Schedule`] of double round robins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// The draw: who sits on which seat.
+    /// The draw: the engines by seat.
     pub seats: Vec<EngineIx>,
     /// Double round robins of which every game is finished, counted from the first.
     pub complete: u32,
@@ -71,7 +71,7 @@ impl Progress {
     }
 }
 
-/// Who sits where, from round 1 of the Berger tables; an odd field's seat 0 has the bye then.
+/// Returns the engines by seat, from round 1 of the Berger tables; an odd field's seat 0 has the bye then.
 fn seats(field: &Field, schedule: Schedule) -> Option<Vec<EngineIx>> {
     let mut seats: Vec<Option<EngineIx>> = vec![None; schedule.seats()];
     let round_one = |game: &Game| game.at.filter(|at| at.round == 1);

@@ -19,12 +19,12 @@ pub struct EventRatings {
     pub history: u64,
     /// The event's own games.
     pub games: u64,
-    /// Whether the list stands on a scale that somebody chose; otherwise its mean is 0, and ratings only tell
+    /// True if the list stands on a scale that somebody chose; otherwise its mean is 0, and ratings only tell
     /// differences.
     pub is_anchored: bool,
 }
 
-/// What is known of an entry's strength.
+/// The rating of an entry, as far as it is known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntryRating {
     /// The entry.
@@ -114,8 +114,8 @@ impl EventRatings {
     }
 }
 
-/// What has to be added to a list of mean 0: the mean that the event asks for, or what leaves the mean of
-/// the entries with a temporary rating where these put it.
+/// Returns the offset for a list of mean 0: the mean that the event asks for, or the offset that leaves the mean of the
+/// entries with a temporary rating where these put it.
 fn anchor(config: &Config, list: &List) -> Option<f64> {
     if config.rating_mean.is_some() {
         return config.rating_mean;

@@ -116,7 +116,7 @@ pub struct Broken {
     pub ending: Option<Ending>,
     /// Its opening.
     pub opening: Opening,
-    /// What engines played.
+    /// The engines' moves.
     pub plies: Vec<PlyRecord>,
 }
 
@@ -207,7 +207,7 @@ impl Broken {
         self.plies.iter().map(PlyRecord::used).sum()
     }
 
-    /// What the game goes on from.
+    /// Returns the opening and the state that the game goes on from.
     #[must_use]
     pub fn resume(self, clocks: ByColor<Duration>) -> (Opening, Resume) {
         (self.opening, Resume { plies: self.plies, clocks })

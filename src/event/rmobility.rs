@@ -19,7 +19,7 @@ use crate::model::game::result::GameResult;
 pub struct Goal(pub u16);
 
 impl Goal {
-    /// What a position is worth to the side that has just moved.
+    /// Returns the goal that a position is worth to the side that has just moved.
     #[must_use]
     pub fn of(position: &Chess) -> Goal {
         // A position has at most 218 legal moves, and a list of them never more than 256.
@@ -35,7 +35,7 @@ impl fmt::Display for Goal {
     }
 }
 
-/// Who holds the goal of a game.
+/// The goal of a game and its holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Held {
     /// The goal.
@@ -106,7 +106,7 @@ impl RMobility {
         let Some(held) = held else {
             return half;
         };
-        // What no chess position reaches is as good as nothing, and stays within the places.
+        // A goal that no chess position reaches is as good as nothing, and stays within the places.
         let edge = RMobility::power(u32::from(held.goal.0).saturating_add(1).min(512));
         if held.holder == side { half + edge } else { half.less(edge) }
     }

@@ -1,4 +1,4 @@
-//! Who plays whom, with which colours, in which order and from which opening.
+//! The schedule of a stage: its pairings, with their colours, order and openings.
 //!
 //! One shape serves both stages of the 4k event: a round robin by FIDE's Berger tables, whose every odd
 //! cycle swaps the colours of the one before and reuses its openings. With two engines that is a match of
@@ -38,7 +38,7 @@ pub struct Schedule {
     book: BookPolicy,
 }
 
-/// Why there is no schedule.
+/// The error for a number of engines that has no schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} engines cannot play each other; a stage needs 2 to 1000")]
 pub struct TooFewOrMany(usize);
@@ -48,12 +48,11 @@ pub struct TooFewOrMany(usize);
 pub struct Pairing {
     /// Its place, as the PGN's Round tag has it.
     pub at: RoundGame,
-    /// Who has White.
+    /// The seat with White.
     pub white: Seat,
-    /// Who has Black.
+    /// The seat with Black.
     pub black: Seat,
-    /// Which double round robin it belongs to, from 0. The other game between the two engines in it is its
-    /// reverse.
+    /// The double round robin that it belongs to, from 0. The other game between the two engines in it is its reverse.
     pub double: u32,
     /// Its opening; none for a bookless game.
     pub opening: Option<OpeningIndex>,

@@ -1,5 +1,5 @@
-//! A stage of an event as data: who plays in which format, from which openings, who goes on, and what breaks
-//! ties. The pool and the MiniFinal of the 4k event (rules 0.2 to 0.4, 3.2) are two of these.
+//! A stage of an event as data: its engines, format, openings, promotions and tie-breaks. The pool and the MiniFinal of
+//! the 4k event (rules 0.2 to 0.4, 3.2) are two of these.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
@@ -18,7 +18,7 @@ use crate::model::game::listed::RoundGame;
 use crate::model::game::points::HalfPoints;
 use crate::model::game::variant::Variant;
 
-/// What is played.
+/// The format of a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Format {
     /// So many double round robins in Berger order.
@@ -41,13 +41,13 @@ impl Format {
         }
     }
 
-    /// Whether two play each other alone.
+    /// True if only two engines play each other.
     #[must_use]
     pub fn is_match(&self) -> bool {
         matches!(self, Format::Pairs(_) | Format::Of(format::Format::Match(_)))
     }
 
-    /// Whether a tie is played on until it is none.
+    /// True if a tie is played on until it is none.
     #[must_use]
     pub fn is_played_on(&self) -> bool {
         match self {
@@ -59,7 +59,7 @@ impl Format {
     }
 }
 
-/// Who sits where.
+/// The rule for the seats of a stage's engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Draw {
@@ -73,12 +73,12 @@ pub enum Draw {
     ReversedRanking,
 }
 
-/// Whether engines may be updated before a stage (rules 4.2 and 4.4).
+/// The rule on updates of engines before a stage (rules 4.2 and 4.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Updates {
-    /// They stay as they were frozen.
+    /// The engines stay as they were frozen.
     Forbidden,
-    /// Those that play in it may be others, which pass the gate again.
+    /// The engines that play in it may be others, which pass the gate again.
     Allowed,
 }
 
@@ -87,7 +87,7 @@ pub enum Updates {
 pub struct Stage {
     /// Its name.
     pub name: String,
-    /// What is played.
+    /// The format.
     pub format: Format,
     /// Its openings.
     pub book: Option<PathBuf>,
@@ -97,7 +97,7 @@ pub struct Stage {
     pub variant: Variant,
     /// In Chess960 without a book: the lot by which start positions are drawn.
     pub start_seed: Option<u64>,
-    /// Who sits where.
+    /// The rule for the seats of its engines.
     pub draw: Draw,
     /// The places of earlier stages, by their numbers, that play in it; nothing where all do who went on from the one
     /// before.
@@ -109,11 +109,11 @@ pub struct Stage {
     pub engines: Vec<String>,
     /// How many play in it.
     pub seats: usize,
-    /// What breaks ties.
+    /// The tie-breaks.
     pub chain: &'static Chain,
     /// How many go on, or win; none where only a playoff takes engines from it.
     pub promote: usize,
-    /// Whether engines may be updated before it.
+    /// The rule on updates of engines before it.
     pub updates: Updates,
     /// Season 17's rule: crashes after which an engine is disqualified and its games are annulled. None where crashes
     /// are losses, as in 4k events (rule 6.2).
@@ -150,7 +150,7 @@ impl Stage {
         index.0.checked_rem(there)
     }
 
-    /// What comes after the past of so many seats. After a tied match of pairs it is the next pair.
+    /// Returns the next step after the past of so many seats. After a tied match of pairs it is the next pair.
     #[must_use]
     pub fn next(&self, seats: usize, past: &Past) -> Next {
         let (doubles, is_match) = match &self.format {
@@ -231,7 +231,7 @@ impl Stage {
         Standings::with(field, self.chain, tie)
     }
 
-    /// Who stands where, after the decisions of the organisers (rule 3.1.7).
+    /// Returns the places of the engines, after the decisions of the organisers (rule 3.1.7).
     #[must_use]
     pub fn ranking(&self, standings: &Standings, state: &StageState) -> Ranking {
         let ranking = self.places(state).unwrap_or_else(|| ranked(standings));
@@ -254,7 +254,7 @@ impl Stage {
             .collect()
     }
 
-    /// Who stands where, as a format tells it that ranks by its matches.
+    /// Returns the places by a format that ranks by its matches; none where it does not, or is not over.
     fn places(&self, state: &StageState) -> Option<Ranking> {
         let Format::Of(format) = &self.format else { return None };
         let seats = &state.started.seats;
@@ -268,7 +268,8 @@ impl Stage {
         }
     }
 
-    /// Who goes on by a ranking without an open tie; never who is disqualified, so there may be too few.
+    /// Returns the engines that go on by a ranking without an open tie; none that is disqualified, so there may be too
+    /// few.
     #[must_use]
     pub fn promoted(&self, standings: &Standings, ranking: &Ranking) -> Vec<String> {
         let is_out = |name: &String| {
@@ -286,7 +287,7 @@ impl Stage {
             if place >= self.promote {
                 return None;
             }
-            // Those who go on from a bracket or a playoff may share a place: a match told that they do.
+            // Engines that go on from a bracket or a playoff may share a place: matches have decided that they go on.
             let all_go_on = matches!(&self.format, Format::Of(format) if format.ranks())
                 && place + group.len() <= self.promote;
             if group.len() > 1 && !all_go_on {
@@ -323,7 +324,7 @@ fn game_of(pairing: Pairing) -> Due {
     Due { at, white, black, pair: PairId(double), opening }
 }
 
-/// Whether the points of a match are level after all games before a double round robin.
+/// True if the points of a match are level after all games before a double round robin.
 fn is_level(past: &Past, schedule: Schedule, doubles: u32) -> bool {
     let mut points = [HalfPoints::ZERO; 2];
     for pairing in (0..doubles).flat_map(|double| schedule.double(double)) {

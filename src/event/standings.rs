@@ -1,4 +1,4 @@
-//! Who stands where: places, points, tie-break figures and every single result.
+//! Standings: places, points, tie-break figures and every single result.
 
 use shakmaty::Color;
 
@@ -23,15 +23,15 @@ pub struct Standings {
     pub games: usize,
     /// Games without a result; they count for nothing.
     pub unfinished: usize,
-    /// Those among them that the organisers annulled, in words.
+    /// The games among them that the organisers annulled, in words.
     pub annulled: Vec<String>,
     /// How far the schedule is played, where the games follow one.
     pub progress: Option<Progress>,
-    /// Whether a tie between its two engines is played on, and no tie-break asked (rule 3.2).
+    /// True if a tie between its two engines is played on, and no tie-break asked (rule 3.2).
     pub is_played_on: bool,
 }
 
-/// What becomes of a tie between two engines that are alone.
+/// The treatment of a tie between two engines that are alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TieOfTwo {
     /// Pairs of games are played until one engine wins one (rule 3.2): a MiniFinal.
@@ -81,9 +81,9 @@ pub enum Place {
     Ranked {
         /// From 1; engines that are tied have the same, and the next rank leaves room for them.
         rank: u32,
-        /// Whether others have it too.
+        /// True if other engines have it too.
         tied: bool,
-        /// What puts it behind the engine before, where both have the same points.
+        /// The criterion that puts it behind the engine before, where both have the same points.
         by: Option<Criterion>,
     },
     /// Crashed too often: no rank, all games annulled.
@@ -204,7 +204,7 @@ impl Standings {
             .filter(|rows| rows.len() > 1)
     }
 
-    /// What becomes of engines that are tied here, in words.
+    /// Returns the treatment of engines that are tied here, in words.
     #[must_use]
     pub fn tie_goes_to(&self) -> &'static str {
         if self.is_played_on {

@@ -21,7 +21,7 @@ use crate::game::end::Referee;
 use crate::model::game::ending::Termination;
 use crate::model::words::counted;
 
-/// What was found.
+/// The result of a verification.
 #[derive(Clone, Debug, Default)]
 pub struct Verified {
     /// Records read.
@@ -30,7 +30,7 @@ pub struct Verified {
     pub games: usize,
     /// Moves of engines.
     pub moves: usize,
-    /// What is wrong, each with its line.
+    /// The faults, each with its line.
     pub wrong: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ pub struct Verified {
 struct Told {
     started: GameStarted,
     plies: Vec<Ply>,
-    /// What the clocks must show before the next move.
+    /// The time that the clocks must show before the next move.
     clocks: [u64; 2],
 }
 
@@ -114,7 +114,7 @@ pub fn verify(config: &Config) -> Result<Verified, JournalError> {
         if let Record::GameFinished(game) = &mut record
             && journal_games::opening(game.start.as_deref(), &game.moves).is_none()
         {
-            // That is told; its result counts all the same, so that the rest can be looked at.
+            // The fault is reported; the result counts all the same, so that the rest can be looked at.
             game.moves.clear();
         }
         ledger.apply(record)
@@ -125,7 +125,7 @@ pub fn verify(config: &Config) -> Result<Verified, JournalError> {
     Ok(found)
 }
 
-/// Whether the entries enter a stage with the ratings that the list gives them, but for rounding.
+/// Checks that the entries enter a stage with the ratings that the list gives them, but for rounding.
 fn check_ratings(
     config: &Config,
     ledger: &Ledger,
@@ -142,7 +142,7 @@ fn check_ratings(
     }
 }
 
-/// Whether a bye is the one that its round has.
+/// Checks that a bye is the one that its round has.
 fn check_bye(config: &Config, ledger: &Ledger, bye: &Bye, wrong: &mut impl FnMut(String)) {
     let Some((stage, state)) = config.stages.get(bye.stage).zip(ledger.stages.get(bye.stage))
     else {
@@ -166,7 +166,7 @@ fn due(config: &Config, ledger: &Ledger, started: &GameStarted) -> Option<Due> {
     stage.at(state.started.seats.len(), state.past(), started.place())
 }
 
-/// Whether a game is the one that the schedule has at its place.
+/// Checks that a game is the one that the schedule has at its place.
 fn check_start(
     config: &Config,
     ledger: &Ledger,
@@ -201,7 +201,7 @@ fn check_start(
 /// The opening of each encounter of a stage, with the first game that had it: stage, double round robin, both engines.
 type Openings = HashMap<(usize, u32, [usize; 2]), (String, String)>;
 
-/// Whether a game has the opening that was drawn for it, and the same as its reverse.
+/// Checks that a game has the opening that was drawn for it, and the same as its reverse.
 fn check_opening(
     ledger: &Ledger,
     started: &GameStarted,
@@ -229,7 +229,7 @@ fn check_opening(
     }
 }
 
-/// Whether the clocks follow from the time that was used.
+/// Checks that the clocks follow from the time that was used.
 fn check_clock(config: &Config, told: &mut Told, ply: &Ply, wrong: &mut impl FnMut(String)) {
     let TimeControl::Clock { increment, .. } = config.control else { return };
     let book = told.started.opening.split_whitespace().count();
@@ -251,7 +251,7 @@ fn check_clock(config: &Config, told: &mut Told, ply: &Ply, wrong: &mut impl FnM
     told.clocks = ply.clocks;
 }
 
-/// Whether a game's moves are legal and its result is what they, or its reason, say.
+/// Checks that a game's moves are legal and its result is what they, or its reason, say.
 fn check_game(config: &Config, told: &Told, game: &GameFinished, wrong: &mut impl FnMut(String)) {
     let id = &game.id;
     let mut due: Vec<&str> = told.started.opening.split_whitespace().collect();
@@ -299,7 +299,7 @@ fn check_game(config: &Config, told: &Told, game: &GameFinished, wrong: &mut imp
             wrong(format!("{id} had not ended on the board, and is recorded as {}", game.details));
         }
         None => {
-            // Who forfeits is who was to move.
+            // The side that forfeits is the side to move.
             let forfeits = matches!(
                 game.reason,
                 Termination::Time { .. }
@@ -321,7 +321,7 @@ fn check_game(config: &Config, told: &Told, game: &GameFinished, wrong: &mut imp
     }
 }
 
-/// Whether a stage's games were all played and its order follows from them.
+/// Checks that a stage's games were all played and its order follows from them.
 fn check_stage(
     config: &Config,
     ledger: &Ledger,

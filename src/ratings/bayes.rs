@@ -4,7 +4,7 @@
 //! P(White wins) = 1/(1+10^((−Δ−advantage+draw)/400)), P(Black wins) = 1/(1+10^((Δ+advantage+draw)/400)), the
 //! rest is draws. Ratings are those of maximum likelihood, by Newton's method on a likelihood that is concave.
 //! As a prior each engine gets draws against its own opponents, in proportion to its games with them, so that
-//! nobody's rating is infinite. What is shown is scaled so that small differences mean what they do in Elo.
+//! nobody's rating is infinite. Shown ratings are scaled so that small differences mean what they do in Elo.
 
 use std::collections::HashMap;
 
@@ -395,7 +395,7 @@ mod tests {
 
     #[test]
     fn a_list_of_bayeselo_itself() {
-        // What BayesElo prints for these games after `mm` and `covariance`, with ten times the model's scale.
+        // The output of BayesElo for these games after `mm` and `covariance`, with ten times the model's scale.
         let list = results(&[
             ("a", "b", WHITE, 3),
             ("b", "a", GameResult::Draw, 1),

@@ -62,7 +62,7 @@ pub struct HostRecord {
     pub memory: Bytes,
     /// The layers of the sandbox there.
     pub layers: Vec<Layer>,
-    /// What times depended on there, by name: swap, shared cores, clocks, other load.
+    /// The facts that times depended on there, by name: swap, shared cores, clocks, other load.
     #[serde(default)]
     pub timing: BTreeMap<String, String>,
 }
@@ -183,7 +183,7 @@ impl HostRecord {
         }
     }
 
-    /// Whether another one is as good as the same; what times depend on is never the same twice.
+    /// True if another host is as good as the same; the facts that times depend on are never the same twice.
     #[must_use]
     pub fn is_like(&self, other: &HostRecord) -> bool {
         self.kernel == other.kernel
@@ -194,7 +194,7 @@ impl HostRecord {
 }
 
 impl SettingsRecord {
-    /// Those of a judge.
+    /// The settings of a judge.
     #[must_use]
     pub fn of(judge: &Judge) -> SettingsRecord {
         let settings = judge.settings();

@@ -72,8 +72,8 @@ pub fn beside(receipt: &Path) -> PathBuf {
     name.into()
 }
 
-/// A key that has no password, as `minisign -G -W` writes it: without the sum that guards a locked one, which
-/// the crate takes for damage. Whether it is whole shows by a signature that its own public part takes.
+/// A key that has no password, as `minisign -G -W` writes it: without the sum that guards a locked one, which the crate
+/// takes for damage. A signature that its own public part takes shows that it is whole.
 fn open_without_sum(text: &str) -> Option<SecretKey> {
     // The form of the file: minisign(1), "Secret key format".
     const LENGTH: usize = 158;
@@ -111,7 +111,7 @@ impl Signer {
         }
         let key = match parse()?.into_unencrypted_secret_key() {
             Ok(key) => key,
-            // What is told so is a key, only not an open one.
+            // A file with this error is a key, only not an open one.
             Err(error) if error.to_string().contains("encrypted") => {
                 let password =
                     password.ok_or_else(|| SignError::Locked { path: path.to_owned() })?;

@@ -26,7 +26,8 @@ impl Door {
         Door { names, shelf, began: began.as_millis() }
     }
 
-    /// Whether a question may come under this name. A page elsewhere whose name is made to lead here does not get in.
+    /// True if a request may come under this host name. A page elsewhere whose name is made to lead here does not get
+    /// in.
     fn knows(&self, host: Option<&HeaderValue>) -> bool {
         let Some(names) = &self.names else { return true };
         let Some(host) = host.and_then(|host| host.to_str().ok()) else { return false };
@@ -110,7 +111,8 @@ fn file(stored: &Stored, name: &str, method: &Method, headers: &HeaderMap) -> Re
     with_type(response, kind(name))
 }
 
-/// Whether a list of tags has this one. A server in between that packs what it hands on makes tags weak (RFC 9110, 13.1.2).
+/// True if a list of entity tags has this one. A server in between that packs what it hands on makes tags weak (RFC
+/// 9110, 13.1.2).
 fn has(tags: &str, tag: &str) -> bool {
     let tags = tags.split(',').map(str::trim);
     tags.map(|tag| tag.strip_prefix("W/").unwrap_or(tag)).any(|known| known == tag || known == "*")

@@ -45,9 +45,9 @@ struct Shelf {
 /// How often files have changed, by what visitors are told of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Version {
-    /// Those of games under way.
+    /// The number of [`News::Live`] changes.
     live: u64,
-    /// Those of the event.
+    /// The number of [`News::Event`] changes.
     event: u64,
 }
 

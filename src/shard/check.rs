@@ -34,7 +34,7 @@ pub enum Record {
 pub struct Header {
     /// See [`VERSION`].
     pub version: u32,
-    /// Which part of the check.
+    /// The part of the check.
     pub shard: Shard,
     /// The check.
     pub check: Check,
@@ -103,7 +103,7 @@ pub enum Outcome {
     Judged(Box<EntryReport>),
     /// None, and why.
     NotJudged {
-        /// What was told of it.
+        /// The message.
         what: String,
         /// The exit code that it makes.
         exit: Exit,
@@ -120,7 +120,7 @@ impl Outcome {
         }
     }
 
-    /// Whether another try would tell nothing else.
+    /// True if another try would tell nothing else.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         matches!(self, Outcome::Judged(report) if report.verdict != Verdict::Undecided)

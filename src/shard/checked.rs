@@ -1,4 +1,4 @@
-//! What all shards of a check kept, put together: the result on each entry, in the order of the entries.
+//! The journals of all shards of a check, put together: the result on each entry, in the order of the entries.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ impl Checked {
     }
 }
 
-/// What the journal of one shard holds.
+/// The content of the journal of one shard.
 #[derive(Debug, Default)]
 pub struct OfShard {
     /// The check, if it has begun.

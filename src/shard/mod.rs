@@ -1,6 +1,6 @@
-//! One run spread over many machines: a shard plays every Nth pair of games, or judges every Nth entry, and keeps them in a journal
-//! of its own; what the shards kept is put together again by [`whole`] and [`checked`]. Which machine has which shard is a
-//! scheduler's business.
+//! One run spread over many machines: a shard plays every Nth pair of games, or judges every Nth entry, and keeps them
+//! in a journal of its own; the journals of all shards are put together again by [`whole`] and [`checked`]. A scheduler
+//! gives each shard its machine.
 
 pub mod check;
 pub mod checked;
@@ -21,7 +21,7 @@ use crate::event::journal::{self, JournalError, JournalOf, Kept, Place, Repaired
 /// One part of a run. The same shard is always the same games, and each game is of exactly one shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Shard {
-    /// Which part, from 1.
+    /// The number of the part, from 1.
     index: NonZeroUsize,
     /// Of so many.
     of: NonZeroUsize,
@@ -44,7 +44,7 @@ impl Shard {
         Shard { index: NonZeroUsize::MIN.saturating_add(unit % of), of }
     }
 
-    /// Which part, from 1.
+    /// Returns the number of the part, from 1.
     #[must_use]
     pub fn index(self) -> usize {
         self.index.get()
@@ -56,7 +56,7 @@ impl Shard {
         self.of.get()
     }
 
-    /// Whether this unit of the run is one of the shard's.
+    /// True if this unit of the run is one of the shard's.
     #[must_use]
     pub fn has(self, unit: usize) -> bool {
         Shard::of_unit(unit, self.of) == self
@@ -72,7 +72,7 @@ impl fmt::Display for Shard {
 /// See [`Kept::MEND`].
 const MEND: &str = "give the command of its shard again, which will";
 
-/// What opening a shard's journal took away from its end; what was lost is done again.
+/// The end of a shard's journal that was lost when it was opened; the work is done again.
 #[derive(Debug)]
 pub enum Lost {
     /// Nothing.
@@ -105,7 +105,7 @@ pub fn open<R: Kept>(
     Ok((journal, lost))
 }
 
-/// Whether a journal is of a check.
+/// True if a journal is of a check.
 #[must_use]
 pub fn is_of_check(path: &Path) -> bool {
     let begins = |line: Vec<u8>| journal::record_in::<check::Record>(&line)?.begins().ok();

@@ -8,7 +8,7 @@ use super::Shard;
 use crate::event::journal::JournalError;
 use crate::model::text::shown;
 
-/// Why shards cannot be put together.
+/// An error in putting shards together.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     /// A journal that cannot be read.
@@ -116,7 +116,7 @@ impl Parts {
 /// Reads each journal by `add`; one that is empty is kept for [`Parts::empty`].
 ///
 /// # Errors
-/// What `add` returns, and that none of them has begun.
+/// The errors of `add`, and [`MergeError::Empty`] where no journal has begun.
 pub(super) fn read_all<W>(
     paths: &[PathBuf],
     add: impl Fn(&mut Option<W>, &Path) -> Result<(), MergeError>,

@@ -33,7 +33,7 @@ pub enum Record {
 pub struct Header {
     /// See [`VERSION`].
     pub version: u32,
-    /// Which part of the run.
+    /// The part of the run.
     pub shard: Shard,
     /// The run.
     pub run: Run,
@@ -45,7 +45,7 @@ pub struct Header {
 pub struct Run {
     /// The engines' names.
     pub engines: Vec<String>,
-    /// Who meets whom.
+    /// The pairings.
     pub schedule: Format,
     /// Encounters of each two engines.
     pub rounds: usize,
@@ -67,7 +67,7 @@ pub struct Test {
     pub elo0: f64,
     /// The upper one, in Elo.
     pub elo1: f64,
-    /// Whether these are of normalized Elo.
+    /// True if these are of normalized Elo.
     pub normalized: bool,
 }
 
@@ -92,7 +92,7 @@ impl Run {
         Schedule::new(self.engines.len(), self.schedule, self.rounds, self.games, self.colours)
     }
 
-    /// Whether pairs of games are what the statistics count.
+    /// True if the statistics count pairs of games.
     #[must_use]
     pub fn paired(&self) -> bool {
         self.colours == Colours::Reversed && self.games > 1

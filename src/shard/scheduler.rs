@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use super::Shard;
 
-/// Why the environment names no shard.
+/// The reason for which the environment names no shard.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoShard {
     /// No scheduler is there.

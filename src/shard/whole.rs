@@ -1,4 +1,5 @@
-//! What all shards of a run kept, put together: games in the order of the plan, none twice, none missing unless that is allowed.
+//! The journals of all shards of a run, put together: games in the order of the plan, none twice, none missing unless
+//! that is allowed.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -1,4 +1,4 @@
-//! What organisers do besides running an event.
+//! The commands of organisers besides running an event.
 
 use std::fs::OpenOptions;
 use std::io::Write;

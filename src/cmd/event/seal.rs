@@ -1,4 +1,4 @@
-//! Whether a journal is right, and the organiser's word for how far it goes.
+//! The check of a journal, and the seal with which the organiser vouches for its records.
 //!
 //! The sums in a journal hold it together, but whoever has the file can make them all anew. A seal is the last sum with a signature:
 //! a file beside the journal, which holds as long as the journal begins with the records that were sealed.
@@ -29,7 +29,7 @@ fn beside(journal: &Path) -> PathBuf {
     name.into()
 }
 
-/// What a seal says. The event's name is for people and not looked at again.
+/// Returns the text of a seal. The event's name is for people and not looked at again.
 fn text(config: &Config, mark: &Mark) -> String {
     let Mark { records, sum } = mark;
     format!("{TITLE}\nrecords: {records}\nsha256: {sum}\nevent: {}\n", config.event)
@@ -44,7 +44,7 @@ fn read(text: &str) -> Option<(u64, &str)> {
     (title == TITLE).then_some((records, sum))
 }
 
-/// Whether all of it is right.
+/// Verifies a journal and its seal, and prints each fault.
 pub(super) fn verify(
     config: &Config,
     args: &EventVerifyArgs,

@@ -1,4 +1,4 @@
-//! What a journal shows: how far an event is, whether all of it is right, its games.
+//! The state of an event by its journal: how far it is, its tables and ratings.
 
 use std::io::Write;
 

@@ -1,5 +1,5 @@
-//! The bracket of a knockout for those who watch it: its matches by level, also those whose engines are not known
-//! yet, and who has won each.
+//! The bracket of a knockout for spectators: its matches by level, also matches whose engines are not known yet, and
+//! the winner of each.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ pub enum Side {
     Loser(u32),
 }
 
-/// A place of the bracket: who stands there, or who will.
+/// A place of the bracket: the engine that has it, or will.
 #[derive(Clone, Copy)]
 enum Source {
     Seat(Seat),
@@ -123,7 +123,7 @@ struct Plan<'a> {
 struct Drawn {
     /// Its matches with both sides.
     own: Vec<(u32, [Source; 2])>,
-    /// Those without an opponent.
+    /// The sides that have a bye.
     free: Vec<Source>,
     /// The places of the next level.
     next: Vec<Source>,

@@ -16,14 +16,14 @@ use crate::event::journal::{JournalError, Reader};
 pub struct Changes {
     /// Games.
     pub games: BTreeSet<GameKey>,
-    /// Whether more than the moves of games under way has: results, the schedule, the event's state.
+    /// True if more than the moves of games under way has changed: results, the schedule, the event's state.
     pub has_turned: bool,
     /// True if it was read from its beginning: whatever was told before may be of another journal.
     pub is_anew: bool,
 }
 
 impl Changes {
-    /// Whether nothing has.
+    /// True if nothing has changed.
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.games.is_empty() && !self.has_turned && !self.is_anew

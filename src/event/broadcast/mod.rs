@@ -73,7 +73,7 @@ impl Game {
         GameKey { stage: self.started.stage, at: self.started.place() }
     }
 
-    /// Whether it is being played, or waits to go on.
+    /// True if it is being played, or waits to go on.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.finished.is_none() && self.annulled.is_none()
@@ -150,7 +150,7 @@ pub struct Broadcast {
     unsettled: Vec<EngineKilled>,
     /// The games that have changed since somebody asked.
     changed: BTreeSet<GameKey>,
-    /// Whether more than the moves of games under way has changed.
+    /// True if more than the moves of games under way has changed.
     has_turned: bool,
 }
 

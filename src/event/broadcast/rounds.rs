@@ -36,9 +36,9 @@ pub struct Pairing {
 /// The rounds of a Swiss, and how many it will have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rounds {
-    /// Those that are paired.
+    /// The rounds that are paired.
     pub paired: Vec<Round>,
-    /// All of them.
+    /// The number of all rounds.
     pub planned: u32,
 }
 

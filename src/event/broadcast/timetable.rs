@@ -86,7 +86,7 @@ fn due(config: &Config, broadcast: &Broadcast, number: usize) -> Vec<(GameKey, S
         .collect()
 }
 
-/// The past of a stage as its format sees it: without those who are disqualified.
+/// The past of a stage as its format sees it: without disqualified engines.
 pub(super) fn past(stage: &Stage, state: &StageState) -> Past {
     let field = state.field(stage.crash_limit);
     let out: BTreeSet<String> = field

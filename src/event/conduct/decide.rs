@@ -1,4 +1,4 @@
-//! What only the organisers can do: decide a tie, and take a fix of a crash.
+//! Actions of the organisers alone: deciding a tie, and accepting a fix of a crash.
 
 use super::{Conductor, EventError};
 use crate::event::draw::{self, Drawn};

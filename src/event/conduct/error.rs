@@ -1,4 +1,4 @@
-//! Why an event cannot go on.
+//! The errors that stop an event.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::judge::error::CheckError;
 use crate::model::text::shown;
 use crate::model::words::counted;
 
-/// Why an event cannot go on.
+/// An error that stops an event.
 #[derive(Debug, thiserror::Error)]
 pub enum EventError {
     /// The journal.
@@ -82,7 +82,7 @@ pub enum EventError {
     EntryChanged {
         /// The entry.
         entry: String,
-        /// Which of its files.
+        /// The name of the file that changed.
         what: &'static str,
         /// The sum in the journal.
         before: String,
@@ -94,13 +94,13 @@ pub enum EventError {
     Host {
         /// The game.
         game: String,
-        /// What the host lacks.
+        /// The failure of the host.
         why: String,
     },
     /// The journal holds what cannot be.
     #[error("the journal does not fit the event: {0}; it is left as it is")]
     State(String),
-    /// What was asked for is not allowed now.
+    /// The request is not allowed now.
     #[error("{0}")]
     NotNow(String),
     /// No thread.

@@ -47,7 +47,7 @@ const MOST_MORE_PAIRS: usize = 25;
 pub enum Outcome {
     /// It is over.
     Over {
-        /// Who won.
+        /// The winner.
         winner: String,
     },
     /// It was asked to stop.
@@ -61,7 +61,7 @@ pub enum Outcome {
     NotStarted {
         /// The game.
         game: String,
-        /// Which engine, and why.
+        /// The engine and the reason.
         why: String,
     },
     /// A stage is over, and engines may be updated before the next.
@@ -80,12 +80,12 @@ pub enum Outcome {
     Tied {
         /// The stage.
         stage: String,
-        /// Who is tied.
+        /// The tied engines.
         engines: Vec<String>,
     },
 }
 
-/// Who is told of what happens.
+/// The receiver of an event's news.
 pub trait Audience {
     /// One line.
     fn say(&mut self, line: &str);
@@ -93,7 +93,7 @@ pub trait Audience {
     fn progress(&self, entry: &str) -> Box<dyn Fn(&str) + Sync + '_>;
     /// An entry that does not play.
     fn refused(&mut self, report: &EntryReport);
-    /// Whether tables are worth making.
+    /// True if tables are worth making.
     fn wants_tables(&self) -> bool;
     /// An event of the games, when the journal has it, with the game that it is of.
     fn heard(&mut self, _event: &Event, _game: Option<&GameStarted>) {}
@@ -145,7 +145,7 @@ pub fn run(
 pub struct Conductor<'a> {
     config: &'a Config,
     stop: &'a Stop,
-    /// Who listens.
+    /// The receiver of the news.
     pub audience: &'a mut dyn Audience,
     journal: Journal,
     /// The event's state.
@@ -421,8 +421,8 @@ impl<'a> Conductor<'a> {
         self.conclude(stage, number)
     }
 
-    /// Those of the games that are due which are played before it is asked again what is due. A bracket is played
-    /// match by match, as many at a time as games can be.
+    /// Returns the due games to play before the format is asked again for due games. A bracket is played match by
+    /// match, as many at a time as games can be.
     fn together(&self, stage: &Stage, due: Vec<Due>) -> Vec<Due> {
         let at_a_time = self.config.concurrency.get();
         if matches!(stage.format, Format::Of(format::Format::Knockout(_))) {
@@ -455,7 +455,7 @@ impl<'a> Conductor<'a> {
         self.keep(Record::Bye(Bye { stage: number, round, engine, wins }))
     }
 
-    /// Who is disqualified by season 17's rule.
+    /// Returns the engines disqualified by season 17's rule.
     fn out(&self, number: usize) -> BTreeSet<String> {
         let limit = self.config.stages.get(number).and_then(|stage| stage.crash_limit);
         if limit.is_none() {
@@ -553,7 +553,7 @@ impl<'a> Conductor<'a> {
     }
 }
 
-/// Why a stage has no outcome that an event could go on from.
+/// The error for a stage whose engines are all disqualified, so that the event cannot go on from it.
 fn nobody(stage: &Stage) -> EventError {
     EventError::NotNow(format!(
         "{}: every engine is disqualified, and nobody is left to go on; `gate4k event annul` strikes out a game that should \
@@ -562,7 +562,7 @@ fn nobody(stage: &Stage) -> EventError {
     ))
 }
 
-/// Why a tie is for the organisers: every figure of the chain, the same for all that are tied.
+/// Describes a tie that the organisers have to decide: every figure of the chain, the same for all tied engines.
 fn level(standings: &Standings, tied: &[String]) -> String {
     let row = standings.rows.iter().find(|row| tied.contains(&row.engine.name));
     let figures = row.map_or(&[][..], |row| &row.figures);

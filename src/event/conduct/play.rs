@@ -29,7 +29,7 @@ use crate::runner::{
 /// A referee that did not run for so long has not heard its engines: the games under way are cases of rule 6.1.
 const STANDSTILL: Duration = Duration::from_secs(1);
 
-/// What games that are played together share.
+/// The stage and its data, shared by games that are played together.
 pub(super) struct Batch<'a> {
     pub(super) stage: &'a Stage,
     pub(super) number: usize,
@@ -120,7 +120,7 @@ impl Conductor<'_> {
                 return;
             }
             if let Err(error) = self.hear(&event, &mut hearing) {
-                // What cannot be kept is not played.
+                // A game that cannot be recorded is not played on.
                 stop.raise(Level::Now);
                 failed = Some(error);
                 return;

@@ -26,7 +26,7 @@ use crate::model::text::{sha256, shown};
 use crate::model::units::Bytes;
 pub use template::{Like, NoEntries, template};
 
-/// Why an event cannot be played as it is written.
+/// An error that keeps an event from being played as it is written.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// It cannot be read.
@@ -34,7 +34,7 @@ pub enum ConfigError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// Something in it is wrong.
@@ -48,7 +48,7 @@ pub enum ConfigError {
 pub enum GateKind {
     /// Everything.
     Full,
-    /// What can only advise is left out.
+    /// All but the checks that can only advise.
     Quick,
 }
 
@@ -69,7 +69,7 @@ pub struct Config {
     pub journal: PathBuf,
     /// How thoroughly entries are checked.
     pub gate: GateKind,
-    /// Whether an entry plays that could not be decided on this host.
+    /// True if an entry may play that could not be decided on this host.
     pub admit_undecided: bool,
     /// The files that may be entries.
     pub files: Files,
@@ -83,13 +83,13 @@ pub struct Config {
     pub control: TimeControl,
     /// How late a move may come without losing.
     pub margin: Duration,
-    /// What is added to both clocks when a game goes on (rule 6.1.5).
+    /// The time added to both clocks when a game goes on (rule 6.1.5).
     pub compensation: Duration,
     /// The options that every engine is told.
     pub options: Vec<(String, String)>,
     /// Games at a time.
     pub concurrency: NonZeroUsize,
-    /// Whether insufficient material is a draw.
+    /// The setting for insufficient material.
     pub material: Material,
     /// The draw rule on evaluations.
     pub draw_rule: Option<DrawRule>,
@@ -99,9 +99,9 @@ pub struct Config {
     pub history: Vec<PathBuf>,
     /// The mean of all ratings of that list.
     pub rating_mean: Option<f64>,
-    /// Who plays, in the order of seeds.
+    /// The entries, in the order of seeds.
     pub entries: Vec<Entry>,
-    /// What is played.
+    /// The stages, in order.
     pub stages: Vec<Stage>,
     /// The organisers' waivers (rule 7.8).
     pub waivers: Vec<Waiver>,
@@ -116,7 +116,7 @@ pub struct Entry {
     pub path: PathBuf,
     /// Its configuration, where it does not lie beside it.
     pub engines_json: Option<PathBuf>,
-    /// Which engine of a configuration with several.
+    /// The name of the engine in a configuration with several.
     pub engine: Option<String>,
     /// Its rating until it has one of its own (rule 5.5).
     pub rating: Option<i32>,
@@ -265,7 +265,7 @@ mod time {
     }
 }
 
-/// What is played in each stage of an event, by its name, as its settings have it; nothing where these are of
+/// Returns the format of each stage of an event, by the stage's name, as its settings have it; empty where these are of
 /// another kind.
 #[must_use]
 pub fn formats(settings: &str) -> BTreeMap<String, Format> {

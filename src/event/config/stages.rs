@@ -101,12 +101,12 @@ pub(super) fn read(
     Ok(stages)
 }
 
-/// Which of a stage's engines later stages take.
+/// The places of a stage that later stages take.
 #[derive(Clone, Copy, Default)]
 struct Taken {
     /// The last place.
     last: usize,
-    /// Whether a playoff breaks its ties.
+    /// True if a playoff breaks its ties.
     is_played_off: bool,
 }
 
@@ -132,7 +132,7 @@ fn taken(raw: &[RawStage]) -> Result<Vec<Taken>, Mistake> {
 enum Sources {
     /// These places of these stages.
     Places(Vec<(usize, Vec<usize>)>),
-    /// Those that are level for the last spots in this one.
+    /// The engines that are level for the last spots in this stage.
     Tied(usize),
 }
 
@@ -368,7 +368,7 @@ fn contenders(format: &Format, is_alone: bool, of: &Stage) -> Result<usize, Stri
     Ok(contenders)
 }
 
-/// Who begins in a stage: entries of the event, each in one stage.
+/// Reads the engines that begin in a stage: entries of the event, each in one stage.
 fn engines(
     raw: Option<&Spanned<Vec<String>>>,
     before: &mut Before<'_>,
@@ -390,7 +390,8 @@ fn engines(
     Ok(raw.get_ref().clone())
 }
 
-/// Who sits where: by seeds where a stage begins with engines of its own, else as stages before ranked them.
+/// Reads the seating of a stage. The default is by seeds where the stage begins with engines of its own, else by the
+/// ranking of the stages before.
 fn drawn(one: &RawStage, number: usize, is_from_before: bool) -> Result<Draw, Mistake> {
     let is_from_before = is_from_before && number > 0;
     let Some(draw) = &one.draw else {
@@ -405,8 +406,8 @@ fn drawn(one: &RawStage, number: usize, is_from_before: bool) -> Result<Draw, Mi
     Ok(*draw.get_ref())
 }
 
-/// Why crashes are no more than losses in a format; none in round robins, where the games of all others stand without those
-/// of an engine that is disqualified.
+/// Returns the reason why crashes are no more than losses in a format; none in round robins, where the games of all
+/// others stand without those of an engine that is disqualified.
 fn without_disqualification(format: &Format) -> Option<&'static str> {
     Some(match format {
         Format::DoubleRoundRobins(_) | Format::Of(format::Format::RoundRobin(_)) => return None,
@@ -427,7 +428,7 @@ fn without_disqualification(format: &Format) -> Option<&'static str> {
     })
 }
 
-/// Why a format is not played by so many.
+/// Checks that a format can be played by so many engines; the error says why not.
 fn refused(format: &Format, seats: usize) -> Result<(), String> {
     match format {
         Format::Pairs(_) if seats != 2 => {

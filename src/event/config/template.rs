@@ -8,7 +8,7 @@ use super::{frd, slug};
 use crate::batch::discover;
 use crate::model::text::shown;
 
-/// Why no event can be written.
+/// An error that keeps an event file from being written.
 #[derive(Debug, thiserror::Error)]
 pub enum NoEntries {
     /// The directory cannot be read.
@@ -16,7 +16,7 @@ pub enum NoEntries {
     Read {
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// It holds fewer than the event needs.

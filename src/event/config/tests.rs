@@ -66,7 +66,7 @@ fn the_template_is_the_4k_event() {
     for name in ["zeta", "al pha"] {
         std::fs::write(dir.path().join(name), "#!/bin/sh\n").unwrap();
     }
-    // What a repository keeps about its entries is none.
+    // A file that a repository keeps about its entries is no entry.
     std::fs::write(dir.path().join("README.md"), "Two entries.\n").unwrap();
     let text = template(Like::FourK, dir.path(), dir.path()).unwrap();
     let path = dir.path().join("event.toml");

@@ -18,9 +18,9 @@ pub struct PairId(pub u32);
 pub struct Due {
     /// Its place, as the PGN's Round tag has it.
     pub at: RoundGame,
-    /// Who has White.
+    /// The seat with White.
     pub white: Seat,
-    /// Who has Black.
+    /// The seat with Black.
     pub black: Seat,
     /// The encounter that it belongs to.
     pub pair: PairId,
@@ -33,9 +33,9 @@ pub struct Due {
 pub struct Played {
     /// Its place.
     pub at: RoundGame,
-    /// Who had White.
+    /// The seat with White.
     pub white: Seat,
-    /// Who had Black.
+    /// The seat with Black.
     pub black: Seat,
     /// The result.
     pub result: GameResult,
@@ -64,9 +64,9 @@ impl Played {
 pub struct Past {
     /// The games that have a result.
     pub games: BTreeMap<RoundGame, Played>,
-    /// Who had a bye, with its round.
+    /// The seats that had a bye, with its round.
     pub byes: BTreeSet<(Seat, u32)>,
-    /// Who plays no more: disqualified or withdrawn.
+    /// The seats that play no more: disqualified or withdrawn.
     pub out: BTreeSet<Seat>,
     /// The spots of a playoff that are taken before its first game.
     pub taken: usize,
@@ -115,7 +115,7 @@ pub(super) fn groups<F: Ord>(seats: Vec<Seat>, figure: impl Fn(Seat) -> F) -> Ve
     groups.into_values().map(sorted).collect()
 }
 
-/// What a format says of a stage.
+/// The next step of a stage by its format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
     /// These games are due, in this order.

@@ -63,7 +63,8 @@ pub(super) fn heaviest(
 /// An edge between two nodes of the graph, seen from the first.
 type Edge = (usize, usize);
 
-/// Whether a vertex is in the forest of alternating paths: at an even distance from its root, or at an odd one.
+/// The place of a vertex: outside of the forest of alternating paths, or in it at an even or odd distance from its
+/// root.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layer {
     Outside,

@@ -30,7 +30,7 @@ pub enum Draw {
     EqualDistance,
     /// The first eight of 32 seeds at equal distances, the others by lot.
     PreSeeded {
-        /// What the lot begins with.
+        /// The random seed of the lot.
         shuffle: u64,
     },
 }
@@ -56,9 +56,9 @@ pub struct Knockout {
     pub pairs: Vec<NonZeroU32>,
     /// Pairs of the match between the losers of the semifinals, which comes before the final.
     pub bronze: Option<NonZeroU32>,
-    /// Whether a match ends as soon as the lead is out of reach.
+    /// True if a match ends as soon as the lead is out of reach.
     pub early: bool,
-    /// Who has White first.
+    /// The side that has White first.
     pub white_first: WhiteFirst,
 }
 
@@ -69,7 +69,7 @@ pub struct Encounter {
     pub number: u32,
     /// Its round, from 1; the match for the third place has the final's.
     pub round: u32,
-    /// Who has White in the first game.
+    /// The seat with White in the first game.
     pub white: Seat,
     /// The other.
     pub black: Seat,
@@ -77,7 +77,7 @@ pub struct Encounter {
     pub format: Match,
     /// The number of its first opening: each match has its own.
     pub openings: usize,
-    /// Those of the pairs that it is played on for.
+    /// The openings of its tie-break pairs.
     further: Further,
 }
 
@@ -193,7 +193,7 @@ impl Knockout {
         Some(OpeningIndex(one.openings + pair % one.format.pairs.get() as usize))
     }
 
-    /// Whether who plays in a match follows from the result of another, both by their numbers.
+    /// True if the players of match `later` depend on the result of match `from`; both are match numbers.
     #[must_use]
     pub fn follows(&self, seats: usize, later: u32, from: u32) -> bool {
         let find = |bracket: Bracket, number: u32| {
@@ -221,7 +221,7 @@ impl Knockout {
         bracket.encounters.iter().map(|one| (one.number, beyond(one))).collect()
     }
 
-    /// What is due: of each match under way the games that no early end can take away.
+    /// Returns the next step: of each match under way the games that no early end can take away.
     #[must_use]
     pub fn next(&self, seats: usize, past: &Past) -> Next {
         let bracket = self.bracket(seats, |one| winner(past, one));
@@ -235,7 +235,7 @@ impl Knockout {
     }
 }
 
-/// Who has won a match; none while it is played.
+/// Returns the winner of a match; none while it is played.
 #[must_use]
 pub fn winner(past: &Past, one: &Encounter) -> Option<Seat> {
     if past.out.contains(&one.white) || past.out.contains(&one.black) {
@@ -283,14 +283,14 @@ enum Place {
     Empty,
 }
 
-/// What is known of a bracket.
+/// A bracket as far as it is known.
 #[derive(Clone, Debug)]
 pub struct Bracket {
     /// The matches whose two sides are known, in the order in which they are played.
     pub encounters: Vec<Encounter>,
     /// The openings of all matches that are sure to be played.
     pub openings: usize,
-    /// Who lost in each round; at the end who won.
+    /// The losers of each round; at the end the winner.
     groups: Vec<Vec<Place>>,
 }
 
@@ -308,7 +308,7 @@ impl Bracket {
         self.groups.push(vec![Place::Taken(third)]);
     }
 
-    /// Those who share a place, the winner first.
+    /// Returns the seats by place, the winner first; the seats of a group share a place.
     #[must_use]
     pub fn places(&self) -> Vec<Vec<Seat>> {
         let seats = |group: &Vec<Place>| -> Vec<Seat> {

@@ -16,7 +16,7 @@ use crate::model::game::result::GameResult;
 pub struct Then {
     /// Pairs.
     pub pairs: NonZeroU32,
-    /// Whether it comes again until it is decisive.
+    /// True if it is repeated until it is decisive.
     pub again: bool,
 }
 
@@ -25,9 +25,9 @@ pub struct Then {
 pub struct Match {
     /// Pairs.
     pub pairs: NonZeroU32,
-    /// Whether it ends as soon as the lead is out of reach, even inside a pair.
+    /// True if the match ends as soon as the lead is out of reach, even inside a pair.
     pub early: bool,
-    /// What is played after a tie, one part after the other.
+    /// The parts that are played after a tie, in order.
     pub then: Vec<Then>,
 }
 
@@ -49,8 +49,8 @@ impl Match {
             .chain(endless.into_iter().cycle())
     }
 
-    /// What comes after these results (seat 0's view, in order): how many games are sure to be due, or who
-    /// won; level where nothing is left to play.
+    /// Returns the state after these results (seat 0's view, in order): the number of games that are sure to be due, or
+    /// the winner; level where nothing is left to play.
     #[must_use]
     pub fn after(&self, results: &[GameResult]) -> MatchState {
         let mut rest = results;
@@ -79,7 +79,7 @@ impl Match {
         MatchState::Level(results.len() - rest.len())
     }
 
-    /// What is due between seats 0 and 1.
+    /// Returns the next step between seats 0 and 1.
     #[must_use]
     pub fn next(&self, past: &Past) -> Next {
         let results = in_sequence(|number| past.games.get(&game(number).at));

@@ -14,7 +14,7 @@ pub(super) fn largest(graph: &[Vec<usize>]) -> Vec<Option<usize>> {
     search.partner
 }
 
-/// Whether everybody can be paired.
+/// True if the graph has a perfect matching.
 #[must_use]
 pub(super) fn is_perfect(graph: &[Vec<usize>]) -> bool {
     largest(graph).iter().all(Option::is_some)

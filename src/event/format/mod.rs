@@ -41,7 +41,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Why so many cannot play it; none where they can.
+    /// Returns the reason why so many seats cannot play it; none where they can.
     #[must_use]
     pub fn refusal(&self, seats: usize) -> Option<String> {
         let (is_right, wanted) = match self {
@@ -104,13 +104,13 @@ impl Format {
         }
     }
 
-    /// Whether it says itself who stands where, and not the points of all its games.
+    /// True if the format itself ranks the seats, and not the points of all its games.
     #[must_use]
     pub fn ranks(&self) -> bool {
         matches!(self, Format::Match(_) | Format::Knockout(_) | Format::Playoff(_))
     }
 
-    /// Whether the pairing of a game followed from the result of another.
+    /// True if the pairing of game `later` followed from the result of game `from`.
     #[must_use]
     pub fn follows(&self, seats: usize, past: &Past, later: RoundGame, from: RoundGame) -> bool {
         match self {
@@ -121,7 +121,7 @@ impl Format {
         }
     }
 
-    /// What comes after the past of so many seats.
+    /// Returns the next step of a stage of so many seats after its past.
     #[must_use]
     pub fn next(&self, seats: usize, past: &Past) -> Next {
         match self {

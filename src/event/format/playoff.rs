@@ -1,5 +1,5 @@
-//! The conditional tiebreak of the leagues (section 6 of their rules): double round robins among those who are
-//! tied, until as many are left as there are spots.
+//! The conditional tiebreak of the leagues (section 6 of their rules): double round robins among the tied engines,
+//! until as many are left as there are spots.
 
 use std::num::NonZeroU32;
 
@@ -21,11 +21,11 @@ pub struct Playoff {
 /// The goes so far, and who is still in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Standing {
-    /// Who plays on, in the order of seats.
+    /// The seats that play on, in order.
     left: Vec<Seat>,
-    /// Who has a spot, the first first.
+    /// The seats that have a spot, the first one first.
     promoted: Vec<Seat>,
-    /// Who has none, the last to leave last.
+    /// The seats that are out, the last to leave last.
     behind: Vec<Vec<Seat>>,
     /// Rounds and pairs of all goes before.
     rounds: u32,
@@ -33,13 +33,13 @@ struct Standing {
 }
 
 impl Playoff {
-    /// What is due.
+    /// Returns the next step of the playoff.
     #[must_use]
     pub fn next(&self, seats: usize, past: &Past) -> Next {
         self.played(seats, past, |_| {})
     }
 
-    /// Whether the pairing of a round followed from the results of another: one of a go before.
+    /// True if the pairing of round `later` followed from the results of round `from`, which is of an earlier go.
     #[must_use]
     pub fn follows(&self, seats: usize, past: &Past, later: u32, from: u32) -> bool {
         let mut ends = Vec::new();

@@ -1,4 +1,4 @@
-//! What holds for every format and every number of engines, with results that follow from the place of a game alone.
+//! Properties of every format with every number of engines, with results that follow from the place of a game alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;

@@ -83,7 +83,7 @@ impl RoundRobin {
         games
     }
 
-    /// What is due.
+    /// Returns the games that are due, or the end.
     #[must_use]
     pub fn next(&self, seats: usize, past: &Past) -> Next {
         let due = open(self.games(seats).unwrap_or_default(), past);

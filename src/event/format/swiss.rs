@@ -26,7 +26,7 @@ pub struct Swiss {
 pub struct Round {
     /// White and Black of the first game, the best encounter first.
     pub pairs: Vec<(Seat, Seat)>,
-    /// Who does not play.
+    /// The seat that does not play.
     pub bye: Option<Seat>,
 }
 
@@ -110,7 +110,7 @@ impl Swiss {
         if is_black { (second, first) } else { (first, second) }
     }
 
-    /// What is due.
+    /// Returns the next step of the stage: a bye, the games that are due, or the end.
     #[must_use]
     pub fn next(&self, seats: usize, past: &Past) -> Next {
         let last = self.rounds.get();
@@ -175,7 +175,7 @@ fn balance(past: &Past, seat: Seat) -> i64 {
 /// Pairs everybody: the highest with the highest allowed opponent that leaves a full pairing for the rest.
 /// Meetings of the oldest rounds are forgotten where no full pairing exists.
 fn paired(order: &[Seat], met: &BTreeMap<(Seat, Seat), u32>, round: u32) -> Vec<(Seat, Seat)> {
-    // Who has met one opponent a round may still meet half of so many: all of them can be paired then (Dirac).
+    // With one opponent met a round, each may still meet half of so many: all of them can be paired then (Dirac).
     let is_sure = |seats: usize| seats >= 2 * round as usize;
     for forgotten in 0..=round {
         let allowed =

@@ -1,5 +1,5 @@
-//! The chain of sums through a journal: each record's is SHA-256 over the sum before it, its number and its text. Who changes,
-//! leaves out, adds or splices in a record has to make every later sum anew, and the last of them is another.
+//! The chain of sums through a journal: the sum of each record is SHA-256 over the sum before it, its number and its
+//! text. A change, omission, addition or splice of a record changes every later sum, the last one included.
 
 use std::fmt;
 

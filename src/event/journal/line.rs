@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use super::chain::{Chain, DIGITS};
 
-/// What a line holds.
+/// The parts of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line<'a> {
     pub(super) number: u64,
@@ -27,7 +27,7 @@ pub(super) enum Sum {
 /// How journals begin.
 pub(super) const BEGINNINGS: [&str; 2] = [r#"{"n":0,"sha256":""#, r#"{"n":0,"crc":""#];
 
-/// Whether a first line that has no end can be that of a journal; a host that crashed leaves zeros.
+/// True if a first line that has no end can be that of a journal; a host that crashed leaves zeros.
 pub(super) fn may_begin(bytes: &[u8]) -> bool {
     let as_far = |beginning: &&str| beginning.bytes().zip(bytes).all(|(due, byte)| due == *byte);
     BEGINNINGS.iter().any(as_far) || bytes.iter().all(|byte| *byte == 0)

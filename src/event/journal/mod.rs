@@ -36,7 +36,7 @@ pub const VERSION: u32 = 1;
 /// How long the lock of a runner that has just ended is waited for.
 const LINGERING: Duration = Duration::from_millis(1500);
 
-/// Why a journal cannot be used.
+/// An error that makes a journal unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// It cannot be opened or read.
@@ -44,7 +44,7 @@ pub enum JournalError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A record could not be kept.
@@ -56,7 +56,7 @@ pub enum JournalError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Somebody else writes to it.
@@ -77,11 +77,11 @@ pub enum JournalError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Which line, from 1.
+        /// The number of the line, from 1.
         line: u64,
         /// Where it begins, in bytes.
         offset: u64,
-        /// What is wrong.
+        /// The fault.
         what: String,
     },
     /// The last record is not what was written: a crash of the host may have left it so.
@@ -94,7 +94,7 @@ pub enum JournalError {
     LastDamaged {
         /// The file.
         path: PathBuf,
-        /// Which line, from 1.
+        /// The number of the line, from 1.
         line: u64,
         /// Where it begins, in bytes.
         offset: u64,
@@ -110,7 +110,7 @@ pub enum JournalError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         what: String,
     },
 }
@@ -127,7 +127,7 @@ pub struct Mark {
 /// A last record that was not written to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Torn {
-    /// Which line, from 1.
+    /// The number of the line, from 1.
     pub line: u64,
     /// Where it begins, in bytes.
     pub offset: u64,
@@ -140,7 +140,7 @@ pub trait Kept: Serialize + DeserializeOwned {
     /// The command that cuts off a last record that is not whole, such as "let `gate4k …`".
     const MEND: &'static str;
 
-    /// Whether a journal of this kind and version begins with this record.
+    /// Checks that a journal of this kind and version begins with this record.
     ///
     /// # Errors
     /// Says how it is another one.
@@ -150,7 +150,7 @@ pub trait Kept: Serialize + DeserializeOwned {
 /// Where a record stands in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Which line, from 1.
+    /// The number of the line, from 1.
     pub line: u64,
     /// Where it begins, in bytes.
     pub offset: u64,
@@ -177,7 +177,7 @@ struct Position {
 /// No record is longer: what is, was not written by gate4k, and is not read into memory.
 const LONGEST: u64 = 64 << 20;
 
-/// Whether a file begins as a journal does.
+/// True if a file begins as a journal does.
 #[must_use]
 pub fn is_journal(path: &Path) -> bool {
     let Ok(file) = open(path) else { return false };

@@ -1,5 +1,5 @@
-//! What a journal records. Times are whole microseconds, evaluations hundredths of a pawn from White's view,
-//! moves UCI. Fields are only ever added, and then optional.
+//! The records of a journal. Times are whole microseconds, evaluations hundredths of a pawn from White's view, moves
+//! UCI. Fields are only ever added, and then optional.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::model::words::all;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Record {
-    /// What this is; the first record.
+    /// The journal's own data; the first record.
     Header(Header),
     /// An entry has passed the gate and is frozen (rule 4.4).
     Receipt(Receipt),
@@ -47,12 +47,12 @@ pub enum Record {
     Update(Update),
     /// The event stopped before its end.
     Paused {
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// The event is over.
     EventFinished {
-        /// Who won the last stage.
+        /// The winner of the last stage.
         winner: String,
     },
     /// Anything worth keeping that nothing follows from.
@@ -62,7 +62,7 @@ pub enum Record {
     },
 }
 
-/// What the journal is and by which settings the event is played.
+/// The journal's version and the settings by which the event is played.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Header {
@@ -78,7 +78,7 @@ pub struct Header {
     pub settings_sha256: String,
 }
 
-/// What an entry was when it passed the gate.
+/// The state of an entry when it passed the gate.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Receipt {
@@ -88,7 +88,7 @@ pub struct Receipt {
     pub frozen: Frozen,
     /// The gate's verdict, `accepted` or `undecided` (where the settings admit that).
     pub verdict: String,
-    /// What counts of its 4096 bytes (rule 7.1).
+    /// The bytes that count towards its 4096 (rule 7.1).
     pub bytes: Option<u64>,
     /// Every rule and what was found, as `rule: status`.
     pub findings: BTreeMap<String, String>,
@@ -114,7 +114,7 @@ pub struct Frozen {
 pub struct History {
     /// Where they were read.
     pub files: Vec<HistoryFile>,
-    /// Who met whom, in the order of names.
+    /// The results of each two engines, in the order of names.
     pub meetings: Vec<Meeting>,
 }
 
@@ -134,9 +134,9 @@ pub struct HistoryFile {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Meeting {
-    /// Who had White.
+    /// The engine with White.
     pub white: String,
-    /// Who had Black.
+    /// The engine with Black.
     pub black: String,
     /// White's wins, draws, Black's wins.
     pub results: [u32; 3],
@@ -150,7 +150,7 @@ pub struct StageStarted {
     pub stage: usize,
     /// Its name.
     pub name: String,
-    /// Who sits where.
+    /// The engines by seat.
     pub seats: Vec<String>,
     /// Of a playoff after a stage: those that were clear of the tie and go on without a game, the best first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -170,7 +170,7 @@ impl StageStarted {
         Player { name: name.to_owned(), rating: self.ratings.get(name).copied() }
     }
 
-    /// Those that go on without a game, each with a place of its own.
+    /// Returns the engines that go on without a game, each with a place of its own.
     pub fn through_alone(&self) -> impl Iterator<Item = Vec<String>> {
         self.through.iter().map(|name| vec![name.clone()])
     }
@@ -204,7 +204,7 @@ pub struct Bye {
     pub stage: usize,
     /// The round, from 1.
     pub round: u32,
-    /// Who does not play.
+    /// The engine that does not play.
     pub engine: String,
     /// The games that count as won.
     pub wins: u32,
@@ -222,18 +222,18 @@ pub struct GameStarted {
     pub round: u32,
     /// Its number in the round, from 1.
     pub game: u32,
-    /// Who has White.
+    /// The engine with White.
     pub white: String,
-    /// Who has Black.
+    /// The engine with Black.
     pub black: String,
-    /// The how-manieth time it begins or goes on, from 1.
+    /// The number of the attempt at playing it, from 1.
     pub attempt: u32,
     /// In Chess960 the position before them, as FEN.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
     /// The opening's moves.
     pub opening: String,
-    /// What the book calls it.
+    /// The opening's names in the book.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opening_names: Option<OpeningNames>,
     /// The time control.
@@ -242,7 +242,7 @@ pub struct GameStarted {
     pub sha256: [String; 2],
     /// The options of both engines.
     pub options: [String; 2],
-    /// What the clocks show.
+    /// The time on both clocks.
     pub clocks: [u64; 2],
     /// When, as RFC 3339.
     pub at: String,
@@ -273,7 +273,7 @@ pub struct Ply {
     /// The move.
     #[serde(rename = "move")]
     pub uci: String,
-    /// What it took.
+    /// The time that it took.
     pub used: u64,
     /// Both clocks after it.
     pub clocks: [u64; 2],
@@ -311,7 +311,7 @@ pub struct Ply {
 pub struct EngineKilled {
     /// Its name.
     pub entry: String,
-    /// Why.
+    /// The reason.
     pub why: String,
     /// How it had ended by itself, in words.
     pub exit: Option<String>,
@@ -319,7 +319,7 @@ pub struct EngineKilled {
     pub stderr: Vec<String>,
 }
 
-/// What became of a game that was interrupted.
+/// The ruling on a game that was interrupted.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Interrupted {
@@ -331,9 +331,9 @@ pub struct Interrupted {
     pub why: String,
     /// The result, where the game does not go on.
     pub result: Option<String>,
-    /// What both clocks showed.
+    /// The time left on both clocks.
     pub clocks: [u64; 2],
-    /// What is added to both.
+    /// The time added to both.
     pub compensation: u64,
 }
 
@@ -349,17 +349,17 @@ pub struct GameFinished {
     pub round: u32,
     /// Its number in the round, from 1.
     pub game: u32,
-    /// Who had White.
+    /// The engine with White.
     pub white: String,
-    /// Who had Black.
+    /// The engine with Black.
     pub black: String,
     /// The result as PGN has it.
     pub result: String,
     /// The PGN tag `Termination`; none for a normal end.
     pub termination: Option<String>,
-    /// Why it ended, in words (the PGN tag `TerminationDetails`).
+    /// The reason for the end, in words (the PGN tag `TerminationDetails`).
     pub details: String,
-    /// Why it ended, for programs.
+    /// The reason for the end, for programs.
     pub reason: Termination,
     /// The rule by which an interruption ended it (6.1.2 to 6.1.4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -426,7 +426,7 @@ pub struct Annulled {
     pub game: u32,
     /// The fate of its place in the schedule.
     pub then: Then,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// When, as RFC 3339.
     pub at: String,
@@ -468,7 +468,7 @@ pub struct Decision {
     pub stage: usize,
     /// The tied engines, the best first.
     pub order: Vec<String>,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// When, as RFC 3339.
     pub at: String,
@@ -482,12 +482,12 @@ pub struct StageFinished {
     pub stage: usize,
     /// Everybody, the best first.
     pub order: Vec<String>,
-    /// Who goes on to the next stage.
+    /// The engines that go on to the next stage.
     pub promoted: Vec<String>,
 }
 
 impl StageFinished {
-    /// What it means: `A and B go on`, and of the last stage `A wins`.
+    /// Returns the outcome in words: `A and B go on`, and of the last stage `A wins`.
     #[must_use]
     pub fn in_words(&self, is_last: bool) -> String {
         let then = match (is_last, self.promoted.len()) {
@@ -510,7 +510,7 @@ impl StageFinished {
 pub struct Fix {
     /// The entry.
     pub entry: String,
-    /// What was mended.
+    /// The description of the fix.
     pub reason: String,
     /// How often it crashed.
     pub crashes: u32,

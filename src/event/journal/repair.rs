@@ -10,7 +10,7 @@ use super::{JournalError, Kept, Position, Record, lock, scan, sync_directory};
 /// A record that was cut off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repaired {
-    /// Which line, from 1.
+    /// The number of the line, from 1.
     pub line: u64,
     /// How many bytes of it there were.
     pub bytes: u64,

@@ -35,21 +35,21 @@ pub struct PlannedStage {
     /// How the Event tags of its games end, in the order of play; other words for the same part of a stage
     /// stand in one list.
     pub tags: Vec<Vec<String>>,
-    /// What is played.
+    /// The format.
     pub format: Format,
-    /// Who sits where.
+    /// The rule for the seats of its engines.
     pub seating: Seating,
     /// Where its engines come from; nothing where the organisers invite them.
     pub from: Vec<Source>,
-    /// Whether others play beside those.
+    /// True if invited engines play beside those.
     pub invited: bool,
-    /// What breaks ties.
+    /// The tie-breaks.
     pub chain: &'static Chain,
-    /// What is agreed on its games.
+    /// The terms of its games.
     pub terms: Terms,
 }
 
-/// Who sits where.
+/// The rule for the seats of a stage's engines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Seating {
@@ -68,7 +68,7 @@ pub enum Seating {
     ReversedRanking,
 }
 
-/// What is agreed on the games of a stage, as far as recorded games show it.
+/// The terms of the games of a stage, as far as recorded games show them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
     /// Crashes after which an engine is disqualified and its games are annulled.

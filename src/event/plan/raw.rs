@@ -12,7 +12,7 @@ use super::{Seating, Variant};
 use crate::game::clock::TimeControl;
 use crate::judge::waiver::RawWaiver;
 
-/// The keys of an event file. Those that only playing needs are taken as they are.
+/// The keys of an event file. Keys that only playing needs are taken as they are.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[expect(

@@ -10,7 +10,7 @@ use super::{Plan, PlannedStage, Seating, Source, Terms, Variant};
 use crate::model::source_place::{Misplaced, Mistake, nearest};
 use crate::model::text::shown;
 
-/// Why an event file cannot be followed.
+/// An error in an event file.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// It cannot be read.
@@ -18,7 +18,7 @@ pub enum PlanError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// Something in it is wrong.

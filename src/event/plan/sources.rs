@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub struct Source {
     /// The stage, or the journal of another event.
     pub stage: String,
-    /// Which of its places.
+    /// The places of its ranking.
     pub places: Places,
 }
 
@@ -23,7 +23,7 @@ pub enum Places {
     Odd,
     /// The best with an even number, as many as there is room for.
     Even,
-    /// Those that are level on points for the last spots of the playoff that takes them; nobody where none are.
+    /// The engines level on points for the last spots of the playoff that takes them; none where none are level.
     Tied,
 }
 

@@ -1,4 +1,4 @@
-//! A knockout against what was played: who goes on, who has White first, how long each match is.
+//! Comparison of a recorded knockout with its format: the bracket, first White and the length of each match.
 
 use std::collections::BTreeMap;
 
@@ -105,7 +105,7 @@ pub(super) fn knockout(
     places.map(|group| group.into_iter().map(|seat| seated.id(seat)).collect()).collect()
 }
 
-/// Who leads a match, in half points.
+/// Returns the sign of the lead of `first` in a match: 1, 0 or -1.
 fn lead(games: &[Shown], first: Id) -> i64 {
     let one = |game: &Shown| match game.result {
         GameResult::Win(color) if color.fold_wb(game.white, game.black) == first => 2,

@@ -27,7 +27,7 @@ pub use report::{Count, Difference, Kind, Replay, Row, StageReplay};
 use rounds::System;
 use stage_games::{Id, Shown, StageGames};
 
-/// Why nothing could be replayed.
+/// An error because of which nothing could be replayed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
     /// A file cannot be opened.
@@ -35,7 +35,7 @@ pub enum ReplayError {
     Open {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// No game belongs to a stage.

@@ -1,4 +1,4 @@
-//! Which names are the same engine: versions change between files, and sometimes within one.
+//! Names of the same engine: versions change between files, and sometimes within one.
 //!
 //! The first word of a name tells the engine, unless two names that begin alike met, or played side by side:
 //! then as many words tell it as these need.

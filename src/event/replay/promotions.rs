@@ -1,4 +1,4 @@
-//! Whether the engines of a stage are those that earlier stages promote.
+//! Comparison of the engines of a stage with those that earlier stages promote.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,12 +6,12 @@ use super::super::plan::{Places, PlannedStage};
 use super::report::{Kind, StageReplay};
 use super::stage_games::{Id, StageGames};
 
-/// What a replayed stage hands on.
+/// The outcome of a replayed stage, for later stages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outcome {
     /// Its engines by place; those in one group are level, and the organisers told them apart.
     pub(super) groups: Vec<Vec<Id>>,
-    /// Whether games are missing, so that the places may be others.
+    /// True if games are missing, so that the places may be others.
     pub(super) is_incomplete: bool,
 }
 

@@ -27,7 +27,7 @@ const TAG_CHARS: usize = 200;
 pub(super) struct Recorded {
     /// The game, with as many moves as could be read.
     pub(super) game: ListedGame,
-    /// Whether its start position is of Chess960.
+    /// The kind of its start position.
     pub(super) variant: Start,
 }
 
@@ -47,7 +47,7 @@ pub(super) enum Start {
 pub(super) struct ReadFile {
     /// In the file's order.
     pub(super) games: Vec<Recorded>,
-    /// What was odd.
+    /// The oddities.
     pub(super) notes: Vec<String>,
 }
 
@@ -237,7 +237,7 @@ fn finish(game: Moves) -> <Games as Visitor>::Output {
     Ok((Recorded { game, variant }, odd))
 }
 
-/// Whether both sides of a start position are alike.
+/// Tells a Chess960 position that both sides share from one of two different halves.
 fn start_of(fen: Option<&str>) -> Start {
     let Some(board) = fen.and_then(|fen| fen.split(' ').next()) else { return Start::Chess960 };
     let mut ranks = board.split('/');

@@ -14,7 +14,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Whether nothing differs.
+    /// True if nothing differs.
     #[must_use]
     pub fn agrees(&self) -> bool {
         self.stages.iter().all(|stage| stage.differences.is_empty())
@@ -32,9 +32,9 @@ pub struct StageReplay {
     pub games: usize,
     /// How many of each kind agree.
     pub counts: Vec<Count>,
-    /// What differs, one by one.
+    /// The differences, one by one.
     pub differences: Vec<Difference>,
-    /// What is no difference, but good to know.
+    /// Remarks that are no differences.
     pub notes: Vec<String>,
     /// The places that the games give.
     pub table: Vec<Row>,
@@ -43,27 +43,27 @@ pub struct StageReplay {
 /// How many of a kind agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Count {
-    /// What was compared.
+    /// The kind of comparison.
     pub kind: Kind,
-    /// Those that agree.
+    /// The number that agree.
     pub agree: usize,
-    /// All.
+    /// The number compared.
     pub of: usize,
 }
 
-/// What is compared.
+/// A kind of comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Engines that come from other stages.
     Promotions,
-    /// Who meets whom.
+    /// The opponents of each encounter.
     Pairs,
-    /// Who has White.
+    /// The engine with White.
     Colours,
     /// The order of the games of a round.
     Rounds,
-    /// Who meets whom in the matches of a bracket.
+    /// The opponents in the matches of a bracket.
     Matches,
     /// How many games a match has, or how many double round robins a stage.
     Lengths,
@@ -93,13 +93,13 @@ impl Kind {
 /// A difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// What differs.
+    /// The kind of comparison.
     pub kind: Kind,
     /// The round, game or match.
     pub at: String,
-    /// What the format gives.
+    /// The value that the format gives.
     pub expected: String,
-    /// What was played.
+    /// The value in the recorded games.
     pub played: String,
 }
 

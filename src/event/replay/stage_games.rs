@@ -90,7 +90,7 @@ impl<'a> StageGames<'a> {
         order
     }
 
-    /// Whether each game has a place of its own.
+    /// True if each game has a place of its own.
     pub(super) fn has_places(&self) -> bool {
         let places: BTreeSet<_> = self.games.iter().filter_map(|game| game.at).collect();
         places.len() == self.games.len()

@@ -1,4 +1,4 @@
-//! What a criterion says of an engine: a figure that is compared exactly.
+//! The figure of an engine by a criterion, which is compared exactly.
 
 use std::cmp::Ordering;
 use std::fmt;

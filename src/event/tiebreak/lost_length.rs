@@ -1,4 +1,4 @@
-//! Highest average number of moves in lost games (rule 3.1.6). Who lost none is first.
+//! Highest average number of moves in lost games (rule 3.1.6). An engine that lost none is first.
 
 use super::{Average, Context, Figure};
 use crate::event::field::EngineIx;

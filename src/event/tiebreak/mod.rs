@@ -1,8 +1,8 @@
 //! Tie-breaks: one file a criterion, and the chains in which the events apply them, as data.
 //!
-//! Engines with the same points are ordered by a whole chain at once. Those that it leaves tied start it
-//! again among themselves, since a mini-table of fewer engines may tell what the larger one did not. What is
-//! then still tied stays tied: it is never picked by name or by order.
+//! Engines with the same points are ordered by a whole chain at once. Engines that it leaves tied start it again among
+//! themselves, since a mini-table of fewer engines may tell what the larger one did not. Engines that are then still
+//! tied stay tied: their order is never picked by name or by position.
 
 mod buchholz;
 mod crashes;
@@ -25,7 +25,7 @@ use super::progress::{Pair, pairs};
 use crate::model::game::points::HalfPoints;
 pub use figure::{Average, Figure};
 
-/// What engines on the same points are compared by.
+/// A criterion that orders engines on the same points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Criterion {
     /// Points against all others that are tied.
@@ -54,7 +54,7 @@ pub enum Criterion {
     Buchholz,
 }
 
-/// Which figure is the better one.
+/// The better one of two figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     /// The larger.
@@ -121,7 +121,7 @@ impl Criterion {
         }
     }
 
-    /// Which figure is the better one.
+    /// Returns the better one of two figures.
     #[must_use]
     pub fn better(self) -> Better {
         match self {
@@ -150,12 +150,12 @@ impl Criterion {
     }
 }
 
-/// What becomes of engines that a chain leaves tied.
+/// The treatment of engines that a chain leaves tied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
     /// The organisers decide (rule 3.1.7).
     Organisers,
-    /// They share the place.
+    /// The engines share the place.
     Shared,
 }
 
@@ -166,9 +166,9 @@ pub struct Chain {
     pub name: &'static str,
     /// The criteria.
     pub criteria: &'static [Criterion],
-    /// What becomes of the rest.
+    /// The treatment of engines that are still tied.
     pub rest: Rest,
-    /// Whether a match of two is exempt: rule 3.2 of the 4k rules breaks its tie by further games only.
+    /// True if a match of two is exempt: rule 3.2 of the 4k rules breaks its tie by further games only.
     pub spares_matches: bool,
 }
 
@@ -276,7 +276,7 @@ impl<'a> Context<'a> {
 pub struct Group {
     /// More than one where they are tied for good.
     pub engines: Vec<EngineIx>,
-    /// What puts them behind the group before; none where points do, or where there is none before.
+    /// The criterion that puts them behind the group before; none where points do, or where there is none before.
     pub by: Option<Criterion>,
 }
 
@@ -294,7 +294,7 @@ pub fn break_tie(context: &Context<'_>, tied: &[EngineIx], chain: &Chain) -> Vec
             (*engine, figures.collect())
         })
         .collect();
-    // Where two lists of figures differ first, and which of them is the better there.
+    // The order of two lists by the first figures that differ, and the criterion of these.
     let differ = |a: &[Figure], b: &[Figure]| {
         chain.criteria.iter().zip(a.iter().zip(b)).find_map(|(criterion, (a, b))| {
             let order = match criterion.better() {
@@ -332,7 +332,7 @@ mod tests {
         order_of(&field(games), tied, chain)
     }
 
-    /// `a, b=c (DE)`: who stands where, and by what.
+    /// `a, b=c (DE)`: the order of the engines, and the criteria that made it.
     pub(super) fn order_of(field: &Field, tied: &str, chain: &str) -> String {
         let context = Context::new(field);
         let tied: Vec<EngineIx> = tied.split(' ').map(|name| find(field, name)).collect();

@@ -33,7 +33,7 @@ mod tests {
         let context = Context::new(&field);
         let told = ["a", "b"].map(|name| figure(&context, find(&field, name)));
         assert_eq!(told[1], Figure::Average(Average { moves: 7, games: 3 }));
-        // Who won nothing stands behind everybody that did.
+        // An engine that won nothing stands behind every engine that did.
         assert!(told[0] > told[1]);
         assert_eq!(Criterion::WonLength.better(), super::super::Better::Fewer);
     }

@@ -1,5 +1,5 @@
-//! One bracket of FIDE's Dutch system (C.04.3): those who come down from the bracket before, the engines of a score, and
-//! the next score, of which some may be met by those who go down.
+//! One bracket of FIDE's Dutch system (C.04.3): the players moved down from the bracket before, the players of a score,
+//! and the next score, of which the downfloaters may meet some.
 //!
 //! The quality criteria are one weight of each pair, so that the best pairs are a heaviest matching. Where several
 //! matchings are best, the first in the order of transpositions and exchanges (section D) is found choice by choice: each
@@ -32,13 +32,13 @@ pub(super) struct Bracket<'a> {
     kind: Kind,
     /// The rounds before.
     rounds: usize,
-    /// Those who come down, then the residents, then the next score.
+    /// The moved-down players, then the residents, then the players of the next score.
     members: Vec<usize>,
     down: usize,
     /// How many members are in the bracket itself.
     own: usize,
     weights: Vec<Option<Weight>>,
-    /// Those whose partner is not settled.
+    /// The members whose partner is not settled.
     open: Vec<usize>,
     /// The partner of each member in the matching as it is.
     partner: Vec<Option<usize>>,
@@ -80,7 +80,7 @@ impl<'a> Bracket<'a> {
         bracket
     }
 
-    /// The pairs of the bracket by rank, the better one first, and those who leave it.
+    /// Returns the pairs of the bracket by rank, the better one first, and the players that leave it.
     pub(super) fn paired(mut self) -> (Vec<(usize, usize)>, Vec<usize>) {
         let residents = self.pair_down();
         self.pair_residents(&residents);
@@ -100,7 +100,8 @@ impl<'a> Bracket<'a> {
         i64::from(points)
     }
 
-    /// What a member's score is worth if it leaves the bracket: as if it met one point less than the lowest here (A.8).
+    /// The score difference of a member that leaves the bracket: as if it met one point less than the lowest here
+    /// (A.8).
     fn leaving(&self, at: usize) -> i64 {
         self.points(at) - self.points(self.own - 1) + 2
     }
@@ -227,13 +228,13 @@ impl<'a> Bracket<'a> {
         (self.down..self.own).contains(&at)
     }
 
-    /// Pairs those who come down; gives the residents that are left.
+    /// Pairs the moved-down players; returns the residents that are left.
     fn pair_down(&mut self) -> Vec<usize> {
         let residents: Vec<usize> = (self.down..self.own).collect();
         let meets = |bracket: &Bracket<'_>, one: usize| {
             bracket.partner[one].is_some_and(|other| bracket.is_resident(other))
         };
-        // Who of them is paired: the best, as far as the criteria allow (D.3).
+        // The moved-down players to pair: the best, as far as the criteria allow (D.3).
         let mut upper = Vec::new();
         for one in 0..self.down {
             if !meets(self, one) {
@@ -255,7 +256,7 @@ impl<'a> Bracket<'a> {
         left
     }
 
-    /// Whether a resident is the better one of a pair of residents.
+    /// True if a resident is the better one of a pair of residents.
     fn is_upper(&self, at: usize) -> bool {
         self.partner[at].is_some_and(|other| at < other && self.is_resident(other))
     }
@@ -326,7 +327,7 @@ impl<'a> Bracket<'a> {
 }
 
 /// Criteria packed into a weight, the first one weightiest: each with as many bits as the sum over all pairs can need.
-/// What finds no room any more is left out.
+/// Criteria for which no room is left are dropped.
 struct Sum {
     weight: Weight,
     bits: u32,

@@ -1,8 +1,8 @@
 //! A Swiss of single games by FIDE's Dutch system (C.04.3), as the older seasons played it.
 //!
-//! Engines are numbered anew for each round, by points, Buchholz and seed, and paired bracket by bracket from the top. There
-//! are no topscorers. Which program paired the recorded seasons is not known, and its choice of who leaves a bracket is not
-//! always this one. The colours are those of the recorded seasons, not FIDE's.
+//! Engines are numbered anew for each round, by points, Buchholz and seed, and paired bracket by bracket from the top.
+//! There are no topscorers. The program that paired the recorded seasons is not known, and its choice of the engines
+//! that leave a bracket is not always this one. The colours are those of the recorded seasons, not FIDE's.
 
 mod bracket;
 mod player;
@@ -52,7 +52,7 @@ impl Dutch {
         }
     }
 
-    /// Those who play, by points, Buchholz and seed.
+    /// Returns the engines that still play, by points, Buchholz and seed.
     fn players(seats: usize, past: &Past) -> Vec<Player> {
         let all: BTreeMap<Seat, HalfPoints> =
             (0..seats).map(|seat| (Seat(seat), Dutch::points(past, Seat(seat)))).collect();
@@ -118,7 +118,7 @@ impl Dutch {
         }
     }
 
-    /// What is due.
+    /// Returns the next step of the stage: a bye, the games that are due, or the end.
     #[must_use]
     pub fn next(&self, seats: usize, past: &Past) -> Next {
         let under_way = past.games.keys().map(|at| at.round).max().unwrap_or(1);
@@ -140,8 +140,8 @@ impl Dutch {
     }
 }
 
-/// The pairs of a round by rank, and who is left over: bracket by bracket from the top. Where those who leave a bracket
-/// could not be paired below, it is paired again, with all that are left as one bracket behind it.
+/// Returns the pairs of a round by rank, and the players left over: bracket by bracket from the top. Where the players
+/// that leave a bracket could not be paired below, it is paired again, with all that are left as one bracket behind it.
 fn paired(players: &[Player], strict: Strict, rounds: usize) -> (Vec<(usize, usize)>, Vec<usize>) {
     let mut scores: VecDeque<Vec<usize>> = (0..players.len())
         .collect::<Vec<_>>()

@@ -1,4 +1,4 @@
-//! What the pairing of a round knows of each engine, and who may meet whom.
+//! The data of each engine for the pairing of a round, and the pairs that may meet.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use super::super::super::schedule::Seat;
 use super::super::matching::is_perfect;
 use crate::model::game::points::HalfPoints;
 
-/// What pairing asks of an engine.
+/// The data of an engine that pairing depends on.
 #[derive(Clone, Debug)]
 pub(super) struct Player {
     pub(super) seat: Seat,
@@ -17,9 +17,10 @@ pub(super) struct Player {
     pub(super) buchholz: HalfPoints,
     pub(super) colors: Vec<(u32, Color)>,
     pub(super) met: BTreeSet<Seat>,
-    /// Whether it met a lower score (a bye counts so), or a higher one, in the last round and in the one before.
+    /// Its float in the last round and in the one before: down if it met a lower score (a bye counts so), up if a
+    /// higher one.
     pub(super) floats: [Option<Float>; 2],
-    /// Whether it had a bye.
+    /// True if it had a bye.
     pub(super) had_bye: bool,
 }
 
@@ -40,13 +41,13 @@ impl Player {
         self.floats.get(rounds_ago).copied().flatten() == Some(float)
     }
 
-    /// Whether another wants the same colour.
+    /// True if both have a preference for the same colour.
     pub(super) fn wants_same(&self, other: &Player) -> bool {
         let color = |player: &Player| player.wants().map(|(color, _)| color);
         color(self).is_some() && color(self) == color(other)
     }
 
-    /// Whether it wants its colour for more than a change.
+    /// True if its colour preference is for more than a change of colour.
     pub(super) fn is_strong(&self) -> bool {
         self.balance() != 0 || self.wants().is_some_and(|(_, must)| must)
     }
@@ -64,7 +65,7 @@ impl Player {
     }
 }
 
-/// What no pairing may have.
+/// The constraints on a pairing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strict {
     /// No second meeting, and no two that must have the same colour.
@@ -84,7 +85,7 @@ pub(super) fn may_meet(a: &Player, b: &Player, strict: Strict) -> bool {
     }
 }
 
-/// Whether all of these can be paired, but for one of an odd number, who had no bye yet.
+/// True if all players can be paired; of an odd number one is left over, who had no bye yet.
 pub(super) fn can_be_paired(players: &[&Player], strict: Strict) -> bool {
     let bye = players.len();
     let is_odd = !bye.is_multiple_of(2);
