@@ -121,7 +121,7 @@ fn games() -> String {
 }
 
 fn no_word_of_a_report_is_broken() {
-    let (good, long) = (fixture("accept/c-xz"), fixture("reject/commands-sed"));
+    let (good, long) = (fixture("accept/elf"), fixture("reject/commands-sed"));
     let commands: &[&[&str]] = &[
         &["doctor"],
         &["check", "--quick", "--no-cache", &long, "-v"],
