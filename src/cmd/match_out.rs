@@ -152,6 +152,10 @@ impl Sinks {
                 let words = format!("{name} said {said:?} without being asked; it was passed over");
                 let _ = writeln!(anstream::stderr(), "{words}");
             }
+            Event::Ponders { engine, how } => {
+                self.live.clear();
+                super::say(&format!("{} {how} (rule 0.1)", safe(&game.engines[engine].name)));
+            }
             _ => {}
         }
         Ok(())

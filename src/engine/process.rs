@@ -18,6 +18,7 @@ use rustix::process::{WaitId, WaitIdOptions, waitid};
 use super::memory::Limit;
 use crate::model::evidence::{ExitHow, Left, Refusal, Resource};
 use crate::model::units::Bytes;
+use crate::sandbox::cpu::CpuTimes;
 use crate::sandbox::plan::{Confined, Launcher, Pipes, Plan, SandboxError};
 
 /// How an engine is started.
@@ -50,6 +51,11 @@ pub trait EngineProcess: Send {
     fn exit(&mut self, deadline: Instant) -> Option<ExitHow>;
     /// The threads it runs now.
     fn threads(&self) -> usize;
+    /// The processor time that all it started has used, threads and processes that have ended included; none where that
+    /// is not kept.
+    fn computed(&self) -> Option<Duration> {
+        None
+    }
     /// Its process number, where it has one that means something outside.
     fn pid(&self) -> Option<u32>;
     /// The start is over: what is only watched then need be watched no more.
@@ -275,6 +281,11 @@ impl EngineProcess for ConfinedProcess {
             .map(threads_of)
             .max();
         most.unwrap_or(1)
+    }
+
+    fn computed(&self) -> Option<Duration> {
+        let now = self.confined.as_ref()?.cpu_times();
+        Some(now.computed_since(&CpuTimes::default()))
     }
 
     fn pid(&self) -> Option<u32> {

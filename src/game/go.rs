@@ -3,9 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
-use shakmaty::Color;
+use shakmaty::{ByColor, Color};
 
 use crate::game::clock::{GameClock, TimeControl};
+
+/// How many times the other's clock a clock is shown at most, where a position is asked again.
+const MOST_UNEVEN: f64 = 9.0;
 
 /// A `go`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +41,18 @@ pub struct Clocks {
 }
 
 impl Clocks {
+    /// As much as these leave to whoever has less, and as much more to the other, in proportion, as `seen` gives it: an
+    /// engine can tell by its opponent's clock whether it is in a game.
+    #[must_use]
+    pub fn in_proportion(self, seen: ByColor<Duration>) -> Clocks {
+        let least = seen.white.min(seen.black).as_secs_f64();
+        let of = |left: Duration, seen: Duration| {
+            let more = if least > 0.0 { seen.as_secs_f64() / least } else { 1.0 };
+            left.mul_f64(more.min(MOST_UNEVEN))
+        };
+        Clocks { white: of(self.white, seen.white), black: of(self.black, seen.black), ..self }
+    }
+
     /// The same time and increment for both sides, in milliseconds.
     #[must_use]
     pub const fn even(left: u64, increment: u64) -> Clocks {
@@ -131,6 +146,17 @@ pub(super) fn millis(time: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn uneven_clocks_stay_uneven_and_leave_nobody_less() {
+        let seen = |white, black| ByColor { white, black }.map(Duration::from_millis);
+        let of = |seen| Go::Clock(Clocks::even(3000, 3000).in_proportion(seen)).to_string();
+        assert_eq!(of(seen(300, 120)), "go wtime 7500 btime 3000 winc 3000 binc 3000");
+        assert_eq!(of(seen(100, 400)), "go wtime 3000 btime 12000 winc 3000 binc 3000");
+        assert_eq!(of(seen(250, 250)), "go wtime 3000 btime 3000 winc 3000 binc 3000");
+        assert_eq!(of(seen(0, 250)), "go wtime 3000 btime 3000 winc 3000 binc 3000");
+        assert_eq!(of(seen(1, 250)), "go wtime 3000 btime 27000 winc 3000 binc 3000");
+    }
 
     #[test]
     fn go_is_exactly_the_rules_form() {

@@ -300,6 +300,7 @@ pub(crate) mod tests {
             rival: Rival::Reference,
             colours: Colours::White,
             result: GameResult::Win(shakmaty::Color::White),
+            clocks: None,
             again: None,
             end: GameEnd::Whole("White mates".into()),
             fen: "r1bqkb1r/pppp1Qpp/2n2n2/4p3/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 0 4".into(),

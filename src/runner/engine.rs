@@ -8,6 +8,7 @@ use shakmaty::CastlingMode;
 
 use super::chess960::{Offer, Switch};
 use super::heartbeat::{Heartbeat, Moment};
+use super::pondering::Waits;
 use super::spec::UciSubset;
 use crate::engine::info::InfoLine;
 use crate::engine::process::{self, EngineProcess, Start, StartError};
@@ -25,6 +26,8 @@ use crate::model::text::escape;
 const HOPELESS: u32 = 3;
 /// Where it does not lose, and where it is an entry's, a start is tried so often.
 const TRIES: u32 = 2;
+/// In games on a shorter clock nobody thinks long enough to be watched.
+const SLOW_GAME: Duration = Duration::from_secs(10);
 /// How long a process that closed its output may take to end by itself.
 const DYING: Duration = Duration::from_millis(500);
 
@@ -150,6 +153,10 @@ pub(super) struct Seat<'a> {
     pv: Vec<u8>,
     /// The first move in this game that it said without being asked for one; taken by whoever tells of it.
     pub(super) unasked: Option<String>,
+    /// When it began to wait, and what it had used by then; kept where a wait may be long enough to tell anything.
+    resting: Option<(Instant, Duration)>,
+    /// Its waits in this game.
+    pub(super) waits: Waits,
     /// How castling is told in the game that comes.
     pub(super) castling: CastlingMode,
     /// How long the last start took; taken by whoever tells of it.
@@ -181,6 +188,8 @@ impl<'a> Seat<'a> {
             info: SearchInfo::default(),
             pv: Vec::with_capacity(512),
             unasked: None,
+            resting: None,
+            waits: Waits::default(),
             castling: CastlingMode::Standard,
             started_in: None,
             remains: None,
@@ -445,6 +454,22 @@ impl Seat<'_> {
         Err(Lost::Gone(None))
     }
 
+    /// Looks at what it has used, before and after its opponent's thinking, where that takes seconds.
+    fn look(&self) -> Option<(Instant, Duration)> {
+        let live = self.live.as_ref()?;
+        let slow = self.engine.control.base().is_some_and(|base| base >= SLOW_GAME);
+        let used = if slow { live.process.computed() } else { None };
+        used.map(|used| (Instant::now(), used))
+    }
+
+    /// Its opponent has moved.
+    fn note_wait(&mut self) {
+        let before = self.resting.take();
+        if let Some(((began, before), (now, used))) = before.zip(self.look()) {
+            self.waits.note(now - began, used.saturating_sub(before));
+        }
+    }
+
     fn ask_for_move(&mut self, text: &[u8], wait: Duration) -> Thought {
         self.info = SearchInfo::default();
         self.pv.clear();
@@ -491,6 +516,7 @@ impl Seat<'_> {
 
 impl Player for Seat<'_> {
     fn new_game(&mut self) -> Result<(), Lost> {
+        (self.resting, self.waits) = (None, Waits::default());
         match self.watched(Self::greet) {
             (Err(lost), Some(standstill)) if lost != Lost::Stopped => Err(standstill),
             (answer, _) => answer,
@@ -498,7 +524,9 @@ impl Player for Seat<'_> {
     }
 
     fn think(&mut self, text: &[u8], wait: Duration) -> Thought {
+        self.note_wait();
         let (thought, standstill) = self.watched(|seat| seat.ask_for_move(text, wait));
+        self.resting = self.look();
         match standstill {
             Some(lost) if thought.said != Said::Lost(Lost::Stopped) => {
                 Thought { said: Said::Lost(lost), ..thought }

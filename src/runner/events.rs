@@ -69,6 +69,13 @@ pub enum Event {
         /// The first such line.
         said: String,
     },
+    /// An entry computed while its opponent thought, in a game on a long clock (rule 0.1).
+    Ponders {
+        /// Its place in the list.
+        engine: usize,
+        /// How much, in words that go on after its name.
+        how: String,
+    },
     /// A game begins.
     GameStarted {
         /// Its place in the plan.

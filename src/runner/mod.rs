@@ -10,6 +10,7 @@ pub mod in_order;
 pub mod live;
 mod match_;
 mod offers;
+mod pondering;
 pub mod schedule;
 pub mod score;
 pub mod spec;

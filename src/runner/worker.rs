@@ -142,6 +142,9 @@ impl<'a> Worker<'a> {
             if let Some(said) = seat.unasked.take() {
                 self.tell(Event::Unasked { engine, said });
             }
+            if let Some(how) = seat.waits.told() {
+                self.tell(Event::Ponders { engine, how });
+            }
             self.after(engine, side, &mut seat, &record);
             *remains.get_mut(side) = seat.remains.take();
             if game.restart == Restart::EveryGame {

@@ -228,6 +228,11 @@ impl Conductor<'_> {
                 self.audience.say(&text);
                 self.keep(Record::Note { text })
             }
+            Event::Ponders { engine, how } => {
+                let text = format!("{} {how} (rule 0.1)", hearing.names[*engine]);
+                self.audience.say(&text);
+                self.keep(Record::Note { text })
+            }
             Event::MatchStarted { .. }
             | Event::EngineStarted { .. }
             | Event::EngineLeft { .. }

@@ -287,6 +287,11 @@ fn seen(finished: &Finished, control: TimeControl) -> PlayedGame {
         moves: plies(record),
         result: record.ending.result,
         end,
+        clocks: clocks_at_end(
+            record,
+            first,
+            |side| if own(side) { control } else { REFERENCE_CONTROL },
+        ),
         again: None,
         late: late(record, first, control, own),
         exit,
@@ -357,6 +362,20 @@ fn illegal(moves: &Moves, said: &str) -> GameFault {
         Err(why) => why,
     };
     GameFault::Illegal { said: said.to_owned(), why }
+}
+
+/// Both clocks, as the last question told them; none for games without.
+fn clocks_at_end(
+    record: &GameRecord,
+    first: usize,
+    control: impl Fn(Color) -> TimeControl,
+) -> Option<ByColor<Duration>> {
+    let base = |side| control(side).base();
+    let mut clocks = ByColor { white: base(Color::White)?, black: base(Color::Black)? };
+    for (at, ply) in record.plies.iter().enumerate() {
+        *clocks.get_mut(record.mover(first + at)) = ply.left;
+    }
+    Some(clocks)
 }
 
 /// The entry's moves that took longer than its clock showed.

@@ -1,13 +1,23 @@
 //! Rules `own-book` and `ponder`: whether what is on by default can be switched off, and whether the engine rests after its
 //! move then.
 
+use std::hash::{BuildHasher, RandomState};
+use std::time::{Duration, Instant};
+
 use super::{Bench, Outcome};
 use crate::engine::moves::Moves;
-use crate::game::go::Go;
+use crate::game::go::{Clocks, Go};
 use crate::judge::probe::conversation::{Over, Ready, Search, Session, Shown, Watch};
 use crate::judge::support::positions;
 use crate::model::evidence::{DeclaredOption, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
+
+/// Plies of the game before it is watched, at least,
+const SHORTEST: u32 = 12;
+/// and by how many of them it may be longer.
+const LONGER: u32 = 60;
+/// The time for it; a slow engine plays as much as fits.
+const GAME_TIME: Duration = Duration::from_secs(3);
 
 /// Below this part of a processor an engine rests, whoever else was there.
 const RESTS: f64 = 0.1;
@@ -54,9 +64,49 @@ fn talk(
         session = session.set_option(&ponder, Some("false"))?;
         session = ask(session, "idle-ponder-off", &middle, go)?;
     }
+    session = play_on(session, middle, go)?;
     let watch = if bench.plan.quick { Watch::Short } else { Watch::Whole };
     session.rest_after_move(bench.plan.waits.idle, watch);
     Ok(session)
+}
+
+/// Plays both sides of a game, so that it is watched as it waits in games, not after a single question. Where it ends is
+/// left to chance: no entry can tell the move after which it is watched.
+fn play_on(
+    mut session: Session<Ready>,
+    mut game: Moves,
+    go: Go,
+) -> Result<Session<Ready>, Session<Over>> {
+    let began = Instant::now();
+    let chance = RandomState::new().hash_one(0);
+    let plies = game.plies().0 + SHORTEST + (chance / 2 % u64::from(LONGER)) as u32;
+    while game.plies().0 < plies && began.elapsed() < GAME_TIME {
+        let name = format!("idle-game-ply-{}", game.plies().0);
+        let clock = as_in_a_game(go, game.plies().0, chance % 2 == 0);
+        let search = Search { name: &name, shown: Shown::Moves(&game), go: clock };
+        let played;
+        (session, played) = session.go(search)?;
+        let Some(played) = played else { break };
+        game.play(played);
+        if game.is_over() {
+            break;
+        }
+    }
+    Ok(session)
+}
+
+/// The clock with a little more for both sides, as increments leave it in a game: for one more than for the other at each ply.
+fn as_in_a_game(go: Go, ply: u32, white_ahead: bool) -> Go {
+    let (behind, ahead) = (f64::from(ply % 5), f64::from(7 + ply % 3));
+    let (white, black) = if white_ahead { (ahead, behind) } else { (behind, ahead) };
+    match go {
+        Go::Clock(clocks) => Go::Clock(Clocks {
+            white: clocks.white.mul_f64(1.0 + white / 100.0),
+            black: clocks.black.mul_f64(1.0 + black / 100.0),
+            ..clocks
+        }),
+        other => other,
+    }
 }
 
 fn ask(
@@ -68,4 +118,22 @@ fn ask(
     let shown = Shown::Moves(moves);
     let (session, _) = session.new_game()?.go(Search { name, shown, go })?;
     Ok(session)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::probe::{LEAST_CLOCK, SMALL_CLOCK};
+
+    #[test]
+    fn no_ply_of_the_watched_game_has_even_clocks_or_less_than_was_asked_for() {
+        for ply in 0..200 {
+            for (go, ahead) in [(SMALL_CLOCK, true), (LEAST_CLOCK, false)] {
+                let Go::Clock(clocks) = as_in_a_game(go, ply, ahead) else { panic!() };
+                assert!((clocks.white > clocks.black) == ahead && clocks.white != clocks.black);
+                let Go::Clock(least) = go else { panic!() };
+                assert!(clocks.white >= least.white && clocks.black >= least.black);
+            }
+        }
+    }
 }

@@ -41,8 +41,10 @@ pub(crate) const LEAST_CLOCK: Go = Go::Clock(Clocks::even(3000, 3000));
 /// A clock on which nobody has to hurry, for what fails on smaller ones.
 pub(crate) const MINUTE_CLOCK: Go = Go::Clock(Clocks::even(60_000, 3000));
 
-/// The clock of the event: 30 minutes and 3 seconds a move.
-pub(crate) const EVENT_CLOCK: Go = Go::Clock(Clocks::even(1_800_000, 3000));
+/// The clock of the event: 30 minutes and 3 seconds a move, with some of it used, since both sides show the same only at
+/// a game's first move.
+pub(crate) const EVENT_CLOCK: Go =
+    Go::Clock(Clocks { black: Duration::from_millis(1_783_519), ..Clocks::even(1_800_000, 3000) });
 
 /// The plan of a check's probes.
 #[derive(Clone, Debug)]

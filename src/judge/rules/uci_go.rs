@@ -63,6 +63,7 @@ fn judge(evidence: &Evidence) -> Finding {
         .details(runs::stderr(run))
         .details(runs::conversation(run, *index))
         .with("ask", ask)
+        .with("commands", runs::commands_upto(run, *index))
         .help(one_answer::next_step(
             ask,
             "after `go wtime A btime B winc C binc D` (in this order, milliseconds) search, and print \
@@ -155,6 +156,8 @@ mod tests {
         let finding = judge(&evidence);
         assert_eq!(finding.status, Status::Fail);
         assert!(finding.summary.contains("nor to `go` alone"));
+        let commands = finding.evidence["commands"].as_array().unwrap();
+        assert!(commands.last().unwrap().as_str().unwrap().starts_with("go "), "{commands:?}");
     }
 
     #[test]

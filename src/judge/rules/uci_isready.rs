@@ -48,6 +48,7 @@ mod tests {
         let finding = judge(&testing::evidence_of([run]));
         assert_eq!(finding.status, Status::Fail);
         assert!(finding.summary.contains("in the measured run: no answer within"));
+        assert_eq!(finding.evidence["commands"], serde_json::json!(["uci", "isready"]));
     }
 
     #[test]

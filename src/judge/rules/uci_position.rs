@@ -136,6 +136,7 @@ fn accuse(summary: String, run: &Run, index: usize) -> Finding {
         .details(runs::crashes(run))
         .details(runs::stderr(run))
         .details(runs::conversation(run, index))
+        .with("commands", runs::commands_upto(run, index))
 }
 
 /// The move that was answered, legal or not.
@@ -200,6 +201,8 @@ mod tests {
         assert!(
             finding.summary.contains("after 1 ply it answers e2e4, a move of the start position")
         );
+        let commands = finding.evidence["commands"].to_string();
+        assert!(commands.contains("position startpos moves e2e4"), "{commands}");
     }
 
     #[test]

@@ -57,6 +57,7 @@ fn judge(evidence: &Evidence) -> Finding {
         .details(runs::conversation(run, *index))
         .with("asked", alive.len())
         .with("ignored", deaf.len())
+        .with("commands", runs::commands_upto(run, *index))
         .help("read the line `quit` and exit; 4 bytes of code (exit) are enough");
         return excuse::excused(finding, excuse::refusal(run, &evidence.host));
     }
@@ -147,6 +148,8 @@ mod tests {
         let finding = judge(&testing::evidence_of([deaf()]));
         assert_eq!(finding.status, Status::Fail);
         assert!(finding.summary.contains("still ran after 5.00 s"));
+        let commands = finding.evidence["commands"].as_array().unwrap();
+        assert!(commands.len() > 5 && commands.last().unwrap() == "quit", "{commands:?}");
     }
 
     #[test]

@@ -70,6 +70,7 @@ pub(crate) fn judge(
     .with("asked", asked.len())
     .with("unanswered", bad.len())
     .with("ask", ask)
+    .with("commands", runs::commands_upto(run, *index))
     .help(next_step(ask, exchange.help));
     excuse::excused(finding, excuse::refusal(run, &evidence.host))
 }

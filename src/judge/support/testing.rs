@@ -181,6 +181,7 @@ pub(crate) fn game(number: usize, rival: Rival) -> PlayedGame {
         moves: vec![PlayedPly { uci: "e2e4".into(), took: None, score: None }; 40],
         result: GameResult::Win(shakmaty::Color::White),
         end: GameEnd::Whole("White mates".into()),
+        clocks: None,
         again: None,
         late: Vec::new(),
         exit: None,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use shakmaty::ByColor;
 
 use super::files::{LeftFile, LeftProcess};
 use super::programs::ExitHow;
@@ -115,6 +116,9 @@ pub struct PlayedGame {
     /// The `position` command at the game's end.
     #[serde(skip)]
     pub command: String,
+    /// What both clocks showed at its end; none where they were not kept.
+    #[serde(skip)]
+    pub clocks: Option<ByColor<Duration>>,
     /// How its fault fared when it was asked again.
     #[serde(skip)]
     pub again: Option<AskedAgain>,

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use shakmaty::{Color, Position};
+use shakmaty::{ByColor, Color, Position};
 
 use super::{Contender, ENTRY, TWIN, given, seats};
 use crate::engine::moves::Moves;
@@ -51,6 +51,8 @@ pub fn ask_again(
 struct Case {
     before: Vec<Vec<Moves>>,
     last: Moves,
+    /// What the clocks of the game showed.
+    clocks: Option<ByColor<Duration>>,
 }
 
 impl Case {
@@ -72,7 +74,15 @@ impl Case {
                 before.push(asked(earlier, colour));
             }
         }
-        Some(Case { before, last })
+        Some(Case { before, last, clocks: game.clocks })
+    }
+
+    /// A clock of the event, as uneven as the game's were.
+    fn as_in_the_game(&self, go: Go) -> Go {
+        match (go, self.clocks) {
+            (Go::Clock(clocks), Some(seen)) => Go::Clock(clocks.in_proportion(seen)),
+            _ => go,
+        }
     }
 
     fn ask(&self, entry: &Contender, limits: Limits) -> Result<AskedAgain, SandboxError> {
@@ -81,7 +91,8 @@ impl Case {
             [(&[Vec::new()][..], "alone"), (&self.before, "after the games before")]
         {
             let mut held = None;
-            for go in [LEAST_CLOCK, MINUTE_CLOCK] {
+            for clock in [LEAST_CLOCK, MINUTE_CLOCK] {
+                let go = self.as_in_the_game(clock);
                 let run = talk(entry, limits, before, &self.last, go)?;
                 let (answer, good) = match run.asks.iter().rfind(|ask| runs::is_search(ask)) {
                     Some(ask) => (runs::answer_words(ask, &run), ask.answer.is_good()),
