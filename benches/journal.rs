@@ -74,6 +74,7 @@ fn event(dir: &Path, games: usize, each_move: bool) -> PathBuf {
     let (mut journal, _) = Journal::open(&path, &mut |_, _| Ok(())).expect("a journal");
     let mut add = |record| journal.append(&record).expect("a record");
     add(Record::Header(Header {
+        previous: Vec::new(),
         version: VERSION,
         event: "Long".into(),
         gate4k: String::new(),

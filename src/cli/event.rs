@@ -88,6 +88,11 @@ pub enum NewLike {
     Ntcec,
     /// An FRD in Chess960, of trusted engines.
     Frd,
+    /// A season of the leagues.
+    Leagues,
+    /// Season 17.
+    #[value(name = "season-17")]
+    Season17,
 }
 
 impl From<NewLike> for Like {
@@ -99,6 +104,8 @@ impl From<NewLike> for Like {
             NewLike::CupOlder => Like::CupOlder,
             NewLike::Ntcec => Like::Ntcec,
             NewLike::Frd => Like::Frd,
+            NewLike::Leagues => Like::Leagues,
+            NewLike::Season17 => Like::Season17,
         }
     }
 }

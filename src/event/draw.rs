@@ -26,7 +26,8 @@ pub fn drawn(config: &Config, ledger: &Ledger, number: usize) -> Drawn {
         outcome.map(|outcome| &outcome.promoted[..]).unwrap_or_default()
     };
     let entries = || config.entries.iter().map(|entry| entry.name.clone());
-    let mut seats: Vec<String> = if stage.from.is_empty() && stage.engines.is_empty() {
+    let is_named = !stage.previous.is_empty() || !stage.engines.is_empty();
+    let mut seats: Vec<String> = if stage.from.is_empty() && !is_named {
         match number.checked_sub(1) {
             Some(before) => outcome(before).to_vec(),
             None => entries().collect(),
@@ -37,7 +38,8 @@ pub fn drawn(config: &Config, ledger: &Ledger, number: usize) -> Drawn {
             .from
             .iter()
             .flat_map(|(before, places)| places.iter().filter_map(move |one| place(*before, one)));
-        from.chain(entries().filter(|name| stage.engines.contains(name))).collect()
+        let previous = stage.previous.iter().cloned();
+        previous.chain(from).chain(entries().filter(|name| stage.engines.contains(name))).collect()
     };
     match stage.draw {
         Draw::ReversedRanking => seats.reverse(),

@@ -195,7 +195,7 @@ impl Entrant {
                 options.push((name, value));
             }
         }
-        Arc::new(Engine::new(self.name.clone(), start, options, config.control, subset))
+        Arc::new(Engine::new(self.name.clone(), start, options, config.terms.control, subset))
     }
 }
 

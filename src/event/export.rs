@@ -98,6 +98,7 @@ pub(super) fn one(
         unanswered: None,
     };
     let stage = config.stages.get(started.stage)?;
+    let control = stage.control(started.place());
     let [white, black] = started.options.clone();
     let header = Header {
         event: format!("{}: {}", config.event, stage.name),
@@ -106,7 +107,7 @@ pub(super) fn one(
         names: ByColor { white: started.white.clone(), black: started.black.clone() },
         elo,
         options: ByColor { white, black },
-        controls: ByColor { white: config.control, black: config.control },
+        controls: ByColor { white: control, black: control },
         started: humantime::parse_rfc3339(&started.at).unwrap_or(SystemTime::UNIX_EPOCH),
         lasted: Duration::from_micros(end.lasted),
     };

@@ -111,6 +111,7 @@ mod tests {
             gate4k: String::new(),
             settings: String::new(),
             settings_sha256: String::new(),
+            previous: Vec::new(),
         };
         journal.append(&Record::Header(header)).unwrap();
         let at = RoundGame { round: 1, game: 1 };

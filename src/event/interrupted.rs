@@ -8,16 +8,13 @@ use std::time::Duration;
 
 use shakmaty::{ByColor, Chess, Color, Position};
 
+use super::terms::Bounds;
 use crate::model::game::ending::{Ending, Termination};
 use crate::model::game::result::GameResult;
 use crate::model::game::score::Score;
 use crate::model::words::counted;
 
-/// More than this for both engines is a win (rule 6.1.2), in hundredths of a pawn.
-pub const WON: i32 = 1000;
-/// Less than this for both engines is a draw (rule 6.1.3).
-pub const LEVEL: i32 = 15;
-/// Moves that both engines must have completed for that.
+/// Moves that both engines must have completed for a draw by evaluations (rule 6.1.3).
 pub const MOVES: usize = 35;
 /// Pieces on the board for which tables are asked (rule 6.1.4).
 pub const PIECES: usize = 7;
@@ -62,12 +59,13 @@ pub enum Verdict {
     },
 }
 
-/// Decides by rule 6.1. `probe` asks tables that are at hand; `compensation` is the event's setting, since
+/// Decides by rule 6.1, with the bounds of the stage. `probe` asks tables that are at hand; `compensation` is the event's setting, since
 /// the rule names no number.
 pub fn decide(
     moment: &Moment,
     probe: impl FnOnce(&Chess) -> Option<Ending>,
     compensation: Duration,
+    bounds: Bounds,
 ) -> Ruling {
     if let (Some(white), Some(black)) = (moment.evals.white, moment.evals.black) {
         let both = |holds: &dyn Fn(i32) -> bool| holds(white.value()) && holds(black.value());
@@ -77,17 +75,21 @@ pub fn decide(
             why: told(what),
             verdict: Verdict::Over(ending),
         };
-        if both(&|eval| eval > WON) {
+        if both(&|eval| bounds.win.is_passed(eval)) {
             let ending = Ending::win(Color::White, Termination::WinByEval);
-            return over("6.1.2", "both above +10, White wins", ending);
+            return over("6.1.2", &format!("both above +{}, White wins", bounds.win), ending);
         }
-        if both(&|eval| eval < -WON) {
+        if both(&|eval| bounds.win.is_passed(eval.saturating_neg())) {
             let ending = Ending::win(Color::Black, Termination::WinByEval);
-            return over("6.1.2", "both below -10, Black wins", ending);
+            return over("6.1.2", &format!("both below -{}, Black wins", bounds.win), ending);
         }
-        if both(&|eval| eval.abs() < LEVEL) && moment.plies / 2 >= MOVES {
+        if both(&|eval| bounds.draw.holds(eval)) && moment.plies / 2 >= MOVES {
             let ending = Ending::draw(Termination::DrawByEval);
-            return over("6.1.3", "both within 0.15 after 35 moves, a draw", ending);
+            return over(
+                "6.1.3",
+                &format!("both within {} after {MOVES} moves, a draw", bounds.draw),
+                ending,
+            );
         }
     }
     let pieces = moment.position.board().occupied().count();
@@ -148,6 +150,14 @@ mod tests {
             Verdict::GoesOn { .. } => None,
         };
         (ruling.rule, result)
+    }
+
+    fn decide(
+        moment: &Moment,
+        probe: impl FnOnce(&Chess) -> Option<Ending>,
+        time: Duration,
+    ) -> Ruling {
+        super::decide(moment, probe, time, Bounds::TCEC_4K)
     }
 
     #[test]

@@ -27,5 +27,6 @@ pub mod schedule;
 pub mod stage;
 pub mod standings;
 mod termination;
+pub mod terms;
 pub mod tiebreak;
 pub mod verify;

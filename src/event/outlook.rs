@@ -36,10 +36,6 @@ pub struct StageOutlook {
 /// The stages of an event, in order.
 #[must_use]
 pub fn outlook(config: &Config) -> Vec<StageOutlook> {
-    let game = match config.control {
-        TimeControl::Clock { base, increment, .. } => 2 * (base + LONG_GAME * increment),
-        _ => Duration::ZERO,
-    };
     let at_a_time = config.concurrency.get() as u64;
     let mut stages = Vec::new();
     for stage in &config.stages {
@@ -54,10 +50,19 @@ pub fn outlook(config: &Config) -> Vec<StageOutlook> {
             is_played_on: stage.format.is_played_on(),
             is_conditional: stage.breaks_ties_of.is_some(),
             openings: stage.openings(),
-            longest: game.saturating_mul(turns),
+            longest: long_game(stage.terms.control).saturating_mul(turns),
         });
     }
     stages
+}
+
+/// How long a game takes that has [`LONG_GAME`] moves and uses all its time.
+#[must_use]
+pub fn long_game(control: TimeControl) -> Duration {
+    match control {
+        TimeControl::Clock { base, increment, .. } => 2 * (base + LONG_GAME * increment),
+        _ => Duration::ZERO,
+    }
 }
 
 /// The rounds of a stage; of a bracket those in which all its matches of one level are played.

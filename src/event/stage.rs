@@ -13,7 +13,9 @@ use super::format::{self, Due, Next, PairId, Past, open};
 use super::ledger::StageState;
 use super::schedule::{BookPolicy, Pairing, Schedule, Seat};
 use super::standings::{Place, Standings, TieOfTwo};
+use super::terms::Terms;
 use super::tiebreak::Chain;
+use crate::game::clock::TimeControl;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::points::HalfPoints;
 use crate::model::game::variant::Variant;
@@ -105,6 +107,8 @@ pub struct Stage {
     /// The stage before whose ties on points it breaks: it is played by those that are level for its last spots, and
     /// not at all where none are.
     pub breaks_ties_of: Option<usize>,
+    /// The entries that begin in it by their places in events before, the best first.
+    pub previous: Vec<String>,
     /// The entries that begin in it; all of them in a first stage that names none.
     pub engines: Vec<String>,
     /// How many play in it.
@@ -115,6 +119,10 @@ pub struct Stage {
     pub promote: usize,
     /// The rule on updates of engines before it.
     pub updates: Updates,
+    /// What is agreed on its games.
+    pub terms: Terms,
+    /// The clocks of the further parts of a match that have their own, in their order.
+    pub clocks_after: Vec<Option<TimeControl>>,
     /// Season 17's rule: crashes after which an engine is disqualified and its games are annulled. None where crashes
     /// are losses, as in 4k events (rule 6.2).
     pub crash_limit: Option<NonZeroU32>,
@@ -135,6 +143,19 @@ impl Stage {
                 (doubles.get() - bookless) as usize
             }
         }
+    }
+
+    /// The clock of a game.
+    #[must_use]
+    pub fn control(&self, at: RoundGame) -> TimeControl {
+        let own = match &self.format {
+            Format::Of(format::Format::Match(of)) => {
+                let after = of.part(at.round).checked_sub(1);
+                after.and_then(|after| self.clocks_after.get(after).copied().flatten())
+            }
+            _ => None,
+        };
+        own.unwrap_or(self.terms.control)
     }
 
     /// The number of a game's opening in a book of so many; those beyond its end come again, in a bracket those of the
@@ -356,11 +377,14 @@ mod tests {
             draw: Draw::Seeds,
             from: Vec::new(),
             breaks_ties_of: None,
+            previous: Vec::new(),
             engines: Vec::new(),
             seats: 2,
             chain: Chain::named("4k").unwrap(),
             promote: 2,
             updates: Updates::Forbidden,
+            terms: Terms::at(TimeControl::EVENT),
+            clocks_after: Vec::new(),
             crash_limit: None,
         }
     }

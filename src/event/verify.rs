@@ -58,6 +58,9 @@ pub fn verify(config: &Config) -> Result<Verified, JournalError> {
             Record::Header(header) if header.settings_sha256 != config.sha256 => {
                 wrong("the event file is not the one it was begun with".into());
             }
+            Record::Header(header) if header.previous != config.previous => {
+                wrong("the journals of the events before are not those it was begun with".into());
+            }
             Record::StageStarted(started) => {
                 check_ratings(config, &ledger, started, &mut wrong);
                 let drawn = draw::drawn(config, &ledger, started.stage);
@@ -183,6 +186,13 @@ fn check_start(
     if id != started.id {
         wrong(format!("the game {} should be called {id}", started.id));
     }
+    let control = stage.control(started.place()).to_string();
+    if control != started.time_control {
+        wrong(format!(
+            "{} is played at {}, and not at {control}",
+            started.id, started.time_control
+        ));
+    }
     let seats = &state.started.seats;
     let names = due
         .map(|pairing| [seats.get(pairing.white.0).cloned(), seats.get(pairing.black.0).cloned()]);
@@ -231,7 +241,9 @@ fn check_opening(
 
 /// Checks that the clocks follow from the time that was used.
 fn check_clock(config: &Config, told: &mut Told, ply: &Ply, wrong: &mut impl FnMut(String)) {
-    let TimeControl::Clock { increment, .. } = config.control else { return };
+    let Some(stage) = config.stages.get(told.started.stage) else { return };
+    let control = stage.control(told.started.place());
+    let TimeControl::Clock { increment, .. } = control else { return };
     let book = told.started.opening.split_whitespace().count();
     // A position of a book of Chess960 may be Black's.
     let first = told.started.start.as_deref().and_then(|fen| fen.split(' ').nth(1));

@@ -78,6 +78,21 @@ impl Engine {
         }
     }
 
+    /// The same engine at another time control, not started yet.
+    #[must_use]
+    pub fn at(&self, control: TimeControl) -> Engine {
+        Engine {
+            name: self.name.clone(),
+            start: self.start.clone(),
+            init: self.init.clone(),
+            options: self.options.clone(),
+            control,
+            subset: self.subset,
+            failures: AtomicU32::new(0),
+            wide: AtomicBool::new(self.is_wide()),
+        }
+    }
+
     /// True if it runs, or is told to run, more than one thread.
     #[must_use]
     pub fn is_wide(&self) -> bool {

@@ -468,6 +468,7 @@ mod memory {
         let (mut journal, _) = Journal::open(path, &mut |_, _| Ok(())).unwrap();
         let mut add = |record| journal.append(&record).unwrap();
         add(Record::Header(Header {
+            previous: Vec::new(),
             version: VERSION,
             event: "Long".into(),
             gate4k: String::new(),

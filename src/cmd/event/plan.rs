@@ -17,7 +17,7 @@ pub(super) fn run(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit>
         "{}: {} at {}, {} at a time",
         config.event,
         counted(config.entries.len(), "engine"),
-        config.control,
+        config.clocks(),
         counted(config.concurrency.get(), "game")
     )?;
     let (mut games, mut longest, mut exit) = (0, Duration::ZERO, Exit::Success);
@@ -29,9 +29,13 @@ pub(super) fn run(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit>
         } else {
             ""
         };
+        let clock = match planned.terms.control {
+            control if control == config.terms.control => String::new(),
+            control => format!(" at {control}"),
+        };
         writeln!(
             out,
-            "{}: {}, {}, {}{on}; {}",
+            "{}: {}, {}, {}{on}{clock}; {}",
             stage.name,
             counted(stage.engines, "engine"),
             counted(usize::try_from(stage.rounds)?, "round"),

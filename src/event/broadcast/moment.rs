@@ -22,7 +22,10 @@ impl Game {
     pub fn moment(&self, config: &Config, side: Color) -> Vec<String> {
         let opening = self.started.opening.split_ascii_whitespace();
         let moves: Vec<&str> = opening.chain(self.plies.iter().map(|ply| &*ply.uci)).collect();
-        let both = ByColor { white: config.control, black: config.control };
+        let stage = config.stages.get(self.started.stage);
+        let control =
+            stage.map_or(config.terms.control, |stage| stage.control(self.started.place()));
+        let both = ByColor { white: control, black: control };
         let left = self.clocks.map(Duration::from_micros);
         let left = ByColor { white: left[0], black: left[1] };
         let book = self.length() - self.plies.len();

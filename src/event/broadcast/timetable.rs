@@ -8,9 +8,8 @@ use crate::event::config::Config;
 use crate::event::format::Past;
 use crate::event::journal::record::Then;
 use crate::event::ledger::StageState;
-use crate::event::outlook::LONG_GAME;
+use crate::event::outlook::long_game;
 use crate::event::stage::Stage;
-use crate::game::clock::TimeControl;
 
 /// A game of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,11 +135,8 @@ fn starts(config: &Config, broadcast: &Broadcast, now: SystemTime) -> Option<Sta
 fn length(config: &Config, broadcast: &Broadcast) -> Duration {
     let played = broadcast.games.values().filter_map(|game| Some(game.finished.as_ref()?.lasted));
     let (sum, games) = played.fold((0u64, 0u64), |(sum, games), one| (sum + one, games + 1));
-    match (sum.checked_div(games), config.control) {
-        (Some(mean), _) => Duration::from_micros(mean),
-        (None, TimeControl::Clock { base, increment, .. }) => 2 * (base + LONG_GAME * increment),
-        (None, _) => Duration::ZERO,
-    }
+    let first = config.stages.first().map_or(config.terms, |stage| stage.terms);
+    sum.checked_div(games).map_or_else(|| long_game(first.control), Duration::from_micros)
 }
 
 /// How many games of a stage have ended, and how many are planned in all.

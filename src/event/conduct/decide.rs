@@ -93,8 +93,9 @@ impl Conductor<'_> {
             .zip(self.config.stages.iter().skip(self.ledger.stages.len()));
         let promotes = to_come.any(|(number, stage)| {
             let Drawn { seats, through } = draw::drawn(self.config, &self.ledger, number);
-            let begins = stage.engines.iter().any(|name| name == entry)
-                || number == 0 && stage.engines.is_empty();
+            let named = || stage.previous.iter().chain(&stage.engines);
+            let begins =
+                named().any(|name| name == entry) || number == 0 && named().next().is_none();
             !begins && seats.iter().chain(&through).any(|name| name == entry)
         });
         if !promotes {

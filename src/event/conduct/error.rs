@@ -57,6 +57,15 @@ pub enum EventError {
     /// The games before the event.
     #[error(transparent)]
     History(#[from] HistoryError),
+    /// Places of another event are not what they were when this one began.
+    #[error(
+        "{names} changed since the event began, and who plays follows from it; put back what it was, or begin an event of \
+         another journal"
+    )]
+    PreviousChanged {
+        /// The journals.
+        names: String,
+    },
     /// Tables for interruptions.
     #[error(transparent)]
     Tables(#[from] TablesError),

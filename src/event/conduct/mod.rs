@@ -5,6 +5,7 @@ pub mod books;
 mod decide;
 mod error;
 mod play;
+mod settle;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -14,20 +15,17 @@ use super::draw::{self, Drawn};
 use super::entrants::{Admission, Entrant, Judges, now};
 use super::format::{self, Due, Next};
 use super::history;
-use super::interrupted::{self, Verdict};
 use super::journal::record::{
     Bye, Frozen, FrozenBook, GameStarted, Header, Record, StageFinished, StageStarted, Update,
 };
 use super::journal::{self, Journal};
 use super::ledger::{Ledger, StageState};
 use super::ratings::EventRatings;
-use super::recorder::{Broken, uci};
+use super::recorder::uci;
 use super::schedule::Seat;
 use super::stage::{Format, Stage, Updates};
 use super::standings::Standings;
 use crate::engine::stop::{Level, Stop};
-use crate::game::pgn;
-use crate::game::tables::Tables;
 use crate::judge::Progress;
 use crate::model::entry_report::EntryReport;
 use crate::model::text::shown;
@@ -36,7 +34,7 @@ use crate::model::words::{all, counted};
 use crate::runner::events::Event;
 use crate::runner::{self, Bounds, Engine};
 pub use error::EventError;
-use play::{Batch, GoingOn, NotStarted};
+use play::{Batch, NotStarted};
 
 /// A match that is level is played on for so many pairs in one run: two engines that crash at every start would play
 /// for ever.
@@ -183,6 +181,9 @@ impl<'a> Conductor<'a> {
                     now: config.sha256.clone(),
                 });
             }
+            Some(header) if header.previous != config.previous => {
+                return Err(EventError::PreviousChanged { names: previous_names(config) });
+            }
             _ => {}
         }
         if conductor.ledger.stages.len() > config.stages.len() {
@@ -204,6 +205,7 @@ impl<'a> Conductor<'a> {
                 gate4k: env!("CARGO_PKG_VERSION").to_owned(),
                 settings: self.config.text.clone(),
                 settings_sha256: self.config.sha256.clone(),
+                previous: self.config.previous.clone(),
             }))?;
         }
         self.put(record)
@@ -513,44 +515,12 @@ impl<'a> Conductor<'a> {
         self.keep(Record::StageFinished(outcome))?;
         Ok(None)
     }
+}
 
-    /// Decides what becomes of the games under way (rule 6.1), but for those that go on already.
-    fn settle(&mut self, going_on: &mut HashMap<String, GoingOn>) -> Result<(), EventError> {
-        let mut open = self.ledger.open.clone();
-        open.retain(|id, _| !going_on.contains_key(id));
-        if open.is_empty() {
-            return Ok(());
-        }
-        let tables = match &self.config.syzygy[..] {
-            [] => None,
-            directories => Some(Tables::open(directories)?),
-        };
-        for (id, game) in open {
-            let broken = Broken::replay(&game, self.config).map_err(EventError::State)?;
-            if let Some(ending) = broken.ending.clone() {
-                self.audience.say(&format!("{id} had ended: {}", pgn::summary(&ending)));
-                let finished = broken.finished(&game.started, &ending, None);
-                self.keep(Record::GameFinished(finished))?;
-                continue;
-            }
-            let probe = |position: &_| tables.as_ref()?.probe(position);
-            let ruling = interrupted::decide(&broken.moment, probe, self.config.compensation);
-            self.audience.say(&format!("{id}, rule {}: {}", ruling.rule, ruling.why));
-            self.keep(Record::Interrupted(broken.interrupted(&id, &ruling)))?;
-            match ruling.verdict {
-                Verdict::Over(ending) => {
-                    let finished = broken.finished(&game.started, &ending, Some(ruling.rule));
-                    self.keep(Record::GameFinished(finished))?;
-                }
-                Verdict::GoesOn { clocks, .. } => {
-                    let before = broken.played_for();
-                    let (opening, resume) = broken.resume(clocks);
-                    going_on.insert(id, GoingOn { opening, resume, before });
-                }
-            }
-        }
-        Ok(())
-    }
+/// The journals that engines come from.
+fn previous_names(config: &Config) -> String {
+    let names: Vec<String> = config.previous.iter().map(|one| one.name.clone()).collect();
+    all(&names)
 }
 
 /// The error for a stage whose engines are all disqualified, so that the event cannot go on from it.

@@ -12,10 +12,11 @@ use crate::event::journal::record::{EngineKilled, GameStarted, Record};
 use crate::event::ratings::EventRatings;
 use crate::event::recorder::{clocks, finished, micros, ply, uci};
 use crate::event::stage::Stage;
-use crate::game::adjudicate::Rules;
+use crate::event::terms::AskTables;
 use crate::game::clock::{Patience, TimeControl};
 use crate::game::openings::Book;
 use crate::game::pgn;
+use crate::game::tables::Tables;
 use crate::model::game::ending::Termination;
 use crate::model::game::opening::Opening;
 use crate::model::game::record::Resume;
@@ -88,14 +89,26 @@ impl Conductor<'_> {
             upcoming.push(game);
         }
         let config = self.config;
+        let terms = batch.stage.terms;
+        // All games of a batch have one clock: a further part of a match is due when all before it is played.
+        let control = due.first().map_or(terms.control, |due| batch.stage.control(due.at));
+        let tables = match terms.tables {
+            AskTables::All => Some(Tables::open(&config.syzygy)?),
+            AskTables::Interrupted => None,
+        };
+        let at = |engine: &Arc<Engine>| match engine.control == control {
+            true => Arc::clone(engine),
+            false => Arc::new(engine.at(control)),
+        };
+        let engines: Vec<Arc<Engine>> = engines.iter().map(at).collect();
         let game = Match {
-            engines: engines.to_vec(),
+            engines: engines.clone(),
             games: Games::Given(list),
             patience: Patience { margin: config.margin, ..Patience::default() },
             bounds: Bounds { missing: Missing::BreaksOff, ..Bounds::default() },
             material: config.material,
-            rules: Rules { draw: config.draw_rule, ..Rules::default() },
-            tables: None,
+            rules: terms.rules,
+            tables,
             concurrency: config.concurrency,
             affinity: Affinity::Auto,
             restart: Restart::Needed,
@@ -160,7 +173,8 @@ impl Conductor<'_> {
             }
             None => (opening(batch, pairing), None, Duration::ZERO),
         };
-        let base = match self.config.control {
+        let control = batch.stage.control(pairing.at);
+        let base = match control {
             TimeControl::Clock { base, .. } => micros(base),
             _ => 0,
         };
@@ -177,7 +191,7 @@ impl Conductor<'_> {
             start: opening.fen(),
             opening: uci(opening.moves(), opening.castling()),
             opening_names: opening.names().cloned(),
-            time_control: self.config.control.to_string(),
+            time_control: control.to_string(),
             sha256: [sum(&names[0]), sum(&names[1])],
             options: both.map(|engine| engine.options_line()),
             clocks: resume.as_ref().map_or([base, base], |resume| clocks(resume.clocks)),

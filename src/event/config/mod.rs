@@ -1,6 +1,9 @@
 //! `event.toml`: an event as its organisers write it. A mistake in it is shown at its line and column.
 
 mod frd;
+mod leagues;
+mod previous;
+mod sources;
 mod stages;
 mod template;
 
@@ -12,9 +15,10 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::journal::record::Previous;
 use super::plan::formats::RawFormat;
 use super::stage::{Format, Stage};
-use crate::game::adjudicate::DrawRule;
+use super::terms::{AskTables, Bounds, RawDrawRule, RawTerms, RawWinRule, Terms, plain};
 use crate::game::clock::TimeControl;
 use crate::game::end::Material;
 use crate::judge::settings::{Files, memory_limit, size_limit};
@@ -24,6 +28,7 @@ use crate::model::game::variant::Variant;
 use crate::model::source_place::{Misplaced, Mistake};
 use crate::model::text::{sha256, shown};
 use crate::model::units::Bytes;
+use crate::model::words::all;
 pub use template::{Like, NoEntries, template};
 
 /// An error that keeps an event from being played as it is written.
@@ -79,8 +84,8 @@ pub struct Config {
     pub memory_limit: Option<Bytes>,
     /// An allow-list in place of the one built in.
     pub allowlist: Option<PathBuf>,
-    /// The time control.
-    pub control: TimeControl,
+    /// What is agreed on the games of each stage that does not say otherwise.
+    pub terms: Terms,
     /// How late a move may come without losing.
     pub margin: Duration,
     /// The time added to both clocks when a game goes on (rule 6.1.5).
@@ -91,9 +96,7 @@ pub struct Config {
     pub concurrency: NonZeroUsize,
     /// The setting for insufficient material.
     pub material: Material,
-    /// The draw rule on evaluations.
-    pub draw_rule: Option<DrawRule>,
-    /// Tables for interruptions (rule 6.1.4).
+    /// Tables, for interruptions (rule 6.1.4) and where the terms of a stage ask them of all games.
     pub syzygy: Vec<PathBuf>,
     /// Games before the event that its rating list counts (rule 5.2).
     pub history: Vec<PathBuf>,
@@ -103,6 +106,8 @@ pub struct Config {
     pub entries: Vec<Entry>,
     /// The stages, in order.
     pub stages: Vec<Stage>,
+    /// The journals of events before that engines come from.
+    pub previous: Vec<Previous>,
     /// The organisers' waivers (rule 7.8).
     pub waivers: Vec<Waiver>,
 }
@@ -160,7 +165,10 @@ struct Raw {
     concurrency: NonZeroUsize,
     #[serde(default = "yes")]
     material_draws: bool,
-    draw_rule: Option<RawDrawRule>,
+    draw_rule: Option<Spanned<RawDrawRule>>,
+    win_rule: Option<Spanned<RawWinRule>>,
+    tables: Option<AskTables>,
+    interruption: Option<Bounds>,
     #[serde(default)]
     syzygy: Vec<PathBuf>,
     crash_limit: Option<NonZeroU32>,
@@ -175,13 +183,6 @@ struct Raw {
     stage: Spanned<Vec<stages::RawStage>>,
     #[serde(default)]
     waiver: Vec<Spanned<RawWaiver>>,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum RawDrawRule {
-    New,
-    Old,
 }
 
 #[derive(Deserialize)]
@@ -298,11 +299,14 @@ impl Config {
         let raw: Raw = toml::from_str(text)
             .map_err(|error| (error.span().unwrap_or(0..0), error.message().to_owned()))?;
         let here = path.parent().unwrap_or(Path::new(""));
-        let control = *raw.time_control.get_ref();
-        if !control.is_plain_clock() {
-            let what = "entries are told only what rule 7.9 lists; write a clock such as 30:00+3";
-            return Err((raw.time_control.span(), what.into()));
-        }
+        let terms = Terms::at(plain(&raw.time_control)?).with(&RawTerms {
+            time_control: None,
+            draw_rule: raw.draw_rule,
+            win_rule: raw.win_rule,
+            tables: raw.tables,
+            interruption: raw.interruption,
+            crash_limit: raw.crash_limit,
+        })?;
         if slug(raw.event.get_ref()).is_empty() {
             return Err((raw.event.span(), "the event's name needs a letter or digit".into()));
         }
@@ -316,8 +320,17 @@ impl Config {
             return Err((raw.event.span(), what.into()));
         }
         let entries = entries(list, here)?;
-        let terms = stages::OfAll { crash_limit: raw.crash_limit, variant: raw.variant };
-        let stages = stages::read(raw.stage, here, &entries, &terms)?;
+        let of_all = stages::OfAll { terms, crash_limit: raw.crash_limit, variant: raw.variant };
+        let span = raw.stage.span();
+        let (stages, previous) = stages::read(raw.stage, here, &entries, &of_all)?;
+        let asks = stages.iter().find(|stage| stage.terms.tables == AskTables::All);
+        if let (Some(stage), true) = (asks, raw.syzygy.is_empty()) {
+            let what = format!(
+                "{} ends games by tables, and none are named; write syzygy = [\"DIRECTORY\"]",
+                stage.name
+            );
+            return Err((span, what));
+        }
         let number = |name: &str, value: String| (name.to_owned(), value);
         let mut options = Vec::new();
         options.extend(raw.threads.map(|threads| number("Threads", threads.to_string())));
@@ -335,22 +348,19 @@ impl Config {
             size_limit: raw.size_limit.map_or(Ok(Bytes::LIMIT_4K), size_limit)?,
             memory_limit: raw.memory_limit.map(memory_limit).transpose()?,
             allowlist: raw.allowlist.map(|list| here.join(list)),
-            control,
+            terms,
             margin: raw.margin,
             compensation: raw.compensation,
             options,
             concurrency: raw.concurrency,
             material: if raw.material_draws { Material::Draws } else { Material::PlaysOn },
-            draw_rule: raw.draw_rule.map(|rule| match rule {
-                RawDrawRule::New => DrawRule::NEW,
-                RawDrawRule::Old => DrawRule::OLD,
-            }),
             syzygy: raw.syzygy.into_iter().map(|dir| here.join(dir)).collect(),
             history: raw.history.into_iter().map(|path| here.join(path)).collect(),
             rating_mean: raw.rating_mean.map(mean).transpose()?,
             waivers: waivers(raw.waiver, &entries, path, text)?,
             entries,
             stages,
+            previous,
         })
     }
 
@@ -366,6 +376,19 @@ impl Config {
     #[must_use]
     pub fn live_file(&self) -> PathBuf {
         self.journal.with_extension("live.json")
+    }
+
+    /// The clocks of its stages, in their order.
+    #[must_use]
+    pub fn clocks(&self) -> String {
+        let mut clocks: Vec<String> = Vec::new();
+        for stage in &self.stages {
+            let clock = stage.terms.control.to_string();
+            if !clocks.contains(&clock) {
+                clocks.push(clock);
+            }
+        }
+        all(&clocks)
     }
 
     /// A game's id: the same whenever and wherever the event is played.

@@ -8,12 +8,14 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::super::format;
+use super::super::journal::record::Previous;
 use super::super::plan::formats::{RawFormat, RawTies, chain, format as planned, ties_of};
-use super::super::plan::raw::RawTerms;
-use super::super::plan::sources::{NoPlaces, Places, Source};
 use super::super::schedule::BookPolicy;
 use super::super::stage::{Draw, Format, Stage, Updates};
+use super::super::terms::{RawTerms, Terms, plain};
+use super::sources::{self, Events, Sources, sources};
 use super::{Entry, RawPolicy, slug};
+use crate::game::clock::TimeControl;
 use crate::model::game::variant::Variant;
 use crate::model::source_place::{Mistake, nearest};
 use crate::model::words::counted;
@@ -24,7 +26,7 @@ const MOST_GAMES: u64 = 1_000_000;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct RawStage {
-    name: Spanned<String>,
+    pub(super) name: Spanned<String>,
     format: Spanned<RawFormat>,
     book: Option<PathBuf>,
     book_policy: Option<Spanned<RawPolicy>>,
@@ -34,8 +36,9 @@ pub(super) struct RawStage {
     tie_breaks: Option<Spanned<RawTies>>,
     promote: Option<Spanned<usize>>,
     updates: Option<Spanned<bool>>,
-    from: Option<Spanned<OneOrMore>>,
-    engines: Option<Spanned<Vec<String>>>,
+    pub(super) from: Option<Spanned<OneOrMore>>,
+    pub(super) engines: Option<Spanned<Vec<String>>>,
+    pub(super) size: Option<Spanned<usize>>,
     variant: Option<Spanned<Variant>>,
     start_seed: Option<Spanned<u64>>,
     terms: Option<Spanned<RawTerms>>,
@@ -43,9 +46,18 @@ pub(super) struct RawStage {
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a text or a list of texts")]
-enum OneOrMore {
+pub(super) enum OneOrMore {
     One(String),
     More(Vec<String>),
+}
+
+impl OneOrMore {
+    pub(super) fn list(&self) -> &[String] {
+        match self {
+            OneOrMore::One(text) => std::slice::from_ref(text),
+            OneOrMore::More(list) => list,
+        }
+    }
 }
 
 /// A format as a stage has it.
@@ -59,6 +71,7 @@ pub(super) fn format(raw: Spanned<RawFormat>) -> Result<Format, Mistake> {
 
 /// The terms of each stage that does not say otherwise.
 pub(super) struct OfAll {
+    pub(super) terms: Terms,
     pub(super) crash_limit: Option<NonZeroU32>,
     pub(super) variant: Option<Spanned<Variant>>,
 }
@@ -67,6 +80,7 @@ pub(super) struct OfAll {
 struct Before<'a> {
     stages: &'a [Stage],
     entries: &'a [Entry],
+    events: &'a Events,
     /// The entries that stages before have named.
     named: BTreeSet<String>,
 }
@@ -76,14 +90,15 @@ pub(super) fn read(
     here: &Path,
     entries: &[Entry],
     of_all: &OfAll,
-) -> Result<Vec<Stage>, Mistake> {
+) -> Result<(Vec<Stage>, Vec<Previous>), Mistake> {
     let span = raw.span();
     let raw = raw.into_inner();
-    let taken = taken(&raw)?;
+    let events = sources::events(&raw, here)?;
+    let taken = taken(&raw, &events, entries)?;
     let mut stages: Vec<Stage> = Vec::new();
     let mut named = BTreeSet::new();
     for (one, taken) in raw.into_iter().zip(taken) {
-        let mut before = Before { stages: &stages, entries, named };
+        let mut before = Before { stages: &stages, entries, events: &events, named };
         let stage = stage(one, here, taken, of_all, &mut before)?;
         named = before.named;
         stages.push(stage);
@@ -92,13 +107,13 @@ pub(super) fn read(
         return Err((span, "an event needs a [[stage]]".into()));
     };
     let idle = entries.iter().find(|entry| !named.contains(&entry.name));
-    if let Some(entry) = idle.filter(|_| !first.engines.is_empty()) {
+    if let Some(entry) = idle.filter(|_| !first.engines.is_empty() || !first.previous.is_empty()) {
         return Err((
             span,
             format!("{} plays in no stage; name it in the `engines` of one", entry.name),
         ));
     }
-    Ok(stages)
+    Ok((stages, events.into_values().map(|played| played.kept).collect()))
 }
 
 /// The places of a stage that later stages take.
@@ -110,69 +125,21 @@ struct Taken {
     is_played_off: bool,
 }
 
-fn taken(raw: &[RawStage]) -> Result<Vec<Taken>, Mistake> {
+fn taken(raw: &[RawStage], events: &Events, entries: &[Entry]) -> Result<Vec<Taken>, Mistake> {
     let mut taken = vec![Taken::default(); raw.len()];
     for (number, one) in raw.iter().enumerate() {
         let known =
             |stage: &str| raw[..number].iter().position(|before| before.name.get_ref() == stage);
-        match sources(one, number, known)? {
-            Sources::Tied(stage) => taken[stage].is_played_off = true,
-            Sources::Places(all) => {
-                for (stage, places) in all {
-                    let last = places.into_iter().max().unwrap_or(0);
-                    taken[stage].last = taken[stage].last.max(last);
-                }
-            }
+        let found = sources(one, number, known, events, entries)?;
+        if let Some(stage) = found.tied {
+            taken[stage].is_played_off = true;
+        }
+        for (stage, places) in found.places {
+            let last = places.into_iter().max().unwrap_or(0);
+            taken[stage].last = taken[stage].last.max(last);
         }
     }
     Ok(taken)
-}
-
-/// The engines of stages before that `from` names.
-enum Sources {
-    /// These places of these stages.
-    Places(Vec<(usize, Vec<usize>)>),
-    /// The engines that are level for the last spots in this stage.
-    Tied(usize),
-}
-
-fn sources(
-    one: &RawStage,
-    number: usize,
-    known: impl Fn(&str) -> Option<usize>,
-) -> Result<Sources, Mistake> {
-    let Some(from) = &one.from else { return Ok(Sources::Places(Vec::new())) };
-    let list = match from.get_ref() {
-        OneOrMore::One(text) => std::slice::from_ref(text),
-        OneOrMore::More(list) => list,
-    };
-    let wrong = |what: String| (from.span(), what);
-    let mut met = BTreeSet::new();
-    let mut found = Vec::new();
-    for text in list {
-        let source: Source = text.parse().map_err(|error: NoPlaces| wrong(error.to_string()))?;
-        let Some(stage) = known(&source.stage).filter(|stage| *stage < number) else {
-            return Err(wrong(format!("no stage {:?} stands before this one", source.stage)));
-        };
-        let places = match source.places {
-            Places::These(places) => places,
-            Places::Tied if list.len() == 1 => return Ok(Sources::Tied(stage)),
-            Places::Tied => {
-                return Err(wrong("a playoff takes those who are tied in one stage".into()));
-            }
-            Places::Best | Places::Odd | Places::Even => {
-                return Err(wrong(format!(
-                    "an event that is played names its places, such as \"{}:1..3\"",
-                    source.stage
-                )));
-            }
-        };
-        if let Some(place) = places.iter().find(|place| !met.insert((stage, **place))) {
-            return Err(wrong(format!("place {place} of {} is there twice", source.stage)));
-        }
-        found.push((stage, places));
-    }
-    Ok(Sources::Places(found))
 }
 
 fn stage(
@@ -191,24 +158,30 @@ fn stage(
     }
     let variant = variant(&one, of_all, before.entries)?;
     let known = |name: &str| before.stages.iter().position(|stage| stage.name == name);
-    let (from, breaks_ties_of) = match sources(&one, number, known)? {
-        Sources::Places(from) => (from, None),
-        Sources::Tied(stage) => (Vec::new(), Some(stage)),
-    };
+    let Sources { places: from, previous, tied: breaks_ties_of } =
+        sources(&one, number, known, before.events, before.entries)?;
+    for name in &previous {
+        if !before.named.insert(name.clone()) {
+            let span = one.from.as_ref().map_or(one.name.span(), Spanned::span);
+            return Err((span, format!("{name} begins in a stage already")));
+        }
+    }
     let engines = engines(one.engines.as_ref(), before)?;
-    let goes_on = from.is_empty() && engines.is_empty();
+    let begins = previous.len() + engines.len();
+    let goes_on = from.is_empty() && begins == 0;
     let draw = drawn(&one, number, goes_on || !from.is_empty())?;
     let span = one.format.span();
+    let clocks_after = clocks_after(one.format.get_ref())?;
     let format = format(one.format)?;
     let seats = match before.stages.last() {
         _ if let Some(of) = breaks_ties_of => {
-            let is_alone = engines.is_empty();
+            let is_alone = begins == 0;
             contenders(&format, is_alone, &before.stages[of])
                 .map_err(|what| (span.clone(), what))?
         }
         Some(last) if goes_on => last.promote,
         None if goes_on => before.entries.len(),
-        _ => from.iter().map(|(_, places)| places.len()).sum::<usize>() + engines.len(),
+        _ => from.iter().map(|(_, places)| places.len()).sum::<usize>() + begins,
     };
     refused(&format, seats).map_err(|what| (span.clone(), what))?;
     let crash_limit = match &one.terms {
@@ -218,6 +191,10 @@ fn stage(
             terms.get_ref().crash_limit
         }
         _ => of_all.crash_limit.filter(|_| without_disqualification(&format).is_none()),
+    };
+    let terms = match &one.terms {
+        Some(own) => of_all.terms.with(own.get_ref())?,
+        None => of_all.terms,
     };
     let policy = match (one.book_policy.as_ref().map(|policy| *policy.get_ref()), &format) {
         (Some(RawPolicy::FirstBookless), Format::Of(_)) => {
@@ -296,10 +273,13 @@ fn stage(
         draw,
         from,
         breaks_ties_of,
+        previous,
         engines,
         seats,
         chain,
         promote,
+        terms,
+        clocks_after,
         crash_limit,
         name: one.name.into_inner(),
     };
@@ -311,6 +291,16 @@ fn stage(
         return Err((one.book_policy.map_or(span, |policy| policy.span()), what));
     }
     Ok(stage)
+}
+
+/// The clocks that the further parts of a match have of their own.
+fn clocks_after(format: &RawFormat) -> Result<Vec<Option<TimeControl>>, Mistake> {
+    match format {
+        RawFormat::Match(of) => {
+            of.then.iter().map(|then| then.time_control.as_ref().map(plain).transpose()).collect()
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// The kind of chess of a stage.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::{frd, slug};
+use super::{frd, leagues, slug};
 use crate::batch::discover;
 use crate::model::text::shown;
 
@@ -123,6 +123,10 @@ pub enum Like {
     Ntcec,
     /// An FRD: Chess960 and double Chess960.
     Frd,
+    /// A season of the leagues.
+    Leagues,
+    /// Season 17.
+    Season17,
 }
 
 /// In which one event's file differs from another's.
@@ -172,19 +176,37 @@ impl Like {
                 draws: NEW_DRAWS,
                 stages: "",
             },
+            Like::Leagues => Shape {
+                event: "TCEC Leagues",
+                clock: leagues::CLOCK,
+                draws: leagues::DRAWS,
+                stages: "",
+            },
+            Like::Season17 => Shape {
+                event: "TCEC Season 17",
+                clock: leagues::CLOCK_17,
+                draws: leagues::DRAWS_17,
+                stages: "",
+            },
         }
     }
 }
 
 const NEW_DRAWS: &str = r#"# Rule 6.b: with 6 pieces or fewer besides pawns, eight evaluations in a row within 0.25. The tables of rule 6.c
-# are not asked while a game goes on: it is played out.
-draw-rule = "new""#;
+# end games under way with tables = "all", once syzygy names them.
+draw-rule = "new"
+# Rules 7.b.ii and iii: an interruption ends a game at 10 or more, and within 0.15.
+interruption = { win = ">=10", draw = "<=0.15" }"#;
 
-const OLD_DRAWS: &str = r#"# Rule 6.b: from move 35 on, ten evaluations in a row within 0.15. The tables of rule 6.c are not asked while a
-# game goes on: it is played out.
-draw-rule = "old""#;
+const OLD_DRAWS: &str = r#"# Rule 6.b: from move 35 on, ten evaluations in a row within 0.15. The tables of rule 6.c end games under way
+# with tables = "all", once syzygy names them.
+draw-rule = "old"
+# Rules 7.b.ii and iii: an interruption ends a game at 10 or more, and within 0.15.
+interruption = { win = ">=10", draw = "<=0.15" }"#;
 
-const NTCEC_DRAWS: &str = r#"# The rules draw within 0.05 from move 41 on, and adjudicate wins at 6.5: games are played out here."#;
+const NTCEC_DRAWS: &str = r#"# From move 41 on ten evaluations in a row within 0.05 are a draw; three in a row of each engine at 6.5 or more are a win.
+draw-rule = { within = 0.05, after-moves = 41 }
+win-rule = { level = 6.5, moves = 3 }"#;
 
 const SWISS: &str = r#"
 # Rules 1.b and 2: twelve rounds by Monrad's system. Each pair plays the same opening with both colours (2.b), the better
@@ -296,7 +318,12 @@ pub fn template(like: Like, entries: &Path, beside: &Path) -> Result<String, NoE
     // With a slash behind it, a link stands for its directory.
     let found = discover::members(&entries.join(""))
         .ok_or_else(|| failed(std::io::Error::other("a name in it is no UTF-8")))?;
-    let least = if like == Like::Frd { frd::LEAST } else { 2 };
+    let least = match like {
+        Like::Frd => frd::LEAST,
+        Like::Leagues => leagues::LEAST,
+        Like::Season17 => leagues::LEAST_17,
+        _ => 2,
+    };
     if found.len() < least {
         return Err(NoEntries::TooFew { path: entries.to_owned(), least });
     }
@@ -320,8 +347,11 @@ pub fn template(like: Like, entries: &Path, beside: &Path) -> Result<String, NoE
         names.push(name);
     }
     text += stages;
-    if like == Like::Frd {
-        text += &frd::stages(&names);
+    match like {
+        Like::Frd => text += &frd::stages(&names),
+        Like::Leagues => text += &leagues::stages(&names),
+        Like::Season17 => text += &leagues::stages_17(&names),
+        _ => {}
     }
     Ok(text)
 }

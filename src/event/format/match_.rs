@@ -49,6 +49,23 @@ impl Match {
             .chain(endless.into_iter().cycle())
     }
 
+    /// The part that a game belongs to, by its round: 0 for the match itself, then the place in `then`, from 1.
+    #[must_use]
+    pub fn part(&self, round: u32) -> usize {
+        let mut left = round.saturating_sub(1) / 2;
+        if left < self.pairs.get() {
+            return 0;
+        }
+        left -= self.pairs.get();
+        for (place, then) in (1..).zip(&self.then) {
+            if then.again || left < then.pairs.get() {
+                return place;
+            }
+            left -= then.pairs.get();
+        }
+        self.then.len()
+    }
+
     /// Returns the state after these results (seat 0's view, in order): the number of games that are sure to be due, or
     /// the winner; level where nothing is left to play.
     #[must_use]
@@ -226,6 +243,8 @@ mod tests {
         assert_eq!(superfinal.after(&results("====+===")), MatchState::Won(Seat(0), 8));
         assert_eq!(superfinal.after(&results("========")), MatchState::Due(2));
         assert_eq!(superfinal.after(&results("==========+-=+")), MatchState::Won(Seat(0), 14));
+        let parts = [1, 4, 5, 8, 9, 10, 11, 99].map(|round| superfinal.part(round));
+        assert_eq!(parts, [0, 0, 1, 1, 2, 2, 2, 2]);
         let none = Match { then: Vec::new(), ..superfinal };
         assert_eq!(none.after(&results("====")), MatchState::Level(4));
     }

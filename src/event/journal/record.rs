@@ -76,6 +76,19 @@ pub struct Header {
     pub settings: String,
     /// Their SHA-256.
     pub settings_sha256: String,
+    /// The journals of events before that engines come from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub previous: Vec<Previous>,
+}
+
+/// The journal of an event that was played before, as it was when this one began.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Previous {
+    /// Its name, as the settings have it.
+    pub name: String,
+    /// The sum of its last record, as hexadecimal digits.
+    pub sha256: String,
 }
 
 /// The state of an entry when it passed the gate.

@@ -8,6 +8,7 @@ fn header() -> Record {
         event: "Test".into(),
         gate4k: "0".into(),
         settings: String::new(),
+        previous: Vec::new(),
         settings_sha256: String::new(),
     })
 }

@@ -13,6 +13,7 @@ use super::super::format::playoff::Playoff;
 use super::super::format::round_robin::{Order, RoundRobin};
 use super::super::format::swiss::Swiss;
 use super::super::tiebreak::{CHAINS, Chain, Criterion, Rest};
+use crate::game::clock::TimeControl;
 use crate::model::source_place::{Mistake, nearest};
 
 #[derive(Deserialize)]
@@ -52,6 +53,7 @@ pub(in crate::event) struct RawMatch {
 pub(in crate::event) struct RawThen {
     pub(in crate::event) pairs: NonZeroU32,
     pub(in crate::event) until: Option<Until>,
+    pub(in crate::event) time_control: Option<Spanned<TimeControl>>,
 }
 
 #[derive(Clone, Copy, Deserialize)]

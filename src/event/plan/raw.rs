@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::super::config::{GateKind, RawDrawRule, RawPolicy};
+use super::super::config::{GateKind, RawPolicy};
+use super::super::terms::{AskTables, Bounds, RawDrawRule, RawTerms, RawWinRule};
 use super::formats::{RawFormat, RawTies};
 use super::{Seating, Variant};
 use crate::game::clock::TimeControl;
@@ -37,6 +38,9 @@ pub(super) struct Raw {
     pub(super) concurrency: Option<NonZeroU32>,
     pub(super) material_draws: Option<bool>,
     pub(super) draw_rule: Option<RawDrawRule>,
+    pub(super) win_rule: Option<RawWinRule>,
+    pub(super) tables: Option<AskTables>,
+    pub(super) interruption: Option<Bounds>,
     pub(super) syzygy: Option<Vec<PathBuf>>,
     pub(super) crash_limit: Option<NonZeroU32>,
     pub(super) variant: Option<Variant>,
@@ -91,6 +95,7 @@ pub(super) struct RawStage {
     pub(super) book_policy: Option<RawPolicy>,
     pub(super) updates: Option<bool>,
     pub(super) engines: Option<Vec<String>>,
+    pub(super) size: Option<u32>,
     pub(super) variant: Option<Variant>,
     pub(super) start_seed: Option<u64>,
     #[serde(default)]
@@ -119,11 +124,4 @@ pub(super) enum RawDraw {
     Seeds,
     Ranking,
     ReversedRanking,
-}
-
-/// The agreements on games that recorded games show. All others are refused as unknown keys.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(in crate::event) struct RawTerms {
-    pub(in crate::event) crash_limit: Option<NonZeroU32>,
 }

@@ -49,7 +49,7 @@ pub(super) fn page(site: &Site<'_>) -> String {
 
 fn terms(site: &Site<'_>) -> String {
     let config = site.config;
-    let mut words = format!("{} engines at {}", config.entries.len(), config.control);
+    let mut words = format!("{} engines at {}", config.entries.len(), config.clocks());
     if !config.site.is_empty() {
         words += &format!(", {}", word(&config.site));
     }

@@ -166,6 +166,8 @@ fn millis(at: SystemTime) -> u128 {
 fn counters(site: &Site<'_>, game: &Game, last: Option<&ShownMove<'_>>) -> Markup {
     let quiet = last.map_or(0, |last| last.quiet);
     let rules = game.plies.last().map(|ply| ply.rules_in);
+    let stage = site.config.stages.get(game.started.stage);
+    let adjudicates_nothing = stage.is_none_or(|stage| !stage.terms.end_by_evaluation());
     let named = [
         ("the draw rule", rules.map_or(OFF, |(draw, _)| draw)),
         ("the win rule", rules.map_or(OFF, |(_, win)| win)),
@@ -179,7 +181,7 @@ fn counters(site: &Site<'_>, game: &Game, last: Option<&ShownMove<'_>>) -> Marku
                     @if plies < 0 { ", not counting yet" }
                 }
             }
-            @if site.config.draw_rule.is_none() { li.soft { "No adjudication by evaluation in this event" } }
+            @if adjudicates_nothing { li.soft { "No adjudication by evaluation in this event" } }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Events of the other formats, played whole, each killed and gone on with.
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use serde_json::Value;
 
@@ -168,7 +169,8 @@ fn divisions(last: &[usize], spots: u32) -> Event {
     ) + &stage(
         "Division 1",
         round_robin,
-        "engines = [\"E1\", \"E2\", \"E3\"]\nfrom = \"Division 2:1\"\nties = \"4k\"\npromote = 4",
+        "engines = [\"E1\", \"E2\", \"E3\"]\nfrom = \"Division 2:1..\"\nsize = 4\nties = \"4k\"\npromote = 4\n\
+         terms = { time-control = \"30+0.2\", draw-rule = \"old\" }",
     ) + &stage("Tiebreak", &playoff, "from = \"Division 1:tied\"")
         + &stage(
             "Relegation",
@@ -190,6 +192,11 @@ fn divisions_with_a_conditional_tiebreak_are_played_killed_and_verified() {
     let begun = event.records("stage-started");
     assert_eq!(begun[1]["seats"], serde_json::json!(["E4", "E1", "E2", "E3"]));
     assert_eq!(begun[2]["through"], serde_json::json!(["E1"]));
+    // The upper division has a clock of its own.
+    let clocks: BTreeSet<(u64, String)> =
+        clocks(&event, |started| started["stage"].as_u64().unwrap());
+    let due = [(0, "20+0.1"), (1, "30+0.2"), (2, "20+0.1"), (3, "20+0.1"), (4, "20+0.1")];
+    assert_eq!(clocks, due.map(|(stage, clock)| (stage, clock.to_owned())).into());
     let mut tied: Vec<&str> =
         begun[2]["seats"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
     tied.sort_unstable();
@@ -204,6 +211,13 @@ fn divisions_with_a_conditional_tiebreak_are_played_killed_and_verified() {
     assert!(code == 0 && status.contains("Tiebreak: over"), "{status}");
 }
 
+/// The clocks of all games, each with what `of` says of its game.
+fn clocks<K: Ord>(event: &Event, of: impl Fn(&Value) -> K) -> BTreeSet<(K, String)> {
+    let started = event.records("game-started");
+    let clock = |one: &Value| (of(one), one["time-control"].as_str().unwrap().to_owned());
+    started.iter().map(clock).collect()
+}
+
 /// Where points tell who goes on, no game of the tiebreak is played.
 fn a_conditional_tiebreak_is_left_out_where_no_place_is_tied() {
     let event = divisions(&[60, 50, 45, 40, 20, 10], 2);
@@ -215,15 +229,81 @@ fn a_conditional_tiebreak_is_left_out_where_no_place_is_tied() {
     assert!(code == 0 && plan.contains("only if places are tied"), "{plan}");
     let (code, table) = event.ask(&["standings", "event.journal"]);
     assert!(code == 0 && table.contains("E1"), "{table}");
+    next_season(&event);
+}
+
+/// The season after one: places of its journal begin where it left them, and the place of an engine that is not entered
+/// again is vacant, so that more are promoted (leagues, rule 1.8).
+fn next_season(event: &Event) {
+    let text = fs::read_to_string(event.path("event.toml")).unwrap();
+    let (head, _) = text.split_once("[[stage]]").unwrap();
+    let without = |number: usize| {
+        let (before, rest) = head.split_once(&format!("[[engine]]\nname = \"E{number}\"")).unwrap();
+        before.to_owned() + &rest[rest.find("[[engine]]").unwrap_or(rest.len())..]
+    };
+    let round_robin = "round-robin = { doubles = 1 }";
+    let lower =
+        "from = [\"event.journal/Division 1:4\", \"event.journal/Division 2:2..3\"]\nties = \"4k\"";
+    let upper = |size: &str| {
+        let from = "from = [\"event.journal/Division 1:1..3\", \"Division 2:1..\"]";
+        stage("Division 1", round_robin, &format!("{from}\n{size}ties = \"4k\"\npromote = 2"))
+    };
+    let stages = stage("Division 2", round_robin, lower) + &upper("size = 4\n");
+    event.write("next.toml", &(without(3) + &stages));
+    let (code, told) = event.ask(&["event", "run", "next.toml", "--quiet"]);
+    assert!(code == 0 && told.ends_with("E1 and E2 are first\nOther is over: E1 wins\n"), "{told}");
+    assert!(told.contains("Division 2 begins: E4, E5, E6"), "{told}");
+    assert!(told.contains("Division 1 begins: E1, E2, E4, E5"), "{told}");
+    let (code, told) = event.ask(&["event", "verify", "next.toml"]);
+    assert_eq!(code, 0, "{told}");
+    // Nobody is left out unsaid, and no place is taken twice.
+    for (text, expected) in [
+        (without(3) + &stages.replace("size = 4\n", ""), "no [[entry]] or [[engine]] is called so"),
+        (without(3) + &stages.replace("size = 4", "size = 2"), "no place is left"),
+        (
+            head.to_owned() + &stages.replace("1:1..3", "1:1..4").replace("size = 4", "size = 5"),
+            "E4 begins in a stage already",
+        ),
+        (
+            without(3) + &stages.replace("event.journal/Division 1", "event.journal/X"),
+            "has the stages Division 2",
+        ),
+        (
+            without(3) + &stages.replace("event.journal/Division 1", "none.journal/Division 1"),
+            "none.journal",
+        ),
+    ] {
+        event.write("wrong.toml", &text);
+        let (code, told) = event.ask(&["event", "plan", "wrong.toml"]);
+        assert!(code == 2 && told.contains(expected), "{expected:?} is not in {told}");
+    }
+    // What the last season was is frozen, too.
+    let journal = fs::read_to_string(event.path("event.journal")).unwrap();
+    fs::copy(event.path("next.journal"), event.path("event.journal")).unwrap();
+    let (_, told) = event.ask(&["event", "verify", "next.toml"]);
+    assert!(told.contains("the journals of the events before are not those"), "{told}");
+    let (code, told) = event.ask(&["event", "run", "next.toml", "--quiet"]);
+    assert!(code == 2 && told.contains("event.journal changed since the event began"), "{told}");
+    let cut = journal.trim_end().rfind('\n').unwrap() + 1;
+    event.write("event.journal", &journal[..cut]);
+    let (code, told) = event.ask(&["event", "plan", "next.toml"]);
+    assert!(code == 2 && told.contains("is not over"), "{told}");
 }
 
 fn a_match_goes_on_by_its_further_parts_while_it_is_level() {
-    let format =
-        "match = { pairs = 1, then = [{ pairs = 2 }, { pairs = 1, until = \"decisive\" }] }";
+    let format = "match = { pairs = 1, then = [{ pairs = 2, time-control = \"10+0.1\" }, \
+         { pairs = 1, until = \"decisive\", time-control = \"9+0.1\" }] }";
     let event = event_with(&[67, 67], MATCH, &stage("Match", format, ""));
     let games = play_killed(&event, "a match is killed");
     let played = rounds(&games, 0).len();
     assert!(played > 6 && played.is_multiple_of(2), "{played}");
+    let clocks = clocks(&event, |started| match started["round"].as_u64().unwrap() {
+        1..=2 => 0,
+        3..=6 => 1,
+        _ => 2,
+    });
+    let due = [(0, "20+0.1"), (1, "10+0.1"), (2, "9+0.1")];
+    assert_eq!(clocks, due.map(|(part, clock)| (part, clock.to_owned())).into());
 }
 
 pub(crate) fn tests() -> Vec<Test> {

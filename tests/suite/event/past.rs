@@ -39,6 +39,7 @@ impl Past {
         let (journal, _) = Journal::open(&config.journal, &mut |_, _| Ok(())).unwrap();
         let mut past = Past { config, journal, number: 0, opening: OPENING, at: "" };
         past.add(Record::Header(Header {
+            previous: Vec::new(),
             version: VERSION,
             event: past.config.event.clone(),
             gate4k: String::new(),
@@ -109,7 +110,7 @@ impl Past {
             sha256(fs::read(entry.path.join("engine")).unwrap())
         };
         // Each move takes as long as it earns.
-        let TimeControl::Clock { base, increment, .. } = self.config.control else {
+        let TimeControl::Clock { base, increment, .. } = self.config.terms.control else {
             panic!("an event has a clock");
         };
         let [base, used] = [base, increment].map(|time| u64::try_from(time.as_micros()).unwrap());

@@ -1,0 +1,60 @@
+//! The games that were under way when a runner ended or stood still: what becomes of them (rule 6.1).
+
+use std::collections::HashMap;
+
+use super::play::GoingOn;
+use super::{Conductor, EventError};
+use crate::event::interrupted::{self, Verdict};
+use crate::event::journal::record::Record;
+use crate::event::recorder::Broken;
+use crate::game::pgn;
+use crate::game::tables::Tables;
+
+impl Conductor<'_> {
+    /// Decides what becomes of the games under way (rule 6.1), but for those that go on already.
+    pub(super) fn settle(
+        &mut self,
+        going_on: &mut HashMap<String, GoingOn>,
+    ) -> Result<(), EventError> {
+        let mut open = self.ledger.open.clone();
+        open.retain(|id, _| !going_on.contains_key(id));
+        if open.is_empty() {
+            return Ok(());
+        }
+        let tables = match &self.config.syzygy[..] {
+            [] => None,
+            directories => Some(Tables::open(directories)?),
+        };
+        for (id, game) in open {
+            let broken = Broken::replay(&game, self.config).map_err(EventError::State)?;
+            if let Some(ending) = broken.ending.clone() {
+                self.audience.say(&format!("{id} had ended: {}", pgn::summary(&ending)));
+                let finished = broken.finished(&game.started, &ending, None);
+                self.keep(Record::GameFinished(finished))?;
+                continue;
+            }
+            let probe = |position: &_| tables.as_ref()?.probe(position);
+            let bounds = self
+                .config
+                .stages
+                .get(game.started.stage)
+                .map_or(self.config.terms.interruption, |stage| stage.terms.interruption);
+            let compensation = self.config.compensation;
+            let ruling = interrupted::decide(&broken.moment, probe, compensation, bounds);
+            self.audience.say(&format!("{id}, rule {}: {}", ruling.rule, ruling.why));
+            self.keep(Record::Interrupted(broken.interrupted(&id, &ruling)))?;
+            match ruling.verdict {
+                Verdict::Over(ending) => {
+                    let finished = broken.finished(&game.started, &ending, Some(ruling.rule));
+                    self.keep(Record::GameFinished(finished))?;
+                }
+                Verdict::GoesOn { clocks, .. } => {
+                    let before = broken.played_for();
+                    let (opening, resume) = broken.resume(clocks);
+                    going_on.insert(id, GoingOn { opening, resume, before });
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,151 @@
+//! Where the engines of a stage come from: places of stages before it, and of events before this one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::super::plan::sources::{NoPlaces, Places, Source};
+use super::Entry;
+use super::previous::{self, Played};
+use super::stages::RawStage;
+use crate::model::source_place::Mistake;
+use crate::model::words::counted;
+
+/// Who comes to a stage besides those that its `engines` names.
+#[derive(Default)]
+pub(super) struct Sources {
+    /// Places of stages before, by their numbers.
+    pub(super) places: Vec<(usize, Vec<usize>)>,
+    /// Engines by their places in events before, the best first.
+    pub(super) previous: Vec<String>,
+    /// The stage whose ties on points this one breaks.
+    pub(super) tied: Option<usize>,
+}
+
+/// The events before this one that a file names.
+pub(super) type Events = BTreeMap<String, Played>;
+
+/// Reads every journal that a stage takes places from.
+pub(super) fn events(raw: &[RawStage], here: &Path) -> Result<Events, Mistake> {
+    let mut events = Events::new();
+    for one in raw {
+        let Some(from) = &one.from else { continue };
+        for text in from.get_ref().list() {
+            let wrong = |what: String| (from.span(), what);
+            let source: Source =
+                text.parse().map_err(|error: NoPlaces| wrong(error.to_string()))?;
+            let Some((journal, _)) = previous::named(&source.stage) else { continue };
+            if !events.contains_key(journal) {
+                let played = previous::read(here, journal).map_err(wrong)?;
+                events.insert(journal.to_owned(), played);
+            }
+        }
+    }
+    Ok(events)
+}
+
+/// The sources of a stage by its number.
+pub(super) fn sources(
+    one: &RawStage,
+    number: usize,
+    known: impl Fn(&str) -> Option<usize>,
+    events: &Events,
+    entries: &[Entry],
+) -> Result<Sources, Mistake> {
+    let mut found = Sources::default();
+    let size = one.size.as_ref();
+    let Some(from) = &one.from else {
+        return match size {
+            Some(size) => Err((size.span(), NO_ROOM.into())),
+            None => Ok(found),
+        };
+    };
+    let wrong = |what: String| (from.span(), what);
+    let list = from.get_ref().list();
+    let mut met = BTreeSet::new();
+    let mut open = None;
+    for text in list {
+        let source: Source = text.parse().map_err(|error: NoPlaces| wrong(error.to_string()))?;
+        if let Some((journal, stage)) = previous::named(&source.stage) {
+            let Places::These(places) = &source.places else {
+                return Err(wrong(format!(
+                    "name the places of {journal}, such as {journal}:1..32"
+                )));
+            };
+            let order = events.get(journal).map(|played| played.order(stage));
+            let order = order.unwrap_or(Ok(&[])).map_err(wrong)?;
+            for place in places {
+                let engine = order.get(*place - 1);
+                match engine.filter(|name| entries.iter().any(|entry| entry.name == **name)) {
+                    Some(name) => found.previous.push(name.clone()),
+                    // Rule 1.8 of the leagues: the place stays vacant, and more are promoted.
+                    None if size.is_some() => {}
+                    None => return Err(wrong(missing(&source.stage, *place, engine))),
+                }
+            }
+            continue;
+        }
+        let Some(stage) = known(&source.stage).filter(|stage| *stage < number) else {
+            return Err(wrong(format!("no stage {:?} stands before this one", source.stage)));
+        };
+        let places = match source.places {
+            Places::These(places) => places,
+            Places::Tied if list.len() == 1 => {
+                return Ok(Sources { tied: Some(stage), ..found });
+            }
+            Places::Tied => {
+                return Err(wrong("a playoff takes those who are tied in one stage".into()));
+            }
+            Places::Best if size.is_some() && open.is_none() => {
+                open = Some(found.places.len());
+                Vec::new()
+            }
+            Places::Best | Places::Odd | Places::Even => {
+                return Err(wrong(format!(
+                    "an event that is played names its places, such as \"{0}:1..3\", or leaves one stage's open with size = 12, \
+                     the engines in all: \"{0}:1..\"",
+                    source.stage
+                )));
+            }
+        };
+        if let Some(place) = places.iter().find(|place| !met.insert((stage, **place))) {
+            return Err(wrong(format!("place {place} of {} is there twice", source.stage)));
+        }
+        found.places.push((stage, places));
+    }
+    match (size, open) {
+        (Some(size), Some(open)) => {
+            let own = one.engines.as_ref().map_or(0, |engines| engines.get_ref().len());
+            let places = found.places.iter().map(|(_, places)| places.len()).sum::<usize>();
+            let others = own + found.previous.len() + places;
+            let room = size.get_ref().checked_sub(others).filter(|room| (1..=1000).contains(room));
+            let Some(room) = room else {
+                let others = counted(others, "engine");
+                let what = format!(
+                    "{others} play in it without those that are to be promoted: no place is left"
+                );
+                return Err((size.span(), what));
+            };
+            let (stage, places) = &mut found.places[open];
+            *places = (1..=room).collect();
+            if let Some(place) = places.iter().find(|place| met.contains(&(*stage, **place))) {
+                return Err(wrong(format!("place {place} of the open stage is there twice")));
+            }
+        }
+        (Some(size), None) => return Err((size.span(), NO_ROOM.into())),
+        (None, _) => {}
+    }
+    Ok(found)
+}
+
+const NO_ROOM: &str = "size is for a stage that takes as many of another as there is room for: from = \"League 2:1..\"";
+
+/// Why a place of an event before cannot be taken.
+fn missing(source: &str, place: usize, engine: Option<&String>) -> String {
+    match engine {
+        Some(name) => format!(
+            "place {place} of {source} is {name}, and no [[entry]] or [[engine]] is called so; with size = N and a stage whose \
+             places are left open its place stays vacant, and others are promoted (leagues, rule 1.8)"
+        ),
+        None => format!("{source} has no place {place}"),
+    }
+}

@@ -1,0 +1,309 @@
+//! The terms on which the games of a stage are played: the clock, the rules that end a game by evaluations or tables, and
+//! the bounds of an interruption. An event has them, and a stage may have its own.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, de};
+use toml::Spanned;
+
+use crate::game::adjudicate::{DrawRule, Rules, WinRule};
+use crate::game::clock::TimeControl;
+use crate::model::source_place::Mistake;
+use crate::model::units::Ply;
+
+/// What is agreed on the games of a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// The clock; further parts of a match may have another.
+    pub control: TimeControl,
+    /// Draws and wins by evaluation.
+    pub rules: Rules,
+    /// The games about which tables are asked.
+    pub tables: AskTables,
+    /// When an interruption ends a game.
+    pub interruption: Bounds,
+}
+
+/// The games about which tables are asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AskTables {
+    /// Those that were interrupted (rule 6.1.4 of 4k events).
+    #[default]
+    Interrupted,
+    /// All, after each move (rule 10.3 of the leagues).
+    All,
+}
+
+/// The evaluations at which a game that was interrupted is over (rules 6.1.2 and 6.1.3 of 4k events).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Both engines beyond this: a win.
+    pub win: Bound,
+    /// Both within this, after 35 moves: a draw.
+    pub draw: Bound,
+}
+
+impl Bounds {
+    /// Those of 4k events and of the leagues: more than 10, less than 0.15.
+    pub const TCEC_4K: Bounds = Bounds {
+        win: Bound { pawns: 1000, itself: Itself::Without },
+        draw: Bound { pawns: 15, itself: Itself::Without },
+    };
+}
+
+/// An evaluation as the bound of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// The evaluation, in hundredths of a pawn.
+    pawns: i32,
+    /// Whether it belongs to what it bounds.
+    itself: Itself,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Itself {
+    Within,
+    Without,
+}
+
+impl Bound {
+    /// Whether an evaluation, in hundredths of a pawn, is beyond it.
+    #[must_use]
+    pub fn is_passed(self, eval: i32) -> bool {
+        eval > self.pawns || self.itself == Itself::Within && eval == self.pawns
+    }
+
+    /// Whether an evaluation, in hundredths of a pawn, is no further from level.
+    #[must_use]
+    pub fn holds(self, eval: i32) -> bool {
+        let size = eval.saturating_abs();
+        size < self.pawns || self.itself == Itself::Within && size == self.pawns
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pawns = f64::from(self.pawns) / 100.0;
+        // Whole pawns are written without a fraction.
+        write!(f, "{pawns}")
+    }
+}
+
+/// The text is no bound.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is no bound; write \">10\" or \">=10\" for a win, \"<0.15\" or \"<=0.15\" for a draw"
+)]
+struct NoBound(String);
+
+/// A bound behind its sign: `>` for a win, `<` for a draw.
+fn bound(text: &str, sign: char) -> Result<Bound, NoBound> {
+    let wrong = || NoBound(text.to_owned());
+    let rest = text.trim().strip_prefix(sign).ok_or_else(wrong)?;
+    let (rest, itself) = match rest.strip_prefix('=') {
+        Some(rest) => (rest, Itself::Within),
+        None => (rest, Itself::Without),
+    };
+    let pawns = f64::from_str(rest.trim()).map_err(|_| wrong())?;
+    Ok(Bound { pawns: hundredths(pawns).ok_or_else(wrong)?, itself })
+}
+
+/// Pawns in hundredths; none for what no engine says.
+fn hundredths(pawns: f64) -> Option<i32> {
+    let is_sane = (0.0..=1000.0).contains(&pawns);
+    #[expect(clippy::cast_possible_truncation, reason = "at most 100,000")]
+    is_sane.then(|| (pawns * 100.0).round() as i32)
+}
+
+impl<'de> Deserialize<'de> for Bounds {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Bounds, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Raw {
+            win: String,
+            draw: String,
+        }
+        let raw = Raw::deserialize(from)?;
+        Ok(Bounds {
+            win: bound(&raw.win, '>').map_err(de::Error::custom)?,
+            draw: bound(&raw.draw, '<').map_err(de::Error::custom)?,
+        })
+    }
+}
+
+/// A draw rule as it is written.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(untagged, expecting = "\"new\", \"old\", \"none\" or { within = 0.08 }")]
+pub(in crate::event) enum RawDrawRule {
+    Named(Named),
+    Own(Own),
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::event) enum Named {
+    New,
+    Old,
+    None,
+}
+
+/// The old rule with numbers of its own.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(in crate::event) struct Own {
+    within: f64,
+    plies: Option<NonZeroU32>,
+    after_moves: Option<u32>,
+}
+
+/// A win rule as it is written.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(in crate::event) struct RawWinRule {
+    level: f64,
+    moves: NonZeroU32,
+}
+
+/// The terms of an event or a stage as they are written.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(in crate::event) struct RawTerms {
+    pub(in crate::event) time_control: Option<Spanned<TimeControl>>,
+    pub(in crate::event) draw_rule: Option<Spanned<RawDrawRule>>,
+    pub(in crate::event) win_rule: Option<Spanned<RawWinRule>>,
+    pub(in crate::event) tables: Option<AskTables>,
+    pub(in crate::event) interruption: Option<Bounds>,
+    pub(in crate::event) crash_limit: Option<NonZeroU32>,
+}
+
+impl Terms {
+    /// Those of 4k events at a clock: nothing is adjudicated (rule 2).
+    #[must_use]
+    pub fn at(control: TimeControl) -> Terms {
+        Terms {
+            control,
+            rules: Rules::default(),
+            tables: AskTables::Interrupted,
+            interruption: Bounds::TCEC_4K,
+        }
+    }
+
+    /// Whether evaluations end games.
+    #[must_use]
+    pub fn end_by_evaluation(&self) -> bool {
+        self.rules != Rules::default()
+    }
+
+    /// These, but for what others say.
+    ///
+    /// # Errors
+    /// When a number among them is none, or the clock is one that entries cannot be told.
+    pub(in crate::event) fn with(self, own: &RawTerms) -> Result<Terms, Mistake> {
+        let mut terms = self;
+        if let Some(control) = &own.time_control {
+            terms.control = plain(control)?;
+        }
+        if let Some(rule) = &own.draw_rule {
+            terms.rules.draw = draw_rule(*rule.get_ref()).map_err(|what| (rule.span(), what))?;
+        }
+        if let Some(rule) = &own.win_rule {
+            let RawWinRule { level, moves } = *rule.get_ref();
+            let level = hundredths(level).ok_or_else(|| (rule.span(), pawns(level)))?;
+            terms.rules.win = Some(WinRule { level, moves: moves.get() });
+        }
+        terms.tables = own.tables.unwrap_or(terms.tables);
+        terms.interruption = own.interruption.unwrap_or(terms.interruption);
+        Ok(terms)
+    }
+}
+
+/// A clock that entries can be told.
+pub(in crate::event) fn plain(control: &Spanned<TimeControl>) -> Result<TimeControl, Mistake> {
+    if control.get_ref().is_plain_clock() {
+        return Ok(*control.get_ref());
+    }
+    let what = "entries are told only what rule 7.9 lists; write a clock such as 30:00+3";
+    Err((control.span(), what.into()))
+}
+
+fn draw_rule(raw: RawDrawRule) -> Result<Option<DrawRule>, String> {
+    Ok(match raw {
+        RawDrawRule::Named(Named::New) => Some(DrawRule::NEW),
+        RawDrawRule::Named(Named::Old) => Some(DrawRule::OLD),
+        RawDrawRule::Named(Named::None) => None,
+        RawDrawRule::Own(Own { within, plies, after_moves }) => Some(DrawRule::Old {
+            level: hundredths(within).ok_or_else(|| pawns(within))?,
+            plies: Ply(plies.map_or(10, NonZeroU32::get)),
+            after_moves: after_moves.unwrap_or(35),
+        }),
+    })
+}
+
+fn pawns(number: f64) -> String {
+    format!("{number} is no evaluation; write pawns, from 0 to 1000")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Terms, String> {
+        let raw: RawTerms = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        Terms::at(TimeControl::EVENT).with(&raw).map_err(|(_, what)| what)
+    }
+
+    #[test]
+    fn a_stage_has_terms_of_its_own() {
+        let terms = read(
+            "time-control = \"90:00+5\"\ndraw-rule = { within = 0.08 }\nwin-rule = { level = 10, moves = 5 }\n\
+             tables = \"all\"\ninterruption = { win = \">10\", draw = \"<0.10\" }",
+        )
+        .unwrap();
+        assert_eq!(terms.control.to_string(), "5400+5");
+        let drawn = DrawRule::Old { level: 8, plies: Ply(10), after_moves: 35 };
+        assert_eq!(terms.rules.draw, Some(drawn));
+        assert_eq!(terms.rules.win, Some(WinRule { level: 1000, moves: 5 }));
+        assert_eq!(terms.tables, AskTables::All);
+        assert_eq!(
+            (terms.interruption.draw.holds(9), terms.interruption.draw.holds(-10)),
+            (true, false)
+        );
+        // Where nothing is said, nothing changes.
+        assert_eq!(read("").unwrap(), Terms::at(TimeControl::EVENT));
+        let new = Terms { rules: Rules { draw: Some(DrawRule::NEW), ..Rules::default() }, ..terms };
+        let none = toml::from_str("draw-rule = \"none\"").unwrap();
+        assert_eq!(new.with(&none).unwrap().rules.draw, None);
+    }
+
+    #[test]
+    fn bounds_hold_what_they_say() {
+        let with =
+            read("interruption = { win = \">=10\", draw = \"<=0.15\" }").unwrap().interruption;
+        let without = Bounds::TCEC_4K;
+        assert!(with.win.is_passed(1000) && !without.win.is_passed(1000));
+        assert!(!with.win.is_passed(999) && without.win.is_passed(1001));
+        assert!(with.draw.holds(-15) && !without.draw.holds(15) && without.draw.holds(-14));
+        assert_eq!(with.draw.to_string(), "0.15");
+        assert_eq!(with.win.to_string(), "10");
+    }
+
+    #[test]
+    fn mistakes_in_terms_are_told() {
+        for (text, expected) in [
+            ("time-control = \"nodes=5\"", "entries are told only what rule 7.9 lists"),
+            ("draw-rule = { within = -1 }", "-1 is no evaluation"),
+            ("draw-rule = \"newer\"", "\"new\", \"old\", \"none\" or { within = 0.08 }"),
+            ("win-rule = { level = 1e9, moves = 5 }", "is no evaluation"),
+            ("win-rule = { level = 10, moves = 0 }", "nonzero"),
+            ("interruption = { win = \"10\", draw = \"<1\" }", "\"10\" is no bound"),
+            ("interruption = { win = \">10\", draw = \"<x\" }", "\"<x\" is no bound"),
+            ("clock = 5", "unknown field `clock`"),
+        ] {
+            let told = read(text).unwrap_err();
+            assert!(told.contains(expected), "{expected:?} is not in {told}");
+        }
+    }
+}
