@@ -57,7 +57,7 @@ fn figure(search: &Illegal<'_>) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(
         out,
-        "<figcaption><code>{}</code> {}</figcaption>\n</figure>",
+        "<figcaption><code>{}</code>: {}</figcaption>\n</figure>",
         html(&line),
         html(&clean(search.why))
     );
@@ -87,7 +87,7 @@ mod tests {
         // The king's square, and that on which he has no business.
         assert_eq!(page.matches("class=\"last\" d=\"M160 0h40v40h-40zM240 0h").count(), MOST);
         assert!(
-            page.contains("<code>bestmove e8g8</code> illegal: castling through check"),
+            page.contains("<code>bestmove e8g8</code>: illegal: castling through check"),
             "{page}"
         );
         assert_eq!(boards(&Finding::fail(RuleId::LegalMoves, "silent")), "");

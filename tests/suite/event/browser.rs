@@ -1,4 +1,4 @@
-//! The pages in a real browser: `tests/browser/watch.py` drives Chromium, and the events that it looks at are made here.
+//! The pages in a real browser: `tests/suite/event/browser.py` drives Chromium, and the events that it looks at are made here.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ fn an_event_is_watched_in_a_browser_from_before_its_first_game_to_its_end() {
     let crash = event(&crash, "", &stage("Match", "match = { pairs = 1 }", ""));
 
     let output = Command::new(python())
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser/watch.py"))
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/event/browser.py"))
         .args([env!("CARGO_BIN_EXE_gate4k").as_ref(), watched.dir.path(), &fast])
         .arg(installed("chromium").unwrap())
         .args([report(&watched), site(&cup), site(&swiss), site(&crash)])

@@ -1,6 +1,6 @@
 """Watches a whole event in a real Chromium, and looks at pages that stand still.
 
-    watch.py GATE4K EVENT FAST CHROMIUM REPORT PAGE...
+    browser.py GATE4K EVENT FAST CHROMIUM REPORT PAGE...
 
 EVENT is a folder with an event that has not begun; its engines are slow until the file FAST is there. REPORT is that of
 a check of two entries, and each PAGE is another HTML file. Waits are for conditions, and long; nothing is measured by the clock. With GATE4K_PICTURES=DIR each view is
