@@ -15,6 +15,7 @@ pub(crate) enum Need {
     Bash,
     Busybox,
     Bzip2,
+    Chromium,
     Clang,
     Cplusplus,
     Curl,
@@ -43,6 +44,8 @@ pub(crate) enum Need {
     OpenCl,
     /// All of Perl, not the part of it that Debian's base has.
     PerlModules,
+    /// Playwright, which drives a browser, and axe, which looks for barriers to readers.
+    Playwright,
     /// A second program that pairs by FIDE's Dutch system.
     Py4swiss,
     PythonChess,
@@ -70,6 +73,7 @@ impl Need {
             Need::Bash => ("bash", "bash"),
             Need::Busybox => ("busybox", "busybox"),
             Need::Bzip2 => ("bzip2", "bzip2"),
+            Need::Chromium => ("chromium", "chromium"),
             Need::Clang => ("clang", "clang"),
             Need::Cplusplus => ("c++", "g++"),
             Need::Curl => ("curl", "curl"),
@@ -139,6 +143,9 @@ impl Need {
             Need::Numpy => "apt-get install python3-numpy",
             Need::OpenCl => "apt-get install ocl-icd-opencl-dev opencl-headers pocl-opencl-icd",
             Need::PerlModules => "apt-get install perl",
+            Need::Playwright => {
+                "pip install axe-playwright-python==0.1.8 playwright==1.65.2, and name that python3 in GATE4K_PYTHON"
+            }
             Need::Py4swiss => "pip install py4swiss==0.3.1, and name that python3 in GATE4K_PYTHON",
             Need::PythonChess => {
                 "pip install chess==1.11.2, and name that python3 in GATE4K_PYTHON"
@@ -174,6 +181,9 @@ impl Need {
                 .iter()
                 .all(|path| Path::new(path).exists()),
             Need::PerlModules => works(&["perl", "-MTime::HiRes", "-e"], &["1"]),
+            Need::Playwright => {
+                works(&[&python(), "-c"], &["import axe_playwright_python.sync_playwright"])
+            }
             Need::Py4swiss => works(&[&python(), "-c"], &["import py4swiss.engines"]),
             Need::PythonChess => works(&[&python(), "-c"], &["import chess.pgn, chess.syzygy"]),
             Need::Root => nix::unistd::Uid::effective().is_root(),
@@ -198,6 +208,7 @@ impl fmt::Display for Need {
             Need::Numpy => "python3 has no numpy",
             Need::OpenCl => "there is no OpenCL",
             Need::PerlModules => "perl has not all of its modules",
+            Need::Playwright => "no python3 here can import axe_playwright_python",
             Need::Py4swiss => "no python3 here can import py4swiss",
             Need::PythonChess => "no python3 here can import chess",
             Need::Root => "this is an ordinary user's run",

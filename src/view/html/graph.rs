@@ -113,6 +113,7 @@ fn share(score: Score) -> f64 {
 fn brief(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {
+        ..0.000_999_5 => format!("{:.0} µs", seconds * 1e6),
         ..0.9995 => format!("{:.0} ms", seconds * 1e3),
         ..9.95 => format!("{seconds:.1} s"),
         _ => format!("{seconds:.0} s"),

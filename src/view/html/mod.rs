@@ -3,6 +3,7 @@
 mod board;
 mod games;
 mod graph;
+mod illegal;
 mod page;
 mod size_bar;
 mod timeline;

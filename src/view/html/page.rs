@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{board, games, size_bar, timeline};
+use super::{board, games, illegal, size_bar, timeline};
 use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::text::shown;
 use crate::model::verdict::Finding;
@@ -11,7 +11,7 @@ use crate::view::human;
 use crate::view::markdown::left;
 use crate::view::markup::html as safe;
 use crate::view::text::clean;
-use crate::view::weight::is_told;
+use crate::view::weight::{Weight, is_told};
 
 /// Says to the browser what the page is anyhow: nothing is loaded and nothing is run, whatever an entry
 /// might have smuggled into its text.
@@ -31,14 +31,14 @@ pub fn check<'a>(told: impl Into<ReportInput<'a>>) -> String {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <title>gate4k: {}</title>\n<style>\n{}</style>\n</head>\n<body>\n<h1>gate4k check</h1>\n",
+         <title>gate4k: {}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n<h1>gate4k check</h1>\n",
         safe(&title),
         include_str!("style.css")
     );
     if reports.len() != 1 {
         overview(&mut page, reports, &tally);
     }
-    if reports.iter().any(|report| !report.games.is_empty()) {
+    if reports.iter().any(|report| !report.games.is_empty() || illegal::is_drawn(report)) {
         page.push_str(board::PIECES);
     }
     for (number, report) in reports.iter().enumerate() {
@@ -53,7 +53,7 @@ pub fn check<'a>(told: impl Into<ReportInput<'a>>) -> String {
     }
     let _ = write!(
         page,
-        "<footer>gate4k {}, by the rules of TCEC 4k</footer>\n</body>\n</html>\n",
+        "</main>\n<footer>gate4k {}, by the rules of TCEC 4k</footer>\n</body>\n</html>\n",
         env!("CARGO_PKG_VERSION")
     );
     page
@@ -101,7 +101,7 @@ fn card(page: &mut String, number: usize, report: &EntryReport) {
         let lines: Vec<String> = report.transcript.iter().map(|line| safe(&clean(line))).collect();
         let _ = writeln!(
             page,
-            "<details><summary>Transcript of the main run</summary>\n<pre>{}</pre>\n</details>",
+            "<details><summary>Transcript of the main run</summary>\n<pre tabindex=\"0\">{}</pre>\n</details>",
             lines.join("\n")
         );
     }
@@ -110,8 +110,10 @@ fn card(page: &mut String, number: usize, report: &EntryReport) {
 
 fn findings(page: &mut String, findings: &[Finding]) {
     page.push_str("<h3>Findings</h3>\n");
-    let (loud, quiet): (Vec<&Finding>, Vec<&Finding>) =
+    let (mut loud, quiet): (Vec<&Finding>, Vec<&Finding>) =
         findings.iter().partition(|found| is_told(found));
+    // The finding that rejects comes first, and what is left open before mere remarks.
+    loud.sort_by_key(|found| Weight::of(found));
     for found in &loud {
         finding(page, found);
     }
@@ -123,8 +125,8 @@ fn findings(page: &mut String, findings: &[Finding]) {
     let _ = write!(
         page,
         "<details{open}><summary>{} rules with nothing to do</summary>\n<table class=\"quiet\">\n\
-         <thead><tr><th scope=\"col\">Rule</th><th scope=\"col\">Section</th><th scope=\"col\"></th>\
-         <th scope=\"col\"></th></tr></thead>\n<tbody>\n",
+         <thead><tr><th scope=\"col\">Rule</th><th scope=\"col\">Section</th><th scope=\"col\">Status</th>\
+         <th scope=\"col\">Found</th></tr></thead>\n<tbody>\n",
         quiet.len()
     );
     for found in quiet {
@@ -154,9 +156,10 @@ fn finding(page: &mut String, found: &Finding) {
         safe(rule.title),
         safe(&clean(&found.summary))
     );
+    page.push_str(&illegal::boards(found));
     if !found.details.is_empty() {
         let lines: Vec<String> = found.details.iter().map(|line| safe(&clean(line))).collect();
-        let _ = writeln!(page, "<pre>{}</pre>", lines.join("\n"));
+        let _ = writeln!(page, "<pre tabindex=\"0\">{}</pre>", lines.join("\n"));
     }
     if !found.help.is_empty() {
         let _ = writeln!(page, "<p class=\"help\">{}</p>", safe(&clean(&found.help)));
@@ -254,6 +257,7 @@ mod tests {
             "strong",
             "figure",
             "figcaption",
+            "main",
             "svg",
             "symbol",
             "text",

@@ -126,7 +126,7 @@ fn entries(site: &Site<'_>) -> Markup {
                             tr {
                                 th scope="row" { (word(&entry.name)) }
                                 td { @match receipt { Some(receipt) => (word(&receipt.verdict)), None => "not yet checked" } }
-                                td.r { @if let Some(bytes) = receipt.and_then(|receipt| receipt.bytes) { (bytes) } }
+                                td.r { @match receipt.and_then(|receipt| receipt.bytes) { Some(bytes) => (bytes), None => "–" } }
                                 td.sum { @if let Some(receipt) = receipt { (word(&receipt.frozen.file)) } }
                             }
                         }

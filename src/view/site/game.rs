@@ -77,7 +77,7 @@ pub(super) fn view(site: &Site<'_>, game: &Game, root: &str, most: usize) -> Mar
                         button type="button" data-step="turn" aria-label="turn the board" { "⇅" }
                     }
                     p #said role="status" aria-live="polite" { (said) }
-                    (counters(site, game, last))
+                    @if game.is_open() { (counters(site, game, last)) }
                 }
                 div.tell {
                     (evals(&moves))
@@ -145,7 +145,7 @@ fn player(
                     span { "took " (took(ply)) }
                 }
             }
-            p.options { (word(&game.started.options[number])) }
+            p.options { (word(game.started.options[number].trim_end_matches(';'))) }
         }
     }
 }
@@ -321,7 +321,7 @@ pub(super) fn list(site: &Site<'_>, game: &Game, root: &str) -> Markup {
                 strong { (word(&killed.entry)) } " was ended: " (word(&killed.why))
                 @if let Some(exit) = &killed.exit { " (" (word(exit)) ")" }
                 @if !killed.stderr.is_empty() {
-                    pre { @for line in &killed.stderr { (word(line)) "\n" } }
+                    pre tabindex="0" { @for line in &killed.stderr { (word(line)) "\n" } }
                 }
                 @if site.kind != Kind::Alone {
                     p.take {

@@ -199,7 +199,7 @@ fn schedule(site: &Site<'_>, groups: &[Group<'_>]) -> Markup {
                         thead {
                             tr {
                                 th scope="col" { "Game" } th scope="col" { "White" } th scope="col" { "Black" }
-                                th scope="col" { "Result, or when it is expected" } th.r scope="col" { "Moves" }
+                                th scope="col" { "Result or expected time" } th.r scope="col" { "Moves" }
                             }
                         }
                         tbody { @for slot in group.slots { (row(site, slot)) } }

@@ -6,6 +6,7 @@ mod annulled;
 mod audience;
 mod begun_before;
 mod between;
+mod browser;
 mod instants;
 mod killed;
 mod other_formats;
@@ -32,6 +33,7 @@ pub(crate) fn tests() -> Vec<Test> {
         audience::tests,
         begun_before::tests,
         between::tests,
+        browser::tests,
         killed::tests,
         whole::tests,
         trouble::tests,
