@@ -13,6 +13,7 @@ mod other_trouble;
 mod pages;
 mod past;
 mod processes;
+mod published;
 mod ratings;
 mod rules;
 mod sealed;
@@ -42,6 +43,7 @@ pub(crate) fn tests() -> Vec<Test> {
         other_formats::tests,
         other_trouble::tests,
         pages::tests,
+        published::tests,
         visitors::tests,
         watched::tests,
     ];
