@@ -5,7 +5,7 @@
 //! hold elsewhere, and the instructions that callgrind counts do not depend on the machine at all. Parts whose tool
 //! (strace, valgrind, a sandbox) is not there are skipped by name. `GATE4K=PATH` measures
 //! another build of gate4k than the one made for this; `C_CHESS_CLI=PATH` and `FASTCHESS=PATH` are other runners
-//! that take turns with it. One part alone: `cargo bench --bench runner -- speed` (memory, sandbox, calls,
+//! that take turns with it. One part alone: `cargo bench --bench runner -- speed` (stream, memory, sandbox, calls,
 //! instructions, peers).
 #![expect(clippy::expect_used, reason = "a benchmark that cannot measure has nothing to say")]
 
@@ -207,6 +207,37 @@ fn speed(bench: &Bench) {
 }
 
 /// The middle one.
+/// The cost of telling every move, beside a match of the same run that tells none.
+fn stream(bench: &Bench) {
+    const GAMES: usize = 600;
+    let file = |name: &str| bench.dir.path().join(name).display().to_string();
+    let (events, live) = (file("told"), file("live.json"));
+    let words = [vec![], vec!["--events", &events], vec!["--live", &live]];
+    let words = words.map(|more| bench.plain(GAMES, &more));
+    let plies = bench.plies(&words[0]);
+    let turns: Vec<[Cost; 3]> =
+        (0..TURNS).map(|_| [0, 1, 2].map(|way| bench.play(&words[way]))).collect();
+    let base = median(turns.iter().map(|turn| micros(turn[0].cpu, plies)));
+    println!("  nothing told       {base:6.1} µs runner's CPU a ply");
+    for (way, name) in [(1, "--events"), (2, "--live")] {
+        let more =
+            turns.iter().map(|turn| micros(turn[way].cpu, plies) - micros(turn[0].cpu, plies));
+        let ratio = |cost: fn(&Cost) -> Duration| {
+            median(
+                turns
+                    .iter()
+                    .map(|turn| cost(&turn[way]).as_secs_f64() / cost(&turn[0]).as_secs_f64()),
+            )
+        };
+        println!(
+            "  {name:<18} {:+6.1} µs of all threads a ply, {:5.2} x the CPU, {:5.2} x the wall time",
+            median(more),
+            ratio(|cost| cost.cpu),
+            ratio(|cost| cost.wall)
+        );
+    }
+}
+
 fn median(figures: impl Iterator<Item = f64>) -> f64 {
     let mut figures: Vec<f64> = figures.collect();
     figures.sort_by(f64::total_cmp);
@@ -393,6 +424,7 @@ fn main() {
         std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let parts: [Part; 6] = [
         ("speed", speed),
+        ("stream", stream),
         ("peers", peers),
         ("memory", memory),
         ("sandbox", sandbox),

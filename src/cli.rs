@@ -22,8 +22,8 @@ use crate::sandbox::devices::DeviceClass;
 use crate::shard::Wish;
 pub use event::{
     AnnulArgs, DecideArgs, EventCommand, EventFile, EventRunArgs, EventVerifyArgs, ExportWhat,
-    FixArgs, ForfeitArgs, NewArgs, ReplayArgs, ReplayFormat, SealArgs, ServeArgs, SiteArgs,
-    StatusArgs, StatusFormat,
+    FixArgs, ForfeitArgs, NewArgs, Publish, ReplayArgs, ReplayFormat, SealArgs, ServeArgs,
+    SiteArgs, StatusArgs, StatusFormat,
 };
 pub use merge::MergeArgs;
 pub use play::{DrawChoice, MatchArgs, PgnStyle};

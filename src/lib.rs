@@ -15,6 +15,7 @@ pub mod judge;
 pub mod model;
 pub mod pack;
 pub mod policy;
+pub mod publish;
 pub mod ratings;
 pub mod receipt;
 pub mod runner;

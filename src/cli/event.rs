@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -125,6 +126,34 @@ pub struct EventRunArgs {
     /// Keep the games under way in a small file beside the journal, NAME.live.json, for those who watch
     #[arg(long)]
     pub live: bool,
+    /// Keep others told of the event while it is played: dir=DIR (its pages, for any web server), tcec=DIR (the files that
+    /// TCEC's page watches), lichess=ROUND (a round of a broadcast; the token in GATE4K_LICHESS_TOKEN); repeatable
+    #[arg(long, value_name = "WHAT=WHERE")]
+    pub publish: Vec<Publish>,
+}
+
+/// A value of `--publish`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Publish {
+    /// The event's pages as files.
+    Dir(PathBuf),
+    /// The files that TCEC's page watches.
+    Tcec(PathBuf),
+    /// A round of a lichess broadcast, by its id.
+    Lichess(String),
+}
+
+impl FromStr for Publish {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Publish, String> {
+        match text.split_once('=') {
+            Some(("dir", dir)) if !dir.is_empty() => Ok(Publish::Dir(dir.into())),
+            Some(("tcec", dir)) if !dir.is_empty() => Ok(Publish::Tcec(dir.into())),
+            Some(("lichess", round)) if !round.is_empty() => Ok(Publish::Lichess(round.to_owned())),
+            _ => Err("write dir=DIR, tcec=DIR or lichess=ROUND".to_owned()),
+        }
+    }
 }
 
 /// `gate4k event status`.

@@ -137,7 +137,7 @@ impl Sinks {
                 self.test(stop);
             }
             Event::GameStarted { .. } => self.draw(game),
-            Event::EngineKilled { engine, why, exit, stderr } => {
+            Event::EngineKilled { engine, why, exit, stderr, .. } => {
                 self.live.clear();
                 let name = safe(&game.engines[engine].name);
                 let exit = exit.map(|exit| format!(" ({exit})")).unwrap_or_default();

@@ -17,6 +17,7 @@ use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use super::memory::Limit;
 use crate::model::evidence::{ExitHow, Left, Refusal, Resource};
+use crate::model::secret;
 use crate::model::units::Bytes;
 use crate::sandbox::cpu::CpuTimes;
 use crate::sandbox::plan::{Confined, Launcher, Pipes, Plan, SandboxError};
@@ -142,6 +143,9 @@ impl TrustedProcess {
             .stderr(Stdio::piped())
             // A group of its own: a Ctrl-C at the terminal is for us, and wrappers die with what they wrap.
             .process_group(0);
+        for name in secret::VARIABLES {
+            command.env_remove(name);
+        }
         if let Some(directory) = &program.directory {
             command.current_dir(directory);
         }

@@ -85,6 +85,8 @@ pub struct Wire<O> {
     start: usize,
     looked: usize,
     end: usize,
+    /// How far the buffer was filled by the last read: what stands before it was said last, taken or not.
+    heard: usize,
     /// Inside a line that is too long.
     skipping: bool,
     /// When the last question was written.
@@ -126,6 +128,7 @@ impl<O: Observer> Wire<O> {
             start: 0,
             looked: 0,
             end: 0,
+            heard: 0,
             skipping: false,
             asked: None,
             read_at: Instant::now(),
@@ -163,6 +166,11 @@ impl<O: Observer> Wire<O> {
     pub fn stderr_tail(&mut self) -> &[u8] {
         self.drain_stderr();
         &self.stderr_tail
+    }
+
+    /// The output of the last reads, whoever has taken it: what it said before it fell silent.
+    pub fn heard(&self) -> &[u8] {
+        self.buffer.get(..self.heard).unwrap_or_default()
     }
 
     /// Writes all of a text of one or more lines, and gives the moment just before.
@@ -354,6 +362,7 @@ impl<O: Observer> Wire<O> {
             Ok(length) => {
                 self.read_at = Instant::now();
                 self.end += length;
+                self.heard = self.end;
                 self.bytes += length as u64;
                 if O::FLOODS_END && self.bytes > MOST_BYTES {
                     return Err(self.flood());

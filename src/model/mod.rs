@@ -8,6 +8,7 @@ pub mod game;
 pub mod layer_status;
 pub mod path_text;
 pub mod rule;
+pub mod secret;
 pub mod size_figures;
 pub mod source_place;
 pub mod text;

@@ -10,7 +10,7 @@ use minisign::{PublicKey, PublicKeyBox, SecretKey, SecretKeyBox, SignatureBox};
 use crate::model::text::shown;
 
 /// Where the password of a key is taken from.
-pub const PASSWORD: &str = "GATE4K_KEY_PASSWORD";
+pub const PASSWORD: &str = crate::model::secret::KEY_PASSWORD;
 
 /// An error in signing, or in reading a signature.
 #[derive(Debug, thiserror::Error)]

@@ -152,6 +152,8 @@ pub struct Remains {
     pub stderr: Vec<String>,
     /// The kernel's refusals, where it was confined.
     pub refusals: Vec<Refusal>,
+    /// The last lines that it said, each harmless.
+    pub said: Vec<String>,
 }
 
 /// One engine's seat at one table: the process, if there is one now.
@@ -341,12 +343,13 @@ impl<'a> Seat<'a> {
     }
 
     fn stderr(&mut self) -> Vec<String> {
-        let Some(live) = &mut self.live else {
-            return Vec::new();
-        };
-        let tail = live.wire.stderr_tail();
-        let lines = tail.split(|byte| *byte == b'\n');
-        lines.filter(|line| !line.is_empty()).map(|line| escape(line, 300)).collect()
+        self.live.as_mut().map(|live| lines(live.wire.stderr_tail())).unwrap_or_default()
+    }
+
+    fn said(&self) -> Vec<String> {
+        const MOST: usize = 20;
+        let said = self.live.as_ref().map(|live| lines(live.wire.heard())).unwrap_or_default();
+        said.get(said.len().saturating_sub(MOST)..).unwrap_or_default().to_vec()
     }
 
     /// True if more than one thread was seen; remembered for the whole match.
@@ -360,11 +363,11 @@ impl<'a> Seat<'a> {
 
     /// Kills the process and all it started, and keeps what it left.
     pub(super) fn kill(&mut self) {
-        let stderr = self.stderr();
+        let (stderr, said) = (self.stderr(), self.said());
         if let Some(mut live) = self.live.take() {
             let exit = live.process.exit(Instant::now());
             let refusals = live.process.kill();
-            self.remains = Some(Remains { exit, stderr, refusals });
+            self.remains = Some(Remains { exit, stderr, refusals, said });
         }
     }
 
@@ -569,6 +572,12 @@ fn read_best(word: &[u8]) -> Said {
         _ if word.is_empty() => Said::NoMove("no move after bestmove".into()),
         _ => Said::NoMove(escape(word, 40)),
     }
+}
+
+/// Lines of a stranger's, each harmless; none that are empty.
+fn lines(text: &[u8]) -> Vec<String> {
+    let lines = text.split(|byte| *byte == b'\n');
+    lines.filter(|line| !line.trim_ascii().is_empty()).map(|line| escape(line, 300)).collect()
 }
 
 #[cfg(test)]

@@ -54,6 +54,12 @@ pub enum Event {
         exit: Option<ExitHow>,
         /// The last lines of its standard error.
         stderr: Vec<String>,
+        /// The game's place in the plan, where it was lost in one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        game: Option<usize>,
+        /// The last lines that it said.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        said: Vec<String>,
     },
     /// A process left something behind, where that is looked at.
     EngineLeft {
@@ -347,6 +353,8 @@ mod tests {
             why: "x\ny".into(),
             exit: Some(ExitHow::Signal(6)),
             stderr: vec![],
+            game: None,
+            said: vec![],
         };
         assert_eq!(
             serde_json::to_string(&event).unwrap(),

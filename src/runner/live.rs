@@ -176,8 +176,12 @@ pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
     let beside = PathBuf::from(beside);
-    std::fs::write(&beside, text)?;
-    std::fs::rename(&beside, path)
+    let done = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path));
+    if done.is_err() {
+        // A part of it would only take the room that is missing.
+        let _ = std::fs::remove_file(&beside);
+    }
+    done
 }
 
 #[derive(Serialize)]

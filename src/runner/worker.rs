@@ -145,7 +145,7 @@ impl<'a> Worker<'a> {
             if let Some(how) = seat.waits.told() {
                 self.tell(Event::Ponders { engine, how });
             }
-            self.after(engine, side, &mut seat, &record);
+            self.after(&pairing, side, &mut seat, &record);
             *remains.get_mut(side) = seat.remains.take();
             if game.restart == Restart::EveryGame {
                 self.end(engine, seat);
@@ -212,7 +212,7 @@ impl<'a> Worker<'a> {
     }
 
     /// After a game: an engine that was lost in it, or that must not be asked again, is killed.
-    fn after(&self, engine: usize, side: Color, seat: &mut Seat<'_>, record: &GameRecord) {
+    fn after(&self, pairing: &Pairing, side: Color, seat: &mut Seat<'_>, record: &GameRecord) {
         if self.played < LOOKS {
             seat.look_at_threads();
         }
@@ -224,9 +224,10 @@ impl<'a> Worker<'a> {
         if lost || stopped {
             seat.kill();
             if !stopped {
-                let Remains { exit, stderr, refusals } = seat.remains.clone().unwrap_or_default();
+                let Remains { exit, stderr, refusals, said } =
+                    seat.remains.clone().unwrap_or_default();
                 self.tell(Event::EngineKilled {
-                    engine,
+                    engine: side.fold_wb(pairing.white, pairing.black),
                     why: with_refusals(
                         match &record.ending.reason {
                             Termination::NoStart(why) => why.clone(),
@@ -236,6 +237,8 @@ impl<'a> Worker<'a> {
                     ),
                     exit,
                     stderr,
+                    game: Some(pairing.game),
+                    said,
                 });
             }
         }
@@ -257,6 +260,8 @@ impl<'a> Worker<'a> {
                 why: "it did not end after quit".into(),
                 exit: None,
                 stderr: Vec::new(),
+                game: None,
+                said: Vec::new(),
             });
         }
         if !left.files.is_empty() || !left.processes.is_empty() {

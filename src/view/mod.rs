@@ -24,5 +24,6 @@ pub mod size;
 pub mod standings;
 mod styled;
 pub mod table;
+pub mod tcec;
 pub mod text;
 mod weight;

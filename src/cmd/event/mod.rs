@@ -5,6 +5,7 @@ mod following;
 mod live_pgn;
 mod organise;
 mod plan;
+mod publish;
 mod replay;
 mod run;
 mod seal;

@@ -5,6 +5,7 @@ use std::io::Write;
 use anyhow::Context;
 
 use super::failed;
+use super::publish::Publishing;
 use super::stream::Stream;
 use crate::cli::EventRunArgs;
 use crate::cmd::progress::ProgressLine;
@@ -37,10 +38,18 @@ pub(super) fn run(
             return Ok(Exit::Usage);
         }
     };
+    let publishing = match Publishing::start(config, &args.publish) {
+        Ok(publishing) => publishing,
+        Err(error) => {
+            tell(&with_causes(&error));
+            return Ok(Exit::Usage);
+        }
+    };
     let mut page =
         Page { out, quiet: args.quiet, line: ProgressLine::new(args.quiet), failed: None, stream };
     let outcome = conduct::run(config, &stop, &mut page);
     page.stream.finish();
+    publishing.finish(&stop);
     if let Some(error) = page.failed {
         // The event goes on without somebody who listens; the outcome alone cannot be told.
         let _ = writeln!(std::io::stderr(), "the output was lost: {error}");

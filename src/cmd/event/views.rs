@@ -1,8 +1,10 @@
 //! The state of an event by its journal: how far it is, its tables and ratings.
 
 use std::io::Write;
+use std::time::SystemTime;
 
 use crate::cmd::tell;
+use crate::event::broadcast::Follower;
 use crate::event::config::Config;
 use crate::event::journal::{self, JournalError};
 use crate::event::ledger::{Ledger, StageState};
@@ -13,6 +15,7 @@ use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::{all, counted};
 use crate::sandbox::timing::{self, TimingFact};
+use crate::view::site::{Kind, Site};
 use crate::view::{event_ratings, standings, text};
 
 /// The event's state by its journal, with a note where its end is torn.
@@ -141,6 +144,7 @@ fn write_status(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
     for (name, crashes) in ledger.crashes() {
         writeln!(out, "crashed: {name}, {crashes} (counted as losses, rule 6.2)")?;
     }
+    write_crash_folders(config, out)?;
     for update in &ledger.updates {
         let stage = config.stages.get(update.stage).map_or("", |stage| &stage.name);
         let sum = &update.receipt.frozen.file;
@@ -169,6 +173,25 @@ fn write_status(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
         write!(out, "\n{ratings}")?;
     }
     Ok(Exit::Success)
+}
+
+/// The folders in which crashes lie in the event's site.
+fn write_crash_folders(config: &Config, out: &mut impl Write) -> anyhow::Result<()> {
+    let mut follower = Follower::new(config);
+    if follower.look(config).is_err() {
+        return Ok(());
+    }
+    let (broadcast, now) = (&follower.broadcast, SystemTime::now());
+    let folders =
+        Site { config, broadcast, running: &[], now, kind: Kind::Exported }.crash_folders();
+    for (folder, engine, why) in &folders {
+        writeln!(out, "  {folder}/: {engine}: {why}")?;
+    }
+    if !folders.is_empty() {
+        let file = shown(&config.path);
+        writeln!(out, "  `gate4k event export site DIR {file}` writes these folders into DIR")?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -107,9 +107,19 @@ impl Game {
         self.written(config, ledger, end, Style::Event)
     }
 
-    /// As PGN for those who follow it, with its moves so far.
+    /// As PGN for those who follow it, with its moves so far, and with what relays of broadcasts read.
     #[must_use]
     pub fn relay_pgn(&self, config: &Config, ledger: &Ledger) -> Option<String> {
+        self.so_far(config, ledger, Style::Relay)
+    }
+
+    /// As PGN in the event's own form, with its moves so far.
+    #[must_use]
+    pub fn live_pgn(&self, config: &Config, ledger: &Ledger) -> Option<String> {
+        self.so_far(config, ledger, Style::Event)
+    }
+
+    fn so_far(&self, config: &Config, ledger: &Ledger, style: Style) -> Option<String> {
         let end = match &self.finished {
             Some(finished) => End { ending: finished.ending(), lasted: finished.lasted },
             None => {
@@ -118,7 +128,7 @@ impl Game {
                 End { ending, lasted: self.plies.iter().map(|ply| ply.used).sum() }
             }
         };
-        self.written(config, ledger, end, Style::Relay)
+        self.written(config, ledger, end, style)
     }
 
     fn written(&self, config: &Config, ledger: &Ledger, end: End, style: Style) -> Option<String> {
@@ -188,6 +198,11 @@ impl Broadcast {
             Record::Interrupted(ruling) => {
                 if let Some(game) = self.open(&ruling.id) {
                     game.rulings.push(ruling.clone());
+                }
+            }
+            Record::EngineKilled(killed) if killed.id.is_some() => {
+                if let Some(game) = self.open(killed.id.as_deref().unwrap_or_default()) {
+                    game.killed.push(killed.clone());
                 }
             }
             Record::EngineKilled(killed) => {
@@ -337,7 +352,7 @@ mod tests {
         assert_eq!(broadcast.under_way().count(), 1);
         assert_eq!((broadcast.games[&key].plies.len(), broadcast.games[&key].clocks), (1, [7, 9]));
         let killed =
-            EngineKilled { entry: "a".into(), why: "gone".into(), exit: None, stderr: vec![] };
+            EngineKilled { entry: "a".into(), why: "gone".into(), ..EngineKilled::default() };
         broadcast.apply(Record::EngineKilled(killed)).unwrap();
         broadcast.apply(Record::GameFinished(game.clone())).unwrap();
         assert_eq!(broadcast.games[&key].killed.len(), 1);
@@ -358,7 +373,24 @@ mod tests {
         assert!(again.is_open() && again.plies.is_empty() && again.killed.is_empty());
     }
 
-    /// An engine plays two games at a time and crashes in the second of them.
+    #[test]
+    fn a_crash_that_names_its_game_stands_with_that() {
+        let mut broadcast = begun();
+        let game = |round, white: &str, black: &str| {
+            finished(white, black, RoundGame { round, game: 1 }, "0-1", "e2e4 e7e5")
+        };
+        let games = [game(1, "b", "a"), game(2, "a", "b")];
+        for one in &games {
+            broadcast.apply(Record::GameStarted(started(one))).unwrap();
+        }
+        let (entry, id) = ("a".to_owned(), Some(games[1].id.clone()));
+        let killed = EngineKilled { entry, id, ..EngineKilled::default() };
+        broadcast.apply(Record::EngineKilled(killed)).unwrap();
+        let with: Vec<usize> = broadcast.games.values().map(|game| game.killed.len()).collect();
+        assert_eq!(with, [0, 1]);
+    }
+
+    /// An engine plays two games at a time and crashes in the second of them; an older journal does not say in which.
     #[test]
     fn a_crash_stands_with_the_game_that_it_ended() {
         let mut broadcast = begun();
@@ -371,7 +403,7 @@ mod tests {
             broadcast.apply(Record::GameStarted(started(one))).unwrap();
         }
         let entry = "a".to_owned();
-        let killed = EngineKilled { entry, why: "gone".into(), exit: None, stderr: vec![] };
+        let killed = EngineKilled { entry, why: "gone".into(), ..EngineKilled::default() };
         broadcast.apply(Record::EngineKilled(killed)).unwrap();
         let with = |broadcast: &Broadcast| -> Vec<usize> {
             broadcast.games.values().map(|game| game.killed.len()).collect()

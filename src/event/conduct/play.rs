@@ -226,13 +226,20 @@ impl Conductor<'_> {
             }
             Event::MovePlayed(played) => self.moved(played, hearing),
             Event::GameFinished(game) => self.ended(game, hearing),
-            Event::EngineKilled { engine, why, exit, stderr } => {
+            Event::EngineKilled { engine, why, exit, stderr, game, said } => {
                 let entry = hearing.names[*engine].clone();
                 let exit = exit.map(|exit| exit.to_string());
                 let how = exit.as_ref().map(|exit| format!(" ({exit})")).unwrap_or_default();
                 self.audience.say(&format!("{entry} was ended: {why}{how}"));
-                let (why, stderr) = (why.clone(), stderr.clone());
-                self.keep(Record::EngineKilled(EngineKilled { entry, why, exit, stderr }))
+                let id = game.and_then(|game| hearing.upcoming.get(game));
+                self.keep(Record::EngineKilled(EngineKilled {
+                    id: id.map(|upcoming| upcoming.started.id.clone()),
+                    entry,
+                    why: why.clone(),
+                    exit,
+                    stderr: stderr.clone(),
+                    said: said.clone(),
+                }))
             }
             Event::Unasked { engine, said } => {
                 let text = format!(

@@ -319,9 +319,12 @@ pub struct Ply {
 }
 
 /// An engine that had to be killed.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct EngineKilled {
+    /// The game that it lost by that; none after its last game, and in journals before 0.2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// Its name.
     pub entry: String,
     /// The reason.
@@ -330,6 +333,9 @@ pub struct EngineKilled {
     pub exit: Option<String>,
     /// The last lines of its standard error.
     pub stderr: Vec<String>,
+    /// The last lines that it said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub said: Vec<String>,
 }
 
 /// The ruling on a game that was interrupted.

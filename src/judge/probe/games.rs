@@ -261,7 +261,7 @@ fn seen(finished: &Finished, control: TimeControl) -> PlayedGame {
     }
     let end = end(record, &moves, own);
     let loser = record.ending.loser().filter(|side| own(*side));
-    let Remains { exit, stderr, refusals } =
+    let Remains { exit, stderr, refusals, .. } =
         loser.and_then(|side| remains.get(side).clone()).unwrap_or_default();
     let exit = match &record.ending.reason {
         Termination::Crash { exit: how } => how.or(exit),

@@ -17,6 +17,7 @@ pub(super) fn files(site: &Site<'_>, game: &Game) -> Vec<File> {
         files.push((format!("{folder}/moment.uci"), moment(site, game, killed)));
         let fen = game.moves().last().map_or(game.start(), |last| &last.fen).to_owned();
         files.push((format!("{folder}/position.fen"), fen + "\n"));
+        files.push((format!("{folder}/dialogue.txt"), dialogue(site, game, killed)));
         if !killed.stderr.is_empty() {
             let lines: Vec<String> = killed.stderr.iter().map(|line| word(line) + "\n").collect();
             files.push((format!("{folder}/stderr.txt"), lines.concat()));
@@ -30,6 +31,17 @@ fn folder(game: &Game, number: usize) -> String {
     format!("crashes/{}-{number}", game.key())
 }
 
+/// The folders of an event's crashes, with the engine and the reason.
+pub(super) fn folders(site: &Site<'_>) -> Vec<(String, String, String)> {
+    let games = site.broadcast.games.values();
+    let crashes = games.flat_map(|game| (1..).zip(&game.killed).map(move |one| (game, one)));
+    crashes
+        .map(|(game, (number, killed))| {
+            (folder(game, number), killed.entry.clone(), killed.why.clone())
+        })
+        .collect()
+}
+
 /// The names of a crash's files with their addresses.
 pub(super) fn links(game: &Game, number: usize) -> Vec<(&'static str, String)> {
     let folder = folder(game, number);
@@ -37,6 +49,7 @@ pub(super) fn links(game: &Game, number: usize) -> Vec<(&'static str, String)> {
     let names = [
         ("the crash", "crash.txt"),
         ("its moment in UCI", "moment.uci"),
+        ("the dialogue", "dialogue.txt"),
         ("the position", "position.fen"),
         ("standard error", "stderr.txt"),
     ];
@@ -52,6 +65,32 @@ fn moment(site: &Site<'_>, game: &Game, killed: &EngineKilled) -> String {
     let lines = game.moment(site.config, color(game, killed));
     // Of any length: a game's moves are more than other texts.
     lines.iter().map(|line| escape(line.as_bytes(), usize::MAX) + "\n").collect()
+}
+
+/// The words between gate4k and the engine: its moves before as the journal has them, the question that it did not answer, and
+/// what it was heard to say last.
+fn dialogue(site: &Site<'_>, game: &Game, killed: &EngineKilled) -> String {
+    let color = color(game, killed);
+    let mut text = String::new();
+    for one in game.moves().iter().filter(|one| one.side == color) {
+        let Some(ply) = one.ply else { continue };
+        let depth = ply.depth.map(|depth| format!(" depth {depth}")).unwrap_or_default();
+        let eval = ply.eval.map(|eval| format!(" eval {eval}")).unwrap_or_default();
+        let line = escape(ply.pv.as_bytes(), 400);
+        text +=
+            &format!("({}{depth}{eval}, {} ms, expected {line})\n", numbered(one), ply.used / 1000);
+        text += &format!("< bestmove {}\n", ply.uci);
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    for line in game.moment(site.config, color) {
+        text += &format!("> {}\n", escape(line.as_bytes(), usize::MAX));
+    }
+    for line in &killed.said {
+        text += &format!("< {}\n", word(line));
+    }
+    text + &format!("({})\n", word(&killed.why))
 }
 
 fn told(site: &Site<'_>, game: &Game, killed: &EngineKilled) -> String {

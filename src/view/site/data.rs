@@ -66,6 +66,9 @@ impl Site<'_> {
             "stages": stages.collect::<Value>(),
             "under-way": under_way(self),
             "crashes": ledger.crashes(),
+            "crash-folders": self.crash_folders().into_iter().map(|(folder, engine, why)| {
+                json!({ "folder": folder, "engine": engine, "why": why })
+            }).collect::<Value>(),
             "interruptions": ledger.interruptions,
         })
     }

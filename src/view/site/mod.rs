@@ -27,6 +27,8 @@ pub type File = (String, String);
 pub enum Kind {
     /// From `gate4k event serve`, which tells when something has changed.
     Served,
+    /// From files that are replaced as the event goes on, on a host that tells nothing of it.
+    Mirrored,
     /// From files that do not change.
     Exported,
     /// From one file that stands alone: without a script, and without the games.
@@ -117,6 +119,12 @@ impl Site<'_> {
     #[must_use]
     pub fn live_pgn(&self) -> String {
         self.broadcast.live_pgn(self.config)
+    }
+
+    /// The folders of crashes below the site's root, each with the engine and the reason.
+    #[must_use]
+    pub fn crash_folders(&self) -> Vec<(String, String, String)> {
+        crash::folders(self)
     }
 
     /// The page of the event.

@@ -14,7 +14,7 @@ fn policy(kind: Kind) -> &'static str {
         Kind::Served => {
             "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'"
         }
-        Kind::Exported => {
+        Kind::Mirrored | Kind::Exported => {
             "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'"
         }
         Kind::Alone => {
@@ -44,6 +44,7 @@ pub(super) fn shell(site: &Site<'_>, title: &str, root: &str, body: &Markup) -> 
                 @if kind == Kind::Served {
                     noscript { meta http-equiv="refresh" content="30"; }
                 }
+                @if kind == Kind::Mirrored { meta http-equiv="refresh" content="30"; }
             }
             body data-root=(root) data-live[kind == Kind::Served] {
                 (PreEscaped(PIECES))

@@ -111,6 +111,8 @@ fn played(records: usize) -> Broadcast {
         why: EVIL.into(),
         exit: Some(EVIL.into()),
         stderr: vec![EVIL.into()],
+        said: vec![EVIL.into()],
+        id: None,
     };
     let all = [
         Record::StageStarted(stage),

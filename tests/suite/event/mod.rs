@@ -14,6 +14,7 @@ mod other_trouble;
 mod pages;
 mod past;
 mod processes;
+mod published;
 mod ratings;
 mod rules;
 mod sealed;
@@ -44,6 +45,7 @@ pub(crate) fn tests() -> Vec<Test> {
         other_formats::tests,
         other_trouble::tests,
         pages::tests,
+        published::tests,
         visitors::tests,
         watched::tests,
     ];

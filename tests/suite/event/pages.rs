@@ -7,6 +7,8 @@ use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+
 use super::audience::crawl;
 use super::instants::{engine, event, event_of, event_with, stage};
 use super::table::Event;
@@ -169,6 +171,11 @@ fn the_moment_of_a_crash_plays_it_again() {
         let told = fs::read_to_string(event.path(&folder).join("crash.txt")).unwrap();
         assert!(told.starts_with("E1 was ended: "), "{told}");
         assert!(told.contains("Exit: killed by SIGABRT\n"), "{told}");
+        let dialogue = fs::read_to_string(event.path(&folder).join("dialogue.txt")).unwrap();
+        let question = dialogue.split_once("\n> go ").expect("a question").1;
+        assert!(dialogue.starts_with('(') && dialogue.contains("\n< bestmove "), "{dialogue}");
+        // The move before is what it said last.
+        assert!(question.contains("\n< bestmove ") && question.ends_with(")\n"), "{dialogue}");
         let moment = fs::read(event.path(&folder).join("moment.uci")).unwrap();
         let again = |arguments: &[&str]| {
             let mut engine = Command::new(instant())
@@ -182,6 +189,21 @@ fn the_moment_of_a_crash_plays_it_again() {
         };
         assert_eq!(again(&["crash@20"]), Some(6));
         assert_eq!(again(&["crash@22"]), None);
+    }
+    // Each says in which game it was, and the state of the event names the folders.
+    let killed = event.records("engine-killed");
+    let crashed: Vec<&Value> = killed.iter().filter(|one| one["entry"] == "E1").collect();
+    let finished = event.finished();
+    assert_eq!(crashed.len(), finished.len());
+    let (code, status) = event.ask(&["event", "status"]);
+    let (_, told) = event.ask(&["event", "status", "--format", "json"]);
+    let told: Value = serde_json::from_str(&told).unwrap();
+    for one in crashed {
+        let game = &finished[one["id"].as_str().unwrap()];
+        let folder = format!("crashes/1-{}.{}-1", game["round"], game["game"]);
+        assert!(code == 0 && status.contains(&format!("{folder}/: E1: ")), "{status}");
+        let folders = told["crash-folders"].as_array().unwrap();
+        assert!(folders.iter().any(|other| other["folder"] == folder.as_str()), "{told}");
     }
 }
 

@@ -1,0 +1,205 @@
+//! An event told to others while it is played: a thread for each place that follows the journal, as every reader does.
+//!
+//! No game waits for it: a place that is slow or gone is tried again after a while, and gets then what it has missed.
+//! Trouble is told in one line when it begins to last, and its end in another.
+
+mod folder;
+mod lichess;
+mod push;
+
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+use crate::event::broadcast::{Changes, Follower};
+use crate::event::config::Config;
+
+pub use folder::{Folder, Form};
+pub use lichess::{Lichess, LichessError, TOKEN};
+
+/// The least time between two looks at the journal.
+const LOOK: Duration = Duration::from_millis(50);
+/// After work that took long, so many times as long passes: it takes no more than a tenth of a processor from the games.
+const SHARE: u32 = 10;
+
+/// Somewhere that an event is told.
+pub trait Place: Send {
+    /// In words, for what is told of it.
+    fn name(&self) -> String;
+    /// The least time between two calls of [`Place::put`].
+    fn period(&self) -> Duration;
+    /// The failures in a row after which it is told that there is trouble.
+    fn patience(&self) -> u32;
+    /// Takes the changes since the last call that ended well.
+    ///
+    /// # Errors
+    /// When it has not taken all of them.
+    fn put(&mut self, config: &Config, event: &Follower, changes: &Changes) -> Result<(), Failure>;
+    /// Matters of single games, to be told once.
+    fn remarks(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// A place that did not take all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The reason, with the next step.
+    pub words: String,
+    /// How long to wait until it is tried again.
+    pub after: Duration,
+    /// Whether waiting may help.
+    pub hope: Hope,
+}
+
+/// Whether trying again may help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hope {
+    /// By itself.
+    Some,
+    /// Only when somebody changes something.
+    None,
+}
+
+/// The thread of a place.
+#[derive(Debug)]
+pub struct Publisher {
+    name: String,
+    end: Arc<End>,
+    done: mpsc::Receiver<()>,
+}
+
+#[derive(Debug, Default)]
+struct End {
+    asked: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl End {
+    /// Waits so long, and says if the end was asked for.
+    fn wait(&self, time: Duration) -> bool {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.changed.wait_timeout_while(asked, time, |asked| !*asked);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+impl Publisher {
+    /// Begins to follow an event; `say` takes a line of what people should know.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn start(config: &Config, place: Box<dyn Place>, say: fn(&str)) -> io::Result<Publisher> {
+        let (name, end) = (place.name(), Arc::new(End::default()));
+        let (sender, done) = mpsc::channel();
+        let desk = Desk {
+            config: config.clone(),
+            follower: Follower::new(config),
+            // There are files before there is a journal.
+            waits: Changes { is_anew: true, ..Changes::default() },
+            failures: 0,
+            is_told: false,
+            place,
+            say,
+        };
+        let own = Arc::clone(&end);
+        std::thread::Builder::new().name("publish".into()).spawn(move || {
+            // The games of this host come first.
+            let _ = rustix::process::nice(10);
+            desk.work(&own);
+            drop(sender);
+        })?;
+        Ok(Publisher { name, end, done })
+    }
+
+    /// Waits until the place has all that the journal has, as long as that may still come: until `give_up` says so,
+    /// which is asked again and again. Tells where it does not come.
+    pub fn finish(self, say: fn(&str), give_up: impl Fn() -> bool) {
+        *self.end.asked.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.end.changed.notify_all();
+        while self.done.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
+            if give_up() {
+                say(&format!(
+                    "{} does not have all of the event; `gate4k event run` with the same --publish tells it the rest",
+                    self.name
+                ));
+                return;
+            }
+        }
+    }
+}
+
+struct Desk {
+    config: Config,
+    follower: Follower,
+    /// The changes that the place does not have.
+    waits: Changes,
+    /// The failures in a row.
+    failures: u32,
+    /// Whether somebody was told of them.
+    is_told: bool,
+    place: Box<dyn Place>,
+    say: fn(&str),
+}
+
+impl Desk {
+    fn work(mut self, end: &End) {
+        let mut pause = Duration::ZERO;
+        loop {
+            // Asked before the look: what the journal has by then is all.
+            let is_last = end.wait(pause);
+            self.look();
+            if self.waits.is_none() {
+                if is_last {
+                    return;
+                }
+                pause = LOOK;
+                continue;
+            }
+            let began = Instant::now();
+            let done = self.place.put(&self.config, &self.follower, &self.waits);
+            self.place.remarks().iter().for_each(|line| (self.say)(line));
+            pause = (SHARE * began.elapsed()).max(self.place.period());
+            match done {
+                Ok(()) => {
+                    (self.waits, self.failures) = (Changes::default(), 0);
+                    if std::mem::take(&mut self.is_told) {
+                        (self.say)(&format!("{} follows the event again", self.place.name()));
+                    }
+                }
+                Err(failure) => {
+                    pause = failure.after;
+                    self.failures = self.failures.saturating_add(1);
+                    let is_hopeless = failure.hope == Hope::None;
+                    let lasts = is_hopeless || self.failures >= self.place.patience();
+                    if lasts && !std::mem::replace(&mut self.is_told, true) {
+                        (self.say)(&format!(
+                            "{}: {}; the games go on, and it is tried again",
+                            self.place.name(),
+                            failure.words
+                        ));
+                    }
+                    if is_last && is_hopeless {
+                        return;
+                    }
+                    // Asked for already, the end would not wait.
+                    if is_last {
+                        std::thread::sleep(pause);
+                    }
+                }
+            }
+        }
+    }
+
+    fn look(&mut self) {
+        match self.follower.look(&self.config) {
+            Ok(changes) => {
+                self.waits.games.extend(changes.games);
+                self.waits.has_turned |= changes.has_turned;
+                self.waits.is_anew |= changes.is_anew;
+            }
+            // There is none before the event begins, and a damaged one ends the event by itself.
+            Err(_) => self.follower = Follower::new(&self.config),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `schedule.json`: the games of a stage in their order, as far as each has come.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use shakmaty::Color;
+
+use super::Tcec;
+use crate::event::broadcast::{Game, Slot, State};
+use crate::model::game::score::Score;
+
+/// The rows; of a game to come nothing but its engines, since the page expects times by itself.
+pub(super) fn document(event: &Tcec<'_>, slots: &[Slot]) -> Value {
+    let rows = (1..).zip(slots).map(|(number, slot): (u32, _)| {
+        let mut row = json!({ "Game": number, "White": slot.white, "Black": slot.black });
+        let game = event.broadcast.games.get(&slot.key).filter(|_| slot.state == State::Begun);
+        if let (Some(Value::Object(more)), Some(row)) = (game.map(begun), row.as_object_mut()) {
+            row.extend(more);
+        }
+        row
+    });
+    rows.collect()
+}
+
+fn begun(game: &Game) -> Value {
+    let mut row = json!({ "Start": start(&game.started.at), "Result": "*" });
+    if let Some(names) = &game.started.opening_names {
+        row["ECO"] = json!(names.eco);
+        row["Opening"] = json!(names.opening);
+    }
+    let Some(finished) = &game.finished else {
+        row["Termination"] = "in progress".into();
+        return row;
+    };
+    let moves = game.moves();
+    let last = |side: Color| {
+        let own = moves.iter().rev().find(|one| one.side == side && one.ply.is_some());
+        own.map(|one| {
+            let mut text = String::new();
+            let eval = one.ply.and_then(|ply| ply.eval).unwrap_or(0);
+            Score::from_value(eval).push(&mut text);
+            text
+        })
+    };
+    let seconds = Duration::from_micros(finished.lasted).as_secs();
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    row["Result"] = finished.result.as_str().into();
+    row["Termination"] = finished.details.as_str().into();
+    row["WhiteEv"] = json!(last(Color::White));
+    row["BlackEv"] = json!(last(Color::Black));
+    row["Duration"] = format!("{hours:02}:{minutes:02}:{:02}", seconds % 60).into();
+    row["FinalFen"] = moves.last().map_or(game.start(), |last| &last.fen).into();
+    // The page takes a game without moves for one that is not over.
+    row["Moves"] = moves.len().div_ceil(2).max(1).into();
+    row
+}
+
+/// `18:18:54 on 2020.05.06`.
+fn start(at: &str) -> String {
+    let (date, time) = at.split_once('T').unwrap_or(("", at));
+    let time = time.split(['.', 'Z']).next().unwrap_or_default();
+    format!("{time} on {}", date.replace('-', "."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_written_as_the_page_reads_it() {
+        assert_eq!(start("2026-11-23T20:01:02.345Z"), "20:01:02 on 2026.11.23");
+        assert_eq!(start("2026-11-23T20:01:02Z"), "20:01:02 on 2026.11.23");
+    }
+}
