@@ -26,7 +26,7 @@ pub use event::{
     SiteArgs, StatusArgs, StatusFormat,
 };
 pub use merge::MergeArgs;
-pub use play::{DrawChoice, MatchArgs, PgnStyle};
+pub use play::{DrawChoice, MatchArgs, PgnStyle, ResignChoice, Told};
 pub use report::{ReportFormat, ReportPath, ReportTo};
 
 /// Decides whether a chess engine may enter the TCEC 4k event
@@ -60,6 +60,8 @@ pub enum Command {
     Size(SizeArgs),
     /// Play games between engines: clocks, openings, pairs, PGN
     Match(Box<MatchArgs>),
+    /// Play a match that is asked for in the words of fastchess, as OpenBench's client does
+    Fastchess(FastchessArgs),
     /// Put the shards of a match or of a check together, as if one machine had done it
     Merge(MergeArgs),
     /// Be the entry: its UCI on standard input and output, inside the sandbox
@@ -79,6 +81,20 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Print the manual page, or write the pages of all commands
     Man(ManArgs),
+}
+
+/// `gate4k fastchess`.
+#[derive(Clone, Debug, Args)]
+#[command(disable_version_flag = true)]
+pub struct FastchessArgs {
+    /// The words of fastchess: -engine cmd=… name=… tc=… -openings … -pgnout …; --version is answered as fastchess does
+    #[arg(
+        value_name = "WORD",
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        required = true
+    )]
+    pub words: Vec<String>,
 }
 
 /// What identifies entries and how their configuration is read.
@@ -390,7 +406,7 @@ pub struct RatingsArgs {
     /// Between two engines: test whether the first of the list is ahead by ELO1 rather than by ELO0
     #[arg(long, value_name = "ELO0,ELO1", value_parser = hypotheses, allow_hyphen_values = true)]
     pub sprt: Option<Hypotheses>,
-    /// What ELO0 and ELO1 are in
+    /// The unit of ELO0 and ELO1
     #[arg(long, value_enum, default_value_t = SprtScale::Normalized, requires = "sprt")]
     pub scale: SprtScale,
     /// How to print the result

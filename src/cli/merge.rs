@@ -15,6 +15,10 @@ pub struct MergeArgs {
     /// Count what there is, and name what is missing
     #[arg(long)]
     pub partial: bool,
+    /// Of a match: look again and again until its test is decided or its last game is played; once it is decided, write FILE,
+    /// which ends the shards that have it as `match --until`
+    #[arg(long, value_name = "FILE")]
+    pub watch: Option<PathBuf>,
     /// Of a match: write the games to this file, in the order of the match
     #[arg(long, value_name = "FILE")]
     pub pgn: Option<PathBuf>,

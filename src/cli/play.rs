@@ -7,10 +7,10 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::{Hypotheses, SprtScale};
-use crate::game::adjudicate::WinRule;
+use crate::game::adjudicate::{DrawRule, ResignRule, WinRule};
 use crate::game::clock::TimeControl;
 use crate::model::game::variant::Variant;
-use crate::model::units::Bytes;
+use crate::model::units::{Bytes, Ply};
 use crate::runner::Affinity;
 use crate::runner::schedule::Format as Meetings;
 use crate::shard::Wish;
@@ -74,7 +74,7 @@ pub struct MatchArgs {
     /// Openings: *.pgn, *.epd, *.bin (polyglot) or *.txt (one line of moves a line)
     #[arg(long, value_name = "FILE")]
     pub openings: Option<PathBuf>,
-    /// What is played. Without --openings, Chess960 is played from its start positions by their numbers: --start N begins
+    /// The kind of chess. Without --openings, Chess960 is played from its start positions by their numbers: --start N begins
     /// with number N - 1 (519 is the classical one), --shuffle draws them. In books a number (518, in double Chess960
     /// 336:518) stands for its position. Only trusted engines that offer UCI_Chess960 play it
     #[arg(long, value_enum, default_value_t = Variant::Standard, value_name = "VARIANT")]
@@ -91,7 +91,7 @@ pub struct MatchArgs {
     /// Add the games to this file, each as soon as it and all before it have ended
     #[arg(long, value_name = "FILE")]
     pub pgn: Option<PathBuf>,
-    /// What stands beside each move
+    /// The figures beside each move
     #[arg(long, value_enum, default_value_t = PgnStyle::Event, value_name = "STYLE")]
     pub pgn_style: PgnStyle,
     /// The event's name in the PGN
@@ -112,19 +112,28 @@ pub struct MatchArgs {
     /// Wins by evaluation: pawns and evaluations in a row of both engines, such as 10:5
     #[arg(long, value_name = "PAWNS:MOVES", value_parser = win_rule)]
     pub win_rule: Option<WinRule>,
+    /// A loss by the loser's own evaluation, in cutechess's words: movecount=3,score=400; with twosided=true the winner has to agree
+    #[arg(long, value_name = "WORDS", value_parser = resign_rule)]
+    pub resign: Option<ResignChoice>,
+    /// A draw by level evaluations of both, in cutechess's words: movenumber=40,movecount=8,score=10
+    #[arg(long, value_name = "WORDS", value_parser = draw_words, conflicts_with = "draw_rule")]
+    pub draw: Option<DrawRule>,
     /// A draw after so many plies, opening included
     #[arg(long, value_name = "N", value_parser = super::value::whole::<u32>)]
     pub max_plies: Option<u32>,
     /// Results from the Syzygy tables in this directory
     #[arg(long, value_name = "DIR")]
     pub syzygy: Vec<PathBuf>,
+    /// Only of positions of so many pieces at most, kings and pawns counted
+    #[arg(long, value_name = "N", requires = "syzygy", value_parser = super::value::count::<NonZeroUsize>)]
+    pub syzygy_pieces: Option<NonZeroUsize>,
     /// Play on where neither side can mate (the letter of rule 2.2)
     #[arg(long)]
     pub no_material_draws: bool,
     /// Between two engines: stop as soon as it is decided whether the first is ahead by ELO1 rather than ELO0
     #[arg(long, value_name = "ELO0,ELO1", value_parser = super::hypotheses, allow_hyphen_values = true)]
     pub sprt: Option<Hypotheses>,
-    /// What ELO0 and ELO1 are in
+    /// The unit of ELO0 and ELO1
     #[arg(long, value_enum, default_value_t = SprtScale::Normalized, requires = "sprt")]
     pub scale: SprtScale,
     /// Keep each game in this file as soon as it has ended, and go on from there if the match is started again (see `merge`)
@@ -133,9 +142,34 @@ pub struct MatchArgs {
     /// Play only this part of the match, such as 3/16; auto: the part that a scheduler's environment names (auto/N: of N)
     #[arg(long, value_name = "I/N", requires = "journal")]
     pub shard: Option<Wish>,
+    /// End after the games under way once this file is there, such as that of `merge --watch`
+    #[arg(long, value_name = "FILE")]
+    pub until: Option<PathBuf>,
     /// No line for each game
     #[arg(long, short)]
     pub quiet: bool,
+    /// The reader of what is printed
+    #[arg(skip)]
+    pub told: Told,
+}
+
+/// Whom the output of a match is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Told {
+    /// People: a line a game, and a table.
+    #[default]
+    People,
+    /// Programs that read what fastchess prints: a line a game in ASCII, and nothing else.
+    Fastchess,
+}
+
+/// Losses by evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResignChoice {
+    /// By the loser's own.
+    OneSided(ResignRule),
+    /// By both players'.
+    TwoSided(WinRule),
 }
 
 /// How much stands beside each move in a PGN.
@@ -143,8 +177,10 @@ pub struct MatchArgs {
 pub enum PgnStyle {
     /// All that was measured, in the event's own form
     Event,
-    /// Evaluation, depth and time
+    /// Evaluation from White's view, depth and time
     Short,
+    /// Evaluation from the player's view, depth, time, nodes and selective depth, as fastchess writes them
+    Fastchess,
     /// Moves alone
     Moves,
 }
@@ -167,4 +203,82 @@ fn win_rule(text: &str) -> Result<WinRule, String> {
         return Err(bad());
     }
     Ok(WinRule { level: (pawns * 100.0).round() as i32, moves })
+}
+
+/// Words such as `movecount=3,score=400` by their keys, parted by commas or blanks.
+fn words<'a, const N: usize>(
+    text: &'a str,
+    keys: [&str; N],
+) -> Result<[Option<&'a str>; N], String> {
+    let mut found = [None; N];
+    for word in text.split([',', ' ']).filter(|word| !word.is_empty()) {
+        let (key, value) =
+            word.split_once('=').ok_or_else(|| format!("{word:?} is no KEY=VALUE"))?;
+        let slot = keys.iter().position(|one| *one == key).and_then(|at| found.get_mut(at));
+        let slot =
+            slot.ok_or_else(|| format!("{key}= is unknown; known are {}", keys.join(", ")))?;
+        if slot.replace(value).is_some() {
+            return Err(format!("{key}= stands there twice"));
+        }
+    }
+    Ok(found)
+}
+
+fn number(key: &str, value: Option<&str>) -> Result<u32, String> {
+    // Beyond this no evaluation and no game goes.
+    const MOST: u32 = 100_000;
+    let value = value.ok_or_else(|| format!("{key}=N is missing"))?;
+    let number = value.parse().ok().filter(|number| *number <= MOST);
+    number.ok_or_else(|| format!("{key}={value} is no whole number up to {MOST}"))
+}
+
+fn positive(key: &str, value: Option<&str>) -> Result<u32, String> {
+    let number = number(key, value)?;
+    if number == 0 { Err(format!("{key}=0 would hold at once")) } else { Ok(number) }
+}
+
+fn resign_rule(text: &str) -> Result<ResignChoice, String> {
+    let [moves, level, both] = words(text, ["movecount", "score", "twosided"])?;
+    let moves = positive("movecount", moves)?;
+    let level = positive("score", level)?.cast_signed();
+    match both.unwrap_or("false") {
+        "true" => Ok(ResignChoice::TwoSided(WinRule { level, moves })),
+        "false" => Ok(ResignChoice::OneSided(ResignRule { level, moves })),
+        other => Err(format!("twosided={other} is neither true nor false")),
+    }
+}
+
+fn draw_words(text: &str) -> Result<DrawRule, String> {
+    let [after, moves, level] = words(text, ["movenumber", "movecount", "score"])?;
+    Ok(DrawRule::Old {
+        level: number("score", level)?.cast_signed(),
+        plies: Ply(2 * positive("movecount", moves)?),
+        after_moves: after.map_or(Ok(0), |after| number("movenumber", Some(after)))?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adjudication_in_cutechess_words() {
+        let one = ResignChoice::OneSided(ResignRule { level: 400, moves: 3 });
+        assert_eq!(resign_rule("movecount=3 score=400"), Ok(one));
+        let both = ResignChoice::TwoSided(WinRule { level: 600, moves: 4 });
+        assert_eq!(resign_rule("score=600,movecount=4,twosided=true"), Ok(both));
+        let old = DrawRule::Old { level: 10, plies: Ply(16), after_moves: 40 };
+        assert_eq!(draw_words("movenumber=40 movecount=8 score=10"), Ok(old));
+        for (text, word) in [
+            ("score=400", "movecount=N is missing"),
+            ("movecount=0,score=400", "would hold at once"),
+            ("movecount=3,score=-4", "no whole number"),
+            ("movecount=3,score=4,score=5", "twice"),
+            ("movecount=3,points=4", "points= is unknown; known are movecount, score, twosided"),
+            ("movecount", "no KEY=VALUE"),
+        ] {
+            let error = resign_rule(text).unwrap_err();
+            assert!(error.contains(word), "{error}");
+        }
+    }
 }

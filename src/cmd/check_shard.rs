@@ -9,7 +9,6 @@ use crate::batch::pool::Judged;
 use crate::event::journal::{JournalError, JournalOf};
 use crate::judge::Judge;
 use crate::judge::waiver::Waiver;
-use crate::model::text::shown;
 use crate::receipt::document::{HostRecord, ProgramRecord, SettingsRecord, tools};
 use crate::shard::check::{Check, Entry, Header, Host, Listed, Outcome, Record, VERSION};
 use crate::shard::checked::OfShard;
@@ -40,11 +39,9 @@ impl KeptEntries {
                 journal.append(&Record::Check(Box::new(header)))?;
             }
             Some(header) => {
-                let parts = || format!("shard is {} and {shard}", header.shard);
                 let differs = header.check.difference(&check);
-                if let Some(what) = differs.or_else(|| (header.shard != shard).then(parts)) {
-                    let path = shown(path);
-                    let words = format!("{path} is of another check: {what}; name another journal");
+                let refusal = shard::refusal(path, "check", differs, [header.shard, shard]);
+                if let Some(words) = refusal {
                     return Err(configuration(words).into());
                 }
             }

@@ -8,7 +8,7 @@ use anyhow::Context;
 use super::match_out::Sinks;
 use super::match_shard::{self, KeptGames, NotReady};
 use super::{note, say, tell, with_causes};
-use crate::cli::{DrawChoice, MatchArgs, PgnStyle};
+use crate::cli::{DrawChoice, MatchArgs, PgnStyle, ResignChoice};
 use crate::config::Config;
 use crate::engine::process::Start;
 use crate::engine::stop::{Level, Stop};
@@ -24,6 +24,7 @@ use crate::judge::error::CheckError;
 use crate::judge::mistaken_file;
 use crate::judge::settings::Settings;
 use crate::model::exit::Exit;
+use crate::model::text::shown;
 use crate::model::units::Ply;
 use crate::model::words::all;
 use crate::runner::events::Event;
@@ -51,6 +52,10 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
         }
     };
     sinks.recall(&stop);
+    if let (Some(file), true) = (&args.until, sinks.is_called_off()) {
+        note(&format!("{} is there: no game is begun", shown(file)));
+        stop.raise(Level::FinishGames);
+    }
     let mut failed = None;
     let mut early = None;
     runner::run(&game, &stop, |event| {
@@ -90,6 +95,23 @@ pub(super) fn listen_to_signals(stop: &Stop) {
         };
         say(words);
     });
+}
+
+fn rules(args: &MatchArgs) -> Result<Rules, CheckError> {
+    let (win, resign) = match (args.win_rule, args.resign) {
+        (win, None) => (win, None),
+        (win, Some(ResignChoice::OneSided(rule))) => (win, Some(rule)),
+        (None, Some(ResignChoice::TwoSided(rule))) => (Some(rule), None),
+        (Some(_), Some(ResignChoice::TwoSided(_))) => {
+            let words = "--resign with twosided=true is a --win-rule: give one of them";
+            return Err(CheckError::Configuration(words.into()));
+        }
+    };
+    let named = args.draw_rule.map(|rule| match rule {
+        DrawChoice::New => DrawRule::NEW,
+        DrawChoice::Old => DrawRule::OLD,
+    });
+    Ok(Rules { draw: args.draw.or(named), win, resign, length: args.max_plies.map(Ply) })
 }
 
 fn configuration(error: impl std::error::Error + Send + Sync + 'static) -> CheckError {
@@ -141,7 +163,11 @@ fn prepare(
     let tables = if args.syzygy.is_empty() {
         None
     } else {
-        Some(Tables::open(&args.syzygy).map_err(configuration)?)
+        let tables = Tables::open(&args.syzygy).map_err(configuration)?;
+        Some(match args.syzygy_pieces {
+            Some(most) => tables.up_to(most.get()),
+            None => tables,
+        })
     };
     let score = MatchScore::new(&schedule);
     let kept = match (&args.journal, sums) {
@@ -165,17 +191,11 @@ fn prepare(
         },
         bounds,
         material: if args.no_material_draws { Material::PlaysOn } else { Material::Draws },
-        rules: Rules {
-            draw: args.draw_rule.map(|rule| match rule {
-                DrawChoice::New => DrawRule::NEW,
-                DrawChoice::Old => DrawRule::OLD,
-            }),
-            win: args.win_rule,
-            length: args.max_plies.map(Ply),
-        },
+        rules: rules(args)?,
         tables,
         concurrency: args.concurrency,
         affinity: args.affinity,
+        first_core: kept.as_ref().map_or(0, |kept| kept.first_core(args.concurrency.get())),
         restart: if args.restart { Restart::EveryGame } else { Restart::Needed },
         keep_pv: (args.pgn.is_some() || args.journal.is_some())
             && args.pgn_style == PgnStyle::Event,

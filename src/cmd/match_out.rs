@@ -7,10 +7,11 @@ use std::time::Instant;
 
 use anyhow::Context;
 
+use super::fastchess;
 use super::live::Live;
 use super::match_shard::KeptGames;
 use super::match_table::{self, Progress, half, sample};
-use crate::cli::{MatchArgs, PgnStyle, SprtScale};
+use crate::cli::{MatchArgs, PgnStyle, SprtScale, Told};
 use crate::engine::stop::{Level, Stop};
 use crate::game::pgn::{self, Header, Style};
 use crate::model::text::{escape, shown};
@@ -34,6 +35,9 @@ pub(super) struct Sinks {
     games: Option<(PathBuf, LiveFile)>,
     style: Style,
     quiet: bool,
+    told: Told,
+    /// The file that ends the match.
+    until: Option<PathBuf>,
     event: String,
     site: String,
     /// True if the statistics count pairs of games.
@@ -79,9 +83,12 @@ impl Sinks {
             style: match args.pgn_style {
                 PgnStyle::Event => Style::Event,
                 PgnStyle::Short => Style::Short,
+                PgnStyle::Fastchess => Style::Fastchess,
                 PgnStyle::Moves => Style::Moves,
             },
             quiet: args.quiet,
+            told: args.told,
+            until: args.until.clone(),
             event: args.event.clone(),
             site: args.site.clone(),
             paired: !args.no_reverse && args.games.get() > 1,
@@ -96,7 +103,7 @@ impl Sinks {
             score,
             played: 0,
             began: Instant::now(),
-            live: Live::new(args.quiet),
+            live: Live::new(args.quiet || args.told == Told::Fastchess),
             kept,
             recalled: 0,
         })
@@ -135,6 +142,9 @@ impl Sinks {
             Event::GameFinished(finished) => {
                 self.finished(&finished, game, out)?;
                 self.test(stop);
+                if self.is_called_off() {
+                    stop.raise(Level::FinishGames);
+                }
             }
             Event::GameStarted { .. } => self.draw(game),
             Event::EngineKilled { engine, why, exit, stderr, .. } => {
@@ -191,12 +201,22 @@ impl Sinks {
             if !self.quiet {
                 self.live.clear();
                 let names = [pairing.white, pairing.black].map(|one| &*game.engines[one].name);
-                line(pairing.game, names, &pgn::summary(ending), out)?;
+                match self.told {
+                    Told::People => line(pairing.game, names, &pgn::summary(ending), out)?,
+                    Told::Fastchess => {
+                        writeln!(out, "{}", fastchess::line(pairing.game, names, ending))?;
+                    }
+                }
                 out.flush()?;
             }
             self.draw(game);
         }
         Ok(())
+    }
+
+    /// True once the file that ends the match is there.
+    pub(super) fn is_called_off(&self) -> bool {
+        self.until.as_ref().is_some_and(|file| file.exists())
     }
 
     /// Draws how things stand, where somebody sees it.
@@ -257,8 +277,8 @@ impl Sinks {
         Ok(text)
     }
 
-    /// Writes the games that still wait for games that were broken off, and the table. Returns true if the match's test
-    /// has decided.
+    /// Writes the games that still wait for games that were broken off, and the table. Returns true if the match ended as it
+    /// was meant to: by its test, or by the file that was to end it.
     pub(super) fn finish(mut self, game: &Match, out: &mut impl Write) -> anyhow::Result<bool> {
         self.live.clear();
         if let Some((path, live)) = self.games.take()
@@ -271,12 +291,14 @@ impl Sinks {
                 write_whole(&path, &mut file, text.as_bytes())?;
             }
         }
-        let names: Vec<&str> = game.engines.iter().map(|engine| &*engine.name).collect();
-        results(&self.score, &names, self.paired, out)?;
-        if let Some(line) = self.sprt_line() {
-            writeln!(out, "{line}")?;
+        if self.told == Told::People {
+            let names: Vec<&str> = game.engines.iter().map(|engine| &*engine.name).collect();
+            results(&self.score, &names, self.paired, out)?;
+            if let Some(line) = self.sprt_line() {
+                writeln!(out, "{line}")?;
+            }
         }
-        Ok(self.decided.is_some())
+        Ok(self.decided.is_some() || self.is_called_off())
     }
 }
 

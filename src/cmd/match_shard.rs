@@ -159,8 +159,11 @@ fn settings(
         ("strict", args.strict.to_string()),
         ("draw-rule", format!("{:?}", args.draw_rule)),
         ("win-rule", format!("{:?}", args.win_rule)),
+        ("resign", format!("{:?}", args.resign)),
+        ("draw", format!("{:?}", args.draw)),
         ("max-plies", format!("{:?}", args.max_plies)),
         ("syzygy", (!args.syzygy.is_empty()).to_string()),
+        ("syzygy-pieces", format!("{:?}", args.syzygy_pieces)),
         ("no-material-draws", args.no_material_draws.to_string()),
         ("pgn-style", format!("{:?}", args.pgn_style)),
         ("event", args.event.clone()),
@@ -228,11 +231,9 @@ impl KeptGames {
                 journal.append(&Record::Shard(Box::new(header)))?;
             }
             Some(header) => {
-                let parts = || format!("shard is {} and {shard}", header.shard);
                 let differs = header.run.difference(&run);
-                if let Some(what) = differs.or_else(|| (header.shard != shard).then(parts)) {
-                    let path = shown(path);
-                    let words = format!("{path} is of another match: {what}; name another journal");
+                let refusal = shard::refusal(path, "match", differs, [header.shard, shard]);
+                if let Some(words) = refusal {
                     return Err(configuration(words).into());
                 }
             }
@@ -257,6 +258,11 @@ impl KeptGames {
     /// True if this is all of the match.
     pub(super) fn is_whole(&self) -> bool {
         self.shard == Shard::WHOLE
+    }
+
+    /// Where its games begin among the cores: shards may well run beside each other on one machine.
+    pub(super) fn first_core(&self, concurrency: usize) -> usize {
+        (self.shard.index() - 1).saturating_mul(concurrency)
     }
 
     /// The games that were played before.

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::{match_shard, merge_check, merge_match, tell};
+use super::{match_shard, merge_check, merge_match, merge_watch, tell};
 use crate::cli::MergeArgs;
 use crate::model::exit::Exit;
 use crate::shard;
@@ -10,11 +10,14 @@ use crate::shard::parts::MergeError;
 
 /// Merges journals of matches or of checks. An error that another try may mend is [`Exit::Undecided`].
 pub(crate) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
-    let merged = if args.journals.iter().any(|path| shard::is_of_check(path)) {
-        merge_check::run(args, out)
-    } else {
-        merge_match::run(args, out)
+    let watched = match &args.watch {
+        None => Ok(None),
+        Some(file) => merge_watch::ended(args, file).map(Some),
     };
+    let merged = watched.and_then(|ended| match ended {
+        Some(args) => merge_match::run(&args, out),
+        None => merge(args, out),
+    });
     let error = match merged {
         Ok(exit) => return Ok(exit),
         Err(error) => error.downcast::<MergeError>()?,
@@ -25,4 +28,12 @@ pub(crate) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
         MergeError::Journal(error) => match_shard::exit(&error),
         MergeError::OtherRun { .. } | MergeError::Twice { .. } => Exit::Usage,
     })
+}
+
+fn merge(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+    if args.journals.iter().any(|path| shard::is_of_check(path)) {
+        merge_check::run(args, out)
+    } else {
+        merge_match::run(args, out)
+    }
 }

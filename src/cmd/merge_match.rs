@@ -35,7 +35,7 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
     let mut decided = None;
     let gaps = whole.gaps();
     tell_empty(whole.parts.empty(), args)?;
-    if !gaps.is_empty() && !args.partial && !is_decided_before_a_gap(&whole)? {
+    if !gaps.is_empty() && !args.partial && decided_before_a_gap(&whole)?.is_none() {
         let lines = gap_words(&gaps, "game");
         tell(&format!(
             "this is not the whole match: {}; play it to the end, or count what there is with --partial",
@@ -97,9 +97,9 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
     Ok(if is_open { Exit::Undecided } else { Exit::Success })
 }
 
-/// True if the games up to the first that is missing decide the test: what is missing behind them counts for nothing.
-fn is_decided_before_a_gap(whole: &Whole) -> anyhow::Result<bool> {
-    let Some(test) = whole.run.test.map(sprt) else { return Ok(false) };
+/// How the test stands where the games up to the first that is missing decide it: those behind them count for nothing.
+pub(super) fn decided_before_a_gap(whole: &Whole) -> Result<Option<String>, MergeError> {
+    let Some(test) = whole.run.test.map(sprt) else { return Ok(None) };
     let mut score = MatchScore::new(whole.plan());
     for (number, game) in whole.games().enumerate() {
         let game = game?;
@@ -107,13 +107,13 @@ fn is_decided_before_a_gap(whole: &Whole) -> anyhow::Result<bool> {
             break;
         };
         score.add(&pairing, game.result);
-        if let [(_, tally)] = score.couples()
-            && test.decide(&sample(tally, whole.run.paired())) != Decision::Continue
-        {
-            return Ok(true);
+        let [(_, tally)] = score.couples() else { break };
+        let decision = test.decide(&sample(tally, whole.run.paired()));
+        if decision != Decision::Continue {
+            return Ok(sprt_line(&test, Some(decision), &score, whole.run.paired()));
         }
     }
-    Ok(false)
+    Ok(None)
 }
 
 /// The first option that only the shards of a check have a use for.

@@ -7,8 +7,10 @@ mod doctor;
 mod entry_file;
 mod event;
 mod explain;
+mod fastchess;
 mod games;
 pub mod guard;
+mod habits;
 mod live;
 mod log;
 mod match_;
@@ -18,6 +20,7 @@ mod match_table;
 mod merge;
 mod merge_check;
 mod merge_match;
+mod merge_watch;
 mod output;
 mod pack;
 mod progress;
@@ -67,6 +70,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Pack(args) => pack::run(&args, &mut out),
         Command::Verify(args) => verify::run(&args, &mut out),
         Command::Match(args) => match_::run(&args, &mut out),
+        Command::Fastchess(args) => fastchess::run(&args, &mut out),
         Command::Merge(args) => merge::run(&args, &mut out),
         Command::Size(args) => size::run(&args, &mut out),
         Command::Run(args) => run::run(&args),
@@ -114,7 +118,9 @@ fn is_for_people(command: &Command) -> bool {
             args.format != Some(EntryFormat::Json) && !args.report.iter().any(is_for_programs)
         }
         Command::Event(_) | Command::Pack(_) | Command::Verify(_) => true,
-        Command::Run(_) | Command::Completions(_) | Command::Man(_) => false,
+        Command::Run(_) | Command::Completions(_) | Command::Man(_) | Command::Fastchess(_) => {
+            false
+        }
     }
 }
 
@@ -135,6 +141,13 @@ pub fn tell_usage(usage: &clap::Error) -> Exit {
     let text = fitted(&text, text::terminal_width(std::io::stdout()));
     let _ = write!(anstream::stdout(), "{text}");
     Exit::Success
+}
+
+/// Tells what a word of another runner is here, where a command line has one.
+#[must_use]
+pub fn tell_habit(words: &[std::ffi::OsString]) -> Option<Exit> {
+    tell(&habits::explained(words)?);
+    Some(Exit::Usage)
 }
 
 /// One error on standard error.

@@ -52,6 +52,15 @@ pub struct WinRule {
     pub moves: u32,
 }
 
+/// An engine that thinks itself lost, several moves in a row, has lost: what other runners call resigning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ResignRule {
+    /// How far below level its own evaluation is at least, in centipawns.
+    pub level: i32,
+    /// Such evaluations in a row.
+    pub moves: u32,
+}
+
 /// The adjudication rules in force; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Rules {
@@ -59,6 +68,8 @@ pub struct Rules {
     pub draw: Option<DrawRule>,
     /// Wins by evaluation.
     pub win: Option<WinRule>,
+    /// Losses by the loser's own evaluation.
+    pub resign: Option<ResignRule>,
     /// A draw after so many plies, opening included.
     pub length: Option<Ply>,
 }
@@ -70,13 +81,15 @@ pub struct Adjudicator {
     draw: u32,
     /// Per side: evaluations in a row that speak for a winner; positive for White.
     win: [i32; 2],
+    /// Per side: own evaluations in a row that count as lost.
+    lost: [u32; 2],
 }
 
 impl Adjudicator {
     /// For a new game.
     #[must_use]
     pub fn new(rules: Rules) -> Adjudicator {
-        Adjudicator { rules, draw: 0, win: [0; 2] }
+        Adjudicator { rules, draw: 0, win: [0; 2], lost: [0; 2] }
     }
 
     /// A move was played: `eval` is what its player thinks, White's view.
@@ -92,6 +105,15 @@ impl Adjudicator {
             }
             if self.win.iter().all(|count| *count <= -needed) {
                 return Some(Ending::win(Color::Black, Termination::WinByEval));
+            }
+        }
+        if let Some(rule) = self.rules.resign {
+            let level = Score::centipawns(rule.level.into());
+            let is_lost = eval.is_some_and(|eval| eval.for_white(!mover) >= level);
+            let count = &mut self.lost[mover.fold_wb(0, 1)];
+            *count = if is_lost { *count + 1 } else { 0 };
+            if *count >= rule.moves.max(1) {
+                return Some(Ending::win(!mover, Termination::WinByEval));
             }
         }
         if let Some(rule) = self.rules.draw
@@ -220,6 +242,21 @@ mod tests {
         assert_eq!(at(&|ply| Some(if ply == 3 { -26 } else { 0 })), Some(11));
         assert_eq!(at(&|ply| (ply != 8).then_some(0)), Some(16));
         assert_eq!(walk(rules, SEVEN, |_| Some(0), 20), None);
+    }
+
+    #[test]
+    fn one_engine_alone_may_think_itself_lost() {
+        let rules = Rules { resign: Some(ResignRule { level: 400, moves: 3 }), ..Rules::default() };
+        let end = |evals: &dyn Fn(u32) -> Option<i64>| walk(rules, ROOKS, evals, 20);
+        // Black moves at even plies; White's evaluations stay level, and White's view counts.
+        let black_lost = |ply| Some(if ply % 2 == 0 { 400 } else { 0 });
+        assert_eq!(end(&black_lost), Some((6, Ending::win(Color::White, Termination::WinByEval))));
+        let white_lost = |ply| Some(if ply % 2 == 1 { -400 } else { 0 });
+        assert_eq!(end(&white_lost), Some((5, Ending::win(Color::Black, Termination::WinByEval))));
+        // A winner's evaluations are no resignation, nor are two in a row, nor one that is not given.
+        assert_eq!(end(&|ply| Some(if ply % 2 == 1 { 900 } else { 0 })), None);
+        let broken = |ply| (ply % 6 != 0).then_some(if ply % 2 == 0 { 900 } else { 0 });
+        assert_eq!(end(&broken), None);
     }
 
     #[test]

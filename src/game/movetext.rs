@@ -26,6 +26,9 @@ pub enum Style {
     Relay,
     /// Evaluation from White's view, depth, and seconds: `{+0.31/12 0.250s}`.
     Short,
+    /// As fastchess writes it, which OpenBench's client reads: evaluation from the player's own view, depth, seconds, nodes and
+    /// selective depth, and the reason of the end in the last comment: `{+0.31/12 0.250s, n=812, sd=17, White mates}`.
+    Fastchess,
     /// Nothing.
     Moves,
 }
@@ -47,7 +50,15 @@ pub(super) fn write(out: &mut String, record: &GameRecord, style: Style) {
     let a_ply = if style.is_the_events() { 160 } else { 32 };
     out.reserve((record.plies.len() + 4) * a_ply + record.pvs.len());
     let line = out.len();
-    let mut movetext = Movetext { position, first: true, san: String::new(), style, line, out };
+    let mut movetext = Movetext {
+        position,
+        first: true,
+        has_told_why: false,
+        san: String::new(),
+        style,
+        line,
+        out,
+    };
     for one in record.opening.moves() {
         movetext.book(*one);
     }
@@ -63,6 +74,8 @@ pub(super) fn write(out: &mut String, record: &GameRecord, style: Style) {
 struct Movetext<'a> {
     position: Chess,
     first: bool,
+    /// True once the last move's comment holds the reason of the end.
+    has_told_why: bool,
     /// The last move that was written.
     san: String,
     style: Style,
@@ -122,6 +135,9 @@ impl Movetext<'_> {
 
     fn book(&mut self, one: Move) {
         self.san(one);
+        if self.style == Style::Fastchess {
+            self.word(|out| out.push_str("{book}"));
+        }
         if self.style.is_the_events() {
             self.out.push_str(" {book, mb=");
             Balance::of(&self.position).push(self.out);
@@ -139,6 +155,12 @@ impl Movetext<'_> {
             Style::Short => {
                 self.san(ply.played);
                 self.word(|out| push_short_comment(out, ply, side));
+            }
+            Style::Fastchess => {
+                self.san(ply.played);
+                let why = ending.map(Ending::details).filter(|text| !text.is_empty());
+                self.word(|out| push_fastchess_comment(out, ply, why.as_deref()));
+                self.has_told_why |= why.is_some();
             }
             Style::Event | Style::Relay => {
                 if side == Color::White {
@@ -221,7 +243,7 @@ impl Movetext<'_> {
     fn finish(&mut self, ending: &Ending) {
         if self.style.is_the_events() {
             self.line_end();
-        } else {
+        } else if !self.has_told_why {
             let why = format!("{{{}}}", Comment(&ending.details()));
             self.word(|out| out.push_str(&why));
         }
@@ -232,8 +254,32 @@ impl Movetext<'_> {
 /// `{+0.31/12 0.250s}` as far as it is known.
 fn push_short_comment(out: &mut String, ply: &PlyRecord, side: Color) {
     out.push('{');
-    if let Some(eval) = ply.info.score {
-        eval.for_white(side).push(out);
+    push_figures(out, ply, ply.info.score.map(|eval| eval.for_white(side)));
+    out.push('}');
+}
+
+/// See [`Style::Fastchess`].
+fn push_fastchess_comment(out: &mut String, ply: &PlyRecord, why: Option<&str>) {
+    out.push('{');
+    push_figures(out, ply, ply.info.score);
+    if let Some(nodes) = ply.info.nodes {
+        out.push_str(", n=");
+        push_number(out, nodes);
+    }
+    if let Some(depth) = ply.info.seldepth.or(ply.info.depth) {
+        out.push_str(", sd=");
+        push_number(out, depth);
+    }
+    if let Some(why) = why {
+        out.push_str(&format!(", {}", Comment(why)));
+    }
+    out.push('}');
+}
+
+/// `+0.31/12 0.250s` as far as it is known.
+fn push_figures(out: &mut String, ply: &PlyRecord, eval: Option<Score>) {
+    if let Some(eval) = eval {
+        eval.push(out);
         if let Some(depth) = ply.info.depth {
             out.push('/');
             push_number(out, depth);
@@ -246,7 +292,7 @@ fn push_short_comment(out: &mut String, ply: &PlyRecord, side: Color) {
     for tenfold in [100, 10, 1] {
         push_number(out, used.subsec_millis() / tenfold % 10);
     }
-    out.push_str("s}");
+    out.push('s');
 }
 
 /// ` [%eval 0.31] [%clk 0:29:57]`: pawns from White's view or the moves to mate, and whole seconds.

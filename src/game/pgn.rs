@@ -286,6 +286,29 @@ mod tests {
         assert!(out.ends_with("\n\n1. f3 e5 2. g4 Qh4# {Black mates} 0-1\n\n"), "{out}");
     }
 
+    /// Evaluations are the players' own, and the reason is in the last comment: what reads such files takes what follows a
+    /// comment for a move.
+    #[test]
+    fn the_form_of_fastchess() {
+        let mut game = record(opening("f3"), "e7e5 g2g4 d8h4", mate());
+        game.plies[0].info.nodes = Some(812);
+        game.plies[0].info.seldepth = Some(17);
+        game.plies[1].info.score = None;
+        let mut out = String::new();
+        write(&mut out, &header("A"), &game, Style::Fastchess).unwrap();
+        let body = out.split("\n\n").nth(1).unwrap().replace('\n', " ");
+        assert_eq!(
+            body,
+            "1. f3 {book} e5 {0.31/9 0.250s, n=812, sd=17} 2. g4 {0.250s, sd=9} \
+             Qh4# {0.31/9 0.250s, sd=9, Black mates} 0-1"
+        );
+        // A game without a move has no comment that could hold it.
+        let none = record(Opening::none(), "", Ending::win(Color::White, Termination::Resignation));
+        let mut out = String::new();
+        write(&mut out, &header("A"), &none, Style::Fastchess).unwrap();
+        assert!(out.ends_with("\n\n{Black resigns} 1-0\n\n"), "{out}");
+    }
+
     #[test]
     fn a_position_has_its_tags_and_black_may_begin() {
         let ending = Ending::win(Color::White, Termination::IllegalMove("a1}".into()));

@@ -31,6 +31,8 @@ pub enum TablesError {
 #[derive(Debug)]
 pub struct Tables {
     tables: Tablebase<Chess>,
+    /// Positions of more pieces are not looked up.
+    most: usize,
 }
 
 impl Tables {
@@ -51,16 +53,20 @@ impl Tables {
                 return Err(TablesError::Empty { path: path.to_owned() });
             }
         }
-        Ok(Tables { tables })
+        Ok(Tables { most: tables.max_pieces(), tables })
+    }
+
+    /// Leaves positions of more pieces to the engines, kings and pawns counted.
+    #[must_use]
+    pub fn up_to(self, pieces: usize) -> Tables {
+        Tables { most: self.most.min(pieces), ..self }
     }
 
     /// The tables' result for a position after a move: nothing while castling is possible, nothing where a
     /// table is missing or broken. Wins that the fifty-move rule takes away are draws.
     #[must_use]
     pub fn probe(&self, position: &Chess) -> Option<Ending> {
-        if position.castles().any()
-            || position.board().occupied().count() > self.tables.max_pieces()
-        {
+        if position.castles().any() || position.board().occupied().count() > self.most {
             return None;
         }
         let wdl = self.tables.probe_wdl_after_zeroing(position).ok()?;

@@ -44,6 +44,9 @@ pub struct Match {
     pub concurrency: NonZeroUsize,
     /// Placement on cores.
     pub affinity: Affinity,
+    /// The core of the first worker, by its place among those that there are: runs beside each other on one machine begin with
+    /// different ones.
+    pub first_core: usize,
     /// When engines are started anew.
     pub restart: Restart,
     /// True if expected lines of play are kept.

@@ -184,7 +184,7 @@ impl<'a> Worker<'a> {
             self.end(engine, seat);
         }
         if pin {
-            self.shared.cores.pin(self.number);
+            self.shared.cores.pin(self.shared.game.first_core.saturating_add(self.number));
         } else {
             self.shared.cores.unpin();
         }

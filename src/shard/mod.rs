@@ -17,6 +17,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::event::journal::{self, JournalError, JournalOf, Kept, Place, Repaired};
+use crate::model::text::shown;
 
 /// One part of a run. The same shard is always the same games, and each game is of exactly one shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -103,6 +104,20 @@ pub fn open<R: Kept>(
         (None, None) => Lost::Nothing,
     };
     Ok((journal, lost))
+}
+
+/// The first thing in which a journal's header differs from what is asked for now; none where it goes on. `differs` is what the
+/// runs differ in.
+#[must_use]
+pub fn refusal(
+    path: &Path,
+    kind: &str,
+    differs: Option<String>,
+    [theirs, ours]: [Shard; 2],
+) -> Option<String> {
+    let parts = || format!("shard is {theirs} and {ours}");
+    let what = differs.or_else(|| (theirs != ours).then(parts))?;
+    Some(format!("{} is of another {kind}: {what}; name another journal", shown(path)))
 }
 
 /// True if a journal is of a check.

@@ -111,6 +111,7 @@ impl Conductor<'_> {
             tables,
             concurrency: config.concurrency,
             affinity: Affinity::Auto,
+            first_core: 0,
             restart: Restart::Needed,
             keep_pv: true,
             tell_moves: true,

@@ -137,6 +137,7 @@ pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progr
             .beside
             .min(NonZeroUsize::try_from(plan.pairs).unwrap_or(NonZeroUsize::MIN)),
         affinity: Affinity::Off,
+        first_core: 0,
         restart: Restart::Needed,
         keep_pv: false,
         tell_moves: false,

@@ -6,6 +6,7 @@
 #[path = "../../engine/mod.rs"]
 pub(crate) mod engine;
 mod limits;
+mod openbench;
 mod screen;
 mod shards;
 mod stream;
@@ -441,6 +442,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow two_interrupts_stop_at_once_and_keep_what_was_finished,
     ];
     all.extend(limits::tests());
+    all.extend(openbench::tests());
     all.extend(screen::tests());
     all.extend(shards::tests());
     all.extend(stream::tests());

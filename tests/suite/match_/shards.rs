@@ -231,6 +231,71 @@ fn a_test_over_shards_ends_where_one_machine_ends() {
     assert_eq!(merged.status.code(), Some(4), "{}", err(&merged));
 }
 
+/// Each with one game at a time, all shards of a machine played on its first core.
+fn shards_beside_each_other_play_on_different_cores() {
+    let table = Table::set("cores-of-shards");
+    let cores = ["1", "2"].map(|index| {
+        let file = table.path(&format!("cores-{index}"));
+        let script =
+            format!("grep Cpus_allowed_list /proc/self/status >{}\nexec ENGINE\n", file.display());
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
+        command.args(["match", "-q", "--affinity", "on", "--rounds", "2", "--max-plies", "4"]);
+        command.args([table.wrapped("A", &script), table.engine("B", "seed=2")]);
+        command.arg("--journal").arg(table.path(index)).args(["--shard", &format!("{index}/2")]);
+        done(command);
+        fs::read_to_string(file).unwrap()
+    });
+    let several = std::thread::available_parallelism().unwrap().get() > 1;
+    assert_eq!(cores[0] != cores[1], several, "{cores:?}");
+}
+
+/// The merge that watches ends when the test is decided, and ends the shards; it tells what one machine tells.
+fn shards_end_when_the_merge_that_watches_decides() {
+    let table = Table::set("watched-shards");
+    let until = table.path("decided");
+    let play = |more: &[&str]| {
+        let words = [&["--rounds", "20000", "--sprt", "0,300"], more].concat();
+        let command = shard(&table, "", &words);
+        let words: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+        let mut losing = Command::new(command.get_program());
+        for word in words {
+            losing.arg(word.to_str().unwrap().replace("seed=2", "illegal@6"));
+        }
+        losing.arg("-q").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        losing
+    };
+    let journals = [1, 2].map(|index| table.path(&format!("{index}.journal")));
+    let mut watching = Command::new(env!("CARGO_BIN_EXE_gate4k"));
+    watching.args(["merge", "-q", "--watch"]).arg(&until).args(&journals);
+    let watching = watching.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let shards = [1, 2].map(|index| {
+        let mut shard = play(&["--shard", &format!("{index}/2")]);
+        shard.arg("--journal").arg(&journals[index - 1]).arg("--until").arg(&until);
+        shard.spawn().unwrap()
+    });
+    for shard in shards {
+        let ended = shard.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(0), "{}", err(&ended));
+    }
+    let merged = watching.wait_with_output().unwrap();
+    assert_eq!(merged.status.code(), Some(0), "{}", err(&merged));
+    assert!(err(&merged).contains("the test was decided before"), "{}", err(&merged));
+    // One machine finishes what it has begun when it is decided, which its merge leaves out.
+    let whole = table.path("one.journal");
+    play(&["--journal", whole.to_str().unwrap()]).output().unwrap();
+    let one = merge(&table, &[whole], &["-q"]);
+    let test = |output: &Output| err_of(&output.stdout).lines().last().unwrap().to_owned();
+    assert!(test(&merged).contains("300 accepted"), "{}", test(&merged));
+    assert_eq!(test(&merged), test(&one));
+    assert_eq!(fs::read_to_string(&until).unwrap().trim_end(), test(&merged));
+    // Started again it has nothing to do, which is no failure.
+    let mut again = play(&["--shard", "1/2", "--until", until.to_str().unwrap()]);
+    let again = again.arg("--journal").arg(&journals[0]).output().unwrap();
+    assert_eq!(again.status.code(), Some(0), "{}", err(&again));
+    assert!(err(&again).contains("no game is begun"), "{}", err(&again));
+    table.nothing_is_left();
+}
+
 /// A crash of the host leaves zeros in place of the last record. No scheduler can repair that, so the shard does.
 fn a_shard_whose_last_record_is_damaged_plays_it_again() {
     let table = Table::set("damaged-shard");
@@ -306,6 +371,8 @@ pub(crate) fn tests() -> Vec<Test> {
         slow a_shard_that_was_killed_goes_on,
         slow shards_that_do_not_fit_are_refused_by_name,
         slow a_test_over_shards_ends_where_one_machine_ends,
+        slow shards_end_when_the_merge_that_watches_decides,
+        slow shards_beside_each_other_play_on_different_cores,
         slow a_shard_whose_last_record_is_damaged_plays_it_again,
         slow hundreds_of_shards_are_merged_with_few_files_open,
     ]
