@@ -82,7 +82,7 @@ fn play_on(
     let plies = game.plies().0 + SHORTEST + (chance / 2 % u64::from(LONGER)) as u32;
     while game.plies().0 < plies && began.elapsed() < GAME_TIME {
         let name = format!("idle-game-ply-{}", game.plies().0);
-        let clock = as_in_a_game(go, game.plies().0, chance % 2 == 0);
+        let clock = as_in_a_game(go, game.plies().0, chance.is_multiple_of(2));
         let search = Search { name: &name, shown: Shown::Moves(&game), go: clock };
         let played;
         (session, played) = session.go(search)?;
