@@ -293,12 +293,10 @@ impl Ledger {
             let GameStarted { white, black, .. } = &game.started;
             stage.took_place(annulled.place(), white, black, GameResult::Unfinished);
         }
-        if annulled.then == Then::PlayedAgain {
-            // The byes of later rounds followed from its result.
-            let round = annulled.place().round;
-            stage.past.byes.retain(|(_, of)| *of <= round);
-            stage.games.remove_byes_after(round);
-        }
+        // The byes of later rounds followed from its result, and no game of these has begun.
+        let round = annulled.place().round;
+        stage.past.byes.retain(|(_, of)| *of <= round);
+        stage.games.remove_byes_after(round);
         if !stage.strike(annulled.place(), annulled.then) && open.is_none() {
             return Err(format!("{} is annulled and was never played", annulled.id));
         }
@@ -333,6 +331,7 @@ fn not_open(id: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::journal::record::Bye;
     use super::super::journal_games::tests::{finished, started};
     use super::super::standings::Standings;
     use super::super::tiebreak::Chain;
@@ -429,6 +428,27 @@ mod tests {
         play(&mut ledger, first).unwrap();
         assert_eq!(ledger.stages[0].field(None).games().len(), 1);
         assert_eq!(ledger.annulled_in(0).len(), 3);
+    }
+
+    /// Whoever had it may be another without that result.
+    #[test]
+    fn a_bye_of_the_next_round_goes_with_an_annulled_game() {
+        for then in [Then::Nothing, Then::PlayedAgain] {
+            let mut ledger = begun();
+            let game = &games()[0];
+            let bye = |round| Bye { stage: 0, round, engine: "a".into(), wins: 2 };
+            ledger.apply(Record::Bye(bye(game.round))).unwrap();
+            play(&mut ledger, game).unwrap();
+            ledger.apply(Record::Bye(bye(game.round + 1))).unwrap();
+            ledger.apply(struck(game, then)).unwrap();
+            let state = &ledger.stages[0];
+            let rounds: Vec<u32> = state.past().byes.iter().map(|(_, round)| *round).collect();
+            assert_eq!(rounds, [game.round], "{then:?}");
+            let field = state.field(None);
+            let a = field.indices().find(|one| field.engine(*one).name == "a").unwrap();
+            assert_eq!(field.byes(a).collect::<Vec<_>>(), [(game.round, 2)], "{then:?}");
+            ledger.apply(Record::Bye(bye(game.round + 1))).unwrap();
+        }
     }
 
     #[test]

@@ -303,6 +303,57 @@ fn a_swiss_is_compared_up_to_its_last_round() {
     assert_eq!((kind("rounds"), kind("colours"), kind("games")), (Some(1), Some(2), Some(1)));
 }
 
+/// A tie of two games as other programs may write it.
+const ODD: &str = "[Event \"E - Match\"]\n[Round \"1.1\"]\n[White \"A 1\"]\n[Black \"B 2\"]\n[Result \"1/2-1/2\"]\n\n\
+    1. e4 e5 2. Nf3 Nc6 1/2-1/2\n\n\
+    [Event \"E - Match\"]\n[Round \"1.2\"]\n[White \"B 2\"]\n[Black \"A 1\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 Nc6 1-0\n";
+
+fn odd_pgns_are_compared_as_far_as_they_can_be_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let event = dir.path().join("e.toml");
+    let stage = "event = \"E\"\n[[stage]]\nname = \"Match\"\nformat = { match = { pairs = 1 } }\n";
+    std::fs::write(&event, stage).unwrap();
+    let asked = |text: &str| {
+        let file = dir.path().join("odd.pgn");
+        std::fs::write(&file, text).unwrap();
+        let words = ["event", "replay-games", "e.toml", "odd.pgn"];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
+        let output = command.current_dir(dir.path()).args(words).output().unwrap();
+        let told = [output.stdout, output.stderr].concat();
+        (output.status.code().unwrap(), String::from_utf8_lossy(&told).into_owned())
+    };
+    let variation = "1. e4 {a {comment} (1. d4 d5 (1... Nf6)) $1 e5 ; the rest\n";
+    for (text, code, expected) in [
+        (format!("\u{feff}{}", ODD.replace('\n', "\r\n")), 0, "colours              2 of 2"),
+        (ODD.replace("1. e4 e5", variation), 0, "colours              2 of 2"),
+        (ODD.replace("[Round \"1.1\"]\n", "").replace("\"1.2\"", "\"?\""), 0, "2 of 2"),
+        (ODD.replace("e5", "--"), 0, "game 1 has a move that is no move: 1 --"),
+        (ODD.replace("1/2-1/2", "*"), 0, "1 game has no result"),
+        (
+            ODD.replace("[Black \"A 1\"]\n", ""),
+            1,
+            "game 2 is left out: it does not name both engines",
+        ),
+        (
+            ODD.replace("[White", "[white"),
+            3,
+            "no game that can be read; odd.pgn: game 1 is left out",
+        ),
+        (String::new(), 3, "these files hold no game that can be read"),
+        (
+            format!("{ODD}\n{}", ODD.replace("A 1", "C 3")),
+            1,
+            "expected two engines; played 3 in 4 games",
+        ),
+    ] {
+        let (exit, told) = asked(&text);
+        assert!(
+            exit == code && told.contains(expected),
+            "{code} {expected:?} is not {exit} {told}"
+        );
+    }
+}
+
 fn mistakes_in_an_event_file_are_shown_at_their_line() {
     let dir = tempfile::tempdir().unwrap();
     let event = dir.path().join("e.toml");
@@ -334,6 +385,7 @@ pub(crate) fn tests() -> Vec<Test> {
         quick the_4k_events_are_what_their_rules_say,
         quick files_in_disorder_are_replayed_all_the_same,
         quick a_swiss_is_compared_up_to_its_last_round,
+        quick odd_pgns_are_compared_as_far_as_they_can_be_read,
         quick mistakes_in_an_event_file_are_shown_at_their_line,
     ]
 }

@@ -26,7 +26,7 @@ pub(super) fn run(args: &ReplayArgs, out: &mut impl Write) -> anyhow::Result<Exi
             tell(&error.to_string());
             return Ok(match &error {
                 ReplayError::Open { source, .. } if not_found(source) => Exit::Nothing,
-                ReplayError::NoGames { .. } => Exit::Nothing,
+                ReplayError::NoGames { .. } | ReplayError::Unreadable { .. } => Exit::Nothing,
                 ReplayError::Open { .. } => Exit::Usage,
             });
         }

@@ -21,6 +21,7 @@ use super::standings::{Place, Standings, TieOfTwo};
 use crate::model::game::points::HalfPoints;
 use crate::model::game::result::GameResult;
 use crate::model::text::shown;
+use crate::model::words::counted;
 use promotions::{Outcome, promotions};
 use read::{Recorded, Start};
 pub use report::{Count, Difference, Kind, Replay, Row, StageReplay};
@@ -46,6 +47,12 @@ pub enum ReplayError {
     NoGames {
         /// The Event tags.
         seen: String,
+    },
+    /// No game can be read.
+    #[error("these files hold no game that can be read{}", .notes.iter().map(|note| format!("; {note}")).collect::<String>())]
+    Unreadable {
+        /// What is odd about them.
+        notes: Vec<String>,
     },
 }
 
@@ -115,7 +122,9 @@ pub fn replay(plan: &Plan, files: &[PathBuf]) -> Result<Replay, ReplayError> {
         let unfinished = stage.games.iter().filter(|game| game.result == GameResult::Unfinished);
         let unfinished = unfinished.count();
         if unfinished > 0 {
-            told.notes.push(format!("{unfinished} games have no result and count for nothing"));
+            let games = counted(unfinished, "game");
+            let verb = if unfinished == 1 { "has" } else { "have" };
+            told.notes.push(format!("{games} {verb} no result; without one nothing counts"));
         }
         let is_incomplete = unfinished > 0
             || told.counts.iter().any(|count| count.kind == Kind::Games && count.agree < count.of);
@@ -159,7 +168,13 @@ fn assigned(
         }
     }
     for (tag, games) in strange {
-        out.notes.push(format!("{games} games of {tag:?} belong to no stage of the event"));
+        let verb = if games == 1 { "belongs" } else { "belong" };
+        let games = counted(games, "game");
+        out.notes.push(format!("{games} of {tag:?} {verb} to no stage of the event"));
+    }
+    if seen.is_empty() {
+        let notes = out.notes.iter().take(5).cloned().collect();
+        return Err(ReplayError::Unreadable { notes });
     }
     if all.is_empty() {
         let seen: Vec<String> = seen.into_iter().take(5).collect();
