@@ -422,7 +422,7 @@ fn main() {
     let bench = Bench::open();
     let asked: Vec<String> =
         std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let parts: [Part; 6] = [
+    let parts: [Part; 7] = [
         ("speed", speed),
         ("stream", stream),
         ("peers", peers),

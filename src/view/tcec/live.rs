@@ -5,7 +5,6 @@ use shakmaty::fen::Fen;
 use shakmaty::{Board, Color, Role};
 
 use crate::event::broadcast::{Game, ShownMove};
-use crate::game::notation::LineMove;
 use crate::model::game::score::Score;
 
 /// The document; the headers are those of the game's PGN.
@@ -53,6 +52,7 @@ fn one(one: &ShownMove<'_>) -> Value {
     });
     let (Some(ply), Some(object)) = (one.ply, value.as_object_mut()) else { return value };
     let depth = ply.depth.unwrap_or(1);
+    let line = one.line.iter().map(|step| (step.san.as_str(), step.uci.as_str()));
     let mut eval = String::new();
     Score::from_value(ply.eval.unwrap_or(0)).push(&mut eval);
     let figures = json!({
@@ -68,7 +68,7 @@ fn one(one: &ShownMove<'_>) -> Value {
         "wv": eval,
         "pv": {
             "San": one.line.iter().map(|step| step.san.as_str()).collect::<Vec<_>>().join(" "),
-            "Moves": one.line.iter().map(step).collect::<Value>(),
+            "Moves": line.map(step).collect::<Value>(),
         },
         "adjudication": {
             "FiftyMoves": 100u32.saturating_sub(one.quiet) / 2,
@@ -82,9 +82,9 @@ fn one(one: &ShownMove<'_>) -> Value {
     value
 }
 
-fn step(step: &LineMove) -> Value {
-    let (from, to) = squares(&step.uci);
-    json!({ "m": step.san, "from": from, "to": to })
+fn step((san, uci): (&str, &str)) -> Value {
+    let (from, to) = squares(uci);
+    json!({ "m": san, "from": from, "to": to })
 }
 
 fn squares(uci: &str) -> (&str, &str) {
