@@ -161,7 +161,7 @@ fn groups(words: &[String]) -> Result<Vec<Group<'_>>, Misunderstood> {
         let (key, value) = word.split_once('=').unwrap_or((word, ""));
         let is_known =
             |known: &&str| key == *known || known.ends_with('.') && key.starts_with(known);
-        if keys == VALUE || !word.contains('=') || !keys.iter().any(|known| is_known(&known)) {
+        if keys == VALUE || !word.contains('=') || !keys.iter().any(is_known) {
             let near = nearest(key, keys.iter().copied().filter(|_| keys != VALUE));
             let near = near.map(|near| format!("{} {near}=", group.flag));
             return Err(Misunderstood::Unknown { word: format!("{} {word}", group.flag), near });
