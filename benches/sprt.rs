@@ -92,7 +92,7 @@ impl Tally {
     }
 }
 
-/// What came of tests of one kind.
+/// The results of tests of one kind.
 #[derive(Default)]
 struct Outcome {
     upper: u32,

@@ -47,7 +47,7 @@ const ENGINE: &[&str] =
 /// The one `match_line` that is known: OpenBench's own.
 const OPENBENCHS_LINE: &str = "^info string pgncomment .*";
 
-/// Why a command line cannot be played.
+/// The reason why a command line cannot be played.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 enum Misunderstood {
     #[error(

@@ -42,7 +42,7 @@ const HABITS: [(&str, &str); 24] = [
     ("event", "--event TEXT"),
 ];
 
-/// What the first such word of a command line is here; none where all are our own.
+/// Explains the first such word of a command line; none where all are our own.
 pub(super) fn explained(words: &[OsString]) -> Option<String> {
     let mut words = words.iter().skip(1).map(|word| word.to_string_lossy());
     if words.next()? != "match" {

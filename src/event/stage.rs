@@ -119,7 +119,7 @@ pub struct Stage {
     pub promote: usize,
     /// The rule on updates of engines before it.
     pub updates: Updates,
-    /// What is agreed on its games.
+    /// The terms of its games.
     pub terms: Terms,
     /// The clocks of the further parts of a match that have their own, in their order.
     pub clocks_after: Vec<Option<TimeControl>>,

@@ -13,7 +13,7 @@ use crate::game::clock::TimeControl;
 use crate::model::source_place::Mistake;
 use crate::model::units::Ply;
 
-/// What is agreed on the games of a stage.
+/// The clock and the adjudication of the games of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// The clock; further parts of a match may have another.
@@ -30,7 +30,7 @@ pub struct Terms {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AskTables {
-    /// Those that were interrupted (rule 6.1.4 of 4k events).
+    /// Only games that were interrupted (rule 6.1.4 of 4k events).
     #[default]
     Interrupted,
     /// All, after each move (rule 10.3 of the leagues).
@@ -47,7 +47,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Those of 4k events and of the leagues: more than 10, less than 0.15.
+    /// The bounds of 4k events and of the leagues: more than 10, less than 0.15.
     pub const TCEC_4K: Bounds = Bounds {
         win: Bound { pawns: 1000, itself: Itself::Without },
         draw: Bound { pawns: 15, itself: Itself::Without },
@@ -59,7 +59,7 @@ impl Bounds {
 pub struct Bound {
     /// The evaluation, in hundredths of a pawn.
     pawns: i32,
-    /// Whether it belongs to what it bounds.
+    /// The side to which the bound itself belongs.
     itself: Itself,
 }
 
@@ -70,13 +70,13 @@ enum Itself {
 }
 
 impl Bound {
-    /// Whether an evaluation, in hundredths of a pawn, is beyond it.
+    /// True if an evaluation, in hundredths of a pawn, is beyond it.
     #[must_use]
     pub fn is_passed(self, eval: i32) -> bool {
         eval > self.pawns || self.itself == Itself::Within && eval == self.pawns
     }
 
-    /// Whether an evaluation, in hundredths of a pawn, is no further from level.
+    /// True if an evaluation, in hundredths of a pawn, is no further from level.
     #[must_use]
     pub fn holds(self, eval: i32) -> bool {
         let size = eval.saturating_abs();
@@ -180,7 +180,7 @@ pub(in crate::event) struct RawTerms {
 }
 
 impl Terms {
-    /// Those of 4k events at a clock: nothing is adjudicated (rule 2).
+    /// The terms of 4k events at a clock: nothing is adjudicated (rule 2).
     #[must_use]
     pub fn at(control: TimeControl) -> Terms {
         Terms {
@@ -191,7 +191,7 @@ impl Terms {
         }
     }
 
-    /// Whether evaluations end games.
+    /// True if evaluations end games.
     #[must_use]
     pub fn end_by_evaluation(&self) -> bool {
         self.rules != Rules::default()

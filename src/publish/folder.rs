@@ -19,7 +19,7 @@ use crate::view::tcec::Tcec;
 pub enum Form {
     /// The event's own pages.
     Site,
-    /// Those that TCEC's page watches.
+    /// The files that TCEC's page watches.
     Tcec,
 }
 

@@ -212,7 +212,7 @@ impl Place for Lichess {
         for some in games.chunks(MOST) {
             self.push(some)?;
         }
-        // Those that are no games any more.
+        // Keys of games that were taken back are left.
         self.due.clear();
         self.pause = FIRST_PAUSE;
         Ok(())
@@ -223,7 +223,7 @@ impl Place for Lichess {
     }
 }
 
-/// Whether a token may be sent there: it goes over no wire in clear.
+/// True if a token may be sent there: it goes over no wire in clear.
 fn is_safe(base: &str) -> bool {
     let Some(rest) = base.strip_prefix("http://") else {
         return base.strip_prefix("https://").is_some_and(|host| !host.is_empty());
@@ -296,6 +296,6 @@ mod tests {
     fn a_refusal_is_told_in_its_own_words() {
         assert_eq!(error("{\"error\":\"No such study\"}"), "No such study");
         assert_eq!(error("{\"error\":{\"pgn\":[\"x\"]}}"), "{\"pgn\":[\"x\"]}");
-        assert_eq!(error("<h1>\u{1b}no"), "<h1>\\x1bno");
+        assert_eq!(error("<h1>\u{1b}no"), "<h1>\\u{1b}no");
     }
 }

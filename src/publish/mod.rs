@@ -48,11 +48,11 @@ pub struct Failure {
     pub words: String,
     /// How long to wait until it is tried again.
     pub after: Duration,
-    /// Whether waiting may help.
+    /// The use of waiting.
     pub hope: Hope,
 }
 
-/// Whether trying again may help.
+/// The use of trying again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hope {
     /// By itself.
@@ -136,7 +136,7 @@ struct Desk {
     waits: Changes,
     /// The failures in a row.
     failures: u32,
-    /// Whether somebody was told of them.
+    /// True if somebody was told of them.
     is_told: bool,
     place: Box<dyn Place>,
     say: fn(&str),

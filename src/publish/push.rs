@@ -23,7 +23,7 @@ pub(super) struct Answer {
     pub(super) body: String,
 }
 
-/// Whether curl can be run.
+/// True if curl can be run.
 pub(super) fn is_there() -> bool {
     let mut command = Command::new("curl");
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

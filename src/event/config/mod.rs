@@ -84,7 +84,7 @@ pub struct Config {
     pub memory_limit: Option<Bytes>,
     /// An allow-list in place of the one built in.
     pub allowlist: Option<PathBuf>,
-    /// What is agreed on the games of each stage that does not say otherwise.
+    /// The terms of the games of each stage that does not say otherwise.
     pub terms: Terms,
     /// How late a move may come without losing.
     pub margin: Duration,

@@ -14,7 +14,7 @@ const ENDING: &str = ".journal";
 /// An event that was played before.
 #[derive(Clone, Debug)]
 pub(super) struct Played {
-    /// What the journal of this event keeps of it.
+    /// The part of it that the journal of this event keeps.
     pub(super) kept: Previous,
     /// Its stages that are over: name, and everybody, the best first.
     stages: Vec<(String, Vec<String>)>,

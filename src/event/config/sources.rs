@@ -10,7 +10,7 @@ use super::stages::RawStage;
 use crate::model::source_place::Mistake;
 use crate::model::words::counted;
 
-/// Who comes to a stage besides those that its `engines` names.
+/// The engines that come to a stage besides those that its `engines` names.
 #[derive(Default)]
 pub(super) struct Sources {
     /// Places of stages before, by their numbers.
@@ -139,7 +139,7 @@ pub(super) fn sources(
 
 const NO_ROOM: &str = "size is for a stage that takes as many of another as there is room for: from = \"League 2:1..\"";
 
-/// Why a place of an event before cannot be taken.
+/// The reason why a place of an event before cannot be taken.
 fn missing(source: &str, place: usize, engine: Option<&String>) -> String {
     match engine {
         Some(name) => format!(

@@ -51,7 +51,7 @@ pub enum ReplayError {
     /// No game can be read.
     #[error("these files hold no game that can be read{}", .notes.iter().map(|note| format!("; {note}")).collect::<String>())]
     Unreadable {
-        /// What is odd about them.
+        /// The oddities that were found in them.
         notes: Vec<String>,
     },
 }

@@ -116,7 +116,7 @@ pub struct PlayedGame {
     /// The `position` command at the game's end.
     #[serde(skip)]
     pub command: String,
-    /// What both clocks showed at its end; none where they were not kept.
+    /// The times on both clocks at its end; none where they were not kept.
     #[serde(skip)]
     pub clocks: Option<ByColor<Duration>>,
     /// How its fault fared when it was asked again.

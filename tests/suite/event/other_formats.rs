@@ -277,7 +277,7 @@ fn next_season(event: &Event) {
         let (code, told) = event.ask(&["event", "plan", "wrong.toml"]);
         assert!(code == 2 && told.contains(expected), "{expected:?} is not in {told}");
     }
-    // What the last season was is frozen, too.
+    // The journal of the last season is frozen, too.
     let journal = fs::read_to_string(event.path("event.journal")).unwrap();
     fs::copy(event.path("next.journal"), event.path("event.journal")).unwrap();
     let (_, told) = event.ask(&["event", "verify", "next.toml"]);

@@ -140,7 +140,7 @@ enum Way {
     Silent,
 }
 
-/// What the stand-in has: each game's text, by its players and its place.
+/// The games that the stand-in has: each game's text, by its players and its place.
 type Games = Arc<Mutex<BTreeMap<String, String>>>;
 
 fn stand_in(listener: TcpListener, ways: [Way; 4]) -> (Games, Arc<Mutex<Vec<String>>>) {

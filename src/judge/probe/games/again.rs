@@ -51,7 +51,7 @@ pub fn ask_again(
 struct Case {
     before: Vec<Vec<Moves>>,
     last: Moves,
-    /// What the clocks of the game showed.
+    /// The times on the clocks of the game.
     clocks: Option<ByColor<Duration>>,
 }
 
