@@ -18,6 +18,8 @@ const SHORTEST: u32 = 12;
 const LONGER: u32 = 60;
 /// The time for it; a slow engine plays as much as fits.
 const GAME_TIME: Duration = Duration::from_secs(3);
+/// The same in a quick check, which promises less.
+const QUICK_GAME_TIME: Duration = Duration::from_millis(750);
 
 /// Below this part of a processor an engine rests, whoever else was there.
 const RESTS: f64 = 0.1;
@@ -64,8 +66,11 @@ fn talk(
         session = session.set_option(&ponder, Some("false"))?;
         session = ask(session, "idle-ponder-off", &middle, go)?;
     }
-    session = play_on(session, middle, go)?;
-    let watch = if bench.plan.quick { Watch::Short } else { Watch::Whole };
+    let (time, watch) = match bench.plan.quick {
+        true => (QUICK_GAME_TIME, Watch::Short),
+        false => (GAME_TIME, Watch::Whole),
+    };
+    session = play_on(session, middle, go, time)?;
     session.rest_after_move(bench.plan.waits.idle, watch);
     Ok(session)
 }
@@ -76,11 +81,12 @@ fn play_on(
     mut session: Session<Ready>,
     mut game: Moves,
     go: Go,
+    time: Duration,
 ) -> Result<Session<Ready>, Session<Over>> {
     let began = Instant::now();
     let chance = RandomState::new().hash_one(0);
     let plies = game.plies().0 + SHORTEST + (chance / 2 % u64::from(LONGER)) as u32;
-    while game.plies().0 < plies && began.elapsed() < GAME_TIME {
+    while game.plies().0 < plies && began.elapsed() < time {
         let name = format!("idle-game-ply-{}", game.plies().0);
         let clock = as_in_a_game(go, game.plies().0, chance.is_multiple_of(2));
         let search = Search { name: &name, shown: Shown::Moves(&game), go: clock };
