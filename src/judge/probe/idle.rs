@@ -13,9 +13,10 @@ use crate::model::evidence::{DeclaredOption, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 
 /// Plies of the game before it is watched, at least,
-const SHORTEST: u32 = 12;
-/// and by how many of them it may be longer.
-const LONGER: u32 = 60;
+const SHORTEST: u32 = 4;
+/// and by how many of them it may be longer. Rule `match` plays whole games: faults that come later in one are its
+/// findings, and should not be another rule's by chance.
+const LONGER: u32 = 7;
 /// The time for it; a slow engine plays as much as fits.
 const GAME_TIME: Duration = Duration::from_secs(3);
 /// The same in a quick check, which promises less.
