@@ -125,7 +125,7 @@ impl Past {
             start: None,
             opening: self.opening.into(),
             opening_names: None,
-            time_control: String::new(),
+            time_control: self.config.terms.control.to_string(),
             sha256: [sum(white), sum(black)],
             options: [String::new(), String::new()],
             clocks: [base, base],
