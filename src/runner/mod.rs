@@ -13,6 +13,7 @@ mod offers;
 mod pondering;
 pub mod schedule;
 pub mod score;
+mod seat;
 pub mod spec;
 mod worker;
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::chess960::Offer;
-use super::engine::{Bounds, Engine, Seat};
+use super::engine::{Bounds, Engine};
+use super::seat::Seat;
 use crate::engine::stop::{Level, Stop};
 use crate::game::clock::Monotonic;
 

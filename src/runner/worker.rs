@@ -8,11 +8,12 @@ use std::time::{Duration, Instant, SystemTime};
 use shakmaty::{ByColor, Chess, Color, Position};
 
 use super::affinity::{Affinity, Cores};
-use super::engine::{Missing, QuitLate, Remains, Seat};
+use super::engine::{Missing, Remains};
 use super::events::{Board, Event, Finished, MovePlayed};
 use super::heartbeat::Heartbeat;
 use super::match_::{Given, Match, Restart};
 use super::schedule::Pairing;
+use super::seat::{QuitLate, Seat};
 use crate::engine::stop::{Level, Stop};
 use crate::game::clock::Monotonic;
 use crate::game::play::{Terms, play_watched};

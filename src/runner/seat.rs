@@ -1,0 +1,476 @@
+//! An engine in a match: started when it is needed, asked for moves, ended with its game or with the match.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use shakmaty::CastlingMode;
+
+use super::chess960::{Offer, Switch};
+use super::engine::{Bounds, Engine, Missing, Remains};
+use super::heartbeat::{Heartbeat, Moment};
+use super::pondering::Waits;
+use crate::engine::info::InfoLine;
+use crate::engine::process::{self, EngineProcess, Start, StartError};
+use crate::engine::stop::Stop;
+use crate::engine::uci::{self, Reply};
+use crate::engine::wire::{NoRecord, Silence, Wire};
+use crate::game::clock::Monotonic;
+use crate::game::play::{Lost, Player, Said, Thought};
+use crate::model::evidence::{ExitHow, Left};
+use crate::model::game::record::{SearchInfo, Stamp};
+use crate::model::text::escape;
+
+/// After so many starts in a row that failed, an engine is not tried again in a match where that loses.
+const HOPELESS: u32 = 3;
+/// Where it does not lose, and where it is an entry's, a start is tried so often.
+const TRIES: u32 = 2;
+/// In games on a shorter clock nobody thinks long enough to be watched.
+const SLOW_GAME: Duration = Duration::from_secs(10);
+/// How long a process that closed its output may take to end by itself.
+const DYING: Duration = Duration::from_millis(500);
+
+/// One engine's seat at one table: the process, if there is one now.
+pub(super) struct Seat<'a> {
+    pub(super) engine: Arc<Engine>,
+    live: Option<Live>,
+    epoch: Monotonic,
+    bounds: Bounds,
+    stop: Stop,
+    /// Where the referee is watched, with the standstill that breaks off games.
+    heartbeat: Option<&'a (Heartbeat, Duration)>,
+    /// The last `info` line that counts, and its line of play.
+    info: SearchInfo,
+    pv: Vec<u8>,
+    /// The first move in this game that it said without being asked for one; taken by whoever tells of it.
+    pub(super) unasked: Option<String>,
+    /// When it began to wait, and what it had used by then; kept where a wait may be long enough to tell anything.
+    resting: Option<(Instant, Duration)>,
+    /// Its waits in this game.
+    pub(super) waits: Waits,
+    /// How castling is told in the game that comes.
+    pub(super) castling: CastlingMode,
+    /// How long the last start took; taken by whoever tells of it.
+    pub(super) started_in: Option<Duration>,
+    pub(super) remains: Option<Remains>,
+}
+
+struct Live {
+    wire: Wire<NoRecord>,
+    process: Box<dyn EngineProcess>,
+    switch: Switch,
+}
+
+impl<'a> Seat<'a> {
+    pub(super) fn new(
+        engine: Arc<Engine>,
+        epoch: Monotonic,
+        bounds: Bounds,
+        stop: Stop,
+        heartbeat: Option<&'a (Heartbeat, Duration)>,
+    ) -> Seat<'a> {
+        Seat {
+            engine,
+            live: None,
+            epoch,
+            bounds,
+            stop,
+            heartbeat,
+            info: SearchInfo::default(),
+            pv: Vec::with_capacity(512),
+            unasked: None,
+            resting: None,
+            waits: Waits::default(),
+            castling: CastlingMode::Standard,
+            started_in: None,
+            remains: None,
+        }
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        self.live.is_some()
+    }
+
+    /// Starts the process and speaks with it until it is ready.
+    fn start(&mut self) -> Result<(), Lost> {
+        let loses = self.bounds.missing == Missing::Loses;
+        let failed = self.engine.failures.load(Ordering::Relaxed);
+        if loses && failed >= HOPELESS {
+            return Err(Lost::NotStarted(format!(
+                "it did not start {failed} times in a row and is not tried again"
+            )));
+        }
+        // A program of the host that an entry starts with may have been replaced in the middle of that.
+        let again = !loses || matches!(self.engine.start, Start::Entry(..));
+        let mut tried = self.start_once();
+        for _ in 1..if again { TRIES } else { 1 } {
+            if !matches!(tried, Err(Lost::NotStarted(_))) {
+                break;
+            }
+            tried = self.start_once();
+        }
+        tried
+    }
+
+    fn start_once(&mut self) -> Result<(), Lost> {
+        let began = Instant::now();
+        match self.try_start(began + self.bounds.startup) {
+            Ok(()) => {
+                self.engine.failures.store(0, Ordering::Relaxed);
+                self.started_in = Some(began.elapsed());
+                Ok(())
+            }
+            Err(lost) => {
+                if !matches!(lost, Lost::Stopped | Lost::Host(_)) {
+                    self.engine.failures.fetch_add(1, Ordering::Relaxed);
+                }
+                self.kill();
+                Err(lost)
+            }
+        }
+    }
+
+    fn try_start(&mut self, deadline: Instant) -> Result<(), Lost> {
+        let (process, pipes) = process::start(&self.engine.start)?;
+        let wire = Wire::new(pipes, self.stop.clone(), NoRecord)
+            .map_err(|why| Lost::Host(format!("the pipes to it cannot be used: {why}")))?;
+        self.live = Some(Live { wire, process, switch: Switch::of(std::iter::empty()) });
+        let mut announced = Vec::new();
+        let greeting: String = self
+            .engine
+            .init
+            .iter()
+            .map(|line| format!("{line}\n"))
+            .chain(["uci\n".into()])
+            .collect();
+        self.ask(greeting.as_bytes(), b"uciok", deadline, |line| {
+            if let Reply::Option(option) = uci::parse(line) {
+                announced.push(option);
+            }
+        })?;
+        if let Some(live) = &mut self.live {
+            live.switch = Switch::of(announced.iter().map(|option| option.name.as_str()));
+        }
+        let mut text = String::new();
+        for (name, value) in &self.engine.options {
+            // As it announced it: some engines compare letter by letter.
+            let mut names = announced.iter().map(|option| option.name.as_str());
+            match names.find(|own| own.eq_ignore_ascii_case(name)) {
+                Some(own) if value.is_empty() => text += &format!("setoption name {own}\n"),
+                Some(own) => text += &format!("setoption name {own} value {value}\n"),
+                None => {}
+            }
+        }
+        // Rule 0.1. Options that an entry's own file sets do not count; whoever sets one for a trusted engine means it.
+        for option in announced.iter().filter(|option| uci::switches_book_or_pondering(option)) {
+            let set = |(name, _): &(String, String)| name.eq_ignore_ascii_case(&option.name);
+            if matches!(self.engine.start, Start::Entry(..)) || !self.engine.options.iter().any(set)
+            {
+                text += &format!("setoption name {} value false\n", option.name);
+            }
+        }
+        text.push_str("isready\n");
+        self.ask(text.as_bytes(), b"readyok", deadline, |_| {})?;
+        if let Some(live) = &self.live {
+            live.process.is_up();
+        }
+        Ok(())
+    }
+
+    /// Starts it and looks whether it offers Chess960; none where it does not start.
+    pub(super) fn offers_chess960(&mut self) -> Option<Offer> {
+        self.try_start(Instant::now() + self.bounds.startup).ok()?;
+        self.live.as_ref().map(|live| live.switch.offer())
+    }
+
+    /// Sends and waits for a line; a failure here is one of starting.
+    fn ask(
+        &mut self,
+        text: &[u8],
+        answer: &[u8],
+        deadline: Instant,
+        hear: impl FnMut(&[u8]),
+    ) -> Result<(), Lost> {
+        let result = match &mut self.live {
+            Some(live) => converse(&mut live.wire, text, answer, deadline, hear),
+            None => Err(Silence::Gone),
+        };
+        let word = String::from_utf8_lossy(answer);
+        match result {
+            Ok(()) => Ok(()),
+            Err(Silence::Stopped) => Err(Lost::Stopped),
+            Err(Silence::Timeout) => Err(Lost::NotStarted(format!(
+                "no {word} within {}; see that it answers uci and isready",
+                humantime::format_duration(self.bounds.startup)
+            ))),
+            Err(Silence::Gone | Silence::Flood(_)) => {
+                let exit = self.exit();
+                let how = exit.map_or("its output was closed".to_owned(), |exit| exit.to_string());
+                let last = self.stderr().pop().map(|line| format!(": {line}")).unwrap_or_default();
+                Err(Lost::NotStarted(format!("it ended before {word} ({how}){last}")))
+            }
+        }
+    }
+
+    fn exit(&mut self) -> Option<ExitHow> {
+        self.live.as_mut()?.process.exit(Instant::now() + DYING)
+    }
+
+    fn stderr(&mut self) -> Vec<String> {
+        self.live.as_mut().map(|live| lines(live.wire.stderr_tail())).unwrap_or_default()
+    }
+
+    fn said(&self) -> Vec<String> {
+        const MOST: usize = 20;
+        let said = self.live.as_ref().map(|live| lines(live.wire.heard())).unwrap_or_default();
+        said.get(said.len().saturating_sub(MOST)..).unwrap_or_default().to_vec()
+    }
+
+    /// True if more than one thread was seen; remembered for the whole match.
+    pub(super) fn look_at_threads(&self) {
+        if let Some(live) = &self.live
+            && live.process.threads() > 1
+        {
+            self.engine.wide.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Kills the process and all it started, and keeps what it left.
+    pub(super) fn kill(&mut self) {
+        let (stderr, said) = (self.stderr(), self.said());
+        if let Some(mut live) = self.live.take() {
+            let exit = live.process.exit(Instant::now());
+            let refusals = live.process.kill();
+            self.remains = Some(Remains { exit, stderr, refusals, said });
+        }
+    }
+
+    /// Asks it to quit, and kills what does not.
+    pub(super) fn quit(&mut self) -> (Option<QuitLate>, Left) {
+        let Some(mut live) = self.live.take() else { return (None, Left::default()) };
+        let asked = Instant::now();
+        let (_, sent) = live.wire.send(b"quit\n", self.bounds.quit);
+        let late = match sent {
+            Ok(()) => {
+                live.wire.idle(Instant::now() + self.bounds.quit);
+                !live.wire.has_ended()
+            }
+            Err(_) => false,
+        };
+        let left = match self.bounds.grace {
+            Some(grace) => live.process.leave(asked + grace),
+            None => {
+                live.process.kill();
+                Left::default()
+            }
+        };
+        (late.then_some(QuitLate), left)
+    }
+
+    pub(super) fn pid(&self) -> Option<u32> {
+        self.live.as_ref()?.process.pid()
+    }
+
+    fn lost(&mut self, silence: Silence, waited: Duration) -> Lost {
+        match silence {
+            Silence::Stopped => Lost::Stopped,
+            Silence::Timeout => Lost::Silent(waited),
+            Silence::Gone | Silence::Flood(_) => Lost::Gone(self.exit()),
+        }
+    }
+}
+
+/// An engine that did not end in time after `quit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct QuitLate;
+
+/// Sends and reads until a line begins with `answer`.
+fn converse(
+    wire: &mut Wire<NoRecord>,
+    text: &[u8],
+    answer: &[u8],
+    deadline: Instant,
+    mut hear: impl FnMut(&[u8]),
+) -> Result<(), Silence> {
+    let patience = deadline.saturating_duration_since(Instant::now());
+    wire.send(text, patience).1?;
+    loop {
+        let (_, line) = wire.line(deadline)?;
+        if line.trim_ascii() == answer {
+            return Ok(());
+        }
+        hear(line);
+    }
+}
+
+impl From<StartError> for Lost {
+    fn from(error: StartError) -> Lost {
+        match error {
+            StartError::Program(why) => Lost::NotStarted(why),
+            StartError::Sandbox(error) => Lost::Host(error.to_string()),
+        }
+    }
+}
+
+impl Seat<'_> {
+    /// Asks the engine, and takes back whatever came of it where the referee stood still meanwhile.
+    fn watched<T>(&mut self, ask: impl FnOnce(&mut Self) -> T) -> (T, Option<Lost>) {
+        let asked = self.heartbeat.map(|_| Moment::now());
+        let answer = ask(self);
+        let lost = self.heartbeat.zip(asked).and_then(|((heartbeat, limit), asked)| {
+            let lasted = heartbeat.longest(asked);
+            (lasted >= *limit).then_some(Lost::Standstill(lasted))
+        });
+        (answer, lost)
+    }
+
+    fn greet(&mut self) -> Result<(), Lost> {
+        for attempt in 0..2 {
+            if self.live.is_none() {
+                self.start()?;
+            }
+            let deadline = Instant::now() + self.bounds.ready;
+            let Some(live) = &mut self.live else { break };
+            let text = live.switch.line(self.castling)? + "ucinewgame\nisready\n";
+            match converse(&mut live.wire, text.as_bytes(), b"readyok", deadline, |_| {}) {
+                Ok(()) => return Ok(()),
+                // One that ended between games is started again; one that ends at every start is not.
+                Err(Silence::Gone) if attempt == 0 => self.kill(),
+                Err(silence) => {
+                    let lost = self.lost(silence, self.bounds.ready);
+                    self.kill();
+                    return Err(lost);
+                }
+            }
+        }
+        Err(Lost::Gone(None))
+    }
+
+    /// Looks at what it has used, before and after its opponent's thinking, where that takes seconds.
+    fn look(&self) -> Option<(Instant, Duration)> {
+        let live = self.live.as_ref()?;
+        let slow = self.engine.control.base().is_some_and(|base| base >= SLOW_GAME);
+        let used = if slow { live.process.computed() } else { None };
+        used.map(|used| (Instant::now(), used))
+    }
+
+    /// Its opponent has moved.
+    fn note_wait(&mut self) {
+        let before = self.resting.take();
+        if let Some(((began, before), (now, used))) = before.zip(self.look()) {
+            self.waits.note(now - began, used.saturating_sub(before));
+        }
+    }
+
+    fn ask_for_move(&mut self, text: &[u8], wait: Duration) -> Thought {
+        self.info = SearchInfo::default();
+        self.pv.clear();
+        let Some(live) = &mut self.live else {
+            let now = self.epoch.stamp(Instant::now());
+            return Thought { sent: now, heard: now, said: Said::Lost(Lost::Gone(None)) };
+        };
+        let unasked = &mut self.unasked;
+        // A move that was said twice would be taken for the answer to this question.
+        live.wire.unasked(|line| {
+            if uci::best_word(line).is_some() {
+                unasked.get_or_insert_with(|| escape(line, 60));
+            }
+        });
+        let (sent, taken) = live.wire.send(text, wait);
+        let deadline = sent + wait;
+        let silence = match taken {
+            Ok(()) => loop {
+                match live.wire.line(deadline) {
+                    Ok((at, line)) => {
+                        if let Some(word) = uci::best_word(line) {
+                            let said = read_best(word);
+                            return Thought {
+                                sent: self.epoch.stamp(sent),
+                                heard: self.epoch.stamp(at),
+                                said,
+                            };
+                        }
+                        if let Some(info) = InfoLine::read(line).filter(InfoLine::counts) {
+                            self.info = info.search;
+                            self.pv.clear();
+                            self.pv.extend_from_slice(info.pv);
+                        }
+                    }
+                    Err(silence) => break silence,
+                }
+            },
+            Err(silence) => silence,
+        };
+        let heard: Stamp = self.epoch.stamp(Instant::now());
+        Thought { sent: self.epoch.stamp(sent), heard, said: Said::Lost(self.lost(silence, wait)) }
+    }
+}
+
+impl Player for Seat<'_> {
+    fn new_game(&mut self) -> Result<(), Lost> {
+        (self.resting, self.waits) = (None, Waits::default());
+        match self.watched(Self::greet) {
+            (Err(lost), Some(standstill)) if lost != Lost::Stopped => Err(standstill),
+            (answer, _) => answer,
+        }
+    }
+
+    fn think(&mut self, text: &[u8], wait: Duration) -> Thought {
+        self.note_wait();
+        let (thought, standstill) = self.watched(|seat| seat.ask_for_move(text, wait));
+        self.resting = self.look();
+        match standstill {
+            Some(lost) if thought.said != Said::Lost(Lost::Stopped) => {
+                Thought { said: Said::Lost(lost), ..thought }
+            }
+            _ => thought,
+        }
+    }
+
+    fn info(&self) -> SearchInfo {
+        self.info
+    }
+
+    fn pv(&self) -> &[u8] {
+        &self.pv
+    }
+}
+
+/// Reads what stands behind `bestmove`. A move is read strictly, as in UCI.
+fn read_best(word: &[u8]) -> Said {
+    if word.eq_ignore_ascii_case(b"resign") {
+        return Said::Resign;
+    }
+    match std::str::from_utf8(word).map(uci::read_move) {
+        Ok(Ok(one)) => Said::Move(one),
+        _ if word.is_empty() => Said::NoMove("no move after bestmove".into()),
+        _ => Said::NoMove(escape(word, 40)),
+    }
+}
+
+/// Lines of a stranger's, each harmless; none that are empty.
+fn lines(text: &[u8]) -> Vec<String> {
+    let lines = text.split(|byte| *byte == b'\n');
+    lines.filter(|line| !line.trim_ascii().is_empty()).map(|line| escape(line, 300)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn best_moves_are_read_strictly() {
+        let said = |line: &str| read_best(uci::best_word(line.as_bytes()).unwrap());
+        assert_eq!(said("bestmove e7e8q ponder a2a3"), Said::Move("e7e8q".parse().unwrap()));
+        assert_eq!(said("bestmove resign"), Said::Resign);
+        for (line, shown) in [
+            ("bestmove 0000", "0000"),
+            ("bestmove (none)", "(none)"),
+            ("bestmove", "no move after bestmove"),
+            ("bestmove Nf3", "Nf3"),
+            ("bestmove e2e4\x07", "e2e4\\u{7}"),
+        ] {
+            assert_eq!(said(line), Said::NoMove(shown.into()), "{line}");
+        }
+    }
+}
