@@ -211,7 +211,7 @@ fn passes(result: Result<(), String>) {
 }
 
 /// A test of a fixture: `slow::fixtures::KIND::NAME`.
-fn test(kind: &str, entry: &Path, needs: &[Need], body: impl FnOnce() + Send + 'static) -> Test {
+fn test(kind: &str, entry: &Path, needs: &[Need], body: impl Fn() + Send + 'static) -> Test {
     let module = format!("{}::{kind}", module_path!());
     Test::new("slow", &module, &name(entry), body).needs(&[Need::Landlock]).needs(needs)
 }

@@ -274,7 +274,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow a_supervisor_that_is_killed_leaves_no_process [Landlock],
     ];
     for part in Part::ALL {
-        let mut add = |tier, name, needs: &[Need], body: Box<dyn FnOnce() + Send>| {
+        let mut add = |tier, name, needs: &[Need], body: Box<dyn Fn() + Send>| {
             let test = Test::new(tier, module_path!(), &part.of(name), body).needs(needs);
             all.push(test.needs(&part.needs()));
         };
