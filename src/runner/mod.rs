@@ -18,8 +18,9 @@ pub mod spec;
 mod worker;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, TryRecvError};
 use std::thread;
+use std::time::Duration;
 
 pub use affinity::Affinity;
 pub use engine::{Bounds, Engine, Missing, Remains};
@@ -32,6 +33,39 @@ use affinity::Cores;
 use events::Event;
 use heartbeat::Heartbeat;
 use worker::{Shared, Worker};
+
+/// Events that a worker may be ahead of the listener.
+const EVENTS_AHEAD: usize = 4;
+/// The same where moves are told: those of a few milliseconds between engines that answer at once.
+const MOVES_AHEAD: usize = 512;
+
+/// After a move the listener sleeps for so long before it waits for more. To wake it costs a game some ten microseconds;
+/// to leave it a move while it sleeps, less than one.
+const GATHERING_TIME: Duration = Duration::from_millis(2);
+
+/// The events, those of moves in handfuls.
+struct Gathering {
+    receiver: mpsc::Receiver<Event>,
+    after_move: bool,
+}
+
+impl Iterator for Gathering {
+    type Item = Event;
+
+    fn next(&mut self) -> Option<Event> {
+        let mut event = self.receiver.try_recv();
+        if self.after_move && matches!(event, Err(TryRecvError::Empty)) {
+            thread::sleep(GATHERING_TIME);
+            event = self.receiver.try_recv();
+        }
+        let event = match event {
+            Err(TryRecvError::Empty) => self.receiver.recv().ok(),
+            other => other.ok(),
+        };
+        self.after_move = matches!(event, Some(Event::MovePlayed(_)));
+        event
+    }
+}
 
 /// Plays a match. Events come in the order in which they happened, on the calling thread; games that were
 /// broken off are among them, with no result.
@@ -61,7 +95,8 @@ pub fn run(game: &Match, stop: &Stop, mut listener: impl FnMut(Event)) -> std::i
     let mut spawned = Ok(());
     thread::scope(|scope| {
         // A bound, so that a slow listener slows the games instead of filling the memory.
-        let (sender, receiver) = mpsc::sync_channel(4 * workers.max(1));
+        let ahead = if game.tell_moves { MOVES_AHEAD } else { EVENTS_AHEAD };
+        let (sender, receiver) = mpsc::sync_channel(ahead * workers.max(1));
         for number in 0..workers {
             let worker = Worker::new(number, &shared, sender.clone());
             let builder = thread::Builder::new().name(format!("game-{number}"));
@@ -83,7 +118,8 @@ pub fn run(game: &Match, stop: &Stop, mut listener: impl FnMut(Event)) -> std::i
                 }
             }
         });
-        for event in receiver {
+        let events = Gathering { receiver, after_move: false };
+        for event in events {
             if let Event::GameFinished(finished) = &event
                 && finished.record.ending.result.points(shakmaty::Color::White).is_some()
             {
