@@ -253,7 +253,7 @@ macro_rules! grounds {
         }
     )*};
 }
-grounds!(Command Helper Library Directory Module UncountedOption Cache HostFile);
+grounds!(Command Helper Library Directory Module UncountedOption Cache);
 
 /// The whole list.
 #[derive(Clone, Debug, Deserialize)]
