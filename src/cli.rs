@@ -20,14 +20,13 @@ use crate::model::rule::{RULES, RuleId, UnknownRule};
 use crate::model::units::Bytes;
 use crate::sandbox::devices::DeviceClass;
 use crate::shard::Wish;
-pub use event::{
-    AnnulArgs, DecideArgs, EventCommand, EventFile, EventRunArgs, EventVerifyArgs, ExportWhat,
-    FixArgs, ForfeitArgs, NewArgs, Publish, ReplayArgs, ReplayFormat, SealArgs, ServeArgs,
-    SiteArgs, StatusArgs, StatusFormat,
+pub(crate) use event::{
+    AnnulArgs, DecideArgs, EventCommand, EventRunArgs, EventVerifyArgs, ExportWhat, FixArgs,
+    ForfeitArgs, NewArgs, Publish, ReplayArgs, ReplayFormat, SealArgs, ServeArgs, StatusFormat,
 };
-pub use merge::MergeArgs;
-pub use play::{DrawChoice, MatchArgs, PgnStyle, ResignChoice, Told};
-pub use report::{ReportFormat, ReportPath, ReportTo};
+pub(crate) use merge::MergeArgs;
+pub(crate) use play::{DrawChoice, MatchArgs, PgnStyle, ResignChoice, Told};
+pub(crate) use report::{ReportFormat, ReportPath, ReportTo};
 
 /// Decides whether a chess engine may enter the TCEC 4k event
 #[derive(Debug, Parser)]
@@ -38,18 +37,18 @@ pub use report::{ReportFormat, ReportPath, ReportTo};
     after_help = "Exit codes: 0 accepted or done, 1 rejected, 2 usage or configuration, \
                   3 nothing to check, 4 undecided, 70 a bug in gate4k."
 )]
-pub struct Cli {
+pub(crate) struct Cli {
     /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto, global = true, value_name = "WHEN")]
-    pub color: Color,
+    pub(crate) color: Color,
     /// What to do
     #[command(subcommand)]
-    pub command: Command,
+    pub(crate) command: Command,
 }
 
 /// What to do.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Judge entries: size, start, sandbox, UCI, moves, leftovers
     Check(Box<CheckArgs>),
     /// Build the smallest entry that works from a source, and prove it by checking it
@@ -86,7 +85,7 @@ pub enum Command {
 /// `gate4k fastchess`.
 #[derive(Clone, Debug, Args)]
 #[command(disable_version_flag = true)]
-pub struct FastchessArgs {
+pub(crate) struct FastchessArgs {
     /// The words of fastchess: -engine cmd=… name=… tc=… -openings … -pgnout …; --version is answered as fastchess does
     #[arg(
         value_name = "WORD",
@@ -94,333 +93,333 @@ pub struct FastchessArgs {
         allow_hyphen_values = true,
         required = true
     )]
-    pub words: Vec<String>,
+    pub(crate) words: Vec<String>,
 }
 
 /// What identifies entries and how their configuration is read.
 #[derive(Clone, Debug, Args)]
-pub struct EntryArgs {
+pub(crate) struct EntryArgs {
     /// An engine file, a directory that holds it and, if needed, its engines.json, or a directory of such
     /// directories
     #[arg(value_name = "ENTRY")]
-    pub entries: Vec<PathBuf>,
+    pub(crate) entries: Vec<PathBuf>,
     /// The engines.json, where it does not lie beside the entry
     #[arg(long, value_name = "FILE")]
-    pub engines_json: Option<PathBuf>,
+    pub(crate) engines_json: Option<PathBuf>,
     /// Which engine of a configuration with several
     #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// An allow-list in place of the one built in
     #[arg(long, value_name = "FILE")]
-    pub allowlist: Option<PathBuf>,
+    pub(crate) allowlist: Option<PathBuf>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t = EntryFormat::Human)]
-    pub format: EntryFormat,
+    pub(crate) format: EntryFormat,
 }
 
 /// What is chosen of the sandbox.
 #[derive(Clone, Debug, Args)]
-pub struct ConfineArgs {
+pub(crate) struct ConfineArgs {
     /// Run nothing where this layer of the sandbox does not hold; can be given several times
     #[arg(long, value_name = "LAYER", value_parser = layer_parser())]
-    pub require: Vec<LayerName>,
+    pub(crate) require: Vec<LayerName>,
     /// Let mappings of 4 GiB or more reserve no memory, for entries made for a bigger machine
     #[arg(long)]
-    pub lazy_memory: bool,
+    pub(crate) lazy_memory: bool,
     /// Open these accelerators of the host to the entry (rule 7.6)
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = device_parser())]
-    pub devices: Vec<DeviceClass>,
+    pub(crate) devices: Vec<DeviceClass>,
 }
 
 /// `gate4k run`.
 #[derive(Clone, Debug, Args)]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// The engine's file, or a directory that holds it and, if needed, its engines.json
     #[arg(value_name = "ENTRY")]
-    pub entry: PathBuf,
+    pub(crate) entry: PathBuf,
     /// The configuration, where it does not lie beside the entry
     #[arg(long, value_name = "FILE")]
-    pub engines_json: Option<PathBuf>,
+    pub(crate) engines_json: Option<PathBuf>,
     /// Which engine of a configuration with several
     #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// An allow-list in place of the one built in
     #[arg(long, value_name = "FILE")]
-    pub allowlist: Option<PathBuf>,
+    pub(crate) allowlist: Option<PathBuf>,
     /// Refuse what the allow-list only tolerates
     #[arg(long)]
-    pub strict: bool,
+    pub(crate) strict: bool,
     /// The sandbox
     #[command(flatten)]
-    pub confine: ConfineArgs,
+    pub(crate) confine: ConfineArgs,
 }
 
 /// `gate4k check`.
 #[derive(Clone, Debug, Args)]
-pub struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// Entries and their configuration
     #[command(flatten)]
-    pub entry: EntryArgs,
+    pub(crate) entry: EntryArgs,
     /// The sandbox
     #[command(flatten)]
-    pub confine: ConfineArgs,
+    pub(crate) confine: ConfineArgs,
     /// Refuse what the allow-list only tolerates
     #[arg(long)]
-    pub strict: bool,
+    pub(crate) strict: bool,
     /// Do only what can reject; leave out what can only advise, and the games
     #[arg(long)]
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// Take ELF executables only, as in events of that name
     #[arg(long)]
-    pub elf_only: bool,
+    pub(crate) elf_only: bool,
     /// The most bytes of an entry and what engines.json adds to it (64K, 5M); 4096 if nothing says otherwise
     #[arg(long, value_name = "SIZE", value_parser = size_limit_of)]
-    pub size_limit: Option<Bytes>,
+    pub(crate) size_limit: Option<Bytes>,
     /// The most memory that an entry may use at once, in events with such a rule (5M); what the host can spare if nothing says
     /// otherwise
     #[arg(long, value_name = "SIZE", value_parser = memory_limit_of)]
-    pub memory_limit: Option<Bytes>,
+    pub(crate) memory_limit: Option<Bytes>,
     /// From exec to the first readyok (rule 7.4); 60s if nothing says otherwise
     #[arg(long, value_name = "TIME", value_parser = value::duration)]
-    pub startup_limit: Option<Duration>,
+    pub(crate) startup_limit: Option<Duration>,
     /// How long a move may take beyond its clock before it counts as no answer; 20s if nothing says otherwise
     #[arg(long, value_name = "TIME", value_parser = value::duration)]
-    pub answer_limit: Option<Duration>,
+    pub(crate) answer_limit: Option<Duration>,
     /// How long after quit the engine itself may take to end; 5s if nothing says otherwise
     #[arg(long, value_name = "TIME", value_parser = value::duration)]
-    pub quit_limit: Option<Duration>,
+    pub(crate) quit_limit: Option<Duration>,
     /// How long after quit other processes may still clean up; 10s if nothing says otherwise
     #[arg(long, value_name = "TIME", value_parser = value::duration)]
-    pub grace: Option<Duration>,
+    pub(crate) grace: Option<Duration>,
     /// Of several entries so many are judged at a time (three for each processor if not given), of a single one so many
     /// probes run at a time (one for each processor)
     #[arg(long, value_name = "N", value_parser = value::count::<NonZeroUsize>)]
-    pub jobs: Option<NonZeroUsize>,
+    pub(crate) jobs: Option<NonZeroUsize>,
     /// Pairs of fast games that end the check, half of them against itself, half against a reference
     /// engine, or off; 2 if not given, and off with --quick
     #[arg(long = "match", value_name = "PAIRS|off")]
-    pub games: Option<GamesWanted>,
+    pub(crate) games: Option<GamesWanted>,
     /// How long these games may take together, 30s if nothing says otherwise; what is unfinished then is
     /// cut, and is no failure
     #[arg(long, value_name = "TIME", value_parser = value::duration)]
-    pub match_limit: Option<Duration>,
+    pub(crate) match_limit: Option<Duration>,
     /// Of the entries only the table at the end
     #[arg(long, conflicts_with = "verbose")]
-    pub summary: bool,
+    pub(crate) summary: bool,
     /// No progress line
     #[arg(long, short)]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// Also show evidence of what passed, every run, and the transcript of the main one; -vv also tells the
     /// steps of gate4k itself on standard error, -vvv more of them
     #[arg(long, short, action = ArgAction::Count)]
-    pub verbose: u8,
+    pub(crate) verbose: u8,
     /// Also write the result as human, json, junit, sarif, github, markdown or html; may be repeated. A
     /// PATH of - is standard output, which then holds this in place of what --format says
     #[arg(long, value_name = "FORMAT=PATH", value_parser = report::report_to)]
-    pub report: Vec<ReportTo>,
+    pub(crate) report: Vec<ReportTo>,
     /// Judge only the entries that differ from REV, the branch that this one goes to (git). The configuration
     /// and the allow-list are taken as they are there, so that nobody lets himself in
     #[arg(long, value_name = "REV")]
-    pub changed_since: Option<String>,
+    pub(crate) changed_since: Option<String>,
     /// Judge every entry anew; without this, of several entries those that have not changed are not
     #[arg(long)]
-    pub no_cache: bool,
+    pub(crate) no_cache: bool,
     /// The settings; if not given, the nearest gate4k.toml above, within the repository
     #[arg(long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
+    pub(crate) config: Option<PathBuf>,
     /// Print the settings in force, as a gate4k.toml, and judge nothing
     #[arg(long)]
-    pub dump_config: bool,
+    pub(crate) dump_config: bool,
     /// Print the allow-list that is built in, as a file for --allowlist, and judge nothing
     #[arg(long)]
-    pub dump_allowlist: bool,
+    pub(crate) dump_allowlist: bool,
     /// Judge again whenever an entry is saved, until it is interrupted
     #[arg(long, conflicts_with_all = ["receipt", "changed_since", "journal"])]
-    pub watch: bool,
+    pub(crate) watch: bool,
     /// Write a receipt: sums of everything that the verdicts rest on (see `verify`)
     #[arg(long, value_name = "FILE")]
-    pub receipt: Option<PathBuf>,
+    pub(crate) receipt: Option<PathBuf>,
     /// Sign the receipt with this secret key of minisign, into FILE.minisig; its password, if
     /// it has one, is read from the environment: GATE4K_KEY_PASSWORD
     #[arg(long, value_name = "KEY", requires = "receipt")]
-    pub sign_key: Option<PathBuf>,
+    pub(crate) sign_key: Option<PathBuf>,
     /// Keep each result in this file as soon as it is there, and go on from there if the check is started again (see `merge`)
     #[arg(long, value_name = "FILE")]
-    pub journal: Option<PathBuf>,
+    pub(crate) journal: Option<PathBuf>,
     /// Judge only this part of the entries, such as 3/16; auto: the part that a scheduler's environment names (auto/N: of N)
     #[arg(long, value_name = "I/N", requires = "journal")]
-    pub shard: Option<Wish>,
+    pub(crate) shard: Option<Wish>,
 }
 
 /// `gate4k pack`.
 #[derive(Clone, Debug, Args)]
-pub struct PackArgs {
+pub(crate) struct PackArgs {
     /// The source (.c .cc .cpp .rs .py .pl), or an executable file
     #[arg(value_name = "SOURCE")]
-    pub source: PathBuf,
+    pub(crate) source: PathBuf,
     /// Where the entry goes; written only when it is accepted
     #[arg(long, short, value_name = "ENTRY")]
-    pub output: PathBuf,
+    pub(crate) output: PathBuf,
     /// Replace a file at ENTRY that `gate4k pack` did not write (never the source)
     #[arg(long)]
-    pub force: bool,
+    pub(crate) force: bool,
     /// Pack again whenever the source is saved, until it is interrupted
     #[arg(long)]
-    pub watch: bool,
+    pub(crate) watch: bool,
     /// What compiles or reads the source, in place of cc, c++, rustc, python3 or perl
     #[arg(long, value_name = "PROGRAM")]
-    pub with: Option<String>,
+    pub(crate) with: Option<String>,
     /// Its flags, in place of -O2 (C, C++) or -O (Rust)
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
-    pub flags: Option<String>,
+    pub(crate) flags: Option<String>,
     /// Prove it without what can only advise
     #[arg(long)]
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// Refuse what the allow-list only tolerates
     #[arg(long)]
-    pub strict: bool,
+    pub(crate) strict: bool,
     /// No progress line
     #[arg(long, short)]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
 }
 
 /// `gate4k verify`.
 #[derive(Clone, Debug, Args)]
-pub struct VerifyArgs {
+pub(crate) struct VerifyArgs {
     /// The receipt, or several
     #[arg(value_name = "RECEIPT", required = true)]
-    pub receipts: Vec<PathBuf>,
+    pub(crate) receipts: Vec<PathBuf>,
     /// The engine's file, a directory that holds it and, if needed, its engines.json, or a directory of such directories
     #[arg(value_name = "ENTRY", required = true)]
-    pub entry: PathBuf,
+    pub(crate) entry: PathBuf,
     /// Ask for a signature by this public key of minisign: its file, or the key itself
     #[arg(long, value_name = "KEY")]
-    pub public_key: Option<String>,
+    pub(crate) public_key: Option<String>,
     /// The engines.json, where it does not lie beside the entry
     #[arg(long, value_name = "FILE")]
-    pub engines_json: Option<PathBuf>,
+    pub(crate) engines_json: Option<PathBuf>,
     /// Which engine of an engines.json with several
     #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// An allow-list in place of the one built in
     #[arg(long, value_name = "FILE")]
-    pub allowlist: Option<PathBuf>,
+    pub(crate) allowlist: Option<PathBuf>,
     /// The most bytes that the event takes (64K, 5M); by gate4k.toml, or 4096, if not given
     #[arg(long, value_name = "SIZE", value_parser = size_limit_of)]
-    pub size_limit: Option<Bytes>,
+    pub(crate) size_limit: Option<Bytes>,
 }
 
 /// `gate4k size`.
 #[derive(Clone, Debug, Args)]
-pub struct SizeArgs {
+pub(crate) struct SizeArgs {
     /// Entries and their configuration
     #[command(flatten)]
-    pub entry: EntryArgs,
+    pub(crate) entry: EntryArgs,
     /// Also tell bytes that could be saved, each found by doing it to a copy of the entry
     #[arg(long)]
-    pub hints: bool,
+    pub(crate) hints: bool,
     /// Do what hint N says to a copy of the entry, and write it to --output if it passes the check as the entry does
     #[arg(long, value_name = "N", value_parser = value::count::<NonZeroUsize>, requires_all = ["hints", "output"])]
-    pub apply: Option<NonZeroUsize>,
+    pub(crate) apply: Option<NonZeroUsize>,
     /// Where the copy goes; never over the entry itself
     #[arg(long, short, value_name = "FILE", requires = "apply")]
-    pub output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
     /// Replace a file there that gate4k did not write
     #[arg(long, requires = "apply")]
-    pub force: bool,
+    pub(crate) force: bool,
     /// Measure again whenever an entry is saved, with the last sizes, until it is interrupted
     #[arg(long, conflicts_with = "apply")]
-    pub watch: bool,
+    pub(crate) watch: bool,
 }
 
 /// `gate4k doctor`.
 #[derive(Clone, Debug, Args)]
-pub struct DoctorArgs {
+pub(crate) struct DoctorArgs {
     /// An allow-list in place of the one built in
     #[arg(long, value_name = "FILE")]
-    pub allowlist: Option<PathBuf>,
+    pub(crate) allowlist: Option<PathBuf>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub format: Format,
+    pub(crate) format: Format,
 }
 
 /// `gate4k explain`.
 #[derive(Clone, Debug, Args)]
-pub struct ExplainArgs {
+pub(crate) struct ExplainArgs {
     /// The rule's id; all rules are listed if it is not given
     #[arg(value_name = "RULE", value_parser = rule_parser())]
-    pub rule: Option<RuleId>,
+    pub(crate) rule: Option<RuleId>,
     /// How to print the text
     #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub format: Format,
+    pub(crate) format: Format,
 }
 
 /// `gate4k completions`.
 #[derive(Clone, Debug, Args)]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     /// Which shell
     #[arg(value_enum, value_name = "SHELL")]
-    pub shell: clap_complete::Shell,
+    pub(crate) shell: clap_complete::Shell,
 }
 
 /// `gate4k man`.
 #[derive(Clone, Debug, Args)]
-pub struct ManArgs {
+pub(crate) struct ManArgs {
     /// Write the pages of all commands into this folder
     #[arg(long, value_name = "FOLDER")]
-    pub out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// `gate4k standings`.
 #[derive(Clone, Debug, Args)]
-pub struct StandingsArgs {
+pub(crate) struct StandingsArgs {
     /// PGN files, plain or packed with xz, or journals; the games of all are counted together
     #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
     /// Which stage of a journal; the last one that has begun if not given
     #[arg(long, value_name = "NAME")]
-    pub stage: Option<String>,
+    pub(crate) stage: Option<String>,
     /// Whose tie-breaks decide between engines on the same points
     #[arg(long, value_name = "EVENT", value_parser = chain_parser(), default_value = CHAINS[0].name)]
-    pub tiebreaks: &'static Chain,
+    pub(crate) tiebreaks: &'static Chain,
     /// Disqualify an engine that crashed N times and annul all its games (season 17; off in 4k events)
     #[arg(long, value_name = "N", value_parser = value::count::<NonZeroU32>)]
-    pub crash_limit: Option<NonZeroU32>,
+    pub(crate) crash_limit: Option<NonZeroU32>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t = StandingsFormat::Text)]
-    pub format: StandingsFormat,
+    pub(crate) format: StandingsFormat,
 }
 
 /// `gate4k ratings`.
 #[derive(Clone, Debug, Args)]
-pub struct RatingsArgs {
+pub(crate) struct RatingsArgs {
     /// PGN files, plain or packed with xz, or journals; the games of all are counted together
     #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
     /// Take all versions of an engine as one (rule 5.4): a last word with a digit is no part of its name
     #[arg(long)]
-    pub merge_versions: bool,
+    pub(crate) merge_versions: bool,
     /// The mean of all ratings, in Elo
     #[arg(long, value_name = "ELO", default_value_t = 0.0, allow_negative_numbers = true, value_parser = value::elo)]
-    pub offset: f64,
+    pub(crate) offset: f64,
     /// Between two engines: test whether the first of the list is ahead by ELO1 rather than by ELO0
     #[arg(long, value_name = "ELO0,ELO1", value_parser = hypotheses, allow_hyphen_values = true)]
-    pub sprt: Option<Hypotheses>,
+    pub(crate) sprt: Option<Hypotheses>,
     /// The unit of ELO0 and ELO1
     #[arg(long, value_enum, default_value_t = SprtScale::Normalized, requires = "sprt")]
-    pub scale: SprtScale,
+    pub(crate) scale: SprtScale,
     /// How to print the result
     #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub format: Format,
+    pub(crate) format: Format,
 }
 
 /// The two hypotheses of a test, in Elo.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hypotheses {
+pub(crate) struct Hypotheses {
     /// The lower one.
-    pub elo0: f64,
+    pub(crate) elo0: f64,
     /// The upper one.
-    pub elo1: f64,
+    pub(crate) elo1: f64,
 }
 
 fn hypotheses(text: &str) -> Result<Hypotheses, String> {
@@ -434,7 +433,7 @@ fn hypotheses(text: &str) -> Result<Hypotheses, String> {
 
 /// What the hypotheses of a test are in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SprtScale {
+pub(crate) enum SprtScale {
     /// Normalized Elo
     Normalized,
     /// Elo of the mean score
@@ -443,7 +442,7 @@ pub enum SprtScale {
 
 /// How standings are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum StandingsFormat {
+pub(crate) enum StandingsFormat {
     /// For people
     Text,
     /// For programs: one versioned document
@@ -482,7 +481,7 @@ fn rule_parser() -> impl TypedValueParser<Value = RuleId> {
 
 /// How a result on entries is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EntryFormat {
+pub(crate) enum EntryFormat {
     /// For people
     Human,
     /// For people who hear it: words in place of bars, arrows and columns
@@ -493,7 +492,7 @@ pub enum EntryFormat {
 
 /// How a result is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// For people
     Human,
     /// For programs: one versioned document
@@ -502,7 +501,7 @@ pub enum Format {
 
 /// When colours are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Color {
+pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR is set
     Auto,
     /// Always

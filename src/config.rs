@@ -23,11 +23,11 @@ use crate::policy::allowlist::with_suggestion;
 use crate::sandbox::devices::DeviceClass;
 
 /// The name that is looked for.
-pub const FILE_NAME: &str = "gate4k.toml";
+pub(crate) const FILE_NAME: &str = "gate4k.toml";
 
 /// An error in reading a configuration.
 #[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
+pub(crate) enum ConfigError {
     /// The file cannot be read.
     #[error("cannot read the configuration {}: {source}", shown(path))]
     Read {
@@ -44,57 +44,57 @@ pub enum ConfigError {
 /// The decisions of a file. None: not decided here.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Config {
+pub(crate) struct Config {
     /// Directories in which every file and directory is an entry.
     pub entries: Vec<PathBuf>,
     /// An allow-list in place of the one built in.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub allowlist: Option<PathBuf>,
+    pub(crate) allowlist: Option<PathBuf>,
     /// True if tolerated commands are refused.
-    pub strict: bool,
+    pub(crate) strict: bool,
     /// True if probes that can only advise are left out.
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// True if ELF executables alone are taken.
-    pub elf_only: bool,
+    pub(crate) elf_only: bool,
     /// The most bytes of an entry.
-    pub size_limit: Bytes,
+    pub(crate) size_limit: Bytes,
     /// The most memory of an entry, where the event has such a rule.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub memory_limit: Option<Bytes>,
+    pub(crate) memory_limit: Option<Bytes>,
     /// True if results of unchanged entries are kept.
-    pub cache: bool,
+    pub(crate) cache: bool,
     /// The number of entries judged at a time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub jobs: Option<NonZeroUsize>,
+    pub(crate) jobs: Option<NonZeroUsize>,
     /// From exec to the first `readyok`.
     #[serde(serialize_with = "as_words")]
-    pub startup_limit: Duration,
+    pub(crate) startup_limit: Duration,
     /// For a move beyond its clock.
     #[serde(serialize_with = "as_words")]
-    pub answer_limit: Duration,
+    pub(crate) answer_limit: Duration,
     /// For the engine to end after `quit`.
     #[serde(serialize_with = "as_words")]
-    pub quit_limit: Duration,
+    pub(crate) quit_limit: Duration,
     /// For other processes to end after `quit`.
     #[serde(serialize_with = "as_words")]
-    pub grace: Duration,
+    pub(crate) grace: Duration,
     /// The games of rule `match`.
     #[serde(rename = "match", serialize_with = "games_words", skip_serializing_if = "as_usual")]
-    pub games: GamesWanted,
+    pub(crate) games: GamesWanted,
     /// For these games together.
     #[serde(serialize_with = "as_words")]
-    pub match_limit: Duration,
+    pub(crate) match_limit: Duration,
     /// Layers of the sandbox without which nothing is run.
     #[serde(serialize_with = "layer_words")]
-    pub require: Vec<LayerName>,
+    pub(crate) require: Vec<LayerName>,
     /// Mappings of 4 GiB or more reserve no memory.
-    pub lazy_memory: bool,
+    pub(crate) lazy_memory: bool,
     /// Accelerators that are opened to entries.
     #[serde(serialize_with = "device_words")]
-    pub devices: Vec<DeviceClass>,
+    pub(crate) devices: Vec<DeviceClass>,
     /// The organisers' waivers (rule 7.8).
     #[serde(rename = "waiver", skip_serializing_if = "Vec::is_empty")]
-    pub waivers: Vec<Waiver>,
+    pub(crate) waivers: Vec<Waiver>,
 }
 
 #[derive(Deserialize)]
@@ -137,7 +137,7 @@ struct Raw {
 
 /// The demand on the directories of entries that a text names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Folders {
+pub(crate) enum Folders {
     /// The directories must be there: a name that leads nowhere is a mistake.
     AreThere,
     /// The directories were there when the text held; a change that removes the last entry of one removes it too.
@@ -147,7 +147,7 @@ pub enum Folders {
 impl Config {
     /// The event's own settings, which hold where nothing is decided.
     #[must_use]
-    pub fn none() -> Config {
+    pub(crate) fn none() -> Config {
         let Limits { startup, answer, quit, grace } = Limits::default();
         Config {
             size_limit: Bytes::LIMIT_4K,
@@ -163,7 +163,7 @@ impl Config {
 
     /// The file that decides for `folder`: the nearest one above, within the repository if it is in one.
     #[must_use]
-    pub fn find(folder: &Path) -> Option<PathBuf> {
+    pub(crate) fn find(folder: &Path) -> Option<PathBuf> {
         for folder in folder.ancestors() {
             let path = folder.join(FILE_NAME);
             if path.is_file() {
@@ -180,7 +180,7 @@ impl Config {
     ///
     /// # Errors
     /// When it cannot be read, or is wrong at some place.
-    pub fn load(path: &Path) -> Result<Config, ConfigError> {
+    pub(crate) fn load(path: &Path) -> Result<Config, ConfigError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
         Config::parse(&text, path, Folders::AreThere)
@@ -190,7 +190,7 @@ impl Config {
     ///
     /// # Errors
     /// When that file cannot be read, or is wrong at some place.
-    pub fn waivers_here() -> Result<Vec<Waiver>, CheckError> {
+    pub(crate) fn waivers_here() -> Result<Vec<Waiver>, CheckError> {
         let here = std::env::current_dir().unwrap_or_else(|_| ".".into());
         let Some(path) = Config::find(&here) else { return Ok(Vec::new()) };
         let config =
@@ -202,20 +202,20 @@ impl Config {
     ///
     /// # Errors
     /// When it is wrong at some place.
-    pub fn parse(text: &str, path: &Path, folders: Folders) -> Result<Config, ConfigError> {
+    pub(crate) fn parse(text: &str, path: &Path, folders: Folders) -> Result<Config, ConfigError> {
         read(text, path, folders)
             .map_err(|(span, what)| ConfigError::Wrong(Misplaced::new(path, text, span, &what)))
     }
 
     /// The files that may be entries.
     #[must_use]
-    pub fn files(&self) -> Files {
+    pub(crate) fn files(&self) -> Files {
         Files::of(self.elf_only)
     }
 
     /// The limits.
     #[must_use]
-    pub fn limits(&self) -> Limits {
+    pub(crate) fn limits(&self) -> Limits {
         Limits {
             startup: self.startup_limit,
             answer: self.answer_limit,
@@ -228,7 +228,7 @@ impl Config {
     ///
     /// # Errors
     /// When a path is no text.
-    pub fn dump(&self) -> Result<String, toml::ser::Error> {
+    pub(crate) fn dump(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(self)
     }
 }

@@ -1,9 +1,9 @@
 //! The sandbox that this host can enforce and the allowed commands that it has: a line each, with the command that
 //! mends a gap. [`host`] and [`tools`] turn what was probed into lines; nothing here decides over an entry.
 
-pub mod host;
-pub mod selftest;
-pub mod tools;
+pub(crate) mod host;
+pub(crate) mod selftest;
+pub(crate) mod tools;
 
 use std::fmt::Write;
 
@@ -14,12 +14,12 @@ use crate::model::text::harmless;
 use crate::view::text::{clean, put};
 
 /// The name and version of the document of `gate4k doctor`.
-pub const SCHEMA: &str = "gate4k/doctor/1";
+pub(crate) const SCHEMA: &str = "gate4k/doctor/1";
 
 /// How a matter stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub(crate) enum State {
     /// As it should be.
     Pass,
     /// Entries can be judged, some of them only in part.
@@ -48,17 +48,17 @@ impl State {
 
 /// One matter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Line {
+pub(crate) struct Line {
     /// The topic: `kernel`, `sandbox`, `timing`, `command`, `library`.
-    pub topic: &'static str,
+    pub(crate) topic: &'static str,
     /// Its name there.
-    pub name: String,
+    pub(crate) name: String,
     /// How it stands.
-    pub state: State,
+    pub(crate) state: State,
     /// The finding.
-    pub what: String,
+    pub(crate) what: String,
     /// The command that mends it, or what else to do.
-    pub fix: Option<String>,
+    pub(crate) fix: Option<String>,
 }
 
 impl Line {
@@ -75,13 +75,13 @@ impl Line {
 
 /// True if nothing is missing without which no entry can be accepted.
 #[must_use]
-pub fn is_fit(lines: &[Line]) -> bool {
+pub(crate) fn is_fit(lines: &[Line]) -> bool {
     lines.iter().all(|line| line.state != State::Fail)
 }
 
 /// The page for people.
 #[must_use]
-pub fn human(lines: &[Line], width: usize) -> String {
+pub(crate) fn human(lines: &[Line], width: usize) -> String {
     const INDENT: usize = 9 + 9 + 15;
     let mut page = String::new();
     for line in lines {
@@ -117,7 +117,7 @@ pub fn human(lines: &[Line], width: usize) -> String {
 ///
 /// # Errors
 /// None that can be met: all that a line holds has a JSON form.
-pub fn json(lines: &[Line]) -> serde_json::Result<String> {
+pub(crate) fn json(lines: &[Line]) -> serde_json::Result<String> {
     #[derive(Serialize)]
     struct Document<'a> {
         schema: &'static str,

@@ -1,13 +1,16 @@
 //! gate4k decides whether a chess engine may enter the TCEC 4k event, and runs that event.
 //!
-//! An entry is judged by evidence: what touches an entry yields typed [`evidence`], each [`rule`]
-//! turns evidence into a finding, findings make the [`verdict`], and every output is a view of it.
+//! An entry is judged by evidence: what touches an entry yields typed [`model::evidence`], each [`model::rule`]
+//! turns evidence into a finding, findings make the [`model::verdict`], and every output is a view of it.
+//!
+//! The library is for this program alone: [`main`] is all of it. Further items are public only where the suite in
+//! `tests` and the benchmarks name them, and no version promises them to anybody else.
 
 pub mod batch;
-pub mod cli;
-pub mod cmd;
-pub mod config;
-pub mod doctor;
+mod cli;
+mod cmd;
+mod config;
+mod doctor;
 pub mod engine;
 pub mod event;
 pub mod game;
@@ -15,12 +18,14 @@ pub mod judge;
 pub mod model;
 pub mod pack;
 pub mod policy;
-pub mod publish;
+mod publish;
 pub mod ratings;
-pub mod receipt;
+mod receipt;
 pub mod runner;
 pub mod sandbox;
-pub mod serve;
+mod serve;
 pub mod shard;
 pub mod submission;
 pub mod view;
+
+pub use cmd::main;

@@ -34,7 +34,7 @@ type Key = [u8; 32];
 
 /// The results; without a folder, nothing is kept and nothing found.
 #[derive(Clone, Debug)]
-pub struct Cache {
+pub(crate) struct Cache {
     folder: Option<Arc<Folder>>,
 }
 
@@ -48,7 +48,7 @@ struct Folder {
 impl Cache {
     /// The cache of this user: `gate4k` in `$XDG_CACHE_HOME`, or in `~/.cache`.
     #[must_use]
-    pub fn of_user() -> Cache {
+    pub(crate) fn of_user() -> Cache {
         let absolute = |name: &str| {
             std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
         };
@@ -58,7 +58,7 @@ impl Cache {
 
     /// None at all.
     #[must_use]
-    pub fn none() -> Cache {
+    pub(crate) fn none() -> Cache {
         Cache { folder: None }
     }
 
@@ -73,13 +73,13 @@ impl Cache {
 
     /// True if anything can be kept.
     #[must_use]
-    pub fn is_there(&self) -> bool {
+    pub(crate) fn is_there(&self) -> bool {
         self.folder.is_some()
     }
 
     /// The result of that fingerprint.
     #[must_use]
-    pub fn get(&self, fingerprint: &str) -> Option<EntryReport> {
+    pub(crate) fn get(&self, fingerprint: &str) -> Option<EntryReport> {
         let folder = self.folder.as_deref().filter(|_| is_plain(fingerprint))?;
         let (text, kept) = folder.read(fingerprint, LARGEST).ok()?;
         let text = String::from_utf8(text).ok()?;
@@ -95,7 +95,7 @@ impl Cache {
     }
 
     /// Keeps a result, if it is decided. A failure to keep it is no error.
-    pub fn put(&self, fingerprint: &str, report: &EntryReport) {
+    pub(crate) fn put(&self, fingerprint: &str, report: &EntryReport) {
         if report.verdict == Verdict::Undecided || !is_plain(fingerprint) {
             return;
         }

@@ -23,9 +23,9 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256};
 use tracing::debug;
 
-pub use super::repository::GitError;
+pub(crate) use super::repository::GitError;
 use super::repository::Repository;
-pub use super::tree::Astray;
+pub(crate) use super::tree::Astray;
 use super::tree::{Node, Tree, follow};
 use crate::model::text::{hex, shown};
 
@@ -138,7 +138,7 @@ impl Changes {
     /// the branch should know whether it can be read. No link is followed, since its target's text could be told in
     /// an error; what is behind one, or is longer than a MiB, is not looked at.
     #[must_use]
-    pub fn proposed(&self, path: &Path) -> Option<String> {
+    pub(crate) fn proposed(&self, path: &Path) -> Option<String> {
         /// Bytes of a file of settings at most.
         const MOST: u64 = 1 << 20;
         let top = self.repository.top();
@@ -176,7 +176,7 @@ impl Changes {
     ///
     /// # Errors
     /// As [`Changes::before`].
-    pub fn nearest(
+    pub(crate) fn nearest(
         &self,
         folder: &Path,
         name: &str,

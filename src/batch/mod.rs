@@ -1,8 +1,8 @@
 //! Many entries at once: which there are, and who judges them when.
 
-pub mod cache;
+pub(crate) mod cache;
 pub mod changed;
-pub mod discover;
-pub mod pool;
+pub(crate) mod discover;
+pub(crate) mod pool;
 mod repository;
 mod tree;

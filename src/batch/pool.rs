@@ -20,13 +20,14 @@ use crate::judge::other_work::{judged_when_quiet, may_be_caused_by_load};
 use crate::model::entry_report::EntryReport;
 
 /// The report on one entry, or why there is none.
-pub type Judged = Result<EntryReport, CheckError>;
+pub(crate) type Judged = Result<EntryReport, CheckError>;
 
 /// Judges one entry with so many probes beside each other, and tells each step.
-pub type Assess<'a> = &'a (dyn Fn(&Path, NonZeroUsize, &(dyn Fn(&str) + Sync)) -> Judged + Sync);
+pub(crate) type Assess<'a> =
+    &'a (dyn Fn(&Path, NonZeroUsize, &(dyn Fn(&str) + Sync)) -> Judged + Sync);
 
 /// The observer of the workers; called from any of them.
-pub trait Watch: Sync {
+pub(crate) trait Watch: Sync {
     /// A worker does this step of an entry now.
     fn step(&self, worker: usize, entry: &Path, step: &str);
     /// A worker has nothing to do any more.
@@ -35,18 +36,18 @@ pub trait Watch: Sync {
 
 /// The number of entries and probes at a time.
 #[derive(Clone, Copy, Debug)]
-pub struct Concurrency {
+pub(crate) struct Concurrency {
     /// Entries, where there are several.
-    pub entries: NonZeroUsize,
+    pub(crate) entries: NonZeroUsize,
     /// Probes of an entry that is judged alone.
-    pub probes: NonZeroUsize,
+    pub(crate) probes: NonZeroUsize,
 }
 
 impl Concurrency {
     /// As many entries as were asked for; else three for each processor, since a check waits for half of its time (for
     /// clocks, for what must not happen, for the end of processes) and not evenly.
     #[must_use]
-    pub fn new(asked: Option<NonZeroUsize>, processors: NonZeroUsize) -> Concurrency {
+    pub(crate) fn new(asked: Option<NonZeroUsize>, processors: NonZeroUsize) -> Concurrency {
         Concurrency {
             entries: asked.unwrap_or(processors.saturating_add(processors.get().saturating_mul(2))),
             probes: asked.unwrap_or(processors),
@@ -55,7 +56,7 @@ impl Concurrency {
 
     /// The number of these entries judged beside each other.
     #[must_use]
-    pub fn workers(self, entries: usize) -> usize {
+    pub(crate) fn workers(self, entries: usize) -> usize {
         self.entries.get().min(entries).max(1)
     }
 
@@ -72,7 +73,7 @@ impl Concurrency {
 ///
 /// # Errors
 /// The error of `keep` or `hear`, after the entries that are being judged then; no more are begun.
-pub fn run<E>(
+pub(crate) fn run<E>(
     entries: &[PathBuf],
     at_once: Concurrency,
     judge: Assess<'_>,

@@ -11,7 +11,7 @@ use crate::event::config::Like;
 
 /// `gate4k event`.
 #[derive(Clone, Debug, Subcommand)]
-pub enum EventCommand {
+pub(crate) enum EventCommand {
     /// Write a commented event.toml for the entries of a directory
     New(NewArgs),
     /// Tell what an event file would play: rounds, games, hours, openings
@@ -53,29 +53,29 @@ pub enum EventCommand {
 
 /// An event's file.
 #[derive(Clone, Debug, Args)]
-pub struct EventFile {
+pub(crate) struct EventFile {
     /// The event
     #[arg(value_name = "EVENT.toml", default_value = "event.toml")]
-    pub event: PathBuf,
+    pub(crate) event: PathBuf,
 }
 
 /// `gate4k event new`.
 #[derive(Clone, Debug, Args)]
-pub struct NewArgs {
+pub(crate) struct NewArgs {
     /// A directory with one file or directory an entry
     #[arg(long, value_name = "DIR")]
-    pub entries: PathBuf,
+    pub(crate) entries: PathBuf,
     /// The event of the rules that it is like
     #[arg(long, value_name = "EVENT", default_value = "4k")]
-    pub like: NewLike,
+    pub(crate) like: NewLike,
     /// The file to write; it must not be there yet
     #[command(flatten)]
-    pub file: EventFile,
+    pub(crate) file: EventFile,
 }
 
 /// The events that `gate4k event new` can write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum NewLike {
+pub(crate) enum NewLike {
     /// The 4k event.
     #[value(name = "4k")]
     FourK,
@@ -113,28 +113,28 @@ impl From<NewLike> for Like {
 
 /// `gate4k event run`.
 #[derive(Clone, Debug, Args)]
-pub struct EventRunArgs {
+pub(crate) struct EventRunArgs {
     /// The event
     #[command(flatten)]
-    pub file: EventFile,
+    pub(crate) file: EventFile,
     /// No table after each game
     #[arg(long, short)]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// Add all that happens, each move among it, to this file as JSON, one event a line
     #[arg(long, value_name = "FILE")]
-    pub events: Option<PathBuf>,
+    pub(crate) events: Option<PathBuf>,
     /// Keep the games under way in a small file beside the journal, NAME.live.json, for those who watch
     #[arg(long)]
-    pub live: bool,
+    pub(crate) live: bool,
     /// Keep others told of the event while it is played: dir=DIR (its pages, for any web server), tcec=DIR (the files that
     /// TCEC's page watches), lichess=ROUND (a round of a broadcast; the token in GATE4K_LICHESS_TOKEN); repeatable
     #[arg(long, value_name = "WHAT=WHERE")]
-    pub publish: Vec<Publish>,
+    pub(crate) publish: Vec<Publish>,
 }
 
 /// A value of `--publish`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Publish {
+pub(crate) enum Publish {
     /// The event's pages as files.
     Dir(PathBuf),
     /// The files that TCEC's page watches.
@@ -158,18 +158,18 @@ impl FromStr for Publish {
 
 /// `gate4k event status`.
 #[derive(Clone, Debug, Args)]
-pub struct StatusArgs {
+pub(crate) struct StatusArgs {
     /// The event
     #[command(flatten)]
-    pub file: EventFile,
+    pub(crate) file: EventFile,
     /// How to tell it
     #[arg(long, value_enum, default_value_t = StatusFormat::Human)]
-    pub format: StatusFormat,
+    pub(crate) format: StatusFormat,
 }
 
 /// How `gate4k event status` prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum StatusFormat {
+pub(crate) enum StatusFormat {
     /// For people
     Human,
     /// For programs
@@ -178,47 +178,47 @@ pub enum StatusFormat {
 
 /// `gate4k event verify`.
 #[derive(Clone, Debug, Args)]
-pub struct EventVerifyArgs {
+pub(crate) struct EventVerifyArgs {
     /// The event
     #[command(flatten)]
-    pub file: EventFile,
+    pub(crate) file: EventFile,
     /// The journal must have a seal, made with the secret half of this key of minisign (a file, or the key itself)
     #[arg(long, value_name = "KEY")]
-    pub public_key: Option<String>,
+    pub(crate) public_key: Option<String>,
 }
 
 /// `gate4k event seal`.
 #[derive(Clone, Debug, Args)]
-pub struct SealArgs {
+pub(crate) struct SealArgs {
     /// The event
     #[command(flatten)]
-    pub file: EventFile,
+    pub(crate) file: EventFile,
     /// The secret key of minisign; its password is read from GATE4K_KEY_PASSWORD
     #[arg(long, value_name = "KEY")]
-    pub sign_key: PathBuf,
+    pub(crate) sign_key: PathBuf,
 }
 
 /// `gate4k event serve`.
 #[derive(Clone, Debug, Args)]
-pub struct ServeArgs {
+pub(crate) struct ServeArgs {
     /// The event
     #[command(flatten)]
-    pub file: EventFile,
+    pub(crate) file: EventFile,
     /// The address to listen on; port 0 takes any that is free
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4096")]
-    pub listen: SocketAddr,
+    pub(crate) listen: SocketAddr,
     /// A name by which visitors may ask for it, besides the loopback's; without one, an address that is not the
     /// loopback's answers to any name
     #[arg(long, value_name = "HOST")]
-    pub name: Vec<String>,
+    pub(crate) name: Vec<String>,
     /// The most connections at a time; each page that is open has one
     #[arg(long, value_name = "N", default_value = "500")]
-    pub visitors: NonZeroUsize,
+    pub(crate) visitors: NonZeroUsize,
 }
 
 /// `gate4k event export`.
 #[derive(Clone, Debug, Subcommand)]
-pub enum ExportWhat {
+pub(crate) enum ExportWhat {
     /// Print every finished game, in the event's own form
     Pgn(PgnArgs),
     /// Print the standings of every stage, the schedule and the ratings as JSON
@@ -234,7 +234,7 @@ pub enum ExportWhat {
 impl ExportWhat {
     /// The event.
     #[must_use]
-    pub fn file(&self) -> &EventFile {
+    pub(crate) fn file(&self) -> &EventFile {
         match self {
             ExportWhat::Pgn(args) => &args.file,
             ExportWhat::Json(file) | ExportWhat::Html(file) | ExportWhat::Settings(file) => file,
@@ -245,103 +245,103 @@ impl ExportWhat {
 
 /// `gate4k event export pgn`.
 #[derive(Clone, Debug, Args)]
-pub struct PgnArgs {
+pub(crate) struct PgnArgs {
     /// Follow the event to its end: print games as they end, and keep those under way in this file, which is replaced
     /// whole after each move
     #[arg(long, value_name = "FILE")]
-    pub live: Option<PathBuf>,
+    pub(crate) live: Option<PathBuf>,
     /// The event
     #[command(flatten)]
-    pub file: EventFile,
+    pub(crate) file: EventFile,
 }
 
 /// `gate4k event export site`.
 #[derive(Clone, Debug, Args)]
-pub struct SiteArgs {
+pub(crate) struct SiteArgs {
     /// The directory to write to; files of an earlier export are replaced
     #[arg(value_name = "DIR")]
-    pub dir: PathBuf,
+    pub(crate) dir: PathBuf,
     /// The event
     #[command(flatten)]
-    pub file: EventFile,
+    pub(crate) file: EventFile,
 }
 
 /// `gate4k event decide`.
 #[derive(Clone, Debug, Args)]
-pub struct DecideArgs {
+pub(crate) struct DecideArgs {
     /// The event
     #[command(flatten)]
-    pub file: EventFile,
+    pub(crate) file: EventFile,
     /// The tied engines, the best first, such as A,B
     #[arg(long, value_name = "NAMES", value_delimiter = ',', required = true)]
-    pub order: Vec<String>,
+    pub(crate) order: Vec<String>,
     /// Why
     #[arg(long, value_name = "TEXT")]
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// `gate4k event annul` and `gate4k event replay`.
 #[derive(Clone, Debug, Args)]
-pub struct AnnulArgs {
+pub(crate) struct AnnulArgs {
     /// The game: its place in this stage (3.1), or its id
     #[arg(value_name = "GAME")]
-    pub game: String,
+    pub(crate) game: String,
     /// The event
     #[command(flatten)]
-    pub file: EventFile,
+    pub(crate) file: EventFile,
     /// Why
     #[arg(long, value_name = "TEXT")]
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// `gate4k event forfeit`.
 #[derive(Clone, Debug, Args)]
-pub struct ForfeitArgs {
+pub(crate) struct ForfeitArgs {
     /// The game: its place in this stage (3.1), or its id
     #[arg(value_name = "GAME")]
-    pub game: String,
+    pub(crate) game: String,
     /// The event
     #[command(flatten)]
-    pub file: EventFile,
+    pub(crate) file: EventFile,
     /// The engine that loses it
     #[arg(long, value_name = "NAME")]
-    pub loser: String,
+    pub(crate) loser: String,
     /// Why
     #[arg(long, value_name = "TEXT")]
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// `gate4k event fix`.
 #[derive(Clone, Debug, Args)]
-pub struct FixArgs {
+pub(crate) struct FixArgs {
     /// The entry, as the event calls it
     #[arg(value_name = "ENTRY")]
-    pub entry: String,
+    pub(crate) entry: String,
     /// The event
     #[command(flatten)]
-    pub file: EventFile,
+    pub(crate) file: EventFile,
     /// What was mended
     #[arg(long, value_name = "TEXT")]
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// `gate4k event replay-games`.
 #[derive(Clone, Debug, Args)]
-pub struct ReplayArgs {
+pub(crate) struct ReplayArgs {
     /// The event's stages
     #[arg(value_name = "EVENT.toml")]
-    pub event: PathBuf,
+    pub(crate) event: PathBuf,
     /// Its games, plain or xz; Event tags or file names tell the stage
     #[arg(value_name = "FILE.pgn", required = true)]
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
     /// How to tell what agrees and what differs
     #[arg(long, value_enum, default_value_t = ReplayFormat::Human)]
-    pub format: ReplayFormat,
+    pub(crate) format: ReplayFormat,
 }
 
 /// How `gate4k event replay-games` prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ReplayFormat {
+pub(crate) enum ReplayFormat {
     /// For people
     Human,
     /// For programs

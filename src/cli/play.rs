@@ -17,145 +17,145 @@ use crate::shard::Wish;
 
 /// `gate4k match`.
 #[derive(Clone, Debug, Args)]
-pub struct MatchArgs {
+pub(crate) struct MatchArgs {
     /// An entry's file (played in the sandbox), or with settings: "name=A entry=PATH options.Hash=16 tc=10+0.1
     /// memory=2G"; or a trusted engine: "name=A cmd=./a args='…' dir=… env.X=… init=… fen=no" and the same settings
     #[arg(value_name = "ENGINE")]
-    pub engine: Vec<String>,
+    pub(crate) engine: Vec<String>,
     /// More engines: cutechess's engines.json, or TOML with [[engine]] tables
     #[arg(long, value_name = "FILE")]
-    pub engines: Option<PathBuf>,
+    pub(crate) engines: Option<PathBuf>,
     /// Who meets whom
     #[arg(long, value_enum, default_value_t = Meetings::RoundRobin, value_name = "FORMAT")]
-    pub schedule: Meetings,
+    pub(crate) schedule: Meetings,
     /// Encounters of each two engines
     #[arg(long, value_name = "N", default_value = "1", value_parser = super::value::count::<NonZeroUsize>)]
-    pub rounds: NonZeroUsize,
+    pub(crate) rounds: NonZeroUsize,
     /// Games of an encounter: each two in a row on one opening, colours reversed
     #[arg(long, value_name = "N", default_value = "2", value_parser = super::value::count::<NonZeroUsize>)]
-    pub games: NonZeroUsize,
+    pub(crate) games: NonZeroUsize,
     /// A new opening each game, in place of reversed colours on the same
     #[arg(long)]
-    pub no_reverse: bool,
+    pub(crate) no_reverse: bool,
     /// Games at a time
     #[arg(long, value_name = "N", default_value = "1", value_parser = super::value::count::<NonZeroUsize>)]
-    pub concurrency: NonZeroUsize,
+    pub(crate) concurrency: NonZeroUsize,
     /// One core a game
     #[arg(long, value_enum, default_value_t = Affinity::Auto, value_name = "WHEN")]
-    pub affinity: Affinity,
+    pub(crate) affinity: Affinity,
     /// Start engines anew for every game
     #[arg(long)]
-    pub restart: bool,
+    pub(crate) restart: bool,
     /// Time control, where an engine has none of its own: 30:00+3, 40/60+1, movetime=0.5, nodes=1000, depth=8
     #[arg(long, value_name = "TC", default_value = "10+0.1")]
-    pub tc: TimeControl,
+    pub(crate) tc: TimeControl,
     /// How late a move may come without losing
     #[arg(long, value_name = "TIME", value_parser = super::value::duration, default_value = "0s")]
-    pub margin: Duration,
+    pub(crate) margin: Duration,
     /// How long a move without a clock may take before it counts as no answer
     #[arg(long, value_name = "TIME", value_parser = super::value::duration, default_value = "60s")]
-    pub answer_limit: Duration,
+    pub(crate) answer_limit: Duration,
     /// From an engine's start to its first readyok (rule 7.4)
     #[arg(long, value_name = "TIME", value_parser = super::value::duration, default_value = "60s")]
-    pub startup_limit: Duration,
+    pub(crate) startup_limit: Duration,
     /// How long after quit an engine may take to end
     #[arg(long, value_name = "TIME", value_parser = super::value::duration, default_value = "2s")]
-    pub quit_limit: Duration,
+    pub(crate) quit_limit: Duration,
     /// How much memory an engine and all it starts may really use, where it has no memory= of its own:
     /// 512M, 2G; an engine that uses more is killed. Address space is never limited
     #[arg(long, value_name = "SIZE")]
-    pub memory: Option<Bytes>,
+    pub(crate) memory: Option<Bytes>,
     /// For entries, an allow-list in place of the one built in
     #[arg(long, value_name = "FILE")]
-    pub allowlist: Option<PathBuf>,
+    pub(crate) allowlist: Option<PathBuf>,
     /// Refuse entries what the allow-list only tolerates
     #[arg(long)]
-    pub strict: bool,
+    pub(crate) strict: bool,
     /// Openings: *.pgn, *.epd, *.bin (polyglot) or *.txt (one line of moves a line)
     #[arg(long, value_name = "FILE")]
-    pub openings: Option<PathBuf>,
+    pub(crate) openings: Option<PathBuf>,
     /// The kind of chess. Without --openings, Chess960 is played from its start positions by their numbers: --start N begins
     /// with number N - 1 (519 is the classical one), --shuffle draws them. In books a number (518, in double Chess960
     /// 336:518) stands for its position. Only trusted engines that offer UCI_Chess960 play it
     #[arg(long, value_enum, default_value_t = Variant::Standard, value_name = "VARIANT")]
-    pub variant: Variant,
+    pub(crate) variant: Variant,
     /// Shuffle the openings by this seed
     #[arg(long, value_name = "SEED", value_parser = super::value::whole::<u64>)]
-    pub shuffle: Option<u64>,
+    pub(crate) shuffle: Option<u64>,
     /// The opening to begin with, from 1
     #[arg(long, value_name = "N", default_value = "1", value_parser = super::value::count::<NonZeroUsize>)]
-    pub start: NonZeroUsize,
+    pub(crate) start: NonZeroUsize,
     /// Cut openings to so many plies
     #[arg(long, value_name = "N", value_parser = super::value::whole::<u32>)]
-    pub plies: Option<u32>,
+    pub(crate) plies: Option<u32>,
     /// Add the games to this file, each as soon as it and all before it have ended
     #[arg(long, value_name = "FILE")]
-    pub pgn: Option<PathBuf>,
+    pub(crate) pgn: Option<PathBuf>,
     /// The figures beside each move
     #[arg(long, value_enum, default_value_t = PgnStyle::Event, value_name = "STYLE")]
-    pub pgn_style: PgnStyle,
+    pub(crate) pgn_style: PgnStyle,
     /// The event's name in the PGN
     #[arg(long, value_name = "TEXT", default_value = "gate4k match")]
-    pub event: String,
+    pub(crate) event: String,
     /// The place in the PGN
     #[arg(long, value_name = "TEXT", default_value = "?")]
-    pub site: String,
+    pub(crate) site: String,
     /// Add all that happens, each move among it, to this file as JSON, one event a line
     #[arg(long, value_name = "FILE")]
-    pub events: Option<PathBuf>,
+    pub(crate) events: Option<PathBuf>,
     /// Keep the games under way in this small file, which is replaced whole as moves are made
     #[arg(long, value_name = "FILE")]
-    pub live: Option<PathBuf>,
+    pub(crate) live: Option<PathBuf>,
     /// Draws by evaluation; 4k events have none
     #[arg(long, value_enum, value_name = "RULE")]
-    pub draw_rule: Option<DrawChoice>,
+    pub(crate) draw_rule: Option<DrawChoice>,
     /// Wins by evaluation: pawns and evaluations in a row of both engines, such as 10:5
     #[arg(long, value_name = "PAWNS:MOVES", value_parser = win_rule)]
-    pub win_rule: Option<WinRule>,
+    pub(crate) win_rule: Option<WinRule>,
     /// A loss by the loser's own evaluation, in cutechess's words: movecount=3,score=400; with twosided=true the winner has to agree
     #[arg(long, value_name = "WORDS", value_parser = resign_rule)]
-    pub resign: Option<ResignChoice>,
+    pub(crate) resign: Option<ResignChoice>,
     /// A draw by level evaluations of both, in cutechess's words: movenumber=40,movecount=8,score=10
     #[arg(long, value_name = "WORDS", value_parser = draw_words, conflicts_with = "draw_rule")]
-    pub draw: Option<DrawRule>,
+    pub(crate) draw: Option<DrawRule>,
     /// A draw after so many plies, opening included
     #[arg(long, value_name = "N", value_parser = super::value::whole::<u32>)]
-    pub max_plies: Option<u32>,
+    pub(crate) max_plies: Option<u32>,
     /// Results from the Syzygy tables in this directory
     #[arg(long, value_name = "DIR")]
-    pub syzygy: Vec<PathBuf>,
+    pub(crate) syzygy: Vec<PathBuf>,
     /// Only of positions of so many pieces at most, kings and pawns counted
     #[arg(long, value_name = "N", requires = "syzygy", value_parser = super::value::count::<NonZeroUsize>)]
-    pub syzygy_pieces: Option<NonZeroUsize>,
+    pub(crate) syzygy_pieces: Option<NonZeroUsize>,
     /// Play on where neither side can mate (the letter of rule 2.2)
     #[arg(long)]
-    pub no_material_draws: bool,
+    pub(crate) no_material_draws: bool,
     /// Between two engines: stop as soon as it is decided whether the first is ahead by ELO1 rather than ELO0
     #[arg(long, value_name = "ELO0,ELO1", value_parser = super::hypotheses, allow_hyphen_values = true)]
-    pub sprt: Option<Hypotheses>,
+    pub(crate) sprt: Option<Hypotheses>,
     /// The unit of ELO0 and ELO1
     #[arg(long, value_enum, default_value_t = SprtScale::Normalized, requires = "sprt")]
-    pub scale: SprtScale,
+    pub(crate) scale: SprtScale,
     /// Keep each game in this file as soon as it has ended, and go on from there if the match is started again (see `merge`)
     #[arg(long, value_name = "FILE", conflicts_with = "pgn")]
-    pub journal: Option<PathBuf>,
+    pub(crate) journal: Option<PathBuf>,
     /// Play only this part of the match, such as 3/16; auto: the part that a scheduler's environment names (auto/N: of N)
     #[arg(long, value_name = "I/N", requires = "journal")]
-    pub shard: Option<Wish>,
+    pub(crate) shard: Option<Wish>,
     /// End after the games under way once this file is there, such as that of `merge --watch`
     #[arg(long, value_name = "FILE")]
-    pub until: Option<PathBuf>,
+    pub(crate) until: Option<PathBuf>,
     /// No line for each game
     #[arg(long, short)]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// The reader of what is printed
     #[arg(skip)]
-    pub told: Told,
+    pub(crate) told: Told,
 }
 
 /// Whom the output of a match is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Told {
+pub(crate) enum Told {
     /// People: a line a game, and a table.
     #[default]
     People,
@@ -165,7 +165,7 @@ pub enum Told {
 
 /// Losses by evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResignChoice {
+pub(crate) enum ResignChoice {
     /// By the loser's own.
     OneSided(ResignRule),
     /// By both players'.
@@ -174,7 +174,7 @@ pub enum ResignChoice {
 
 /// How much stands beside each move in a PGN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PgnStyle {
+pub(crate) enum PgnStyle {
     /// All that was measured, in the event's own form
     Event,
     /// Evaluation from White's view, depth and time
@@ -187,7 +187,7 @@ pub enum PgnStyle {
 
 /// The draw rules on evaluations that real events had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DrawChoice {
+pub(crate) enum DrawChoice {
     /// Six pieces besides pawns at most, eight plies within 0.25
     New,
     /// From move 35, ten plies within 0.15 since the last pawn move or capture

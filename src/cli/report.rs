@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 /// A form of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
-pub enum ReportFormat {
+pub(crate) enum ReportFormat {
     /// For people, on a terminal
     Human,
     /// For programs: one versioned document
@@ -25,7 +25,7 @@ pub enum ReportFormat {
 
 /// Where a report goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReportPath {
+pub(crate) enum ReportPath {
     /// `-`: standard output.
     Stdout,
     /// A file.
@@ -34,11 +34,11 @@ pub enum ReportPath {
 
 /// One report that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReportTo {
+pub(crate) struct ReportTo {
     /// Its form.
-    pub format: ReportFormat,
+    pub(crate) format: ReportFormat,
     /// Where it goes.
-    pub path: ReportPath,
+    pub(crate) path: ReportPath,
 }
 
 /// Reads `FORMAT=PATH`.

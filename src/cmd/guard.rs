@@ -11,7 +11,7 @@ static PANICKED: AtomicBool = AtomicBool::new(false);
 
 /// Replaces the panic message by one that tells people what to do. The stack is unwound as ever, so that
 /// sandboxes are taken down; the exit code is set at the end by [`guarded`].
-pub fn install() {
+pub(crate) fn install() {
     panic::set_hook(Box::new(|info| {
         PANICKED.store(true, Ordering::Relaxed);
         let payload = info.payload();
@@ -34,7 +34,7 @@ pub fn install() {
 }
 
 /// Runs the program; whatever panicked on the way makes the outcome [`Exit::Bug`].
-pub fn guarded(program: impl FnOnce() -> Exit) -> Exit {
+pub(crate) fn guarded(program: impl FnOnce() -> Exit) -> Exit {
     // Nothing of the program is looked at again after a panic, so no broken state can be seen.
     match panic::catch_unwind(AssertUnwindSafe(program)) {
         Ok(exit) if !PANICKED.load(Ordering::Relaxed) => exit,

@@ -9,7 +9,7 @@ mod event;
 mod explain;
 mod fastchess;
 mod games;
-pub mod guard;
+mod guard;
 mod habits;
 mod live;
 mod log;
@@ -38,9 +38,13 @@ mod verify;
 mod watch;
 mod worker_lines;
 
+use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
 
 use anstream::ColorChoice;
+use clap::Parser;
 
 use crate::cli::{
     Cli, Color, Command, ConfineArgs, EntryArgs, EntryFormat, EventCommand, Format, ReplayFormat,
@@ -51,9 +55,27 @@ use crate::model::exit::Exit;
 use crate::view::text;
 use output::Output;
 
-/// Carries out a command line; errors are told on standard error.
+/// The whole program: reads the command line of this process, carries it out, and gives the exit code. A panic in
+/// any thread is reported on standard error with a request to tell of it, and has an exit code of its own.
 #[must_use]
-pub fn run(cli: Cli) -> Exit {
+pub fn main() -> ExitCode {
+    guard::install();
+    // Under the name that OpenBench's client gives to its match runner, its words are what is meant.
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    let own = words.first().map(Path::new).and_then(Path::file_stem);
+    if own.is_some_and(|name| name == "fastchess-ob") {
+        words.insert(1, "fastchess".into());
+    }
+    guard::guarded(|| match (tell_habit(&words), Cli::try_parse_from(words)) {
+        (Some(exit), _) => exit,
+        (None, Ok(cli)) => run(cli),
+        (None, Err(usage)) => tell_usage(&usage),
+    })
+    .into()
+}
+
+/// Carries out a command line; errors are told on standard error.
+fn run(cli: Cli) -> Exit {
     let choice = match cli.color {
         Color::Auto if forced() => ColorChoice::Always,
         Color::Auto => ColorChoice::Auto,
@@ -131,7 +153,7 @@ fn forced() -> bool {
 }
 
 /// The help or the version that was asked for, or the mistake in a command line.
-pub fn tell_usage(usage: &clap::Error) -> Exit {
+fn tell_usage(usage: &clap::Error) -> Exit {
     let text = usage.render().ansi().to_string();
     if usage.use_stderr() {
         say(text.trim_end());
@@ -144,8 +166,7 @@ pub fn tell_usage(usage: &clap::Error) -> Exit {
 }
 
 /// Tells what a word of another runner is here, where a command line has one.
-#[must_use]
-pub fn tell_habit(words: &[std::ffi::OsString]) -> Option<Exit> {
+fn tell_habit(words: &[OsString]) -> Option<Exit> {
     tell(&habits::explained(words)?);
     Some(Exit::Usage)
 }

@@ -17,23 +17,23 @@ const RIGHTS: [(i32, &str); 6] = [
 
 /// The kernel's release, and its settings that the sandbox depends on.
 #[derive(Clone, Debug)]
-pub struct Kernel {
+pub(crate) struct Kernel {
     /// Its release.
-    pub release: String,
+    pub(crate) release: String,
     /// Landlock's interface version; zero or less where there is none.
-    pub landlock_abi: i32,
+    pub(crate) landlock_abi: i32,
     /// `kernel.yama.ptrace_scope`, where Yama is there.
-    pub ptrace_scope: Option<String>,
+    pub(crate) ptrace_scope: Option<String>,
     /// `kernel.seccomp.actions_avail`, where it can be read.
-    pub seccomp_actions: Option<String>,
+    pub(crate) seccomp_actions: Option<String>,
     /// True if this process is root's.
-    pub root: bool,
+    pub(crate) root: bool,
 }
 
 impl Kernel {
     /// Reads the settings of this host.
     #[must_use]
-    pub fn read(landlock_abi: i32) -> Kernel {
+    pub(crate) fn read(landlock_abi: i32) -> Kernel {
         let setting = |path: &str| std::fs::read_to_string(path).ok().map(|s| s.trim().to_owned());
         Kernel {
             release: crate::sandbox::capability::kernel_release(),
@@ -46,7 +46,7 @@ impl Kernel {
 
     /// A line each.
     #[must_use]
-    pub fn lines(&self) -> Vec<Line> {
+    pub(crate) fn lines(&self) -> Vec<Line> {
         vec![
             Line::pass("kernel", "release", &self.release),
             self.landlock(),
@@ -115,7 +115,7 @@ impl Kernel {
 /// Returns a line for each fact that times depend on here. No entry is judged otherwise for it, so each is told with a
 /// way to steadier times, and none makes the host unfit.
 #[must_use]
-pub fn timing(facts: &[TimingFact]) -> Vec<Line> {
+pub(crate) fn timing(facts: &[TimingFact]) -> Vec<Line> {
     let line = |fact: &TimingFact| {
         let line = Line::pass("timing", fact.name, &fact.what);
         fact.fix.map_or(line.clone(), |fix| line.but(State::Caution, fix))
@@ -125,7 +125,7 @@ pub fn timing(facts: &[TimingFact]) -> Vec<Line> {
 
 /// The layers of the sandbox, a line each; `required` as by --require.
 #[must_use]
-pub fn layers(layers: &[Layer]) -> Vec<Line> {
+pub(crate) fn layers(layers: &[Layer]) -> Vec<Line> {
     let known = |name: LayerName| match name {
         // Told with the kernel, in more words.
         LayerName::Landlock | LayerName::Seccomp => false,

@@ -23,13 +23,13 @@ const VERSION: usize = 60;
 
 /// The result of trying a command inside the sandbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tried {
+pub(crate) struct Tried {
     /// The first line of what it says of its version.
-    pub version: Option<String>,
+    pub(crate) version: Option<String>,
     /// True if its work was done; none where no work is known for it.
-    pub works: Option<bool>,
+    pub(crate) works: Option<bool>,
     /// The last line of its output, where its work was not done.
-    pub complaint: String,
+    pub(crate) complaint: String,
 }
 
 /// The work that is known for a command, as shell.
@@ -92,7 +92,7 @@ fn module(python: &str, module: &str) -> String {
 
 /// A command or module to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trial {
+pub(crate) enum Trial {
     /// A command by its name.
     Command(String),
     /// A module of Python, with the interpreter that is to import it.
@@ -103,7 +103,7 @@ pub enum Trial {
 ///
 /// # Errors
 /// When the sandbox cannot be built.
-pub fn run(
+pub(crate) fn run(
     sandbox: &Sandbox,
     trials: &[Trial],
     workers: usize,

@@ -22,7 +22,7 @@ fn package(name: &str) -> &str {
 
 /// A command, the real file behind its name, and what it did inside the sandbox.
 #[must_use]
-pub fn command(name: &str, class: CommandClass, real: Option<&Path>, tried: &Tried) -> Line {
+pub(crate) fn command(name: &str, class: CommandClass, real: Option<&Path>, tried: &Tried) -> Line {
     let install = |again: &str| format!("apt-get install {again}{}", package(name));
     // Without a shell hardly any entry starts at all.
     let weight = if name == "sh" { State::Fail } else { State::Caution };
@@ -54,7 +54,7 @@ pub fn command(name: &str, class: CommandClass, real: Option<&Path>, tried: &Tri
 
 /// A module of Python under one interpreter.
 #[must_use]
-pub fn module(python: &str, tried: &Tried) -> Line {
+pub(crate) fn module(python: &str, tried: &Tried) -> Line {
     let name = format!("numpy/{python}");
     match (&tried.version, tried.works) {
         (Some(version), Some(true)) => {
@@ -73,7 +73,7 @@ pub fn module(python: &str, tried: &Tried) -> Line {
 
 /// The shared libraries that rule 7.6 names, by what the sandbox grants.
 #[must_use]
-pub fn libraries<'a>(granted: impl Iterator<Item = &'a PathBuf> + Clone) -> Vec<Line> {
+pub(crate) fn libraries<'a>(granted: impl Iterator<Item = &'a PathBuf> + Clone) -> Vec<Line> {
     let find = |start: &str| {
         granted.clone().find(|path| {
             path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start))

@@ -8,21 +8,21 @@ use crate::model::game::score::Score;
 
 /// An `info` line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InfoLine<'a> {
+pub(crate) struct InfoLine<'a> {
     /// Its numbers.
-    pub search: SearchInfo,
+    pub(crate) search: SearchInfo,
     /// True if its score is exact and of the first line of play.
     is_main: bool,
     /// The text after `pv`; empty if there is none.
-    pub pv: &'a [u8],
+    pub(crate) pv: &'a [u8],
     /// The text after `string`.
-    pub string: Option<&'a [u8]>,
+    pub(crate) string: Option<&'a [u8]>,
 }
 
 impl<'a> InfoLine<'a> {
     /// Reads a line; none if it is no `info`.
     #[must_use]
-    pub fn read(line: &'a [u8]) -> Option<InfoLine<'a>> {
+    pub(crate) fn read(line: &'a [u8]) -> Option<InfoLine<'a>> {
         let mut words = Words(line);
         if words.next() != Some(b"info") {
             return None;
@@ -59,7 +59,7 @@ impl<'a> InfoLine<'a> {
 
     /// True if it tells of the move to come: it has a score, which is exact and of the first line of play.
     #[must_use]
-    pub fn counts(&self) -> bool {
+    pub(crate) fn counts(&self) -> bool {
         self.is_main && self.search.score.is_some()
     }
 }

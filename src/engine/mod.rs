@@ -1,11 +1,11 @@
 //! The client of engines: the process, its pipes, and what is said on them. Probes and games use the same one.
 
-pub mod hand_over;
-pub mod info;
+pub(crate) mod hand_over;
+pub(crate) mod info;
 pub mod legality;
 mod memory;
-pub mod moves;
-pub mod process;
-pub mod stop;
+pub(crate) mod moves;
+pub(crate) mod process;
+pub(crate) mod stop;
 pub mod uci;
-pub mod wire;
+pub(crate) mod wire;

@@ -11,7 +11,7 @@ use crate::model::units::Ply;
 
 /// Moves played from the start position; every one was legal.
 #[derive(Clone, Debug, Default)]
-pub struct Moves {
+pub(crate) struct Moves {
     list: Vec<UciMove>,
     position: Chess,
 }
@@ -19,19 +19,19 @@ pub struct Moves {
 /// A word of a list that is not a legal move there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{word} after {after}: {why}")]
-pub struct BadList {
+pub(crate) struct BadList {
     /// The word.
-    pub word: String,
+    pub(crate) word: String,
     /// The plies before it.
-    pub after: Ply,
+    pub(crate) after: Ply,
     /// The reason why it cannot be played.
-    pub why: String,
+    pub(crate) why: String,
 }
 
 impl Moves {
     /// The start position.
     #[must_use]
-    pub fn start() -> Moves {
+    pub(crate) fn start() -> Moves {
         Moves::default()
     }
 
@@ -39,7 +39,7 @@ impl Moves {
     ///
     /// # Errors
     /// At the first word that is not a legal move.
-    pub fn read(list: &str) -> Result<Moves, BadList> {
+    pub(crate) fn read(list: &str) -> Result<Moves, BadList> {
         let mut moves = Moves::start();
         for word in list.split_ascii_whitespace() {
             let one = legality::judge(&moves.position, word).map_err(|why| BadList {
@@ -53,44 +53,44 @@ impl Moves {
     }
 
     /// Plays a move that is legal here (as [`legality::judge`] found, or from the legal moves).
-    pub fn play(&mut self, one: Move) {
+    pub(crate) fn play(&mut self, one: Move) {
         self.list.push(one.to_uci(CastlingMode::Standard));
         self.position.play_unchecked(one);
     }
 
     /// The position reached.
     #[must_use]
-    pub fn position(&self) -> &Chess {
+    pub(crate) fn position(&self) -> &Chess {
         &self.position
     }
 
     /// The moves as sent.
-    #[must_use]
-    pub fn list(&self) -> &[UciMove] {
+    #[cfg(test)]
+    pub(crate) fn list(&self) -> &[UciMove] {
         &self.list
     }
 
     /// How many plies were played.
     #[must_use]
-    pub fn plies(&self) -> Ply {
+    pub(crate) fn plies(&self) -> Ply {
         Ply(u32::try_from(self.list.len()).unwrap_or(u32::MAX))
     }
 
     /// The `position` command that leads here.
     #[must_use]
-    pub fn command(&self) -> String {
+    pub(crate) fn command(&self) -> String {
         Command::StartPos(&self.list).to_string()
     }
 
     /// The position as FEN.
     #[must_use]
-    pub fn fen(&self) -> String {
+    pub(crate) fn fen(&self) -> String {
         Fen::from_position(&self.position, EnPassantMode::Legal).to_string()
     }
 
     /// True if no move is possible here.
     #[must_use]
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.position.legal_moves().is_empty()
     }
 }

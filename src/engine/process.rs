@@ -24,7 +24,7 @@ use crate::sandbox::plan::{Confined, Launcher, Pipes, Plan, SandboxError};
 
 /// How an engine is started.
 #[derive(Clone)]
-pub enum Start {
+pub(crate) enum Start {
     /// A program that is trusted: it may do what the user may.
     Trusted(Program),
     /// An entry, confined.
@@ -33,21 +33,21 @@ pub enum Start {
 
 /// A program with its words and surroundings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
+pub(crate) struct Program {
     /// The program: a path, or a name looked for along PATH.
-    pub command: PathBuf,
+    pub(crate) command: PathBuf,
     /// Its arguments.
-    pub arguments: Vec<String>,
+    pub(crate) arguments: Vec<String>,
     /// Where it runs; here if none is named.
-    pub directory: Option<PathBuf>,
+    pub(crate) directory: Option<PathBuf>,
     /// Variables set besides ours.
-    pub environment: BTreeMap<String, String>,
+    pub(crate) environment: BTreeMap<String, String>,
     /// How much memory all its processes may really use together; it is killed where they use more.
-    pub memory: Option<Bytes>,
+    pub(crate) memory: Option<Bytes>,
 }
 
 /// A started engine.
-pub trait EngineProcess: Send {
+pub(crate) trait EngineProcess: Send {
     /// How the first process ended, if it has or does until the deadline.
     fn exit(&mut self, deadline: Instant) -> Option<ExitHow>;
     /// The threads it runs now.
@@ -74,7 +74,7 @@ pub trait EngineProcess: Send {
 
 /// An engine that was not started.
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
+pub(crate) enum StartError {
     /// A program that cannot be run, with what to do.
     #[error("{0}")]
     Program(String),
@@ -87,7 +87,7 @@ pub enum StartError {
 ///
 /// # Errors
 /// See [`StartError`].
-pub fn start(how: &Start) -> Result<(Box<dyn EngineProcess>, Pipes), StartError> {
+pub(crate) fn start(how: &Start) -> Result<(Box<dyn EngineProcess>, Pipes), StartError> {
     match how {
         Start::Trusted(program) => TrustedProcess::start(program).map_err(StartError::Program),
         Start::Entry(launcher, plan) => {
@@ -111,7 +111,7 @@ impl Program {
     ///
     /// # Errors
     /// Names it, with what to do.
-    pub fn look(&self) -> Result<PathBuf, String> {
+    pub(crate) fn look(&self) -> Result<PathBuf, String> {
         let place = self.directory.as_deref().unwrap_or(Path::new(""));
         let runs = |path: &PathBuf| path.is_file() && access(path, AccessFlags::X_OK).is_ok();
         let found = if self.command.components().count() > 1 || self.command.is_absolute() {

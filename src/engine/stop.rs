@@ -9,7 +9,7 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 
 /// How far a match is to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub(crate) enum Level {
     /// To its end.
     GoOn,
     /// No new games.
@@ -27,20 +27,20 @@ struct Inner {
 
 /// A handle by which anybody can end a match; clones end the same one.
 #[derive(Clone, Debug)]
-pub struct Stop(Arc<Inner>);
+pub(crate) struct Stop(Arc<Inner>);
 
 impl Stop {
     /// A match that goes on.
     ///
     /// # Errors
     /// When the system has no descriptor left.
-    pub fn new() -> std::io::Result<Stop> {
+    pub(crate) fn new() -> std::io::Result<Stop> {
         let now = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
         Ok(Stop(Arc::new(Inner { level: AtomicU8::new(0), now })))
     }
 
     /// Asks for more than was asked for before.
-    pub fn ask(&self) -> Level {
+    pub(crate) fn ask(&self) -> Level {
         let before = self.0.level.load(Ordering::Relaxed);
         let level = if before == 0 { Level::FinishGames } else { Level::Now };
         self.raise(level);
@@ -48,7 +48,7 @@ impl Stop {
     }
 
     /// Asks for at least this much.
-    pub fn raise(&self, level: Level) {
+    pub(crate) fn raise(&self, level: Level) {
         self.0.level.fetch_max(level as u8, Ordering::AcqRel);
         if level == Level::Now {
             // It cannot overflow: once is enough and nobody asks 2^64 times.
@@ -58,7 +58,7 @@ impl Stop {
 
     /// The level that was asked for.
     #[must_use]
-    pub fn level(&self) -> Level {
+    pub(crate) fn level(&self) -> Level {
         match self.0.level.load(Ordering::Acquire) {
             0 => Level::GoOn,
             1 => Level::FinishGames,
@@ -68,7 +68,7 @@ impl Stop {
 
     /// Becomes readable at [`Level::Now`].
     #[must_use]
-    pub fn fd(&self) -> BorrowedFd<'_> {
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.0.now.as_fd()
     }
 }

@@ -14,7 +14,7 @@ use crate::model::game::record::SearchInfo;
 
 /// A message to an engine. Printing gives the line without its end; the wire adds a single LF.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Command<'a> {
+pub(crate) enum Command<'a> {
     /// `uci`
     Uci,
     /// `isready`
@@ -85,20 +85,20 @@ pub enum Reply {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OptionLine {
     /// Its name; may have several words.
-    pub name: String,
+    pub(crate) name: String,
     /// `check`, `spin`, `combo`, `button`, `string`, as written.
-    pub kind: String,
+    pub(crate) kind: String,
     /// Its default as written.
-    pub default: Option<String>,
+    pub(crate) default: Option<String>,
 }
 
 /// An `info` line, as far as evidence asks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Info {
     /// Its numbers.
-    pub search: SearchInfo,
+    pub(crate) search: SearchInfo,
     /// True if there is a `pv` with at least one move.
-    pub pv: bool,
+    pub(crate) pv: bool,
     /// The text after `string`.
     pub string: Option<String>,
 }
@@ -220,7 +220,7 @@ fn parse_option<'a>(words: impl Iterator<Item = &'a str>) -> OptionLine {
 /// The word behind `bestmove`, empty if there is none; none for another line. A runner reads no further, so what
 /// stands behind it cannot spoil the move.
 #[must_use]
-pub fn best_word(line: &[u8]) -> Option<&[u8]> {
+pub(crate) fn best_word(line: &[u8]) -> Option<&[u8]> {
     let rest = line.trim_ascii_start().strip_prefix(b"bestmove")?;
     let ends = rest.first().is_none_or(u8::is_ascii_whitespace);
     ends.then(|| rest.split(u8::is_ascii_whitespace).find(|word| !word.is_empty()).unwrap_or(b""))
@@ -300,7 +300,7 @@ pub fn speaks_of_book(text: &str) -> bool {
 
 /// True if `false` for this option switches off an own book or pondering (rule 0.1).
 #[must_use]
-pub fn switches_book_or_pondering(option: &OptionLine) -> bool {
+pub(crate) fn switches_book_or_pondering(option: &OptionLine) -> bool {
     let name = option.name.to_ascii_lowercase();
     // `UseBook` is one word; a notebook is none.
     let of_book = name.contains("book") && !name.contains("notebook");

@@ -6,7 +6,7 @@
 //! and the request to stop at once. While we wait to write we still read, so that an engine which writes before
 //! it reads never locks up with us.
 //!
-//! An engine that answers at once is let run before anything is waited for ([`HandOver`]), and then there is no
+//! An engine that answers at once is let run before anything is waited for (`HandOver`), and then there is no
 //! poll. The calls of this file go to the kernel by rustix, without the C library's bookkeeping for threads that
 //! are cancelled.
 
@@ -33,7 +33,7 @@ const MOST_LINES: u64 = 1 << 20;
 const STDERR_TAIL: usize = 4096;
 
 /// Takes part in a conversation without a word: it may keep a record of it.
-pub trait Observer {
+pub(crate) trait Observer {
     /// The first process has ended but something holds its output open: after so long without a byte it counts
     /// as closed.
     const QUIET: Duration = Duration::ZERO;
@@ -53,13 +53,13 @@ pub trait Observer {
 
 /// Keeps no record.
 #[derive(Debug)]
-pub struct NoRecord;
+pub(crate) struct NoRecord;
 
 impl Observer for NoRecord {}
 
 /// The reason why nothing came or could be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Silence {
+pub(crate) enum Silence {
     /// The deadline passed.
     Timeout,
     /// The process has ended or closed its pipes.
@@ -72,7 +72,7 @@ pub enum Silence {
 
 /// The pipes of one engine.
 #[derive(Debug)]
-pub struct Wire<O> {
+pub(crate) struct Wire<O> {
     stdin: Option<OwnedFd>,
     stdout: Option<OwnedFd>,
     stderr: Option<OwnedFd>,
@@ -113,7 +113,7 @@ impl<O: Observer> Wire<O> {
     ///
     /// # Errors
     /// When they cannot be made non-blocking.
-    pub fn new(pipes: Pipes, stop: Stop, observer: O) -> std::io::Result<Wire<O>> {
+    pub(crate) fn new(pipes: Pipes, stop: Stop, observer: O) -> std::io::Result<Wire<O>> {
         for fd in [&pipes.stdin, &pipes.stdout, &pipes.stderr] {
             fcntl_setfl(fd, fcntl_getfl(fd)? | OFlags::NONBLOCK)?;
         }
@@ -142,41 +142,45 @@ impl<O: Observer> Wire<O> {
     }
 
     /// The observer.
-    pub fn observer(&self) -> &O {
+    pub(crate) fn observer(&self) -> &O {
         &self.observer
     }
 
     /// Puts a remark into the record.
-    pub fn note(&mut self, text: &str) {
+    pub(crate) fn note(&mut self, text: &str) {
         self.observer.note(text);
     }
 
     /// True if the first process has ended, as far as it was seen.
-    pub fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.ended_at.is_some()
     }
 
     /// True if any byte came from the engine since the question began.
     #[must_use]
-    pub fn has_spoken(&self) -> bool {
+    pub(crate) fn has_spoken(&self) -> bool {
         self.bytes > 0
     }
 
     /// The last bytes of standard error.
-    pub fn stderr_tail(&mut self) -> &[u8] {
+    pub(crate) fn stderr_tail(&mut self) -> &[u8] {
         self.drain_stderr();
         &self.stderr_tail
     }
 
     /// The output of the last reads, whoever has taken it: what it said before it fell silent.
-    pub fn heard(&self) -> &[u8] {
+    pub(crate) fn heard(&self) -> &[u8] {
         self.buffer.get(..self.heard).unwrap_or_default()
     }
 
     /// Writes all of a text of one or more lines, and gives the moment just before.
     ///
     /// Lines that were read and not taken belong to an older question and are dropped.
-    pub fn send(&mut self, text: &[u8], patience: Duration) -> (Instant, Result<(), Silence>) {
+    pub(crate) fn send(
+        &mut self,
+        text: &[u8],
+        patience: Duration,
+    ) -> (Instant, Result<(), Silence>) {
         self.forget();
         let last = self.asked.and_then(|asked| self.read_at.checked_duration_since(asked));
         self.hand_over.ask(last);
@@ -188,7 +192,7 @@ impl<O: Observer> Wire<O> {
 
     /// Takes the whole lines that lie in the pipe without having been asked for, without waiting; one that never stops
     /// talking is heard no longer than this.
-    pub fn unasked(&mut self, mut hear: impl FnMut(&[u8])) {
+    pub(crate) fn unasked(&mut self, mut hear: impl FnMut(&[u8])) {
         const MOST_READS: u32 = 64;
         for _ in 0..MOST_READS {
             while let Some((from, to)) = self.find_line() {
@@ -235,13 +239,13 @@ impl<O: Observer> Wire<O> {
     }
 
     /// Closes the engine's standard input.
-    pub fn close_input(&mut self) {
+    pub(crate) fn close_input(&mut self) {
         self.note("input closed");
         self.stdin = None;
     }
 
     /// The next line without its LF, and when the read that brought its end returned.
-    pub fn line(&mut self, deadline: Instant) -> Result<(Instant, &[u8]), Silence> {
+    pub(crate) fn line(&mut self, deadline: Instant) -> Result<(Instant, &[u8]), Silence> {
         let (from, to) = loop {
             match self.find_line() {
                 Some(range) if self.read_at <= deadline => break range,
@@ -453,7 +457,7 @@ impl<O: Observer> Wire<O> {
     }
 
     /// Waits without a question, keeping the pipes empty; returns when the first process has ended.
-    pub fn idle(&mut self, until: Instant) {
+    pub(crate) fn idle(&mut self, until: Instant) {
         while !self.has_ended() {
             match self.poll(until, false) {
                 Ok(ready) if ready.output => self.take_all(),
@@ -467,7 +471,7 @@ impl<O: Observer> Wire<O> {
     }
 
     /// Takes what lies in the pipes, without waiting.
-    pub fn drain(&mut self) {
+    pub(crate) fn drain(&mut self) {
         if let Ok(Ready { output: true, .. }) = self.poll(Instant::now(), false) {
             self.take_all();
         }

@@ -7,16 +7,16 @@ use super::stage::{Draw, Format, Stage};
 
 /// The engines of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Drawn {
+pub(crate) struct Drawn {
     /// The engines by seat. Places that no engine has, after a disqualification, stay empty.
-    pub seats: Vec<String>,
+    pub(crate) seats: Vec<String>,
     /// The engines that go on from it without a game: of a playoff the engines that were clear of the tie.
-    pub through: Vec<String>,
+    pub(crate) through: Vec<String>,
 }
 
 /// The engines of a stage by its number.
 #[must_use]
-pub fn drawn(config: &Config, ledger: &Ledger, number: usize) -> Drawn {
+pub(crate) fn drawn(config: &Config, ledger: &Ledger, number: usize) -> Drawn {
     let Some(stage) = config.stages.get(number) else { return Drawn::default() };
     if let Some(before) = stage.breaks_ties_of {
         return tied(config, ledger, stage, before);

@@ -23,11 +23,11 @@ use crate::runner::spec::UciSubset;
 use crate::submission::json::{Json, Node};
 
 /// An entry as it is on the disk now.
-pub struct Entrant {
+pub(crate) struct Entrant {
     /// Its name in the event.
-    pub name: String,
+    pub(crate) name: String,
     /// The sums of its files.
-    pub frozen: Frozen,
+    pub(crate) frozen: Frozen,
     path: PathBuf,
     kind: Kind,
 }
@@ -41,7 +41,7 @@ enum Kind {
 
 /// Judges by the configuration that they are opened with, so that the host is looked at once.
 #[derive(Default)]
-pub struct Judges(Vec<(EnginesJson, Arc<Judge>)>);
+pub(crate) struct Judges(Vec<(EnginesJson, Arc<Judge>)>);
 
 /// An entry's own configuration: the file, and the engine in it.
 type EnginesJson = (Option<PathBuf>, Option<String>);
@@ -70,7 +70,7 @@ impl Judges {
 
 /// The gate's decision on an entry.
 #[derive(Debug)]
-pub enum Admission {
+pub(crate) enum Admission {
     /// It plays.
     Admitted(Receipt),
     /// It does not; the report tells why.
@@ -79,7 +79,7 @@ pub enum Admission {
 
 /// Now, as RFC 3339.
 #[must_use]
-pub fn now() -> String {
+pub(crate) fn now() -> String {
     humantime::format_rfc3339_millis(SystemTime::now()).to_string()
 }
 
@@ -88,7 +88,7 @@ impl Entrant {
     ///
     /// # Errors
     /// When it cannot be read or confined.
-    pub fn read(
+    pub(crate) fn read(
         judges: &mut Judges,
         config: &Config,
         entry: &Entry,
@@ -124,7 +124,11 @@ impl Entrant {
     ///
     /// # Errors
     /// When it cannot be judged at all, or changed meanwhile.
-    pub fn admit(&self, config: &Config, progress: Progress<'_>) -> Result<Admission, CheckError> {
+    pub(crate) fn admit(
+        &self,
+        config: &Config,
+        progress: Progress<'_>,
+    ) -> Result<Admission, CheckError> {
         let Kind::Confined { judge, .. } = &self.kind else {
             return Ok(Admission::Admitted(Receipt {
                 entry: self.name.clone(),
@@ -169,7 +173,7 @@ impl Entrant {
     /// The engine that the runner plays. It is told the event's options, and those of its configuration
     /// that the event does not set.
     #[must_use]
-    pub fn engine(&self, config: &Config) -> Arc<Engine> {
+    pub(crate) fn engine(&self, config: &Config) -> Arc<Engine> {
         let mut options = config.options.clone();
         let (start, own, subset) = match &self.kind {
             Kind::Confined { playable, .. } => {

@@ -19,7 +19,7 @@ use crate::model::game::record::GameRecord;
 ///
 /// # Errors
 /// When the journal cannot be read, or a game in it is not legal.
-pub fn pgn(config: &Config, take: &mut dyn FnMut(&str)) -> Result<(), JournalError> {
+pub(crate) fn pgn(config: &Config, take: &mut dyn FnMut(&str)) -> Result<(), JournalError> {
     let mut open: BTreeMap<String, (GameStarted, Vec<Ply>)> = BTreeMap::new();
     let mut ratings: Vec<BTreeMap<String, i32>> = Vec::new();
     let struck = Struck::of(&config.journal)?;

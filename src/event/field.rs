@@ -11,7 +11,7 @@ use crate::model::game::result::GameResult;
 
 /// An engine of a [`Field`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EngineIx(u32);
+pub(crate) struct EngineIx(u32);
 
 impl EngineIx {
     /// The engine of a number, from 0.
@@ -22,34 +22,34 @@ impl EngineIx {
 
     /// Its number, from 0, for lists with an element for each engine.
     #[must_use]
-    pub fn at(self) -> usize {
+    pub(crate) fn at(self) -> usize {
         self.0 as usize
     }
 }
 
 /// A game, finished or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Game {
+pub(crate) struct Game {
     /// The engine with White.
-    pub white: EngineIx,
+    pub(crate) white: EngineIx,
     /// The engine with Black.
-    pub black: EngineIx,
+    pub(crate) black: EngineIx,
     /// The result.
     pub result: GameResult,
     /// Its length in moves: (plies + 1) / 2, the book included.
-    pub moves: u32,
+    pub(crate) moves: u32,
     /// Its r-mobility goal.
-    pub held: Option<Held>,
+    pub(crate) held: Option<Held>,
     /// The side that crashed.
-    pub crashed: Option<Color>,
+    pub(crate) crashed: Option<Color>,
     /// Its place in the schedule.
-    pub at: Option<RoundGame>,
+    pub(crate) at: Option<RoundGame>,
 }
 
 impl Game {
     /// The engine's colour; none if it did not play here.
     #[must_use]
-    pub fn color(&self, engine: EngineIx) -> Option<Color> {
+    pub(crate) fn color(&self, engine: EngineIx) -> Option<Color> {
         if self.white == engine {
             Some(Color::White)
         } else if self.black == engine {
@@ -61,30 +61,30 @@ impl Game {
 
     /// The engine of a colour.
     #[must_use]
-    pub fn engine(&self, color: Color) -> EngineIx {
+    pub(crate) fn engine(&self, color: Color) -> EngineIx {
         color.fold_wb(self.white, self.black)
     }
 }
 
 /// A finished game as one of its engines sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub(crate) struct Seen<'a> {
     /// Its number in the event's order, from 0.
-    pub number: usize,
+    pub(crate) number: usize,
     /// The game.
-    pub game: &'a Game,
+    pub(crate) game: &'a Game,
     /// The engine's colour.
-    pub color: Color,
+    pub(crate) color: Color,
     /// The engine's points.
-    pub points: HalfPoints,
+    pub(crate) points: HalfPoints,
     /// The other engine.
-    pub opponent: EngineIx,
+    pub(crate) opponent: EngineIx,
 }
 
 impl Seen<'_> {
     /// The engine's r-mobility points.
     #[must_use]
-    pub fn r_mobility(&self) -> RMobility {
+    pub(crate) fn r_mobility(&self) -> RMobility {
         RMobility::of_side(self.game.held, self.color)
     }
 }
@@ -111,29 +111,29 @@ struct ByeOf {
 
 impl Field {
     /// The names of the events the games came from.
-    pub fn events(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn events(&self) -> impl Iterator<Item = &str> {
         self.events.iter().map(String::as_str)
     }
 
     /// Every engine.
-    pub fn indices(&self) -> impl Iterator<Item = EngineIx> + use<> {
+    pub(crate) fn indices(&self) -> impl Iterator<Item = EngineIx> + use<> {
         (0..self.engines.len()).map(EngineIx::of)
     }
 
     /// An engine as the games name it, with its latest rating.
     #[must_use]
-    pub fn engine(&self, engine: EngineIx) -> &Player {
+    pub(crate) fn engine(&self, engine: EngineIx) -> &Player {
         &self.engines[engine.at()]
     }
 
     /// Every game in the event's order, also those that are unfinished or annulled.
     #[must_use]
-    pub fn games(&self) -> &[Game] {
+    pub(crate) fn games(&self) -> &[Game] {
         &self.games
     }
 
     /// The finished games of an engine that count, in the event's order.
-    pub fn of(&self, engine: EngineIx) -> impl Iterator<Item = Seen<'_>> {
+    pub(crate) fn of(&self, engine: EngineIx) -> impl Iterator<Item = Seen<'_>> {
         self.by_engine[engine.at()].iter().filter_map(move |number| {
             let number = *number as usize;
             let game = &self.games[number];
@@ -150,20 +150,20 @@ impl Field {
 
     /// The points of an engine.
     #[must_use]
-    pub fn points(&self, engine: EngineIx) -> HalfPoints {
+    pub(crate) fn points(&self, engine: EngineIx) -> HalfPoints {
         let byes = self.byes(engine).map(|(_, wins)| HalfPoints(wins.saturating_mul(2)));
         self.of(engine).map(|seen| seen.points).chain(byes).sum()
     }
 
     /// The rounds in which an engine had a bye, each with the games that count as won.
-    pub fn byes(&self, engine: EngineIx) -> impl Iterator<Item = (u32, u32)> {
+    pub(crate) fn byes(&self, engine: EngineIx) -> impl Iterator<Item = (u32, u32)> {
         let own = self.byes.iter().filter(move |bye| bye.engine == engine);
         own.map(|bye| (bye.round, bye.wins))
     }
 
     /// How often an engine crashed, over all games, annulled ones too.
     #[must_use]
-    pub fn crashes(&self, engine: EngineIx) -> u32 {
+    pub(crate) fn crashes(&self, engine: EngineIx) -> u32 {
         self.games
             .iter()
             .filter(|game| game.crashed.map(|side| game.engine(side)) == Some(engine))
@@ -172,13 +172,13 @@ impl Field {
 
     /// True if an engine is disqualified.
     #[must_use]
-    pub fn is_disqualified(&self, engine: EngineIx) -> bool {
+    pub(crate) fn is_disqualified(&self, engine: EngineIx) -> bool {
         self.disqualified[engine.at()]
     }
 
     /// Season 17's crash rule, off in 4k events (rule 6.2): who crashed `limit` times or more is
     /// disqualified, and all its games are annulled, for its opponents too.
-    pub fn disqualify_after(&mut self, limit: u32) {
+    pub(crate) fn disqualify_after(&mut self, limit: u32) {
         for engine in self.indices() {
             if self.crashes(engine) >= limit {
                 self.disqualified[engine.at()] = true;
@@ -232,30 +232,30 @@ impl FieldBuilder {
     }
 
     /// Takes in a bye, which counts as so many won games. An engine that has nothing but byes has a row, too.
-    pub fn add_bye(&mut self, engine: &Player, round: u32, wins: u32) {
+    pub(crate) fn add_bye(&mut self, engine: &Player, round: u32, wins: u32) {
         let engine = self.engine(engine);
         self.byes.push(ByeOf { engine, round, wins });
     }
 
     /// Forgets the byes of all rounds after one.
-    pub fn remove_byes_after(&mut self, round: u32) {
+    pub(crate) fn remove_byes_after(&mut self, round: u32) {
         self.byes.retain(|bye| bye.round <= round);
     }
 
     /// Lets the game of a place count for nothing.
-    pub fn annul(&mut self, at: RoundGame) {
+    pub(crate) fn annul(&mut self, at: RoundGame) {
         for Sourced { game, .. } in self.games.iter_mut().filter(|one| one.game.at == Some(at)) {
             (game.result, game.crashed, game.held) = (GameResult::Unfinished, None, None);
         }
     }
 
     /// Forgets the game of a place.
-    pub fn remove(&mut self, at: RoundGame) {
+    pub(crate) fn remove(&mut self, at: RoundGame) {
         self.games.retain(|one| one.game.at != Some(at));
     }
 
     /// Takes in all that another has collected.
-    pub fn append(&mut self, other: FieldBuilder) {
+    pub(crate) fn append(&mut self, other: FieldBuilder) {
         if self.engines.is_empty() {
             *self = other;
             return;
@@ -280,18 +280,12 @@ impl FieldBuilder {
 
     /// How many games it has.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.games.len()
     }
 
-    /// True if there are no games.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.games.is_empty()
-    }
-
     /// Every game in the order in which it came, with the engine of each colour, White's first.
-    pub fn games(&self) -> impl Iterator<Item = ([&Player; 2], &Game)> {
+    pub(crate) fn games(&self) -> impl Iterator<Item = ([&Player; 2], &Game)> {
         let engine = |index: EngineIx| &self.engines[index.at()];
         self.games.iter().map(move |sourced| {
             let game = &sourced.game;

@@ -16,7 +16,7 @@ use crate::model::text::shown;
 
 /// An error in reading the games before an event.
 #[derive(Debug, thiserror::Error)]
-pub enum HistoryError {
+pub(crate) enum HistoryError {
     /// A file cannot be read.
     #[error(
         "cannot read the games in {}: {source}; name PGN files or journals in `history`",
@@ -40,7 +40,7 @@ pub enum HistoryError {
 ///
 /// # Errors
 /// When a file cannot be read: a list that leaves out games is worse than none.
-pub fn read(files: &[PathBuf]) -> Result<(History, Vec<String>), HistoryError> {
+pub(crate) fn read(files: &[PathBuf]) -> Result<(History, Vec<String>), HistoryError> {
     let mut meetings: BTreeMap<(String, String), [u32; 3]> = BTreeMap::new();
     let (mut told, mut odd) = (Vec::new(), Vec::new());
     for path in files {

@@ -15,39 +15,39 @@ use crate::model::game::score::Score;
 use crate::model::words::counted;
 
 /// Moves that both engines must have completed for a draw by evaluations (rule 6.1.3).
-pub const MOVES: usize = 35;
+pub(crate) const MOVES: usize = 35;
 /// Pieces on the board for which tables are asked (rule 6.1.4).
-pub const PIECES: usize = 7;
+pub(crate) const PIECES: usize = 7;
 
 /// A game at the moment of its interruption.
 #[derive(Clone, Debug)]
-pub struct Moment {
+pub(crate) struct Moment {
     /// The position reached.
-    pub position: Chess,
+    pub(crate) position: Chess,
     /// Half-moves played, the opening's among them.
-    pub plies: usize,
+    pub(crate) plies: usize,
     /// Each engine's evaluation with its last move, White's view.
-    pub evals: ByColor<Option<Score>>,
+    pub(crate) evals: ByColor<Option<Score>>,
     /// The time left on the clocks.
-    pub clocks: ByColor<Duration>,
+    pub(crate) clocks: ByColor<Duration>,
     /// True if a move was made since the game began or last went on.
-    pub moved: bool,
+    pub(crate) moved: bool,
 }
 
 /// The ruling on an interrupted game.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ruling {
+pub(crate) struct Ruling {
     /// The rule.
-    pub rule: &'static str,
+    pub(crate) rule: &'static str,
     /// The decision and its grounds, in words.
-    pub why: String,
+    pub(crate) why: String,
     /// Over, or on.
-    pub verdict: Verdict,
+    pub(crate) verdict: Verdict,
 }
 
 /// Over, or on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// The game has this result.
     Over(Ending),
     /// It goes on with these clocks, in which `compensation` is contained.
@@ -61,7 +61,7 @@ pub enum Verdict {
 
 /// Decides by rule 6.1, with the bounds of the stage. `probe` asks tables that are at hand; `compensation` is the event's setting, since
 /// the rule names no number.
-pub fn decide(
+pub(crate) fn decide(
     moment: &Moment,
     probe: impl FnOnce(&Chess) -> Option<Ending>,
     compensation: Duration,

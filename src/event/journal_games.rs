@@ -15,7 +15,7 @@ use crate::model::game::record::GameRecord;
 
 /// The moves of a text in UCI's words, from the classical position or from one of Chess960; none where one is not legal.
 #[must_use]
-pub fn opening(start: Option<&str>, moves: &str) -> Option<Opening> {
+pub(crate) fn opening(start: Option<&str>, moves: &str) -> Option<Opening> {
     let start = match start {
         Some(fen) => fen.parse::<Fen>().ok()?.into_position(CastlingMode::Chess960).ok()?,
         None => Chess::default(),
@@ -49,14 +49,14 @@ pub fn listed(event: &str, stage: &StageStarted, game: &GameFinished) -> Option<
 
 /// The games of a journal that were struck out.
 #[derive(Debug, Default)]
-pub struct Struck(Vec<(u64, Annulled)>);
+pub(crate) struct Struck(Vec<(u64, Annulled)>);
 
 impl Struck {
     /// Looks through a journal.
     ///
     /// # Errors
     /// When it cannot be read or is damaged.
-    pub fn of(path: &Path) -> Result<Struck, JournalError> {
+    pub(crate) fn of(path: &Path) -> Result<Struck, JournalError> {
         let mut all = Struck::default();
         let wanted = &mut |record: &str| record.starts_with("{\"annulled\"");
         journal::read_some(path, wanted, &mut |line, record| {
@@ -70,7 +70,7 @@ impl Struck {
 
     /// The record that struck out a game whose end stands in this line.
     #[must_use]
-    pub fn by(&self, id: &str, line: u64) -> Option<&Annulled> {
+    pub(crate) fn by(&self, id: &str, line: u64) -> Option<&Annulled> {
         let later = self.0.iter().filter(|(at, one)| *at > line && one.id == id);
         later.map(|(_, one)| one).reduce(|one, other| match one.then {
             Then::PlayedAgain => one,
@@ -84,7 +84,7 @@ impl Struck {
 ///
 /// # Errors
 /// When it cannot be read or is damaged, when a game stands in it twice, or `take` finds what cannot be.
-pub fn read(
+pub(crate) fn read(
     path: &Path,
     wanted: &[&str],
     take: &mut dyn FnMut(Record) -> Result<(), String>,

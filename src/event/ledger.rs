@@ -21,27 +21,27 @@ use crate::model::game::result::GameResult;
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     /// The journal's first record.
-    pub header: Option<Header>,
+    pub(crate) header: Option<Header>,
     /// The latest receipt of each entry.
-    pub receipts: BTreeMap<String, Receipt>,
+    pub(crate) receipts: BTreeMap<String, Receipt>,
     /// The games before the event that its rating list counts.
-    pub history: Option<History>,
+    pub(crate) history: Option<History>,
     /// The stages that have begun.
     pub stages: Vec<StageState>,
     /// Games that have begun and not ended, by id.
-    pub open: BTreeMap<String, OpenGame>,
+    pub(crate) open: BTreeMap<String, OpenGame>,
     /// Games that were struck out.
-    pub annulled: Vec<Annulled>,
+    pub(crate) annulled: Vec<Annulled>,
     /// Crash fixes.
-    pub fixes: Vec<Fix>,
+    pub(crate) fixes: Vec<Fix>,
     /// Updates between stages.
-    pub updates: Vec<Update>,
+    pub(crate) updates: Vec<Update>,
     /// The winner, once the event is over.
-    pub winner: Option<String>,
+    pub(crate) winner: Option<String>,
     /// The reason for the last stop, if it has not gone on since.
-    pub paused: Option<String>,
+    pub(crate) paused: Option<String>,
     /// How many interruptions were decided.
-    pub interruptions: usize,
+    pub(crate) interruptions: usize,
 }
 
 /// A stage that has begun.
@@ -54,15 +54,15 @@ pub struct StageState {
     /// The same as formats see them.
     past: Past,
     /// Ties that were decided.
-    pub decisions: Vec<Decision>,
+    pub(crate) decisions: Vec<Decision>,
     /// Its outcome.
-    pub outcome: Option<StageFinished>,
+    pub(crate) outcome: Option<StageFinished>,
 }
 
 impl StageState {
     /// A stage before its first game.
     #[must_use]
-    pub fn new(started: StageStarted) -> StageState {
+    pub(crate) fn new(started: StageStarted) -> StageState {
         let past = Past { taken: started.through.len(), ..Past::default() };
         StageState {
             started,
@@ -77,7 +77,7 @@ impl StageState {
     ///
     /// # Errors
     /// When its moves are not legal, or another game has ended in its place.
-    pub fn add(&mut self, event: &str, game: &GameFinished) -> Result<(), String> {
+    pub(crate) fn add(&mut self, event: &str, game: &GameFinished) -> Result<(), String> {
         let listed = journal_games::listed(event, &self.started, game)
             .ok_or_else(|| format!("the moves of {} are not legal", game.id))?;
         let result = listed.record.ending.result;
@@ -118,24 +118,24 @@ impl StageState {
 
     /// Its games and byes by place; a game that was annulled has no result that counts.
     #[must_use]
-    pub fn past(&self) -> &Past {
+    pub(crate) fn past(&self) -> &Past {
         &self.past
     }
 
     /// Returns the same without the engines that play no more.
     #[must_use]
-    pub fn past_without(&self, out: &BTreeSet<String>) -> Past {
+    pub(crate) fn past_without(&self, out: &BTreeSet<String>) -> Past {
         Past { out: out.iter().map(|name| self.seat(name)).collect(), ..self.past.clone() }
     }
 
     /// How many of its games have ended.
     #[must_use]
-    pub fn finished(&self) -> usize {
+    pub(crate) fn finished(&self) -> usize {
         self.games.len()
     }
 
     /// Its games in the order in which they ended, with the engines, White's first.
-    pub fn games(&self) -> impl Iterator<Item = ([&Player; 2], &Game)> {
+    pub(crate) fn games(&self) -> impl Iterator<Item = ([&Player; 2], &Game)> {
         self.games.games()
     }
 
@@ -152,15 +152,15 @@ impl StageState {
 
 /// A game that has begun and not ended.
 #[derive(Clone, Debug)]
-pub struct OpenGame {
+pub(crate) struct OpenGame {
     /// How it began, or went on the last time.
-    pub started: GameStarted,
+    pub(crate) started: GameStarted,
     /// The moves that engines made, of all attempts.
-    pub plies: Vec<Ply>,
+    pub(crate) plies: Vec<Ply>,
     /// How many of them were made before it last went on.
-    pub before: usize,
+    pub(crate) before: usize,
     /// The last decision on it.
-    pub interrupted: Option<Interrupted>,
+    pub(crate) interrupted: Option<Interrupted>,
 }
 
 impl Ledger {
@@ -306,14 +306,14 @@ impl Ledger {
 
     /// The games of a stage that were struck out, in words.
     #[must_use]
-    pub fn annulled_in(&self, stage: usize) -> Vec<String> {
+    pub(crate) fn annulled_in(&self, stage: usize) -> Vec<String> {
         let of_stage = self.annulled.iter().filter(|one| one.stage == stage);
         of_stage.map(Annulled::in_words).collect()
     }
 
     /// How often each entry crashed, over all stages (rule 6.2), by name.
     #[must_use]
-    pub fn crashes(&self) -> BTreeMap<&str, u32> {
+    pub(crate) fn crashes(&self) -> BTreeMap<&str, u32> {
         let mut crashes = BTreeMap::new();
         for ([white, black], game) in self.stages.iter().flat_map(StageState::games) {
             if let Some(side) = game.crashed {

@@ -10,32 +10,32 @@ use super::stage::Format;
 use crate::game::clock::TimeControl;
 
 /// The moves of each side in a long game; those of real events are shorter but for a few.
-pub const LONG_GAME: u32 = 80;
+pub(crate) const LONG_GAME: u32 = 80;
 
 /// A stage to come.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StageOutlook {
+pub(crate) struct StageOutlook {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// How many play in it.
-    pub engines: usize,
+    pub(crate) engines: usize,
     /// Its rounds.
-    pub rounds: u64,
+    pub(crate) rounds: u64,
     /// Its games, those of a tie that is played on left out.
-    pub games: u64,
+    pub(crate) games: u64,
     /// True if a tie is played on.
-    pub is_played_on: bool,
+    pub(crate) is_played_on: bool,
     /// True if it is played only if places are tied; its numbers are those of the fewest engines.
-    pub is_conditional: bool,
+    pub(crate) is_conditional: bool,
     /// The openings that its book must hold.
-    pub openings: usize,
+    pub(crate) openings: usize,
     /// How long it takes if each game has [`LONG_GAME`] moves and uses all its time.
-    pub longest: Duration,
+    pub(crate) longest: Duration,
 }
 
 /// The stages of an event, in order.
 #[must_use]
-pub fn outlook(config: &Config) -> Vec<StageOutlook> {
+pub(crate) fn outlook(config: &Config) -> Vec<StageOutlook> {
     let at_a_time = config.concurrency.get() as u64;
     let mut stages = Vec::new();
     for stage in &config.stages {
@@ -58,7 +58,7 @@ pub fn outlook(config: &Config) -> Vec<StageOutlook> {
 
 /// How long a game takes that has [`LONG_GAME`] moves and uses all its time.
 #[must_use]
-pub fn long_game(control: TimeControl) -> Duration {
+pub(crate) fn long_game(control: TimeControl) -> Duration {
     match control {
         TimeControl::Clock { base, increment, .. } => 2 * (base + LONG_GAME * increment),
         _ => Duration::ZERO,

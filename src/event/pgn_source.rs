@@ -156,7 +156,7 @@ impl PgnSource {
     ///
     /// # Errors
     /// The error that kept the first bytes from being read.
-    pub fn new(input: Box<dyn Read + Send>, path: &Path) -> io::Result<PgnSource> {
+    pub(crate) fn new(input: Box<dyn Read + Send>, path: &Path) -> io::Result<PgnSource> {
         let (lines, count) = Lines::new(unpacked(input)?);
         Ok(PgnSource {
             reader: Reader::build(lines)

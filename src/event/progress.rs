@@ -12,13 +12,13 @@ use crate::model::game::result::GameResult;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// The draw: the engines by seat.
-    pub seats: Vec<EngineIx>,
+    pub(crate) seats: Vec<EngineIx>,
     /// Double round robins of which every game is finished, counted from the first.
     pub complete: u32,
     /// Finished games beyond these.
     pub further: usize,
     /// Places before the latest finished game where none is finished.
-    pub missing: Vec<RoundGame>,
+    pub(crate) missing: Vec<RoundGame>,
 }
 
 impl Progress {
@@ -26,7 +26,7 @@ impl Progress {
     /// be where the schedule has it. None for events in another order, or with more games passed over than
     /// played.
     #[must_use]
-    pub fn of(field: &Field) -> Option<Progress> {
+    pub(crate) fn of(field: &Field) -> Option<Progress> {
         let games = field.games();
         let engines = field.indices().count();
         let schedule = Schedule::new(engines, NonZeroU32::MIN, BookPolicy::None).ok()?;

@@ -12,30 +12,30 @@ use crate::ratings::names::Versions;
 #[derive(Clone, Debug)]
 pub struct EventRatings {
     /// Every engine that has a game.
-    pub list: List,
+    pub(crate) list: List,
     /// The entries, the strongest first, those of which nothing is known last.
-    pub entries: Vec<EntryRating>,
+    pub(crate) entries: Vec<EntryRating>,
     /// Games before the event.
-    pub history: u64,
+    pub(crate) history: u64,
     /// The event's own games.
     pub games: u64,
     /// True if the list stands on a scale that somebody chose; otherwise its mean is 0, and ratings only tell
     /// differences.
-    pub is_anchored: bool,
+    pub(crate) is_anchored: bool,
 }
 
 /// The rating of an entry, as far as it is known.
 #[derive(Clone, Debug, PartialEq)]
-pub struct EntryRating {
+pub(crate) struct EntryRating {
     /// The entry.
-    pub name: String,
+    pub(crate) name: String,
     /// Its rating.
-    pub known: Known,
+    pub(crate) known: Known,
 }
 
 /// A rating, or what stands for one.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Known {
+pub(crate) enum Known {
     /// It has games.
     Rated {
         /// Its place in the whole list, from 1.
@@ -52,7 +52,7 @@ pub enum Known {
 impl Known {
     /// In Elo.
     #[must_use]
-    pub fn elo(&self) -> Option<f64> {
+    pub(crate) fn elo(&self) -> Option<f64> {
         match self {
             Known::Rated { rated, .. } => Some(rated.elo),
             Known::Temporary(elo) => Some(f64::from(*elo)),
@@ -106,7 +106,7 @@ impl EventRatings {
 
     /// The ratings with which the entries play, in whole Elo; none where the list has no scale.
     #[must_use]
-    pub fn entered(&self) -> BTreeMap<String, i32> {
+    pub(crate) fn entered(&self) -> BTreeMap<String, i32> {
         let entries = self.entries.iter().filter(|_| self.is_anchored);
         entries
             .filter_map(|entry| Some((entry.name.clone(), entry.known.elo()?.round() as i32)))

@@ -23,13 +23,13 @@ use crate::runner::events::{Finished, MovePlayed};
 
 /// Whole microseconds.
 #[must_use]
-pub fn micros(time: Duration) -> u64 {
+pub(crate) fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// Both clocks as the journal has them, White's first.
 #[must_use]
-pub fn clocks(of: ByColor<Duration>) -> [u64; 2] {
+pub(crate) fn clocks(of: ByColor<Duration>) -> [u64; 2] {
     [micros(of.white), micros(of.black)]
 }
 
@@ -39,7 +39,7 @@ fn from_clocks([white, black]: [u64; 2]) -> ByColor<Duration> {
 
 /// Moves in UCI's words, with castling as it is told in the game.
 #[must_use]
-pub fn uci<'a>(moves: impl IntoIterator<Item = &'a Move>, castling: CastlingMode) -> String {
+pub(crate) fn uci<'a>(moves: impl IntoIterator<Item = &'a Move>, castling: CastlingMode) -> String {
     let words: Vec<String> =
         moves.into_iter().map(|one| one.to_uci(castling).to_string()).collect();
     words.join(" ")
@@ -47,7 +47,7 @@ pub fn uci<'a>(moves: impl IntoIterator<Item = &'a Move>, castling: CastlingMode
 
 /// A move that was played.
 #[must_use]
-pub fn ply(id: &str, told: &MovePlayed) -> Ply {
+pub(crate) fn ply(id: &str, told: &MovePlayed) -> Ply {
     let MovePlayed { number, ply, clocks: both, pv, .. } = told;
     let info = &ply.info;
     Ply {
@@ -70,7 +70,11 @@ pub fn ply(id: &str, told: &MovePlayed) -> Ply {
 
 /// A game that ended at the board.
 #[must_use]
-pub fn finished(started: &GameStarted, finished: &Finished, before: Duration) -> GameFinished {
+pub(crate) fn finished(
+    started: &GameStarted,
+    finished: &Finished,
+    before: Duration,
+) -> GameFinished {
     let record = &finished.record;
     let moves = record.opening.moves().iter().chain(record.plies.iter().map(|ply| &ply.played));
     GameFinished {
@@ -109,15 +113,15 @@ fn ended(started: &GameStarted, ending: &Ending) -> GameFinished {
 
 /// A game that was interrupted, brought back from its records.
 #[derive(Debug)]
-pub struct Broken {
+pub(crate) struct Broken {
     /// Where it stands.
-    pub moment: Moment,
+    pub(crate) moment: Moment,
     /// How it ended on the board, where that was not recorded any more.
-    pub ending: Option<Ending>,
+    pub(crate) ending: Option<Ending>,
     /// Its opening.
-    pub opening: Opening,
+    pub(crate) opening: Opening,
     /// The engines' moves.
-    pub plies: Vec<PlyRecord>,
+    pub(crate) plies: Vec<PlyRecord>,
 }
 
 impl Broken {
@@ -125,7 +129,7 @@ impl Broken {
     ///
     /// # Errors
     /// Says which move is not legal.
-    pub fn replay(game: &OpenGame, config: &Config) -> Result<Broken, String> {
+    pub(crate) fn replay(game: &OpenGame, config: &Config) -> Result<Broken, String> {
         let id = &game.started.id;
         let started = &game.started;
         let opening = journal_games::opening(started.start.as_deref(), &started.opening)
@@ -167,7 +171,7 @@ impl Broken {
 
     /// The record of a decision.
     #[must_use]
-    pub fn interrupted(&self, id: &str, ruling: &super::interrupted::Ruling) -> Interrupted {
+    pub(crate) fn interrupted(&self, id: &str, ruling: &super::interrupted::Ruling) -> Interrupted {
         use super::interrupted::Verdict;
         let (result, compensation) = match &ruling.verdict {
             Verdict::Over(ending) => (Some(ending.result.word().to_owned()), Duration::ZERO),
@@ -185,7 +189,7 @@ impl Broken {
 
     /// The game's end, where it does not go on.
     #[must_use]
-    pub fn finished(
+    pub(crate) fn finished(
         &self,
         started: &GameStarted,
         ending: &Ending,
@@ -203,20 +207,20 @@ impl Broken {
 
     /// How long the engines have thought.
     #[must_use]
-    pub fn played_for(&self) -> Duration {
+    pub(crate) fn played_for(&self) -> Duration {
         self.plies.iter().map(PlyRecord::used).sum()
     }
 
     /// Returns the opening and the state that the game goes on from.
     #[must_use]
-    pub fn resume(self, clocks: ByColor<Duration>) -> (Opening, Resume) {
+    pub(crate) fn resume(self, clocks: ByColor<Duration>) -> (Opening, Resume) {
         (self.opening, Resume { plies: self.plies, clocks })
     }
 }
 
 /// A move as the runner had recorded it.
 #[must_use]
-pub fn ply_record(ply: &Ply, played: Move, side: Color) -> PlyRecord {
+pub(crate) fn ply_record(ply: &Ply, played: Move, side: Color) -> PlyRecord {
     let left = from_clocks(ply.clocks);
     PlyRecord {
         played,

@@ -21,7 +21,7 @@ pub struct Goal(pub u16);
 impl Goal {
     /// Returns the goal that a position is worth to the side that has just moved.
     #[must_use]
-    pub fn of(position: &Chess) -> Goal {
+    pub(crate) fn of(position: &Chess) -> Goal {
         // A position has at most 218 legal moves, and a list of them never more than 256.
         let moves = u16::try_from(position.legal_moves().len()).unwrap_or(u16::MAX / 4);
         Goal(2 * moves + u16::from(!position.is_check()))
@@ -46,13 +46,13 @@ pub struct Held {
 
 /// Follows a game ply by ply.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Tracker {
+pub(crate) struct Tracker {
     best: Option<Held>,
 }
 
 impl Tracker {
     /// Takes in a ply: the position after it, and whether it was a pawn move or a capture.
-    pub fn ply(&mut self, after: &Chess, zeroing: bool) {
+    pub(crate) fn ply(&mut self, after: &Chess, zeroing: bool) {
         let goal = Goal::of(after);
         if zeroing || self.best.is_none_or(|best| goal < best.goal) {
             self.best = Some(Held { goal, holder: !after.turn() });
@@ -61,7 +61,7 @@ impl Tracker {
 
     /// The goal now; none before the first ply.
     #[must_use]
-    pub fn held(&self) -> Option<Held> {
+    pub(crate) fn held(&self) -> Option<Held> {
         self.best
     }
 }

@@ -53,7 +53,7 @@ pub struct Pairing {
     /// The seat with Black.
     pub black: Seat,
     /// The double round robin that it belongs to, from 0. The other game between the two engines in it is its reverse.
-    pub double: u32,
+    pub(crate) double: u32,
     /// Its opening; none for a bookless game.
     pub opening: Option<OpeningIndex>,
 }
@@ -83,19 +83,13 @@ impl Schedule {
 
     /// Engines.
     #[must_use]
-    pub fn seats(&self) -> usize {
+    pub(crate) fn seats(&self) -> usize {
         self.seats
-    }
-
-    /// Double round robins.
-    #[must_use]
-    pub fn doubles(&self) -> NonZeroU32 {
-        self.doubles
     }
 
     /// Games of one double round robin.
     #[must_use]
-    pub fn games_per_double(&self) -> usize {
+    pub(crate) fn games_per_double(&self) -> usize {
         self.seats * (self.seats - 1)
     }
 
@@ -107,7 +101,7 @@ impl Schedule {
 
     /// Rounds of one cycle (half a double round robin).
     #[must_use]
-    pub fn rounds_per_cycle(&self) -> u32 {
+    pub(crate) fn rounds_per_cycle(&self) -> u32 {
         rounds_per_cycle(self.seats)
     }
 
@@ -117,7 +111,7 @@ impl Schedule {
     }
 
     /// The games of one double round robin, in order; also of one beyond the last.
-    pub fn double(self, double: u32) -> impl Iterator<Item = Pairing> {
+    pub(crate) fn double(self, double: u32) -> impl Iterator<Item = Pairing> {
         // Rounds that no number tells are played by nobody.
         let rounds = 2 * self.rounds_per_cycle();
         let first = rounds.saturating_mul(double).saturating_add(1);
@@ -145,14 +139,14 @@ impl Schedule {
 
     /// The game of a place, also of one beyond the last double round robin; none where no schedule has one.
     #[must_use]
-    pub fn at(self, place: RoundGame) -> Option<Pairing> {
+    pub(crate) fn at(self, place: RoundGame) -> Option<Pairing> {
         let game = place.game.checked_sub(1)? as usize;
         (place.round > 0).then(|| self.round(place.round).nth(game))?
     }
 
     /// The number of a place in the order of play, from 0, for a place that the schedule has.
     #[must_use]
-    pub fn number(self, place: RoundGame) -> u64 {
+    pub(crate) fn number(self, place: RoundGame) -> u64 {
         // In a field of odd size one engine has a bye in each round.
         let per_round = self.seats as u64 / 2;
         let before = |number: u32| u64::from(number.saturating_sub(1));
@@ -161,7 +155,7 @@ impl Schedule {
 
     /// The place of a number in the order of play.
     #[must_use]
-    pub fn place(self, number: u64) -> RoundGame {
+    pub(crate) fn place(self, number: u64) -> RoundGame {
         let per_round = self.seats as u64 / 2;
         let part = |part: u64| u32::try_from(part).unwrap_or(u32::MAX - 1) + 1;
         RoundGame { round: part(number / per_round), game: part(number % per_round) }
@@ -170,7 +164,7 @@ impl Schedule {
 
 /// Rounds in which each of `engines` meets every other once.
 #[must_use]
-pub fn rounds_per_cycle(engines: usize) -> u32 {
+pub(crate) fn rounds_per_cycle(engines: usize) -> u32 {
     // No event has as many engines as would not fit.
     u32::try_from(engines.next_multiple_of(2) - 1).unwrap_or(u32::MAX)
 }

@@ -22,7 +22,7 @@ use crate::model::game::variant::Variant;
 
 /// The format of a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Format {
+pub(crate) enum Format {
     /// So many double round robins in Berger order.
     DoubleRoundRobins(NonZeroU32),
     /// A match of so many pairs; after a tie pairs until one engine wins one (rule 3.2).
@@ -34,7 +34,7 @@ pub enum Format {
 impl Format {
     /// Games before any tie is played on.
     #[must_use]
-    pub fn games(&self, seats: usize) -> u64 {
+    pub(crate) fn games(&self, seats: usize) -> u64 {
         match self {
             Format::DoubleRoundRobins(doubles) | Format::Pairs(doubles) => {
                 u64::from(doubles.get()) * seats as u64 * (seats as u64).saturating_sub(1)
@@ -45,13 +45,13 @@ impl Format {
 
     /// True if only two engines play each other.
     #[must_use]
-    pub fn is_match(&self) -> bool {
+    pub(crate) fn is_match(&self) -> bool {
         matches!(self, Format::Pairs(_) | Format::Of(format::Format::Match(_)))
     }
 
     /// True if a tie is played on until it is none.
     #[must_use]
-    pub fn is_played_on(&self) -> bool {
+    pub(crate) fn is_played_on(&self) -> bool {
         match self {
             Format::DoubleRoundRobins(_) => false,
             Format::Pairs(_) => true,
@@ -64,7 +64,7 @@ impl Format {
 /// The rule for the seats of a stage's engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Draw {
+pub(crate) enum Draw {
     /// By the entries' seeds; for a first stage.
     Seeds,
     /// By their names.
@@ -77,7 +77,7 @@ pub enum Draw {
 
 /// The rule on updates of engines before a stage (rules 4.2 and 4.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Updates {
+pub(crate) enum Updates {
     /// The engines stay as they were frozen.
     Forbidden,
     /// The engines that play in it may be others, which pass the gate again.
@@ -90,51 +90,51 @@ pub struct Stage {
     /// Its name.
     pub name: String,
     /// The format.
-    pub format: Format,
+    pub(crate) format: Format,
     /// Its openings.
-    pub book: Option<PathBuf>,
+    pub(crate) book: Option<PathBuf>,
     /// How these are handed out.
-    pub policy: BookPolicy,
+    pub(crate) policy: BookPolicy,
     /// From which kind of positions its games begin.
-    pub variant: Variant,
+    pub(crate) variant: Variant,
     /// In Chess960 without a book: the lot by which start positions are drawn.
-    pub start_seed: Option<u64>,
+    pub(crate) start_seed: Option<u64>,
     /// The rule for the seats of its engines.
-    pub draw: Draw,
+    pub(crate) draw: Draw,
     /// The places of earlier stages, by their numbers, that play in it; nothing where all do who went on from the one
     /// before.
-    pub from: Vec<(usize, Vec<usize>)>,
+    pub(crate) from: Vec<(usize, Vec<usize>)>,
     /// The stage before whose ties on points it breaks: it is played by those that are level for its last spots, and
     /// not at all where none are.
-    pub breaks_ties_of: Option<usize>,
+    pub(crate) breaks_ties_of: Option<usize>,
     /// The entries that begin in it by their places in events before, the best first.
-    pub previous: Vec<String>,
+    pub(crate) previous: Vec<String>,
     /// The entries that begin in it; all of them in a first stage that names none.
-    pub engines: Vec<String>,
+    pub(crate) engines: Vec<String>,
     /// How many play in it.
-    pub seats: usize,
+    pub(crate) seats: usize,
     /// The tie-breaks.
-    pub chain: &'static Chain,
+    pub(crate) chain: &'static Chain,
     /// How many go on, or win; none where only a playoff takes engines from it.
-    pub promote: usize,
+    pub(crate) promote: usize,
     /// The rule on updates of engines before it.
-    pub updates: Updates,
+    pub(crate) updates: Updates,
     /// The terms of its games.
-    pub terms: Terms,
+    pub(crate) terms: Terms,
     /// The clocks of the further parts of a match that have their own, in their order.
-    pub clocks_after: Vec<Option<TimeControl>>,
+    pub(crate) clocks_after: Vec<Option<TimeControl>>,
     /// Season 17's rule: crashes after which an engine is disqualified and its games are annulled. None where crashes
     /// are losses, as in 4k events (rule 6.2).
-    pub crash_limit: Option<NonZeroU32>,
+    pub(crate) crash_limit: Option<NonZeroU32>,
 }
 
 /// An order that may leave engines tied: each group is one place.
-pub type Ranking = Vec<Vec<String>>;
+pub(crate) type Ranking = Vec<Vec<String>>;
 
 impl Stage {
     /// The openings that its book must hold.
     #[must_use]
-    pub fn openings(&self) -> usize {
+    pub(crate) fn openings(&self) -> usize {
         match (&self.format, self.policy) {
             (_, BookPolicy::None) => 0,
             (Format::Of(format), _) => format.openings(self.seats),
@@ -147,7 +147,7 @@ impl Stage {
 
     /// The clock of a game.
     #[must_use]
-    pub fn control(&self, at: RoundGame) -> TimeControl {
+    pub(crate) fn control(&self, at: RoundGame) -> TimeControl {
         let own = match &self.format {
             Format::Of(format::Format::Match(of)) => {
                 let after = of.part(at.round).checked_sub(1);
@@ -161,7 +161,7 @@ impl Stage {
     /// The number of a game's opening in a book of so many; those beyond its end come again, in a bracket those of the
     /// match.
     #[must_use]
-    pub fn opening(&self, seats: usize, due: &Due, there: usize) -> Option<usize> {
+    pub(crate) fn opening(&self, seats: usize, due: &Due, there: usize) -> Option<usize> {
         let index = due.opening?;
         let again = || match &self.format {
             Format::Of(format::Format::Knockout(knockout)) => knockout.again(seats, due.at),
@@ -173,7 +173,7 @@ impl Stage {
 
     /// Returns the next step after the past of so many seats. After a tied match of pairs it is the next pair.
     #[must_use]
-    pub fn next(&self, seats: usize, past: &Past) -> Next {
+    pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
         let (doubles, is_match) = match &self.format {
             Format::DoubleRoundRobins(doubles) => (*doubles, false),
             Format::Pairs(pairs) => (*pairs, true),
@@ -212,7 +212,7 @@ impl Stage {
 
     /// The games that are to be played now, in order; none when the stage is over.
     #[must_use]
-    pub fn due(&self, seats: usize, past: &Past) -> Vec<Due> {
+    pub(crate) fn due(&self, seats: usize, past: &Past) -> Vec<Due> {
         match self.next(seats, past) {
             Next::Play(due) => due,
             Next::Bye(..) | Next::Over(_) => Vec::new(),
@@ -221,7 +221,7 @@ impl Stage {
 
     /// The game of a place, as it follows from the past; none where there is none.
     #[must_use]
-    pub fn at(&self, seats: usize, past: &Past, place: RoundGame) -> Option<Due> {
+    pub(crate) fn at(&self, seats: usize, past: &Past, place: RoundGame) -> Option<Due> {
         match &self.format {
             Format::DoubleRoundRobins(doubles) | Format::Pairs(doubles) => {
                 Schedule::new(seats, *doubles, self.policy).ok()?.at(place).map(game_of)
@@ -233,7 +233,7 @@ impl Stage {
     /// The pairs beyond those of the format that each match was played on for since it was level: of a bracket by the
     /// number of the match, of all else together.
     #[must_use]
-    pub fn pairs_beyond(&self, seats: usize, past: &Past) -> BTreeMap<u32, usize> {
+    pub(crate) fn pairs_beyond(&self, seats: usize, past: &Past) -> BTreeMap<u32, usize> {
         let beyond = |pairs: usize| (past.games.len() / 2).saturating_sub(pairs);
         let of_all = match &self.format {
             Format::Pairs(pairs) => beyond(pairs.get() as usize),
@@ -254,7 +254,7 @@ impl Stage {
 
     /// Returns the places of the engines, after the decisions of the organisers (rule 3.1.7).
     #[must_use]
-    pub fn ranking(&self, standings: &Standings, state: &StageState) -> Ranking {
+    pub(crate) fn ranking(&self, standings: &Standings, state: &StageState) -> Ranking {
         let ranking = self.places(state).unwrap_or_else(|| ranked(standings));
         let decisions = &state.decisions;
         ranking
@@ -292,7 +292,7 @@ impl Stage {
     /// Returns the engines that go on by a ranking without an open tie; none that is disqualified, so there may be too
     /// few.
     #[must_use]
-    pub fn promoted(&self, standings: &Standings, ranking: &Ranking) -> Vec<String> {
+    pub(crate) fn promoted(&self, standings: &Standings, ranking: &Ranking) -> Vec<String> {
         let is_out = |name: &String| {
             let mut rows = standings.rows.iter();
             rows.any(|row| row.place == Place::Disqualified && row.engine.name == *name)
@@ -302,7 +302,7 @@ impl Stage {
 
     /// The first tie that keeps the stage from being over: one on a place that counts.
     #[must_use]
-    pub fn open_tie<'a>(&self, ranking: &'a Ranking) -> Option<&'a [String]> {
+    pub(crate) fn open_tie<'a>(&self, ranking: &'a Ranking) -> Option<&'a [String]> {
         let mut place = 0;
         for group in ranking {
             if place >= self.promote {

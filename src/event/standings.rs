@@ -22,18 +22,18 @@ pub struct Standings {
     /// Finished games.
     pub games: usize,
     /// Games without a result; they count for nothing.
-    pub unfinished: usize,
+    pub(crate) unfinished: usize,
     /// The games among them that the organisers annulled, in words.
-    pub annulled: Vec<String>,
+    pub(crate) annulled: Vec<String>,
     /// How far the schedule is played, where the games follow one.
     pub progress: Option<Progress>,
     /// True if a tie between its two engines is played on, and no tie-break asked (rule 3.2).
-    pub is_played_on: bool,
+    pub(crate) is_played_on: bool,
 }
 
 /// The treatment of a tie between two engines that are alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TieOfTwo {
+pub(crate) enum TieOfTwo {
     /// Pairs of games are played until one engine wins one (rule 3.2): a MiniFinal.
     PlayedOn,
     /// The tie-breaks are asked, as in any other stage: a pool in which only two play.
@@ -50,26 +50,26 @@ pub struct Row {
     /// Points.
     pub points: HalfPoints,
     /// Games with White.
-    pub white: Tally,
+    pub(crate) white: Tally,
     /// Games with Black.
-    pub black: Tally,
+    pub(crate) black: Tally,
     /// Crashes; they are counted as losses (rule 6.2).
     pub crashes: u32,
     /// Sonneborn-Berger, whether or not the chain asks for it.
-    pub sonneborn_berger: QuarterPoints,
+    pub(crate) sonneborn_berger: QuarterPoints,
     /// r-mobility, whether or not the chain asks for it.
-    pub r_mobility: RMobility,
+    pub(crate) r_mobility: RMobility,
     /// The chain's figures, in its order. Direct encounter is the mini-table with all that have the same
     /// points; none where nobody else has.
     pub figures: Vec<Option<Figure>>,
     /// The finished games against each engine, in the order of [`Standings::rows`].
-    pub results: Vec<Vec<Cell>>,
+    pub(crate) results: Vec<Vec<Cell>>,
 }
 
 impl Row {
     /// Finished games.
     #[must_use]
-    pub fn games(&self) -> u32 {
+    pub(crate) fn games(&self) -> u32 {
         self.white.games() + self.black.games()
     }
 }
@@ -92,44 +92,44 @@ pub enum Place {
 
 /// Results with one colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// Won games.
-    pub wins: u32,
+    pub(crate) wins: u32,
     /// Drawn games.
-    pub draws: u32,
+    pub(crate) draws: u32,
     /// Lost games.
-    pub losses: u32,
+    pub(crate) losses: u32,
 }
 
 impl Tally {
     /// Games.
     #[must_use]
-    pub fn games(self) -> u32 {
+    pub(crate) fn games(self) -> u32 {
         self.wins + self.draws + self.losses
     }
 }
 
 /// One game in a crosstable, as the row's engine sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub(crate) struct Cell {
     /// The game's number in the event, from 1.
-    pub game: u32,
+    pub(crate) game: u32,
     /// The row's colour.
-    pub color: Color,
+    pub(crate) color: Color,
     /// The result.
-    pub result: GameResult,
+    pub(crate) result: GameResult,
 }
 
 impl Cell {
     /// The row's points.
     #[must_use]
-    pub fn points(self) -> HalfPoints {
+    pub(crate) fn points(self) -> HalfPoints {
         self.result.points(self.color).unwrap_or_default()
     }
 
     /// `1`, `=` or `0`.
     #[must_use]
-    pub fn symbol(self) -> char {
+    pub(crate) fn symbol(self) -> char {
         match self.points() {
             HalfPoints::ONE => '1',
             HalfPoints::HALF => '=',
@@ -148,7 +148,7 @@ impl Standings {
 
     /// Counts an event.
     #[must_use]
-    pub fn with(field: &Field, chain: &'static Chain, tie: TieOfTwo) -> Standings {
+    pub(crate) fn with(field: &Field, chain: &'static Chain, tie: TieOfTwo) -> Standings {
         // Rule 3.1 excepts the MiniFinal; its tie is played on (rule 3.2).
         let is_played_on = tie == TieOfTwo::PlayedOn && field.indices().count() == 2;
         let context = Context::new(field);
@@ -194,7 +194,7 @@ impl Standings {
     }
 
     /// The engines of each place that several share, in order of places.
-    pub fn ties(&self) -> impl Iterator<Item = &[Row]> {
+    pub(crate) fn ties(&self) -> impl Iterator<Item = &[Row]> {
         let rank = |row: &Row| match row.place {
             Place::Ranked { rank, .. } => Some(rank),
             Place::Disqualified => None,
@@ -206,7 +206,7 @@ impl Standings {
 
     /// Returns the treatment of engines that are tied here, in words.
     #[must_use]
-    pub fn tie_goes_to(&self) -> &'static str {
+    pub(crate) fn tie_goes_to(&self) -> &'static str {
         if self.is_played_on {
             "pairs of games are played until one engine wins such a pair (rule 3.2)"
         } else {

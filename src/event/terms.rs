@@ -19,17 +19,17 @@ pub struct Terms {
     /// The clock; further parts of a match may have another.
     pub control: TimeControl,
     /// Draws and wins by evaluation.
-    pub rules: Rules,
+    pub(crate) rules: Rules,
     /// The games about which tables are asked.
-    pub tables: AskTables,
+    pub(crate) tables: AskTables,
     /// When an interruption ends a game.
-    pub interruption: Bounds,
+    pub(crate) interruption: Bounds,
 }
 
 /// The games about which tables are asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum AskTables {
+pub(crate) enum AskTables {
     /// Only games that were interrupted (rule 6.1.4 of 4k events).
     #[default]
     Interrupted,
@@ -39,16 +39,16 @@ pub enum AskTables {
 
 /// The evaluations at which a game that was interrupted is over (rules 6.1.2 and 6.1.3 of 4k events).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     /// Both engines beyond this: a win.
-    pub win: Bound,
+    pub(crate) win: Bound,
     /// Both within this, after 35 moves: a draw.
-    pub draw: Bound,
+    pub(crate) draw: Bound,
 }
 
 impl Bounds {
     /// The bounds of 4k events and of the leagues: more than 10, less than 0.15.
-    pub const TCEC_4K: Bounds = Bounds {
+    pub(crate) const TCEC_4K: Bounds = Bounds {
         win: Bound { pawns: 1000, itself: Itself::Without },
         draw: Bound { pawns: 15, itself: Itself::Without },
     };
@@ -56,7 +56,7 @@ impl Bounds {
 
 /// An evaluation as the bound of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bound {
+pub(crate) struct Bound {
     /// The evaluation, in hundredths of a pawn.
     pawns: i32,
     /// The side to which the bound itself belongs.
@@ -72,13 +72,13 @@ enum Itself {
 impl Bound {
     /// True if an evaluation, in hundredths of a pawn, is beyond it.
     #[must_use]
-    pub fn is_passed(self, eval: i32) -> bool {
+    pub(crate) fn is_passed(self, eval: i32) -> bool {
         eval > self.pawns || self.itself == Itself::Within && eval == self.pawns
     }
 
     /// True if an evaluation, in hundredths of a pawn, is no further from level.
     #[must_use]
-    pub fn holds(self, eval: i32) -> bool {
+    pub(crate) fn holds(self, eval: i32) -> bool {
         let size = eval.saturating_abs();
         size < self.pawns || self.itself == Itself::Within && size == self.pawns
     }
@@ -182,7 +182,7 @@ pub(in crate::event) struct RawTerms {
 impl Terms {
     /// The terms of 4k events at a clock: nothing is adjudicated (rule 2).
     #[must_use]
-    pub fn at(control: TimeControl) -> Terms {
+    pub(crate) fn at(control: TimeControl) -> Terms {
         Terms {
             control,
             rules: Rules::default(),
@@ -193,7 +193,7 @@ impl Terms {
 
     /// True if evaluations end games.
     #[must_use]
-    pub fn end_by_evaluation(&self) -> bool {
+    pub(crate) fn end_by_evaluation(&self) -> bool {
         self.rules != Rules::default()
     }
 

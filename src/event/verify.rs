@@ -23,15 +23,15 @@ use crate::model::words::counted;
 
 /// The result of a verification.
 #[derive(Clone, Debug, Default)]
-pub struct Verified {
+pub(crate) struct Verified {
     /// Records read.
-    pub records: u64,
+    pub(crate) records: u64,
     /// Finished games.
-    pub games: usize,
+    pub(crate) games: usize,
     /// Moves of engines.
-    pub moves: usize,
+    pub(crate) moves: usize,
     /// The faults, each with its line.
-    pub wrong: Vec<String>,
+    pub(crate) wrong: Vec<String>,
 }
 
 /// A game as its records told it.
@@ -46,7 +46,7 @@ struct Told {
 ///
 /// # Errors
 /// When it cannot be read, is damaged, or its records cannot follow each other.
-pub fn verify(config: &Config) -> Result<Verified, JournalError> {
+pub(crate) fn verify(config: &Config) -> Result<Verified, JournalError> {
     let mut found = Verified::default();
     let mut ledger = Ledger::default();
     let mut open: BTreeMap<String, Told> = BTreeMap::new();

@@ -15,7 +15,7 @@ use crate::model::units::Ply;
 /// The draw rule on evaluations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum DrawRule {
+pub(crate) enum DrawRule {
     /// Few pieces and level evaluations for a number of plies.
     New {
         /// Pieces other than pawns, kings included, at most (the event's: 6).
@@ -38,45 +38,45 @@ pub enum DrawRule {
 
 impl DrawRule {
     /// The events' present rule.
-    pub const NEW: DrawRule = DrawRule::New { pieces: 6, level: 25, plies: Ply(8) };
+    pub(crate) const NEW: DrawRule = DrawRule::New { pieces: 6, level: 25, plies: Ply(8) };
     /// The rule before it.
-    pub const OLD: DrawRule = DrawRule::Old { level: 15, plies: Ply(10), after_moves: 35 };
+    pub(crate) const OLD: DrawRule = DrawRule::Old { level: 15, plies: Ply(10), after_moves: 35 };
 }
 
 /// The win rule: both engines agree, several moves in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct WinRule {
+pub(crate) struct WinRule {
     /// The evaluation at least, in centipawns (1000 in season 17, 650 in nTCEC).
-    pub level: i32,
+    pub(crate) level: i32,
     /// Evaluations in a row of each engine (5; 3).
-    pub moves: u32,
+    pub(crate) moves: u32,
 }
 
 /// An engine that thinks itself lost, several moves in a row, has lost: what other runners call resigning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct ResignRule {
+pub(crate) struct ResignRule {
     /// How far below level its own evaluation is at least, in centipawns.
-    pub level: i32,
+    pub(crate) level: i32,
     /// Such evaluations in a row.
-    pub moves: u32,
+    pub(crate) moves: u32,
 }
 
 /// The adjudication rules in force; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Rules {
+pub(crate) struct Rules {
     /// Draws by evaluation.
-    pub draw: Option<DrawRule>,
+    pub(crate) draw: Option<DrawRule>,
     /// Wins by evaluation.
-    pub win: Option<WinRule>,
+    pub(crate) win: Option<WinRule>,
     /// Losses by the loser's own evaluation.
-    pub resign: Option<ResignRule>,
+    pub(crate) resign: Option<ResignRule>,
     /// A draw after so many plies, opening included.
-    pub length: Option<Ply>,
+    pub(crate) length: Option<Ply>,
 }
 
 /// Counts through one game.
 #[derive(Clone, Copy, Debug)]
-pub struct Adjudicator {
+pub(crate) struct Adjudicator {
     rules: Rules,
     draw: u32,
     /// Per side: evaluations in a row that speak for a winner; positive for White.
@@ -88,14 +88,14 @@ pub struct Adjudicator {
 impl Adjudicator {
     /// For a new game.
     #[must_use]
-    pub fn new(rules: Rules) -> Adjudicator {
+    pub(crate) fn new(rules: Rules) -> Adjudicator {
         Adjudicator { rules, draw: 0, win: [0; 2], lost: [0; 2] }
     }
 
     /// A move was played: `eval` is what its player thinks, White's view.
     ///
     /// `game` is the state after the move, which the rules on the board did not end.
-    pub fn after(&mut self, game: &Referee, eval: Option<Score>) -> Option<Ending> {
+    pub(crate) fn after(&mut self, game: &Referee, eval: Option<Score>) -> Option<Ending> {
         let mover = !game.position().turn();
         if let Some(rule) = self.rules.win {
             self.count_win(rule, mover, eval);
@@ -130,7 +130,7 @@ impl Adjudicator {
     /// Plies until the draw rule and the win rule would end the game if all goes on so; negative while a
     /// count stands at zero, -1000 for a rule that does not hold. The event's files write the same.
     #[must_use]
-    pub fn rules_in(&self) -> (i32, i32) {
+    pub(crate) fn rules_in(&self) -> (i32, i32) {
         const OFF: i32 = -1000;
         let whole = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
         let signed = |left: i32, counted: bool| if counted { left } else { -left };

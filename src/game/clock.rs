@@ -13,20 +13,20 @@ use crate::model::game::record::Stamp;
 
 /// The kernel's monotonic clock.
 #[derive(Clone, Copy, Debug)]
-pub struct Monotonic {
+pub(crate) struct Monotonic {
     epoch: Instant,
 }
 
 impl Monotonic {
     /// Stamps count from now on.
     #[must_use]
-    pub fn start() -> Monotonic {
+    pub(crate) fn start() -> Monotonic {
         Monotonic { epoch: Instant::now() }
     }
 
     /// The stamp of an instant.
     #[must_use]
-    pub fn stamp(&self, at: Instant) -> Stamp {
+    pub(crate) fn stamp(&self, at: Instant) -> Stamp {
         Stamp(at.saturating_duration_since(self.epoch))
     }
 }
@@ -54,7 +54,8 @@ pub enum TimeControl {
 
 impl TimeControl {
     /// The event's: 30 minutes and 3 seconds a move (rule 1.1).
-    pub const EVENT: TimeControl = TimeControl::Clock {
+    #[cfg(test)]
+    pub(crate) const EVENT: TimeControl = TimeControl::Clock {
         base: Duration::from_secs(30 * 60),
         increment: Duration::from_secs(3),
         moves: None,
@@ -62,7 +63,7 @@ impl TimeControl {
 
     /// The time on a clock at the beginning; none without a clock.
     #[must_use]
-    pub fn base(&self) -> Option<Duration> {
+    pub(crate) fn base(&self) -> Option<Duration> {
         match self {
             TimeControl::Clock { base, .. } => Some(*base),
             _ => None,
@@ -71,7 +72,7 @@ impl TimeControl {
 
     /// True if an engine that knows only rule 7.9 can play it: a clock without periods.
     #[must_use]
-    pub fn is_plain_clock(&self) -> bool {
+    pub(crate) fn is_plain_clock(&self) -> bool {
         matches!(self, TimeControl::Clock { moves: None, .. })
     }
 }
@@ -207,12 +208,12 @@ impl<'de> Deserialize<'de> for TimeControl {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
     /// The time that a move may come late without losing (0 for the event).
-    pub margin: Duration,
+    pub(crate) margin: Duration,
     /// After the clock has run out, how long the move is still waited for; an engine that answers then
     /// has lost, but lives for the next game.
-    pub after_flag: Duration,
+    pub(crate) after_flag: Duration,
     /// The bound on every wait that no clock bounds.
-    pub without_clock: Duration,
+    pub(crate) without_clock: Duration,
 }
 
 impl Default for Patience {
@@ -237,7 +238,7 @@ struct Side {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flag {
     /// How much later than the clock, without its margin, allowed.
-    pub over: Duration,
+    pub(crate) over: Duration,
 }
 
 /// Both clocks of a game.
@@ -263,7 +264,7 @@ impl GameClock {
 
     /// Clocks of a game that goes on: what each shows, after so many moves of each side on it.
     #[must_use]
-    pub fn resumed(
+    pub(crate) fn resumed(
         controls: ByColor<TimeControl>,
         patience: Patience,
         left: ByColor<Duration>,
@@ -282,7 +283,7 @@ impl GameClock {
 
     /// A side's time control.
     #[must_use]
-    pub fn control(&self, side: Color) -> TimeControl {
+    pub(crate) fn control(&self, side: Color) -> TimeControl {
         self.sides.get(side).control
     }
 
@@ -294,7 +295,7 @@ impl GameClock {
 
     /// A side's increment for each move; zero without a clock.
     #[must_use]
-    pub fn increment(&self, side: Color) -> Duration {
+    pub(crate) fn increment(&self, side: Color) -> Duration {
         match self.sides.get(side).control {
             TimeControl::Clock { increment, .. } => increment,
             _ => Duration::ZERO,
@@ -303,7 +304,7 @@ impl GameClock {
 
     /// Moves to the next base time, where there is one.
     #[must_use]
-    pub fn moves_to_go(&self, side: Color) -> Option<u32> {
+    pub(crate) fn moves_to_go(&self, side: Color) -> Option<u32> {
         self.sides.get(side).moves_to_go
     }
 
@@ -320,7 +321,7 @@ impl GameClock {
 
     /// How long to wait for this side's move at all.
     #[must_use]
-    pub fn wait(&self, side: Color) -> Duration {
+    pub(crate) fn wait(&self, side: Color) -> Duration {
         match self.allowed(side) {
             Some(allowed) => allowed + self.patience.after_flag,
             None => self.patience.without_clock,

@@ -52,7 +52,7 @@ impl Referee {
 
     /// The legal move here that UCI writes like this.
     #[must_use]
-    pub fn find(&self, said: UciMove) -> Option<Move> {
+    pub(crate) fn find(&self, said: UciMove) -> Option<Move> {
         legal::find(&self.position, said)
     }
 
@@ -72,7 +72,7 @@ impl Referee {
 
     /// True if the game is over here, by the rules on the board.
     #[must_use]
-    pub fn ending(&self) -> Option<Ending> {
+    pub(crate) fn ending(&self) -> Option<Ending> {
         if !can_move(&self.position) {
             return Some(if self.position.is_check() {
                 Ending::win(!self.position.turn(), Termination::Mate)

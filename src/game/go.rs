@@ -12,7 +12,7 @@ const MOST_UNEVEN: f64 = 9.0;
 
 /// A `go`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Go {
+pub(crate) enum Go {
     /// `go wtime A btime B winc C binc D`: the form of rule 7.9.
     Clock(Clocks),
     /// `go` alone.
@@ -27,24 +27,24 @@ pub enum Go {
 
 /// Both clocks, in whole milliseconds in the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clocks {
+pub(crate) struct Clocks {
     /// White's clock.
-    pub white: Duration,
+    pub(crate) white: Duration,
     /// Black's clock.
-    pub black: Duration,
+    pub(crate) black: Duration,
     /// White's increment a move.
-    pub white_increment: Duration,
+    pub(crate) white_increment: Duration,
     /// Black's increment a move.
-    pub black_increment: Duration,
+    pub(crate) black_increment: Duration,
     /// Moves to the next base time, where there is one.
-    pub moves_to_go: Option<u32>,
+    pub(crate) moves_to_go: Option<u32>,
 }
 
 impl Clocks {
     /// As much as these leave to whoever has less, and as much more to the other, in proportion, as `seen` gives it: an
     /// engine can tell by its opponent's clock whether it is in a game.
     #[must_use]
-    pub fn in_proportion(self, seen: ByColor<Duration>) -> Clocks {
+    pub(crate) fn in_proportion(self, seen: ByColor<Duration>) -> Clocks {
         let least = seen.white.min(seen.black).as_secs_f64();
         let of = |left: Duration, seen: Duration| {
             let more = if least > 0.0 { seen.as_secs_f64() / least } else { 1.0 };
@@ -55,7 +55,7 @@ impl Clocks {
 
     /// The same time and increment for both sides, in milliseconds.
     #[must_use]
-    pub const fn even(left: u64, increment: u64) -> Clocks {
+    pub(crate) const fn even(left: u64, increment: u64) -> Clocks {
         Clocks {
             white: Duration::from_millis(left),
             black: Duration::from_millis(left),
@@ -69,7 +69,7 @@ impl Clocks {
 impl Go {
     /// The `go` for this side of a game.
     #[must_use]
-    pub fn of(clock: &GameClock, side: Color) -> Go {
+    pub(crate) fn of(clock: &GameClock, side: Color) -> Go {
         // A clock that shows less than a millisecond must not read as "no clock".
         let least = |time: Duration| time.max(Duration::from_millis(1));
         match clock.control(side) {
@@ -96,7 +96,7 @@ impl Go {
 
     /// The clock of a side, after which it loses on time; none for forms without a clock.
     #[must_use]
-    pub fn left(self, side: Color) -> Option<Duration> {
+    pub(crate) fn left(self, side: Color) -> Option<Duration> {
         match self {
             Go::Clock(clocks) => Some(side.fold_wb(clocks.white, clocks.black)),
             _ => None,
@@ -104,7 +104,7 @@ impl Go {
     }
 
     /// Appends the line without its end, without the formatting machinery: a game has hundreds.
-    pub fn push(&self, text: &mut Vec<u8>) {
+    pub(crate) fn push(&self, text: &mut Vec<u8>) {
         text.extend_from_slice(b"go");
         match *self {
             // Exactly the rule's order: real entries read the numbers by their place in the line.

@@ -7,7 +7,7 @@ use shakmaty::{Bitboard, CastlingSide, Chess, Move, Position, Role, Square, atta
 /// The legal move that UCI writes like this. Castling is the king's move of two squares, and in Chess960 that of the king
 /// to his own rook.
 #[must_use]
-pub fn find(position: &Chess, said: UciMove) -> Option<Move> {
+pub(crate) fn find(position: &Chess, said: UciMove) -> Option<Move> {
     let UciMove::Normal { from, to, promotion } = said else { return None };
     let board = position.board();
     let piece = board.piece_at(from).filter(|piece| piece.color == position.turn())?;
@@ -33,7 +33,7 @@ pub fn find(position: &Chess, said: UciMove) -> Option<Move> {
 
 /// True if there is a legal move. A list of all is made only where nothing simpler shows that there is one.
 #[must_use]
-pub fn can_move(position: &Chess) -> bool {
+pub(crate) fn can_move(position: &Chess) -> bool {
     let king = position.board().king_of(position.turn());
     let steps =
         |king| attacks::king_attacks(king).into_iter().any(|to| king_may_step(position, king, to));

@@ -3,16 +3,16 @@
 //! Everything here but [`play`] is pure, and `play` meets engines only as [`play::Player`]: referee tests
 //! start no process and never sleep.
 
-pub mod adjudicate;
+pub(crate) mod adjudicate;
 pub mod clock;
 pub mod end;
-pub mod go;
-pub mod legal;
+pub(crate) mod go;
+pub(crate) mod legal;
 mod movetext;
 pub mod notation;
-pub mod openings;
-pub mod pgn;
-pub mod play;
+pub(crate) mod openings;
+pub(crate) mod pgn;
+pub(crate) mod play;
 #[cfg(test)]
 mod random_positions;
 mod san;

@@ -19,7 +19,7 @@ use crate::model::units::Ply;
 
 /// How much stands beside each move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub(crate) enum Style {
     /// The event's: `d= sd= mt= tl= s= n= pv= tb= h= ph= wv= R50= Rd= Rr= mb=`.
     Event,
     /// The event's, and in each comment `[%eval 0.31] [%clk 0:29:57]`, which relays of broadcasts read.
@@ -36,7 +36,7 @@ pub enum Style {
 impl Style {
     /// True if a game is laid out as the event does it: a line for each move of both, and the engines' options.
     #[must_use]
-    pub fn is_the_events(self) -> bool {
+    pub(crate) fn is_the_events(self) -> bool {
         matches!(self, Style::Event | Style::Relay)
     }
 }

@@ -14,7 +14,7 @@ pub fn fen(position: &Chess) -> String {
 
 /// A legal move in SAN, and the position after it.
 #[must_use]
-pub fn played(before: &Chess, one: Move) -> (String, Chess) {
+pub(crate) fn played(before: &Chess, one: Move) -> (String, Chess) {
     let (mut san, mut after) = (String::new(), before.clone());
     san::push_and_play(&mut san, &mut after, one);
     (san, after)
@@ -22,16 +22,16 @@ pub fn played(before: &Chess, one: Move) -> (String, Chess) {
 
 /// A move of a line, in both notations.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LineMove {
+pub(crate) struct LineMove {
     /// As UCI writes it.
-    pub uci: String,
+    pub(crate) uci: String,
     /// As people write it.
-    pub san: String,
+    pub(crate) san: String,
 }
 
 /// An expected line in UCI's words, up to the first word that is no legal move.
 #[must_use]
-pub fn line(from: &Chess, words: &str) -> Vec<LineMove> {
+pub(crate) fn line(from: &Chess, words: &str) -> Vec<LineMove> {
     let mut position = from.clone();
     let mut found = Vec::new();
     for word in words.split_ascii_whitespace() {

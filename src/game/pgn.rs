@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use shakmaty::{ByColor, Color};
 
 use crate::game::clock::TimeControl;
-pub use crate::game::movetext::Style;
+pub(crate) use crate::game::movetext::Style;
 use crate::game::movetext::{self, Comment};
 use crate::model::game::ending::Ending;
 use crate::model::game::record::GameRecord;
@@ -15,32 +15,37 @@ use crate::model::game::result::GameResult;
 
 /// The header of a game, besides what its record knows.
 #[derive(Clone, Debug)]
-pub struct Header {
+pub(crate) struct Header {
     /// The event's name.
     pub event: String,
     /// Where it is played.
-    pub site: String,
+    pub(crate) site: String,
     /// Round and game as the event counts them.
-    pub round: String,
+    pub(crate) round: String,
     /// The players' names.
-    pub names: ByColor<String>,
+    pub(crate) names: ByColor<String>,
     /// The ratings with which they play, in Elo.
-    pub elo: ByColor<Option<i32>>,
+    pub(crate) elo: ByColor<Option<i32>>,
     /// The options that were set: `Protocol=uci; Threads=1; Hash=64;`.
-    pub options: ByColor<String>,
+    pub(crate) options: ByColor<String>,
     /// Their time controls.
-    pub controls: ByColor<TimeControl>,
+    pub(crate) controls: ByColor<TimeControl>,
     /// When the game began.
-    pub started: SystemTime,
+    pub(crate) started: SystemTime,
     /// How long it took.
-    pub lasted: Duration,
+    pub(crate) lasted: Duration,
 }
 
 /// Appends a game.
 ///
 /// # Errors
 /// None that memory could give; the type is the writer's.
-pub fn write(out: &mut String, header: &Header, record: &GameRecord, style: Style) -> fmt::Result {
+pub(crate) fn write(
+    out: &mut String,
+    header: &Header,
+    record: &GameRecord,
+    style: Style,
+) -> fmt::Result {
     write_tags(out, header, record)?;
     out.push('\n');
     if style.is_the_events() {
@@ -136,7 +141,7 @@ impl fmt::Display for Quoted<'_> {
 
 /// One line for the log: `1-0 {White mates}`.
 #[must_use]
-pub fn summary(ending: &Ending) -> String {
+pub(crate) fn summary(ending: &Ending) -> String {
     let result: GameResult = ending.result;
     format!("{result} {{{}}}", Comment(&ending.details()))
 }
@@ -272,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_short_form_and_moves_alone() {
-        let game = record(Opening::none(), "f2f3 e7e5 g2g4 d8h4", mate());
+        let game = record(Opening::default(), "f2f3 e7e5 g2g4 d8h4", mate());
         let mut out = String::new();
         write(&mut out, &header("A"), &game, Style::Short).unwrap();
         let body = out.split("\n\n").nth(1).unwrap();
@@ -303,7 +308,8 @@ mod tests {
              Qh4# {0.31/9 0.250s, sd=9, Black mates} 0-1"
         );
         // A game without a move has no comment that could hold it.
-        let none = record(Opening::none(), "", Ending::win(Color::White, Termination::Resignation));
+        let none =
+            record(Opening::default(), "", Ending::win(Color::White, Termination::Resignation));
         let mut out = String::new();
         write(&mut out, &header("A"), &none, Style::Fastchess).unwrap();
         assert!(out.ends_with("\n\n{Black resigns} 1-0\n\n"), "{out}");

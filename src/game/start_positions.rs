@@ -29,7 +29,7 @@ impl StartNumber {
     /// The start position of an index in the order of numbers, from 0; beyond the last they come again. Of double Chess960
     /// there are 921,600, in the order of White's number.
     #[must_use]
-    pub fn nth(variant: Variant, index: usize) -> StartNumber {
+    pub(crate) fn nth(variant: Variant, index: usize) -> StartNumber {
         let all = usize::from(POSITIONS);
         let number = |index: usize| u16::try_from(index % all).unwrap_or_default();
         match variant {
@@ -44,7 +44,7 @@ impl StartNumber {
 
     /// How many there are in a variant.
     #[must_use]
-    pub fn count(variant: Variant) -> usize {
+    pub(crate) fn count(variant: Variant) -> usize {
         let all = usize::from(POSITIONS);
         match variant {
             Variant::Standard => 1,
@@ -55,7 +55,7 @@ impl StartNumber {
 
     /// True if both sides have the same.
     #[must_use]
-    pub fn is_shared(self) -> bool {
+    pub(crate) fn is_shared(self) -> bool {
         self.white == self.black
     }
 

@@ -58,7 +58,7 @@ impl Tables {
 
     /// Leaves positions of more pieces to the engines, kings and pawns counted.
     #[must_use]
-    pub fn up_to(self, pieces: usize) -> Tables {
+    pub(crate) fn up_to(self, pieces: usize) -> Tables {
         Tables { most: self.most.min(pieces), ..self }
     }
 

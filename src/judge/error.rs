@@ -42,7 +42,7 @@ pub enum CheckError {
 impl CheckError {
     /// The exit code.
     #[must_use]
-    pub fn exit(&self) -> Exit {
+    pub(crate) fn exit(&self) -> Exit {
         match self {
             CheckError::Nothing { .. } => Exit::Nothing,
             CheckError::Read { .. } | CheckError::Configuration(_) => Exit::Usage,
@@ -53,7 +53,7 @@ impl CheckError {
 
     /// True if the next entry would meet the same error, so that going on is of no use.
     #[must_use]
-    pub fn ends_all(&self) -> bool {
+    pub(crate) fn ends_all(&self) -> bool {
         matches!(
             self,
             CheckError::Configuration(_) | CheckError::Internal(_) | CheckError::Sandbox(_)

@@ -25,7 +25,7 @@ impl Judge {
     ///
     /// # Errors
     /// As [`Judge::assess`].
-    pub fn fingerprint(&self, path: &Path) -> Result<Option<String>, CheckError> {
+    pub(crate) fn fingerprint(&self, path: &Path) -> Result<Option<String>, CheckError> {
         let (Some(read), single) = self.read(path)? else { return Ok(None) };
         let submission = &read.submission;
         let (true, Some(sha256)) = (submission.is_whole(), &submission.sha256) else {

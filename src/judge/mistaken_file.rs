@@ -68,7 +68,7 @@ pub(super) fn fold(findings: &mut [Finding], submission: &Submission) {
 
 /// Says of a file that looks like none that starts what it is and what to do with it.
 #[must_use]
-pub fn hint(submission: &Submission) -> Option<String> {
+pub(crate) fn hint(submission: &Submission) -> Option<String> {
     let name = escape(submission.file_name.as_bytes(), 60);
     let mistaken = look(&submission.bytes, &submission.file_name)?;
     Some(format!("{}; {}", mistaken.is(), mistaken.help(&name)))

@@ -4,23 +4,23 @@
 //! [`Judge::playable`] or [`Judge::attach`] say, in the same sandbox and under the same waivers.
 
 mod assess;
-pub mod error;
+pub(crate) mod error;
 mod fingerprint;
 mod games;
 mod host;
-pub mod mistaken_file;
+pub(crate) mod mistaken_file;
 pub(crate) mod other_work;
 pub mod probe;
 mod read;
 pub mod rules;
 pub mod settings;
-pub mod start;
+pub(crate) mod start;
 pub mod support;
 pub mod waive;
 pub mod waiver;
 
 pub(crate) use fingerprint::{file_sha256, program as program_sha256};
-pub use read::EntryDigest;
+pub(crate) use read::EntryDigest;
 
 use std::sync::{Arc, Mutex};
 
@@ -33,7 +33,7 @@ use host::Hosts;
 use settings::Settings;
 
 /// Takes one line on what is being done now; called from any thread.
-pub type Progress<'a> = &'a (dyn Fn(&str) + Sync);
+pub(crate) type Progress<'a> = &'a (dyn Fn(&str) + Sync);
 
 /// The judge of this host under some settings, opened once and used for every entry.
 pub struct Judge {
@@ -75,7 +75,7 @@ impl Judge {
 
     /// The SHA-256 of the text of the allow-list in force.
     #[must_use]
-    pub fn list_sha256(&self) -> &str {
+    pub(crate) fn list_sha256(&self) -> &str {
         &self.list_sha256
     }
 }

@@ -19,15 +19,15 @@ use crate::submission::size::{self, FileParts, SizeReport};
 
 /// The bytes of an entry, as far as a receipt names them.
 #[derive(Clone, Debug)]
-pub struct EntryDigest {
+pub(crate) struct EntryDigest {
     /// The SHA-256 of its file; none where there is no single one.
-    pub sha256: Option<String>,
+    pub(crate) sha256: Option<String>,
     /// The SHA-256 of its engines.json, where it has one.
-    pub engines_json_sha256: Option<String>,
+    pub(crate) engines_json_sha256: Option<String>,
     /// The engine of that engines.json that is meant.
-    pub engine: Option<EngineOfFile>,
+    pub(crate) engine: Option<EngineOfFile>,
     /// The finding of rule `single-file`.
-    pub single: Finding,
+    pub(crate) single: Finding,
 }
 
 /// An entry that was read, with the findings of the rules that its bytes decide.
@@ -44,7 +44,7 @@ impl Judge {
     ///
     /// # Errors
     /// When there is nothing at `path`, or it cannot be read.
-    pub fn hints(&self, path: &Path) -> Result<Vec<Hint>, CheckError> {
+    pub(crate) fn hints(&self, path: &Path) -> Result<Vec<Hint>, CheckError> {
         let (read, _) = self.read(path)?;
         let whole = read.filter(|read| read.submission.is_whole());
         Ok(whole.map_or_else(Vec::new, |read| {
@@ -57,7 +57,7 @@ impl Judge {
     ///
     /// # Errors
     /// When there is none.
-    pub fn file_of(&self, path: &Path) -> Result<PathBuf, CheckError> {
+    pub(crate) fn file_of(&self, path: &Path) -> Result<PathBuf, CheckError> {
         let (read, single) = self.read(path)?;
         match read {
             Some(read) => Ok(read.submission.path),
@@ -69,7 +69,7 @@ impl Judge {
     ///
     /// # Errors
     /// When there is nothing at `path`, or it cannot be read.
-    pub fn digest(&self, path: &Path) -> Result<EntryDigest, CheckError> {
+    pub(crate) fn digest(&self, path: &Path) -> Result<EntryDigest, CheckError> {
         let (read, single) = self.read(path)?;
         let submission = read.map(|read| read.submission);
         Ok(EntryDigest {
@@ -84,7 +84,7 @@ impl Judge {
     ///
     /// # Errors
     /// When there is nothing to measure or a setting is wrong.
-    pub fn measure(&self, path: &Path) -> Result<EntrySize, CheckError> {
+    pub(crate) fn measure(&self, path: &Path) -> Result<EntrySize, CheckError> {
         let (read, single) = self.read(path)?;
         let Some(read) = read else {
             return Err(CheckError::Nothing { path: path.to_owned(), what: single.summary });

@@ -17,45 +17,45 @@ use crate::model::units::{BadSize, Bytes};
 use crate::policy::allowlist;
 use crate::sandbox::devices::DeviceClass;
 use crate::submission::entry::READ_AT_MOST;
-pub use crate::submission::format::Files;
+pub(crate) use crate::submission::format::Files;
 
 /// The choices of the caller.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The configuration, where it does not lie beside the entry.
-    pub engines_json: Option<PathBuf>,
+    pub(crate) engines_json: Option<PathBuf>,
     /// The engine that is meant in a configuration with several.
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// An allow-list in place of the one built in.
-    pub allowlist: Option<PathBuf>,
+    pub(crate) allowlist: Option<PathBuf>,
     /// The text of that allow-list, where it is not to be read from its file.
-    pub allowlist_text: Option<String>,
+    pub(crate) allowlist_text: Option<String>,
     /// Time limits.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
     /// Tolerated commands count as refused.
-    pub strict: bool,
+    pub(crate) strict: bool,
     /// Probes that can only advise are left out.
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// The most bytes of an entry; 4096 by rule 7.1, another number in events of that kind.
-    pub size_limit: Bytes,
+    pub(crate) size_limit: Bytes,
     /// The most memory that an entry may use at once, where the event has such a rule; else only this host limits it.
-    pub memory_limit: Option<Bytes>,
+    pub(crate) memory_limit: Option<Bytes>,
     /// The files that may be entries.
-    pub files: Files,
+    pub(crate) files: Files,
     /// Layers of the sandbox without which nothing is run, beside those that are always mandatory.
-    pub required: Vec<LayerName>,
+    pub(crate) required: Vec<LayerName>,
     /// Mappings of 4 GiB or more reserve no memory.
-    pub lazy_memory: bool,
+    pub(crate) lazy_memory: bool,
     /// Device nodes that are opened to the entry.
-    pub devices: Vec<DeviceClass>,
+    pub(crate) devices: Vec<DeviceClass>,
     /// The number of probes beside each other.
     pub jobs: NonZeroUsize,
     /// The games of rule `match`.
-    pub games: GamesWanted,
+    pub(crate) games: GamesWanted,
     /// The time for these games together.
-    pub games_limit: Duration,
+    pub(crate) games_limit: Duration,
     /// The organisers' waivers (rule 7.8), those of other entries among them.
-    pub waivers: Vec<Waiver>,
+    pub(crate) waivers: Vec<Waiver>,
 }
 
 impl Default for Settings {
@@ -115,7 +115,7 @@ impl Settings {
 ///
 /// # Errors
 /// In words, where it is no size, or one of more bytes than are read of an entry.
-pub fn size_limit_of(text: &str) -> Result<Bytes, String> {
+pub(crate) fn size_limit_of(text: &str) -> Result<Bytes, String> {
     let size: Bytes = text.parse().map_err(|error: BadSize| error.to_string())?;
     if size.0 == 0 || size > READ_AT_MOST {
         return Err(format!("write a size from 1 byte to {}", READ_AT_MOST.human()));
@@ -127,7 +127,7 @@ pub fn size_limit_of(text: &str) -> Result<Bytes, String> {
 ///
 /// # Errors
 /// In words, where it is no size, or less than any program needs.
-pub fn memory_limit_of(text: &str) -> Result<Bytes, String> {
+pub(crate) fn memory_limit_of(text: &str) -> Result<Bytes, String> {
     const LEAST: Bytes = Bytes(1 << 20);
     let size: Bytes = text.parse().map_err(|error: BadSize| error.to_string())?;
     if size < LEAST {
@@ -140,7 +140,7 @@ pub fn memory_limit_of(text: &str) -> Result<Bytes, String> {
 ///
 /// # Errors
 /// As [`size_limit_of`], with the place.
-pub fn size_limit(raw: Spanned<toml::Value>) -> Result<Bytes, Mistake> {
+pub(crate) fn size_limit(raw: Spanned<toml::Value>) -> Result<Bytes, Mistake> {
     written(raw, size_limit_of)
 }
 
@@ -148,7 +148,7 @@ pub fn size_limit(raw: Spanned<toml::Value>) -> Result<Bytes, Mistake> {
 ///
 /// # Errors
 /// As [`memory_limit_of`], with the place.
-pub fn memory_limit(raw: Spanned<toml::Value>) -> Result<Bytes, Mistake> {
+pub(crate) fn memory_limit(raw: Spanned<toml::Value>) -> Result<Bytes, Mistake> {
     written(raw, memory_limit_of)
 }
 
@@ -165,7 +165,7 @@ fn written(
 
 /// The games of a check (rule `match`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum GamesWanted {
+pub(crate) enum GamesWanted {
     /// Two pairs; none where only what is quick is wanted.
     #[default]
     AsUsual,
@@ -177,7 +177,7 @@ pub enum GamesWanted {
 
 /// The time for all games of a check where nothing else is said: real entries have floors of 2 to 3
 /// seconds a move.
-pub const MATCH_LIMIT: Duration = Duration::from_secs(30);
+pub(crate) const MATCH_LIMIT: Duration = Duration::from_secs(30);
 
 /// The most pairs of games that a check plays: more are a match.
 const MOST_PAIRS: u32 = 100;
@@ -185,7 +185,7 @@ const MOST_PAIRS: u32 = 100;
 /// Text that says neither `off` nor a number of pairs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("write off, or a number of pairs from 1 to {MOST_PAIRS}")]
-pub struct NotGames;
+pub(crate) struct NotGames;
 
 impl fmt::Display for GamesWanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

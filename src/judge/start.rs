@@ -20,23 +20,23 @@ use crate::sandbox::plan::{
 use crate::submission::Submission;
 
 /// An entry that may be started in a game.
-pub struct PlayableEntry {
+pub(crate) struct PlayableEntry {
     /// Its file and configuration.
-    pub submission: Submission,
+    pub(crate) submission: Submission,
     /// The sandbox that starts it.
-    pub launcher: Arc<dyn Launcher + Send + Sync>,
+    pub(crate) launcher: Arc<dyn Launcher + Send + Sync>,
     /// The plan of each start.
-    pub plan: Plan,
+    pub(crate) plan: Plan,
 }
 
 /// An entry that runs on the caller's streams.
-pub struct AttachedEntry {
+pub(crate) struct AttachedEntry {
     /// Its process, with all that it started.
-    pub confined: Box<dyn Confined>,
+    pub(crate) confined: Box<dyn Confined>,
     /// Becomes readable when its first process has ended.
-    pub ended: OwnedFd,
+    pub(crate) ended: OwnedFd,
     /// Remarks for the caller, a line each.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 impl Judge {
@@ -44,7 +44,7 @@ impl Judge {
     ///
     /// # Errors
     /// When there is no entry, or this host cannot confine one.
-    pub fn playable(
+    pub(crate) fn playable(
         &self,
         path: &Path,
         memory: Option<Bytes>,
@@ -69,7 +69,11 @@ impl Judge {
     ///
     /// # Errors
     /// When there is no entry of the right shape at `path`, or this host cannot confine it.
-    pub fn attach(&self, path: &Path, streams: Streams) -> Result<AttachedEntry, CheckError> {
+    pub(crate) fn attach(
+        &self,
+        path: &Path,
+        streams: Streams,
+    ) -> Result<AttachedEntry, CheckError> {
         let (read, single) = self.read(path)?;
         let whole = read.filter(|read| read.submission.is_whole());
         let (Some(read), true) = (whole, single.status == Status::Pass) else {
@@ -123,7 +127,7 @@ fn plan(read: &Read) -> Plan {
 
 /// The refusals of the sandbox in a run, a line each.
 #[must_use]
-pub fn refused(traces: &Traces) -> Vec<String> {
+pub(crate) fn refused(traces: &Traces) -> Vec<String> {
     let by = |by: Option<usize>| match by.and_then(|index| traces.execs.get(index)) {
         Some(exec) => format!(" (by {})", exec.name),
         None => String::new(),

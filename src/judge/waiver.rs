@@ -42,7 +42,7 @@ pub struct Waiver {
 impl Waiver {
     /// True if it is about the entry that was named by `given` and whose file is `file`.
     #[must_use]
-    pub fn is_about(&self, given: &Path, file: &Path) -> bool {
+    pub(crate) fn is_about(&self, given: &Path, file: &Path) -> bool {
         let same = |path: &Path| match (self.entry.canonicalize(), path.canonicalize()) {
             (Ok(one), Ok(other)) => one == other,
             _ => self.entry == path,
@@ -52,13 +52,13 @@ impl Waiver {
 
     /// True if it is for a file with this sum.
     #[must_use]
-    pub fn fits(&self, sha256: Option<&str>) -> bool {
+    pub(crate) fn fits(&self, sha256: Option<&str>) -> bool {
         self.sha256.is_none() || self.sha256.as_deref() == sha256
     }
 
     /// The reason and the day, as reports show them.
     #[must_use]
-    pub fn ground(&self) -> String {
+    pub(crate) fn ground(&self) -> String {
         format!("{}, {}", escape(self.reason.as_bytes(), 300), escape(self.date.as_bytes(), 40))
     }
 }
@@ -77,7 +77,7 @@ fn as_date<S: Serializer>(date: &str, serializer: S) -> Result<S::Ok, S::Error> 
 /// A waiver that was parsed and not yet verified.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct RawWaiver {
+pub(crate) struct RawWaiver {
     entry: Spanned<PathBuf>,
     rule: Spanned<String>,
     programs: Option<Spanned<Vec<Spanned<String>>>>,
@@ -91,7 +91,7 @@ impl RawWaiver {
     ///
     /// # Errors
     /// At the first mistake.
-    pub fn verified(self, text: &str, path: &Path) -> Result<Waiver, Mistake> {
+    pub(crate) fn verified(self, text: &str, path: &Path) -> Result<Waiver, Mistake> {
         let rules = RULES.iter().map(|rule| rule.name);
         let rule: RuleId = known(&self.rule, "rule", rules, |word| word.parse().ok())?;
         if rule.rule().kind != Kind::Gate {

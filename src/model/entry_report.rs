@@ -70,9 +70,9 @@ pub struct Circumstances {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct EngineOfFile {
     /// Its name there, if it has one.
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// The SHA-256 of its object in canonical form, in hex.
-    pub sha256: String,
+    pub(crate) sha256: String,
 }
 
 /// A finding that is of no entry, but on a line of the configuration.
@@ -80,11 +80,11 @@ pub struct EngineOfFile {
 pub struct ConfigFinding {
     /// The configuration.
     #[serde(with = "crate::model::path_text")]
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
     /// Where in it.
-    pub at: Place,
+    pub(crate) at: Place,
     /// The finding.
-    pub finding: Finding,
+    pub(crate) finding: Finding,
 }
 
 /// All that a report tells.

@@ -9,7 +9,7 @@ use super::verdict::Verdict;
 /// The exit codes of the program; the format of a report never changes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Exit {
+pub(crate) enum Exit {
     /// Every entry is accepted, or what was asked for is done.
     Success,
     /// At least one entry is rejected.
@@ -29,7 +29,7 @@ pub enum Exit {
 impl Exit {
     /// The number that the shell sees.
     #[must_use]
-    pub fn code(self) -> u8 {
+    pub(crate) fn code(self) -> u8 {
         match self {
             Exit::Success => 0,
             Exit::Rejected => 1,
@@ -56,7 +56,7 @@ impl Exit {
 
     /// The outcome of several entries: rejected beats undecided beats accepted.
     #[must_use]
-    pub fn worst(outcomes: impl IntoIterator<Item = Exit>) -> Exit {
+    pub(crate) fn worst(outcomes: impl IntoIterator<Item = Exit>) -> Exit {
         outcomes.into_iter().max_by_key(|outcome| outcome.weight()).unwrap_or(Exit::Success)
     }
 }

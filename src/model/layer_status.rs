@@ -57,7 +57,7 @@ impl LayerName {
 
     /// The layer of a word.
     #[must_use]
-    pub fn named(word: &str) -> Option<LayerName> {
+    pub(crate) fn named(word: &str) -> Option<LayerName> {
         LayerName::ALL.into_iter().find(|name| name.word() == word)
     }
 
@@ -112,7 +112,7 @@ pub enum State {
 impl State {
     /// The word in reports.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             State::Enforced => "enforced",
             State::Partial => "partial",
@@ -134,7 +134,7 @@ pub struct Layer {
 
 /// The layers of `required` that `layers` do not hold whole, each in words (`net is absent: …`).
 #[must_use]
-pub fn unmet(required: &[LayerName], layers: &[Layer]) -> Vec<String> {
+pub(crate) fn unmet(required: &[LayerName], layers: &[Layer]) -> Vec<String> {
     let words = |name: &LayerName| match layers.iter().find(|layer| layer.name == *name) {
         Some(layer) if layer.state == State::Enforced => None,
         Some(layer) => Some(format!("{} is {}: {}", name.word(), layer.state.word(), layer.reason)),

@@ -3,16 +3,16 @@
 
 pub mod entry_report;
 pub mod evidence;
-pub mod exit;
+pub(crate) mod exit;
 pub mod game;
 pub mod layer_status;
-pub mod path_text;
+pub(crate) mod path_text;
 pub mod rule;
-pub mod secret;
+pub(crate) mod secret;
 pub mod size_figures;
 pub mod source_place;
 pub mod text;
-pub mod transcript;
+pub(crate) mod transcript;
 pub mod units;
 pub mod verdict;
-pub mod words;
+pub(crate) mod words;

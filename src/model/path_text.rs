@@ -17,7 +17,7 @@ enum Form {
 ///
 /// # Errors
 /// The errors of the serializer.
-pub fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
     match path.to_str() {
         Some(text) => text.serialize(to),
         None => path.as_os_str().as_bytes().serialize(to),
@@ -28,7 +28,7 @@ pub fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
 ///
 /// # Errors
 /// Where it is neither text nor bytes.
-pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
     Ok(match Form::deserialize(from)? {
         Form::Text(path) => path,
         Form::Bytes(bytes) => OsString::from_vec(bytes).into(),

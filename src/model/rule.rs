@@ -85,7 +85,7 @@ rules! {
 impl RuleId {
     /// The rule behind the id.
     #[must_use]
-    pub fn rule(self) -> &'static Rule {
+    pub(crate) fn rule(self) -> &'static Rule {
         &RULES[self as usize]
     }
 

@@ -26,25 +26,25 @@ pub struct SizeFigures {
 
 /// The answer of `gate4k size` for an entry.
 #[derive(Clone, Debug)]
-pub struct EntrySize {
+pub(crate) struct EntrySize {
     /// The path as it was given.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// The SHA-256 of the file in hex.
-    pub sha256: String,
+    pub(crate) sha256: String,
     /// The format of the file, in a line: `sh stub, xz payload`.
-    pub format: String,
+    pub(crate) format: String,
     /// The verdict on its size; undecided where the two readings of rule 7.3 differ.
-    pub verdict: Verdict,
+    pub(crate) verdict: Verdict,
     /// The figures.
-    pub size: SizeFigures,
+    pub(crate) size: SizeFigures,
     /// The parts of engines.json that count, with the reasons, a line each, escaped.
-    pub counted: Vec<String>,
+    pub(crate) counted: Vec<String>,
 }
 
 impl SizeFigures {
     /// `3721 of 4096 bytes, 375 left`, or `21 over`.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         let rest = if self.total > self.limit {
             format!("{} over", self.total.saturating_sub(self.limit).0)
         } else {
@@ -55,7 +55,7 @@ impl SizeFigures {
 
     /// Bytes left, negative where there are too many.
     #[must_use]
-    pub fn left(&self) -> i64 {
+    pub(crate) fn left(&self) -> i64 {
         let figure = |bytes: Bytes| i64::try_from(bytes.0).unwrap_or(i64::MAX);
         figure(self.limit).saturating_sub(figure(self.total))
     }

@@ -20,7 +20,7 @@ pub struct Place {
 impl Place {
     /// The place of a byte offset; an offset beyond the end is the end.
     #[must_use]
-    pub fn of(text: &str, offset: usize) -> Place {
+    pub(crate) fn of(text: &str, offset: usize) -> Place {
         let before = &text[..floor(text, offset)];
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
         Place {
@@ -41,19 +41,19 @@ impl fmt::Display for Place {
 #[error("{}:{place}: {what}\n{excerpt}", escape(path.as_os_str().as_encoded_bytes(), 4096))]
 pub struct Misplaced {
     /// The file.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Where.
-    pub place: Place,
+    pub(crate) place: Place,
     /// The mistake, and what to write instead.
-    pub what: String,
+    pub(crate) what: String,
     /// The line with a caret.
-    pub excerpt: String,
+    pub(crate) excerpt: String,
 }
 
 impl Misplaced {
     /// A mistake in this part of a text that lies, or lay, at `path`.
     #[must_use]
-    pub fn new(path: &Path, text: &str, span: Range<usize>, what: &str) -> Misplaced {
+    pub(crate) fn new(path: &Path, text: &str, span: Range<usize>, what: &str) -> Misplaced {
         Misplaced {
             path: path.to_owned(),
             place: Place::of(text, span.start),
@@ -65,13 +65,13 @@ impl Misplaced {
 }
 
 /// A mistake in a text that is being read: the part of the text, and what is wrong with it.
-pub type Mistake = (Range<usize>, String);
+pub(crate) type Mistake = (Range<usize>, String);
 
 /// One word out of a known set.
 ///
 /// # Errors
 /// When it is none of them; the message names the one that was probably meant.
-pub fn known<'a, T>(
+pub(crate) fn known<'a, T>(
     word: &toml::Spanned<String>,
     what: &str,
     all: impl IntoIterator<Item = &'a str>,
@@ -103,7 +103,7 @@ const WIDTH: usize = 76;
 /// The line that `span` begins on, with carets below the span. Long lines are cut around it, and
 /// what would disturb a terminal is shown as `·`.
 #[must_use]
-pub fn excerpt(text: &str, span: Range<usize>) -> String {
+pub(crate) fn excerpt(text: &str, span: Range<usize>) -> String {
     let begin = floor(text, span.start);
     let place = Place::of(text, begin);
     let start = text[..begin].rfind('\n').map_or(0, |newline| newline + 1);
@@ -132,7 +132,10 @@ pub fn excerpt(text: &str, span: Range<usize>) -> String {
 
 /// The candidate that `word` was most likely meant to be, if one is near enough to be worth saying.
 #[must_use]
-pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     let allowed = (word.chars().count() / 3).max(1);
     candidates
         .into_iter()

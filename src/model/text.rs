@@ -6,12 +6,12 @@ use serde::{Deserialize, Deserializer, Serializer};
 use sha2::{Digest, Sha256};
 
 /// Writes a duration as whole and decimal milliseconds in JSON.
-pub fn millis<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn millis<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64((time.as_secs_f64() * 1e6).round() / 1e3)
 }
 
 /// As [`millis`], for a time that may be missing.
-pub fn millis_opt<S: Serializer>(time: &Option<Duration>, s: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn millis_opt<S: Serializer>(time: &Option<Duration>, s: S) -> Result<S::Ok, S::Error> {
     match time {
         Some(time) => millis(time, s),
         None => s.serialize_none(),
@@ -35,7 +35,7 @@ pub(super) fn from_millis_opt<'de, D: Deserializer<'de>>(
 
 /// Bytes in hexadecimal, as sums are written.
 #[must_use]
-pub fn hex(bytes: impl AsRef<[u8]>) -> String {
+pub(crate) fn hex(bytes: impl AsRef<[u8]>) -> String {
     bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -48,7 +48,7 @@ pub fn sha256(bytes: impl AsRef<[u8]>) -> String {
 /// True if a character moves a terminal's cursor, ends a line, turns the order of writing or is not seen at all, or
 /// Unicode calls it `Default_Ignorable_Code_Point` (DerivedCoreProperties.txt of 16.0).
 #[must_use]
-pub fn steers(c: char) -> bool {
+pub(crate) fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'

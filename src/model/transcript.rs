@@ -18,7 +18,7 @@ const LINE: usize = 240;
 
 /// The speaker of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Voice {
+pub(crate) enum Voice {
     /// We, on its standard input.
     Sent,
     /// The engine, on its standard output.
@@ -42,15 +42,15 @@ impl Voice {
 
 /// One line of the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// When, since the exec of the entry.
-    pub at: Duration,
+    pub(crate) at: Duration,
     /// The speaker.
-    pub voice: Voice,
+    pub(crate) voice: Voice,
     /// The beginning of the line, as it came.
-    pub text: Vec<u8>,
+    pub(crate) text: Vec<u8>,
     /// How many bytes of the line are not kept.
-    pub more: usize,
+    pub(crate) more: usize,
 }
 
 impl Entry {
@@ -61,7 +61,7 @@ impl Entry {
 
     /// One harmless line for a report: `  1.234 < bestmove e2e4`.
     #[must_use]
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let text = escape(&self.text, LINE);
         let mut line = format!("{:8.3} {} {text}", self.at.as_secs_f64(), self.voice.sign());
         if self.more > 0 {
@@ -73,7 +73,7 @@ impl Entry {
 
 /// A record of what was said; bounded, whatever the engine floods.
 #[derive(Clone, Debug, Default)]
-pub struct Transcript {
+pub(crate) struct Transcript {
     head: Vec<Entry>,
     tail: VecDeque<Entry>,
     dropped: u64,
@@ -81,17 +81,17 @@ pub struct Transcript {
 
 impl Transcript {
     /// We sent a line (given without its end).
-    pub fn sent(&mut self, at: Duration, line: &[u8]) {
+    pub(crate) fn sent(&mut self, at: Duration, line: &[u8]) {
         self.push(Entry::new(at, Voice::Sent, line));
     }
 
     /// The engine wrote a line (given without its end).
-    pub fn received(&mut self, at: Duration, line: &[u8]) {
+    pub(crate) fn received(&mut self, at: Duration, line: &[u8]) {
         self.push(Entry::new(at, Voice::Received, line));
     }
 
     /// The engine wrote to its standard error; the chunk may hold several lines.
-    pub fn stderr(&mut self, at: Duration, chunk: &[u8]) {
+    pub(crate) fn stderr(&mut self, at: Duration, chunk: &[u8]) {
         let chunk = chunk.strip_suffix(b"\n").unwrap_or(chunk);
         for line in chunk.split(|byte| *byte == b'\n') {
             self.push(Entry::new(at, Voice::Stderr, line));
@@ -99,7 +99,7 @@ impl Transcript {
     }
 
     /// Something that a reader should know at this point.
-    pub fn note(&mut self, at: Duration, text: &str) {
+    pub(crate) fn note(&mut self, at: Duration, text: &str) {
         self.push(Entry::new(at, Voice::Note, text.as_bytes()));
     }
 
@@ -115,33 +115,15 @@ impl Transcript {
         self.tail.push_back(entry);
     }
 
-    /// The lines that were kept, in order; the gap, if there is one, lies after the first ones.
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.head.iter().chain(&self.tail)
-    }
-
-    /// How many lines were dropped from the middle.
-    #[must_use]
-    pub fn dropped(&self) -> u64 {
-        self.dropped
-    }
-
     /// The record for a report, harmless line by line.
     #[must_use]
-    pub fn lines(&self) -> Vec<String> {
+    pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.head.iter().map(Entry::line).collect();
         if self.dropped > 0 {
             lines.push(format!("         … {} lines left out …", self.dropped));
         }
         lines.extend(self.tail.iter().map(Entry::line));
         lines
-    }
-
-    /// The last lines of the record, for a report that has little room.
-    #[must_use]
-    pub fn last(&self, count: usize) -> Vec<String> {
-        let mut lines = self.lines();
-        lines.split_off(lines.len().saturating_sub(count))
     }
 }
 
@@ -168,8 +150,6 @@ mod tests {
                 "   1.234 # idle",
             ]
         );
-        assert_eq!(record.last(1), ["   1.234 # idle"]);
-        assert_eq!(record.last(9).len(), 5);
     }
 
     #[test]
@@ -193,7 +173,5 @@ mod tests {
         assert!(lines[0].ends_with("< 0"));
         assert!(lines[HEAD].contains("99600 lines left out"), "{}", lines[HEAD]);
         assert!(lines[HEAD + TAIL].ends_with("< 99999"));
-        assert_eq!(record.dropped(), 99_600);
-        assert_eq!(record.entries().count(), HEAD + TAIL);
     }
 }

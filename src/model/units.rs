@@ -26,13 +26,13 @@ impl Bytes {
 
     /// `self - other`, or zero where other is larger.
     #[must_use]
-    pub fn saturating_sub(self, other: Bytes) -> Bytes {
+    pub(crate) fn saturating_sub(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_sub(other.0))
     }
 
     /// A rounded figure with a binary unit, for prose (`256 GiB`); sizes that decide are shown exactly.
     #[must_use]
-    pub fn human(self) -> String {
+    pub(crate) fn human(self) -> String {
         const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
         let mut value = self.0 as f64;
         let mut unit = 0;

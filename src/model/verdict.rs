@@ -36,10 +36,10 @@ impl Status {
 }
 
 /// The key of evidence that says of a rule how many of its questions were not asked, since the engine is slow.
-pub const LEFT_OUT: &str = "left_out";
+pub(crate) const LEFT_OUT: &str = "left_out";
 
 /// The key of evidence under which the waiver of a finding stands.
-pub const WAIVED: &str = "waived";
+pub(crate) const WAIVED: &str = "waived";
 
 /// One rule's result with its evidence.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -53,14 +53,14 @@ pub struct Finding {
     /// More lines for people, shown below what did not pass.
     pub details: Vec<String>,
     /// The same evidence for programs: the `evidence` object of the JSON report.
-    pub evidence: Map<String, Value>,
+    pub(crate) evidence: Map<String, Value>,
     /// The one next step for the author (or organiser); empty where there is none.
     pub help: String,
 }
 
 impl Finding {
     /// A finding without evidence so far.
-    pub fn new(rule: RuleId, status: Status, summary: impl Into<String>) -> Finding {
+    pub(crate) fn new(rule: RuleId, status: Status, summary: impl Into<String>) -> Finding {
         Finding {
             rule,
             status,
@@ -109,7 +109,7 @@ impl Finding {
 
     /// Adds several lines.
     #[must_use]
-    pub fn details(mut self, lines: impl IntoIterator<Item = String>) -> Finding {
+    pub(crate) fn details(mut self, lines: impl IntoIterator<Item = String>) -> Finding {
         self.details.extend(lines);
         self
     }
@@ -152,7 +152,7 @@ impl Verdict {
 
     /// The same, by the rules and their statuses alone.
     #[must_use]
-    pub fn by(found: impl Iterator<Item = (RuleId, Status)>) -> Verdict {
+    pub(crate) fn by(found: impl Iterator<Item = (RuleId, Status)>) -> Verdict {
         found.filter(|(rule, _)| rule.rule().kind == Kind::Gate).fold(
             Verdict::Accepted,
             |verdict, (_, status)| match status {

@@ -25,17 +25,17 @@ pub enum Language {
 #[derive(Clone, Debug)]
 pub struct Recipe {
     /// Its language.
-    pub language: Language,
+    pub(crate) language: Language,
     /// The program that compiles or reads it.
-    pub program: String,
+    pub(crate) program: String,
     /// Words for that.
-    pub flags: String,
+    pub(crate) flags: String,
 }
 
 impl Language {
     /// By the ending of the name, or the first bytes of an executable.
     #[must_use]
-    pub fn of(path: &Path, bytes: &[u8]) -> Option<Language> {
+    pub(crate) fn of(path: &Path, bytes: &[u8]) -> Option<Language> {
         if bytes.starts_with(b"\x7fELF") {
             return Some(Language::Executable);
         }
@@ -51,7 +51,7 @@ impl Language {
 
     /// The program that builds or reads it where none is chosen; empty where none is needed.
     #[must_use]
-    pub fn program(self) -> &'static str {
+    pub(crate) fn program(self) -> &'static str {
         match self {
             Language::C => "cc",
             Language::Cpp => "c++",
@@ -126,9 +126,9 @@ pub struct Candidate {
     /// Its bytes.
     pub bytes: Vec<u8>,
     /// How many of them unpack and start the rest.
-    pub stub: usize,
+    pub(crate) stub: usize,
     /// How the rest was packed.
-    pub how: String,
+    pub(crate) how: String,
 }
 
 /// All candidates for a source, the smallest first.
@@ -151,7 +151,7 @@ pub fn all(source: &[u8], recipe: &Recipe) -> Vec<Candidate> {
 
 /// True if a file begins with one of the stubs of [`all`], so that it may be replaced by a newer packing.
 #[must_use]
-pub fn is_packed(entry: &[u8]) -> bool {
+pub(crate) fn is_packed(entry: &[u8]) -> bool {
     let mut lines = entry.split(|byte| *byte == b'\n');
     let (Some(first), Some(second)) = (lines.next(), lines.next()) else { return false };
     let begins = |start: &str| second.starts_with(start.as_bytes());

@@ -5,13 +5,13 @@ use super::packer::{self, Packed};
 
 /// One way to save bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hint {
+pub(crate) struct Hint {
     /// How many.
-    pub saves: usize,
+    pub(crate) saves: usize,
     /// How.
-    pub what: String,
+    pub(crate) what: String,
     /// The whole entry with it done.
-    pub entry: Vec<u8>,
+    pub(crate) entry: Vec<u8>,
 }
 
 /// Words, their shorter forms that mean the same to a shell, and the drawbacks of these.
@@ -28,7 +28,7 @@ const SHORTER: [(&str, &str, &str); 8] = [
 
 /// The bytes that a script with a stub of that size could save, the most first.
 #[must_use]
-pub fn all(entry: &[u8], stub: usize) -> Vec<Hint> {
+pub(crate) fn all(entry: &[u8], stub: usize) -> Vec<Hint> {
     let Some((stub, packed)) = entry.split_at_checked(stub) else { return Vec::new() };
     let mut found: Vec<Hint> = repacked(stub, packed);
     found.extend(another_stub(entry, packed));

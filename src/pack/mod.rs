@@ -3,5 +3,5 @@
 //! Everything here is bytes and words; who packs proves the outcome by sending it through the gate.
 
 pub mod candidate;
-pub mod hint;
+pub(crate) mod hint;
 pub mod packer;

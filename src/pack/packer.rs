@@ -71,7 +71,7 @@ impl Packed {
 
     /// The bytes that it costs in an entry: its own, and the words that unpack them.
     #[must_use]
-    pub fn cost(&self) -> usize {
+    pub(crate) fn cost(&self) -> usize {
         self.bytes.len() + self.command.len()
     }
 }

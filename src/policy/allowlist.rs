@@ -20,7 +20,7 @@ use verify::Mistake;
 pub(crate) use verify::with_suggestion;
 
 /// The version of the format that is read here.
-pub const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// The list that is built in, as text.
 pub const BUILT_IN: &str = include_str!("../../allowlist.toml");
@@ -28,7 +28,7 @@ pub const BUILT_IN: &str = include_str!("../../allowlist.toml");
 /// A string of the list that remembers where it was written.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(transparent)]
-pub struct Text(Spanned<String>);
+pub(crate) struct Text(Spanned<String>);
 
 impl Text {
     /// A string that was written in no list.
@@ -58,7 +58,7 @@ impl fmt::Display for Text {
 /// The class of a command of the list under rule 7.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum CommandClass {
+pub(crate) enum CommandClass {
     /// Named by rule 7.5.
     Listed,
     /// Not named there; a pass with advice, a rejection under `--strict`.
@@ -72,81 +72,81 @@ pub enum CommandClass {
 /// A command that an entry may start.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Command {
+pub(crate) struct Command {
     /// Its name along PATH.
-    pub name: Text,
+    pub(crate) name: Text,
     /// Listed or tolerated.
-    pub class: CommandClass,
+    pub(crate) class: CommandClass,
     /// Files and directories that it needs beyond its own shared libraries, as patterns.
     #[serde(default)]
-    pub reads: Vec<Text>,
+    pub(crate) reads: Vec<Text>,
     /// The rule that allows it.
-    pub rule: Option<Text>,
+    pub(crate) rule: Option<Text>,
     /// The reason that it is allowed, where no rule names it.
-    pub reason: Option<Text>,
+    pub(crate) reason: Option<Text>,
 }
 
 /// A program that commands of the list start by themselves, allowed only below them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Helper {
+pub(crate) struct Helper {
     /// Its base name.
-    pub name: Text,
+    pub(crate) name: Text,
     /// The commands and helpers that may start it.
-    pub below: Vec<Text>,
+    pub(crate) below: Vec<Text>,
     /// Where it lies when not along PATH, as patterns.
     #[serde(default)]
-    pub places: Vec<Text>,
+    pub(crate) places: Vec<Text>,
     /// As for [`Command::reads`].
     #[serde(default)]
-    pub reads: Vec<Text>,
+    pub(crate) reads: Vec<Text>,
     /// The rule that allows it.
-    pub rule: Option<Text>,
+    pub(crate) rule: Option<Text>,
     /// The reason that it is allowed.
-    pub reason: Option<Text>,
+    pub(crate) reason: Option<Text>,
 }
 
 /// Shared libraries that an entry may load (7.6).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Library {
+pub(crate) struct Library {
     /// A pattern for the base name (`libc.so*`).
-    pub name: Text,
+    pub(crate) name: Text,
     /// The rule that allows it.
-    pub rule: Option<Text>,
+    pub(crate) rule: Option<Text>,
     /// The reason that it is allowed.
-    pub reason: Option<Text>,
+    pub(crate) reason: Option<Text>,
 }
 
 /// A directory, as a pattern.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Directory {
+pub(crate) struct Directory {
     /// The directory.
-    pub directory: Text,
+    pub(crate) directory: Text,
     /// The rule that allows it.
-    pub rule: Option<Text>,
+    pub(crate) rule: Option<Text>,
     /// The reason that it is allowed.
-    pub reason: Option<Text>,
+    pub(crate) reason: Option<Text>,
 }
 
 /// A Python module that may be imported besides the standard library (7.6), or a chess library that
 /// may not (7.7).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Module {
+pub(crate) struct Module {
     /// A pattern for its top-level name.
-    pub name: Text,
+    pub(crate) name: Text,
     /// The rule that allows or forbids it.
-    pub rule: Option<Text>,
+    pub(crate) rule: Option<Text>,
     /// The reason.
-    pub reason: Option<Text>,
+    pub(crate) reason: Option<Text>,
 }
 
 /// The form of an uncounted option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ValueKind {
+pub(crate) enum ValueKind {
     /// Decimal digits, at most `digits` of them.
     Number,
     /// `true` or `false`.
@@ -162,22 +162,22 @@ pub enum ValueKind {
 /// An option of engines.json that is configuration and is not counted (7.3).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct UncountedOption {
+pub(crate) struct UncountedOption {
     /// Its name, or a pattern.
-    pub name: Text,
+    pub(crate) name: Text,
     /// The form of its value.
-    pub value: ValueKind,
+    pub(crate) value: ValueKind,
     /// For numbers: how many digits at most.
-    pub digits: Option<u8>,
+    pub(crate) digits: Option<u8>,
     /// For paths: how many bytes at most.
-    pub bytes: Option<u16>,
+    pub(crate) bytes: Option<u16>,
     /// For words: which.
     #[serde(default)]
-    pub words: Vec<Text>,
+    pub(crate) words: Vec<Text>,
     /// The rule that leaves it uncounted.
-    pub rule: Option<Text>,
+    pub(crate) rule: Option<Text>,
     /// The reason that it is not counted.
-    pub reason: Option<Text>,
+    pub(crate) reason: Option<Text>,
 }
 
 /// Files that programs of the system may leave behind as caches (7.4).
@@ -185,23 +185,23 @@ pub struct UncountedOption {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Cache {
     /// A pattern for the path; `~` is the home directory.
-    pub path: Text,
+    pub(crate) path: Text,
     /// The programs whose cache it is: base names as patterns. Empty: whoever loads the library that
     /// writes it.
     #[serde(default)]
-    pub by: Vec<Text>,
+    pub(crate) by: Vec<Text>,
     /// The first bytes of such a file: hexadecimal digits, `?` for any digit. None: any bytes.
-    pub begins: Option<Text>,
+    pub(crate) begins: Option<Text>,
     /// The rule that exempts it.
-    pub rule: Option<Text>,
+    pub(crate) rule: Option<Text>,
     /// The reason that it is exempt.
-    pub reason: Option<Text>,
+    pub(crate) reason: Option<Text>,
 }
 
 impl Cache {
     /// True if a file that begins with `head` could be such a cache: a name alone proves nothing.
     #[must_use]
-    pub fn accepts(&self, head: &[u8]) -> bool {
+    pub(crate) fn accepts(&self, head: &[u8]) -> bool {
         let digits = head.iter().flat_map(|byte| [byte >> 4, byte & 15]);
         let mut digits = digits.map(u32::from);
         (self.begins.iter().flat_map(|begins| begins.chars())).all(|wanted| {
@@ -213,7 +213,7 @@ impl Cache {
 /// The access that an entry may have to a file of the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum HostAccess {
+pub(crate) enum HostAccess {
     /// Read it.
     #[default]
     Read,
@@ -224,16 +224,16 @@ pub enum HostAccess {
 /// A file or directory of the host that every entry may read.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct HostFile {
+pub(crate) struct HostFile {
     /// It, as a pattern.
-    pub path: Text,
+    pub(crate) path: Text,
     /// The access.
     #[serde(default)]
-    pub access: HostAccess,
+    pub(crate) access: HostAccess,
     /// The rule that allows it.
-    pub rule: Option<Text>,
+    pub(crate) rule: Option<Text>,
     /// The reason that it may be read.
-    pub reason: Option<Text>,
+    pub(crate) reason: Option<Text>,
 }
 
 macro_rules! grounds {
@@ -241,7 +241,7 @@ macro_rules! grounds {
         impl $line {
             /// The rule or the reason that stands behind the line.
             #[must_use]
-            pub fn ground(&self) -> String {
+            pub(crate) fn ground(&self) -> String {
                 match (&self.rule, &self.reason) {
                     (Some(rule), Some(reason)) => format!("rule {rule}: {reason}"),
                     (Some(rule), None) => format!("rule {rule}"),
@@ -253,7 +253,7 @@ macro_rules! grounds {
         }
     )*};
 }
-grounds!(Command Helper Library Directory Module UncountedOption Cache HostFile);
+grounds!(Command Helper Library Directory Module UncountedOption Cache);
 
 /// The whole list.
 #[derive(Clone, Debug, Deserialize)]
@@ -262,37 +262,37 @@ pub struct Allowlist {
     version: Spanned<u32>,
     /// Commands (7.5, 7.8).
     #[serde(default, rename = "command")]
-    pub commands: Vec<Command>,
+    pub(crate) commands: Vec<Command>,
     /// The programs that these start themselves.
     #[serde(default, rename = "helper")]
-    pub helpers: Vec<Helper>,
+    pub(crate) helpers: Vec<Helper>,
     /// Shared libraries (7.6).
     #[serde(default, rename = "library")]
-    pub libraries: Vec<Library>,
+    pub(crate) libraries: Vec<Library>,
     /// Where the system keeps its shared libraries.
     #[serde(default, rename = "library-directory")]
-    pub library_directories: Vec<Directory>,
+    pub(crate) library_directories: Vec<Directory>,
     /// Python modules besides the standard library (7.6).
     #[serde(default, rename = "python-module")]
-    pub python_modules: Vec<Module>,
+    pub(crate) python_modules: Vec<Module>,
     /// Where Python keeps its standard library.
     #[serde(default, rename = "python")]
-    pub python_directories: Vec<Directory>,
+    pub(crate) python_directories: Vec<Directory>,
     /// Where Perl keeps its core modules.
     #[serde(default, rename = "perl")]
-    pub perl_directories: Vec<Directory>,
+    pub(crate) perl_directories: Vec<Directory>,
     /// Chess libraries of the host, by name (7.7).
     #[serde(default, rename = "chess-library")]
-    pub chess_libraries: Vec<Module>,
+    pub(crate) chess_libraries: Vec<Module>,
     /// Options that are not counted (7.3).
     #[serde(default, rename = "option")]
-    pub options: Vec<UncountedOption>,
+    pub(crate) options: Vec<UncountedOption>,
     /// Caches (7.4).
     #[serde(default, rename = "cache")]
-    pub caches: Vec<Cache>,
+    pub(crate) caches: Vec<Cache>,
     /// Files of the host that every entry may read.
     #[serde(default, rename = "file")]
-    pub files: Vec<HostFile>,
+    pub(crate) files: Vec<HostFile>,
 }
 
 /// The reason that an allow-list cannot be used.
@@ -329,7 +329,7 @@ impl Allowlist {
     /// This list for one entry to which the organisers grant more programs, each with the ground of its
     /// waiver. A command that rule 7.5 names keeps its place.
     #[must_use]
-    pub fn granting(&self, programs: &[(String, String)]) -> Allowlist {
+    pub(crate) fn granting(&self, programs: &[(String, String)]) -> Allowlist {
         let mut list = self.clone();
         for (name, ground) in programs {
             let is_listed = |command: &Command| command.class == CommandClass::Listed;
@@ -353,7 +353,7 @@ impl Allowlist {
     ///
     /// # Errors
     /// When the file cannot be read, or at the first mistake in it.
-    pub fn load(path: &Path) -> Result<Allowlist, AllowlistError> {
+    pub(crate) fn load(path: &Path) -> Result<Allowlist, AllowlistError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| AllowlistError::Unreadable { path: path.to_owned(), source })?;
         Allowlist::parse(&text, path)
@@ -379,19 +379,19 @@ impl Allowlist {
 
     /// The command of that name.
     #[must_use]
-    pub fn command(&self, name: &str) -> Option<&Command> {
+    pub(crate) fn command(&self, name: &str) -> Option<&Command> {
         self.commands.iter().find(|command| &*command.name == name)
     }
 
     /// The helper of that name.
     #[must_use]
-    pub fn helper(&self, name: &str) -> Option<&Helper> {
+    pub(crate) fn helper(&self, name: &str) -> Option<&Helper> {
         self.helpers.iter().find(|helper| &*helper.name == name)
     }
 
     /// The helpers that may run somewhere below `name`, directly or through one another.
     #[must_use]
-    pub fn helpers_of(&self, name: &str) -> Vec<&Helper> {
+    pub(crate) fn helpers_of(&self, name: &str) -> Vec<&Helper> {
         let mut above: Vec<&str> = vec![name];
         let mut found: Vec<&Helper> = Vec::new();
         let mut next = 0;
@@ -410,7 +410,7 @@ impl Allowlist {
 
     /// The patterns of files that `name` and its helpers need beyond their shared libraries.
     #[must_use]
-    pub fn reads_of(&self, name: &str) -> Vec<&str> {
+    pub(crate) fn reads_of(&self, name: &str) -> Vec<&str> {
         let own = self.command(name).into_iter().flat_map(|c| &c.reads);
         let helpers = self.helpers_of(name).into_iter().flat_map(|h| &h.reads);
         let mut all: Vec<&str> = own.chain(helpers).map(|text| &**text).collect();

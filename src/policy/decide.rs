@@ -16,7 +16,7 @@ pub enum Strictness {
 
 /// Where the program that ran lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// In the entry's private workspace: the entry made it.
     Workspace,
     /// On the host.
@@ -25,7 +25,7 @@ pub enum Origin {
 
 /// How a program of the host chooses what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// One file, one program (a name may still choose between `xz` and `unxz`).
     Ordinary,
     /// busybox, toybox, uutils: the name it is called by chooses among hundreds of programs.
@@ -34,42 +34,42 @@ pub enum Form {
 
 /// A program that ran, or was about to.
 #[derive(Clone, Copy, Debug)]
-pub struct Program<'a> {
+pub(crate) struct Program<'a> {
     /// The allow-list names that its inode has on this host; empty for one that is on no list.
-    pub known_as: &'a [&'a str],
+    pub(crate) known_as: &'a [&'a str],
     /// The path as it was asked for.
-    pub asked: &'a str,
+    pub(crate) asked: &'a str,
     /// Its arguments, from argv\[0\] on.
-    pub argv: &'a [&'a str],
+    pub(crate) argv: &'a [&'a str],
     /// Ordinary or multi-call.
-    pub form: Form,
+    pub(crate) form: Form,
     /// Where it lies.
-    pub origin: Origin,
+    pub(crate) origin: Origin,
 }
 
 /// A program in the chain above another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Above<'a> {
+pub(crate) struct Above<'a> {
     /// Its name as decided when it was started.
-    pub name: &'a str,
+    pub(crate) name: &'a str,
     /// Its class as decided then.
-    pub class: ProgramClass,
+    pub(crate) class: ProgramClass,
 }
 
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decision {
+pub(crate) struct Decision {
     /// Its class under rule 7.5.
-    pub class: ProgramClass,
+    pub(crate) class: ProgramClass,
     /// The name under which the allow-list knows it, or its base name.
-    pub name: String,
+    pub(crate) name: String,
     /// On which ground, for people.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// Decides on a program; `above` is the chain of programs that led to it, the nearest first.
 #[must_use]
-pub fn program(
+pub(crate) fn program(
     list: &Allowlist,
     program: &Program<'_>,
     above: &[Above<'_>],
@@ -107,7 +107,7 @@ pub fn program(
 
 /// Decides on an allow-list name in a chain.
 #[must_use]
-pub fn named(
+pub(crate) fn named(
     list: &Allowlist,
     name: &str,
     above: &[Above<'_>],
@@ -152,7 +152,7 @@ pub fn named(
 
 /// The names that the kernel has to let run; helpers are among them, since enforcement is by file.
 #[must_use]
-pub fn granted(list: &Allowlist, strictness: Strictness) -> Vec<&str> {
+pub(crate) fn granted(list: &Allowlist, strictness: Strictness) -> Vec<&str> {
     let commands = (list.commands.iter())
         .filter(|c| c.class != CommandClass::Tolerated || strictness == Strictness::Tolerant)
         .map(|c| &*c.name);
@@ -162,7 +162,7 @@ pub fn granted(list: &Allowlist, strictness: Strictness) -> Vec<&str> {
 /// Of the names that one inode has, the one that it is granted and reported under: what rule 7.5 lists
 /// goes before what is tolerated (`cc` before `gcc`), and both before helpers.
 #[must_use]
-pub fn grant_name<'a>(
+pub(crate) fn grant_name<'a>(
     list: &Allowlist,
     names: &[&'a str],
     strictness: Strictness,

@@ -6,7 +6,7 @@ use crate::policy::pattern;
 
 /// The decision on a library or module under rules 7.6 and 7.7.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LibraryWord {
+pub(crate) enum LibraryWord {
     /// It may be used, and this is the ground.
     Allowed(String),
     /// A chess library of the host (7.7), by its top-level name.
@@ -20,7 +20,7 @@ pub enum LibraryWord {
 impl LibraryWord {
     /// True if it may be used.
     #[must_use]
-    pub fn is_allowed(&self) -> bool {
+    pub(crate) fn is_allowed(&self) -> bool {
         matches!(self, LibraryWord::Allowed(_))
     }
 }
@@ -31,7 +31,7 @@ impl LibraryWord {
 /// an allowed name and lie where the system keeps its libraries. The libraries of the listed commands
 /// themselves are known to whoever resolved them, not to this list.
 #[must_use]
-pub fn judge(list: &Allowlist, name_or_path: &str) -> LibraryWord {
+pub(crate) fn judge(list: &Allowlist, name_or_path: &str) -> LibraryWord {
     if let Some(word) = python_file(list, name_or_path) {
         return word;
     }

@@ -6,7 +6,7 @@ use crate::policy::pattern;
 
 /// The judgement of an option with its value under rule 7.3.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Judgement {
+pub(crate) enum Judgement {
     /// Configuration, with the line's ground: not counted.
     Configuration(String),
     /// Its name is a configuration option's, but this is no such value, because …: counted.
@@ -17,7 +17,7 @@ pub enum Judgement {
 
 /// How much of an option's name the list has to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameMatch {
+pub(crate) enum NameMatch {
     /// Case is ignored and patterns hold: cutechess sends an option only if the engine declares it,
     /// so its name tells the engine nothing that it does not contain already.
     Declared,
@@ -28,7 +28,12 @@ pub enum NameMatch {
 
 /// Judges an option; `value` is none where there is no value (a button).
 #[must_use]
-pub fn judge(list: &Allowlist, name: &str, value: Option<&str>, how: NameMatch) -> Judgement {
+pub(crate) fn judge(
+    list: &Allowlist,
+    name: &str,
+    value: Option<&str>,
+    how: NameMatch,
+) -> Judgement {
     let exact = list.options.iter().find(|line| match how {
         NameMatch::Declared => line.name.eq_ignore_ascii_case(name),
         NameMatch::Verbatim => &*line.name == name && !line.name.contains('*'),
@@ -86,7 +91,7 @@ const COMPONENT: usize = 64;
 /// Engine testers' paths are made of plain components; what needs other characters, or more room
 /// than three ordinary directories, is more likely a cargo than a place.
 #[must_use]
-pub fn not_paths(value: &str, bytes: usize) -> Option<String> {
+pub(crate) fn not_paths(value: &str, bytes: usize) -> Option<String> {
     if value.is_empty() || value == "<empty>" {
         return None;
     }

@@ -2,13 +2,13 @@
 
 /// True where all of `text` matches `pattern`.
 #[must_use]
-pub fn matches(pattern: &str, text: &str) -> bool {
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     glob(pattern.as_bytes(), text.as_bytes())
 }
 
 /// True where `path` is what `pattern` names, or lies below it.
 #[must_use]
-pub fn covers(pattern: &str, path: &str) -> bool {
+pub(crate) fn covers(pattern: &str, path: &str) -> bool {
     let pattern = pattern.trim_end_matches('/');
     matches(pattern, path) || glob(format!("{pattern}/**").as_bytes(), path.as_bytes())
 }
@@ -16,7 +16,7 @@ pub fn covers(pattern: &str, path: &str) -> bool {
 /// True where the directory `path` has to exist for something that matches `pattern` to lie in it:
 /// `~/.cache` is above `~/.cache/ccache/**`.
 #[must_use]
-pub fn is_above(pattern: &str, path: &str) -> bool {
+pub(crate) fn is_above(pattern: &str, path: &str) -> bool {
     pattern
         .match_indices('/')
         .map(|(at, _)| &pattern[..at])

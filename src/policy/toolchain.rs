@@ -27,9 +27,9 @@ pub struct Toolchain {
     list: Arc<Allowlist>,
     strictness: Strictness,
     /// The files that the sandbox grants.
-    pub grants: Grants,
+    pub(crate) grants: Grants,
     /// PATH inside the sandbox.
-    pub path: Vec<PathBuf>,
+    pub(crate) path: Vec<PathBuf>,
     /// Commands of rule 7.5, or granted by a waiver, that this host lacks.
     pub missing: Vec<String>,
     /// The host's own chess libraries; none of them is granted.
@@ -103,7 +103,7 @@ impl Toolchain {
 
     /// The real file of a command, where the host has it.
     #[must_use]
-    pub fn shell(&self, name: &str) -> Option<PathBuf> {
+    pub(crate) fn shell(&self, name: &str) -> Option<PathBuf> {
         let place =
             SYSTEM_PATH.iter().map(|dir| Path::new(dir).join(name)).find(|p| p.is_file())?;
         let real = place.canonicalize().ok()?;
@@ -112,7 +112,7 @@ impl Toolchain {
     }
 
     /// Each command of the list, with the real file behind it where this host has one.
-    pub fn commands(&self) -> impl Iterator<Item = (&Command, Option<&Path>)> {
+    pub(crate) fn commands(&self) -> impl Iterator<Item = (&Command, Option<&Path>)> {
         self.list.commands.iter().map(|command| {
             let found = self.found.iter().find(|found| found.name == *command.name);
             (command, found.map(|found| found.real.as_path()))
@@ -138,7 +138,7 @@ impl Toolchain {
     /// The allowed programs, by name, and libraries, by path, in whose place the host has another file by now: a package
     /// was upgraded.
     #[must_use]
-    pub fn replaced(&self) -> Vec<String> {
+    pub(crate) fn replaced(&self) -> Vec<String> {
         let is_new = |(path, then): &&(PathBuf, Inode)| inode(path) != Some(*then);
         let words = |(path, _): &(PathBuf, Inode)| match self.found.iter().find(|f| f.real == *path)
         {
@@ -161,13 +161,13 @@ impl Toolchain {
 
     /// The treatment of tolerated commands.
     #[must_use]
-    pub fn strictness(&self) -> Strictness {
+    pub(crate) fn strictness(&self) -> Strictness {
         self.strictness
     }
 
     /// True if the sandbox lets this file of the host be read.
     #[must_use]
-    pub fn grants_reading(&self, path: &Path) -> bool {
+    pub(crate) fn grants_reading(&self, path: &Path) -> bool {
         let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let granted = self.grants.read.iter().chain(&self.grants.execute);
         granted.into_iter().any(|granted| real.starts_with(granted))
@@ -175,7 +175,7 @@ impl Toolchain {
 
     /// The allow-list that this was made from.
     #[must_use]
-    pub fn list(&self) -> &Allowlist {
+    pub(crate) fn list(&self) -> &Allowlist {
         &self.list
     }
 }

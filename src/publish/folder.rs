@@ -16,7 +16,7 @@ use crate::view::tcec::Tcec;
 
 /// The files that it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// The event's own pages.
     Site,
     /// The files that TCEC's page watches.
@@ -25,7 +25,7 @@ pub enum Form {
 
 /// The directory.
 #[derive(Debug)]
-pub struct Folder {
+pub(crate) struct Folder {
     dir: PathBuf,
     form: Form,
     /// The sums of the files as they were written.
@@ -39,7 +39,7 @@ impl Folder {
     ///
     /// # Errors
     /// When it cannot be made.
-    pub fn open(dir: &Path, form: Form) -> io::Result<Folder> {
+    pub(crate) fn open(dir: &Path, form: Form) -> io::Result<Folder> {
         std::fs::create_dir_all(dir)?;
         Ok(Folder { dir: dir.to_owned(), form, written: BTreeMap::new(), seen: None })
     }

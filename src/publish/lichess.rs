@@ -14,7 +14,7 @@ use crate::model::secret;
 use crate::model::text::escape;
 
 /// The variable that holds the token.
-pub const TOKEN: &str = secret::LICHESS_TOKEN;
+pub(crate) const TOKEN: &str = secret::LICHESS_TOKEN;
 /// The variable that holds another address than lichess's.
 const ADDRESS: &str = "GATE4K_LICHESS_URL";
 /// The most games in a push; lichess takes up to 100.
@@ -28,7 +28,7 @@ const LONGEST_REST: Duration = Duration::from_secs(3600);
 
 /// A round that cannot be pushed to, with the next step.
 #[derive(Debug, thiserror::Error)]
-pub enum LichessError {
+pub(crate) enum LichessError {
     /// Not an id.
     #[error(
         "{0:?} is no round of a broadcast; write the last part of its address, eight letters and digits"
@@ -50,7 +50,7 @@ pub enum LichessError {
 }
 
 /// The round.
-pub struct Lichess {
+pub(crate) struct Lichess {
     round: String,
     token: String,
     /// Of the push.
@@ -68,7 +68,7 @@ impl Lichess {
     ///
     /// # Errors
     /// See [`LichessError`].
-    pub fn open(round: &str) -> Result<Lichess, LichessError> {
+    pub(crate) fn open(round: &str) -> Result<Lichess, LichessError> {
         let var = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
         let lichess = Lichess::new(
             round,

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use crate::event::broadcast::{Changes, Follower};
 use crate::event::config::Config;
 
-pub use folder::{Folder, Form};
-pub use lichess::{Lichess, LichessError, TOKEN};
+pub(crate) use folder::{Folder, Form};
+pub(crate) use lichess::Lichess;
 
 /// The least time between two looks at the journal.
 const LOOK: Duration = Duration::from_millis(50);
@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const SHARE: u32 = 10;
 
 /// Somewhere that an event is told.
-pub trait Place: Send {
+pub(crate) trait Place: Send {
     /// In words, for what is told of it.
     fn name(&self) -> String;
     /// The least time between two calls of [`Place::put`].
@@ -43,18 +43,18 @@ pub trait Place: Send {
 
 /// A place that did not take all.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// The reason, with the next step.
-    pub words: String,
+    pub(crate) words: String,
     /// How long to wait until it is tried again.
-    pub after: Duration,
+    pub(crate) after: Duration,
     /// The use of waiting.
-    pub hope: Hope,
+    pub(crate) hope: Hope,
 }
 
 /// The use of trying again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hope {
+pub(crate) enum Hope {
     /// By itself.
     Some,
     /// Only when somebody changes something.
@@ -63,7 +63,7 @@ pub enum Hope {
 
 /// The thread of a place.
 #[derive(Debug)]
-pub struct Publisher {
+pub(crate) struct Publisher {
     name: String,
     end: Arc<End>,
     done: mpsc::Receiver<()>,
@@ -89,7 +89,11 @@ impl Publisher {
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn start(config: &Config, place: Box<dyn Place>, say: fn(&str)) -> io::Result<Publisher> {
+    pub(crate) fn start(
+        config: &Config,
+        place: Box<dyn Place>,
+        say: fn(&str),
+    ) -> io::Result<Publisher> {
         let (name, end) = (place.name(), Arc::new(End::default()));
         let (sender, done) = mpsc::channel();
         let desk = Desk {
@@ -114,7 +118,7 @@ impl Publisher {
 
     /// Waits until the place has all that the journal has, as long as that may still come: until `give_up` says so,
     /// which is asked again and again. Tells where it does not come.
-    pub fn finish(self, say: fn(&str), give_up: impl Fn() -> bool) {
+    pub(crate) fn finish(self, say: fn(&str), give_up: impl Fn() -> bool) {
         *self.end.asked.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.end.changed.notify_all();
         while self.done.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {

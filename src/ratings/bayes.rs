@@ -15,15 +15,15 @@ use crate::model::game::result::GameResult;
 
 /// The constants of the model, in Elo; BayesElo's own by default.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Model {
+pub(crate) struct Model {
     /// The advantage of White.
-    pub advantage: f64,
+    pub(crate) advantage: f64,
     /// How wide draws are.
-    pub draw: f64,
+    pub(crate) draw: f64,
     /// Draws that each engine gets as its prior.
-    pub prior: f64,
+    pub(crate) prior: f64,
     /// The mean of all ratings.
-    pub offset: f64,
+    pub(crate) offset: f64,
 }
 
 impl Default for Model {
@@ -36,14 +36,14 @@ impl Model {
     /// The worth of the model's scale in Elo as people know it: at Δ = 0 the slope of the
     /// expected result is then that of Elo's formula.
     #[must_use]
-    pub fn scale(&self) -> f64 {
+    pub(crate) fn scale(&self) -> f64 {
         let x = 10f64.powf(-self.draw / 400.0);
         4.0 * x / ((1.0 + x) * (1.0 + x))
     }
 }
 
 /// The two-sided 95 % point of the normal distribution.
-pub const CONFIDENCE_95: f64 = 1.959_963_984_540_054;
+pub(crate) const CONFIDENCE_95: f64 = 1.959_963_984_540_054;
 
 /// ln 10 / 400: from Elo to the natural scale.
 const SLOPE: f64 = std::f64::consts::LN_10 / 400.0;
@@ -53,7 +53,7 @@ const STEPS: usize = 200;
 
 /// Games between engines, added up.
 #[derive(Clone, Debug, Default)]
-pub struct Results {
+pub(crate) struct Results {
     names: Vec<String>,
     index: HashMap<String, usize>,
     /// By (White, Black).
@@ -76,7 +76,7 @@ impl Counts {
 
 impl Results {
     /// Adds a game; one without a result is left out.
-    pub fn add(&mut self, white: &str, black: &str, result: GameResult) {
+    pub(crate) fn add(&mut self, white: &str, black: &str, result: GameResult) {
         if result == GameResult::Unfinished || white == black {
             return;
         }
@@ -90,7 +90,7 @@ impl Results {
     }
 
     /// Adds as many games between the same two with the same colours: White's wins, draws, Black's wins.
-    pub fn add_many(&mut self, white: &str, black: &str, [won, drawn, lost]: [u32; 3]) {
+    pub(crate) fn add_many(&mut self, white: &str, black: &str, [won, drawn, lost]: [u32; 3]) {
         if white == black || [won, drawn, lost] == [0; 3] {
             return;
         }
@@ -113,13 +113,13 @@ impl Results {
 
     /// Finished games.
     #[must_use]
-    pub fn games(&self) -> u64 {
+    pub(crate) fn games(&self) -> u64 {
         self.counts.values().map(Counts::games).sum::<f64>() as u64
     }
 
     /// The engines.
     #[must_use]
-    pub fn names(&self) -> &[String] {
+    pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
 
@@ -176,7 +176,7 @@ impl Results {
 
     /// The list.
     #[must_use]
-    pub fn rate(&self, model: &Model) -> List {
+    pub(crate) fn rate(&self, model: &Model) -> List {
         let games = self.with_prior(model.prior);
         let (group, groups) = self.groups();
         let (elo, variance) = fit(&games, &group, groups, model);
@@ -217,17 +217,17 @@ impl Results {
 
 /// A rating list, the highest first.
 #[derive(Clone, Debug, PartialEq)]
-pub struct List {
+pub(crate) struct List {
     /// The engines.
-    pub rated: Vec<Rated>,
+    pub(crate) rated: Vec<Rated>,
     /// Into how many groups the engines fall that never met; ratings are comparable only within a group,
     /// and each group has the same mean.
-    pub groups: usize,
+    pub(crate) groups: usize,
 }
 
 impl List {
     /// Adds to all ratings.
-    pub fn shift(&mut self, elo: f64) {
+    pub(crate) fn shift(&mut self, elo: f64) {
         for rated in &mut self.rated {
             rated.elo += elo;
             rated.opponents += elo;
@@ -237,24 +237,24 @@ impl List {
 
 /// One engine of a list. Ratings and errors are in Elo.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rated {
+pub(crate) struct Rated {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its rating.
-    pub elo: f64,
+    pub(crate) elo: f64,
     /// Half the width of the interval that holds the rating with 95 %, from the curvature of the
     /// likelihood in all ratings together.
-    pub error: f64,
+    pub(crate) error: f64,
     /// Its games.
-    pub games: u64,
+    pub(crate) games: u64,
     /// Its share of points, from 0 to 1.
-    pub score: f64,
+    pub(crate) score: f64,
     /// The mean rating of its opponents, over its games.
-    pub opponents: f64,
+    pub(crate) opponents: f64,
     /// Its share of drawn games, from 0 to 1.
-    pub draws: f64,
+    pub(crate) draws: f64,
     /// The number of its group, from 0.
-    pub group: usize,
+    pub(crate) group: usize,
 }
 
 /// Ratings of maximum likelihood in the model's scale with mean 0 in every group, and their variances.

@@ -5,23 +5,23 @@ use crate::model::game::points::HalfPoints;
 
 /// A match of two, seen from the first engine.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Duel {
+pub(crate) struct Duel {
     /// The engine from which it is seen.
-    pub first: String,
+    pub(crate) first: String,
     /// The other.
-    pub second: String,
+    pub(crate) second: String,
     /// Every game.
-    pub games: Trinomial,
+    pub(crate) games: Trinomial,
     /// Game pairs, where there are any.
-    pub pairs: Pentanomial,
+    pub(crate) pairs: Pentanomial,
     /// True if every game is in a pair; a test is then by pairs, else by games.
-    pub all_paired: bool,
+    pub(crate) all_paired: bool,
 }
 
 impl Duel {
     /// The match of these two, by the first one's points in every game and in both games of every pair.
     #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         [first, second]: [String; 2],
         games: impl IntoIterator<Item = HalfPoints>,
         pairs: impl IntoIterator<Item = [HalfPoints; 2]>,
@@ -58,19 +58,19 @@ impl Duel {
 
     /// The sample that tests are made with: pairs where every game is in one, else games.
     #[must_use]
-    pub fn sample(&self) -> Sample {
+    pub(crate) fn sample(&self) -> Sample {
         if self.all_paired { self.pairs.into() } else { self.games.into() }
     }
 
     /// The estimate by single games.
     #[must_use]
-    pub fn by_games(&self) -> Option<Estimate> {
+    pub(crate) fn by_games(&self) -> Option<Estimate> {
         Sample::from(self.games).estimate()
     }
 
     /// The estimate by pairs.
     #[must_use]
-    pub fn by_pairs(&self) -> Option<Estimate> {
+    pub(crate) fn by_pairs(&self) -> Option<Estimate> {
         Sample::from(self.pairs).estimate()
     }
 }

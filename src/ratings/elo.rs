@@ -10,13 +10,13 @@ use super::bayes::CONFIDENCE_95;
 
 /// Single games, seen from one engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Trinomial {
+pub(crate) struct Trinomial {
     /// Won games.
-    pub wins: u64,
+    pub(crate) wins: u64,
     /// Lost games.
-    pub losses: u64,
+    pub(crate) losses: u64,
     /// Drawn games.
-    pub draws: u64,
+    pub(crate) draws: u64,
 }
 
 /// Game pairs, seen from one engine.
@@ -70,20 +70,20 @@ impl From<Pentanomial> for Sample {
 
 /// The estimate from a sample; in Elo, with half the width of the interval of 95 % as the error.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
+pub(crate) struct Estimate {
     /// The mean score, from 0 to 1.
-    pub score: f64,
+    pub(crate) score: f64,
     /// The difference in Elo; infinite where every game was won or lost.
-    pub elo: f64,
+    pub(crate) elo: f64,
     /// Its error; infinite where the interval reaches a score of 0 or 1, or the results tell of no interval.
-    pub elo_error: f64,
+    pub(crate) elo_error: f64,
     /// The difference in normalized Elo.
-    pub n_elo: f64,
+    pub(crate) n_elo: f64,
     /// Its error.
-    pub n_elo_error: f64,
+    pub(crate) n_elo_error: f64,
     /// The likelihood of superiority, from 0 to 1; none where results are too few, or all alike: how much they vary is
     /// then not known.
-    pub los: Option<f64>,
+    pub(crate) los: Option<f64>,
 }
 
 /// From so many results on, how much they vary says something of results to come.
@@ -92,7 +92,7 @@ const TELLING: u64 = 5;
 impl Estimate {
     /// `Elo 12.3 ± 4.5, nElo 20.1 ± 7.7, LOS 97.2 %`.
     #[must_use]
-    pub fn in_words(&self, digits: usize) -> String {
+    pub(crate) fn in_words(&self, digits: usize) -> String {
         // No minus before a zero.
         let (elo, n_elo) = (self.elo + 0.0, self.n_elo + 0.0);
         match self.los {
@@ -114,13 +114,13 @@ impl Estimate {
 impl Sample {
     /// Results in all.
     #[must_use]
-    pub fn results(&self) -> u64 {
+    pub(crate) fn results(&self) -> u64 {
         self.cells.iter().map(|(_, count)| count).sum()
     }
 
     /// The estimates; none for an empty sample.
     #[must_use]
-    pub fn estimate(&self) -> Option<Estimate> {
+    pub(crate) fn estimate(&self) -> Option<Estimate> {
         let number = self.results();
         if number == 0 {
             return None;
@@ -163,7 +163,7 @@ impl Sample {
 
 /// The difference that makes a score likely: −400·log10(1/s − 1).
 #[must_use]
-pub fn elo(score: f64) -> f64 {
+pub(crate) fn elo(score: f64) -> f64 {
     if score <= 0.0 {
         f64::NEG_INFINITY
     } else if score >= 1.0 {
@@ -175,7 +175,7 @@ pub fn elo(score: f64) -> f64 {
 
 /// The score that a difference makes likely.
 #[must_use]
-pub fn score(elo: f64) -> f64 {
+pub(crate) fn score(elo: f64) -> f64 {
     1.0 / (1.0 + 10f64.powf(-elo / 400.0))
 }
 

@@ -1,8 +1,8 @@
 //! How strong engines are, and how sure that is: rating lists over many, Elo and tests between two.
 
-pub mod bayes;
-pub mod duel;
+pub(crate) mod bayes;
+pub(crate) mod duel;
 pub mod elo;
 mod matrix;
-pub mod names;
+pub(crate) mod names;
 pub mod sprt;

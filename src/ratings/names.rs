@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 /// The name without its last word, if that has a digit and is not all there is.
 #[must_use]
-pub fn without_version(name: &str) -> &str {
+pub(crate) fn without_version(name: &str) -> &str {
     match name.rsplit_once(' ') {
         Some((rest, last)) if last.contains(|c: char| c.is_ascii_digit()) => rest.trim_end(),
         _ => name,
@@ -15,7 +15,7 @@ pub fn without_version(name: &str) -> &str {
 ///
 /// Two entries that are versions of one engine stay two: whatever else has its name is neither of them.
 #[derive(Clone, Debug, Default)]
-pub struct Versions {
+pub(crate) struct Versions {
     entries: BTreeSet<String>,
     /// The entry's name by that without version; none where several entries have it.
     bare: HashMap<String, Option<String>>,
@@ -24,7 +24,7 @@ pub struct Versions {
 impl Versions {
     /// Of these entries.
     #[must_use]
-    pub fn of<'a>(entries: impl IntoIterator<Item = &'a str>) -> Versions {
+    pub(crate) fn of<'a>(entries: impl IntoIterator<Item = &'a str>) -> Versions {
         let mut versions = Versions::default();
         for entry in entries {
             versions.entries.insert(entry.to_owned());
@@ -39,7 +39,7 @@ impl Versions {
 
     /// The name of an engine here.
     #[must_use]
-    pub fn name<'a>(&'a self, engine: &'a str) -> &'a str {
+    pub(crate) fn name<'a>(&'a self, engine: &'a str) -> &'a str {
         if self.entries.contains(engine) {
             return engine;
         }

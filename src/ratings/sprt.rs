@@ -47,13 +47,13 @@ const EMPTY: f64 = 1e-3;
 impl Sprt {
     /// The ratios at which the lower and the upper hypothesis are accepted.
     #[must_use]
-    pub fn bounds(&self) -> (f64, f64) {
+    pub(crate) fn bounds(&self) -> (f64, f64) {
         ((self.beta / (1.0 - self.alpha)).ln(), ((1.0 - self.beta) / self.alpha).ln())
     }
 
     /// The log-likelihood ratio of a sample; 0 for an empty one.
     #[must_use]
-    pub fn llr(&self, sample: &Sample) -> f64 {
+    pub(crate) fn llr(&self, sample: &Sample) -> f64 {
         if sample.results() == 0 {
             return 0.0;
         }

@@ -19,136 +19,136 @@ use crate::sandbox::capability::{self, Capability};
 use crate::sandbox::timing;
 
 /// The name and version of the document. It changes when a reader of the old one could be misled.
-pub const RECEIPT_SCHEMA: &str = "gate4k/receipt/1";
+pub(crate) const RECEIPT_SCHEMA: &str = "gate4k/receipt/1";
 
 /// A receipt.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Receipt {
+pub(crate) struct Receipt {
     /// [`RECEIPT_SCHEMA`].
-    pub schema: String,
+    pub(crate) schema: String,
     /// The program that judged.
-    pub gate4k: ProgramRecord,
+    pub(crate) gate4k: ProgramRecord,
     /// When it was written, in RFC 3339.
-    pub written: String,
+    pub(crate) written: String,
     /// Where.
-    pub host: HostRecord,
+    pub(crate) host: HostRecord,
     /// The settings.
-    pub settings: SettingsRecord,
+    pub(crate) settings: SettingsRecord,
     /// The SHA-256 of the allow-list's text.
-    pub allowlist_sha256: String,
+    pub(crate) allowlist_sha256: String,
     /// The host's programs that the entries started.
-    pub tools: Vec<Tool>,
+    pub(crate) tools: Vec<Tool>,
     /// The entries.
-    pub entries: Vec<EntryRecord>,
+    pub(crate) entries: Vec<EntryRecord>,
 }
 
 /// The program that judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProgramRecord {
+pub(crate) struct ProgramRecord {
     /// Its version.
-    pub version: String,
+    pub(crate) version: String,
     /// The SHA-256 of its file.
-    pub sha256: String,
+    pub(crate) sha256: String,
 }
 
 /// The host that it judged on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct HostRecord {
+pub(crate) struct HostRecord {
     /// Kernel release.
-    pub kernel: String,
+    pub(crate) kernel: String,
     /// Processors that could be used.
-    pub processors: usize,
+    pub(crate) processors: usize,
     /// Physical memory.
-    pub memory: Bytes,
+    pub(crate) memory: Bytes,
     /// The layers of the sandbox there.
-    pub layers: Vec<Layer>,
+    pub(crate) layers: Vec<Layer>,
     /// The facts that times depended on there, by name: swap, shared cores, clocks, other load.
     #[serde(default)]
-    pub timing: BTreeMap<String, String>,
+    pub(crate) timing: BTreeMap<String, String>,
 }
 
 /// The choices of the caller.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct SettingsRecord {
+pub(crate) struct SettingsRecord {
     /// Tolerated commands were refused.
-    pub strict: bool,
+    pub(crate) strict: bool,
     /// Probes that can only advise were left out.
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// The most bytes of an entry.
     #[serde(default = "limit_4k")]
-    pub size_limit: Bytes,
+    pub(crate) size_limit: Bytes,
     /// The most memory of an entry, where the event has such a rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory_limit: Option<Bytes>,
+    pub(crate) memory_limit: Option<Bytes>,
     /// ELF executables alone were taken.
     #[serde(default)]
-    pub elf_only: bool,
+    pub(crate) elf_only: bool,
     /// Limits in milliseconds: start-up, answer, quit, grace.
-    pub limits_ms: [u64; 4],
+    pub(crate) limits_ms: [u64; 4],
     /// The games of rule `match`: `as usual`, `off` or a number of pairs.
-    pub games: String,
+    pub(crate) games: String,
     /// The time for these together, in milliseconds.
-    pub games_limit_ms: u64,
+    pub(crate) games_limit_ms: u64,
     /// Layers that were asked for.
-    pub required: Vec<String>,
+    pub(crate) required: Vec<String>,
     /// Large mappings reserved no memory.
-    pub lazy_memory: bool,
+    pub(crate) lazy_memory: bool,
     /// Devices that were opened.
-    pub devices: Vec<String>,
+    pub(crate) devices: Vec<String>,
 }
 
 /// A program of the host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tool {
+pub(crate) struct Tool {
     /// The name by which the allow-list knows it.
-    pub name: String,
+    pub(crate) name: String,
     /// Where it lies.
-    pub path: String,
+    pub(crate) path: String,
     /// The SHA-256 of its file; none where it cannot be read.
-    pub sha256: Option<String>,
+    pub(crate) sha256: Option<String>,
 }
 
 /// One entry.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct EntryRecord {
+pub(crate) struct EntryRecord {
     /// The path as it was given.
-    pub path: String,
+    pub(crate) path: String,
     /// The SHA-256 of its file; none where no single file was found.
-    pub sha256: Option<String>,
+    pub(crate) sha256: Option<String>,
     /// The SHA-256 of its engines.json, where it has one.
-    pub engines_json_sha256: Option<String>,
+    pub(crate) engines_json_sha256: Option<String>,
     /// The engine of that file that was judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub engine: Option<EngineOfFile>,
+    pub(crate) engine: Option<EngineOfFile>,
     /// Its bytes by rule 7.1.
-    pub bytes: Option<Bytes>,
+    pub(crate) bytes: Option<Bytes>,
     /// The decision.
-    pub verdict: Verdict,
+    pub(crate) verdict: Verdict,
     /// The findings, rule by rule.
-    pub findings: Vec<FindingRecord>,
+    pub(crate) findings: Vec<FindingRecord>,
     /// The SHA-256 of the conversation of the main run, line by line; none where there was none.
-    pub transcript_sha256: Option<String>,
+    pub(crate) transcript_sha256: Option<String>,
     /// The number of other entries judged at the same time.
-    pub judged_beside: usize,
+    pub(crate) judged_beside: usize,
     /// When it was judged, where that was earlier than this receipt.
-    pub judged: Option<String>,
+    pub(crate) judged: Option<String>,
     /// Where it was judged, if that was on another host than the receipt names (see `merge`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub host: Option<HostRecord>,
+    pub(crate) host: Option<HostRecord>,
 }
 
 /// The finding of one rule.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct FindingRecord {
+pub(crate) struct FindingRecord {
     /// The rule.
-    pub rule: String,
+    pub(crate) rule: String,
     /// The status.
-    pub status: Status,
+    pub(crate) status: Status,
     /// In a line.
-    pub summary: String,
+    pub(crate) summary: String,
     /// The reason and date where the organisers let it pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waived: Option<serde_json::Value>,
+    pub(crate) waived: Option<serde_json::Value>,
 }
 
 /// The limit of a receipt that does not name one.
@@ -159,7 +159,7 @@ fn limit_4k() -> Bytes {
 impl ProgramRecord {
     /// This program.
     #[must_use]
-    pub fn here() -> ProgramRecord {
+    pub(crate) fn here() -> ProgramRecord {
         ProgramRecord {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             sha256: program_sha256().to_owned(),
@@ -170,7 +170,7 @@ impl ProgramRecord {
 impl HostRecord {
     /// This host.
     #[must_use]
-    pub fn here() -> HostRecord {
+    pub(crate) fn here() -> HostRecord {
         HostRecord {
             kernel: capability::kernel_release(),
             processors: std::thread::available_parallelism().map_or(1, usize::from),
@@ -185,7 +185,7 @@ impl HostRecord {
 
     /// True if another host is as good as the same; the facts that times depend on are never the same twice.
     #[must_use]
-    pub fn is_like(&self, other: &HostRecord) -> bool {
+    pub(crate) fn is_like(&self, other: &HostRecord) -> bool {
         self.kernel == other.kernel
             && self.processors == other.processors
             && self.memory == other.memory
@@ -196,7 +196,7 @@ impl HostRecord {
 impl SettingsRecord {
     /// The settings of a judge.
     #[must_use]
-    pub fn of(judge: &Judge) -> SettingsRecord {
+    pub(crate) fn of(judge: &Judge) -> SettingsRecord {
         let settings = judge.settings();
         SettingsRecord {
             strict: settings.strict,
@@ -217,7 +217,7 @@ impl SettingsRecord {
 impl Receipt {
     /// The receipt of what was judged just now.
     #[must_use]
-    pub fn of(reports: &[EntryReport], judge: &Judge) -> Receipt {
+    pub(crate) fn of(reports: &[EntryReport], judge: &Judge) -> Receipt {
         Receipt {
             schema: RECEIPT_SCHEMA.to_owned(),
             gate4k: ProgramRecord::here(),
@@ -232,7 +232,7 @@ impl Receipt {
 
     /// The receipt of what was judged in parts, each report with where and by which tools.
     #[must_use]
-    pub fn of_parts<'a>(
+    pub(crate) fn of_parts<'a>(
         gate4k: ProgramRecord,
         settings: SettingsRecord,
         allowlist_sha256: String,
@@ -267,7 +267,7 @@ impl Receipt {
     ///
     /// # Errors
     /// None that can be met: all that a receipt holds has a JSON form.
-    pub fn text(&self) -> serde_json::Result<String> {
+    pub(crate) fn text(&self) -> serde_json::Result<String> {
         let mut text = serde_json::to_string_pretty(self)?;
         text.push('\n');
         Ok(crate::model::text::harmless(&text))
@@ -280,7 +280,7 @@ fn now() -> String {
 
 /// The programs that ran and that this host has, each once.
 #[must_use]
-pub fn tools<'a>(reports: impl IntoIterator<Item = &'a EntryReport>) -> Vec<Tool> {
+pub(crate) fn tools<'a>(reports: impl IntoIterator<Item = &'a EntryReport>) -> Vec<Tool> {
     let mut found: BTreeMap<(String, PathBuf), Option<String>> = BTreeMap::new();
     for exec in reports.into_iter().flat_map(|report| &report.execs) {
         let Some(real) = exec.real.as_deref().map(Path::new) else { continue };

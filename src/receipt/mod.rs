@@ -3,6 +3,6 @@
 //! [`document`] is what is written, [`verify`] tells whether it still holds for an entry, [`sign`] puts a
 //! minisign signature beside it.
 
-pub mod document;
-pub mod sign;
-pub mod verify;
+pub(crate) mod document;
+pub(crate) mod sign;
+pub(crate) mod verify;

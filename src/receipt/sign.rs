@@ -10,11 +10,11 @@ use minisign::{PublicKey, PublicKeyBox, SecretKey, SecretKeyBox, SignatureBox};
 use crate::model::text::shown;
 
 /// Where the password of a key is taken from.
-pub const PASSWORD: &str = crate::model::secret::KEY_PASSWORD;
+pub(crate) const PASSWORD: &str = crate::model::secret::KEY_PASSWORD;
 
 /// An error in signing, or in reading a signature.
 #[derive(Debug, thiserror::Error)]
-pub enum SignError {
+pub(crate) enum SignError {
     /// A file cannot be read.
     #[error("cannot read the {what} {}: {source}", shown(path))]
     Read {
@@ -66,7 +66,7 @@ fn wrong(what: &'static str, path: &Path) -> impl FnOnce(minisign::PError) -> Si
 
 /// The file beside a receipt.
 #[must_use]
-pub fn beside(receipt: &Path) -> PathBuf {
+pub(crate) fn beside(receipt: &Path) -> PathBuf {
     let mut name = OsString::from(receipt);
     name.push(".minisig");
     name.into()
@@ -91,14 +91,14 @@ fn open_without_sum(text: &str) -> Option<SecretKey> {
 }
 
 /// A key that signs.
-pub struct Signer(SecretKey);
+pub(crate) struct Signer(SecretKey);
 
 impl Signer {
     /// Reads a key, and its password from [`PASSWORD`].
     ///
     /// # Errors
     /// When there is no key, or it stays locked.
-    pub fn load(path: &Path) -> Result<Signer, SignError> {
+    pub(crate) fn load(path: &Path) -> Result<Signer, SignError> {
         Signer::unlock(path, std::env::var(PASSWORD).ok())
     }
 
@@ -132,7 +132,7 @@ impl Signer {
     ///
     /// # Errors
     /// When the system has no random numbers.
-    pub fn sign(&self, receipt: &str) -> Result<String, SignError> {
+    pub(crate) fn sign(&self, receipt: &str) -> Result<String, SignError> {
         let comment = "receipt of gate4k";
         let signed = minisign::sign(None, &self.0, Cursor::new(receipt), Some(comment), None);
         signed.map(SignatureBox::into_string).map_err(|e| SignError::Broken(e.to_string()))
@@ -143,7 +143,7 @@ impl Signer {
 ///
 /// # Errors
 /// When it is not, or there is none.
-pub fn verify(path: &Path, receipt: &str, key: &str) -> Result<(), SignError> {
+pub(crate) fn verify(path: &Path, receipt: &str, key: &str) -> Result<(), SignError> {
     let what = "public key";
     let key = match PublicKey::from_base64(key) {
         Ok(key) => key,

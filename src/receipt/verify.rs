@@ -14,7 +14,7 @@ use crate::model::verdict::{Status, Verdict};
 
 /// An error in reading a receipt.
 #[derive(Debug, thiserror::Error)]
-pub enum ReceiptError {
+pub(crate) enum ReceiptError {
     /// The file cannot be read.
     #[error("cannot read the receipt {}: {source}", shown(path))]
     Read {
@@ -49,20 +49,20 @@ fn without_place(error: &serde_json::Error) -> String {
 
 /// The result of a comparison.
 #[derive(Debug)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// The verdict; none where the receipt says nothing of this entry.
-    pub verdict: Option<Verdict>,
+    pub(crate) verdict: Option<Verdict>,
     /// The reasons why it does not hold; empty where it does.
-    pub broken: Vec<String>,
+    pub(crate) broken: Vec<String>,
     /// Differences that do not matter to the verdict that was reached there.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// Reads a receipt.
 ///
 /// # Errors
 /// When there is none, or it is none.
-pub fn read(path: &Path, text: &str) -> Result<Receipt, ReceiptError> {
+pub(crate) fn read(path: &Path, text: &str) -> Result<Receipt, ReceiptError> {
     let receipt: Receipt = serde_json::from_str(text)
         .map_err(|mistake| ReceiptError::Wrong { path: path.to_owned(), mistake })?;
     if receipt.schema != RECEIPT_SCHEMA {
@@ -73,7 +73,7 @@ pub fn read(path: &Path, text: &str) -> Result<Receipt, ReceiptError> {
 
 /// Compares a receipt with an entry as it is now, and with the allow-list and the limit on its size in force.
 #[must_use]
-pub fn compare(
+pub(crate) fn compare(
     receipt: &Receipt,
     digest: &EntryDigest,
     list_sha256: &str,

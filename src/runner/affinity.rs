@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 
 /// The choice of `--affinity`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Affinity {
+pub(crate) enum Affinity {
     /// One core a game while engines run one thread and there are cores enough
     Auto,
     /// One core a game, whatever engines do

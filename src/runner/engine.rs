@@ -9,19 +9,19 @@ use crate::game::clock::TimeControl;
 use crate::model::evidence::{ExitHow, Refusal};
 
 /// An engine of a match.
-pub struct Engine {
+pub(crate) struct Engine {
     /// Its name in the match.
-    pub name: String,
+    pub(crate) name: String,
     /// How it is started.
-    pub start: Start,
+    pub(crate) start: Start,
     /// Lines to send before `uci`, as they are; an entry is sent none.
-    pub init: Vec<String>,
+    pub(crate) init: Vec<String>,
     /// Options to set, where it announces them.
-    pub options: Vec<(String, String)>,
+    pub(crate) options: Vec<(String, String)>,
     /// Its time control.
-    pub control: TimeControl,
+    pub(crate) control: TimeControl,
     /// The part of UCI that it may be sent.
-    pub subset: UciSubset,
+    pub(crate) subset: UciSubset,
     /// Starts in a row that failed.
     pub(super) failures: AtomicU32,
     /// True if it was seen to run more than one thread.
@@ -31,7 +31,7 @@ pub struct Engine {
 impl Engine {
     /// An engine that has not been started yet.
     #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         name: String,
         start: Start,
         options: Vec<(String, String)>,
@@ -57,7 +57,7 @@ impl Engine {
 
     /// The same engine at another time control, not started yet.
     #[must_use]
-    pub fn at(&self, control: TimeControl) -> Engine {
+    pub(crate) fn at(&self, control: TimeControl) -> Engine {
         Engine {
             name: self.name.clone(),
             start: self.start.clone(),
@@ -72,13 +72,13 @@ impl Engine {
 
     /// True if it runs, or is told to run, more than one thread.
     #[must_use]
-    pub fn is_wide(&self) -> bool {
+    pub(crate) fn is_wide(&self) -> bool {
         self.wide.load(Ordering::Relaxed)
     }
 
     /// As in the event's files: `Protocol=uci; Threads=1; Hash=64;`.
     #[must_use]
-    pub fn options_line(&self) -> String {
+    pub(crate) fn options_line(&self) -> String {
         let set = self.options.iter().map(|(name, value)| format!(" {name}={value};"));
         std::iter::once("Protocol=uci;".to_owned()).chain(set).collect()
     }
@@ -86,22 +86,22 @@ impl Engine {
 
 /// Bounds on what is no move.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     /// From the start to the first `readyok` (rule 7.4: 60 s).
-    pub startup: Duration,
+    pub(crate) startup: Duration,
     /// For `readyok` between games.
-    pub ready: Duration,
+    pub(crate) ready: Duration,
     /// From `quit` to the end of the process.
-    pub quit: Duration,
+    pub(crate) quit: Duration,
     /// From `quit` to the end of all that it started, where what it leaves is looked at (rule 7.4).
-    pub grace: Option<Duration>,
+    pub(crate) grace: Option<Duration>,
     /// The fate of games whose engine does not start.
-    pub missing: Missing,
+    pub(crate) missing: Missing,
 }
 
 /// The fate of a game whose engine does not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missing {
+pub(crate) enum Missing {
     /// The engine loses it.
     Loses,
     /// It has no result, and no new games begin: the host may be at fault, and people have to look.
@@ -122,13 +122,13 @@ impl Default for Bounds {
 
 /// The remains of an engine that was lost.
 #[derive(Clone, Debug, Default)]
-pub struct Remains {
+pub(crate) struct Remains {
     /// How its process ended, where it did by itself.
-    pub exit: Option<ExitHow>,
+    pub(crate) exit: Option<ExitHow>,
     /// The last lines of its standard error, each harmless.
-    pub stderr: Vec<String>,
+    pub(crate) stderr: Vec<String>,
     /// The kernel's refusals, where it was confined.
-    pub refusals: Vec<Refusal>,
+    pub(crate) refusals: Vec<Refusal>,
     /// The last lines that it said, each harmless.
-    pub said: Vec<String>,
+    pub(crate) said: Vec<String>,
 }

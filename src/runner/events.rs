@@ -16,15 +16,15 @@ use crate::model::game::score::Score;
 use crate::model::text::escape;
 
 /// The version of the stream's form; it changes when a reader of an older one would read wrongly.
-pub const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 2;
 
 /// So much of an expected line is told, in characters; the journal of an event keeps as much.
-pub const LONGEST_PV: usize = 400;
+pub(crate) const LONGEST_PV: usize = 400;
 
 /// One thing that happened.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
-pub enum Event {
+pub(crate) enum Event {
     /// The match begins.
     MatchStarted {
         /// See [`VERSION`].
@@ -107,7 +107,7 @@ pub enum Event {
 impl Event {
     /// The game that it is of, where it is of one.
     #[must_use]
-    pub fn pairing(&self) -> Option<&Pairing> {
+    pub(crate) fn pairing(&self) -> Option<&Pairing> {
         match self {
             Event::GameStarted { pairing, .. } => Some(pairing),
             Event::MovePlayed(played) => Some(&played.pairing),
@@ -119,11 +119,11 @@ impl Event {
 
 /// A game's board and clocks when its engines begin, or go on.
 #[derive(Clone, Debug)]
-pub struct Board {
+pub(crate) struct Board {
     /// The position.
-    pub position: Chess,
+    pub(crate) position: Chess,
     /// Both clocks; none where there is no clock.
-    pub clocks: ByColor<Option<Duration>>,
+    pub(crate) clocks: ByColor<Option<Duration>>,
 }
 
 impl Serialize for Board {
@@ -140,21 +140,21 @@ impl Serialize for Board {
 
 /// A move of a game that is under way.
 #[derive(Clone, Debug)]
-pub struct MovePlayed {
+pub(crate) struct MovePlayed {
     /// The game.
-    pub pairing: Pairing,
+    pub(crate) pairing: Pairing,
     /// The moves that players made before it in this game.
-    pub number: usize,
+    pub(crate) number: usize,
     /// Its side.
-    pub mover: Color,
+    pub(crate) mover: Color,
     /// The move; its expected line is in [`MovePlayed::pv`].
-    pub ply: PlyRecord,
+    pub(crate) ply: PlyRecord,
     /// Both clocks after it.
-    pub clocks: ByColor<Duration>,
+    pub(crate) clocks: ByColor<Duration>,
     /// The line of play that its search expected, in UCI's words.
-    pub pv: Vec<u8>,
+    pub(crate) pv: Vec<u8>,
     /// The position before it.
-    pub before: Chess,
+    pub(crate) before: Chess,
 }
 
 impl Serialize for MovePlayed {
@@ -205,17 +205,17 @@ impl Serialize for MovePlayed {
 
 /// A game that has ended.
 #[derive(Debug)]
-pub struct Finished {
+pub(crate) struct Finished {
     /// Its place in the plan.
-    pub pairing: Pairing,
+    pub(crate) pairing: Pairing,
     /// When it began.
-    pub started: SystemTime,
+    pub(crate) started: SystemTime,
     /// How long it took.
-    pub lasted: Duration,
+    pub(crate) lasted: Duration,
     /// The record of it.
-    pub record: GameRecord,
+    pub(crate) record: GameRecord,
     /// The remains of engines that were lost in this game.
-    pub remains: ByColor<Option<Remains>>,
+    pub(crate) remains: ByColor<Option<Remains>>,
 }
 
 impl Serialize for Finished {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// Holds back what came too early.
 #[derive(Debug)]
-pub struct InOrder<T> {
+pub(crate) struct InOrder<T> {
     next: usize,
     waiting: BTreeMap<usize, T>,
 }
@@ -17,7 +17,7 @@ impl<T> Default for InOrder<T> {
 
 impl<T> InOrder<T> {
     /// Takes the thing of this number (from 0) and gives all whose turn it now is.
-    pub fn push(&mut self, number: usize, thing: T) -> Vec<T> {
+    pub(crate) fn push(&mut self, number: usize, thing: T) -> Vec<T> {
         self.waiting.insert(number, thing);
         let mut due = Vec::new();
         while let Some(thing) = self.waiting.remove(&self.next) {
@@ -28,7 +28,7 @@ impl<T> InOrder<T> {
     }
 
     /// At the end: what still waits for something that will never come.
-    pub fn rest(self) -> impl Iterator<Item = T> {
+    pub(crate) fn rest(self) -> impl Iterator<Item = T> {
         self.waiting.into_values()
     }
 }

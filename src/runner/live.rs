@@ -18,25 +18,25 @@ use super::events::{Board, Event, MovePlayed};
 use super::schedule::Pairing;
 
 /// The name and version of the form.
-pub const SCHEMA: &str = "gate4k-live-1";
+pub(crate) const SCHEMA: &str = "gate4k-live-1";
 
 /// The least time between two of its texts.
 const PERIOD: Duration = Duration::from_millis(50);
 
 /// A game's names.
 #[derive(Clone, Debug, Serialize)]
-pub struct Names {
+pub(crate) struct Names {
     /// Its id in an event, or its number in a match.
-    pub id: String,
+    pub(crate) id: String,
     /// The engine with White.
-    pub white: String,
+    pub(crate) white: String,
     /// The engine with Black.
-    pub black: String,
+    pub(crate) black: String,
 }
 
 /// The file, and the thread that replaces it.
 #[derive(Debug)]
-pub struct LiveFile {
+pub(crate) struct LiveFile {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
@@ -70,7 +70,7 @@ impl LiveFile {
     ///
     /// # Errors
     /// When it cannot be written, or no thread be started.
-    pub fn start(path: &Path) -> io::Result<LiveFile> {
+    pub(crate) fn start(path: &Path) -> io::Result<LiveFile> {
         replace(path, &text(&BTreeMap::new(), false))?;
         let shared = Arc::new(Shared::default());
         let (own, path) = (Arc::clone(&shared), path.to_owned());
@@ -80,7 +80,7 @@ impl LiveFile {
     }
 
     /// Takes what has happened; `names` tells those of a game that begins.
-    pub fn hear(&self, event: &Event, names: impl FnOnce(&Pairing) -> Names) {
+    pub(crate) fn hear(&self, event: &Event, names: impl FnOnce(&Pairing) -> Names) {
         match event {
             Event::GameStarted { pairing, board: Some(board) } => {
                 let (names, since) = (Arc::new(names(pairing)), SystemTime::now());
@@ -108,7 +108,7 @@ impl LiveFile {
     ///
     /// # Errors
     /// When it could not be written at some time.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         self.end();
         self.shared.state().failed.take().map_or(Ok(()), Err)
     }
@@ -172,7 +172,7 @@ impl Shared {
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn replace(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
     let beside = PathBuf::from(beside);

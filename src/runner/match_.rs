@@ -17,7 +17,7 @@ use crate::model::game::record::Resume;
 
 /// When engines are started anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Restart {
+pub(crate) enum Restart {
     /// Only where they must be: after a crash, or to change places.
     Needed,
     /// For every game.
@@ -25,41 +25,41 @@ pub enum Restart {
 }
 
 /// A match.
-pub struct Match {
+pub(crate) struct Match {
     /// The players.
-    pub engines: Vec<Arc<Engine>>,
+    pub(crate) engines: Vec<Arc<Engine>>,
     /// The pairings.
-    pub games: Games,
+    pub(crate) games: Games,
     /// Time margins and bounds on moves.
-    pub patience: Patience,
+    pub(crate) patience: Patience,
     /// Bounds on what is no move.
-    pub bounds: Bounds,
+    pub(crate) bounds: Bounds,
     /// True if insufficient material is a draw.
-    pub material: Material,
+    pub(crate) material: Material,
     /// Adjudication.
-    pub rules: Rules,
+    pub(crate) rules: Rules,
     /// Tables to adjudicate by.
-    pub tables: Option<Tables>,
+    pub(crate) tables: Option<Tables>,
     /// Games at a time.
-    pub concurrency: NonZeroUsize,
+    pub(crate) concurrency: NonZeroUsize,
     /// Placement on cores.
-    pub affinity: Affinity,
+    pub(crate) affinity: Affinity,
     /// The core of the first worker, by its place among those that there are: runs beside each other on one machine begin with
     /// different ones.
-    pub first_core: usize,
+    pub(crate) first_core: usize,
     /// When engines are started anew.
-    pub restart: Restart,
+    pub(crate) restart: Restart,
     /// True if expected lines of play are kept.
-    pub keep_pv: bool,
+    pub(crate) keep_pv: bool,
     /// True if every move is told when it is played.
-    pub tell_moves: bool,
+    pub(crate) tell_moves: bool,
     /// The referee's own standstill that breaks off the games under way, with no new ones begun; none where it is
     /// not watched.
-    pub standstill: Option<Duration>,
+    pub(crate) standstill: Option<Duration>,
 }
 
 /// The games of a match.
-pub enum Games {
+pub(crate) enum Games {
     /// By a plan, with the openings of a book; the start position if there is none.
     Planned(Schedule, Option<(Book, Sequence)>),
     /// One by one, as an event has them.
@@ -70,19 +70,19 @@ pub enum Games {
 
 /// A game that an event wants played.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub(crate) struct Given {
     /// The players and their colours; its `game` is its place in the list.
-    pub pairing: Pairing,
+    pub(crate) pairing: Pairing,
     /// Where it begins.
-    pub opening: Opening,
+    pub(crate) opening: Opening,
     /// The moves before an interruption.
-    pub resume: Option<Resume>,
+    pub(crate) resume: Option<Resume>,
 }
 
 impl Games {
     /// The games that are wanted, in the same order.
     #[must_use]
-    pub fn only(self, wanted: impl Fn(&Pairing) -> bool) -> Games {
+    pub(crate) fn only(self, wanted: impl Fn(&Pairing) -> bool) -> Games {
         let is_wanted = |number: &usize| self.pairing(*number).is_some_and(|one| wanted(&one));
         let numbers = (0..self.total()).filter(is_wanted).collect();
         Games::Part(Box::new(self), numbers)
@@ -90,7 +90,7 @@ impl Games {
 
     /// How many.
     #[must_use]
-    pub fn total(&self) -> usize {
+    pub(crate) fn total(&self) -> usize {
         match self {
             Games::Planned(schedule, _) => schedule.total(),
             Games::Given(list) => list.len(),

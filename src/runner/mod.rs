@@ -4,17 +4,17 @@
 mod affinity;
 mod chess960;
 mod engine;
-pub mod events;
+pub(crate) mod events;
 mod heartbeat;
-pub mod in_order;
-pub mod live;
+pub(crate) mod in_order;
+pub(crate) mod live;
 mod match_;
 mod offers;
 mod pondering;
 pub mod schedule;
-pub mod score;
+pub(crate) mod score;
 mod seat;
-pub mod spec;
+pub(crate) mod spec;
 mod worker;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize};
@@ -22,10 +22,10 @@ use std::sync::mpsc::{self, TryRecvError};
 use std::thread;
 use std::time::Duration;
 
-pub use affinity::Affinity;
-pub use engine::{Bounds, Engine, Missing, Remains};
-pub use match_::{Games, Given, Match, Restart};
-pub use offers::without_chess960;
+pub(crate) use affinity::Affinity;
+pub(crate) use engine::{Bounds, Engine, Missing, Remains};
+pub(crate) use match_::{Games, Given, Match, Restart};
+pub(crate) use offers::without_chess960;
 
 use crate::engine::stop::{self, Stop};
 use crate::game::clock::Monotonic;
@@ -74,7 +74,11 @@ impl Iterator for Gathering {
 ///
 /// # Errors
 /// When no thread can be started.
-pub fn run(game: &Match, stop: &Stop, mut listener: impl FnMut(Event)) -> std::io::Result<()> {
+pub(crate) fn run(
+    game: &Match,
+    stop: &Stop,
+    mut listener: impl FnMut(Event),
+) -> std::io::Result<()> {
     let shared = Shared {
         game,
         stop,

@@ -23,7 +23,7 @@ pub enum Colours {
 
 /// The plan of a match.
 #[derive(Clone, Debug)]
-pub struct Schedule {
+pub(crate) struct Schedule {
     couples: Vec<(usize, usize)>,
     rounds: usize,
     games: usize,
@@ -32,29 +32,29 @@ pub struct Schedule {
 
 /// One game of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Pairing {
+pub(crate) struct Pairing {
     /// Its number, from 0.
-    pub game: usize,
+    pub(crate) game: usize,
     /// Its round, from 1.
-    pub round: usize,
+    pub(crate) round: usize,
     /// Its number in the round, from 1.
-    pub in_round: usize,
+    pub(crate) in_round: usize,
     /// White, by the engine's place in the list.
     pub white: usize,
     /// Black.
     pub black: usize,
     /// The couple of engines, by its place among all couples.
-    pub couple: usize,
+    pub(crate) couple: usize,
     /// The how-manieth opening of this couple it is played in, from 0; both games of a pair share it.
-    pub encounter: usize,
+    pub(crate) encounter: usize,
     /// True if it has a partner with reversed colours.
-    pub paired: bool,
+    pub(crate) paired: bool,
 }
 
 impl Schedule {
     /// For so many engines: `rounds` times an encounter of `games` games between the two of each couple.
     #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         engines: usize,
         format: Format,
         rounds: usize,
@@ -72,7 +72,7 @@ impl Schedule {
 
     /// The number of games.
     #[must_use]
-    pub fn total(&self) -> usize {
+    pub(crate) fn total(&self) -> usize {
         self.per_round().saturating_mul(self.rounds)
     }
 
@@ -82,7 +82,7 @@ impl Schedule {
 
     /// The openings that each couple needs.
     #[must_use]
-    pub fn openings(&self) -> usize {
+    pub(crate) fn openings(&self) -> usize {
         self.rounds.saturating_mul(self.openings_an_encounter())
     }
 
@@ -95,26 +95,26 @@ impl Schedule {
 
     /// How colours go.
     #[must_use]
-    pub fn colours(&self) -> Colours {
+    pub(crate) fn colours(&self) -> Colours {
         self.colours
     }
 
     /// The number of the pair of games (of the single game, where pairs are none) that a game is of: all games of one
     /// opening between the same two engines have it.
     #[must_use]
-    pub fn unit(&self, pairing: &Pairing) -> usize {
+    pub(crate) fn unit(&self, pairing: &Pairing) -> usize {
         pairing.encounter.saturating_mul(self.couples.len()).saturating_add(pairing.couple)
     }
 
     /// The couples, by the engines' places in the list.
     #[must_use]
-    pub fn couples(&self) -> &[(usize, usize)] {
+    pub(crate) fn couples(&self) -> &[(usize, usize)] {
         &self.couples
     }
 
     /// The game of a number (from 0); none beyond the last.
     #[must_use]
-    pub fn pairing(&self, game: usize) -> Option<Pairing> {
+    pub(crate) fn pairing(&self, game: usize) -> Option<Pairing> {
         if game >= self.total() {
             return None;
         }

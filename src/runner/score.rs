@@ -11,33 +11,33 @@ use crate::model::game::result::GameResult;
 
 /// Results between two engines, from the first one's point of view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// Games won.
-    pub wins: u64,
+    pub(crate) wins: u64,
     /// Games drawn.
-    pub draws: u64,
+    pub(crate) draws: u64,
     /// Games lost.
-    pub losses: u64,
+    pub(crate) losses: u64,
     /// Pairs of games by their results: LL, LD, WL, DD, WD, WW.
-    pub pairs: [u64; 6],
+    pub(crate) pairs: [u64; 6],
 }
 
 impl Tally {
     /// Games that count.
     #[must_use]
-    pub fn games(&self) -> u64 {
+    pub(crate) fn games(&self) -> u64 {
         self.wins + self.draws + self.losses
     }
 
     /// Half points scored.
     #[must_use]
-    pub fn half_points(&self) -> u64 {
+    pub(crate) fn half_points(&self) -> u64 {
         2 * self.wins + self.draws
     }
 
     /// The same from the other engine's point of view.
     #[must_use]
-    pub fn reversed(&self) -> Tally {
+    pub(crate) fn reversed(&self) -> Tally {
         let [ll, ld, wl, dd, wd, ww] = self.pairs;
         Tally {
             wins: self.losses,
@@ -49,7 +49,7 @@ impl Tally {
 
     /// The sum of both.
     #[must_use]
-    pub fn plus(mut self, other: &Tally) -> Tally {
+    pub(crate) fn plus(mut self, other: &Tally) -> Tally {
         self.wins += other.wins;
         self.draws += other.draws;
         self.losses += other.losses;
@@ -74,7 +74,7 @@ impl Tally {
 
 /// All results of a match.
 #[derive(Clone, Debug)]
-pub struct MatchScore {
+pub(crate) struct MatchScore {
     couples: Vec<((usize, usize), Tally)>,
     /// The first result of a pair that waits for its second: by couple and encounter.
     half: HashMap<(usize, usize), HalfPoints>,
@@ -83,7 +83,7 @@ pub struct MatchScore {
 impl MatchScore {
     /// Nothing played yet.
     #[must_use]
-    pub fn new(schedule: &Schedule) -> MatchScore {
+    pub(crate) fn new(schedule: &Schedule) -> MatchScore {
         MatchScore {
             couples: schedule.couples().iter().map(|couple| (*couple, Tally::default())).collect(),
             half: HashMap::new(),
@@ -91,7 +91,7 @@ impl MatchScore {
     }
 
     /// Counts a result; unfinished games count for nothing.
-    pub fn add(&mut self, pairing: &Pairing, result: GameResult) {
+    pub(crate) fn add(&mut self, pairing: &Pairing, result: GameResult) {
         let Some(((first, _), tally)) = self.couples.get_mut(pairing.couple) else {
             return;
         };
@@ -117,13 +117,13 @@ impl MatchScore {
 
     /// The results of each couple, from the first engine's point of view.
     #[must_use]
-    pub fn couples(&self) -> &[((usize, usize), Tally)] {
+    pub(crate) fn couples(&self) -> &[((usize, usize), Tally)] {
         &self.couples
     }
 
     /// All results of one engine.
     #[must_use]
-    pub fn of(&self, engine: usize) -> Tally {
+    pub(crate) fn of(&self, engine: usize) -> Tally {
         self.couples.iter().fold(Tally::default(), |sum, ((one, other), tally)| {
             if *one == engine {
                 sum.plus(tally)

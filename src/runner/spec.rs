@@ -13,7 +13,7 @@ use crate::model::units::{BadSize, Bytes};
 
 /// The part of UCI that an engine may be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UciSubset {
+pub(crate) enum UciSubset {
     /// Only what rule 7.9 lists.
     Rule79,
     /// All of UCI that a match needs: FEN, movetime, nodes, depth, movestogo.
@@ -22,7 +22,7 @@ pub enum UciSubset {
 
 /// Where an engine comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub(crate) enum Source {
     /// A program that is trusted.
     Program(Program),
     /// An entry's file, to be confined.
@@ -31,28 +31,28 @@ pub enum Source {
 
 /// An engine as it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub(crate) struct Asked {
     /// Its name in the match.
-    pub name: String,
+    pub(crate) name: String,
     /// True if the name was asked for; a name that only comes from the file may be replaced by a longer one.
-    pub name_is_given: bool,
+    pub(crate) name_is_given: bool,
     /// Where it comes from.
-    pub source: Source,
+    pub(crate) source: Source,
     /// Lines to send before `uci`, as they are. An entry has none: it is sent what rule 7.9 lists.
-    pub init: Vec<String>,
+    pub(crate) init: Vec<String>,
     /// Options to set, where it announces them.
-    pub options: Vec<(String, String)>,
+    pub(crate) options: Vec<(String, String)>,
     /// A time control of its own.
-    pub control: Option<TimeControl>,
+    pub(crate) control: Option<TimeControl>,
     /// The part of UCI that it may be sent.
-    pub subset: UciSubset,
+    pub(crate) subset: UciSubset,
     /// How much memory all its processes may really use together, where it has a limit of its own.
-    pub memory: Option<Bytes>,
+    pub(crate) memory: Option<Bytes>,
 }
 
 /// An engine that cannot be understood.
 #[derive(Debug, thiserror::Error)]
-pub enum SpecError {
+pub(crate) enum SpecError {
     /// Words on the command line.
     #[error(
         "the engine {text:?} is not understood: {why}; write an entry's path, \"name=A entry=PATH options.Hash=16\", or \
@@ -97,7 +97,7 @@ pub enum SpecError {
 ///
 /// # Errors
 /// Says which word is wrong.
-pub fn from_words(text: &str) -> Result<Asked, SpecError> {
+pub(crate) fn from_words(text: &str) -> Result<Asked, SpecError> {
     let bad = |why: String| SpecError::Words { text: text.to_owned(), why };
     let words = split(text).ok_or_else(|| bad("a quote is not closed".into()))?;
     let is_described =
@@ -135,7 +135,7 @@ fn entry(path: PathBuf) -> Asked {
 ///
 /// # Errors
 /// Says where the file is wrong.
-pub fn from_file(path: &Path) -> Result<Vec<Asked>, SpecError> {
+pub(crate) fn from_file(path: &Path) -> Result<Vec<Asked>, SpecError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| SpecError::Read { path: path.into(), source })?;
     let wrong = |why: String| SpecError::File { path: path.into(), why };
@@ -175,7 +175,7 @@ fn name_of(path: &Path) -> String {
 ///
 /// # Errors
 /// Names a name that two engines have even so.
-pub fn tell_apart(engines: &mut [Asked]) -> Result<(), SpecError> {
+pub(crate) fn tell_apart(engines: &mut [Asked]) -> Result<(), SpecError> {
     let Err(same) = distinct(engines) else { return Ok(()) };
     let names: Vec<String> = engines.iter().map(|engine| engine.name.clone()).collect();
     for engine in engines.iter_mut().filter(|engine| !engine.name_is_given) {

@@ -25,20 +25,20 @@ use crate::sandbox::users;
 #[derive(Debug)]
 pub struct Host {
     /// True if entries get namespaces of their own.
-    pub namespaces: bool,
+    pub(crate) namespaces: bool,
     /// The host's files that an entry may use.
-    pub grants: Grants,
+    pub(crate) grants: Grants,
     /// PATH inside.
-    pub path: Vec<PathBuf>,
+    pub(crate) path: Vec<PathBuf>,
     /// dash and bash, where the host has them.
-    pub dash: Option<PathBuf>,
+    pub(crate) dash: Option<PathBuf>,
     /// See [`Host::dash`].
-    pub bash: Option<PathBuf>,
+    pub(crate) bash: Option<PathBuf>,
     /// Mappings of 4 GiB or more reserve no memory, so that an entry that asks for more than the machine
     /// has is judged on what it touches.
-    pub lazy_memory: bool,
+    pub(crate) lazy_memory: bool,
     /// Where entries get cgroups of their own, if anywhere.
-    pub cgroups: Option<Groups>,
+    pub(crate) cgroups: Option<Groups>,
     /// How much memory all processes of an entry may really use together.
     pub memory: Bytes,
     /// How many processes and threads it may have.

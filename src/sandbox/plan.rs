@@ -49,13 +49,13 @@ pub struct Plan {
 /// The streams that become an entry's standard input, output and error: the child's ends of pipes, or streams
 /// that are handed to it as they are, so that nothing is copied on the way.
 #[derive(Debug)]
-pub struct Streams {
+pub(crate) struct Streams {
     /// Its standard input.
-    pub stdin: OwnedFd,
+    pub(crate) stdin: OwnedFd,
     /// Its standard output.
-    pub stdout: OwnedFd,
+    pub(crate) stdout: OwnedFd,
     /// Its standard error.
-    pub stderr: OwnedFd,
+    pub(crate) stderr: OwnedFd,
 }
 
 /// The ends of the pipes to a started entry; all are close-on-exec, none is non-blocking.
@@ -68,24 +68,24 @@ pub struct Pipes {
     /// Its standard error.
     pub stderr: OwnedFd,
     /// Becomes readable when the entry's first process has ended (an eventfd).
-    pub ended: OwnedFd,
+    pub(crate) ended: OwnedFd,
 }
 
 /// A program that ran, or was asked for, as far as the kernel knows.
 #[derive(Clone, Debug)]
 pub struct Seen {
     /// The path as given, where an exec was seen.
-    pub asked: PathBuf,
+    pub(crate) asked: PathBuf,
     /// The file that ran (`/proc/PID/exe`); for a script its interpreter.
-    pub real: Option<PathBuf>,
+    pub(crate) real: Option<PathBuf>,
     /// Device and inode of that file.
-    pub inode: Option<(u64, u64)>,
+    pub(crate) inode: Option<(u64, u64)>,
     /// The arguments, from `argv[0]` on, escaped.
-    pub argv: Vec<String>,
+    pub(crate) argv: Vec<String>,
     /// True where the file lies in the entry's own workspace or memory.
-    pub own: bool,
+    pub(crate) own: bool,
     /// True for a file that is a script (asked for by its own name, run by an interpreter).
-    pub script: bool,
+    pub(crate) script: bool,
 }
 
 /// The policy on programs and files; implemented by `policy`.
@@ -123,7 +123,7 @@ pub struct Traces {
     /// Refusals by the kernel for want of machine.
     pub refusals: Vec<Refusal>,
     /// Large mappings that were made without reserving memory for them (`--lazy-memory`).
-    pub lazy_maps: Vec<Bytes>,
+    pub(crate) lazy_maps: Vec<Bytes>,
     /// Fatal signals.
     pub crashes: Vec<Crash>,
     /// Files that remained when the last process had ended.

@@ -52,7 +52,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// As [`Launcher::launch`].
-    pub fn attach(
+    pub(crate) fn attach(
         &self,
         plan: &Plan,
         streams: Streams,

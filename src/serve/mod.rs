@@ -20,11 +20,11 @@ use crate::model::text::sha256;
 
 /// The terms on which visitors are served.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub(crate) struct Terms {
     /// The names by which they may ask; none where any will do.
-    pub names: Option<Vec<String>>,
+    pub(crate) names: Option<Vec<String>>,
     /// The most connections at a time.
-    pub visitors: NonZeroUsize,
+    pub(crate) visitors: NonZeroUsize,
 }
 
 /// A file as it is served.
@@ -53,7 +53,7 @@ struct Version {
 
 /// The news that visitors are told of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
+pub(crate) enum News {
     /// Nothing.
     None,
     /// A move was made.
@@ -64,7 +64,7 @@ pub enum News {
 
 /// Puts files before visitors.
 #[derive(Debug)]
-pub struct Publisher(watch::Sender<Shelf>);
+pub(crate) struct Publisher(watch::Sender<Shelf>);
 
 impl Default for Publisher {
     fn default() -> Publisher {
@@ -74,13 +74,13 @@ impl Default for Publisher {
 
 impl Publisher {
     /// Puts these files in the place of those of the same names.
-    pub fn put(&self, files: Vec<(String, String)>, news: News) {
+    pub(crate) fn put(&self, files: Vec<(String, String)>, news: News) {
         let stored: Vec<_> = files.into_iter().map(stored).collect();
         self.change(news, |files| files.extend(stored));
     }
 
     /// Puts these files in the place of all that are there.
-    pub fn replace(&self, files: Vec<(String, String)>, news: News) {
+    pub(crate) fn replace(&self, files: Vec<(String, String)>, news: News) {
         let stored = files.into_iter().map(stored).collect();
         self.change(news, |files| *files = stored);
     }
@@ -100,7 +100,7 @@ impl Publisher {
     ///
     /// # Errors
     /// When the socket cannot be used.
-    pub fn serve(
+    pub(crate) fn serve(
         &self,
         listener: TcpListener,
         terms: Terms,

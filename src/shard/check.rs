@@ -14,12 +14,12 @@ use crate::model::verdict::Verdict;
 use crate::receipt::document::{HostRecord, ProgramRecord, SettingsRecord, Tool};
 
 /// The version of the journal's form.
-pub const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// One record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Record {
+pub(crate) enum Record {
     /// The first one: the check that this is a part of.
     Check(Box<Header>),
     /// A host begins or goes on here.
@@ -31,74 +31,74 @@ pub enum Record {
 /// The check and the part of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Header {
+pub(crate) struct Header {
     /// See [`VERSION`].
     pub version: u32,
     /// The part of the check.
     pub shard: Shard,
     /// The check.
-    pub check: Check,
+    pub(crate) check: Check,
 }
 
 /// A check, told so fully that two equal ones judge the same files by the same rules.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Check {
+pub(crate) struct Check {
     /// The program that judges.
-    pub gate4k: ProgramRecord,
+    pub(crate) gate4k: ProgramRecord,
     /// Its settings.
-    pub settings: SettingsRecord,
+    pub(crate) settings: SettingsRecord,
     /// The SHA-256 of the allow-list's text.
-    pub allowlist_sha256: String,
+    pub(crate) allowlist_sha256: String,
     /// The waivers, a line each.
-    pub waivers: Vec<String>,
+    pub(crate) waivers: Vec<String>,
     /// All entries, in their order.
-    pub entries: Vec<Listed>,
+    pub(crate) entries: Vec<Listed>,
     /// The findings that are of no entry.
-    pub config_findings: Vec<ConfigFinding>,
+    pub(crate) config_findings: Vec<ConfigFinding>,
 }
 
 /// An entry of a check before it is judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Listed {
+pub(crate) struct Listed {
     /// The path as it was given.
     #[serde(with = "crate::model::path_text")]
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// The SHA-256 of its file; none where no single file was found.
-    pub sha256: Option<String>,
+    pub(crate) sha256: Option<String>,
     /// The SHA-256 of its engines.json, where it has one.
-    pub engines_json_sha256: Option<String>,
+    pub(crate) engines_json_sha256: Option<String>,
     /// The engine of that file that is judged.
-    pub engine: Option<EngineOfFile>,
+    pub(crate) engine: Option<EngineOfFile>,
 }
 
 /// A host that judges.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Host {
+pub(crate) struct Host {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// All else that a receipt has of it.
-    pub host: HostRecord,
+    pub(crate) host: HostRecord,
 }
 
 /// An entry that has been judged; a later record of the same entry takes the place of one that did not decide.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Entry {
+pub(crate) struct Entry {
     /// Its number among all entries, from 0.
-    pub entry: usize,
+    pub(crate) entry: usize,
     /// The result.
-    pub outcome: Outcome,
+    pub(crate) outcome: Outcome,
     /// The host's programs that it started.
-    pub tools: Vec<Tool>,
+    pub(crate) tools: Vec<Tool>,
 }
 
 /// The result on one entry.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// A report.
     Judged(Box<EntryReport>),
     /// None, and why.
@@ -113,7 +113,7 @@ pub enum Outcome {
 impl Outcome {
     /// The exit code of a check of this entry alone.
     #[must_use]
-    pub fn exit(&self) -> Exit {
+    pub(crate) fn exit(&self) -> Exit {
         match self {
             Outcome::Judged(report) => report.verdict.into(),
             Outcome::NotJudged { exit, .. } => *exit,
@@ -122,7 +122,7 @@ impl Outcome {
 
     /// True if another try would tell nothing else.
     #[must_use]
-    pub fn is_decided(&self) -> bool {
+    pub(crate) fn is_decided(&self) -> bool {
         matches!(self, Outcome::Judged(report) if report.verdict != Verdict::Undecided)
     }
 }
@@ -130,7 +130,7 @@ impl Outcome {
 impl Check {
     /// The first thing in which another check differs from this one; none where it is the same check.
     #[must_use]
-    pub fn difference(&self, other: &Check) -> Option<String> {
+    pub(crate) fn difference(&self, other: &Check) -> Option<String> {
         let numbers = (self.entries.len(), other.entries.len());
         if let Some((number, (one, other))) = self
             .entries

@@ -12,24 +12,24 @@ use crate::receipt::document::{HostRecord, Tool};
 
 /// The result on one entry, and where it was reached.
 #[derive(Debug)]
-pub struct Found {
+pub(crate) struct Found {
     /// The result.
-    pub outcome: Outcome,
+    pub(crate) outcome: Outcome,
     /// The host's programs that the entry started.
-    pub tools: Vec<Tool>,
+    pub(crate) tools: Vec<Tool>,
     /// The host.
-    pub host: Rc<HostRecord>,
+    pub(crate) host: Rc<HostRecord>,
 }
 
 /// All shards that there are of a check.
 #[derive(Debug)]
-pub struct Checked {
+pub(crate) struct Checked {
     /// The check.
-    pub check: Check,
+    pub(crate) check: Check,
     /// The results, by the entries' numbers.
-    pub found: BTreeMap<usize, Found>,
+    pub(crate) found: BTreeMap<usize, Found>,
     /// The shards.
-    pub parts: Parts,
+    pub(crate) parts: Parts,
 }
 
 impl Checked {
@@ -37,7 +37,7 @@ impl Checked {
     ///
     /// # Errors
     /// See [`MergeError`].
-    pub fn read(paths: &[PathBuf]) -> Result<Option<Checked>, MergeError> {
+    pub(crate) fn read(paths: &[PathBuf]) -> Result<Option<Checked>, MergeError> {
         read_all(paths, Checked::add, |checked| &mut checked.parts)
     }
 
@@ -59,24 +59,24 @@ impl Checked {
 
     /// The shards of which there is no journal, and those of which entries are missing, with how many.
     #[must_use]
-    pub fn gaps(&self) -> Vec<(Shard, Option<usize>)> {
+    pub(crate) fn gaps(&self) -> Vec<(Shard, Option<usize>)> {
         self.parts.gaps((0..self.check.entries.len()).filter(|at| !self.found.contains_key(at)))
     }
 
     /// The shard of an entry.
     #[must_use]
-    pub fn shard(&self, entry: usize) -> Shard {
+    pub(crate) fn shard(&self, entry: usize) -> Shard {
         self.parts.shard(entry)
     }
 }
 
 /// The content of the journal of one shard.
 #[derive(Debug, Default)]
-pub struct OfShard {
+pub(crate) struct OfShard {
     /// The check, if it has begun.
-    pub header: Option<Header>,
+    pub(crate) header: Option<Header>,
     /// The results, by the entries' numbers.
-    pub found: BTreeMap<usize, Found>,
+    pub(crate) found: BTreeMap<usize, Found>,
     host: Option<Rc<HostRecord>>,
 }
 
@@ -85,7 +85,7 @@ impl OfShard {
     ///
     /// # Errors
     /// Says how it is none that can be there.
-    pub fn take(&mut self, record: Record) -> Result<(), String> {
+    pub(crate) fn take(&mut self, record: Record) -> Result<(), String> {
         match record {
             Record::Check(header) if self.header.is_none() => self.header = Some(*header),
             Record::Check(_) => return Err("it begins a second time".into()),

@@ -2,12 +2,12 @@
 //! in a journal of its own; the journals of all shards are put together again by [`whole`] and [`checked`]. A scheduler
 //! gives each shard its machine.
 
-pub mod check;
-pub mod checked;
-pub mod parts;
+pub(crate) mod check;
+pub(crate) mod checked;
+pub(crate) mod parts;
 pub mod record;
-pub mod scheduler;
-pub mod whole;
+pub(crate) mod scheduler;
+pub(crate) mod whole;
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -30,7 +30,7 @@ pub struct Shard {
 
 impl Shard {
     /// All of a run.
-    pub const WHOLE: Shard = Shard { index: NonZeroUsize::MIN, of: NonZeroUsize::MIN };
+    pub(crate) const WHOLE: Shard = Shard { index: NonZeroUsize::MIN, of: NonZeroUsize::MIN };
 
     /// None where there is no such part.
     #[must_use]
@@ -41,25 +41,25 @@ impl Shard {
 
     /// The one that has this unit of the run, of so many.
     #[must_use]
-    pub fn of_unit(unit: usize, of: NonZeroUsize) -> Shard {
+    pub(crate) fn of_unit(unit: usize, of: NonZeroUsize) -> Shard {
         Shard { index: NonZeroUsize::MIN.saturating_add(unit % of), of }
     }
 
     /// Returns the number of the part, from 1.
     #[must_use]
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.index.get()
     }
 
     /// How many parts there are.
     #[must_use]
-    pub fn of(self) -> usize {
+    pub(crate) fn of(self) -> usize {
         self.of.get()
     }
 
     /// True if this unit of the run is one of the shard's.
     #[must_use]
-    pub fn has(self, unit: usize) -> bool {
+    pub(crate) fn has(self, unit: usize) -> bool {
         Shard::of_unit(unit, self.of) == self
     }
 }
@@ -75,7 +75,7 @@ const MEND: &str = "give the command of its shard again, which will";
 
 /// The end of a shard's journal that was lost when it was opened; the work is done again.
 #[derive(Debug)]
-pub enum Lost {
+pub(crate) enum Lost {
     /// Nothing.
     Nothing,
     /// A record of which the end was never written.
@@ -89,7 +89,7 @@ pub enum Lost {
 ///
 /// # Errors
 /// As for [`JournalOf::open`].
-pub fn open<R: Kept>(
+pub(crate) fn open<R: Kept>(
     path: &Path,
     take: &mut dyn FnMut(R) -> Result<(), String>,
 ) -> Result<(JournalOf<R>, Lost), JournalError> {
@@ -109,7 +109,7 @@ pub fn open<R: Kept>(
 /// The first thing in which a journal's header differs from what is asked for now; none where it goes on. `differs` is what the
 /// runs differ in.
 #[must_use]
-pub fn refusal(
+pub(crate) fn refusal(
     path: &Path,
     kind: &str,
     differs: Option<String>,
@@ -122,14 +122,14 @@ pub fn refusal(
 
 /// True if a journal is of a check.
 #[must_use]
-pub fn is_of_check(path: &Path) -> bool {
+pub(crate) fn is_of_check(path: &Path) -> bool {
     let begins = |line: Vec<u8>| journal::record_in::<check::Record>(&line)?.begins().ok();
     journal::first_line(path).and_then(begins).is_some()
 }
 
 /// The shard as it is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub(crate) enum Wish {
     /// This one.
     Given(Shard),
     /// The one that the scheduler's environment names, of so many where the scheduler does not tell.

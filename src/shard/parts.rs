@@ -10,7 +10,7 @@ use crate::model::text::shown;
 
 /// An error in putting shards together.
 #[derive(Debug, thiserror::Error)]
-pub enum MergeError {
+pub(crate) enum MergeError {
     /// A journal that cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -48,7 +48,7 @@ pub enum MergeError {
 
 /// The shards that there are.
 #[derive(Debug)]
-pub struct Parts {
+pub(crate) struct Parts {
     of: NonZeroUsize,
     known: Vec<(PathBuf, Shard)>,
     /// Journals that end before their first record: their shards have not begun.
@@ -58,19 +58,19 @@ pub struct Parts {
 impl Parts {
     /// None yet, of as many as this one is of.
     #[must_use]
-    pub fn like(shard: Shard) -> Parts {
+    pub(crate) fn like(shard: Shard) -> Parts {
         Parts { of: shard.of, known: Vec::new(), empty: Vec::new() }
     }
 
     /// The shard of a unit.
     #[must_use]
-    pub fn shard(&self, unit: usize) -> Shard {
+    pub(crate) fn shard(&self, unit: usize) -> Shard {
         Shard::of_unit(unit, self.of)
     }
 
     /// The journals that end before their first record.
     #[must_use]
-    pub fn empty(&self) -> &[PathBuf] {
+    pub(crate) fn empty(&self) -> &[PathBuf] {
         &self.empty
     }
 
@@ -78,7 +78,7 @@ impl Parts {
     ///
     /// # Errors
     /// When it is of another run, or there already.
-    pub fn add(
+    pub(crate) fn add(
         &mut self,
         path: &Path,
         shard: Shard,
@@ -102,7 +102,7 @@ impl Parts {
     /// The shards of which there is no journal, and those of which units are missing, with how many; `missing` are the
     /// numbers of units that there is nothing of.
     #[must_use]
-    pub fn gaps(&self, missing: impl Iterator<Item = usize>) -> Vec<(Shard, Option<usize>)> {
+    pub(crate) fn gaps(&self, missing: impl Iterator<Item = usize>) -> Vec<(Shard, Option<usize>)> {
         // A shard without anything of its own need not have been started.
         let mut counts: BTreeMap<Shard, usize> = BTreeMap::new();
         for unit in missing {

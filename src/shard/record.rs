@@ -64,11 +64,11 @@ pub struct Run {
 #[serde(rename_all = "kebab-case")]
 pub struct Test {
     /// The lower one, in Elo.
-    pub elo0: f64,
+    pub(crate) elo0: f64,
     /// The upper one, in Elo.
-    pub elo1: f64,
+    pub(crate) elo1: f64,
     /// True if these are of normalized Elo.
-    pub normalized: bool,
+    pub(crate) normalized: bool,
 }
 
 /// A game that has ended.
@@ -88,19 +88,19 @@ pub struct Game {
 impl Run {
     /// The plan of all of its games.
     #[must_use]
-    pub fn plan(&self) -> Schedule {
+    pub(crate) fn plan(&self) -> Schedule {
         Schedule::new(self.engines.len(), self.schedule, self.rounds, self.games, self.colours)
     }
 
     /// True if the statistics count pairs of games.
     #[must_use]
-    pub fn paired(&self) -> bool {
+    pub(crate) fn paired(&self) -> bool {
         self.colours == Colours::Reversed && self.games > 1
     }
 
     /// The first thing in which another run differs from this one; none where it is the same run.
     #[must_use]
-    pub fn difference(&self, other: &Run) -> Option<String> {
+    pub(crate) fn difference(&self, other: &Run) -> Option<String> {
         let tell =
             |name: &str, one: &str, other: &str| Some(format!("{name} is {one} and {other}"));
         let both = [self, other].map(|run| {

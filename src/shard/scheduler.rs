@@ -6,7 +6,7 @@ use super::Shard;
 
 /// The reason for which the environment names no shard.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoShard {
+pub(crate) enum NoShard {
     /// No scheduler is there.
     #[error(
         "--shard auto: none of SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX and PARALLEL_SEQ is \
@@ -33,7 +33,7 @@ type Told = (&'static str, usize, Option<usize>);
 ///
 /// # Errors
 /// See [`NoShard`].
-pub fn shard(
+pub(crate) fn shard(
     given: Option<NonZeroUsize>,
     get: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Shard, NoShard> {

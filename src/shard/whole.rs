@@ -24,11 +24,11 @@ const OPEN: usize = 200;
 
 /// All shards that there are of a run.
 #[derive(Debug)]
-pub struct Whole {
+pub(crate) struct Whole {
     /// The run.
-    pub run: Run,
+    pub(crate) run: Run,
     /// The shards.
-    pub parts: Parts,
+    pub(crate) parts: Parts,
     plan: Schedule,
     files: Vec<(PathBuf, Option<File>)>,
     found: Vec<Option<Found>>,
@@ -39,7 +39,7 @@ impl Whole {
     ///
     /// # Errors
     /// See [`MergeError`].
-    pub fn read(paths: &[PathBuf]) -> Result<Option<Whole>, MergeError> {
+    pub(crate) fn read(paths: &[PathBuf]) -> Result<Option<Whole>, MergeError> {
         read_all(paths, Whole::add, |whole| &mut whole.parts)
     }
 
@@ -109,13 +109,13 @@ impl Whole {
 
     /// The plan of all games.
     #[must_use]
-    pub fn plan(&self) -> &Schedule {
+    pub(crate) fn plan(&self) -> &Schedule {
         &self.plan
     }
 
     /// The shards of which there is no journal, and those of which games are missing, with how many.
     #[must_use]
-    pub fn gaps(&self) -> Vec<(Shard, Option<usize>)> {
+    pub(crate) fn gaps(&self) -> Vec<(Shard, Option<usize>)> {
         let missing = self.found.iter().enumerate().filter(|(_, found)| found.is_none());
         let units = missing.filter_map(|(game, _)| Some(self.plan.unit(&self.plan.pairing(game)?)));
         self.parts.gaps(units)
@@ -125,7 +125,7 @@ impl Whole {
     ///
     /// # Errors
     /// Where a file is no longer what it was.
-    pub fn games(&self) -> impl Iterator<Item = Result<Game, MergeError>> {
+    pub(crate) fn games(&self) -> impl Iterator<Item = Result<Game, MergeError>> {
         let mut line = Vec::new();
         self.found.iter().enumerate().filter_map(move |(number, found)| {
             let found = (*found)?;

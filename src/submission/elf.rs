@@ -11,7 +11,7 @@ use crate::model::text::escape;
 
 /// 32 or 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-pub enum Class {
+pub(crate) enum Class {
     /// 32 bits.
     #[serde(rename = "32")]
     Bits32,
@@ -23,7 +23,7 @@ pub enum Class {
 impl Class {
     /// The number of bits.
     #[must_use]
-    pub fn bits(self) -> u32 {
+    pub(crate) fn bits(self) -> u32 {
         match self {
             Class::Bits32 => 32,
             Class::Bits64 => 64,
@@ -34,7 +34,7 @@ impl Class {
 /// How it gets its libraries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Linkage {
+pub(crate) enum Linkage {
     /// It brings everything along.
     Static,
     /// The same, loaded anywhere.
@@ -46,7 +46,7 @@ pub enum Linkage {
 impl Linkage {
     /// The word in reports.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Linkage::Static => "static",
             Linkage::StaticPie => "static-pie",
@@ -59,15 +59,15 @@ impl Linkage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Elf {
     /// 32 or 64 bits.
-    pub class: Class,
+    pub(crate) class: Class,
     /// The machine's name (`x86-64`).
-    pub machine: String,
+    pub(crate) machine: String,
     /// Static or dynamic.
-    pub linkage: Linkage,
+    pub(crate) linkage: Linkage,
     /// PT_INTERP.
-    pub interpreter: Option<String>,
+    pub(crate) interpreter: Option<String>,
     /// DT_NEEDED, escaped.
-    pub needed: Vec<String>,
+    pub(crate) needed: Vec<String>,
 }
 
 /// The reason that a file with ELF's magic cannot be executed.
@@ -106,7 +106,7 @@ const NEEDED_AT_MOST: usize = 64;
 
 /// True if a file begins with ELF's magic.
 #[must_use]
-pub fn is_elf(bytes: &[u8]) -> bool {
+pub(crate) fn is_elf(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\x7fELF")
 }
 

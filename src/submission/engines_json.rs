@@ -24,13 +24,13 @@ pub struct EnginesJson {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConfigProblem {
     /// The place.
-    pub place: Place,
+    pub(crate) place: Place,
     /// The mistake.
-    pub message: String,
+    pub(crate) message: String,
     /// The line with a caret.
-    pub excerpt: String,
+    pub(crate) excerpt: String,
     /// The remedy.
-    pub help: String,
+    pub(crate) help: String,
 }
 
 impl ConfigProblem {
@@ -46,7 +46,7 @@ impl ConfigProblem {
 
     /// A file that is not even text.
     #[must_use]
-    pub fn not_text(message: impl Into<String>) -> ConfigProblem {
+    pub(crate) fn not_text(message: impl Into<String>) -> ConfigProblem {
         ConfigProblem {
             place: Place { line: 1, column: 1 },
             message: message.into(),
@@ -83,20 +83,20 @@ fn words_of(engine: &Json) -> Vec<String> {
 
 /// True if one of the words is the path of a file of that name.
 #[must_use]
-pub fn starts(words: &[String], file_name: &str) -> bool {
+pub(crate) fn starts(words: &[String], file_name: &str) -> bool {
     words.iter().any(|word| base_name(word) == file_name)
 }
 
 /// The part of a path behind the last slash.
 #[must_use]
-pub fn base_name(path: &str) -> &str {
+pub(crate) fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Splits a command as the event's program does (QProcess): at white space outside double quotes; three
 /// quotes in a row are one quote.
 #[must_use]
-pub fn split_command(command: &str) -> Vec<String> {
+pub(crate) fn split_command(command: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
     let (mut quoted, mut begun) = (false, false);

@@ -22,10 +22,10 @@ use crate::submission::engines_json::{
 use crate::submission::{Mode, Submission};
 
 /// How much of a file is kept: enough to name the format of something far too large.
-pub const READ_AT_MOST: Bytes = Bytes(16 << 20);
+pub(crate) const READ_AT_MOST: Bytes = Bytes(16 << 20);
 
 /// How large a file is hashed; what is larger is rejected by its size, and hashing it would take long.
-pub const HASH_AT_MOST: Bytes = Bytes(1 << 30);
+pub(crate) const HASH_AT_MOST: Bytes = Bytes(1 << 30);
 
 /// How large a configuration may be.
 const CONFIG_AT_MOST: Bytes = Bytes(1 << 20);
@@ -38,25 +38,25 @@ const EXPECTED: &str = "expected.toml";
 
 /// The caller's choices.
 #[derive(Clone, Debug, Default)]
-pub struct LoadOptions {
+pub(crate) struct LoadOptions {
     /// A configuration in place of the one beside the entry.
-    pub engines_json: Option<PathBuf>,
+    pub(crate) engines_json: Option<PathBuf>,
     /// The engine of a configuration with several.
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
 }
 
 /// The result of an ENTRY argument.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub(crate) struct Loaded {
     /// The entry that is judged further; none where there is no file that could be read as the entry.
-    pub submission: Option<Submission>,
+    pub(crate) submission: Option<Submission>,
     /// The finding of `single-file`.
-    pub finding: Finding,
+    pub(crate) finding: Finding,
 }
 
 /// The reason that there is nothing to judge; never the entry's own fault.
 #[derive(Debug, thiserror::Error)]
-pub enum LoadError {
+pub(crate) enum LoadError {
     /// The path is wrong, or not ours to read.
     #[error("cannot read the entry {}: {source}; name a file or a directory that you may read", path.display())]
     Unreadable {
@@ -101,19 +101,11 @@ pub enum LoadError {
     },
 }
 
-impl LoadError {
-    /// True if there was nothing to check (exit 3), rather than a wrong argument (exit 2).
-    #[must_use]
-    pub fn is_nothing(&self) -> bool {
-        matches!(self, LoadError::Nothing { .. })
-    }
-}
-
 /// Resolves an ENTRY argument.
 ///
 /// # Errors
 /// When the path cannot be read, holds nothing, or the options choose no configuration.
-pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
+pub(crate) fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let unreadable = |source| LoadError::Unreadable { path: path.to_owned(), source };
     let metadata = path.symlink_metadata().map_err(unreadable)?;
     if metadata.is_dir() {

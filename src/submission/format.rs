@@ -20,7 +20,7 @@ use crate::submission::stub::{self, Packing};
 /// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub(crate) enum Kind {
     /// An ELF file.
     Elf,
     /// A script with a shebang.
@@ -61,7 +61,7 @@ pub enum Files {
 impl Files {
     /// All, or ELF executables only.
     #[must_use]
-    pub fn of(elf_only: bool) -> Files {
+    pub(crate) fn of(elf_only: bool) -> Files {
         if elf_only { Files::ElfOnly } else { Files::All }
     }
 }
@@ -103,29 +103,29 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Format {
     /// The kind of the file.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// ELF: 32 or 64 bits.
-    pub class: Option<Class>,
+    pub(crate) class: Option<Class>,
     /// ELF: the machine.
-    pub machine: Option<String>,
+    pub(crate) machine: Option<String>,
     /// ELF: static or dynamic.
-    pub linkage: Option<Linkage>,
+    pub(crate) linkage: Option<Linkage>,
     /// ELF: the loader (PT_INTERP). Scripts: the path of the shebang, escaped.
-    pub interpreter: Option<String>,
+    pub(crate) interpreter: Option<String>,
     /// Scripts: the shebang's one argument, escaped.
-    pub argument: Option<String>,
+    pub(crate) argument: Option<String>,
     /// Scripts: the name of the program that reads it (`sh`; with `env`, what env looks up).
-    pub reader: Option<String>,
+    pub(crate) reader: Option<String>,
     /// ELF: DT_NEEDED.
-    pub needed: Vec<String>,
+    pub(crate) needed: Vec<String>,
     /// The packer that was found.
-    pub packer: Option<String>,
+    pub(crate) packer: Option<String>,
     /// Bytes that unpack and start the rest, where that can be told.
-    pub stub_bytes: Option<Bytes>,
+    pub(crate) stub_bytes: Option<Bytes>,
     /// Bytes that are unpacked, where that can be told.
-    pub payload_bytes: Option<Bytes>,
+    pub(crate) payload_bytes: Option<Bytes>,
     /// The format of the packed bytes (`xz`), where a magic number tells.
-    pub payload_magic: Option<&'static str>,
+    pub(crate) payload_magic: Option<&'static str>,
 }
 
 impl Format {
@@ -157,7 +157,7 @@ impl Format {
 
     /// True if a shell, rather than the kernel, has to be tried with it: a script for `sh`.
     #[must_use]
-    pub fn is_for_sh(&self) -> bool {
+    pub(crate) fn is_for_sh(&self) -> bool {
         self.kind == Kind::ShellText || self.reader.as_deref() == Some("sh")
     }
 

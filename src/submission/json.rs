@@ -9,14 +9,14 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Json {
     /// Where it stands.
-    pub span: Range<usize>,
+    pub(crate) span: Range<usize>,
     /// The value itself.
-    pub node: Node,
+    pub(crate) node: Node,
 }
 
 /// A value without its place.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Node {
+pub(crate) enum Node {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -33,19 +33,19 @@ pub enum Node {
 
 /// A key with its value.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Member {
+pub(crate) struct Member {
     /// The key, decoded.
-    pub key: String,
+    pub(crate) key: String,
     /// Where it stands.
-    pub key_span: Range<usize>,
+    pub(crate) key_span: Range<usize>,
     /// The value.
-    pub value: Json,
+    pub(crate) value: Json,
 }
 
 impl Json {
     /// The kind of value, for messages.
     #[must_use]
-    pub fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self.node {
             Node::Null => "null",
             Node::Bool(_) => "true or false",
@@ -58,7 +58,7 @@ impl Json {
 
     /// A string, number or boolean as the text that it stands for.
     #[must_use]
-    pub fn scalar(&self) -> Option<&str> {
+    pub(crate) fn scalar(&self) -> Option<&str> {
         match &self.node {
             Node::String(text) | Node::Number(text) => Some(text),
             Node::Bool(true) => Some("true"),
@@ -69,7 +69,7 @@ impl Json {
 
     /// The members, if this is an object.
     #[must_use]
-    pub fn members(&self) -> Option<&[Member]> {
+    pub(crate) fn members(&self) -> Option<&[Member]> {
         match &self.node {
             Node::Object(members) => Some(members),
             _ => None,
@@ -78,13 +78,13 @@ impl Json {
 
     /// The value of a key, if this is an object that has it.
     #[must_use]
-    pub fn get(&self, key: &str) -> Option<&Json> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Json> {
         (self.members()?.iter()).find(|member| member.key == key).map(|member| &member.value)
     }
 
     /// The shortest JSON for it: no white space, only the escapes that JSON demands.
     #[must_use]
-    pub fn canonical(&self) -> String {
+    pub(crate) fn canonical(&self) -> String {
         match &self.node {
             Node::Null => "null".to_owned(),
             Node::Bool(value) => value.to_string(),
@@ -106,7 +106,7 @@ impl Json {
 
 /// A string in quotes with only the escapes that JSON demands.
 #[must_use]
-pub fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {
@@ -128,11 +128,11 @@ pub fn quoted(text: &str) -> String {
 
 /// The reason that a text is no JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
+pub(crate) struct Mistake {
     /// The bytes it is about.
-    pub span: Range<usize>,
+    pub(crate) span: Range<usize>,
     /// The mistake in words.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 /// How deep values may lie in one another; cutechess needs five.
@@ -142,7 +142,7 @@ const DEPTH: usize = 32;
 ///
 /// # Errors
 /// At the first byte that is not JSON, and at the second of two equal keys of one object.
-pub fn parse(text: &str) -> Result<Json, Mistake> {
+pub(crate) fn parse(text: &str) -> Result<Json, Mistake> {
     let mut parser = Parser { text, at: 0 };
     let value = parser.value(0)?;
     parser.blank();

@@ -5,13 +5,13 @@
 
 pub mod elf;
 pub mod engines_json;
-pub mod entry;
+pub(crate) mod entry;
 pub mod format;
-pub mod json;
+pub(crate) mod json;
 pub mod payload;
 pub mod shebang;
 pub mod size;
-pub mod stub;
+pub(crate) mod stub;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,35 +22,35 @@ use crate::submission::json::{Json, Node};
 
 /// The submission that an ENTRY argument resolved to.
 #[derive(Clone, Debug)]
-pub struct Submission {
+pub(crate) struct Submission {
     /// The entry's file: the argument itself, or the file in the directory that it names.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Its name, broken UTF-8 replaced; for reports, and to start it once under its own name.
-    pub file_name: String,
+    pub(crate) file_name: String,
     /// Its bytes, all of them up to [`entry::READ_AT_MOST`].
-    pub bytes: Arc<[u8]>,
+    pub(crate) bytes: Arc<[u8]>,
     /// Its full size.
-    pub size: Bytes,
+    pub(crate) size: Bytes,
     /// Its permission bits.
-    pub mode: Mode,
+    pub(crate) mode: Mode,
     /// The SHA-256 of the whole file in hex; none where it is larger than [`entry::HASH_AT_MOST`].
-    pub sha256: Option<String>,
+    pub(crate) sha256: Option<String>,
     /// Other things in its directory, escaped; each is named by the finding of `single-file`.
-    pub extra: Vec<String>,
+    pub(crate) extra: Vec<String>,
     /// The configuration that was found or named, if any.
-    pub engines_json: Option<EnginesJson>,
+    pub(crate) engines_json: Option<EnginesJson>,
 }
 
 impl Submission {
     /// True if [`Submission::bytes`] is the whole file; a larger one is far beyond every limit.
     #[must_use]
-    pub fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         Bytes::of(&self.bytes) == self.size
     }
 
     /// The options that its configuration sets: those that have a name and a value.
     #[must_use]
-    pub fn options(&self) -> Vec<(String, String)> {
+    pub(crate) fn options(&self) -> Vec<(String, String)> {
         let config = self.engines_json.as_ref().and_then(|json| json.selected.as_ref().ok());
         config.map(options).unwrap_or_default()
     }
@@ -78,7 +78,7 @@ pub struct Mode(pub u32);
 impl Mode {
     /// True if anyone may execute it.
     #[must_use]
-    pub fn is_executable(self) -> bool {
+    pub(crate) fn is_executable(self) -> bool {
         self.0 & 0o111 != 0
     }
 }

@@ -19,7 +19,7 @@ use crate::submission::engines_json::{EnginesJson, base_name, split_command};
 use crate::submission::json::{Json, Member, Node, quoted};
 
 /// Keys whose strings reach the engine one by one.
-pub const LISTS: [&str; 3] = ["initStrings", "arguments", "args"];
+pub(crate) const LISTS: [&str; 3] = ["initStrings", "arguments", "args"];
 
 /// The keys that an option may have beside its name, type and value.
 const UNSENT: [&str; 5] = ["default", "alias", "choices", "min", "max"];
@@ -30,11 +30,11 @@ const PATH_BYTES: usize = 255;
 
 /// Both readings of a size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
+pub(crate) struct Counts {
     /// As `"Name":"value"`.
-    pub canonical: Bytes,
+    pub(crate) canonical: Bytes,
     /// The value alone.
-    pub bare: Bytes,
+    pub(crate) bare: Bytes,
 }
 
 impl Counts {
@@ -60,16 +60,16 @@ pub enum Counting {
 #[derive(Clone, Debug, Serialize)]
 pub struct Field {
     /// Its name: `command`, `option Hash`, `initStrings[2]`.
-    pub field: String,
+    pub(crate) field: String,
     /// Where it stands.
-    pub place: Place,
+    pub(crate) place: Place,
     /// The decision on whether it counts.
     pub counting: Counting,
     /// The bytes that it counts, or would.
     #[serde(flatten)]
-    pub size: Counts,
+    pub(crate) size: Counts,
     /// The reason.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// The bytes that engines.json adds.
@@ -78,7 +78,7 @@ pub struct PayloadReport {
     /// Every field with what it counts.
     pub fields: Vec<Field>,
     /// The sum of what counts; none where the file could not be understood.
-    pub counts: Option<Counts>,
+    pub(crate) counts: Option<Counts>,
 }
 
 impl PayloadReport {
@@ -162,7 +162,7 @@ fn finding(report: &PayloadReport, shown: &str) -> Finding {
 
 /// Counts one engine's object of `text`.
 #[must_use]
-pub fn count(engine: &Json, text: &str, file_name: &str, list: &Allowlist) -> PayloadReport {
+pub(crate) fn count(engine: &Json, text: &str, file_name: &str, list: &Allowlist) -> PayloadReport {
     let mut counter = Counter { text, file_name, list, fields: Vec::new(), set: HashSet::new() };
     for member in engine.members().unwrap_or_default() {
         counter.member(member);

@@ -10,9 +10,9 @@ const LOOKED_AT: usize = 256;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shebang {
     /// The path, with whatever bytes it was written.
-    pub interpreter: Vec<u8>,
+    pub(crate) interpreter: Vec<u8>,
     /// Everything behind it as one argument.
-    pub argument: Option<Vec<u8>>,
+    pub(crate) argument: Option<Vec<u8>>,
 }
 
 /// The kind of a first line.

@@ -12,7 +12,7 @@ use crate::submission::payload::{Counting, PayloadReport};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SizeReport {
     /// The file.
-    pub file: Bytes,
+    pub(crate) file: Bytes,
     /// Of the file: what unpacks and starts the rest, where that can be told.
     pub stub: Option<Bytes>,
     /// Of the file: what is unpacked, where that can be told.
@@ -20,23 +20,23 @@ pub struct SizeReport {
     /// The bytes that engines.json adds, as `"Name":"value"`.
     pub payload: Bytes,
     /// The bytes that engines.json adds, as bare values.
-    pub payload_bare: Bytes,
+    pub(crate) payload_bare: Bytes,
     /// The file and the canonical payload.
     pub total: Bytes,
     /// The limit.
-    pub limit: Bytes,
+    pub(crate) limit: Bytes,
 }
 
 impl SizeReport {
     /// Bytes left below the limit; none where it is exceeded.
     #[must_use]
-    pub fn left(&self) -> Option<Bytes> {
+    pub(crate) fn left(&self) -> Option<Bytes> {
         self.limit.0.checked_sub(self.total.0).map(Bytes)
     }
 
     /// Bytes over the limit; zero where there are none.
     #[must_use]
-    pub fn over(&self) -> Bytes {
+    pub(crate) fn over(&self) -> Bytes {
         self.total.saturating_sub(self.limit)
     }
 }
@@ -45,9 +45,9 @@ impl SizeReport {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileParts {
     /// The part that unpacks and starts the rest.
-    pub stub: Option<Bytes>,
+    pub(crate) stub: Option<Bytes>,
     /// The part that is unpacked.
-    pub packed: Option<Bytes>,
+    pub(crate) packed: Option<Bytes>,
 }
 
 impl From<&Format> for FileParts {

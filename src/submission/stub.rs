@@ -6,15 +6,15 @@ use crate::model::units::Bytes;
 
 /// The packing of an entry, as far as it was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Packing {
+pub(crate) struct Packing {
     /// The packer in words (`sh + xz + cc`, `UPX`, `gzexe`).
-    pub packer: Option<String>,
+    pub(crate) packer: Option<String>,
     /// Bytes that unpack and start the rest.
-    pub stub: Option<Bytes>,
+    pub(crate) stub: Option<Bytes>,
     /// Bytes that are unpacked.
-    pub packed: Option<Bytes>,
+    pub(crate) packed: Option<Bytes>,
     /// The format of the packed bytes, where a magic number tells.
-    pub magic: Option<&'static str>,
+    pub(crate) magic: Option<&'static str>,
 }
 
 /// The magic numbers of compressed data, and the names of their formats.
@@ -30,20 +30,20 @@ const MAGIC: [(&[u8], &str); 7] = [
 
 /// The name of what `bytes` begin with.
 #[must_use]
-pub fn magic(bytes: &[u8]) -> Option<&'static str> {
+pub(crate) fn magic(bytes: &[u8]) -> Option<&'static str> {
     (MAGIC.iter()).find(|(start, _)| bytes.starts_with(start)).map(|(_, name)| *name)
 }
 
 /// An executable packer's mark in an ELF file.
 #[must_use]
-pub fn of_elf(bytes: &[u8]) -> Packing {
+pub(crate) fn of_elf(bytes: &[u8]) -> Packing {
     let upx = bytes.windows(4).any(|window| window == b"UPX!");
     Packing { packer: upx.then(|| "UPX".to_owned()), ..Packing::default() }
 }
 
 /// The packing of a script that `leader` (`sh`, `python3`) reads.
 #[must_use]
-pub fn of_script(bytes: &[u8], leader: &str) -> Packing {
+pub(crate) fn of_script(bytes: &[u8], leader: &str) -> Packing {
     let text_end = text_end(bytes);
     let text = String::from_utf8_lossy(&bytes[..text_end]);
     let shell = ["sh", "bash", "dash", "ash", "ksh", "zsh", "busybox"].contains(&leader);

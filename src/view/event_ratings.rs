@@ -9,7 +9,7 @@ use crate::model::words::counted;
 
 /// The entries with BayesElo's columns; empty while nothing is known of any.
 #[must_use]
-pub fn text(ratings: &EventRatings) -> String {
+pub(crate) fn text(ratings: &EventRatings) -> String {
     if is_empty(ratings) {
         return String::new();
     }
@@ -19,7 +19,7 @@ pub fn text(ratings: &EventRatings) -> String {
 
 /// A section of a page; empty while nothing is known of any entry.
 #[must_use]
-pub fn html(ratings: &EventRatings) -> String {
+pub(crate) fn html(ratings: &EventRatings) -> String {
     if is_empty(ratings) {
         return String::new();
     }
@@ -43,7 +43,7 @@ pub fn html(ratings: &EventRatings) -> String {
 
 /// The whole list as `gate4k ratings` has it, with what is said of the entries.
 #[must_use]
-pub fn json(ratings: &EventRatings) -> Value {
+pub(crate) fn json(ratings: &EventRatings) -> Value {
     let mut value = document(&ratings.list, None, None);
     let entries: Vec<Value> = ratings
         .entries

@@ -53,7 +53,7 @@ pub fn annotations<'a>(told: impl Into<ReportInput<'a>>, places: &Places) -> Str
 
 /// The annotation for a run that judged nothing.
 #[must_use]
-pub fn failure(why: &str) -> String {
+pub(crate) fn failure(why: &str) -> String {
     format!("::error title=gate4k::{}\n", data(&cut(&clean(why), LONGEST)))
 }
 
@@ -140,7 +140,7 @@ fn property(text: &str) -> String {
 /// Lets the runner take `text` as text: without it, a line of a stranger that starts with `::` would be a
 /// command. `token` must be one that no stranger can guess.
 #[must_use]
-pub fn quoted(text: &str, token: &str) -> String {
+pub(crate) fn quoted(text: &str, token: &str) -> String {
     format!("::stop-commands::{token}\n{text}::{token}::\n")
 }
 

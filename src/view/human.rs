@@ -235,7 +235,7 @@ fn summary_of(page: &mut String, found: &Finding, look: Look) {
 
 /// The last line when several entries were asked for; none stands for one that was not judged.
 #[must_use]
-pub fn tally(verdicts: impl IntoIterator<Item = Option<Verdict>>) -> String {
+pub(crate) fn tally(verdicts: impl IntoIterator<Item = Option<Verdict>>) -> String {
     let verdicts: Vec<Option<Verdict>> = verdicts.into_iter().collect();
     let words = [
         (Some(Verdict::Accepted), "accepted"),

@@ -20,7 +20,7 @@ use crate::model::verdict::{Finding, Status, Verdict};
 /// could be misled; fields may be added without.
 pub const CHECK_SCHEMA: &str = "gate4k/check/1";
 /// As [`CHECK_SCHEMA`], for `gate4k size`.
-pub const SIZE_SCHEMA: &str = "gate4k/size/1";
+pub(crate) const SIZE_SCHEMA: &str = "gate4k/size/1";
 
 #[derive(Serialize)]
 struct Document<'a, T> {
@@ -167,7 +167,7 @@ pub fn check<'a>(told: impl Into<ReportInput<'a>>) -> serde_json::Result<String>
 ///
 /// # Errors
 /// As [`check`].
-pub fn size(entries: &[EntrySize]) -> serde_json::Result<String> {
+pub(crate) fn size(entries: &[EntrySize]) -> serde_json::Result<String> {
     document(
         SIZE_SCHEMA,
         entries

@@ -10,7 +10,7 @@ use crate::model::text::shown;
 use crate::model::verdict::{Finding, Verdict};
 
 /// The bytes that the summary of a step may hold at most.
-pub const SUMMARY_LIMIT: usize = 1 << 20;
+pub(crate) const SUMMARY_LIMIT: usize = 1 << 20;
 
 /// How much is told of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,14 +33,14 @@ pub fn check<'a>(told: impl Into<ReportInput<'a>>) -> String {
 
 /// The page of a run that judged nothing.
 #[must_use]
-pub fn failure(why: &str) -> String {
+pub(crate) fn failure(why: &str) -> String {
     format!("**gate4k judged nothing**\n\n    {}\n", clean(why).replace('\n', "\n    "))
 }
 
 /// As [`check`] within `room` bytes: first the conversations go, then what passed, then all but the table,
 /// then rows of the table, and the page says so.
 #[must_use]
-pub fn within<'a>(told: impl Into<ReportInput<'a>>, room: usize) -> String {
+pub(crate) fn within<'a>(told: impl Into<ReportInput<'a>>, room: usize) -> String {
     let told = told.into();
     let reports = told.entries;
     for detail in [Detail::Whole, Detail::NoTranscript, Detail::Faults, Detail::Row] {

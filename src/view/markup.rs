@@ -4,7 +4,7 @@ use super::text::clean;
 
 /// For HTML and XML, between tags and within quoted attributes.
 #[must_use]
-pub fn html(text: &str) -> String {
+pub(crate) fn html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -27,7 +27,7 @@ pub fn html(text: &str) -> String {
 /// For Markdown within a line, as GitHub reads it: no markup, no end of a table's cell, nobody notified by
 /// a name, no link that nobody wrote, no formula. It must not stand at the start of a line.
 #[must_use]
-pub fn markdown(text: &str) -> String {
+pub(crate) fn markdown(text: &str) -> String {
     // An empty comment is what breaks up a word that would be linked, without a sign of its own.
     const NOTHING: &str = "<!-- -->";
     let mut out = String::with_capacity(text.len());
@@ -67,7 +67,7 @@ pub fn markdown(text: &str) -> String {
 
 /// Lines as they are, fenced off from Markdown by more backticks than any of them has.
 #[must_use]
-pub fn fenced(lines: &[String]) -> String {
+pub(crate) fn fenced(lines: &[String]) -> String {
     let longest = lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max();
     let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
     let mut out = format!("{fence}text\n");

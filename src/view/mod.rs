@@ -1,6 +1,6 @@
 //! Views of a verdict: each reads an entry's report, none decides anything.
 
-pub mod event_ratings;
+pub(crate) mod event_ratings;
 mod facts;
 mod figures;
 pub mod github;
@@ -12,18 +12,18 @@ pub mod json;
 pub mod junit;
 pub mod look;
 pub mod markdown;
-pub mod markup;
+pub(crate) mod markup;
 pub mod place;
-pub mod ratings;
-pub mod replay;
-pub mod rules;
+pub(crate) mod ratings;
+pub(crate) mod replay;
+pub(crate) mod rules;
 pub mod sarif;
-pub mod screen;
-pub mod site;
-pub mod size;
-pub mod standings;
+pub(crate) mod screen;
+pub(crate) mod site;
+pub(crate) mod size;
+pub(crate) mod standings;
 mod styled;
-pub mod table;
-pub mod tcec;
-pub mod text;
+pub(crate) mod table;
+pub(crate) mod tcec;
+pub(crate) mod text;
 mod weight;

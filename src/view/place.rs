@@ -20,7 +20,7 @@ impl Places {
     /// The path below the root, with `/` between its parts; the whole path where it lies elsewhere.
     /// Links are not followed: what counts is the name that the repository has.
     #[must_use]
-    pub fn relative(&self, path: &Path) -> PathBuf {
+    pub(crate) fn relative(&self, path: &Path) -> PathBuf {
         let whole = plain(&plain(&self.base).join(path));
         match whole.strip_prefix(plain(&self.root)) {
             Ok(below) if below.as_os_str().is_empty() => ".".into(),
@@ -31,13 +31,13 @@ impl Places {
 
     /// As [`Places::relative`], as one harmless line.
     #[must_use]
-    pub fn line(&self, path: &Path) -> String {
+    pub(crate) fn line(&self, path: &Path) -> String {
         shown(&self.relative(path))
     }
 
     /// A reference of RFC 3986: relative below the root, `file:` elsewhere.
     #[must_use]
-    pub fn uri(&self, path: &Path) -> String {
+    pub(crate) fn uri(&self, path: &Path) -> String {
         let relative = self.relative(path);
         let mut uri = String::new();
         if relative.is_absolute() {

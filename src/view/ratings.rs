@@ -9,11 +9,11 @@ use crate::ratings::elo::Estimate;
 use crate::ratings::sprt::{Decision, Scale, Sprt};
 
 /// The name and version of the document.
-pub const RATINGS_SCHEMA: &str = "gate4k/ratings/1";
+pub(crate) const RATINGS_SCHEMA: &str = "gate4k/ratings/1";
 
 /// The list with BayesElo's columns, and the match where there are two engines.
 #[must_use]
-pub fn text(list: &List, duel: Option<&Duel>, test: Option<&Sprt>) -> String {
+pub(crate) fn text(list: &List, duel: Option<&Duel>, test: Option<&Sprt>) -> String {
     let rows: Vec<_> =
         list.rated.iter().enumerate().map(|(number, rated)| cells(number + 1, rated)).collect();
     let mut page = grid(&rows);
@@ -131,7 +131,11 @@ fn unit(duel: &Duel) -> &'static str {
 ///
 /// # Errors
 /// None that can be met: all that a list holds has a JSON form.
-pub fn json(list: &List, duel: Option<&Duel>, test: Option<&Sprt>) -> serde_json::Result<String> {
+pub(crate) fn json(
+    list: &List,
+    duel: Option<&Duel>,
+    test: Option<&Sprt>,
+) -> serde_json::Result<String> {
     Ok(serde_json::to_string_pretty(&document(list, duel, test))? + "\n")
 }
 

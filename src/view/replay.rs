@@ -7,7 +7,7 @@ use crate::model::words::counted;
 
 /// The replay as a text.
 #[must_use]
-pub fn text(replay: &Replay) -> String {
+pub(crate) fn text(replay: &Replay) -> String {
     let mut out = format!("{}\n", replay.event);
     for stage in &replay.stages {
         stage_text(stage, &mut out);

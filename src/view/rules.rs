@@ -21,7 +21,7 @@ fn kind(rule: &Rule) -> &'static str {
 
 /// One rule with its whole text.
 #[must_use]
-pub fn one(rule: &Rule, width: usize) -> String {
+pub(crate) fn one(rule: &Rule, width: usize) -> String {
     let mut page = String::new();
     let lead =
         format!("{BOLD}{}{BOLD:#} ({}; TCEC 4k rules, {})", rule.name, kind(rule), rule.section);
@@ -42,7 +42,7 @@ fn without_title(text: &str) -> &str {
 
 /// Every rule in a line.
 #[must_use]
-pub fn all(width: usize) -> String {
+pub(crate) fn all(width: usize) -> String {
     let mut page = String::new();
     for rule in RULES {
         let mut lead = String::new();
@@ -81,7 +81,7 @@ struct RuleText<'a> {
 ///
 /// # Errors
 /// When they cannot be written as JSON.
-pub fn json(rules: &[Rule]) -> serde_json::Result<String> {
+pub(crate) fn json(rules: &[Rule]) -> serde_json::Result<String> {
     let text = |rule: &'static Rule| RuleText {
         rule: rule.name,
         section: rule.section,

@@ -67,7 +67,7 @@ pub fn check<'a>(told: impl Into<ReportInput<'a>>, places: &Places) -> serde_jso
 ///
 /// # Errors
 /// As [`check`].
-pub fn failure(why: &str) -> serde_json::Result<String> {
+pub(crate) fn failure(why: &str) -> serde_json::Result<String> {
     let notification = json!({"level": "error", "message": {"text": message(why)}});
     let invocation = json!({
         "executionSuccessful": false,

@@ -22,24 +22,24 @@ const ABOVE_TABLE: usize = 13;
 
 /// An event at a moment, and the room to show it in.
 #[derive(Clone, Copy)]
-pub struct Screen<'a> {
+pub(crate) struct Screen<'a> {
     /// Its settings.
-    pub config: &'a Config,
+    pub(crate) config: &'a Config,
     /// Its games and its state.
-    pub broadcast: &'a Broadcast,
+    pub(crate) broadcast: &'a Broadcast,
     /// The clocks that run.
-    pub running: &'a [Running],
+    pub(crate) running: &'a [Running],
     /// The moment.
-    pub now: SystemTime,
+    pub(crate) now: SystemTime,
     /// The state of the runner.
-    pub runner: Runner,
+    pub(crate) runner: Runner,
     /// The lines that there are room for.
-    pub height: usize,
+    pub(crate) height: usize,
 }
 
 /// The program that plays the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Runner {
+pub(crate) enum Runner {
     /// It is at work.
     AtWork,
     /// None is: the clocks stand.
@@ -49,7 +49,7 @@ pub enum Runner {
 impl Screen<'_> {
     /// All of it.
     #[must_use]
-    pub fn lines(&self) -> Vec<String> {
+    pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = vec![self.headline()];
         let open: Vec<&Game> = self.broadcast.under_way().collect();
         let shown = open.first().copied().or_else(|| self.broadcast.finished().last().copied());
@@ -68,7 +68,7 @@ impl Screen<'_> {
 
     /// How the event stands, in a line.
     #[must_use]
-    pub fn headline(&self) -> String {
+    pub(crate) fn headline(&self) -> String {
         let mut line = state_line(self.config, self.broadcast);
         let ledger = &self.broadcast.ledger;
         if let Some(stage) = ledger.stages.len().checked_sub(1) {
@@ -189,13 +189,13 @@ impl Screen<'_> {
 
 /// The state of the event in a sentence.
 #[must_use]
-pub fn state_line(config: &Config, broadcast: &Broadcast) -> String {
+pub(crate) fn state_line(config: &Config, broadcast: &Broadcast) -> String {
     format!("{} – {}", word(&config.event), state(&broadcast.ledger))
 }
 
 /// A move as it is told where nothing is drawn: `1-2.1 A – B: 12. Nf3 +0.31 depth 12/20, 1.25 s, 0:58 0:59`.
 #[must_use]
-pub fn move_line(game: &Game, one: &ShownMove<'_>) -> String {
+pub(crate) fn move_line(game: &Game, one: &ShownMove<'_>) -> String {
     let mut line = format!("{} {}: {}", game.key(), players(game), numbered(one));
     match one.ply {
         Some(ply) => {
@@ -211,13 +211,13 @@ pub fn move_line(game: &Game, one: &ShownMove<'_>) -> String {
 
 /// The beginning of a game as it is told where nothing is drawn.
 #[must_use]
-pub fn begin_line(config: &Config, game: &Game) -> String {
+pub(crate) fn begin_line(config: &Config, game: &Game) -> String {
     format!("{} {}: begins, {}", game.key(), players(game), place(config, game))
 }
 
 /// The end of a game as it is told where nothing is drawn; none while it is played.
 #[must_use]
-pub fn end_line(game: &Game) -> Option<String> {
+pub(crate) fn end_line(game: &Game) -> Option<String> {
     let how = match (&game.finished, &game.annulled) {
         (Some(finished), _) => told(&finished.ending()),
         (None, Some(annulled)) => word(&annulled.in_words()),

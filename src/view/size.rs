@@ -137,7 +137,7 @@ pub(crate) fn lines(size: &SizeFigures, look: Look) -> String {
 
 /// The page of `gate4k size`.
 #[must_use]
-pub fn human(entry: &EntrySize, look: Look) -> String {
+pub(crate) fn human(entry: &EntrySize, look: Look) -> String {
     let width = look.width;
     let bold = Style::new().bold();
     let mut page = format!("{bold}{}{bold:#}\n", shown(&entry.path));

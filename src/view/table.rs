@@ -13,7 +13,7 @@ use crate::model::verdict::Verdict;
 
 /// A line of the table.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub(crate) struct Row {
     path: String,
     verdict: Option<Verdict>,
     bytes: String,
@@ -24,7 +24,7 @@ pub struct Row {
 impl Row {
     /// Of an entry that was judged.
     #[must_use]
-    pub fn judged(report: &EntryReport) -> Row {
+    pub(crate) fn judged(report: &EntryReport) -> Row {
         let named = |weight: Weight| {
             let found = report.findings.iter().filter(move |found| Weight::of(found) == weight);
             found.map(|found| found.rule.name()).collect::<Vec<_>>().join(", ")
@@ -45,7 +45,7 @@ impl Row {
 
     /// Of one that was not, and why.
     #[must_use]
-    pub fn not_judged(path: &Path, why: &str) -> Row {
+    pub(crate) fn not_judged(path: &Path, why: &str) -> Row {
         Row {
             path: shown(path),
             verdict: None,
@@ -59,7 +59,7 @@ impl Row {
 
 /// The table with the tally below.
 #[must_use]
-pub fn table(rows: &[Row], look: Look) -> String {
+pub(crate) fn table(rows: &[Row], look: Look) -> String {
     if look.plain {
         return in_words(rows, look.width);
     }

@@ -57,7 +57,7 @@ fn every_judging_file_is_a_rule_s() {
         .filter(|name| {
             fs::read_to_string(folder.join(name))
                 .unwrap()
-                .contains("\npub const JUDGED: JudgedRule")
+                .contains("\npub(crate) const JUDGED: JudgedRule")
         })
         .filter(|name| !known.contains(&format!("src/judge/rules/{name}")))
         .collect();

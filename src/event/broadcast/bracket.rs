@@ -14,43 +14,43 @@ use crate::model::game::points::HalfPoints;
 
 /// A bracket: its levels from the first to the final.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bracket {
+pub(crate) struct Bracket {
     /// Matches that are played for the same place in the event.
-    pub levels: Vec<Level>,
+    pub(crate) levels: Vec<Level>,
 }
 
 /// The matches of a level.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Level {
+pub(crate) struct Level {
     /// Its name: `Semifinals`.
-    pub title: String,
+    pub(crate) title: String,
     /// Its matches; the one for the third place stands behind the final.
-    pub matches: Vec<BracketMatch>,
+    pub(crate) matches: Vec<BracketMatch>,
     /// The engines that have no opponent in it and go on.
-    pub free: Vec<String>,
+    pub(crate) free: Vec<String>,
 }
 
 /// A match of a bracket.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BracketMatch {
+pub(crate) struct BracketMatch {
     /// Its number, from 1: the round of its games.
-    pub number: u32,
+    pub(crate) number: u32,
     /// Its name: `Semifinal 2`.
-    pub title: String,
+    pub(crate) title: String,
     /// Its prize.
-    pub prize: Prize,
+    pub(crate) prize: Prize,
     /// Both sides, the upper one first.
-    pub sides: [Side; 2],
+    pub(crate) sides: [Side; 2],
     /// The points of both.
-    pub points: [HalfPoints; 2],
+    pub(crate) points: [HalfPoints; 2],
     /// The side that has won it.
-    pub winner: Option<usize>,
+    pub(crate) winner: Option<usize>,
 }
 
 impl BracketMatch {
     /// The engine that has won it.
     #[must_use]
-    pub fn winner(&self) -> Option<&str> {
+    pub(crate) fn winner(&self) -> Option<&str> {
         match self.sides.get(self.winner?)? {
             Side::Engine(name) => Some(name),
             Side::Winner(_) | Side::Loser(_) => None,
@@ -60,7 +60,7 @@ impl BracketMatch {
 
 /// The prize of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Prize {
+pub(crate) enum Prize {
     /// Its winner plays on the next level.
     NextLevel,
     /// Its winner is the third.
@@ -71,7 +71,7 @@ pub enum Prize {
 
 /// A side of a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Side {
+pub(crate) enum Side {
     /// An engine.
     Engine(String),
     /// Whoever wins the match of this number.
@@ -91,7 +91,7 @@ enum Source {
 
 /// The bracket of a stage that has begun; none where it is no knockout.
 #[must_use]
-pub fn bracket(config: &Config, broadcast: &Broadcast, stage: usize) -> Option<Bracket> {
+pub(crate) fn bracket(config: &Config, broadcast: &Broadcast, stage: usize) -> Option<Bracket> {
     let planned = config.stages.get(stage)?;
     let Format::Of(OtherFormat::Knockout(knockout)) = &planned.format else { return None };
     let state = broadcast.ledger.stages.get(stage)?;

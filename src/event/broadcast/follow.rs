@@ -13,39 +13,39 @@ use crate::event::journal::{JournalError, Reader};
 
 /// The changes since the last look.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changes {
+pub(crate) struct Changes {
     /// Games.
-    pub games: BTreeSet<GameKey>,
+    pub(crate) games: BTreeSet<GameKey>,
     /// True if more than the moves of games under way has changed: results, the schedule, the event's state.
-    pub has_turned: bool,
+    pub(crate) has_turned: bool,
     /// True if it was read from its beginning: whatever was told before may be of another journal.
-    pub is_anew: bool,
+    pub(crate) is_anew: bool,
 }
 
 impl Changes {
     /// True if nothing has changed.
     #[must_use]
-    pub fn is_none(&self) -> bool {
+    pub(crate) fn is_none(&self) -> bool {
         self.games.is_empty() && !self.has_turned && !self.is_anew
     }
 }
 
 /// An event that somebody else runs.
 #[derive(Debug)]
-pub struct Follower {
+pub(crate) struct Follower {
     reader: Reader,
     /// The file that it reads, by its device and its number there.
     file: Option<(u64, u64)>,
     /// The event as far as it was read.
-    pub broadcast: Broadcast,
+    pub(crate) broadcast: Broadcast,
     /// The clocks that run.
-    pub running: Vec<Running>,
+    pub(crate) running: Vec<Running>,
 }
 
 impl Follower {
     /// Begins before the first record.
     #[must_use]
-    pub fn new(config: &Config) -> Follower {
+    pub(crate) fn new(config: &Config) -> Follower {
         Follower {
             reader: Reader::new(&config.journal),
             file: None,
@@ -58,7 +58,7 @@ impl Follower {
     ///
     /// # Errors
     /// When it cannot be read or is damaged; a new follower may begin again.
-    pub fn look(&mut self, config: &Config) -> Result<Changes, JournalError> {
+    pub(crate) fn look(&mut self, config: &Config) -> Result<Changes, JournalError> {
         let file = std::fs::metadata(&config.journal).ok().map(|seen| (seen.dev(), seen.ino()));
         let is_anew = file.is_some() && file != self.file;
         if is_anew {
@@ -77,7 +77,7 @@ impl Follower {
 impl Follower {
     /// Finds since when the clocks run: as the live file tells it where a runner keeps one, else since the journal
     /// was last written to.
-    pub fn find_running(&mut self, config: &Config) {
+    pub(crate) fn find_running(&mut self, config: &Config) {
         let told = Running::read(&config.live_file());
         let written = std::fs::metadata(&config.journal).and_then(|seen| seen.modified());
         let written = written.unwrap_or_else(|_| SystemTime::now());
@@ -97,19 +97,19 @@ impl Follower {
 
 /// The clock that runs in a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Running {
+pub(crate) struct Running {
     /// The game's id.
-    pub id: String,
+    pub(crate) id: String,
     /// The moves that its engines have made.
-    pub plies: usize,
+    pub(crate) plies: usize,
     /// Since when.
-    pub since: SystemTime,
+    pub(crate) since: SystemTime,
 }
 
 impl Running {
     /// The games of a live file; none where there is no such file, or it is none.
     #[must_use]
-    pub fn read(path: &Path) -> Vec<Running> {
+    pub(crate) fn read(path: &Path) -> Vec<Running> {
         #[derive(Deserialize)]
         struct Document {
             games: Vec<Game>,

@@ -25,19 +25,19 @@ use crate::model::game::ending::{Ending, Termination};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
 
-pub use bracket::{Bracket, BracketMatch, Level, Prize, Side, bracket};
-pub use follow::{Changes, Follower, Running};
-pub use moves::ShownMove;
-pub use rounds::{Pairing, Round, Rounds, rounds};
-pub use timetable::{Slot, State, progress, timetable};
+pub(crate) use bracket::{Bracket, BracketMatch, Level, Prize, Side, bracket};
+pub(crate) use follow::{Changes, Follower, Running};
+pub(crate) use moves::ShownMove;
+pub(crate) use rounds::{Pairing, Round, Rounds, rounds};
+pub(crate) use timetable::{Slot, State, progress, timetable};
 
 /// A game's place in the event, which is its address for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct GameKey {
+pub(crate) struct GameKey {
     /// The stage, from 0.
-    pub stage: usize,
+    pub(crate) stage: usize,
     /// The place in its schedule.
-    pub at: RoundGame,
+    pub(crate) at: RoundGame,
 }
 
 impl fmt::Display for GameKey {
@@ -49,59 +49,59 @@ impl fmt::Display for GameKey {
 
 /// A game as far as it has been played.
 #[derive(Clone, Debug)]
-pub struct Game {
+pub(crate) struct Game {
     /// How it began.
-    pub started: GameStarted,
+    pub(crate) started: GameStarted,
     /// The moves of its engines.
-    pub plies: Vec<Ply>,
+    pub(crate) plies: Vec<Ply>,
     /// Both clocks, White's first, in microseconds: after the last move, or as it went on after an interruption.
-    pub clocks: [u64; 2],
+    pub(crate) clocks: [u64; 2],
     /// Its end, struck out where the organisers did that.
-    pub finished: Option<GameFinished>,
+    pub(crate) finished: Option<GameFinished>,
     /// The decisions on its interruptions (rule 6.1).
-    pub rulings: Vec<Interrupted>,
+    pub(crate) rulings: Vec<Interrupted>,
     /// Its engines that had to be killed.
-    pub killed: Vec<EngineKilled>,
+    pub(crate) killed: Vec<EngineKilled>,
     /// The organisers' decision against it.
-    pub annulled: Option<Annulled>,
+    pub(crate) annulled: Option<Annulled>,
 }
 
 impl Game {
     /// Its place.
     #[must_use]
-    pub fn key(&self) -> GameKey {
+    pub(crate) fn key(&self) -> GameKey {
         GameKey { stage: self.started.stage, at: self.started.place() }
     }
 
     /// True if it is being played, or waits to go on.
     #[must_use]
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.finished.is_none() && self.annulled.is_none()
     }
 
     /// The position before its first move, as FEN.
     #[must_use]
-    pub fn start(&self) -> &str {
+    pub(crate) fn start(&self) -> &str {
         const CLASSICAL: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         self.started.start.as_deref().unwrap_or(CLASSICAL)
     }
 
     /// The side to move after so many plies.
     #[must_use]
-    pub fn turn_after(&self, plies: usize) -> Color {
+    pub(crate) fn turn_after(&self, plies: usize) -> Color {
         let is_black = self.start().split(' ').nth(1) == Some("b");
         Color::from_white(plies.is_multiple_of(2) != is_black)
     }
 
     /// The plies on the board, those of the opening among them.
     #[must_use]
-    pub fn length(&self) -> usize {
+    pub(crate) fn length(&self) -> usize {
         self.started.opening.split_ascii_whitespace().count() + self.plies.len()
     }
 
     /// As PGN; none while it is played.
     #[must_use]
-    pub fn pgn(&self, config: &Config, ledger: &Ledger) -> Option<String> {
+    pub(crate) fn pgn(&self, config: &Config, ledger: &Ledger) -> Option<String> {
         let finished = self.finished.as_ref()?;
         let end = End { ending: finished.ending(), lasted: finished.lasted };
         self.written(config, ledger, end, Style::Event)
@@ -109,13 +109,13 @@ impl Game {
 
     /// As PGN for those who follow it, with its moves so far, and with what relays of broadcasts read.
     #[must_use]
-    pub fn relay_pgn(&self, config: &Config, ledger: &Ledger) -> Option<String> {
+    pub(crate) fn relay_pgn(&self, config: &Config, ledger: &Ledger) -> Option<String> {
         self.so_far(config, ledger, Style::Relay)
     }
 
     /// As PGN in the event's own form, with its moves so far.
     #[must_use]
-    pub fn live_pgn(&self, config: &Config, ledger: &Ledger) -> Option<String> {
+    pub(crate) fn live_pgn(&self, config: &Config, ledger: &Ledger) -> Option<String> {
         self.so_far(config, ledger, Style::Event)
     }
 
@@ -142,20 +142,20 @@ impl Game {
 
 /// A stage as far as it has been played.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub(crate) struct Table {
     /// The places, points and results.
-    pub standings: Standings,
+    pub(crate) standings: Standings,
     /// The place of each game that the standings number, in their order.
-    pub places: Vec<Option<RoundGame>>,
+    pub(crate) places: Vec<Option<RoundGame>>,
 }
 
 /// An event as far as it has been played.
 #[derive(Clone, Debug, Default)]
-pub struct Broadcast {
+pub(crate) struct Broadcast {
     /// Its state.
-    pub ledger: Ledger,
+    pub(crate) ledger: Ledger,
     /// Its games by their place; of one that is played again, only the last.
-    pub games: BTreeMap<GameKey, Game>,
+    pub(crate) games: BTreeMap<GameKey, Game>,
     /// Engines that were killed in one of two games that they play; the game that ends so tells in which.
     unsettled: Vec<EngineKilled>,
     /// The games that have changed since somebody asked.
@@ -169,7 +169,7 @@ impl Broadcast {
     ///
     /// # Errors
     /// Says why it cannot follow those before it.
-    pub fn apply(&mut self, record: Record) -> Result<(), String> {
+    pub(crate) fn apply(&mut self, record: Record) -> Result<(), String> {
         self.note(&record);
         self.ledger.apply(record)
     }
@@ -266,7 +266,7 @@ impl Broadcast {
     }
 
     /// The games that are being played, or wait to go on.
-    pub fn under_way(&self) -> impl Iterator<Item = &Game> {
+    pub(crate) fn under_way(&self) -> impl Iterator<Item = &Game> {
         self.ledger.open.values().filter_map(|open| {
             let at = open.started.place();
             self.games.get(&GameKey { stage: open.started.stage, at })
@@ -275,7 +275,7 @@ impl Broadcast {
 
     /// The games that have ended, in the order in which they did.
     #[must_use]
-    pub fn finished(&self) -> Vec<&Game> {
+    pub(crate) fn finished(&self) -> Vec<&Game> {
         let ended = |game: &&Game| game.finished.as_ref().map(|finished| finished.at.clone());
         let mut games: Vec<&Game> =
             self.games.values().filter(|game| game.finished.is_some()).collect();
@@ -286,7 +286,7 @@ impl Broadcast {
     /// The games under way as PGN with their moves so far, and behind them those that ended last, as many as are
     /// played at a time: whoever asks now and then sees each end.
     #[must_use]
-    pub fn live_pgn(&self, config: &Config) -> String {
+    pub(crate) fn live_pgn(&self, config: &Config) -> String {
         let last = self.finished();
         let last = last.iter().rev().take(config.concurrency.get()).copied();
         let games = self.under_way().chain(last);
@@ -295,7 +295,7 @@ impl Broadcast {
 
     /// A stage that has begun, counted.
     #[must_use]
-    pub fn table(&self, config: &Config, stage: usize) -> Option<Table> {
+    pub(crate) fn table(&self, config: &Config, stage: usize) -> Option<Table> {
         let state = self.ledger.stages.get(stage)?;
         let of = config.stages.get(stage)?;
         let field = state.field(of.crash_limit);

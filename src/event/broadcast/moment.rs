@@ -13,13 +13,13 @@ use crate::game::go::Go;
 impl Game {
     /// The side to move after its last move.
     #[must_use]
-    pub fn turn(&self) -> Color {
+    pub(crate) fn turn(&self) -> Color {
         self.turn_after(self.length())
     }
 
     /// The lines that an engine of a side is told from its start on until it has to move where the game stands.
     #[must_use]
-    pub fn moment(&self, config: &Config, side: Color) -> Vec<String> {
+    pub(crate) fn moment(&self, config: &Config, side: Color) -> Vec<String> {
         let opening = self.started.opening.split_ascii_whitespace();
         let moves: Vec<&str> = opening.chain(self.plies.iter().map(|ply| &*ply.uci)).collect();
         let stage = config.stages.get(self.started.stage);

@@ -10,29 +10,29 @@ use crate::game::notation::{self, LineMove};
 
 /// A move on the board.
 #[derive(Clone, Debug)]
-pub struct ShownMove<'a> {
+pub(crate) struct ShownMove<'a> {
     /// Its side.
-    pub side: Color,
+    pub(crate) side: Color,
     /// The number of the move, as people count.
-    pub number: u32,
+    pub(crate) number: u32,
     /// As UCI writes it.
-    pub uci: String,
+    pub(crate) uci: String,
     /// As people write it.
-    pub san: String,
+    pub(crate) san: String,
     /// The position after it.
-    pub fen: String,
+    pub(crate) fen: String,
     /// Plies without a capture or a pawn's move, after it.
-    pub quiet: u32,
+    pub(crate) quiet: u32,
     /// The figures of its search; none for a move of the opening.
-    pub ply: Option<&'a Ply>,
+    pub(crate) ply: Option<&'a Ply>,
     /// The line of play that its engine expected, from the position before it, as far as it is legal.
-    pub line: Vec<LineMove>,
+    pub(crate) line: Vec<LineMove>,
 }
 
 impl Game {
     /// Its moves, the opening's first; they end before one that is not legal.
     #[must_use]
-    pub fn moves(&self) -> Vec<ShownMove<'_>> {
+    pub(crate) fn moves(&self) -> Vec<ShownMove<'_>> {
         let start = self.started.start.as_deref();
         let opening = journal_games::opening(start, &self.started.opening).unwrap_or_default();
         let mut position = opening.start();

@@ -11,40 +11,40 @@ use crate::model::game::points::HalfPoints;
 
 /// A round that is paired.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Round {
+pub(crate) struct Round {
     /// Its number, from 1.
-    pub number: u32,
+    pub(crate) number: u32,
     /// Its pairings, those with the most points first.
-    pub pairings: Vec<Pairing>,
+    pub(crate) pairings: Vec<Pairing>,
     /// The engine that does not play in it, and the points that it has for that.
-    pub bye: Option<(String, HalfPoints)>,
+    pub(crate) bye: Option<(String, HalfPoints)>,
 }
 
 /// Two engines that meet in a round.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pairing {
+pub(crate) struct Pairing {
     /// Both; the first has White in the first game.
-    pub engines: [String; 2],
+    pub(crate) engines: [String; 2],
     /// Their points before the round.
-    pub before: [HalfPoints; 2],
+    pub(crate) before: [HalfPoints; 2],
     /// Their points against each other in it, as far as it is played.
-    pub points: [HalfPoints; 2],
+    pub(crate) points: [HalfPoints; 2],
     /// Their games.
-    pub games: Vec<GameKey>,
+    pub(crate) games: Vec<GameKey>,
 }
 
 /// The rounds of a Swiss, and how many it will have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rounds {
+pub(crate) struct Rounds {
     /// The rounds that are paired.
-    pub paired: Vec<Round>,
+    pub(crate) paired: Vec<Round>,
     /// The number of all rounds.
-    pub planned: u32,
+    pub(crate) planned: u32,
 }
 
 /// The rounds of a stage that has begun, by its timetable; none where it is no Swiss.
 #[must_use]
-pub fn rounds(
+pub(crate) fn rounds(
     config: &Config,
     broadcast: &Broadcast,
     stage: usize,

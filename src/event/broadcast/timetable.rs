@@ -13,20 +13,20 @@ use crate::event::stage::Stage;
 
 /// A game of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Slot {
+pub(crate) struct Slot {
     /// Its place.
-    pub key: GameKey,
+    pub(crate) key: GameKey,
     /// The engine with White.
-    pub white: String,
+    pub(crate) white: String,
     /// The engine with Black.
-    pub black: String,
+    pub(crate) black: String,
     /// How far it is.
-    pub state: State,
+    pub(crate) state: State,
 }
 
 /// How far a game is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub(crate) enum State {
     /// It has begun.
     Begun,
     /// It is due; the time is none while the event stands still.
@@ -35,7 +35,7 @@ pub enum State {
 
 /// The games of a stage that has begun, as far as they are planned, in the order of rounds.
 #[must_use]
-pub fn timetable(
+pub(crate) fn timetable(
     config: &Config,
     broadcast: &Broadcast,
     stage: usize,
@@ -141,7 +141,7 @@ fn length(config: &Config, broadcast: &Broadcast) -> Duration {
 
 /// How many games of a stage have ended, and how many are planned in all.
 #[must_use]
-pub fn progress(config: &Config, broadcast: &Broadcast, stage: usize) -> (usize, usize) {
+pub(crate) fn progress(config: &Config, broadcast: &Broadcast, stage: usize) -> (usize, usize) {
     let ended = broadcast.ledger.stages.get(stage).map_or(0, StageState::finished);
     let open = broadcast.under_way().filter(|game| game.started.stage == stage).count();
     (ended, ended + open + due(config, broadcast, stage).len())

@@ -24,7 +24,12 @@ impl Conductor<'_> {
     ///
     /// # Errors
     /// When there is no such game, or its stage is over.
-    pub fn annul(&mut self, word: &str, then: Then, reason: &str) -> Result<String, EventError> {
+    pub(crate) fn annul(
+        &mut self,
+        word: &str,
+        then: Then,
+        reason: &str,
+    ) -> Result<String, EventError> {
         let Some(Known { id, stage, at }) = self.known(word) else {
             return Err(EventError::NotNow(format!(
                 "no game {word:?} has been played or is under way; name it by its place in this stage, such as \
@@ -87,7 +92,12 @@ impl Conductor<'_> {
     ///
     /// # Errors
     /// When no such game is under way, or `loser` does not play in it.
-    pub fn forfeit(&mut self, word: &str, loser: &str, reason: &str) -> Result<String, EventError> {
+    pub(crate) fn forfeit(
+        &mut self,
+        word: &str,
+        loser: &str,
+        reason: &str,
+    ) -> Result<String, EventError> {
         let known = self.known(word).map(|known| known.id);
         let Some(game) = known.and_then(|id| self.ledger.open.get(&id)) else {
             let under_way = self.ledger.open.keys().map(String::as_str).collect::<Vec<_>>();

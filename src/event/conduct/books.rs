@@ -104,7 +104,7 @@ const SPARE: usize = 500;
 ///
 /// # Errors
 /// When they cannot be read, or not be told to entries.
-pub fn read(stage: &Stage) -> Result<Option<Book>, BookError> {
+pub(crate) fn read(stage: &Stage) -> Result<Option<Book>, BookError> {
     let (needed, variant) = (stage.openings(), stage.variant);
     if needed == 0 {
         return Ok(None);

@@ -13,7 +13,7 @@ impl Conductor<'_> {
     ///
     /// # Errors
     /// When that is not what the event waits for.
-    pub fn decide(&mut self, order: &[String], reason: &str) -> Result<(), EventError> {
+    pub(crate) fn decide(&mut self, order: &[String], reason: &str) -> Result<(), EventError> {
         let refused = |what: String| EventError::NotNow(what);
         let Some(number) = self.ledger.stages.len().checked_sub(1) else {
             return Err(refused("no stage has begun, so there is nothing to decide".into()));
@@ -58,7 +58,7 @@ impl Conductor<'_> {
     ///
     /// # Errors
     /// When the rule does not allow it, or the gate does not accept what it is now.
-    pub fn fix(&mut self, entry: &str, reason: &str) -> Result<String, EventError> {
+    pub(crate) fn fix(&mut self, entry: &str, reason: &str) -> Result<String, EventError> {
         let refused = |what: String| EventError::NotNow(format!("{what} (rule 6.3)"));
         let Some(known) = self.config.entries.iter().find(|known| known.name == entry) else {
             let names: Vec<&str> =

@@ -12,7 +12,7 @@ use crate::model::words::counted;
 
 /// An error that stops an event.
 #[derive(Debug, thiserror::Error)]
-pub enum EventError {
+pub(crate) enum EventError {
     /// The journal.
     #[error(transparent)]
     Journal(#[from] JournalError),

@@ -1,7 +1,7 @@
 //! An event from its first gate to its last game, and from wherever its journal ends.
 
 mod annul;
-pub mod books;
+pub(crate) mod books;
 mod decide;
 mod error;
 mod play;
@@ -33,7 +33,7 @@ use crate::model::units::Bytes;
 use crate::model::words::{all, counted};
 use crate::runner::events::Event;
 use crate::runner::{self, Bounds, Engine};
-pub use error::EventError;
+pub(crate) use error::EventError;
 use play::{Batch, NotStarted};
 
 /// A match that is level is played on for so many pairs in one run: two engines that crash at every start would play
@@ -42,7 +42,7 @@ const MOST_MORE_PAIRS: usize = 25;
 
 /// How a run of an event ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// It is over.
     Over {
         /// The winner.
@@ -84,7 +84,7 @@ pub enum Outcome {
 }
 
 /// The receiver of an event's news.
-pub trait Audience {
+pub(crate) trait Audience {
     /// One line.
     fn say(&mut self, line: &str);
     /// Takes steps of the gate; called from any thread.
@@ -103,7 +103,7 @@ pub trait Audience {
 ///
 /// # Errors
 /// Says what keeps it from going on; the journal then holds all that happened.
-pub fn run(
+pub(crate) fn run(
     config: &Config,
     stop: &Stop,
     audience: &mut dyn Audience,
@@ -140,14 +140,14 @@ pub fn run(
 }
 
 /// A journal that is open for writing, with the state that it amounts to.
-pub struct Conductor<'a> {
+pub(crate) struct Conductor<'a> {
     config: &'a Config,
     stop: &'a Stop,
     /// The receiver of the news.
-    pub audience: &'a mut dyn Audience,
+    pub(crate) audience: &'a mut dyn Audience,
     journal: Journal,
     /// The event's state.
-    pub ledger: Ledger,
+    pub(crate) ledger: Ledger,
 }
 
 impl<'a> Conductor<'a> {
@@ -155,7 +155,7 @@ impl<'a> Conductor<'a> {
     ///
     /// # Errors
     /// When it is in use, is damaged, or is another event's.
-    pub fn open(
+    pub(crate) fn open(
         config: &'a Config,
         stop: &'a Stop,
         audience: &'a mut dyn Audience,
@@ -197,7 +197,7 @@ impl<'a> Conductor<'a> {
     ///
     /// # Errors
     /// When it cannot be kept.
-    pub fn keep(&mut self, record: Record) -> Result<(), EventError> {
+    pub(crate) fn keep(&mut self, record: Record) -> Result<(), EventError> {
         if self.ledger.header.is_none() {
             self.put(Record::Header(Header {
                 version: journal::VERSION,

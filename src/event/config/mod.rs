@@ -29,7 +29,7 @@ use crate::model::source_place::{Misplaced, Mistake};
 use crate::model::text::{sha256, shown};
 use crate::model::units::Bytes;
 use crate::model::words::all;
-pub use template::{Like, NoEntries, template};
+pub(crate) use template::{Like, NoEntries, template};
 
 /// An error that keeps an event from being played as it is written.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +50,7 @@ pub enum ConfigError {
 /// How thoroughly entries are checked before they play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum GateKind {
+pub(crate) enum GateKind {
     /// Everything.
     Full,
     /// All but the checks that can only advise.
@@ -61,7 +61,7 @@ pub enum GateKind {
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Where it was read.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Its text.
     pub text: String,
     /// The SHA-256 of the text.
@@ -69,47 +69,47 @@ pub struct Config {
     /// Its name.
     pub event: String,
     /// Where it is played.
-    pub site: String,
+    pub(crate) site: String,
     /// The journal.
     pub journal: PathBuf,
     /// How thoroughly entries are checked.
-    pub gate: GateKind,
+    pub(crate) gate: GateKind,
     /// True if an entry may play that could not be decided on this host.
-    pub admit_undecided: bool,
+    pub(crate) admit_undecided: bool,
     /// The files that may be entries.
-    pub files: Files,
+    pub(crate) files: Files,
     /// The most bytes of an entry.
-    pub size_limit: Bytes,
+    pub(crate) size_limit: Bytes,
     /// The most memory of an entry, where the event has such a rule.
-    pub memory_limit: Option<Bytes>,
+    pub(crate) memory_limit: Option<Bytes>,
     /// An allow-list in place of the one built in.
-    pub allowlist: Option<PathBuf>,
+    pub(crate) allowlist: Option<PathBuf>,
     /// The terms of the games of each stage that does not say otherwise.
     pub terms: Terms,
     /// How late a move may come without losing.
-    pub margin: Duration,
+    pub(crate) margin: Duration,
     /// The time added to both clocks when a game goes on (rule 6.1.5).
-    pub compensation: Duration,
+    pub(crate) compensation: Duration,
     /// The options that every engine is told.
-    pub options: Vec<(String, String)>,
+    pub(crate) options: Vec<(String, String)>,
     /// Games at a time.
-    pub concurrency: NonZeroUsize,
+    pub(crate) concurrency: NonZeroUsize,
     /// The setting for insufficient material.
-    pub material: Material,
+    pub(crate) material: Material,
     /// Tables, for interruptions (rule 6.1.4) and where the terms of a stage ask them of all games.
-    pub syzygy: Vec<PathBuf>,
+    pub(crate) syzygy: Vec<PathBuf>,
     /// Games before the event that its rating list counts (rule 5.2).
-    pub history: Vec<PathBuf>,
+    pub(crate) history: Vec<PathBuf>,
     /// The mean of all ratings of that list.
-    pub rating_mean: Option<f64>,
+    pub(crate) rating_mean: Option<f64>,
     /// The entries, in the order of seeds.
     pub entries: Vec<Entry>,
     /// The stages, in order.
     pub stages: Vec<Stage>,
     /// The journals of events before that engines come from.
-    pub previous: Vec<Previous>,
+    pub(crate) previous: Vec<Previous>,
     /// The organisers' waivers (rule 7.8).
-    pub waivers: Vec<Waiver>,
+    pub(crate) waivers: Vec<Waiver>,
 }
 
 /// An entry of the event.
@@ -120,22 +120,22 @@ pub struct Entry {
     /// Its file or directory.
     pub path: PathBuf,
     /// Its configuration, where it does not lie beside it.
-    pub engines_json: Option<PathBuf>,
+    pub(crate) engines_json: Option<PathBuf>,
     /// The name of the engine in a configuration with several.
-    pub engine: Option<String>,
+    pub(crate) engine: Option<String>,
     /// Its rating until it has one of its own (rule 5.5).
-    pub rating: Option<i32>,
+    pub(crate) rating: Option<i32>,
     /// How it is started, where it is a program that is trusted: no gate is asked, and no sandbox is around it.
-    pub trusted: Option<Trusted>,
+    pub(crate) trusted: Option<Trusted>,
 }
 
 /// How a trusted program plays.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trusted {
+pub(crate) struct Trusted {
     /// Its arguments.
-    pub arguments: Vec<String>,
+    pub(crate) arguments: Vec<String>,
     /// Options besides the event's own.
-    pub options: Vec<(String, String)>,
+    pub(crate) options: Vec<(String, String)>,
 }
 
 #[derive(Deserialize)]
@@ -269,7 +269,7 @@ mod time {
 /// Returns the format of each stage of an event, by the stage's name, as its settings have it; empty where these are of
 /// another kind.
 #[must_use]
-pub fn formats(settings: &str) -> BTreeMap<String, Format> {
+pub(crate) fn formats(settings: &str) -> BTreeMap<String, Format> {
     #[derive(Deserialize)]
     struct Stages {
         stage: Vec<One>,
@@ -366,7 +366,7 @@ impl Config {
 
     /// The marker that asks a runner to pause.
     #[must_use]
-    pub fn pause_marker(&self) -> PathBuf {
+    pub(crate) fn pause_marker(&self) -> PathBuf {
         let mut name = self.journal.clone().into_os_string();
         name.push(".pause");
         name.into()
@@ -374,13 +374,13 @@ impl Config {
 
     /// The file with the games under way, where a runner keeps one.
     #[must_use]
-    pub fn live_file(&self) -> PathBuf {
+    pub(crate) fn live_file(&self) -> PathBuf {
         self.journal.with_extension("live.json")
     }
 
     /// The clocks of its stages, in their order.
     #[must_use]
-    pub fn clocks(&self) -> String {
+    pub(crate) fn clocks(&self) -> String {
         let mut clocks: Vec<String> = Vec::new();
         for stage in &self.stages {
             let clock = stage.terms.control.to_string();

@@ -10,7 +10,7 @@ use crate::model::text::shown;
 
 /// An error that keeps an event file from being written.
 #[derive(Debug, thiserror::Error)]
-pub enum NoEntries {
+pub(crate) enum NoEntries {
     /// The directory cannot be read.
     #[error("cannot read the entries in {}: {source}", shown(path))]
     Read {
@@ -110,7 +110,7 @@ updates = false
 
 /// An event of the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Like {
+pub(crate) enum Like {
     /// The 4k event.
     FourK,
     /// The Swiss.
@@ -312,7 +312,7 @@ updates = true
 ///
 /// # Errors
 /// When there are no two entries.
-pub fn template(like: Like, entries: &Path, beside: &Path) -> Result<String, NoEntries> {
+pub(crate) fn template(like: Like, entries: &Path, beside: &Path) -> Result<String, NoEntries> {
     let failed = |source| NoEntries::Read { path: entries.to_owned(), source };
     std::fs::read_dir(entries).map_err(failed)?;
     // With a slash behind it, a link stands for its directory.

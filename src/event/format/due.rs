@@ -23,9 +23,9 @@ pub struct Due {
     /// The seat with Black.
     pub black: Seat,
     /// The encounter that it belongs to.
-    pub pair: PairId,
+    pub(crate) pair: PairId,
     /// Its opening; none for a game without one.
-    pub opening: Option<OpeningIndex>,
+    pub(crate) opening: Option<OpeningIndex>,
 }
 
 /// A game that was played.
@@ -67,9 +67,9 @@ pub struct Past {
     /// The seats that had a bye, with its round.
     pub byes: BTreeSet<(Seat, u32)>,
     /// The seats that play no more: disqualified or withdrawn.
-    pub out: BTreeSet<Seat>,
+    pub(crate) out: BTreeSet<Seat>,
     /// The spots of a playoff that are taken before its first game.
-    pub taken: usize,
+    pub(crate) taken: usize,
 }
 
 impl Past {
@@ -128,6 +128,6 @@ pub enum Next {
 
 /// The points of a seat in the games of the past.
 #[must_use]
-pub fn points(past: &Past, seat: Seat) -> HalfPoints {
+pub(crate) fn points(past: &Past, seat: Seat) -> HalfPoints {
     past.games.values().map(|game| game.points(seat)).sum()
 }

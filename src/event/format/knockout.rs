@@ -12,7 +12,7 @@ use crate::model::game::result::GameResult;
 /// The side of a match that has White in its first game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum WhiteFirst {
+pub(crate) enum WhiteFirst {
     /// The lower seed (rule 3.b of the cup); in a bracket as it was drawn the lower place.
     #[default]
     Lower,
@@ -22,7 +22,7 @@ pub enum WhiteFirst {
 
 /// Where the seeds stand in a bracket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Draw {
+pub(crate) enum Draw {
     /// Seats are the places of the bracket.
     #[default]
     AsDrawn,
@@ -38,7 +38,7 @@ pub enum Draw {
 impl Draw {
     /// The seats in the order of the places; some are nobody's where the bracket is not full.
     #[must_use]
-    pub fn places(self, seats: usize) -> Vec<Seat> {
+    pub(crate) fn places(self, seats: usize) -> Vec<Seat> {
         match self {
             Draw::AsDrawn => (0..seats.max(2).next_power_of_two()).map(Seat).collect(),
             Draw::PreSeeded { shuffle } if seats == 32 => pre_seeded(shuffle),
@@ -49,34 +49,34 @@ impl Draw {
 
 /// A knockout. Neighbours in the bracket meet, and the winners of neighbouring matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Knockout {
+pub(crate) struct Knockout {
     /// Where the seats stand.
-    pub draw: Draw,
+    pub(crate) draw: Draw,
     /// Pairs of each round; the last is the final's, and rounds beyond take the last.
-    pub pairs: Vec<NonZeroU32>,
+    pub(crate) pairs: Vec<NonZeroU32>,
     /// Pairs of the match between the losers of the semifinals, which comes before the final.
-    pub bronze: Option<NonZeroU32>,
+    pub(crate) bronze: Option<NonZeroU32>,
     /// True if a match ends as soon as the lead is out of reach.
-    pub early: bool,
+    pub(crate) early: bool,
     /// The side that has White first.
-    pub white_first: WhiteFirst,
+    pub(crate) white_first: WhiteFirst,
 }
 
 /// A match of the bracket.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Encounter {
+pub(crate) struct Encounter {
     /// Its number, from 1, as they are played.
-    pub number: u32,
+    pub(crate) number: u32,
     /// Its round, from 1; the match for the third place has the final's.
-    pub round: u32,
+    pub(crate) round: u32,
     /// The seat with White in the first game.
-    pub white: Seat,
+    pub(crate) white: Seat,
     /// The other.
-    pub black: Seat,
+    pub(crate) black: Seat,
     /// How long it is.
-    pub format: Match,
+    pub(crate) format: Match,
     /// The number of its first opening: each match has its own.
-    pub openings: usize,
+    pub(crate) openings: usize,
     /// The openings of its tie-break pairs.
     further: Further,
 }
@@ -91,7 +91,7 @@ struct Further {
 impl Knockout {
     /// The rounds of so many seats.
     #[must_use]
-    pub fn rounds(seats: usize) -> u32 {
+    pub(crate) fn rounds(seats: usize) -> u32 {
         seats.max(2).next_power_of_two().trailing_zeros()
     }
 
@@ -119,7 +119,11 @@ impl Knockout {
 
     /// Every match that can be told by the winners so far: `won` tells who won a match by its number.
     #[must_use]
-    pub fn bracket(&self, seats: usize, won: impl Fn(&Encounter) -> Option<Seat>) -> Bracket {
+    pub(crate) fn bracket(
+        &self,
+        seats: usize,
+        won: impl Fn(&Encounter) -> Option<Seat>,
+    ) -> Bracket {
         let rounds = Knockout::rounds(seats);
         // Places that nobody has are byes for their neighbours.
         let taken = |seat: Seat| if seat.0 < seats { Place::Taken(seat) } else { Place::Empty };
@@ -180,13 +184,13 @@ impl Knockout {
 
     /// The number of its matches, where all are played.
     #[must_use]
-    pub fn matches(&self, seats: usize) -> usize {
+    pub(crate) fn matches(&self, seats: usize) -> usize {
         self.bracket(seats, |one| Some(one.white)).encounters.len()
     }
 
     /// The opening of a game for which the book has none any more: its match's own come again.
     #[must_use]
-    pub fn again(&self, seats: usize, at: RoundGame) -> Option<OpeningIndex> {
+    pub(crate) fn again(&self, seats: usize, at: RoundGame) -> Option<OpeningIndex> {
         let all = self.bracket(seats, |one| Some(one.white)).encounters;
         let one = all.into_iter().find(|one| one.number == at.round)?;
         let pair = (at.game as usize).saturating_sub(1) / 2;
@@ -195,7 +199,7 @@ impl Knockout {
 
     /// True if the players of match `later` depend on the result of match `from`; both are match numbers.
     #[must_use]
-    pub fn follows(&self, seats: usize, later: u32, from: u32) -> bool {
+    pub(crate) fn follows(&self, seats: usize, later: u32, from: u32) -> bool {
         let find = |bracket: Bracket, number: u32| {
             bracket.encounters.into_iter().find(|one| one.number == number)
         };
@@ -213,7 +217,7 @@ impl Knockout {
 
     /// The pairs that each match was played on for since it was level, by its number.
     #[must_use]
-    pub fn beyond(&self, seats: usize, past: &Past) -> BTreeMap<u32, usize> {
+    pub(crate) fn beyond(&self, seats: usize, past: &Past) -> BTreeMap<u32, usize> {
         let bracket = self.bracket(seats, |one| winner(past, one));
         let beyond = |one: &Encounter| {
             (results(past, one).len() / 2).saturating_sub(one.format.pairs.get() as usize)
@@ -223,7 +227,7 @@ impl Knockout {
 
     /// Returns the next step: of each match under way the games that no early end can take away.
     #[must_use]
-    pub fn next(&self, seats: usize, past: &Past) -> Next {
+    pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
         let bracket = self.bracket(seats, |one| winner(past, one));
         let mut due = Vec::new();
         for one in bracket.encounters.iter().filter(|one| winner(past, one).is_none()) {
@@ -237,7 +241,7 @@ impl Knockout {
 
 /// Returns the winner of a match; none while it is played.
 #[must_use]
-pub fn winner(past: &Past, one: &Encounter) -> Option<Seat> {
+pub(crate) fn winner(past: &Past, one: &Encounter) -> Option<Seat> {
     if past.out.contains(&one.white) || past.out.contains(&one.black) {
         return Some(if past.out.contains(&one.white) { one.black } else { one.white });
     }
@@ -255,7 +259,7 @@ fn results(past: &Past, one: &Encounter) -> Vec<GameResult> {
 impl Encounter {
     /// A game of it, from 0. Its place names the match and the game within it.
     #[must_use]
-    pub fn due(&self, game: usize) -> Due {
+    pub(crate) fn due(&self, game: usize) -> Due {
         let is_reverse = game % 2 == 1;
         let pair = game / 2;
         let opening = match pair.checked_sub(self.format.pairs.get() as usize) {
@@ -285,11 +289,11 @@ enum Place {
 
 /// A bracket as far as it is known.
 #[derive(Clone, Debug)]
-pub struct Bracket {
+pub(crate) struct Bracket {
     /// The matches whose two sides are known, in the order in which they are played.
-    pub encounters: Vec<Encounter>,
+    pub(crate) encounters: Vec<Encounter>,
     /// The openings of all matches that are sure to be played.
-    pub openings: usize,
+    pub(crate) openings: usize,
     /// The losers of each round; at the end the winner.
     groups: Vec<Vec<Place>>,
 }
@@ -310,7 +314,7 @@ impl Bracket {
 
     /// Returns the seats by place, the winner first; the seats of a group share a place.
     #[must_use]
-    pub fn places(&self) -> Vec<Vec<Seat>> {
+    pub(crate) fn places(&self) -> Vec<Vec<Seat>> {
         let seats = |group: &Vec<Place>| -> Vec<Seat> {
             let taken = group.iter().filter_map(|place| match place {
                 Place::Taken(seat) => Some(*seat),
@@ -324,7 +328,7 @@ impl Bracket {
 
 /// The seeds (from 0) of an equal-distance bracket in the order of its places: 1,32 meet only in the end.
 #[must_use]
-pub fn equal_distance(seats: usize) -> Vec<Seat> {
+pub(crate) fn equal_distance(seats: usize) -> Vec<Seat> {
     let size = seats.max(2).next_power_of_two();
     let mut places = vec![0usize];
     while places.len() < size {
@@ -338,7 +342,7 @@ pub fn equal_distance(seats: usize) -> Vec<Seat> {
 /// The seeds (from 0) of a bracket of 32 in the order of its places, where the first eight are set at equal
 /// distances and all others are drawn by lot (EDPS8-RRC). The same shuffle gives the same bracket.
 #[must_use]
-pub fn pre_seeded(shuffle: u64) -> Vec<Seat> {
+pub(crate) fn pre_seeded(shuffle: u64) -> Vec<Seat> {
     const SET: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
     let mut rest: Vec<usize> = (8..32).collect();
     let mut lots = shuffle;

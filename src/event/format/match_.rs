@@ -13,28 +13,28 @@ use crate::model::game::result::GameResult;
 
 /// A part of a match that is played where all before it is level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Then {
+pub(crate) struct Then {
     /// Pairs.
-    pub pairs: NonZeroU32,
+    pub(crate) pairs: NonZeroU32,
     /// True if it is repeated until it is decisive.
-    pub again: bool,
+    pub(crate) again: bool,
 }
 
 /// A match.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Match {
+pub(crate) struct Match {
     /// Pairs.
-    pub pairs: NonZeroU32,
+    pub(crate) pairs: NonZeroU32,
     /// True if the match ends as soon as the lead is out of reach, even inside a pair.
-    pub early: bool,
+    pub(crate) early: bool,
     /// The parts that are played after a tie, in order.
-    pub then: Vec<Then>,
+    pub(crate) then: Vec<Then>,
 }
 
 impl Match {
     /// A match that goes on by single pairs until one is decisive.
     #[must_use]
-    pub fn until_decisive(pairs: NonZeroU32, early: bool) -> Match {
+    pub(crate) fn until_decisive(pairs: NonZeroU32, early: bool) -> Match {
         Match { pairs, early, then: vec![Then { pairs: NonZeroU32::MIN, again: true }] }
     }
 
@@ -51,7 +51,7 @@ impl Match {
 
     /// The part that a game belongs to, by its round: 0 for the match itself, then the place in `then`, from 1.
     #[must_use]
-    pub fn part(&self, round: u32) -> usize {
+    pub(crate) fn part(&self, round: u32) -> usize {
         let mut left = round.saturating_sub(1) / 2;
         if left < self.pairs.get() {
             return 0;
@@ -69,7 +69,7 @@ impl Match {
     /// Returns the state after these results (seat 0's view, in order): the number of games that are sure to be due, or
     /// the winner; level where nothing is left to play.
     #[must_use]
-    pub fn after(&self, results: &[GameResult]) -> MatchState {
+    pub(crate) fn after(&self, results: &[GameResult]) -> MatchState {
         let mut rest = results;
         for (pairs, early) in self.parts() {
             let games = pairs as usize * 2;
@@ -98,7 +98,7 @@ impl Match {
 
     /// Returns the next step between seats 0 and 1.
     #[must_use]
-    pub fn next(&self, past: &Past) -> Next {
+    pub(crate) fn next(&self, past: &Past) -> Next {
         let results = in_sequence(|number| past.games.get(&game(number).at));
         if !past.out.is_empty() {
             return Next::Over(over(
@@ -124,7 +124,7 @@ pub(super) fn in_sequence<'a>(played: impl Fn(usize) -> Option<&'a Played>) -> V
 
 /// How a match stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MatchState {
+pub(crate) enum MatchState {
     /// So many games are due.
     Due(usize),
     /// It was won after so many games.

@@ -1,16 +1,16 @@
 //! The formats of all events, pure: what was played goes in, what is due comes out.
 
-pub mod due;
+pub(crate) mod due;
 pub mod dutch;
 mod heaviest;
-pub mod knockout;
-pub mod match_;
+pub(crate) mod knockout;
+pub(crate) mod match_;
 mod matching;
-pub mod playoff;
+pub(crate) mod playoff;
 #[cfg(test)]
 mod properties;
-pub mod round_robin;
-pub mod swiss;
+pub(crate) mod round_robin;
+pub(crate) mod swiss;
 
 use std::num::NonZeroU32;
 
@@ -21,11 +21,12 @@ use knockout::{Draw, Knockout};
 use swiss::Swiss;
 
 pub(in crate::event) use due::open;
-pub use due::{Due, Next, PairId, Past, Played, points};
+pub(crate) use due::points;
+pub use due::{Due, Next, PairId, Past, Played};
 
 /// A format.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Format {
+pub(crate) enum Format {
     /// Everybody meets everybody.
     RoundRobin(round_robin::RoundRobin),
     /// Two play each other.
@@ -43,7 +44,7 @@ pub enum Format {
 impl Format {
     /// Returns the reason why so many seats cannot play it; none where they can.
     #[must_use]
-    pub fn refusal(&self, seats: usize) -> Option<String> {
+    pub(crate) fn refusal(&self, seats: usize) -> Option<String> {
         let (is_right, wanted) = match self {
             Format::RoundRobin(_) => {
                 ((2..=1000).contains(&seats), "a round robin is of 2 to 1000".to_owned())
@@ -76,7 +77,7 @@ impl Format {
 
     /// The openings that it needs, each encounter its own; those of a tie that is played on left out.
     #[must_use]
-    pub fn openings(&self, seats: usize) -> usize {
+    pub(crate) fn openings(&self, seats: usize) -> usize {
         let everybody =
             |doubles: NonZeroU32| doubles.get() as usize * (seats * seats.saturating_sub(1) / 2);
         match self {
@@ -96,7 +97,7 @@ impl Format {
 
     /// The games of an encounter.
     #[must_use]
-    pub fn games_each(&self) -> usize {
+    pub(crate) fn games_each(&self) -> usize {
         match self {
             Format::Swiss(swiss) => swiss.games.get() as usize,
             Format::Dutch(_) => 1,
@@ -106,13 +107,19 @@ impl Format {
 
     /// True if the format itself ranks the seats, and not the points of all its games.
     #[must_use]
-    pub fn ranks(&self) -> bool {
+    pub(crate) fn ranks(&self) -> bool {
         matches!(self, Format::Match(_) | Format::Knockout(_) | Format::Playoff(_))
     }
 
     /// True if the pairing of game `later` followed from the result of game `from`.
     #[must_use]
-    pub fn follows(&self, seats: usize, past: &Past, later: RoundGame, from: RoundGame) -> bool {
+    pub(crate) fn follows(
+        &self,
+        seats: usize,
+        past: &Past,
+        later: RoundGame,
+        from: RoundGame,
+    ) -> bool {
         match self {
             Format::RoundRobin(_) | Format::Match(_) => false,
             Format::Swiss(_) | Format::Dutch(_) => later.round > from.round,
@@ -123,7 +130,7 @@ impl Format {
 
     /// Returns the next step of a stage of so many seats after its past.
     #[must_use]
-    pub fn next(&self, seats: usize, past: &Past) -> Next {
+    pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
         match self {
             Format::RoundRobin(format) => format.next(seats, past),
             Format::Match(format) => format.next(past),

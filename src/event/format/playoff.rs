@@ -11,11 +11,11 @@ use crate::model::game::points::HalfPoints;
 
 /// A playoff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Playoff {
+pub(crate) struct Playoff {
     /// Double round robins in one go.
-    pub doubles: NonZeroU32,
+    pub(crate) doubles: NonZeroU32,
     /// Spots at stake.
-    pub spots: NonZeroU32,
+    pub(crate) spots: NonZeroU32,
 }
 
 /// The goes so far, and who is still in.
@@ -35,13 +35,13 @@ struct Standing {
 impl Playoff {
     /// Returns the next step of the playoff.
     #[must_use]
-    pub fn next(&self, seats: usize, past: &Past) -> Next {
+    pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
         self.played(seats, past, |_| {})
     }
 
     /// True if the pairing of round `later` followed from the results of round `from`, which is of an earlier go.
     #[must_use]
-    pub fn follows(&self, seats: usize, past: &Past, later: u32, from: u32) -> bool {
+    pub(crate) fn follows(&self, seats: usize, past: &Past, later: u32, from: u32) -> bool {
         let mut ends = Vec::new();
         self.played(seats, past, |go| ends.extend(go.iter().map(|due| due.at.round).max()));
         let go = |round: u32| ends.iter().filter(|end| **end < round).count();

@@ -9,7 +9,7 @@ use crate::model::game::listed::RoundGame;
 /// In which order the pairs of a cycle come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub(crate) enum Order {
     /// FIDE's Berger tables.
     #[default]
     Berger,
@@ -19,11 +19,11 @@ pub enum Order {
 
 /// Double round robins; the second cycle of each is the first with colours reversed, from the same openings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RoundRobin {
+pub(crate) struct RoundRobin {
     /// Double round robins.
-    pub doubles: NonZeroU32,
+    pub(crate) doubles: NonZeroU32,
     /// The order within a cycle.
-    pub order: Order,
+    pub(crate) order: Order,
 }
 
 impl RoundRobin {
@@ -31,7 +31,7 @@ impl RoundRobin {
     ///
     /// # Errors
     /// For a number of engines that cannot play each other.
-    pub fn games(&self, seats: usize) -> Result<Vec<Due>, TooFewOrMany> {
+    pub(crate) fn games(&self, seats: usize) -> Result<Vec<Due>, TooFewOrMany> {
         let schedule = Schedule::new(seats, self.doubles, BookPolicy::None)?;
         if self.order == Order::Rotation {
             return Ok(self.rotation(seats));
@@ -85,7 +85,7 @@ impl RoundRobin {
 
     /// Returns the games that are due, or the end.
     #[must_use]
-    pub fn next(&self, seats: usize, past: &Past) -> Next {
+    pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
         let due = open(self.games(seats).unwrap_or_default(), past);
         if !due.is_empty() {
             return Next::Play(due);

@@ -12,29 +12,29 @@ use crate::model::game::points::HalfPoints;
 
 /// A Swiss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Swiss {
+pub(crate) struct Swiss {
     /// Rounds.
-    pub rounds: NonZeroU32,
+    pub(crate) rounds: NonZeroU32,
     /// Games of an encounter: two, or one.
-    pub games: NonZeroU32,
+    pub(crate) games: NonZeroU32,
     /// The sections in which seeds are set before the first round.
-    pub sections: NonZeroU32,
+    pub(crate) sections: NonZeroU32,
 }
 
 /// A round: its encounters, the best first, each with who has White in its first game.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Round {
+pub(crate) struct Round {
     /// White and Black of the first game, the best encounter first.
-    pub pairs: Vec<(Seat, Seat)>,
+    pub(crate) pairs: Vec<(Seat, Seat)>,
     /// The seat that does not play.
-    pub bye: Option<Seat>,
+    pub(crate) bye: Option<Seat>,
 }
 
 impl Swiss {
     /// The seats in the order of seeds: section g takes its equal share of those that are left, and seeds run
     /// through the sections, first the best of each.
     #[must_use]
-    pub fn seeds(&self, seats: usize) -> Vec<Seat> {
+    pub(crate) fn seeds(&self, seats: usize) -> Vec<Seat> {
         let sections = (self.sections.get() as usize).clamp(1, seats.max(1));
         let mut first = 0;
         let mut parts = Vec::new();
@@ -52,7 +52,7 @@ impl Swiss {
 
     /// The points of a seat; a bye counts as many wins as an encounter has games.
     #[must_use]
-    pub fn points(&self, past: &Past, seat: Seat) -> HalfPoints {
+    pub(crate) fn points(&self, past: &Past, seat: Seat) -> HalfPoints {
         let byes = past.byes.iter().filter(|(bye, _)| *bye == seat).count();
         let full = HalfPoints(2 * self.games.get());
         std::iter::repeat_n(full, byes).fold(points(past, seat), |sum, bye| sum + bye)
@@ -68,7 +68,7 @@ impl Swiss {
 
     /// The pairings of a round, from 1, by what was played before it.
     #[must_use]
-    pub fn round(&self, seats: usize, past: &Past, round: u32) -> Round {
+    pub(crate) fn round(&self, seats: usize, past: &Past, round: u32) -> Round {
         let past = past.before(round);
         let mut order = self.order(seats, &past);
         let bye = (!order.len().is_multiple_of(2)).then(|| bye(&past, &mut order)).flatten();
@@ -85,7 +85,14 @@ impl Swiss {
 
     /// White and Black of the first game of any two that meet in a round.
     #[must_use]
-    pub fn colors(&self, seats: usize, past: &Past, round: u32, a: Seat, b: Seat) -> (Seat, Seat) {
+    pub(crate) fn colors(
+        &self,
+        seats: usize,
+        past: &Past,
+        round: u32,
+        a: Seat,
+        b: Seat,
+    ) -> (Seat, Seat) {
         let past = past.before(round);
         let order = self.order(seats, &past);
         let rank = |seat: Seat| order.iter().position(|other| *other == seat);
@@ -112,7 +119,7 @@ impl Swiss {
 
     /// Returns the next step of the stage: a bye, the games that are due, or the end.
     #[must_use]
-    pub fn next(&self, seats: usize, past: &Past) -> Next {
+    pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
         let last = self.rounds.get();
         let under_way = past.games.keys().map(|at| at.round).max().unwrap_or(1);
         let due = |round: u32| {
@@ -134,7 +141,7 @@ impl Swiss {
 
     /// The games of a round, the worst pair first.
     #[must_use]
-    pub fn games_of(&self, round: &Round, seats: usize, number: u32) -> Vec<Due> {
+    pub(crate) fn games_of(&self, round: &Round, seats: usize, number: u32) -> Vec<Due> {
         let each = self.games.get();
         let per_round = u32::try_from(seats / 2).unwrap_or(u32::MAX);
         let pairs = (0..).zip(round.pairs.iter().rev());

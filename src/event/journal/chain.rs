@@ -9,7 +9,7 @@ use crate::model::text::hex;
 
 /// The sum of all records up to one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Chain([u8; 32]);
+pub(crate) struct Chain([u8; 32]);
 
 /// Hexadecimal digits of a sum.
 pub(super) const DIGITS: usize = 64;

@@ -26,7 +26,7 @@ use serde::de::DeserializeOwned;
 
 use crate::model::text::shown;
 use crate::model::units::Bytes;
-pub use chain::Chain;
+pub(crate) use chain::Chain;
 pub use record::Record;
 pub use repair::{Repaired, repair, repair_of};
 
@@ -117,22 +117,22 @@ pub enum JournalError {
 
 /// How far a journal goes, and the sum of all of its records up to there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub(crate) struct Mark {
     /// So many records.
-    pub records: u64,
+    pub(crate) records: u64,
     /// The sum of the last of them.
-    pub sum: Chain,
+    pub(crate) sum: Chain,
 }
 
 /// A last record that was not written to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Torn {
     /// The number of the line, from 1.
-    pub line: u64,
+    pub(crate) line: u64,
     /// Where it begins, in bytes.
-    pub offset: u64,
+    pub(crate) offset: u64,
     /// How many bytes of it there were.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 /// The records of one kind of journal. All kinds have the same lines and the same chain of sums.
@@ -149,13 +149,13 @@ pub trait Kept: Serialize + DeserializeOwned {
 
 /// Where a record stands in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// The number of the line, from 1.
     pub line: u64,
     /// Where it begins, in bytes.
-    pub offset: u64,
+    pub(crate) offset: u64,
     /// How many bytes it has, with its line end.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 /// The journal of an event.
@@ -179,7 +179,7 @@ const LONGEST: u64 = 64 << 20;
 
 /// True if a file begins as a journal does.
 #[must_use]
-pub fn is_journal(path: &Path) -> bool {
+pub(crate) fn is_journal(path: &Path) -> bool {
     let Ok(file) = open(path) else { return false };
     let mut head = Vec::new();
     let longest = line::BEGINNINGS.iter().map(|b| b.len()).max().unwrap_or_default();
@@ -189,7 +189,7 @@ pub fn is_journal(path: &Path) -> bool {
 
 /// The first line of a journal with its end; none where it is not there whole.
 #[must_use]
-pub fn first_line(path: &Path) -> Option<Vec<u8>> {
+pub(crate) fn first_line(path: &Path) -> Option<Vec<u8>> {
     let mut line = Vec::new();
     BufReader::new(open(path).ok()?.take(LONGEST)).read_until(b'\n', &mut line).ok()?;
     line.ends_with(b"\n").then_some(line)
@@ -229,7 +229,7 @@ pub fn read(
 ///
 /// # Errors
 /// As for [`read`].
-pub fn read_of<R: Kept>(
+pub(crate) fn read_of<R: Kept>(
     path: &Path,
     take: &mut dyn FnMut(Place, R) -> Result<(), String>,
 ) -> Result<Option<Torn>, JournalError> {
@@ -238,7 +238,7 @@ pub fn read_of<R: Kept>(
 
 /// The record in a line that was read before.
 #[must_use]
-pub fn record_in<R: Kept>(line: &[u8]) -> Option<R> {
+pub(crate) fn record_in<R: Kept>(line: &[u8]) -> Option<R> {
     let text = std::str::from_utf8(line.strip_suffix(b"\n")?).ok()?;
     serde_json::from_str(line::read(text)?.record).ok()
 }
@@ -248,7 +248,7 @@ pub fn record_in<R: Kept>(line: &[u8]) -> Option<R> {
 ///
 /// # Errors
 /// As for [`read`].
-pub fn read_some(
+pub(crate) fn read_some(
     path: &Path,
     wanted: &mut dyn FnMut(&str) -> bool,
     take: &mut dyn FnMut(u64, Record) -> Result<(), String>,
@@ -261,7 +261,7 @@ pub fn read_some(
 ///
 /// # Errors
 /// As for [`read`].
-pub fn mark(path: &Path, records: u64) -> Result<Mark, JournalError> {
+pub(crate) fn mark(path: &Path, records: u64) -> Result<Mark, JournalError> {
     let nothing = &mut |_, _: Record| Ok(());
     let begin = Position::default();
     let (at, _) = scan(path, &open(path)?, begin, records, &mut |_| false, nothing)?;
@@ -270,7 +270,7 @@ pub fn mark(path: &Path, records: u64) -> Result<Mark, JournalError> {
 
 /// Reads a journal that somebody else writes, a part at a time.
 #[derive(Debug)]
-pub struct Reader {
+pub(crate) struct Reader {
     path: PathBuf,
     at: Position,
 }
@@ -278,7 +278,7 @@ pub struct Reader {
 impl Reader {
     /// Begins at the first record.
     #[must_use]
-    pub fn new(path: &Path) -> Reader {
+    pub(crate) fn new(path: &Path) -> Reader {
         Reader { path: path.to_owned(), at: Position::default() }
     }
 
@@ -286,7 +286,7 @@ impl Reader {
     ///
     /// # Errors
     /// As for [`read`]; also where what was read before is not there any more. The reader is of no use then.
-    pub fn more(
+    pub(crate) fn more(
         &mut self,
         take: &mut dyn FnMut(u64, Record) -> Result<(), String>,
     ) -> Result<(), JournalError> {
@@ -481,12 +481,6 @@ impl<R: Kept> JournalOf<R> {
         Ok((journal, torn))
     }
 
-    /// The records that it holds.
-    #[must_use]
-    pub fn records(&self) -> u64 {
-        self.at.number
-    }
-
     /// Adds a record; it is on the disk when this returns.
     ///
     /// # Errors
@@ -526,7 +520,7 @@ impl<R: Kept> JournalOf<R> {
 
 /// True if a runner writes to a journal just now.
 #[must_use]
-pub fn is_in_use(path: &Path) -> bool {
+pub(crate) fn is_in_use(path: &Path) -> bool {
     let locked = open(path).map(|file| Flock::lock(file, FlockArg::LockSharedNonblock));
     matches!(locked, Ok(Err((_, Errno::EWOULDBLOCK))))
 }

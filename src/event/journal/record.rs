@@ -86,9 +86,9 @@ pub struct Header {
 #[serde(rename_all = "kebab-case")]
 pub struct Previous {
     /// Its name, as the settings have it.
-    pub name: String,
+    pub(crate) name: String,
     /// The sum of its last record, as hexadecimal digits.
-    pub sha256: String,
+    pub(crate) sha256: String,
 }
 
 /// The state of an entry when it passed the gate.
@@ -126,33 +126,33 @@ pub struct Frozen {
 #[serde(rename_all = "kebab-case")]
 pub struct History {
     /// Where they were read.
-    pub files: Vec<HistoryFile>,
+    pub(crate) files: Vec<HistoryFile>,
     /// The results of each two engines, in the order of names.
-    pub meetings: Vec<Meeting>,
+    pub(crate) meetings: Vec<Meeting>,
 }
 
 /// A file with games.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct HistoryFile {
+pub(crate) struct HistoryFile {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its SHA-256.
-    pub sha256: String,
+    pub(crate) sha256: String,
     /// Its games that have a result.
-    pub games: u64,
+    pub(crate) games: u64,
 }
 
 /// All games between two engines with the same colours.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Meeting {
+pub(crate) struct Meeting {
     /// The engine with White.
-    pub white: String,
+    pub(crate) white: String,
     /// The engine with Black.
-    pub black: String,
+    pub(crate) black: String,
     /// White's wins, draws, Black's wins.
-    pub results: [u32; 3],
+    pub(crate) results: [u32; 3],
 }
 
 /// A stage and its draw.
@@ -179,12 +179,12 @@ pub struct StageStarted {
 impl StageStarted {
     /// An engine with the rating that it entered with.
     #[must_use]
-    pub fn player(&self, name: &str) -> Player {
+    pub(crate) fn player(&self, name: &str) -> Player {
         Player { name: name.to_owned(), rating: self.ratings.get(name).copied() }
     }
 
     /// Returns the engines that go on without a game, each with a place of its own.
-    pub fn through_alone(&self) -> impl Iterator<Item = Vec<String>> {
+    pub(crate) fn through_alone(&self) -> impl Iterator<Item = Vec<String>> {
         self.through.iter().map(|name| vec![name.clone()])
     }
 }
@@ -194,16 +194,16 @@ impl StageStarted {
 #[serde(rename_all = "kebab-case")]
 pub struct FrozenBook {
     /// The SHA-256 of its file.
-    pub sha256: String,
+    pub(crate) sha256: String,
     /// The openings that the stage needs, in their order, each as its moves in UCI; in Chess960 the position before them
     /// comes first, as FEN.
-    pub openings: Vec<String>,
+    pub(crate) openings: Vec<String>,
 }
 
 impl FrozenBook {
     /// An opening as it stands here.
     #[must_use]
-    pub fn opening(start: Option<&str>, moves: &str) -> String {
+    pub(crate) fn opening(start: Option<&str>, moves: &str) -> String {
         let words = [start.unwrap_or_default(), moves];
         words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
     }
@@ -214,13 +214,13 @@ impl FrozenBook {
 #[serde(rename_all = "kebab-case")]
 pub struct Bye {
     /// The stage's number.
-    pub stage: usize,
+    pub(crate) stage: usize,
     /// The round, from 1.
-    pub round: u32,
+    pub(crate) round: u32,
     /// The engine that does not play.
-    pub engine: String,
+    pub(crate) engine: String,
     /// The games that count as won.
-    pub wins: u32,
+    pub(crate) wins: u32,
 }
 
 /// A game's terms.
@@ -264,13 +264,13 @@ pub struct GameStarted {
 impl GameStarted {
     /// Its place in the schedule.
     #[must_use]
-    pub fn place(&self) -> RoundGame {
+    pub(crate) fn place(&self) -> RoundGame {
         RoundGame { round: self.round, game: self.game }
     }
 
     /// Its opening as a [`FrozenBook`] has it.
     #[must_use]
-    pub fn frozen_opening(&self) -> String {
+    pub(crate) fn frozen_opening(&self) -> String {
         FrozenBook::opening(self.start.as_deref(), &self.opening)
     }
 }
@@ -324,18 +324,18 @@ pub struct Ply {
 pub struct EngineKilled {
     /// The game that it lost by that; none after its last game, and in journals before 0.2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
+    pub(crate) id: Option<String>,
     /// Its name.
-    pub entry: String,
+    pub(crate) entry: String,
     /// The reason.
-    pub why: String,
+    pub(crate) why: String,
     /// How it had ended by itself, in words.
-    pub exit: Option<String>,
+    pub(crate) exit: Option<String>,
     /// The last lines of its standard error.
-    pub stderr: Vec<String>,
+    pub(crate) stderr: Vec<String>,
     /// The last lines that it said.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub said: Vec<String>,
+    pub(crate) said: Vec<String>,
 }
 
 /// The ruling on a game that was interrupted.
@@ -343,17 +343,17 @@ pub struct EngineKilled {
 #[serde(rename_all = "kebab-case")]
 pub struct Interrupted {
     /// The game.
-    pub id: String,
+    pub(crate) id: String,
     /// The rule: `6.1.2` to `6.1.5`.
-    pub rule: String,
+    pub(crate) rule: String,
     /// The decision and its grounds, in words.
-    pub why: String,
+    pub(crate) why: String,
     /// The result, where the game does not go on.
-    pub result: Option<String>,
+    pub(crate) result: Option<String>,
     /// The time left on both clocks.
-    pub clocks: [u64; 2],
+    pub(crate) clocks: [u64; 2],
     /// The time added to both.
-    pub compensation: u64,
+    pub(crate) compensation: u64,
 }
 
 /// A game's end.
@@ -402,18 +402,18 @@ pub struct GameFinished {
 impl GameFinished {
     /// Its place in the schedule.
     #[must_use]
-    pub fn place(&self) -> RoundGame {
+    pub(crate) fn place(&self) -> RoundGame {
         RoundGame { round: self.round, game: self.game }
     }
 
     /// The result.
     #[must_use]
-    pub fn result(&self) -> GameResult {
+    pub(crate) fn result(&self) -> GameResult {
         GameResult::from_word(&self.result).unwrap_or(GameResult::Unfinished)
     }
 
     /// Strikes out its result.
-    pub fn annul(&mut self, reason: &str) {
+    pub(crate) fn annul(&mut self, reason: &str) {
         let ending = Ending {
             result: GameResult::Unfinished,
             reason: Termination::Annulled(reason.to_owned()),
@@ -426,7 +426,7 @@ impl GameFinished {
 
     /// The end of the game.
     #[must_use]
-    pub fn ending(&self) -> Ending {
+    pub(crate) fn ending(&self) -> Ending {
         Ending { result: self.result(), reason: self.reason.clone() }
     }
 }
@@ -436,25 +436,25 @@ impl GameFinished {
 #[serde(rename_all = "kebab-case")]
 pub struct Annulled {
     /// The game.
-    pub id: String,
+    pub(crate) id: String,
     /// The stage's number.
-    pub stage: usize,
+    pub(crate) stage: usize,
     /// Its round, from 1.
-    pub round: u32,
+    pub(crate) round: u32,
     /// Its number in the round, from 1.
-    pub game: u32,
+    pub(crate) game: u32,
     /// The fate of its place in the schedule.
-    pub then: Then,
+    pub(crate) then: Then,
     /// The reason.
-    pub reason: String,
+    pub(crate) reason: String,
     /// When, as RFC 3339.
-    pub at: String,
+    pub(crate) at: String,
 }
 
 /// The fate of the place of a game that was struck out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Then {
+pub(crate) enum Then {
     /// Nothing is played there, and it counts for nobody.
     Nothing,
     /// The game is played again from its beginning.
@@ -464,13 +464,13 @@ pub enum Then {
 impl Annulled {
     /// Its place in the schedule.
     #[must_use]
-    pub fn place(&self) -> RoundGame {
+    pub(crate) fn place(&self) -> RoundGame {
         RoundGame { round: self.round, game: self.game }
     }
 
     /// In a line.
     #[must_use]
-    pub fn in_words(&self) -> String {
+    pub(crate) fn in_words(&self) -> String {
         let what = match self.then {
             Then::Nothing => "annulled",
             Then::PlayedAgain => "annulled and played again",
@@ -484,13 +484,13 @@ impl Annulled {
 #[serde(rename_all = "kebab-case")]
 pub struct Decision {
     /// The stage's number.
-    pub stage: usize,
+    pub(crate) stage: usize,
     /// The tied engines, the best first.
-    pub order: Vec<String>,
+    pub(crate) order: Vec<String>,
     /// The reason.
-    pub reason: String,
+    pub(crate) reason: String,
     /// When, as RFC 3339.
-    pub at: String,
+    pub(crate) at: String,
 }
 
 /// A stage's outcome.
@@ -508,7 +508,7 @@ pub struct StageFinished {
 impl StageFinished {
     /// Returns the outcome in words: `A and B go on`, and of the last stage `A wins`.
     #[must_use]
-    pub fn in_words(&self, is_last: bool) -> String {
+    pub(crate) fn in_words(&self, is_last: bool) -> String {
         let then = match (is_last, self.promoted.len()) {
             (_, 0) => {
                 let first = self.order.first().map_or("nobody", String::as_str);
@@ -528,17 +528,17 @@ impl StageFinished {
 #[serde(rename_all = "kebab-case")]
 pub struct Fix {
     /// The entry.
-    pub entry: String,
+    pub(crate) entry: String,
     /// The description of the fix.
-    pub reason: String,
+    pub(crate) reason: String,
     /// How often it crashed.
-    pub crashes: u32,
+    pub(crate) crashes: u32,
     /// Its files before.
-    pub before: Frozen,
+    pub(crate) before: Frozen,
     /// The receipt of the mended one.
-    pub receipt: Receipt,
+    pub(crate) receipt: Receipt,
     /// When, as RFC 3339.
-    pub at: String,
+    pub(crate) at: String,
 }
 
 /// An update between stages.
@@ -546,13 +546,13 @@ pub struct Fix {
 #[serde(rename_all = "kebab-case")]
 pub struct Update {
     /// The entry.
-    pub entry: String,
+    pub(crate) entry: String,
     /// The number of the stage before which it came.
-    pub stage: usize,
+    pub(crate) stage: usize,
     /// Its files before.
-    pub before: Frozen,
+    pub(crate) before: Frozen,
     /// The receipt of what plays from now on.
-    pub receipt: Receipt,
+    pub(crate) receipt: Receipt,
     /// When, as RFC 3339.
-    pub at: String,
+    pub(crate) at: String,
 }

@@ -11,11 +11,11 @@ use super::{JournalError, Kept, Position, Record, lock, scan, sync_directory};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repaired {
     /// The number of the line, from 1.
-    pub line: u64,
+    pub(crate) line: u64,
     /// How many bytes of it there were.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// Where these are kept.
-    pub kept: PathBuf,
+    pub(crate) kept: PathBuf,
 }
 
 /// Cuts off a last record that is not whole, and keeps it in a file beside the journal; none where all is whole.

@@ -6,53 +6,50 @@ mod read;
 pub(in crate::event) mod sources;
 
 use std::num::NonZeroU32;
-use std::path::PathBuf;
 
 use super::format::Format;
 use super::tiebreak::Chain;
-pub use crate::model::game::variant::Variant;
-pub use read::PlanError;
-pub use sources::{Places, Source};
+pub(crate) use crate::model::game::variant::Variant;
+pub(crate) use read::PlanError;
+pub(crate) use sources::{Places, Source};
 
 /// An event.
 #[derive(Clone, Debug)]
-pub struct Plan {
-    /// Where it was read.
-    pub path: PathBuf,
+pub(crate) struct Plan {
     /// Its name.
-    pub event: String,
+    pub(crate) event: String,
     /// Engines that the file names, in the order of their seeds.
-    pub engines: Vec<String>,
+    pub(crate) engines: Vec<String>,
     /// The stages, each after all that it takes engines from.
-    pub stages: Vec<PlannedStage>,
+    pub(crate) stages: Vec<PlannedStage>,
 }
 
 /// A stage.
 #[derive(Clone, Debug)]
-pub struct PlannedStage {
+pub(crate) struct PlannedStage {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// How the Event tags of its games end, in the order of play; other words for the same part of a stage
     /// stand in one list.
-    pub tags: Vec<Vec<String>>,
+    pub(crate) tags: Vec<Vec<String>>,
     /// The format.
-    pub format: Format,
+    pub(crate) format: Format,
     /// The rule for the seats of its engines.
-    pub seating: Seating,
+    pub(crate) seating: Seating,
     /// Where its engines come from; nothing where the organisers invite them.
-    pub from: Vec<Source>,
+    pub(crate) from: Vec<Source>,
     /// True if invited engines play beside those.
-    pub invited: bool,
+    pub(crate) invited: bool,
     /// The tie-breaks.
-    pub chain: &'static Chain,
+    pub(crate) chain: &'static Chain,
     /// The terms of its games.
-    pub terms: Terms,
+    pub(crate) terms: Terms,
 }
 
 /// The rule for the seats of a stage's engines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Seating {
+pub(crate) enum Seating {
     /// As the games have it: the organisers' lot.
     #[default]
     AsPlayed,
@@ -70,9 +67,9 @@ pub enum Seating {
 
 /// The terms of the games of a stage, as far as recorded games show them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Terms {
+pub(crate) struct Terms {
     /// Crashes after which an engine is disqualified and its games are annulled.
-    pub crash_limit: Option<NonZeroU32>,
+    pub(crate) crash_limit: Option<NonZeroU32>,
     /// The start positions.
-    pub variant: Variant,
+    pub(crate) variant: Variant,
 }

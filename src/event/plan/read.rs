@@ -12,7 +12,7 @@ use crate::model::text::shown;
 
 /// An error in an event file.
 #[derive(Debug, thiserror::Error)]
-pub enum PlanError {
+pub(crate) enum PlanError {
     /// It cannot be read.
     #[error("cannot read the event {}: {source}", shown(path))]
     Read {
@@ -31,14 +31,14 @@ impl Plan {
     ///
     /// # Errors
     /// When it cannot be read, or is wrong at some place.
-    pub fn load(path: &Path) -> Result<Plan, PlanError> {
+    pub(crate) fn load(path: &Path) -> Result<Plan, PlanError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| PlanError::Read { path: path.to_owned(), source })?;
-        Plan::parse(path, &text)
+        Plan::parse(&text)
             .map_err(|(span, what)| PlanError::Wrong(Misplaced::new(path, &text, span, &what)))
     }
 
-    pub(super) fn parse(path: &Path, text: &str) -> Result<Plan, Mistake> {
+    pub(super) fn parse(text: &str) -> Result<Plan, Mistake> {
         let raw: Raw = toml::from_str(text)
             .map_err(|error| (error.span().unwrap_or(0..0), meant(error.message())))?;
         let mut engines: Vec<RawEngine> = raw.entry.into_iter().chain(raw.engine).collect();
@@ -56,7 +56,6 @@ impl Plan {
             return Err((span, "an event needs a [[stage]]".into()));
         }
         Ok(Plan {
-            path: path.to_owned(),
             event: raw.event.into_inner(),
             engines: engines.into_iter().map(|engine| engine.name).collect(),
             stages,
@@ -162,7 +161,7 @@ mod tests {
     use super::*;
 
     fn wrong(text: &str) -> String {
-        let (span, what) = Plan::parse(Path::new("e.toml"), text).unwrap_err();
+        let (span, what) = Plan::parse(text).unwrap_err();
         let line = text[..span.start].matches('\n').count() + 1;
         format!("{line}: {what}")
     }
@@ -172,12 +171,12 @@ mod tests {
 
     #[test]
     fn a_graph_of_stages_is_read() {
-        let plan = Plan::parse(Path::new("e.toml"), LEAGUE).unwrap();
+        let plan = Plan::parse(LEAGUE).unwrap();
         assert_eq!(plan.stages[1].from[0].stage, "A");
         assert_eq!(plan.stages[1].chain.name, "frd");
         assert_eq!(plan.stages[0].tags, [["A"]]);
         let text = LEAGUE.replace("\"frd\"", "[\"wins\", \"crashes\", \"shared\"]");
-        let plan = Plan::parse(Path::new("e.toml"), &text).unwrap();
+        let plan = Plan::parse(&text).unwrap();
         assert_eq!(plan.stages[1].chain.criteria, [Criterion::Wins, Criterion::Crashes]);
         assert_eq!(plan.stages[1].chain.rest, Rest::Shared);
     }
@@ -186,7 +185,7 @@ mod tests {
     fn as_many_go_on_as_a_4k_event_promotes() {
         let text = "event = \"E\"\n[[stage]]\nname = \"Pool\"\nformat = { double-round-robins = 2 }\npromote = 2\n\
             [[stage]]\nname = \"MiniFinal\"\nformat = { pairs = 25 }\ndraw = \"reversed-ranking\"\n";
-        let last = Plan::parse(Path::new("e.toml"), text).unwrap().stages.remove(1);
+        let last = Plan::parse(text).unwrap().stages.remove(1);
         assert_eq!(last.from[0].to_string(), "Pool:1,2");
         assert_eq!(last.seating, Seating::ReversedRanking);
     }

@@ -5,16 +5,16 @@ use std::str::FromStr;
 
 /// Places of another stage, or of an event before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub(crate) struct Source {
     /// The stage, or the journal of another event.
-    pub stage: String,
+    pub(crate) stage: String,
     /// The places of its ranking.
-    pub places: Places,
+    pub(crate) places: Places,
 }
 
 /// Places of a ranking, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Places {
+pub(crate) enum Places {
     /// These.
     These(Vec<usize>),
     /// The best ones, as many as there is room for: vacant places change how many (rule 1.8 of the leagues).
@@ -30,7 +30,7 @@ pub enum Places {
 impl Places {
     /// The places of a ranking of `length` engines, best first, where `room` are taken.
     #[must_use]
-    pub fn list(&self, length: usize, room: usize) -> Vec<usize> {
+    pub(crate) fn list(&self, length: usize, room: usize) -> Vec<usize> {
         let parity = |odd: usize| -> Vec<usize> {
             (1..=length).filter(|place| place % 2 == odd).take(room).collect()
         };
@@ -50,7 +50,7 @@ impl Places {
     "{0:?} names no places; write STAGE:1..3, STAGE:1,4,5, STAGE:1.. for as many as there is room for, \
      STAGE:odd or STAGE:even, and STAGE:tied for a playoff"
 )]
-pub struct NoPlaces(String);
+pub(crate) struct NoPlaces(String);
 
 impl FromStr for Source {
     type Err = NoPlaces;

@@ -24,13 +24,13 @@ use crate::model::text::shown;
 use crate::model::words::counted;
 use promotions::{Outcome, promotions};
 use read::{Recorded, Start};
-pub use report::{Count, Difference, Kind, Replay, Row, StageReplay};
+pub(crate) use report::{Kind, Replay, Row, StageReplay};
 use rounds::System;
 use stage_games::{Id, Shown, StageGames};
 
 /// An error because of which nothing could be replayed.
 #[derive(Debug, thiserror::Error)]
-pub enum ReplayError {
+pub(crate) enum ReplayError {
     /// A file cannot be opened.
     #[error("cannot open {}: {source}", shown(path))]
     Open {
@@ -67,7 +67,7 @@ struct Assigned {
 ///
 /// # Errors
 /// When a file cannot be opened, or none of the games belongs to a stage.
-pub fn replay(plan: &Plan, files: &[PathBuf]) -> Result<Replay, ReplayError> {
+pub(crate) fn replay(plan: &Plan, files: &[PathBuf]) -> Result<Replay, ReplayError> {
     let mut out = Replay { event: plan.event.clone(), ..Replay::default() };
     let mut games = assigned(plan, files, &mut out)?;
     let (ids, names) = named(&mut games);

@@ -4,57 +4,57 @@ use serde::Serialize;
 
 /// A replayed event.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Replay {
+pub(crate) struct Replay {
     /// Its name in the event file.
-    pub event: String,
+    pub(crate) event: String,
     /// Its stages, as far as there are games of them.
-    pub stages: Vec<StageReplay>,
+    pub(crate) stages: Vec<StageReplay>,
     /// Files, games and stages that could not be used, and why.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 impl Replay {
     /// True if nothing differs.
     #[must_use]
-    pub fn agrees(&self) -> bool {
+    pub(crate) fn agrees(&self) -> bool {
         self.stages.iter().all(|stage| stage.differences.is_empty())
     }
 }
 
 /// A replayed stage.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct StageReplay {
+pub(crate) struct StageReplay {
     /// Its name.
-    pub stage: String,
+    pub(crate) stage: String,
     /// Its engines.
-    pub engines: usize,
+    pub(crate) engines: usize,
     /// Its recorded games.
-    pub games: usize,
+    pub(crate) games: usize,
     /// How many of each kind agree.
-    pub counts: Vec<Count>,
+    pub(crate) counts: Vec<Count>,
     /// The differences, one by one.
-    pub differences: Vec<Difference>,
+    pub(crate) differences: Vec<Difference>,
     /// Remarks that are no differences.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
     /// The places that the games give.
-    pub table: Vec<Row>,
+    pub(crate) table: Vec<Row>,
 }
 
 /// How many of a kind agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Count {
+pub(crate) struct Count {
     /// The kind of comparison.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// The number that agree.
-    pub agree: usize,
+    pub(crate) agree: usize,
     /// The number compared.
-    pub of: usize,
+    pub(crate) of: usize,
 }
 
 /// A kind of comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Engines that come from other stages.
     Promotions,
     /// The opponents of each encounter.
@@ -76,7 +76,7 @@ pub enum Kind {
 impl Kind {
     /// Its name in a sentence.
     #[must_use]
-    pub fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Kind::Promotions => "promotions",
             Kind::Pairs => "pairs",
@@ -92,20 +92,20 @@ impl Kind {
 
 /// A difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Difference {
+pub(crate) struct Difference {
     /// The kind of comparison.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// The round, game or match.
-    pub at: String,
+    pub(crate) at: String,
     /// The value that the format gives.
-    pub expected: String,
+    pub(crate) expected: String,
     /// The value in the recorded games.
-    pub played: String,
+    pub(crate) played: String,
 }
 
 /// A line of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub(crate) struct Row {
     /// Its place; engines that are level share one, disqualified ones have none.
     pub place: Option<usize>,
     /// The engine, as its last game calls it.
@@ -113,7 +113,7 @@ pub struct Row {
     /// Points; none in a bracket.
     pub points: Option<f64>,
     /// Sonneborn-Berger; none in a bracket.
-    pub sonneborn_berger: Option<f64>,
+    pub(crate) sonneborn_berger: Option<f64>,
 }
 
 impl StageReplay {

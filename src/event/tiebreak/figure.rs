@@ -24,7 +24,7 @@ pub enum Figure {
 impl Figure {
     /// For programs; none for the average of nothing.
     #[must_use]
-    pub fn as_f64(self) -> Option<f64> {
+    pub(crate) fn as_f64(self) -> Option<f64> {
         match self {
             Figure::Points(points) => Some(points.as_f64()),
             Figure::Quarters(points) => Some(points.as_f64()),
@@ -54,15 +54,15 @@ impl fmt::Display for Figure {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Average {
     /// Moves in all.
-    pub moves: u64,
+    pub(crate) moves: u64,
     /// Games.
-    pub games: u64,
+    pub(crate) games: u64,
 }
 
 impl Average {
     /// The average of games of these lengths.
     #[must_use]
-    pub fn of(lengths: impl Iterator<Item = u32>) -> Average {
+    pub(crate) fn of(lengths: impl Iterator<Item = u32>) -> Average {
         lengths.fold(Average::default(), |sum, moves| Average {
             moves: sum.moves + u64::from(moves),
             games: sum.games + 1,
@@ -71,7 +71,7 @@ impl Average {
 
     /// For programs; none for the average of nothing.
     #[must_use]
-    pub fn as_f64(self) -> Option<f64> {
+    pub(crate) fn as_f64(self) -> Option<f64> {
         (self.games > 0).then(|| self.moves as f64 / self.games as f64)
     }
 }

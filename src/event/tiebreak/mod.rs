@@ -23,7 +23,7 @@ mod won_length;
 use super::field::{EngineIx, Field};
 use super::progress::{Pair, pairs};
 use crate::model::game::points::HalfPoints;
-pub use figure::{Average, Figure};
+pub(crate) use figure::{Average, Figure};
 
 /// A criterion that orders engines on the same points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,7 +56,7 @@ pub enum Criterion {
 
 /// The better one of two figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Better {
+pub(crate) enum Better {
     /// The larger.
     More,
     /// The smaller.
@@ -66,7 +66,7 @@ pub enum Better {
 impl Criterion {
     /// Its name in a sentence.
     #[must_use]
-    pub fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Criterion::DirectEncounter => "direct encounter",
             Criterion::SonnebornBerger => "Sonneborn-Berger",
@@ -85,7 +85,7 @@ impl Criterion {
 
     /// Its name over a column.
     #[must_use]
-    pub fn short(self) -> &'static str {
+    pub(crate) fn short(self) -> &'static str {
         match self {
             Criterion::DirectEncounter => "DE",
             Criterion::SonnebornBerger => "S-B",
@@ -104,7 +104,7 @@ impl Criterion {
 
     /// Its name for programs.
     #[must_use]
-    pub fn id(self) -> &'static str {
+    pub(crate) fn id(self) -> &'static str {
         match self {
             Criterion::DirectEncounter => "direct-encounter",
             Criterion::SonnebornBerger => "sonneborn-berger",
@@ -123,7 +123,7 @@ impl Criterion {
 
     /// Returns the better one of two figures.
     #[must_use]
-    pub fn better(self) -> Better {
+    pub(crate) fn better(self) -> Better {
         match self {
             Criterion::WonLength | Criterion::Crashes => Better::Fewer,
             _ => Better::More,
@@ -132,7 +132,12 @@ impl Criterion {
 
     /// The figure of an engine among those that are tied with it (`tied` holds the engine itself).
     #[must_use]
-    pub fn figure(self, context: &Context<'_>, engine: EngineIx, tied: &[EngineIx]) -> Figure {
+    pub(crate) fn figure(
+        self,
+        context: &Context<'_>,
+        engine: EngineIx,
+        tied: &[EngineIx],
+    ) -> Figure {
         match self {
             Criterion::DirectEncounter => direct_encounter::figure(context, engine, tied),
             Criterion::SonnebornBerger => sonneborn_berger::figure(context, engine),
@@ -152,7 +157,7 @@ impl Criterion {
 
 /// The treatment of engines that a chain leaves tied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rest {
+pub(crate) enum Rest {
     /// The organisers decide (rule 3.1.7).
     Organisers,
     /// The engines share the place.
@@ -163,17 +168,17 @@ pub enum Rest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
     /// Its name on the command line.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// The criteria.
     pub criteria: &'static [Criterion],
     /// The treatment of engines that are still tied.
-    pub rest: Rest,
+    pub(crate) rest: Rest,
     /// True if a match of two is exempt: rule 3.2 of the 4k rules breaks its tie by further games only.
-    pub spares_matches: bool,
+    pub(crate) spares_matches: bool,
 }
 
 /// The chains of TCEC events; the first is the 4k rules' (rule 3.1).
-pub const CHAINS: [Chain; 7] = {
+pub(crate) const CHAINS: [Chain; 7] = {
     use Criterion as C;
     let base = Chain {
         name: "4k",
@@ -250,19 +255,19 @@ impl Chain {
 
 /// A field with what several criteria need.
 #[derive(Debug)]
-pub struct Context<'a> {
+pub(crate) struct Context<'a> {
     /// Engines and games.
-    pub field: &'a Field,
+    pub(crate) field: &'a Field,
     /// The points of every engine.
-    pub points: Vec<HalfPoints>,
+    pub(crate) points: Vec<HalfPoints>,
     /// The game pairs.
-    pub pairs: Vec<Pair>,
+    pub(crate) pairs: Vec<Pair>,
 }
 
 impl<'a> Context<'a> {
     /// Counts points and finds pairs.
     #[must_use]
-    pub fn new(field: &'a Field) -> Context<'a> {
+    pub(crate) fn new(field: &'a Field) -> Context<'a> {
         Context {
             field,
             points: field.indices().map(|engine| field.points(engine)).collect(),
@@ -273,16 +278,16 @@ impl<'a> Context<'a> {
 
 /// Engines on one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub(crate) struct Group {
     /// More than one where they are tied for good.
-    pub engines: Vec<EngineIx>,
+    pub(crate) engines: Vec<EngineIx>,
     /// The criterion that puts them behind the group before; none where points do, or where there is none before.
-    pub by: Option<Criterion>,
+    pub(crate) by: Option<Criterion>,
 }
 
 /// Orders engines that have the same points, the best first.
 #[must_use]
-pub fn break_tie(context: &Context<'_>, tied: &[EngineIx], chain: &Chain) -> Vec<Group> {
+pub(crate) fn break_tie(context: &Context<'_>, tied: &[EngineIx], chain: &Chain) -> Vec<Group> {
     let whole = || Group { engines: tied.to_vec(), by: None };
     if tied.len() < 2 {
         return vec![whole()];

@@ -13,7 +13,7 @@ mod sequence;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-pub use sequence::{Order, Sequence};
+pub(crate) use sequence::{Order, Sequence};
 
 use crate::game::end::{Material, Referee};
 use crate::game::start_positions::StartNumber;
@@ -24,7 +24,7 @@ use crate::model::units::Ply;
 
 /// How a book is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub(crate) enum Format {
     /// Games; comments and variations are passed over.
     Pgn,
     /// One position a line, EPD or FEN.
@@ -51,20 +51,20 @@ impl Format {
 
 /// The part of a book that is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub(crate) struct Wanted {
     /// Openings longer than this are cut.
-    pub plies: Option<Ply>,
+    pub(crate) plies: Option<Ply>,
     /// As many as this are enough: a table of moves has more lines than anybody plays.
-    pub most: usize,
+    pub(crate) most: usize,
     /// For a table of moves: lines by weight from the heaviest, or drawn by this seed.
-    pub order: Order,
+    pub(crate) order: Order,
     /// The kind of chess that is played from there.
-    pub variant: Variant,
+    pub(crate) variant: Variant,
 }
 
 /// Openings read from a file.
 #[derive(Clone, Debug)]
-pub struct Book {
+pub(crate) struct Book {
     path: PathBuf,
     sha256: String,
     openings: Vec<Opening>,
@@ -72,7 +72,7 @@ pub struct Book {
 
 /// A book that cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum BookError {
+pub(crate) enum BookError {
     /// The file cannot be read.
     #[error("cannot read the openings in {}: {source}", path.display())]
     Read {
@@ -125,7 +125,7 @@ pub enum BookError {
 
 /// Where in a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub(crate) enum Place {
     /// A line, from 1.
     Line(usize),
     /// A game, from 1.
@@ -155,7 +155,7 @@ impl Book {
     ///
     /// # Errors
     /// Where it cannot be read, is no book, or holds a move that is not legal.
-    pub fn read(path: &Path, wanted: Wanted) -> Result<Book, BookError> {
+    pub(crate) fn read(path: &Path, wanted: Wanted) -> Result<Book, BookError> {
         let format = Format::of(path).ok_or_else(|| BookError::Unknown { path: path.into() })?;
         let bytes =
             std::fs::read(path).map_err(|source| BookError::Read { path: path.into(), source })?;
@@ -174,7 +174,7 @@ impl Book {
     ///
     /// # Errors
     /// None: each number is a position.
-    pub fn of_starts(wanted: Wanted) -> Result<Book, BookError> {
+    pub(crate) fn of_starts(wanted: Wanted) -> Result<Book, BookError> {
         let Wanted { variant, order, most, .. } = wanted;
         let path = PathBuf::from("the start positions");
         let count = StartNumber::count(variant);
@@ -195,19 +195,19 @@ impl Book {
 
     /// The openings, in the file's order.
     #[must_use]
-    pub fn openings(&self) -> &[Opening] {
+    pub(crate) fn openings(&self) -> &[Opening] {
         &self.openings
     }
 
     /// The file.
     #[must_use]
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The SHA-256 of the file.
     #[must_use]
-    pub fn sha256(&self) -> &str {
+    pub(crate) fn sha256(&self) -> &str {
         &self.sha256
     }
 
@@ -215,7 +215,7 @@ impl Book {
     ///
     /// # Errors
     /// Names the first such opening.
-    pub fn require_move_lists(&self, engine: &str) -> Result<(), BookError> {
+    pub(crate) fn require_move_lists(&self, engine: &str) -> Result<(), BookError> {
         match self.openings.iter().position(|one| !one.is_move_list()) {
             Some(index) => Err(BookError::NeedsFen {
                 path: self.path.clone(),

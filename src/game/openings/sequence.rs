@@ -2,7 +2,7 @@
 
 /// The order of a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub(crate) enum Order {
     /// As in the file.
     Sequential,
     /// Shuffled; the same seed gives the same order on every machine.
@@ -15,7 +15,7 @@ pub enum Order {
 /// The order in which every pair of engines meets the openings: no pair sees one again before the book is
 /// used up, and all pairs see the same in their nth encounter, as in the real pools.
 #[derive(Clone, Debug)]
-pub struct Sequence {
+pub(crate) struct Sequence {
     order: Vec<usize>,
     start: usize,
 }
@@ -23,7 +23,7 @@ pub struct Sequence {
 impl Sequence {
     /// For a book of `length` openings, beginning with the one at `start` of the order (from 0).
     #[must_use]
-    pub fn new(length: usize, order: Order, start: usize) -> Sequence {
+    pub(crate) fn new(length: usize, order: Order, start: usize) -> Sequence {
         let mut indices: Vec<usize> = (0..length).collect();
         if let Order::Shuffled { seed } = order {
             let mut random = Random::new(seed);
@@ -37,7 +37,7 @@ impl Sequence {
 
     /// The opening of a pair's nth encounter (from 0); none for an empty book.
     #[must_use]
-    pub fn opening(&self, encounter: usize) -> Option<usize> {
+    pub(crate) fn opening(&self, encounter: usize) -> Option<usize> {
         let length = self.order.len();
         if length == 0 {
             return None;

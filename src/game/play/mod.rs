@@ -20,39 +20,34 @@ use crate::model::game::ending::{Ending, Termination};
 use crate::model::game::opening::Opening;
 use crate::model::game::record::{GameRecord, Played, PlyRecord, Resume, Unanswered};
 
-pub use player::{Lost, Player, Said, Thought};
+pub(crate) use player::{Lost, Player, Said, Thought};
 
 /// Games longer than this make the record grow, which costs memory and nothing else.
 const USUAL_PLIES: usize = 400;
 
 /// The terms of a game.
 #[derive(Clone, Copy, Debug)]
-pub struct Terms<'a> {
+pub(crate) struct Terms<'a> {
     /// Where it begins.
-    pub opening: &'a Opening,
+    pub(crate) opening: &'a Opening,
     /// Each side's time control.
-    pub controls: ByColor<TimeControl>,
+    pub(crate) controls: ByColor<TimeControl>,
     /// Margins and bounds.
-    pub patience: Patience,
+    pub(crate) patience: Patience,
     /// True if insufficient material is a draw.
-    pub material: Material,
+    pub(crate) material: Material,
     /// Adjudication.
-    pub rules: Rules,
+    pub(crate) rules: Rules,
     /// Endgame tables to adjudicate by.
-    pub tables: Option<&'a Tables>,
+    pub(crate) tables: Option<&'a Tables>,
     /// True if the engines' expected lines are kept for the record.
-    pub keep_pv: bool,
+    pub(crate) keep_pv: bool,
     /// The moves before an interruption (rule 6.1.5); none for a game from its beginning.
-    pub resume: Option<&'a Resume>,
+    pub(crate) resume: Option<&'a Resume>,
 }
 
-/// Plays a game to its end.
-pub fn play<P: Player + ?Sized>(terms: &Terms<'_>, players: ByColor<&mut P>) -> GameRecord {
-    play_watched(terms, players, &mut |_| {})
-}
-
-/// As [`play`], telling every move when it has been judged, before the next is asked for.
-pub fn play_watched<P: Player + ?Sized>(
+/// Plays a game to its end, telling every move when it has been judged, before the next is asked for.
+pub(crate) fn play_watched<P: Player + ?Sized>(
     terms: &Terms<'_>,
     players: ByColor<&mut P>,
     watch: &mut dyn FnMut(Played<'_>),

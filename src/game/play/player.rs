@@ -9,7 +9,7 @@ use crate::model::game::record::SearchInfo;
 use crate::model::game::record::Stamp;
 
 /// One who can be asked for moves.
-pub trait Player {
+pub(crate) trait Player {
     /// A new game begins.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ pub trait Player {
 
 /// The loss of a player, besides its moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lost {
+pub(crate) enum Lost {
     /// Could not be started.
     NotStarted(String),
     /// The host could not give it what it needs, which is nobody's loss.
@@ -49,18 +49,18 @@ pub enum Lost {
 
 /// An answer, with the moments at which the question was written and the answer read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Thought {
+pub(crate) struct Thought {
     /// Just before `go` was written.
-    pub sent: Stamp,
+    pub(crate) sent: Stamp,
     /// Just after the read that brought the answer (or the end of waiting).
-    pub heard: Stamp,
+    pub(crate) heard: Stamp,
     /// The answer.
-    pub said: Said,
+    pub(crate) said: Said,
 }
 
 /// A player's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub(crate) enum Said {
     /// A move, legal or not.
     Move(UciMove),
     /// `bestmove` with something else behind it: what stood there.

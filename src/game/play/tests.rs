@@ -80,7 +80,7 @@ impl Stage {
             white: actor(white),
             black: actor(black),
             controls: ByColor { white: control, black: control },
-            opening: Opening::none(),
+            opening: Opening::default(),
         }
     }
 
@@ -95,7 +95,8 @@ impl Stage {
             keep_pv: true,
             resume: None,
         };
-        play(&terms, ByColor { white: &mut self.white, black: &mut self.black })
+        let players = ByColor { white: &mut self.white, black: &mut self.black };
+        play_watched(&terms, players, &mut |_| {})
     }
 }
 

@@ -5,7 +5,7 @@
 //! cannot show. A fallen flag does not end a game here (the margin is as long as an answer may take anyway),
 //! since real entries think 2 to 3 seconds at least; the wall bound does.
 
-pub mod again;
+pub(crate) mod again;
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Arc, mpsc};
@@ -40,14 +40,14 @@ use crate::sandbox::plan::{Audit, Launcher, Plan, Staging};
 const REFERENCE: &[u8] = include_bytes!("../../../fixtures/entries/accept/elf/engine");
 
 /// The entry's clock: 0.3 s and 10 ms a move, so that four games take a few seconds.
-pub const FAST: TimeControl = TimeControl::Clock {
+pub(crate) const FAST: TimeControl = TimeControl::Clock {
     base: Duration::from_millis(300),
     increment: Duration::from_millis(10),
     moves: None,
 };
 
 /// The least clock of the event, for an entry that needs it: few of its games come to their end in time.
-pub const LEAST: TimeControl =
+pub(crate) const LEAST: TimeControl =
     TimeControl::Clock { base: LEAST_LEFT, increment: LEAST_LEFT, moves: None };
 
 /// The reference engine's clock, a third of it and less increment: it need not play well.
@@ -74,29 +74,29 @@ const OPENINGS: [&str; 8] = [
 
 /// The games to play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GamesPlan {
+pub(crate) struct GamesPlan {
     /// Pairs of games: the first of every two against itself, the second against the reference engine.
-    pub pairs: NonZeroU32,
+    pub(crate) pairs: NonZeroU32,
     /// How long all of them may take.
-    pub limit: Duration,
+    pub(crate) limit: Duration,
     /// The entry's clock.
-    pub control: TimeControl,
+    pub(crate) control: TimeControl,
     /// How many games may be played beside each other; never more than pairs, so that each process of the
     /// entry plays several games.
-    pub beside: NonZeroUsize,
+    pub(crate) beside: NonZeroUsize,
 }
 
 /// The entry as it starts.
 #[derive(Clone)]
-pub struct Contender {
+pub(crate) struct Contender {
     /// The launcher of it and of the reference engine.
-    pub launcher: Arc<dyn Launcher + Send + Sync>,
+    pub(crate) launcher: Arc<dyn Launcher + Send + Sync>,
     /// Its bytes.
-    pub bytes: Arc<[u8]>,
+    pub(crate) bytes: Arc<[u8]>,
     /// The shell by which it starts.
-    pub shell: Shell,
+    pub(crate) shell: Shell,
     /// The options of its configuration.
-    pub options: Vec<(String, String)>,
+    pub(crate) options: Vec<(String, String)>,
 }
 
 /// The engines' places in the match.
@@ -106,7 +106,12 @@ const RIVAL: usize = 2;
 
 /// Plays the games.
 #[must_use]
-pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progress<'_>) -> Games {
+pub(crate) fn play(
+    entry: &Contender,
+    plan: GamesPlan,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> Games {
     let given = given(plan.pairs.get() as usize);
     let wanted = given.len();
     let stop = match Stop::new() {

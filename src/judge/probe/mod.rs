@@ -11,7 +11,7 @@ mod conversation;
 #[cfg(test)]
 pub(crate) mod double;
 mod extras;
-pub mod games;
+pub(crate) mod games;
 mod idle;
 mod list;
 mod long_game;
@@ -29,7 +29,7 @@ use crate::model::evidence::{Ask, Capabilities, Limits, Purpose, Question, Run, 
 use crate::sandbox::plan::{Audit, Launcher, Plan, SandboxError, Staging};
 
 /// Takes one line on what is being done now; called from any thread.
-pub type Progress<'a> = &'a (dyn Fn(&str) + Sync);
+pub(crate) type Progress<'a> = &'a (dyn Fn(&str) + Sync);
 
 /// The clock of every question that is not about clocks: real entries have floors of 2–3 s a move, so an
 /// answer is missed only after this and [`Limits::answer`].
@@ -73,11 +73,11 @@ pub struct ProbePlan {
 #[derive(Clone, Copy, Debug)]
 pub struct Waits {
     /// For a move on the event's clock; then the wait is cut.
-    pub clock: Duration,
+    pub(crate) clock: Duration,
     /// For a move after a bare `go`.
-    pub bare_go: Duration,
+    pub(crate) bare_go: Duration,
     /// For an answer to a question outside rule 7.9.
-    pub advice: Duration,
+    pub(crate) advice: Duration,
     /// For one look at the processor time of a waiting engine; after a move up to forty are taken.
     pub idle: Duration,
 }

@@ -21,7 +21,7 @@ struct Charge {
 }
 
 /// The rule as the registry lists it.
-pub const JUDGED: JudgedRule = JudgedRule {
+pub(crate) const JUDGED: JudgedRule = JudgedRule {
     id: RULE,
     evidence: Needed::Runs,
     load: CausedByLoad::Never,

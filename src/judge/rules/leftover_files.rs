@@ -14,7 +14,7 @@ use crate::model::verdict::Finding;
 const RULE: RuleId = RuleId::LeftoverFiles;
 
 /// The rule as the registry lists it.
-pub const JUDGED: JudgedRule = JudgedRule {
+pub(crate) const JUDGED: JudgedRule = JudgedRule {
     id: RULE,
     evidence: Needed::Runs,
     load: CausedByLoad::IfStrained,

@@ -11,7 +11,7 @@ use crate::model::verdict::{Finding, Status};
 const RULE: RuleId = RuleId::LongGame;
 
 /// The rule as the registry lists it.
-pub const JUDGED: JudgedRule = JudgedRule {
+pub(crate) const JUDGED: JudgedRule = JudgedRule {
     id: RULE,
     evidence: Needed::Runs,
     load: CausedByLoad::IfStrained,

@@ -24,7 +24,7 @@ const SLOW: u32 = 4;
 const FLOOR: u32 = 2;
 
 /// The rule as the registry lists it.
-pub const JUDGED: JudgedRule = JudgedRule {
+pub(crate) const JUDGED: JudgedRule = JudgedRule {
     id: RULE,
     evidence: Needed::Games,
     load: CausedByLoad::Possibly,

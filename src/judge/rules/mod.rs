@@ -1,25 +1,25 @@
 //! The rules, each one value in a file of its own: what it needs to be judged by, and a pure function from that to a
 //! finding. The statement of each (section, title, gate or advice, text of `explain`) is in [`crate::model::rule`].
 
-pub mod chess_library;
-pub mod clock;
-pub mod commands;
-pub mod file_name;
-pub mod leftover_files;
-pub mod leftover_processes;
-pub mod legal_moves;
-pub mod libraries;
-pub mod long_game;
-pub mod match_;
-pub mod own_book;
-pub mod ponder;
-pub mod startup;
-pub mod uci_go;
-pub mod uci_handshake;
-pub mod uci_isready;
-pub mod uci_newgame;
-pub mod uci_position;
-pub mod uci_quit;
+pub(crate) mod chess_library;
+pub(crate) mod clock;
+pub(crate) mod commands;
+pub(crate) mod file_name;
+pub(crate) mod leftover_files;
+pub(crate) mod leftover_processes;
+pub(crate) mod legal_moves;
+pub(crate) mod libraries;
+pub(crate) mod long_game;
+pub(crate) mod match_;
+pub(crate) mod own_book;
+pub(crate) mod ponder;
+pub(crate) mod startup;
+pub(crate) mod uci_go;
+pub(crate) mod uci_handshake;
+pub(crate) mod uci_isready;
+pub(crate) mod uci_newgame;
+pub(crate) mod uci_position;
+pub(crate) mod uci_quit;
 
 use crate::judge::support::allowed::Allowed;
 use crate::judge::support::{excuse, unrecorded};
@@ -29,7 +29,7 @@ use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 
 /// Every rule that is judged by running the entry. The others are judged by `submission` as it reads the bytes.
-pub const JUDGED: &[&JudgedRule] = &[
+pub(crate) const JUDGED: &[&JudgedRule] = &[
     &file_name::JUDGED,
     &startup::JUDGED,
     &leftover_files::JUDGED,
@@ -52,22 +52,22 @@ pub const JUDGED: &[&JudgedRule] = &[
 ];
 
 /// A rule with its judge.
-pub struct JudgedRule {
+pub(crate) struct JudgedRule {
     /// Its statement.
-    pub id: RuleId,
+    pub(crate) id: RuleId,
     /// The evidence without which it cannot be judged.
-    pub evidence: Needed,
+    pub(crate) evidence: Needed,
     /// The part that a busy host may have in a failure.
-    pub load: CausedByLoad,
+    pub(crate) load: CausedByLoad,
     /// Layers of the sandbox without which a pass would prove nothing.
-    pub leans_on: &'static [LayerName],
+    pub(crate) leans_on: &'static [LayerName],
     /// Its judge.
-    pub judge: fn(&Case<'_>) -> Finding,
+    pub(crate) judge: fn(&Case<'_>) -> Finding,
 }
 
 /// The evidence that a rule is judged by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Needed {
+pub(crate) enum Needed {
     /// The runs of the probes.
     Runs,
     /// Games, which are played only for an entry that keeps the other rules.
@@ -76,7 +76,7 @@ pub enum Needed {
 
 /// The part that other work on the host may have in a failure; then the entry is judged again when nothing else runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CausedByLoad {
+pub(crate) enum CausedByLoad {
     /// None: the entry would fail however fast the host was.
     Never,
     /// Only if a run got too little of a processor: it answered wrongly, or died of the question, or had gone when
@@ -99,19 +99,19 @@ pub struct Case<'a> {
 impl JudgedRule {
     /// The finding, left open where the host could not watch what the rule is about.
     #[must_use]
-    pub fn finding(&self, case: &Case<'_>) -> Finding {
+    pub(crate) fn finding(&self, case: &Case<'_>) -> Finding {
         excuse::leaning_on((self.judge)(case), &case.evidence.host, self.leans_on)
     }
 }
 
 /// The rules that are judged by this evidence, in the order of reports.
-pub fn needing(evidence: Needed) -> impl Iterator<Item = &'static JudgedRule> {
+pub(crate) fn needing(evidence: Needed) -> impl Iterator<Item = &'static JudgedRule> {
     JUDGED.iter().copied().filter(move |rule| rule.evidence == evidence)
 }
 
 /// The part that a busy host may have in a failure of the rule; the bytes of an entry are the same on every host.
 #[must_use]
-pub fn caused_by_load(rule: RuleId) -> CausedByLoad {
+pub(crate) fn caused_by_load(rule: RuleId) -> CausedByLoad {
     let judged = JUDGED.iter().find(|judged| judged.id == rule);
     judged.map_or(CausedByLoad::Never, |judged| judged.load)
 }

@@ -20,7 +20,7 @@ const TELLS: Duration = Duration::from_millis(900);
 const LONG: Duration = Duration::from_millis(500);
 
 /// The rule as the registry lists it.
-pub const JUDGED: JudgedRule = JudgedRule {
+pub(crate) const JUDGED: JudgedRule = JudgedRule {
     id: RULE,
     evidence: Needed::Runs,
     load: CausedByLoad::Possibly,

@@ -10,7 +10,7 @@ use crate::model::verdict::Finding;
 const RULE: RuleId = RuleId::UciHandshake;
 
 /// The rule as the registry lists it.
-pub const JUDGED: JudgedRule = JudgedRule {
+pub(crate) const JUDGED: JudgedRule = JudgedRule {
     id: RULE,
     evidence: Needed::Runs,
     load: CausedByLoad::IfStrained,

@@ -7,7 +7,7 @@ use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 
 /// The rule as the registry lists it.
-pub const JUDGED: JudgedRule = JudgedRule {
+pub(crate) const JUDGED: JudgedRule = JudgedRule {
     id: RuleId::UciIsready,
     evidence: Needed::Runs,
     load: CausedByLoad::IfStrained,

@@ -19,7 +19,7 @@ const FIRST_MOVES: [&str; 20] = [
 type Search<'a> = (&'a Run, usize, &'a Ask, &'a GoQuestion);
 
 /// The rule as the registry lists it.
-pub const JUDGED: JudgedRule = JudgedRule {
+pub(crate) const JUDGED: JudgedRule = JudgedRule {
     id: RULE,
     evidence: Needed::Runs,
     load: CausedByLoad::IfStrained,

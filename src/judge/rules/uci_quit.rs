@@ -9,7 +9,7 @@ use crate::model::verdict::{Finding, Status};
 const RULE: RuleId = RuleId::UciQuit;
 
 /// The rule as the registry lists it.
-pub const JUDGED: JudgedRule = JudgedRule {
+pub(crate) const JUDGED: JudgedRule = JudgedRule {
     id: RULE,
     evidence: Needed::Runs,
     load: CausedByLoad::IfStrained,

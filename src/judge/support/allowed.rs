@@ -8,9 +8,9 @@ use crate::policy::{decide, libraries};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandWord {
     /// Its class: listed, helper, tolerated or refused.
-    pub class: ProgramClass,
+    pub(crate) class: ProgramClass,
     /// The rule or reason beside it in allowlist.toml; empty where it is refused.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// The allow-list's word on a library, with its rule or reason.

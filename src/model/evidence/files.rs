@@ -22,17 +22,17 @@ pub enum FileAccess {
 pub struct FileOpen {
     /// When.
     #[serde(rename = "at_ms", serialize_with = "millis")]
-    pub at: Duration,
+    pub(crate) at: Duration,
     /// Index in the run's list of execs of the program that did it.
-    pub by: Option<usize>,
+    pub(crate) by: Option<usize>,
     /// The path as given, made absolute, escaped.
     pub path: String,
     /// Read or write.
-    pub access: FileAccess,
+    pub(crate) access: FileAccess,
     /// True where the sandbox refused it (EACCES, EPERM, EROFS).
     pub denied: bool,
     /// True where there is no such file.
-    pub missing: bool,
+    pub(crate) missing: bool,
 }
 
 /// A file that remained.

@@ -31,41 +31,41 @@ pub enum Games {
 #[derive(Clone, Debug, Serialize)]
 pub struct Played {
     /// The entry's time control, as in PGN.
-    pub control: String,
+    pub(crate) control: String,
     /// How long all of them together might take.
     #[serde(rename = "limit_ms", serialize_with = "millis")]
-    pub limit: Duration,
+    pub(crate) limit: Duration,
     /// How long they took.
     #[serde(rename = "took_ms", serialize_with = "millis")]
-    pub took: Duration,
+    pub(crate) took: Duration,
     /// How many were wanted.
-    pub wanted: usize,
+    pub(crate) wanted: usize,
     /// The games that began.
-    pub games: Vec<PlayedGame>,
+    pub(crate) games: Vec<PlayedGame>,
     /// Whatever each process of the entry left when it was asked to quit after its last game.
-    pub left: Vec<Left>,
+    pub(crate) left: Vec<Left>,
     /// Games on a smaller clock before these, which broke off by a fault that does not happen on the event's clock.
-    pub disproved: Vec<PlayedGame>,
+    pub(crate) disproved: Vec<PlayedGame>,
 }
 
 /// The leftovers of a process that played.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Left {
     /// Files of its own.
-    pub files: Vec<LeftFile>,
+    pub(crate) files: Vec<LeftFile>,
     /// Processes that still ran at the end of the grace.
-    pub processes: Vec<LeftProcess>,
+    pub(crate) processes: Vec<LeftProcess>,
 }
 
 /// A fault in a game, asked again on clocks that the event can produce.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AskedAgain {
     /// The `go` to which a legal move came in the end; none where the fault is proved.
-    pub held: Option<String>,
+    pub(crate) held: Option<String>,
     /// Each try, in words.
-    pub tries: Vec<String>,
+    pub(crate) tries: Vec<String>,
     /// The lines that were sent in the last of them, whole and in order.
-    pub commands: Vec<String>,
+    pub(crate) commands: Vec<String>,
 }
 
 /// The opponent.
@@ -139,19 +139,19 @@ pub struct PlayedGame {
 impl PlayedGame {
     /// Plies on the board, the opening's among them.
     #[must_use]
-    pub fn plies(&self) -> Ply {
+    pub(crate) fn plies(&self) -> Ply {
         Ply(u32::try_from(self.moves.len()).unwrap_or(u32::MAX))
     }
 
     /// True if the entry was at fault.
     #[must_use]
-    pub fn is_fault(&self) -> bool {
+    pub(crate) fn is_fault(&self) -> bool {
         matches!(self.end, GameEnd::Fault(_))
     }
 
     /// How it ended, in words.
     #[must_use]
-    pub fn how(&self) -> String {
+    pub(crate) fn how(&self) -> String {
         match &self.end {
             GameEnd::Whole(how) => how.clone(),
             GameEnd::Cut(why) => format!("cut: {why}"),
@@ -170,7 +170,7 @@ impl PlayedGame {
 
     /// White and Black in words.
     #[must_use]
-    pub fn sides(&self) -> (&'static str, &'static str) {
+    pub(crate) fn sides(&self) -> (&'static str, &'static str) {
         let rival = match self.rival {
             Rival::Itself => "the entry again",
             Rival::Reference => "the reference engine",
@@ -203,13 +203,13 @@ pub struct PlayedPly {
 #[derive(Clone, Debug, Serialize)]
 pub struct LateMove {
     /// The plies before it.
-    pub ply: Ply,
+    pub(crate) ply: Ply,
     /// The clock when it was asked for.
     #[serde(rename = "left_ms", serialize_with = "millis")]
-    pub left: Duration,
+    pub(crate) left: Duration,
     /// How long it took.
     #[serde(rename = "took_ms", serialize_with = "millis")]
-    pub took: Duration,
+    pub(crate) took: Duration,
 }
 
 /// How a game ended, from the entry's point of view.

@@ -51,16 +51,16 @@ pub enum Overcommit {
 pub struct Limits {
     /// Rule 7.4: 60 s from exec to `readyok`.
     #[serde(rename = "startup_ms", serialize_with = "millis")]
-    pub startup: Duration,
+    pub(crate) startup: Duration,
     /// How long a move may take beyond the clock it was given before it counts as no answer.
     #[serde(rename = "answer_ms", serialize_with = "millis")]
-    pub answer: Duration,
+    pub(crate) answer: Duration,
     /// How long after `quit` the engine's own process may take to end.
     #[serde(rename = "quit_ms", serialize_with = "millis")]
-    pub quit: Duration,
+    pub(crate) quit: Duration,
     /// How long after `quit` processes that clean up may still run.
     #[serde(rename = "grace_ms", serialize_with = "millis")]
-    pub grace: Duration,
+    pub(crate) grace: Duration,
 }
 
 impl Default for Limits {

@@ -2,7 +2,7 @@
 //!
 //! Probes fill it, rules read it, reports show it. Nothing here decides anything. Times are since the
 //! exec of the entry in the run they belong to, unless said otherwise. Text that came from an entry is
-//! kept as bytes turned into escaped strings ([`escape`]), so that no report can be forged by a name.
+//! kept as bytes turned into escaped strings (`text::escape`), so that no report can be forged by a name.
 
 mod capabilities;
 mod files;
@@ -50,22 +50,12 @@ pub struct Evidence {
 impl Evidence {
     /// The measured run.
     #[must_use]
-    pub fn main(&self) -> Option<&Run> {
+    pub(crate) fn main(&self) -> Option<&Run> {
         self.of(Purpose::Main).next()
     }
 
     /// The runs of one purpose.
-    pub fn of(&self, purpose: Purpose) -> impl Iterator<Item = &Run> {
+    pub(crate) fn of(&self, purpose: Purpose) -> impl Iterator<Item = &Run> {
         self.runs.iter().filter(move |run| run.purpose == purpose)
-    }
-
-    /// Every `go` that was judged, over all runs, with its run.
-    pub fn searches(&self) -> impl Iterator<Item = (&Run, &Ask, &GoQuestion)> {
-        self.runs.iter().flat_map(|run| {
-            run.asks.iter().filter_map(move |ask| match &ask.question {
-                Question::Go(go) => Some((run, ask, go)),
-                _ => None,
-            })
-        })
     }
 }

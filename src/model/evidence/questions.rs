@@ -30,18 +30,18 @@ pub enum Question {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GoQuestion {
     /// The name of the position (`castling-short-white`), or of the probe.
-    pub position: String,
+    pub(crate) position: String,
     /// The `position` command, whole.
-    pub command: String,
+    pub(crate) command: String,
     /// Plies in its move list.
-    pub plies: Ply,
+    pub(crate) plies: Ply,
     /// The position as FEN, for the report.
-    pub fen: String,
+    pub(crate) fen: String,
     /// The `go` command.
-    pub go: String,
+    pub(crate) go: String,
     /// The time that the rule's clock had left for the engine; none for forms without a clock.
     #[serde(rename = "left_ms", serialize_with = "millis_opt")]
-    pub left: Option<Duration>,
+    pub(crate) left: Option<Duration>,
 }
 
 /// The answer to a question.
@@ -74,7 +74,7 @@ pub enum Answer {
 impl Answer {
     /// True if the question was answered as it should be.
     #[must_use]
-    pub fn is_good(&self) -> bool {
+    pub(crate) fn is_good(&self) -> bool {
         matches!(self, Answer::Done | Answer::Legal(_))
     }
 }
@@ -102,7 +102,7 @@ impl Ask {
     /// True where a search was not waited for as long as its clock allowed: the missing answer is then no
     /// fault of the engine's.
     #[must_use]
-    pub fn was_cut(&self) -> bool {
+    pub(crate) fn was_cut(&self) -> bool {
         match &self.question {
             Question::Go(go) => {
                 self.answer == Answer::Timeout && go.left.is_some_and(|left| self.took < left)

@@ -12,18 +12,18 @@ use crate::model::units::Bytes;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Denial {
     /// Index in the run's list of execs of the program that tried.
-    pub by: Option<usize>,
+    pub(crate) by: Option<usize>,
     /// The attempt, for people: `socket(AF_INET, SOCK_STREAM)`, `ptrace`, `mount`.
     pub what: String,
     /// How often it was seen.
-    pub count: u32,
+    pub(crate) count: u32,
 }
 
 /// A resource that the kernel refused: the sign of an entry made for a bigger machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Refusal {
     /// Index in the run's list of execs of the program that asked.
-    pub by: Option<usize>,
+    pub(crate) by: Option<usize>,
     /// The resource.
     pub what: Resource,
 }
@@ -115,9 +115,9 @@ impl fmt::Display for Resource {
 pub struct Crash {
     /// When.
     #[serde(rename = "at_ms", serialize_with = "millis")]
-    pub at: Duration,
+    pub(crate) at: Duration,
     /// Index in the run's list of execs of the program that died.
-    pub by: Option<usize>,
+    pub(crate) by: Option<usize>,
     /// The signal's number.
-    pub signal: i32,
+    pub(crate) signal: i32,
 }

@@ -58,7 +58,7 @@ impl Purpose {
     /// True if no more is asked than the rules demand, so that a fault can reject the entry; all else can only add
     /// advice.
     #[must_use]
-    pub fn can_reject(self) -> bool {
+    pub(crate) fn can_reject(self) -> bool {
         match self {
             Purpose::Main
             | Purpose::OtherShell
@@ -95,11 +95,11 @@ pub enum Shell {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DeclaredOption {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// `check`, `spin`, `combo`, `button`, `string`.
-    pub kind: String,
+    pub(crate) kind: String,
     /// Its default as written.
-    pub default: Option<String>,
+    pub(crate) default: Option<String>,
 }
 
 /// How the run was brought to its end, and what was seen then.
@@ -145,7 +145,7 @@ pub enum EndHow {
 #[derive(Clone, Debug, Serialize)]
 pub struct LaunchFailure {
     /// The errno of exec.
-    pub errno: i32,
+    pub(crate) errno: i32,
     /// In words, with the path or interpreter at fault.
     pub what: String,
 }
@@ -156,9 +156,9 @@ pub struct Run {
     /// The reason for the start.
     pub purpose: Purpose,
     /// The shell that read it.
-    pub shell: Shell,
+    pub(crate) shell: Shell,
     /// Set where exec itself failed.
-    pub launch_failure: Option<LaunchFailure>,
+    pub(crate) launch_failure: Option<LaunchFailure>,
     /// From exec to `uciok`.
     #[serde(rename = "uciok_ms", serialize_with = "millis_opt")]
     pub uciok: Option<Duration>,
@@ -168,11 +168,11 @@ pub struct Run {
     /// Questions and answers in order.
     pub asks: Vec<Ask>,
     /// `id name`, escaped.
-    pub id_name: Option<String>,
+    pub(crate) id_name: Option<String>,
     /// `id author`, escaped.
-    pub id_author: Option<String>,
+    pub(crate) id_author: Option<String>,
     /// The options it announced.
-    pub options: Vec<DeclaredOption>,
+    pub(crate) options: Vec<DeclaredOption>,
     /// How it ended.
     pub ending: Ending,
     /// Every attempt to start a program, in order; the first is the entry.
@@ -186,7 +186,7 @@ pub struct Run {
     /// Resources that the kernel refused.
     pub refusals: Vec<Refusal>,
     /// Large mappings that were made without reserving memory for them (`--lazy-memory`).
-    pub lazy_maps: Vec<Bytes>,
+    pub(crate) lazy_maps: Vec<Bytes>,
     /// Fatal signals.
     pub crashes: Vec<Crash>,
     /// Files that remained.
@@ -197,17 +197,17 @@ pub struct Run {
     pub stderr_tail: Vec<String>,
     /// CPU time that all its processes used or wanted while it waited for us before the first `go`, per second of
     /// waiting, once it rested or was seen not to; none where that was not measured, or could not be told.
-    pub idle_before_go: Option<f64>,
+    pub(crate) idle_before_go: Option<f64>,
     /// After a `bestmove`, with `Ponder` switched off where the engine announced it.
-    pub idle_after_move: Option<IdleSeen>,
+    pub(crate) idle_after_move: Option<IdleSeen>,
     /// On a faster host it might have gone otherwise: a limit ran out while something of it wanted a processor or a
     /// disk, or it ended before its first `readyok`.
-    pub strained: bool,
+    pub(crate) strained: bool,
     /// The signs of an opening book.
-    pub book: BookSeen,
+    pub(crate) book: BookSeen,
     /// Both directions with times.
     #[serde(skip)]
-    pub transcript: Transcript,
+    pub(crate) transcript: Transcript,
 }
 
 /// The processor time of an engine while it waited for us after a `bestmove`, with all its processes, those that ended
@@ -216,21 +216,21 @@ pub struct Run {
 pub struct IdleSeen {
     /// Processor time in the first seconds, in which it may wind down.
     #[serde(rename = "settling_ms", serialize_with = "millis")]
-    pub settling: Duration,
+    pub(crate) settling: Duration,
     /// How long it was watched afterwards.
     #[serde(rename = "watched_ms", serialize_with = "millis")]
-    pub watched: Duration,
+    pub(crate) watched: Duration,
     /// Processor time in that.
     #[serde(rename = "used_ms", serialize_with = "millis")]
-    pub used: Duration,
+    pub(crate) used: Duration,
     /// The part of the looks in that at which something of it was at work, or waited for a processor.
-    pub wanted: f64,
+    pub(crate) wanted: f64,
 }
 
 impl IdleSeen {
     /// The part of one processor that it used while it was watched; more than 1 where it used several.
     #[must_use]
-    pub fn share(&self) -> f64 {
+    pub(crate) fn share(&self) -> f64 {
         self.used.as_secs_f64() / self.watched.as_secs_f64().max(f64::EPSILON)
     }
 }
@@ -239,9 +239,9 @@ impl IdleSeen {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct BookSeen {
     /// A line that speaks of a book while the option (if any) was at its default.
-    pub by_default: Option<String>,
+    pub(crate) by_default: Option<String>,
     /// Such a line after the option was set to false.
-    pub when_off: Option<String>,
+    pub(crate) when_off: Option<String>,
     /// The option that switches it, if one was announced.
-    pub option: Option<String>,
+    pub(crate) option: Option<String>,
 }

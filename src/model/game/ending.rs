@@ -70,7 +70,7 @@ impl Termination {
     /// True if the loser crashed (rule 6.2): it ended, hung or did not start. A lost clock or an illegal move is
     /// a loss of an engine that still works.
     #[must_use]
-    pub fn is_crash(&self) -> bool {
+    pub(crate) fn is_crash(&self) -> bool {
         matches!(
             self,
             Termination::Crash { .. } | Termination::Stall { .. } | Termination::NoStart(_)
@@ -79,7 +79,7 @@ impl Termination {
 
     /// True if the rules on the board end the game so.
     #[must_use]
-    pub fn is_on_the_board(&self) -> bool {
+    pub(crate) fn is_on_the_board(&self) -> bool {
         matches!(
             self,
             Termination::Mate
@@ -115,13 +115,13 @@ impl Ending {
 
     /// No result.
     #[must_use]
-    pub fn aborted(why: impl Into<String>) -> Ending {
+    pub(crate) fn aborted(why: impl Into<String>) -> Ending {
         Ending { result: GameResult::Unfinished, reason: Termination::Aborted(why.into()) }
     }
 
     /// No result, since the referee itself did not run for so long.
     #[must_use]
-    pub fn standstill(lasted: Duration) -> Ending {
+    pub(crate) fn standstill(lasted: Duration) -> Ending {
         Ending { result: GameResult::Unfinished, reason: Termination::Standstill { lasted } }
     }
 
@@ -133,7 +133,7 @@ impl Ending {
 
     /// The side that lost, where one did.
     #[must_use]
-    pub fn loser(&self) -> Option<Color> {
+    pub(crate) fn loser(&self) -> Option<Color> {
         match self.result {
             GameResult::Win(winner) => Some(!winner),
             _ => None,

@@ -101,7 +101,7 @@ pub(crate) mod tests {
             white: Player { name: white.into(), rating: None },
             black: Player { name: black.into(), rating: None },
             round: None,
-            record: GameRecord::of_moves(Opening::none(), moves, ending),
+            record: GameRecord::of_moves(Opening::default(), moves, ending),
         }
     }
 

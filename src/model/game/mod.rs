@@ -2,9 +2,9 @@
 
 pub mod ending;
 pub mod listed;
-pub mod opening;
-pub mod points;
-pub mod record;
+pub(crate) mod opening;
+pub(crate) mod points;
+pub(crate) mod record;
 pub mod result;
 pub mod score;
-pub mod variant;
+pub(crate) mod variant;

@@ -19,25 +19,19 @@ pub struct Opening {
 pub struct OpeningNames {
     /// The code of the Encyclopaedia of Chess Openings, such as `B90`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub eco: Option<String>,
+    pub(crate) eco: Option<String>,
     /// The opening.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub opening: Option<String>,
+    pub(crate) opening: Option<String>,
     /// The variation of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub variation: Option<String>,
+    pub(crate) variation: Option<String>,
 }
 
 impl Opening {
-    /// The start position, without a move.
-    #[must_use]
-    pub fn none() -> Opening {
-        Opening::default()
-    }
-
     /// Legal moves from a position.
     #[must_use]
-    pub fn new(start: Chess, moves: Vec<Move>) -> Opening {
+    pub(crate) fn new(start: Chess, moves: Vec<Move>) -> Opening {
         // Chess960 is told by its position, also where that is the classical one.
         let is_told = start != Chess::default()
             || start.fullmoves().get() != 1
@@ -48,19 +42,19 @@ impl Opening {
 
     /// Legal moves from the start position.
     #[must_use]
-    pub fn of_moves(moves: Vec<Move>) -> Opening {
+    pub(crate) fn of_moves(moves: Vec<Move>) -> Opening {
         Opening { start: None, moves, names: None }
     }
 
     /// The same with these names.
     #[must_use]
-    pub fn named(self, names: Option<OpeningNames>) -> Opening {
+    pub(crate) fn named(self, names: Option<OpeningNames>) -> Opening {
         let names = names.filter(|names| *names != OpeningNames::default()).map(Box::new);
         Opening { names, ..self }
     }
 
     /// Drops the moves behind so many, and with them the names, which told of more than is played.
-    pub fn cut(&mut self, plies: usize) {
+    pub(crate) fn cut(&mut self, plies: usize) {
         if self.moves.len() > plies {
             self.moves.truncate(plies);
             self.names = None;
@@ -69,7 +63,7 @@ impl Opening {
 
     /// Its names in the book.
     #[must_use]
-    pub fn names(&self) -> Option<&OpeningNames> {
+    pub(crate) fn names(&self) -> Option<&OpeningNames> {
         self.names.as_deref()
     }
 
@@ -81,7 +75,7 @@ impl Opening {
 
     /// The position before the moves as FEN, where it is not the start position.
     #[must_use]
-    pub fn fen(&self) -> Option<String> {
+    pub(crate) fn fen(&self) -> Option<String> {
         let start = self.start.as_deref()?;
         Some(Fen::from_position(start, EnPassantMode::Legal).to_string())
     }
@@ -89,7 +83,7 @@ impl Opening {
     /// The same as engines of Chess960 are told it: rights to castle are the files of the rooks (Shredder-FEN), which no
     /// engine has to find by itself.
     #[must_use]
-    pub fn uci_fen(&self) -> Option<String> {
+    pub(crate) fn uci_fen(&self) -> Option<String> {
         let (start, fen) = (self.start.as_deref()?, self.fen()?);
         if !start.castles().mode().is_chess960() {
             return Some(fen);
@@ -111,7 +105,7 @@ impl Opening {
 
     /// How castling is told in games from here.
     #[must_use]
-    pub fn castling(&self) -> CastlingMode {
+    pub(crate) fn castling(&self) -> CastlingMode {
         self.start.as_deref().map_or(CastlingMode::Standard, |start| start.castles().mode())
     }
 
@@ -123,7 +117,7 @@ impl Opening {
 
     /// True if it can be told as moves from the start position.
     #[must_use]
-    pub fn is_move_list(&self) -> bool {
+    pub(crate) fn is_move_list(&self) -> bool {
         self.start.is_none()
     }
 }

@@ -10,15 +10,15 @@ pub struct HalfPoints(pub u32);
 
 impl HalfPoints {
     /// Nothing: a lost game.
-    pub const ZERO: HalfPoints = HalfPoints(0);
+    pub(crate) const ZERO: HalfPoints = HalfPoints(0);
     /// A drawn game.
-    pub const HALF: HalfPoints = HalfPoints(1);
+    pub(crate) const HALF: HalfPoints = HalfPoints(1);
     /// A won game.
-    pub const ONE: HalfPoints = HalfPoints(2);
+    pub(crate) const ONE: HalfPoints = HalfPoints(2);
 
     /// For JSON and for shares of a maximum; exact, since halves are.
     #[must_use]
-    pub fn as_f64(self) -> f64 {
+    pub(crate) fn as_f64(self) -> f64 {
         f64::from(self.0) / 2.0
     }
 }
@@ -52,18 +52,18 @@ impl fmt::Display for HalfPoints {
 
 /// Points in quarters: the product of two [`HalfPoints`], as Sonneborn-Berger sums them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct QuarterPoints(pub u64);
+pub struct QuarterPoints(pub(crate) u64);
 
 impl QuarterPoints {
     /// `result` × `score`.
     #[must_use]
-    pub fn product(result: HalfPoints, score: HalfPoints) -> QuarterPoints {
+    pub(crate) fn product(result: HalfPoints, score: HalfPoints) -> QuarterPoints {
         QuarterPoints(u64::from(result.0) * u64::from(score.0))
     }
 
     /// For JSON; exact for every sum that an event can reach.
     #[must_use]
-    pub fn as_f64(self) -> f64 {
+    pub(crate) fn as_f64(self) -> f64 {
         self.0 as f64 / 4.0
     }
 }

@@ -11,82 +11,82 @@ use super::score::Score;
 
 /// A moment, as time since some beginning that all stamps of a game share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stamp(pub Duration);
+pub(crate) struct Stamp(pub(crate) Duration);
 
 impl Stamp {
     /// The time from `earlier` to here; zero where that is later.
     #[must_use]
-    pub fn since(self, earlier: Stamp) -> Duration {
+    pub(crate) fn since(self, earlier: Stamp) -> Duration {
         self.0.saturating_sub(earlier.0)
     }
 }
 
 /// A search in the engine's own numbers; a number that it did not give is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SearchInfo {
+pub(crate) struct SearchInfo {
     /// Plies searched.
-    pub depth: Option<u32>,
+    pub(crate) depth: Option<u32>,
     /// The deepest line, in plies.
-    pub seldepth: Option<u32>,
+    pub(crate) seldepth: Option<u32>,
     /// Positions searched.
-    pub nodes: Option<u64>,
+    pub(crate) nodes: Option<u64>,
     /// Positions a second.
-    pub speed: Option<u64>,
+    pub(crate) speed: Option<u64>,
     /// The hash table's filling, per mille.
-    pub hashfull: Option<u32>,
+    pub(crate) hashfull: Option<u32>,
     /// Positions found in endgame tables.
-    pub table_hits: Option<u64>,
+    pub(crate) table_hits: Option<u64>,
     /// The score, from the engine's own point of view.
-    pub score: Option<Score>,
+    pub(crate) score: Option<Score>,
 }
 
 /// A game that goes on after an interruption (rule 6.1.5).
 #[derive(Clone, Debug, Default)]
-pub struct Resume {
+pub(crate) struct Resume {
     /// The moves that players had made.
-    pub plies: Vec<PlyRecord>,
+    pub(crate) plies: Vec<PlyRecord>,
     /// The clocks when it goes on, compensation included.
-    pub clocks: ByColor<Duration>,
+    pub(crate) clocks: ByColor<Duration>,
 }
 
 /// A move as it is told while the game goes on.
 #[derive(Debug)]
-pub struct Played<'a> {
+pub(crate) struct Played<'a> {
     /// The moves that players made before it.
-    pub number: usize,
+    pub(crate) number: usize,
     /// Its side.
-    pub mover: Color,
+    pub(crate) mover: Color,
     /// The move.
-    pub ply: &'a PlyRecord,
+    pub(crate) ply: &'a PlyRecord,
     /// Both clocks after it.
-    pub clocks: ByColor<Duration>,
+    pub(crate) clocks: ByColor<Duration>,
     /// The line of play that its search expected.
-    pub pv: &'a [u8],
+    pub(crate) pv: &'a [u8],
 }
 
 /// One move and its evidence.
 #[derive(Clone, Debug)]
-pub struct PlyRecord {
+pub(crate) struct PlyRecord {
     /// The move.
-    pub played: Move,
+    pub(crate) played: Move,
     /// When it was asked for.
-    pub sent: Stamp,
+    pub(crate) sent: Stamp,
     /// When it was heard.
-    pub heard: Stamp,
+    pub(crate) heard: Stamp,
     /// The mover's clock after it, increment included.
-    pub left: Duration,
+    pub(crate) left: Duration,
     /// The search behind it.
-    pub info: SearchInfo,
+    pub(crate) info: SearchInfo,
     /// Where its expected line stands in [`GameRecord::pvs`].
-    pub pv: Range<usize>,
+    pub(crate) pv: Range<usize>,
     /// Plies to the draw and the win rule; negative while these do not count.
-    pub rules_in: (i32, i32),
+    pub(crate) rules_in: (i32, i32),
 }
 
 impl PlyRecord {
     /// A move of which nothing else is known.
     #[must_use]
-    pub fn bare(played: Move) -> PlyRecord {
+    pub(crate) fn bare(played: Move) -> PlyRecord {
         PlyRecord {
             played,
             sent: Stamp::default(),
@@ -100,20 +100,20 @@ impl PlyRecord {
 
     /// How long the move took.
     #[must_use]
-    pub fn used(&self) -> Duration {
+    pub(crate) fn used(&self) -> Duration {
         self.heard.since(self.sent)
     }
 }
 
 /// The question that ended a game without a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unanswered {
+pub(crate) struct Unanswered {
     /// When it was asked.
-    pub sent: Stamp,
+    pub(crate) sent: Stamp,
     /// When the answer came, or the waiting ended.
-    pub heard: Stamp,
+    pub(crate) heard: Stamp,
     /// The time that the clock allowed.
-    pub left: Duration,
+    pub(crate) left: Duration,
 }
 
 /// A game as it was played.
@@ -122,19 +122,19 @@ pub struct GameRecord {
     /// The opening.
     pub opening: Opening,
     /// The moves that players made.
-    pub plies: Vec<PlyRecord>,
+    pub(crate) plies: Vec<PlyRecord>,
     /// The expected lines, one after the other.
-    pub pvs: Vec<u8>,
+    pub(crate) pvs: Vec<u8>,
     /// How it ended.
     pub ending: Ending,
     /// The question without an answer that counts, where the game ended by one.
-    pub unanswered: Option<Unanswered>,
+    pub(crate) unanswered: Option<Unanswered>,
 }
 
 impl GameRecord {
     /// A game of which only moves and end are known.
     #[must_use]
-    pub fn of_moves(opening: Opening, moves: Vec<Move>, ending: Ending) -> GameRecord {
+    pub(crate) fn of_moves(opening: Opening, moves: Vec<Move>, ending: Ending) -> GameRecord {
         GameRecord {
             opening,
             plies: moves.into_iter().map(PlyRecord::bare).collect(),
@@ -151,7 +151,7 @@ impl GameRecord {
 
     /// The number of moves on the board, the opening's among them.
     #[must_use]
-    pub fn length(&self) -> usize {
+    pub(crate) fn length(&self) -> usize {
         self.opening.moves().len() + self.plies.len()
     }
 
@@ -166,7 +166,7 @@ impl GameRecord {
 
     /// The side that has the move after so many plies on the board.
     #[must_use]
-    pub fn mover(&self, plies: usize) -> Color {
+    pub(crate) fn mover(&self, plies: usize) -> Color {
         let first = self.opening.start().turn();
         if plies.is_multiple_of(2) { first } else { !first }
     }

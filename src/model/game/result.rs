@@ -39,13 +39,13 @@ impl GameResult {
 
     /// Reads the PGN word.
     #[must_use]
-    pub fn from_word(word: &str) -> Option<GameResult> {
+    pub(crate) fn from_word(word: &str) -> Option<GameResult> {
         GameResult::ALL.into_iter().find(|result| result.word() == word)
     }
 
     /// The points of a side; none for an unfinished game.
     #[must_use]
-    pub fn points(self, side: Color) -> Option<HalfPoints> {
+    pub(crate) fn points(self, side: Color) -> Option<HalfPoints> {
         match self {
             GameResult::Win(winner) if winner == side => Some(HalfPoints::ONE),
             GameResult::Win(_) => Some(HalfPoints::ZERO),

@@ -26,7 +26,7 @@ impl Score {
 
     /// From UCI's mate in so many moves; zero and less: the engine itself is mated.
     #[must_use]
-    pub fn mate(moves: i64) -> Score {
+    pub(crate) fn mate(moves: i64) -> Score {
         let length =
             i32::try_from(moves.unsigned_abs()).unwrap_or(Score::LONGEST).min(Score::LONGEST / 2);
         if moves > 0 {
@@ -45,30 +45,30 @@ impl Score {
 
     /// Reads the number of [`Score::value`], mates included.
     #[must_use]
-    pub fn from_value(value: i32) -> Score {
+    pub(crate) fn from_value(value: i32) -> Score {
         Score(value.clamp(-Score::MATE, Score::MATE))
     }
 
     /// The same from White's point of view, given by the side to move.
     #[must_use]
-    pub fn for_white(self, by: Color) -> Score {
+    pub(crate) fn for_white(self, by: Color) -> Score {
         by.fold_wb(self, Score(-self.0))
     }
 
     /// Its distance from level.
     #[must_use]
-    pub fn size(self) -> Score {
+    pub(crate) fn size(self) -> Score {
         Score(self.0.abs())
     }
 
     /// As hundredths of a pawn.
     #[must_use]
-    pub fn value(self) -> i32 {
+    pub(crate) fn value(self) -> i32 {
         self.0
     }
 
     /// Appends it as it is displayed, without the formatting machinery: a game has hundreds.
-    pub fn push(self, out: &mut String) {
+    pub(crate) fn push(self, out: &mut String) {
         let mut digits = itoa::Buffer::new();
         if self.0 < 0 {
             out.push('-');
@@ -86,7 +86,7 @@ impl Score {
 
     /// The plies to mate where it is one.
     #[must_use]
-    pub fn mate_in(self) -> Option<Ply> {
+    pub(crate) fn mate_in(self) -> Option<Ply> {
         let plies = Score::MATE - self.0.abs();
         if plies > Score::LONGEST {
             return None;

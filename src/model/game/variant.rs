@@ -15,7 +15,7 @@ use shakmaty::CastlingMode;
     clap::ValueEnum,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum Variant {
+pub(crate) enum Variant {
     /// The classical one.
     #[default]
     Standard,
@@ -28,13 +28,13 @@ pub enum Variant {
 impl Variant {
     /// How castling is told: in Chess960 as the king taking his own rook.
     #[must_use]
-    pub fn castling(self) -> CastlingMode {
+    pub(crate) fn castling(self) -> CastlingMode {
         CastlingMode::from_standard(self == Variant::Standard)
     }
 
     /// True if an engine needs the option `UCI_Chess960` for it.
     #[must_use]
-    pub fn is_chess960(self) -> bool {
+    pub(crate) fn is_chess960(self) -> bool {
         self.castling().is_chess960()
     }
 }

@@ -12,7 +12,7 @@ const IOCTL_ABI: i32 = 5;
 
 /// A kind of accelerator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeviceClass {
+pub(crate) enum DeviceClass {
     /// NVIDIA's driver: `/dev/nvidia*`.
     Nvidia,
     /// The kernel's graphics drivers: `/dev/dri/*`, and `/dev/kfd` for computing on AMD's.
@@ -21,11 +21,11 @@ pub enum DeviceClass {
 
 impl DeviceClass {
     /// Every class.
-    pub const ALL: [DeviceClass; 2] = [DeviceClass::Nvidia, DeviceClass::Dri];
+    pub(crate) const ALL: [DeviceClass; 2] = [DeviceClass::Nvidia, DeviceClass::Dri];
 
     /// The word on the command line.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             DeviceClass::Nvidia => "nvidia",
             DeviceClass::Dri => "dri",
@@ -34,7 +34,7 @@ impl DeviceClass {
 
     /// The class of a word.
     #[must_use]
-    pub fn named(word: &str) -> Option<DeviceClass> {
+    pub(crate) fn named(word: &str) -> Option<DeviceClass> {
         DeviceClass::ALL.into_iter().find(|class| class.word() == word)
     }
 
@@ -75,7 +75,7 @@ const PLAIN: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 
 /// True if a path that the allow-list opens is a device with a driver behind it, so that ioctl belongs to it.
 #[must_use]
-pub fn is_accelerator(path: &Path) -> bool {
+pub(crate) fn is_accelerator(path: &Path) -> bool {
     let plain = PLAIN.iter().any(|name| path == Path::new("/dev").join(name));
     !plain && std::fs::metadata(path).is_ok_and(|file| file.file_type().is_char_device())
 }
@@ -84,7 +84,7 @@ pub fn is_accelerator(path: &Path) -> bool {
 const SYSFS: [&str; 3] = ["/sys/bus/pci", "/sys/class/drm", "/sys/dev/char"];
 
 /// Opens the devices of these classes to entries, beside those that the allow-list has opened, and says so.
-pub fn open(grants: &mut Grants, classes: &[DeviceClass], landlock_abi: i32) -> Layer {
+pub(crate) fn open(grants: &mut Grants, classes: &[DeviceClass], landlock_abi: i32) -> Layer {
     let mut found = Vec::new();
     let mut none = Vec::new();
     for class in classes {

@@ -25,17 +25,17 @@ const NEWEST: ABI = ABI::V10;
 
 /// The host's files that an entry may use, by the kind of use. Paths are real paths (no links).
 #[derive(Clone, Debug, Default)]
-pub struct Grants {
+pub(crate) struct Grants {
     /// Program files that may be executed (and read).
-    pub execute: Vec<PathBuf>,
+    pub(crate) execute: Vec<PathBuf>,
     /// Files and directory trees that may be read.
-    pub read: Vec<PathBuf>,
+    pub(crate) read: Vec<PathBuf>,
     /// Directories whose names may be listed, without the right to read what is in them.
-    pub list: Vec<PathBuf>,
+    pub(crate) list: Vec<PathBuf>,
     /// Device files that may be read and written.
-    pub devices: Vec<PathBuf>,
+    pub(crate) devices: Vec<PathBuf>,
     /// Device files whose driver may be spoken to as well (ioctl).
-    pub accelerators: Vec<PathBuf>,
+    pub(crate) accelerators: Vec<PathBuf>,
 }
 
 /// The rights that this kernel and this program know: any other is refused by the kernel, not left out.

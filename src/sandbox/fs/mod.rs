@@ -1,7 +1,7 @@
 //! Files: what an entry may reach of the host's, and the place that is its own.
 
 pub(in crate::sandbox) mod clear;
-pub mod devices;
+pub(crate) mod devices;
 pub(in crate::sandbox) mod guardian;
 pub(in crate::sandbox) mod host_directory;
 pub(in crate::sandbox) mod landlock;

@@ -25,7 +25,7 @@ const EMPTYING: Duration = Duration::from_secs(5);
 
 /// Where groups can be made on this host, and what they can do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Groups {
+pub(crate) struct Groups {
     base: PathBuf,
     memory: bool,
     pids: bool,
@@ -37,7 +37,7 @@ impl Groups {
     ///
     /// # Errors
     /// In words, why none can be made.
-    pub fn find() -> Result<Groups, String> {
+    pub(crate) fn find() -> Result<Groups, String> {
         let read = |path: &str| fs::read_to_string(path).map_err(|e| format!("{path}: {e}"));
         let own = own_group(&read("/proc/self/mountinfo")?, &read("/proc/self/cgroup")?)
             .ok_or("cgroup v2 is not mounted")?;

@@ -41,7 +41,7 @@ struct Thread {
 impl CpuTimes {
     /// The time of processes that have ended, and of those that live, whose threads are looked at.
     #[must_use]
-    pub fn of(ended: Duration, live: Vec<(i32, Duration)>) -> CpuTimes {
+    pub(crate) fn of(ended: Duration, live: Vec<(i32, Duration)>) -> CpuTimes {
         let mut room = MOST_THREADS;
         let seen = |(pid, ran)| {
             let threads = threads(pid, room);
@@ -54,7 +54,7 @@ impl CpuTimes {
     /// The time since an earlier look that was spent on a processor or waiting for one: a busy engine is busy on a
     /// crowded host, too.
     #[must_use]
-    pub fn since(&self, earlier: &CpuTimes) -> Duration {
+    pub(crate) fn since(&self, earlier: &CpuTimes) -> Duration {
         let queued = self.processes.iter().flat_map(|(pid, used)| {
             let before = earlier.processes.get(pid);
             used.threads.iter().map(move |(id, thread)| {
@@ -67,13 +67,13 @@ impl CpuTimes {
 
     /// The same, on a processor alone: what the work took, whoever else was there.
     #[must_use]
-    pub fn computed_since(&self, earlier: &CpuTimes) -> Duration {
+    pub(crate) fn computed_since(&self, earlier: &CpuTimes) -> Duration {
         self.computed().saturating_sub(earlier.computed())
     }
 
     /// True if any thread ran, or could have, or waited for a disk. One that is stopped rests.
     #[must_use]
-    pub fn any_at_work(&self) -> bool {
+    pub(crate) fn any_at_work(&self) -> bool {
         let mut threads = self.processes.values().flat_map(|used| used.threads.values());
         threads.any(|thread| matches!(thread.state, Some('R' | 'D')))
     }

@@ -20,7 +20,7 @@ const PERIOD: Duration = Duration::from_millis(100);
 const FILES_EVERY: u32 = 5;
 
 /// Processes that share a limit.
-pub trait Tree: Send + Sync {
+pub(crate) trait Tree: Send + Sync {
     /// True if all of it has ended, and nothing will begin any more.
     fn has_ended(&self) -> bool;
     /// Its processes.
@@ -44,7 +44,7 @@ struct Watch {
 }
 
 /// Watches a tree until it has ended.
-pub fn watch(tree: Weak<dyn Tree>, most: Bytes) {
+pub(crate) fn watch(tree: Weak<dyn Tree>, most: Bytes) {
     static WATCH: OnceLock<Watch> = OnceLock::new();
     static THREAD: OnceLock<()> = OnceLock::new();
     let watch = WATCH.get_or_init(Watch::default);

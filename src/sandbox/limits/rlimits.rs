@@ -18,12 +18,12 @@ const LOCKED: u64 = 64 << 10;
 /// Signals that wait, timers included.
 const WAITING_SIGNALS: u64 = 4096;
 /// Processes and threads: real entries start up to 512 threads; a fork bomb ends here.
-pub const TASKS: u32 = 4096;
+pub(crate) const TASKS: u32 = 4096;
 
 /// How much memory an entry may really use on a host with this much: the rest is for the supervisor and
 /// whatever else runs there.
 #[must_use]
-pub fn memory(host: Bytes) -> Bytes {
+pub(crate) fn memory(host: Bytes) -> Bytes {
     /// Where the host does not say how much it has.
     const UNKNOWN: u64 = 4 << 30;
     if host.0 == 0 { Bytes(UNKNOWN) } else { Bytes(host.0 / 4 * 3) }
@@ -122,7 +122,7 @@ pub(in crate::sandbox) fn rlimits(tasks: Option<u32>) -> Vec<(c_int, rlimit)> {
 
 /// The limits that are so low here that an entry may fail for it, each in words.
 #[must_use]
-pub fn lowered() -> Vec<String> {
+pub(crate) fn lowered() -> Vec<String> {
     let words = |limit: Limit| {
         let granted = granted(&limit);
         let amount = |n: u64| match limit.resource {

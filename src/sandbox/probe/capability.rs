@@ -18,7 +18,7 @@ pub struct Capability {
     /// Ok if the whole sequence of namespaces and mounts works, else the reason that it does not.
     pub namespaces: Result<(), String>,
     /// Where cgroups can be made, or why none can.
-    pub cgroups: Result<Groups, String>,
+    pub(crate) cgroups: Result<Groups, String>,
 }
 
 impl Capability {
@@ -34,7 +34,7 @@ impl Capability {
 
     /// True if files and programs can be confined at all.
     #[must_use]
-    pub fn enforces_files(&self) -> bool {
+    pub(crate) fn enforces_files(&self) -> bool {
         self.landlock_abi >= LEAST_ABI
     }
 

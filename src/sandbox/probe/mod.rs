@@ -2,4 +2,4 @@
 
 pub mod capability;
 pub(in crate::sandbox) mod namespaces;
-pub mod timing;
+pub(crate) mod timing;

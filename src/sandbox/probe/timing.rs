@@ -6,18 +6,18 @@ use std::path::Path;
 
 /// One matter that times depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TimingFact {
+pub(crate) struct TimingFact {
     /// Its name.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// How it is here.
-    pub what: String,
+    pub(crate) what: String,
     /// The command that makes times steadier; none where they are steady, or nothing can be done.
-    pub fix: Option<&'static str>,
+    pub(crate) fix: Option<&'static str>,
 }
 
 /// All that this host tells of itself; what it does not tell is left out.
 #[must_use]
-pub fn facts() -> Vec<TimingFact> {
+pub(crate) fn facts() -> Vec<TimingFact> {
     read(Path::new("/"))
 }
 

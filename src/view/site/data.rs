@@ -17,7 +17,7 @@ const STATUS: &str = "gate4k-event-status-1";
 impl Site<'_> {
     /// The whole event but its moves, as `gate4k event export json` prints it.
     #[must_use]
-    pub fn document(&self) -> Value {
+    pub(crate) fn document(&self) -> Value {
         let ledger = &self.broadcast.ledger;
         let numbers = 0..ledger.stages.len();
         let tables = numbers.clone().filter_map(|number| self.broadcast.table(self.config, number));
@@ -43,7 +43,7 @@ impl Site<'_> {
 
     /// How far the event is, as `gate4k event status --format json` prints it.
     #[must_use]
-    pub fn status(&self) -> Value {
+    pub(crate) fn status(&self) -> Value {
         let ledger = &self.broadcast.ledger;
         let stages = self.config.stages.iter().enumerate().map(|(number, stage)| {
             let (played, planned) = progress(self.config, self.broadcast, number);

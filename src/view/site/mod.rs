@@ -20,11 +20,11 @@ use crate::event::config::Config;
 use crate::view::figures::word;
 
 /// A file: its name below the site's root, and its text.
-pub type File = (String, String);
+pub(crate) type File = (String, String);
 
 /// Where the pages are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// From `gate4k event serve`, which tells when something has changed.
     Served,
     /// From files that are replaced as the event goes on, on a host that tells nothing of it.
@@ -37,23 +37,23 @@ pub enum Kind {
 
 /// An event at a moment.
 #[derive(Clone, Copy)]
-pub struct Site<'a> {
+pub(crate) struct Site<'a> {
     /// Its settings.
-    pub config: &'a Config,
+    pub(crate) config: &'a Config,
     /// Its games and its state.
-    pub broadcast: &'a Broadcast,
+    pub(crate) broadcast: &'a Broadcast,
     /// The clocks that run, where a live file tells them.
-    pub running: &'a [Running],
+    pub(crate) running: &'a [Running],
     /// The moment.
-    pub now: SystemTime,
+    pub(crate) now: SystemTime,
     /// Where it is read.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
 }
 
 impl Site<'_> {
     /// The files that change with nothing.
     #[must_use]
-    pub fn assets() -> [File; 2] {
+    pub(crate) fn assets() -> [File; 2] {
         [
             ("style.css".into(), include_str!("style.css").into()),
             ("page.js".into(), include_str!("page.js").into()),
@@ -62,7 +62,7 @@ impl Site<'_> {
 
     /// The files that change when a game begins or ends.
     #[must_use]
-    pub fn event_files(&self) -> Vec<File> {
+    pub(crate) fn event_files(&self) -> Vec<File> {
         let settings = self.broadcast.ledger.header.as_ref().map(|header| header.settings.clone());
         vec![
             ("index.html".into(), self.front()),
@@ -73,7 +73,7 @@ impl Site<'_> {
 
     /// The files of a game.
     #[must_use]
-    pub fn game_files(&self, game: &Game) -> Vec<File> {
+    pub(crate) fn game_files(&self, game: &Game) -> Vec<File> {
         let path = path(game.key());
         let mut files = vec![
             (format!("{path}.html"), game::page(self, game)),
@@ -89,7 +89,7 @@ impl Site<'_> {
 
     /// The files that change with every move of a game under way, and once more with its end.
     #[must_use]
-    pub fn live_files(&self, games: &[&Game]) -> Vec<File> {
+    pub(crate) fn live_files(&self, games: &[&Game]) -> Vec<File> {
         let of_game = |game: &&Game| {
             (format!("{}.live.html", path(game.key())), game::fragment(self, game).into_string())
         };
@@ -100,7 +100,7 @@ impl Site<'_> {
 
     /// Every file of a site that does not change any more.
     #[must_use]
-    pub fn all_files(&self) -> Vec<File> {
+    pub(crate) fn all_files(&self) -> Vec<File> {
         let mut files = Vec::from(Site::assets());
         files.extend(self.event_files());
         files.push(("games.pgn".into(), self.all_games()));
@@ -110,26 +110,26 @@ impl Site<'_> {
 
     /// Every finished game as PGN, in the order of the schedule.
     #[must_use]
-    pub fn all_games(&self) -> String {
+    pub(crate) fn all_games(&self) -> String {
         let games = self.broadcast.games.values();
         games.filter_map(|game| game.pgn(self.config, &self.broadcast.ledger)).collect()
     }
 
     /// The games under way as PGN, for relays that ask for it again and again.
     #[must_use]
-    pub fn live_pgn(&self) -> String {
+    pub(crate) fn live_pgn(&self) -> String {
         self.broadcast.live_pgn(self.config)
     }
 
     /// The folders of crashes below the site's root, each with the engine and the reason.
     #[must_use]
-    pub fn crash_folders(&self) -> Vec<(String, String, String)> {
+    pub(crate) fn crash_folders(&self) -> Vec<(String, String, String)> {
         crash::folders(self)
     }
 
     /// The page of the event.
     #[must_use]
-    pub fn front(&self) -> String {
+    pub(crate) fn front(&self) -> String {
         front::page(self)
     }
 }

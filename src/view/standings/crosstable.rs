@@ -11,7 +11,7 @@ use crate::event::standings::{Cell, Place, Row, Standings};
 
 /// The document of `gate4k standings --format crosstable`. Games are written as they are met: a long event is
 /// never held a second time.
-pub fn crosstable(standings: &Standings) -> impl Serialize {
+pub(crate) fn crosstable(standings: &Standings) -> impl Serialize {
     let names = || standings.rows.iter().map(|row| row.engine.name.as_str());
     let entries = standings.rows.iter().zip(abbreviations(names())).enumerate();
     Document {

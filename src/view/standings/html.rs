@@ -18,7 +18,7 @@ th,td{padding:.25rem .6rem;border-bottom:1px solid #8884;text-align:left;white-s
 
 /// The table, what decided it, and the crosstable with colours and game numbers.
 #[must_use]
-pub fn html(standings: &Standings) -> String {
+pub(crate) fn html(standings: &Standings) -> String {
     let headline = headline(standings);
     let mut body = format!("<h1>{}</h1>\n", escaped(&headline));
     section(&mut body, standings, "h2", &|_| None);

@@ -7,12 +7,12 @@ use super::color;
 use crate::event::standings::{Cell, Place, Row, Standings, Tally};
 
 /// The name and version of the document.
-pub const STANDINGS_SCHEMA: &str = "gate4k/standings/1";
+pub(crate) const STANDINGS_SCHEMA: &str = "gate4k/standings/1";
 
 /// The document of `gate4k standings --format json`. Points are numbers that are exact in binary; a figure
 /// that an engine does not have (the average of no games) is null. Games are written as they are met: a long
 /// event is never held a second time.
-pub fn json(standings: &Standings) -> impl Serialize {
+pub(crate) fn json(standings: &Standings) -> impl Serialize {
     Document {
         schema: STANDINGS_SCHEMA,
         event: &standings.event,

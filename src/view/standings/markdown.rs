@@ -6,7 +6,7 @@ use crate::view::markup::markdown as safe;
 
 /// The table, what decided it, and the crosstable.
 #[must_use]
-pub fn markdown(standings: &Standings) -> String {
+pub(crate) fn markdown(standings: &Standings) -> String {
     let mut page = format!("## {}\n\n", safe(&headline(standings)));
     let sheet = Sheet::of(standings);
     let heads: Vec<&str> = sheet.columns.iter().map(|c| c.title).collect();

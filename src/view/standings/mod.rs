@@ -6,12 +6,12 @@ mod json;
 mod markdown;
 mod text;
 
-pub use crosstable::crosstable;
-pub use html::html;
+pub(crate) use crosstable::crosstable;
+pub(crate) use html::html;
 pub(in crate::view) use html::section;
-pub use json::{STANDINGS_SCHEMA, json};
-pub use markdown::markdown;
-pub use text::text;
+pub(crate) use json::json;
+pub(crate) use markdown::markdown;
+pub(crate) use text::text;
 
 use shakmaty::Color;
 

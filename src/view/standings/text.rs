@@ -7,7 +7,7 @@ use crate::view::text::{clean, put};
 /// The table, what decided it, and the crosstable: with every result where these fit into `width` columns,
 /// else with points and games.
 #[must_use]
-pub fn text(standings: &Standings, width: usize) -> String {
+pub(crate) fn text(standings: &Standings, width: usize) -> String {
     let mut page = clean(&headline(standings)) + "\n\n";
     let sheet = Sheet::of(standings);
     let heads: Vec<String> = sheet.columns.iter().map(|c| c.title.to_owned()).collect();

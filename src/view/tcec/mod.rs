@@ -17,20 +17,20 @@ use crate::event::ratings::EventRatings;
 
 /// An event at a moment.
 #[derive(Clone, Copy)]
-pub struct Tcec<'a> {
+pub(crate) struct Tcec<'a> {
     /// Its settings.
-    pub config: &'a Config,
+    pub(crate) config: &'a Config,
     /// Its games and its state.
-    pub broadcast: &'a Broadcast,
+    pub(crate) broadcast: &'a Broadcast,
     /// The moment.
-    pub now: SystemTime,
+    pub(crate) now: SystemTime,
 }
 
 impl Tcec<'_> {
     /// All of its files. The page shows one game and one stage at a time: the game that began first of those under
     /// way, else the last that ended, and its stage.
     #[must_use]
-    pub fn files(&self) -> Vec<File> {
+    pub(crate) fn files(&self) -> Vec<File> {
         let game = self.game();
         let last = self.broadcast.ledger.stages.len().saturating_sub(1);
         let stage = game.map_or(last, |game| game.started.stage);

@@ -83,7 +83,7 @@ impl Dutch {
 
     /// The pairings of a round, from 1, by what was played before it.
     #[must_use]
-    pub fn round(&self, seats: usize, past: &Past, round: u32) -> Round {
+    pub(crate) fn round(&self, seats: usize, past: &Past, round: u32) -> Round {
         let past = past.before(round);
         let players = Dutch::players(seats, &past);
         let all: Vec<&Player> = players.iter().collect();
@@ -107,7 +107,14 @@ impl Dutch {
 
     /// White and Black of any two that meet in a later round than the first.
     #[must_use]
-    pub fn colored(&self, seats: usize, past: &Past, round: u32, a: Seat, b: Seat) -> (Seat, Seat) {
+    pub(crate) fn colored(
+        &self,
+        seats: usize,
+        past: &Past,
+        round: u32,
+        a: Seat,
+        b: Seat,
+    ) -> (Seat, Seat) {
         let players = Dutch::players(seats, &past.before(round));
         let pair: Vec<&Player> =
             players.iter().filter(|one| one.seat == a || one.seat == b).collect();

@@ -19,11 +19,11 @@ use crate::model::units::Ply;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search<'a> {
     /// The name for reports.
-    pub name: &'a str,
+    pub(crate) name: &'a str,
     /// The position.
-    pub shown: Shown<'a>,
+    pub(crate) shown: Shown<'a>,
     /// The form of `go`.
-    pub go: Go,
+    pub(crate) go: Go,
 }
 
 /// How the position is shown to the engine.

@@ -26,7 +26,7 @@ const BEFORE: Go = Go::Clock(Clocks::even(300, 10));
 ///
 /// # Errors
 /// When the sandbox could not be built.
-pub fn ask_again(
+pub(crate) fn ask_again(
     entry: &Contender,
     played: &mut Played,
     limits: Limits,
