@@ -23,7 +23,7 @@ use crate::shard::Wish;
 pub use event::{
     AnnulArgs, DecideArgs, EventCommand, EventFile, EventRunArgs, EventVerifyArgs, ExportWhat,
     FixArgs, ForfeitArgs, NewArgs, Publish, ReplayArgs, ReplayFormat, SealArgs, ServeArgs,
-    SiteArgs, StatusArgs, StatusFormat,
+    SiteArgs, StatusArgs, StatusFormat, WithdrawArgs,
 };
 pub use merge::MergeArgs;
 pub use play::{DrawChoice, MatchArgs, PgnStyle, ResignChoice, Told};

@@ -30,3 +30,4 @@ mod termination;
 pub mod terms;
 pub mod tiebreak;
 pub mod verify;
+pub mod withdraw;
