@@ -116,9 +116,9 @@ pub enum Out {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Played {
-    /// They count for nobody: a round robin, in which others would have met it and some not.
+    /// Counted for nobody: in a round robin some have met it and some would not.
     Annulled,
-    /// They count: later pairings followed from them.
+    /// Counted: later pairings followed from them.
     Counts,
 }
 

@@ -233,7 +233,7 @@ mod tests {
                 let names = self.names(game);
                 assert!(names.iter().all(|name| !self.state().has_withdrawn(name)), "{names:?}");
             }
-            // What is under way is due as it was begun.
+            // Games under way are due as they were begun.
             let open: Vec<RoundGame> =
                 self.ledger.open.values().map(|game| game.started.place()).collect();
             for at in &open {
@@ -347,7 +347,7 @@ mod tests {
                 let engine = format!("e{}", table.below(engines) + 1);
                 let before = table.state().past().games.clone();
                 if !table.state().has_withdrawn(&engine) {
-                    // Where all is over a bracket is decided, and nobody leaves it.
+                    // A bracket that is decided refuses it.
                     let _ = table.withdraw(&engine);
                 }
                 let now = &table.state().past().games;

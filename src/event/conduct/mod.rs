@@ -240,7 +240,7 @@ impl<'a> Conductor<'a> {
         let mut refused = None;
         for entry in &self.config.entries {
             if self.ledger.withdrawal(&entry.name).is_some() {
-                // Its author may have taken its files away.
+                // Its files may be others: it plays no more.
                 continue;
             }
             let entrant = Entrant::read(&mut judges, self.config, entry)?;

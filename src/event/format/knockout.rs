@@ -250,7 +250,7 @@ pub fn winner(past: &Past, one: &Encounter) -> Option<Seat> {
     if let MatchState::Won(seat, _) = one.format.after(&results(past, one)) {
         return Some(if seat.0 == 0 { one.white } else { one.black });
     }
-    // Who plays no more has lost what is not decided; of two the one that left first.
+    // An engine that plays no more has lost a match that is not decided; of two the one that left first.
     match (past.left(one.white), past.left(one.black)) {
         (None, None) => None,
         (Some(white), Some(black)) if black < white => Some(one.white),

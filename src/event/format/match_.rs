@@ -102,7 +102,7 @@ impl Match {
         let results = in_sequence(|number| past.games.get(&game(number).at));
         match (self.after(&results), past.out.first()) {
             (MatchState::Won(seat, _), _) => Next::Over(over(Some(seat))),
-            // Who is out first has lost.
+            // The first one out has lost.
             (_, Some((out, _))) => Next::Over(over(Some(Seat(usize::from(*out == Seat(0)))))),
             (MatchState::Level(_), None) => Next::Over(over(None)),
             (MatchState::Due(sure), None) => {

@@ -2,12 +2,15 @@
 
 use std::fs;
 
-use gate4k::event::journal::Journal;
+use gate4k::event::field::Played;
+use gate4k::event::journal::record::Withdrawn;
+use gate4k::event::journal::{Journal, Record};
 use serde_json::Value;
 
-use super::instants::{event_of, order, stage};
+use super::instants::{event_of, event_with, order, stage};
 use super::table::Event;
 
+use crate::match_::engine::instant;
 use crate::trials::Test;
 
 /// A played event's journal, cut off behind the line of this number, as a runner leaves it that was killed.
@@ -42,6 +45,10 @@ fn a_round_robin_goes_on_without_the_best_and_so_does_the_final() {
     let stages = stage("League", "round-robin = { doubles = 1 }", "ties = \"s17\"\npromote = 2")
         + &stage("Final", "match = { pairs = 1 }", "");
     let event = event_of(4, "", &stages);
+    // E1 has a program of its own.
+    let text = fs::read_to_string(event.path("event.toml")).unwrap();
+    event.write("event.toml", &text.replacen(&format!("{:?}", instant()), "\"own\"", 1));
+    fs::copy(instant(), event.path("own")).unwrap();
     let (code, none) = withdraw(&event, "E1");
     assert!(code == 3 && none.contains("has not begun"), "{code} {none}");
     let whole = played(&event);
@@ -75,7 +82,11 @@ fn a_round_robin_goes_on_without_the_best_and_so_does_the_final() {
     assert_eq!(event.ask(&["event", "verify"]).0, 0);
     let (_, page) = event.ask(&["event", "export", "html"]);
     assert!(page.contains("E1 is withdrawn: its author asked"));
+    // A file of another kind in its place is not looked at.
+    fs::rename(event.path("own"), event.path("elsewhere")).unwrap();
+    event.write("own", "another");
     event.finish();
+    fs::rename(event.path("elsewhere"), event.path("own")).unwrap();
     assert_eq!(order(&event, 0), ["E2", "E3", "E4", "E1"]);
     assert_eq!(order(&event, 1), ["E2", "E3"]);
     assert_eq!(games_of(&event, 0, "E1"), before);
@@ -93,8 +104,6 @@ fn a_round_robin_goes_on_without_the_best_and_so_does_the_final() {
     event.finish();
     let seats = &event.records("stage-started")[1]["seats"];
     assert_eq!(*seats, serde_json::json!(["E1", "E3"]));
-    let (code, late) = withdraw(&event, "E1");
-    assert!(code == 2, "{late}");
     assert!(fs::read_to_string(event.path("event.journal")).unwrap().starts_with(&kept));
 }
 
@@ -154,9 +163,55 @@ fn the_open_round_of_a_swiss_is_won_without_who_leaves() {
     assert_eq!(rows[5]["withdrawn"], true);
 }
 
+/// E3 and E4 are level in everything, and nobody has decided which of them is the third.
+fn a_seat_that_two_would_have_the_same_right_to_stays_vacant() {
+    let stages = stage("League", "round-robin = { doubles = 1 }", "ties = \"s17\"\npromote = 2")
+        + &stage("Final", "match = { pairs = 1 }", "");
+    let event = event_with(&[20, 16, 12, 12], 0, &stages);
+    let whole = played(&event);
+    cut_at(&event, &whole, line(&whole, "stage-started", "Final"));
+    assert_eq!(withdraw(&event, "E2").0, 0);
+    event.finish();
+    assert_eq!(event.records("stage-started")[1]["seats"], serde_json::json!(["E1"]));
+    assert_eq!(event.records("event-finished")[0]["winner"], "E1");
+}
+
+fn a_withdrawal_with_other_consequences_is_found() {
+    let event =
+        event_of(4, "", &stage("League", "round-robin = { doubles = 1 }", "ties = \"s17\""));
+    let whole = played(&event);
+    let cut = line(&whole, "game-started", "\"round\":3");
+    let of = |engine: &str, played| {
+        Record::Withdrawn(Withdrawn {
+            engine: engine.to_owned(),
+            stage: 0,
+            round: 3,
+            played,
+            broken_off: Vec::new(),
+            walkovers: Vec::new(),
+            reason: "a test".into(),
+            at: String::new(),
+        })
+    };
+    for (record, expected) in [
+        (of("E2", Played::Counts), "the withdrawal of E2 has other consequences than it should"),
+        (of("E7", Played::Annulled), "E7 could not be withdrawn: no engine is called"),
+    ] {
+        cut_at(&event, &whole, cut);
+        let (mut journal, _) =
+            Journal::open(&event.path("event.journal"), &mut |_, _| Ok(())).unwrap();
+        journal.append(&record).unwrap();
+        drop(journal);
+        let (code, told) = event.ask(&["event", "verify"]);
+        assert!(code == 1 && told.contains(expected), "{told}");
+    }
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow a_round_robin_goes_on_without_the_best_and_so_does_the_final,
+        slow a_seat_that_two_would_have_the_same_right_to_stays_vacant,
+        slow a_withdrawal_with_other_consequences_is_found,
         slow a_match_of_a_bracket_goes_to_the_opponent_of_who_leaves,
         slow the_open_round_of_a_swiss_is_won_without_who_leaves,
     ]
