@@ -43,6 +43,8 @@ pub(crate) enum EventCommand {
     Annul(AnnulArgs),
     /// Strike out a game and play it again from its beginning
     Replay(AnnulArgs),
+    /// Withdraw an engine by its author's wish; the others play on
+    Withdraw(WithdrawArgs),
     /// Score a game under way as lost by an engine that does not start (rule 6.2)
     Forfeit(ForfeitArgs),
     /// Take a fix of an engine that crashed more than once, yet promotes (rule 6.3)
@@ -292,6 +294,20 @@ pub(crate) struct AnnulArgs {
     /// Why
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: String,
+}
+
+/// `gate4k event withdraw`.
+#[derive(Clone, Debug, Args)]
+pub struct WithdrawArgs {
+    /// The engine, as the event calls it
+    #[arg(value_name = "ENGINE")]
+    pub engine: String,
+    /// The event
+    #[command(flatten)]
+    pub file: EventFile,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
 }
 
 /// `gate4k event forfeit`.

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::tell;
-use crate::event::journal::record::{Bye, StageStarted};
+use crate::event::journal::record::{Bye, StageStarted, Withdrawn};
 use crate::event::journal::{self, JournalError, Record};
 use crate::event::pgn_source::{PgnError, PgnSource};
 use crate::event::stage::Format;
@@ -32,6 +32,8 @@ pub(super) enum Told<'a> {
     Stage(Option<Format>),
     /// A bye in a stage of a journal.
     Bye(&'a Player, &'a Bye),
+    /// An engine that was withdrawn from a stage of a journal.
+    Withdrawn(&'a Player, &'a Withdrawn),
     /// The file with this number has ended.
     End,
 }
@@ -41,7 +43,7 @@ fn of_journal(file: &Path, stages: &Stages, take: &mut dyn FnMut(Told<'_>)) -> R
     let mut event = String::new();
     let mut formats = BTreeMap::new();
     let mut begun: Vec<StageStarted> = Vec::new();
-    journal_games::read(file, &["stage-started", "bye"], &mut |record| {
+    journal_games::read(file, &["stage-started", "bye", "withdrawn"], &mut |record| {
         match record {
             Record::Header(header) => {
                 formats = config::formats(&header.settings);
@@ -61,6 +63,15 @@ fn of_journal(file: &Path, stages: &Stages, take: &mut dyn FnMut(Told<'_>)) -> R
             Record::Bye(bye) => {
                 if let Some(stage) = begun.get(bye.stage).filter(|stage| is_wanted(stages, stage)) {
                     take(Told::Bye(&stage.player(&bye.engine), &bye));
+                }
+            }
+            Record::Withdrawn(withdrawn) => {
+                let stage = begun.get(withdrawn.stage);
+                if let Some(stage) = stage.filter(|stage| is_wanted(stages, stage)) {
+                    take(Told::Withdrawn(&stage.player(&withdrawn.engine), &withdrawn));
+                    if let Some(bye) = withdrawn.walkover() {
+                        take(Told::Bye(&stage.player(&bye.engine), &bye));
+                    }
                 }
             }
             Record::GameFinished(game) => {
@@ -113,7 +124,7 @@ pub(super) fn each(
                 match told {
                     Told::Game(_) => games += 1,
                     Told::Stage(_) => games = 0,
-                    Told::Bye(..) | Told::End => {}
+                    Told::Bye(..) | Told::Withdrawn(..) | Told::End => {}
                 }
                 take(told, number);
             })?;

@@ -16,7 +16,7 @@ use crate::view::{standings, text};
 pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let stages = args.stage.clone().map_or(Stages::Last, Stages::Named);
     let (mut all, mut file) = (FieldBuilder::default(), FieldBuilder::default());
-    let (mut format, mut annulled) = (None, Vec::new());
+    let (mut format, mut annulled, mut withdrawn) = (None, Vec::new(), Vec::new());
     let read = games::each(&args.files, &stages, |told, number| match told {
         Told::Game(game) => {
             if let Termination::Annulled(reason) = &game.record.ending.reason {
@@ -28,10 +28,16 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
         }
         Told::Stage(of) => {
             annulled.clear();
+            withdrawn.clear();
             file = FieldBuilder::default();
             format = of;
         }
         Told::Bye(player, bye) => file.add_bye(player, bye.round, bye.wins),
+        Told::Withdrawn(player, one) => {
+            file.enter(player);
+            annulled.push(one.in_words());
+            withdrawn.push((one.engine.clone(), one.played));
+        }
         Told::End => all.append(std::mem::take(&mut file)),
     });
     if let Err(exit) = read {
@@ -39,6 +45,9 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
     }
     let mut counted = {
         let mut field = all.finish();
+        for (engine, played) in &withdrawn {
+            field.withdraw(engine, *played);
+        }
         if let Some(limit) = args.crash_limit {
             field.disqualify_after(limit.get());
         }

@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::format;
 use super::ledger::Ledger;
-use super::stage::{Draw, Format, Stage};
+use super::stage::{Draw, Format, Stage, playing};
 
 /// The engines of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,32 +21,63 @@ pub(crate) fn drawn(config: &Config, ledger: &Ledger, number: usize) -> Drawn {
     if let Some(before) = stage.breaks_ties_of {
         return tied(config, ledger, stage, before);
     }
-    let outcome = |number: usize| {
-        let outcome = ledger.stages.get(number).and_then(|before| before.outcome.as_ref());
-        outcome.map(|outcome| &outcome.promoted[..]).unwrap_or_default()
-    };
+    let outcome = |number: usize| going_on(config, ledger, number);
     let entries = || config.entries.iter().map(|entry| entry.name.clone());
     let is_named = !stage.previous.is_empty() || !stage.engines.is_empty();
     let mut seats: Vec<String> = if stage.from.is_empty() && !is_named {
         match number.checked_sub(1) {
-            Some(before) => outcome(before).to_vec(),
+            Some(before) => outcome(before),
             None => entries().collect(),
         }
     } else {
-        let place = |before: usize, place: &usize| outcome(before).get(*place - 1).cloned();
-        let from = stage
-            .from
-            .iter()
-            .flat_map(|(before, places)| places.iter().filter_map(move |one| place(*before, one)));
+        let from = stage.from.iter().flat_map(|(before, places)| {
+            let there = outcome(*before);
+            let taken: Vec<String> =
+                places.iter().filter_map(|place| there.get(*place - 1).cloned()).collect();
+            taken
+        });
         let previous = stage.previous.iter().cloned();
         previous.chain(from).chain(entries().filter(|name| stage.engines.contains(name))).collect()
     };
+    // A place of which nobody has taken the seat is vacant.
+    seats.retain(|name| ledger.withdrawal(name).is_none());
     match stage.draw {
         Draw::ReversedRanking => seats.reverse(),
         Draw::Alphabetical => seats.sort_by_key(|name| name.to_lowercase()),
         Draw::Seeds | Draw::Ranking => {}
     }
     Drawn { seats, through: Vec::new() }
+}
+
+/// The engines that go on from a stage by their places. The seat of one that was withdrawn since goes to the next behind
+/// those that go on; where that place is shared by several the withdrawn one stays here, and its seat is nobody's.
+fn going_on(config: &Config, ledger: &Ledger, number: usize) -> Vec<String> {
+    let state = ledger.stages.get(number);
+    let Some((state, outcome)) = state.and_then(|state| Some((state, state.outcome.as_ref()?)))
+    else {
+        return Vec::new();
+    };
+    let mut held = outcome.promoted.clone();
+    let (Some(stage), false) = (config.stages.get(number), ledger.withdrawn.is_empty()) else {
+        return held;
+    };
+    let standings = stage.standings(&state.field(stage.crash_limit));
+    let ranking = playing(&standings, &stage.ranking(&standings, state));
+    for (gone, withdrawn) in (1..).zip(&ledger.withdrawn) {
+        let Some(place) = held.iter().position(|name| *name == withdrawn.engine) else { continue };
+        let before = &ledger.withdrawn[..gone];
+        let is_free = |name: &&String| {
+            !held.contains(name)
+                && !outcome.promoted.contains(name)
+                && before.iter().all(|one| one.engine != **name)
+        };
+        let free = ranking.iter().map(|group| group.iter().filter(is_free).collect::<Vec<_>>());
+        let next = free.into_iter().find(|group| !group.is_empty());
+        if let Some([next]) = next.as_deref() {
+            held[place] = (*next).clone();
+        }
+    }
+    held
 }
 
 /// Returns the engines that are level on points for the last spots of a playoff, and the engines before them.
@@ -64,7 +95,7 @@ fn tied(config: &Config, ledger: &Ledger, stage: &Stage, before: usize) -> Drawn
         .order
         .iter()
         .filter_map(|name| Some((name, engine(name)?)))
-        .filter(|(_, engine)| !field.is_disqualified(*engine))
+        .filter(|(name, engine)| field.out(*engine).is_none() && ledger.withdrawal(name).is_none())
         .map(|(name, engine)| (name, field.points(engine)))
         .collect();
     let spots = playoff.spots.get() as usize;

@@ -36,6 +36,9 @@ pub(crate) fn pgn(config: &Config, take: &mut dyn FnMut(&str)) -> Result<(), Jou
                 }
             }
             Record::Annulled(annulled) => drop(open.remove(&annulled.id)),
+            Record::Withdrawn(withdrawn) => {
+                open.retain(|id, _| !withdrawn.broken_off.contains(id));
+            }
             Record::GameFinished(mut game) => {
                 // A game that was struck out was played all the same: it is there, without a result.
                 if let Some(annulled) = struck.by(&game.id, line) {

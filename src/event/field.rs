@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
 use super::rmobility::{self, Held, RMobility};
@@ -97,8 +98,35 @@ pub struct Field {
     games: Vec<Game>,
     /// Games by engine, as indices into `games`; annulled ones are not here.
     by_engine: Vec<Vec<u32>>,
-    disqualified: Vec<bool>,
+    /// By engine, of those that play no more.
+    out: Vec<Option<Out>>,
     byes: Vec<ByeOf>,
+}
+
+/// How an engine that plays no more left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Out {
+    /// It crashed too often, and its games count for nobody.
+    Disqualified,
+    /// Its author withdrew it.
+    Withdrawn(Played),
+}
+
+/// The fate of the games that an engine played before it was withdrawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Played {
+    /// Counted for nobody: in a round robin some have met it and some would not.
+    Annulled,
+    /// Counted: later pairings followed from them.
+    Counts,
+}
+
+impl Out {
+    /// True if the games count for nobody.
+    fn is_annulled(self) -> bool {
+        !matches!(self, Out::Withdrawn(Played::Counts))
+    }
 }
 
 /// An engine's round without a game, which counts as so many won ones.
@@ -170,10 +198,25 @@ impl Field {
             .count() as u32
     }
 
-    /// True if an engine is disqualified.
+    /// How an engine left; none of one that plays.
     #[must_use]
-    pub(crate) fn is_disqualified(&self, engine: EngineIx) -> bool {
-        self.disqualified[engine.at()]
+    pub fn out(&self, engine: EngineIx) -> Option<Out> {
+        self.out[engine.at()]
+    }
+
+    /// True if the games of an engine count for nobody.
+    #[must_use]
+    pub fn is_annulled(&self, engine: EngineIx) -> bool {
+        self.out(engine).is_some_and(Out::is_annulled)
+    }
+
+    /// Takes out an engine that its author withdrew.
+    pub fn withdraw(&mut self, name: &str, played: Played) {
+        let found = self.indices().find(|engine| self.engine(*engine).name == name);
+        if let Some(engine) = found {
+            self.out[engine.at()] = Some(Out::Withdrawn(played));
+            self.annul();
+        }
     }
 
     /// Season 17's crash rule, off in 4k events (rule 6.2): who crashed `limit` times or more is
@@ -181,14 +224,20 @@ impl Field {
     pub(crate) fn disqualify_after(&mut self, limit: u32) {
         for engine in self.indices() {
             if self.crashes(engine) >= limit {
-                self.disqualified[engine.at()] = true;
+                self.out[engine.at()].get_or_insert(Out::Disqualified);
             }
         }
-        let Field { games, by_engine, disqualified, .. } = self;
+        self.annul();
+    }
+
+    /// Lets the games of engines that left so count for nobody.
+    fn annul(&mut self) {
+        let Field { games, by_engine, out, .. } = self;
+        let counts = |engine: EngineIx| !out[engine.at()].is_some_and(Out::is_annulled);
         for own in by_engine {
             own.retain(|number| {
                 let game = &games[*number as usize];
-                !disqualified[game.white.at()] && !disqualified[game.black.at()]
+                counts(game.white) && counts(game.black)
             });
         }
     }
@@ -235,6 +284,11 @@ impl FieldBuilder {
     pub(crate) fn add_bye(&mut self, engine: &Player, round: u32, wins: u32) {
         let engine = self.engine(engine);
         self.byes.push(ByeOf { engine, round, wins });
+    }
+
+    /// Gives an engine a row, whether or not it has games.
+    pub fn enter(&mut self, engine: &Player) {
+        self.engine(engine);
     }
 
     /// Forgets the byes of all rounds after one.
@@ -335,7 +389,7 @@ impl FieldBuilder {
         }
         Field {
             events: self.events,
-            disqualified: vec![false; engines.len()],
+            out: vec![None; engines.len()],
             byes: self.byes.into_iter().map(|bye| bye.seated(&place)).collect(),
             engines,
             games,
@@ -493,7 +547,7 @@ pub(crate) mod tests {
         let b = find(&field, "b");
         assert_eq!(field.crashes(b), 3);
         field.disqualify_after(3);
-        assert!(field.is_disqualified(b));
+        assert_eq!(field.out(b), Some(Out::Disqualified));
         assert_eq!(field.points(find(&field, "a")), HalfPoints(1));
         assert_eq!(field.points(find(&field, "c")), HalfPoints(3));
         assert_eq!(field.points(b), HalfPoints::ZERO);

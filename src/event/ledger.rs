@@ -6,11 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
-use super::field::{Field, FieldBuilder, Game};
+use shakmaty::Color;
+
+use super::field::{self, Field, FieldBuilder, Game, Out};
 use super::format::{Past, Played};
 use super::journal::record::{
     Annulled, Decision, Fix, GameFinished, GameStarted, Header, History, Interrupted, Ply, Receipt,
-    Record, StageFinished, StageStarted, Then, Update,
+    Record, StageFinished, StageStarted, Then, Update, Withdrawn,
 };
 use super::journal_games;
 use super::schedule::Seat;
@@ -31,7 +33,9 @@ pub struct Ledger {
     /// Games that have begun and not ended, by id.
     pub(crate) open: BTreeMap<String, OpenGame>,
     /// Games that were struck out.
-    pub(crate) annulled: Vec<Annulled>,
+    pub annulled: Vec<Annulled>,
+    /// Engines that were withdrawn, in that order.
+    pub withdrawn: Vec<Withdrawn>,
     /// Crash fixes.
     pub(crate) fixes: Vec<Fix>,
     /// Updates between stages.
@@ -53,6 +57,8 @@ pub struct StageState {
     games: FieldBuilder,
     /// The same as formats see them.
     past: Past,
+    /// The engines that were withdrawn from it.
+    withdrawn: Vec<(String, field::Played)>,
     /// Ties that were decided.
     pub(crate) decisions: Vec<Decision>,
     /// Its outcome.
@@ -68,6 +74,7 @@ impl StageState {
             started,
             games: FieldBuilder::default(),
             past,
+            withdrawn: Vec::new(),
             decisions: Vec::new(),
             outcome: None,
         }
@@ -116,16 +123,65 @@ impl StageState {
         }
     }
 
+    /// Takes out an engine, and scores the games that it leaves unplayed in the open round of a Swiss for its opponent.
+    fn withdraw(&mut self, withdrawn: &Withdrawn) -> Result<(), String> {
+        let Withdrawn { engine, round, played, .. } = withdrawn;
+        self.past.out.push((self.seat(engine), *round));
+        self.withdrawn.push((engine.clone(), *played));
+        self.games.enter(&self.started.player(engine));
+        for one in &withdrawn.walkovers {
+            let winner = if one.white == *engine { Color::Black } else { Color::White };
+            let result = GameResult::Win(winner);
+            if self.took_place(one.place(), &one.white, &one.black, result) {
+                return Err(format!("the game {} is given away after its end", one.place()));
+            }
+        }
+        if let Some(bye) = withdrawn.walkover() {
+            self.games.add_bye(&self.started.player(&bye.engine), bye.round, bye.wins);
+        }
+        Ok(())
+    }
+
+    /// True if an engine was withdrawn from it.
+    #[must_use]
+    pub fn has_withdrawn(&self, name: &str) -> bool {
+        self.withdrawn.iter().any(|(engine, _)| engine == name)
+    }
+
+    /// The engine in the game of a place that has been withdrawn since.
+    #[must_use]
+    pub fn withdrawn_from(&self, at: RoundGame) -> Option<&str> {
+        let game = self.past.games.get(&at)?;
+        let mut both = [game.white, game.black].into_iter();
+        let name = both.find_map(|seat| {
+            self.started.seats.get(seat.0).filter(|name| self.has_withdrawn(name))
+        })?;
+        Some(name)
+    }
+
     /// Its games and byes by place; a game that was annulled has no result that counts.
     #[must_use]
     pub(crate) fn past(&self) -> &Past {
         &self.past
     }
 
-    /// Returns the same without the engines that play no more.
+    /// Returns the same without more engines that play no more.
     #[must_use]
-    pub(crate) fn past_without(&self, out: &BTreeSet<String>) -> Past {
-        Past { out: out.iter().map(|name| self.seat(name)).collect(), ..self.past.clone() }
+    pub fn past_without(&self, out: &BTreeSet<String>) -> Past {
+        let mut past = self.past.clone();
+        past.out.extend(out.iter().map(|name| (self.seat(name), 0)));
+        past
+    }
+
+    /// Returns the engines that are disqualified by season 17's crash rule, where there is a limit.
+    #[must_use]
+    pub fn disqualified(&self, crash_limit: Option<NonZeroU32>) -> BTreeSet<String> {
+        if crash_limit.is_none() {
+            return BTreeSet::new();
+        }
+        let field = self.field(crash_limit);
+        let out = field.indices().filter(|one| field.out(*one) == Some(Out::Disqualified));
+        out.map(|engine| field.engine(engine).name.clone()).collect()
     }
 
     /// How many of its games have ended.
@@ -143,6 +199,9 @@ impl StageState {
     #[must_use]
     pub fn field(&self, crash_limit: Option<NonZeroU32>) -> Field {
         let mut field = self.games.clone().finish();
+        for (engine, played) in &self.withdrawn {
+            field.withdraw(engine, *played);
+        }
         if let Some(limit) = crash_limit {
             field.disqualify_after(limit.get());
         }
@@ -217,6 +276,7 @@ impl Ledger {
             }
             Record::GameFinished(finished) => self.game_finished(finished)?,
             Record::Annulled(annulled) => self.annul(annulled)?,
+            Record::Withdrawn(withdrawn) => self.withdraw(withdrawn)?,
             Record::Decision(decision) => self.stage(decision.stage)?.decisions.push(decision),
             Record::StageFinished(outcome) => {
                 let stage = self.stage(outcome.stage)?;
@@ -304,11 +364,36 @@ impl Ledger {
         Ok(())
     }
 
-    /// The games of a stage that were struck out, in words.
+    fn withdraw(&mut self, withdrawn: Withdrawn) -> Result<(), String> {
+        let engine = &withdrawn.engine;
+        if self.withdrawal(engine).is_some() {
+            return Err(format!("{engine} is withdrawn twice"));
+        }
+        for id in &withdrawn.broken_off {
+            self.open.remove(id).ok_or_else(|| not_open(id))?;
+        }
+        if let Some(stage) = self.stages.get_mut(withdrawn.stage) {
+            if stage.outcome.is_some() {
+                return Err(format!("{engine} is withdrawn from a stage that is over"));
+            }
+            stage.withdraw(&withdrawn)?;
+        }
+        self.withdrawn.push(withdrawn);
+        Ok(())
+    }
+
+    /// The withdrawal of an engine; none of one that plays.
     #[must_use]
-    pub(crate) fn annulled_in(&self, stage: usize) -> Vec<String> {
-        let of_stage = self.annulled.iter().filter(|one| one.stage == stage);
-        of_stage.map(Annulled::in_words).collect()
+    pub fn withdrawal(&self, engine: &str) -> Option<&Withdrawn> {
+        self.withdrawn.iter().find(|one| one.engine == engine)
+    }
+
+    /// The games of a stage that were struck out and the engines that were withdrawn in it, in words.
+    #[must_use]
+    pub fn annulled_in(&self, stage: usize) -> Vec<String> {
+        let annulled = self.annulled.iter().filter(|one| one.stage == stage);
+        let withdrawn = self.withdrawn.iter().filter(|one| one.stage == stage);
+        annulled.map(Annulled::in_words).chain(withdrawn.map(Withdrawn::in_words)).collect()
     }
 
     /// How often each entry crashed, over all stages (rule 6.2), by name.

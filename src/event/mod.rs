@@ -29,4 +29,5 @@ pub mod standings;
 mod termination;
 pub(crate) mod terms;
 pub mod tiebreak;
-pub(crate) mod verify;
+pub mod verify;
+pub mod withdraw;

@@ -117,8 +117,8 @@ pub fn pairs(field: &Field) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for (number, game) in (0u32..).zip(field.games()) {
         if game.result == GameResult::Unfinished
-            || field.is_disqualified(game.white)
-            || field.is_disqualified(game.black)
+            || field.is_annulled(game.white)
+            || field.is_annulled(game.black)
         {
             continue;
         }

@@ -12,7 +12,7 @@ use super::field::Field;
 use super::format::{self, Due, Next, PairId, Past, open};
 use super::ledger::StageState;
 use super::schedule::{BookPolicy, Pairing, Schedule, Seat};
-use super::standings::{Place, Standings, TieOfTwo};
+use super::standings::{Place, Row, Standings, TieOfTwo};
 use super::terms::Terms;
 use super::tiebreak::Chain;
 use crate::game::clock::TimeControl;
@@ -289,22 +289,17 @@ impl Stage {
         }
     }
 
-    /// Returns the engines that go on by a ranking without an open tie; none that is disqualified, so there may be too
-    /// few.
+    /// Returns the engines that go on by a ranking without an open tie; none that plays no more, so there may be too few.
     #[must_use]
-    pub(crate) fn promoted(&self, standings: &Standings, ranking: &Ranking) -> Vec<String> {
-        let is_out = |name: &String| {
-            let mut rows = standings.rows.iter();
-            rows.any(|row| row.place == Place::Disqualified && row.engine.name == *name)
-        };
-        ranking.concat().into_iter().filter(|name| !is_out(name)).take(self.promote).collect()
+    pub fn promoted(&self, standings: &Standings, ranking: &Ranking) -> Vec<String> {
+        playing(standings, ranking).concat().into_iter().take(self.promote).collect()
     }
 
     /// The first tie that keeps the stage from being over: one on a place that counts.
     #[must_use]
-    pub(crate) fn open_tie<'a>(&self, ranking: &'a Ranking) -> Option<&'a [String]> {
+    pub fn open_tie(&self, standings: &Standings, ranking: &Ranking) -> Option<Vec<String>> {
         let mut place = 0;
-        for group in ranking {
+        for group in playing(standings, ranking) {
             if place >= self.promote {
                 return None;
             }
@@ -320,6 +315,18 @@ impl Stage {
     }
 }
 
+/// A ranking without the engines that play no more.
+#[must_use]
+pub fn playing(standings: &Standings, ranking: &Ranking) -> Ranking {
+    let is_ranked = |row: &&Row| matches!(row.place, Place::Ranked { .. });
+    let rows = standings.rows.iter().filter(|row| !is_ranked(row));
+    let out: BTreeSet<&String> = rows.map(|row| &row.engine.name).collect();
+    let kept = |group: &Vec<String>| -> Vec<String> {
+        group.iter().filter(|name| !out.contains(name)).cloned().collect()
+    };
+    ranking.iter().map(kept).filter(|group| !group.is_empty()).collect()
+}
+
 /// Places as a table has them.
 fn ranked(standings: &Standings) -> Ranking {
     let mut ranking: Ranking = Vec::new();
@@ -328,7 +335,7 @@ fn ranked(standings: &Standings) -> Ranking {
         let name = row.engine.name.clone();
         let rank = match row.place {
             Place::Ranked { rank, .. } => Some(rank),
-            Place::Disqualified => None,
+            Place::Disqualified | Place::Withdrawn => None,
         };
         match ranking.last_mut() {
             Some(group) if rank.is_some() && last == Some(rank) => group.push(name),
@@ -360,13 +367,13 @@ fn is_level(past: &Past, schedule: Schedule, doubles: u32) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::event) mod tests {
     use super::super::journal::record::{Decision, GameFinished, StageStarted};
     use super::super::journal_games::tests::finished;
     use super::*;
     use crate::model::game::ending::Termination;
 
-    fn stage(format: Format) -> Stage {
+    pub(in crate::event) fn stage(format: Format) -> Stage {
         Stage {
             name: "S".into(),
             format,
@@ -500,7 +507,8 @@ mod tests {
         let mut state = after(&games);
         let standings = stage.standings(&state.field(None));
         let ranking = stage.ranking(&standings, &state);
-        assert_eq!(stage.open_tie(&ranking), Some(&["b".to_owned(), "c".to_owned()][..]));
+        let tied = Some(vec!["b".to_owned(), "c".to_owned()]);
+        assert_eq!(stage.open_tie(&standings, &ranking), tied);
         let decision = Decision {
             stage: 0,
             order: vec!["c".into(), "b".into()],
@@ -510,7 +518,8 @@ mod tests {
         state.decisions.push(decision);
         let ranking = stage.ranking(&standings, &state);
         assert_eq!(ranking.concat(), ["a", "c", "b"]);
-        assert_eq!(stage.open_tie(&ranking), None);
-        assert_eq!(Stage { promote: 1, ..stage }.open_tie(&vec![vec!["a".into()]]), None);
+        assert_eq!(stage.open_tie(&standings, &ranking), None);
+        let one = Stage { promote: 1, ..stage };
+        assert_eq!(one.open_tie(&standings, &vec![vec!["a".into()]]), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use shakmaty::Color;
 
-use super::field::{EngineIx, Field};
+use super::field::{EngineIx, Field, Out};
 use super::progress::Progress;
 use super::rmobility::RMobility;
 use super::tiebreak::{Chain, Context, Criterion, Figure, Rest, break_tie};
@@ -22,9 +22,9 @@ pub struct Standings {
     /// Finished games.
     pub games: usize,
     /// Games without a result; they count for nothing.
-    pub(crate) unfinished: usize,
-    /// The games among them that the organisers annulled, in words.
-    pub(crate) annulled: Vec<String>,
+    pub unfinished: usize,
+    /// The games among them that the organisers annulled, and the engines that were withdrawn, in words.
+    pub annulled: Vec<String>,
     /// How far the schedule is played, where the games follow one.
     pub progress: Option<Progress>,
     /// True if a tie between its two engines is played on, and no tie-break asked (rule 3.2).
@@ -88,6 +88,8 @@ pub enum Place {
     },
     /// Crashed too often: no rank, all games annulled.
     Disqualified,
+    /// Withdrawn by its author: no rank.
+    Withdrawn,
 }
 
 /// Results with one colour.
@@ -153,7 +155,7 @@ impl Standings {
         let is_played_on = tie == TieOfTwo::PlayedOn && field.indices().count() == 2;
         let context = Context::new(field);
         let (mut ranked, out): (Vec<EngineIx>, Vec<EngineIx>) =
-            field.indices().partition(|engine| !field.is_disqualified(*engine));
+            field.indices().partition(|engine| field.out(*engine).is_none());
         ranked.sort_by_key(|engine| std::cmp::Reverse(context.points[engine.at()]));
 
         let mut places: Vec<(EngineIx, Place)> = Vec::new();
@@ -172,7 +174,13 @@ impl Standings {
                 places.extend(group.engines.into_iter().map(|engine| (engine, place)));
             }
         }
-        places.extend(out.into_iter().map(|engine| (engine, Place::Disqualified)));
+        places.extend(out.into_iter().map(|engine| {
+            let place = match field.out(engine) {
+                Some(Out::Withdrawn(_)) => Place::Withdrawn,
+                _ => Place::Disqualified,
+            };
+            (engine, place)
+        }));
 
         let order = Order::of(places.iter().map(|(engine, _)| *engine).collect());
         let rows = places
@@ -197,7 +205,7 @@ impl Standings {
     pub(crate) fn ties(&self) -> impl Iterator<Item = &[Row]> {
         let rank = |row: &Row| match row.place {
             Place::Ranked { rank, .. } => Some(rank),
-            Place::Disqualified => None,
+            Place::Disqualified | Place::Withdrawn => None,
         };
         self.rows
             .chunk_by(move |a, b| rank(a).is_some() && rank(a) == rank(b))
@@ -258,8 +266,7 @@ fn row(context: &Context<'_>, chain: &Chain, engine: EngineIx, place: Place, ord
         .iter()
         .copied()
         .filter(|other| {
-            !field.is_disqualified(*other)
-                && context.points[other.at()] == context.points[engine.at()]
+            field.out(*other).is_none() && context.points[other.at()] == context.points[engine.at()]
         })
         .collect();
     let mut tallies = [Tally::default(), Tally::default()];
@@ -318,7 +325,7 @@ pub(crate) mod tests {
                     let shared = if tied { "=" } else { "" };
                     format!("{rank}{shared} {} {}", row.engine.name, row.points)
                 }
-                Place::Disqualified => format!("- {}", row.engine.name),
+                Place::Disqualified | Place::Withdrawn => format!("- {}", row.engine.name),
             })
             .collect();
         rows.join(", ")
@@ -347,7 +354,7 @@ pub(crate) mod tests {
             let standings = Standings::with(&field(games), chain, TieOfTwo::Broken);
             let by = match standings.rows[1].place {
                 Place::Ranked { by, .. } => by,
-                Place::Disqualified => None,
+                Place::Disqualified | Place::Withdrawn => None,
             };
             (told(&standings), by, standings.tie_goes_to())
         };

@@ -9,13 +9,14 @@ use super::config::Config;
 use super::draw;
 use super::format::{Due, Next};
 use super::journal::record::{
-    Bye, GameFinished, GameStarted, Ply, Record, StageFinished, StageStarted,
+    Bye, GameFinished, GameStarted, Ply, Record, StageFinished, StageStarted, Withdrawn,
 };
 use super::journal::{self, JournalError};
 use super::journal_games;
 use super::ledger::Ledger;
 use super::ratings::EventRatings;
 use super::stage::{Format, Stage, Updates};
+use super::withdraw;
 use crate::game::clock::TimeControl;
 use crate::game::end::Referee;
 use crate::model::game::ending::Termination;
@@ -99,6 +100,10 @@ pub(crate) fn verify(config: &Config) -> Result<Verified, JournalError> {
             Record::Annulled(annulled) => {
                 open.remove(&annulled.id);
             }
+            Record::Withdrawn(withdrawn) => {
+                open.retain(|id, _| !withdrawn.broken_off.contains(id));
+                check_withdrawal(config, &ledger, withdrawn, &mut wrong);
+            }
             Record::StageFinished(outcome) => check_stage(config, &ledger, outcome, &mut wrong),
             Record::Update(update) => {
                 let stage = config.stages.get(update.stage);
@@ -142,6 +147,25 @@ fn check_ratings(
     };
     if due.len() != started.ratings.len() || !due.keys().all(is_near) {
         wrong(format!("the ratings at the beginning of {} are not the list's", started.name));
+    }
+}
+
+/// Checks that a withdrawal was allowed, and has the consequences that its stage's format gives it.
+fn check_withdrawal(
+    config: &Config,
+    ledger: &Ledger,
+    withdrawn: &Withdrawn,
+    wrong: &mut impl FnMut(String),
+) {
+    let Withdrawn { engine, reason, at, .. } = withdrawn;
+    match withdraw::withdrawal(config, ledger, engine) {
+        Err(why) => wrong(format!("{engine} could not be withdrawn: {why}")),
+        Ok(due) => {
+            let due = Withdrawn { reason: reason.clone(), at: at.clone(), ..due };
+            if due != *withdrawn {
+                wrong(format!("the withdrawal of {engine} has other consequences than it should"));
+            }
+        }
     }
 }
 
@@ -192,6 +216,11 @@ fn check_start(
             "{} is played at {}, and not at {control}",
             started.id, started.time_control
         ));
+    }
+    for name in [&started.white, &started.black] {
+        if state.has_withdrawn(name) {
+            wrong(format!("{} is played by {name}, which is withdrawn", started.id));
+        }
     }
     let seats = &state.started.seats;
     let names = due
@@ -358,7 +387,7 @@ fn check_stage(
     }
     let standings = stage.standings(&field);
     let ranking = stage.ranking(&standings, state);
-    if ranking.concat() != outcome.order || stage.open_tie(&ranking).is_some() {
+    if ranking.concat() != outcome.order || stage.open_tie(&standings, &ranking).is_some() {
         wrong(format!("the order of {} does not follow from its games", stage.name));
     }
     if stage.promoted(&standings, &ranking) != outcome.promoted {

@@ -179,6 +179,7 @@ impl Screen<'_> {
                     format!("{rank}{}", if tied { "=" } else { "" })
                 }
                 Place::Disqualified => "dq".to_owned(),
+                Place::Withdrawn => "wd".to_owned(),
             };
             let name = escape(row.engine.name.as_bytes(), NAME - 1);
             format!("{rank:>4}  {name:<NAME$} {:>6} {:>6}", row.points, row.games())

@@ -57,6 +57,9 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
         EventCommand::Replay(args) => {
             with(&args.file.event, |config| organise::annul(config, args, Then::PlayedAgain, out))
         }
+        EventCommand::Withdraw(args) => {
+            with(&args.file.event, |config| organise::withdraw(config, args, out))
+        }
         EventCommand::Forfeit(args) => {
             with(&args.file.event, |config| organise::forfeit(config, args, out))
         }

@@ -6,7 +6,7 @@ use std::io::Write;
 use anyhow::Context;
 
 use super::failed;
-use crate::cli::{AnnulArgs, DecideArgs, FixArgs, ForfeitArgs, NewArgs};
+use crate::cli::{AnnulArgs, DecideArgs, FixArgs, ForfeitArgs, NewArgs, WithdrawArgs};
 use crate::cmd::tell;
 use crate::engine::stop::Stop;
 use crate::event::conduct::{Audience, Conductor};
@@ -105,6 +105,18 @@ pub(super) fn annul(
 ) -> anyhow::Result<Exit> {
     organised(config, out, |conductor| {
         let told = conductor.annul(&args.game, then, &args.reason)?;
+        Ok(format!("{told}; `gate4k event run` goes on"))
+    })
+}
+
+/// Journals that an engine leaves the event.
+pub(super) fn withdraw(
+    config: &Config,
+    args: &WithdrawArgs,
+    out: &mut impl Write,
+) -> anyhow::Result<Exit> {
+    organised(config, out, |conductor| {
+        let told = conductor.withdraw(&args.engine, &args.reason)?;
         Ok(format!("{told}; `gate4k event run` goes on"))
     })
 }

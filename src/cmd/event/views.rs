@@ -10,7 +10,7 @@ use crate::event::journal::{self, JournalError};
 use crate::event::ledger::{Ledger, StageState};
 use crate::event::ratings::EventRatings;
 use crate::event::stage::Stage;
-use crate::event::standings::{Place, Standings};
+use crate::event::standings::Standings;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::{all, counted};
@@ -57,16 +57,15 @@ fn tables(config: &Config, ledger: &Ledger) -> Vec<Standings> {
 fn underway(stage: &Stage, state: &StageState) -> String {
     let done = state.finished();
     let standings = stage.standings(&state.field(stage.crash_limit));
-    let out = standings.rows.iter().filter(|row| row.place == Place::Disqualified);
-    let out = out.map(|row| row.engine.name.clone()).collect();
+    let out = state.disqualified(stage.crash_limit);
     // A match that is tied is planned as far as its next pair, a Swiss as far as its next round.
     let due = stage.due(state.started.seats.len(), &state.past_without(&out)).len();
     let ranking = stage.ranking(&standings, state);
-    match stage.open_tie(&ranking) {
+    match stage.open_tie(&standings, &ranking) {
         Some(tied) if due == 0 => format!(
             "{done} of {}; {} are tied, and the organisers decide (rule 3.1.7): `gate4k event decide`",
             counted(done, "game"),
-            all(tied)
+            all(&tied)
         ),
         _ => format!("{done} of {}", counted(done + due, "game")),
     }
@@ -149,6 +148,10 @@ fn write_status(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
         let stage = config.stages.get(update.stage).map_or("", |stage| &stage.name);
         let sum = &update.receipt.frozen.file;
         writeln!(out, "updated before {stage}: {} is {sum} now (rule 4.2)", update.entry)?;
+    }
+    for withdrawn in &ledger.withdrawn {
+        let stage = config.stages.get(withdrawn.stage).map_or("", |stage| &stage.name);
+        writeln!(out, "{stage}: {}", withdrawn.in_words())?;
     }
     if ledger.interruptions > 0 {
         writeln!(out, "interruptions decided by rule 6.1: {}", ledger.interruptions)?;

@@ -16,7 +16,7 @@ use shakmaty::Color;
 use super::config::Config;
 use super::export::{self, End};
 use super::journal::record::{
-    Annulled, EngineKilled, GameFinished, GameStarted, Interrupted, Ply, Record, Then,
+    Annulled, EngineKilled, GameFinished, GameStarted, Interrupted, Ply, Record, Then, Withdrawn,
 };
 use super::ledger::Ledger;
 use super::standings::Standings;
@@ -221,6 +221,7 @@ impl Broadcast {
                 }
             }
             Record::Annulled(annulled) => self.struck_out(annulled),
+            Record::Withdrawn(withdrawn) => self.broken_off(withdrawn),
             _ => {}
         }
         self.has_turned |= turned;
@@ -254,6 +255,23 @@ impl Broadcast {
                 finished.annul(&annulled.reason);
             }
             game.annulled = Some(annulled.clone());
+        }
+    }
+
+    /// Ends the games under way of an engine that was withdrawn.
+    fn broken_off(&mut self, withdrawn: &Withdrawn) {
+        for id in &withdrawn.broken_off {
+            let Some(game) = self.open(id) else { continue };
+            let GameStarted { stage, round, game: number, .. } = game.started;
+            game.annulled = Some(Annulled {
+                id: id.clone(),
+                stage,
+                round,
+                game: number,
+                then: Then::Nothing,
+                reason: format!("{} is withdrawn: {}", withdrawn.engine, withdrawn.reason),
+                at: withdrawn.at.clone(),
+            });
         }
     }
 

@@ -1,6 +1,5 @@
 //! The games of a stage in their order, and when those to come are expected to begin.
 
-use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
 use super::{Broadcast, Game, GameKey};
@@ -85,15 +84,9 @@ fn due(config: &Config, broadcast: &Broadcast, number: usize) -> Vec<(GameKey, S
         .collect()
 }
 
-/// The past of a stage as its format sees it: without disqualified engines.
+/// The past of a stage as its format sees it: without engines that play no more.
 pub(super) fn past(stage: &Stage, state: &StageState) -> Past {
-    let field = state.field(stage.crash_limit);
-    let out: BTreeSet<String> = field
-        .indices()
-        .filter(|engine| field.is_disqualified(*engine))
-        .map(|engine| field.engine(engine).name.clone())
-        .collect();
-    state.past_without(&out)
+    state.past_without(&state.disqualified(stage.crash_limit))
 }
 
 /// The moments at which games to come begin: whenever one of those before them is over.

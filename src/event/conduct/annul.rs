@@ -49,6 +49,10 @@ impl Conductor<'_> {
             )));
         }
         let state = &self.ledger.stages[stage];
+        if let (Some(gone), Then::PlayedAgain) = (state.withdrawn_from(at), then) {
+            let what = format!("{id}: {gone} is withdrawn, and plays nothing again");
+            return Err(EventError::NotNow(what));
+        }
         let under_way = self.ledger.open.values().map(|game| game.started.place());
         let later = state.past().games.keys().copied().chain(under_way).find(|later| {
             match &self.config.stages[stage].format {

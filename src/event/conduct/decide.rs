@@ -22,15 +22,19 @@ impl Conductor<'_> {
         let stage = &self.config.stages[number];
         let waits = state.outcome.is_none()
             && matches!(
-                stage.next(state.started.seats.len(), &state.past_without(&self.out(number))),
+                stage.next(
+                    state.started.seats.len(),
+                    &state.past_without(&state.disqualified(stage.crash_limit))
+                ),
                 Next::Over(_)
             );
         if !waits {
             let what = format!("{} has no tie to decide: games are still to be played", stage.name);
             return Err(refused(what));
         }
-        let ranking = stage.ranking(&self.standings(stage, number), state);
-        let Some(tied) = stage.open_tie(&ranking) else {
+        let standings = self.standings(stage, number);
+        let ranking = stage.ranking(&standings, state);
+        let Some(tied) = stage.open_tie(&standings, &ranking) else {
             return Err(refused(format!("{} has no tie that has to be decided", stage.name)));
         };
         let sorted = |names: &[String]| {
@@ -38,10 +42,10 @@ impl Conductor<'_> {
             names.sort();
             names
         };
-        if sorted(tied) != sorted(order) {
+        if sorted(&tied) != sorted(order) {
             let what = format!(
                 "tied are {}; name exactly these, the best first, with --order {}",
-                all(tied),
+                all(&tied),
                 tied.join(",")
             );
             return Err(refused(what));

@@ -6,6 +6,7 @@ mod decide;
 mod error;
 mod play;
 mod settle;
+mod withdraw;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -238,6 +239,10 @@ impl<'a> Conductor<'a> {
         let may_update = self.may_update();
         let mut refused = None;
         for entry in &self.config.entries {
+            if self.ledger.withdrawal(&entry.name).is_some() {
+                // Its files may be others: it plays no more.
+                continue;
+            }
             let entrant = Entrant::read(&mut judges, self.config, entry)?;
             match self.ledger.receipts.get(&entry.name) {
                 Some(receipt) if receipt.frozen == entrant.frozen => {}
@@ -389,7 +394,8 @@ impl<'a> Conductor<'a> {
         loop {
             self.settle(&mut going_on)?;
             let state = &self.ledger.stages[number];
-            let due = match stage.next(seats.len(), &state.past_without(&self.out(number))) {
+            let out = state.disqualified(stage.crash_limit);
+            let due = match stage.next(seats.len(), &state.past_without(&out)) {
                 Next::Play(due) => due,
                 Next::Bye(seat, round) => {
                     self.bye(stage, number, seat, round)?;
@@ -457,20 +463,6 @@ impl<'a> Conductor<'a> {
         self.keep(Record::Bye(Bye { stage: number, round, engine, wins }))
     }
 
-    /// Returns the engines disqualified by season 17's rule.
-    fn out(&self, number: usize) -> BTreeSet<String> {
-        let limit = self.config.stages.get(number).and_then(|stage| stage.crash_limit);
-        if limit.is_none() {
-            return BTreeSet::new();
-        }
-        let field = self.ledger.stages[number].field(limit);
-        field
-            .indices()
-            .filter(|engine| field.is_disqualified(*engine))
-            .map(|engine| field.engine(engine).name.clone())
-            .collect()
-    }
-
     fn standings(&self, stage: &Stage, number: usize) -> Standings {
         let mut standings = stage.standings(&self.ledger.stages[number].field(stage.crash_limit));
         standings.annulled = self.ledger.annulled_in(number);
@@ -482,9 +474,9 @@ impl<'a> Conductor<'a> {
         let standings = self.standings(stage, number);
         let state = &self.ledger.stages[number];
         let ranking = stage.ranking(&standings, state);
-        if let Some(tied) = stage.open_tie(&ranking) {
-            self.audience.say(&level(&standings, tied));
-            return Ok(Some(Outcome::Tied { stage: stage.name.clone(), engines: tied.to_vec() }));
+        if let Some(engines) = stage.open_tie(&standings, &ranking) {
+            self.audience.say(&level(&standings, &engines));
+            return Ok(Some(Outcome::Tied { stage: stage.name.clone(), engines }));
         }
         let order = ranking.concat();
         let promoted = stage.promoted(&standings, &ranking);

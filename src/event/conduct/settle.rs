@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::play::GoingOn;
 use super::{Conductor, EventError};
 use crate::event::interrupted::{self, Verdict};
-use crate::event::journal::record::Record;
+use crate::event::journal::record::{GameStarted, Record};
 use crate::event::recorder::Broken;
 use crate::game::pgn;
 use crate::game::tables::Tables;
@@ -27,10 +27,7 @@ impl Conductor<'_> {
         };
         for (id, game) in open {
             let broken = Broken::replay(&game, self.config).map_err(EventError::State)?;
-            if let Some(ending) = broken.ending.clone() {
-                self.audience.say(&format!("{id} had ended: {}", pgn::summary(&ending)));
-                let finished = broken.finished(&game.started, &ending, None);
-                self.keep(Record::GameFinished(finished))?;
+            if self.had_ended(&game.started, &broken)? {
                 continue;
             }
             let probe = |position: &_| tables.as_ref()?.probe(position);
@@ -56,5 +53,17 @@ impl Conductor<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Keeps the result of a game that had ended on the board; true if it had.
+    pub(super) fn had_ended(
+        &mut self,
+        started: &GameStarted,
+        broken: &Broken,
+    ) -> Result<bool, EventError> {
+        let Some(ending) = broken.ending.clone() else { return Ok(false) };
+        self.audience.say(&format!("{} had ended: {}", started.id, pgn::summary(&ending)));
+        self.keep(Record::GameFinished(broken.finished(started, &ending, None)))?;
+        Ok(true)
     }
 }

@@ -66,8 +66,9 @@ pub struct Past {
     pub games: BTreeMap<RoundGame, Played>,
     /// The seats that had a bye, with its round.
     pub byes: BTreeSet<(Seat, u32)>,
-    /// The seats that play no more: disqualified or withdrawn.
-    pub(crate) out: BTreeSet<Seat>,
+    /// The seats that play no more, disqualified or withdrawn, in the order in which they left, each with the first round
+    /// that is paired without it.
+    pub out: Vec<(Seat, u32)>,
     /// The spots of a playoff that are taken before its first game.
     pub(crate) taken: usize,
 }
@@ -85,6 +86,18 @@ impl Past {
         }
     }
 
+    /// The number of a seat among those that play no more, in the order in which they left; none of one that plays.
+    #[must_use]
+    pub fn left(&self, seat: Seat) -> Option<usize> {
+        self.out.iter().position(|(out, _)| *out == seat)
+    }
+
+    /// True if a round is paired with a seat.
+    #[must_use]
+    pub fn is_paired(&self, seat: Seat, round: u32) -> bool {
+        self.out.iter().all(|(out, first)| *out != seat || round < *first)
+    }
+
     /// Takes in a game.
     pub fn add(&mut self, game: Played) {
         self.games.insert(game.at, game);
@@ -96,8 +109,7 @@ pub(in crate::event) fn open(due: impl IntoIterator<Item = Due>, past: &Past) ->
     due.into_iter()
         .filter(|game| {
             !past.games.contains_key(&game.at)
-                && !past.out.contains(&game.white)
-                && !past.out.contains(&game.black)
+                && past.left(game.white).or(past.left(game.black)).is_none()
         })
         .collect()
 }

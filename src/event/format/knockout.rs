@@ -225,6 +225,15 @@ impl Knockout {
         bracket.encounters.iter().map(|one| (one.number, beyond(one))).collect()
     }
 
+    /// Returns the winner of the final; none while it is played.
+    #[must_use]
+    pub fn champion(&self, seats: usize, past: &Past) -> Option<Seat> {
+        let bracket = self.bracket(seats, |one| winner(past, one));
+        // The final is the last match, and the one for the third place comes before it.
+        let last = bracket.encounters.last()?;
+        (last.round == Knockout::rounds(seats)).then(|| winner(past, last))?
+    }
+
     /// Returns the next step: of each match under way the games that no early end can take away.
     #[must_use]
     pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
@@ -241,13 +250,16 @@ impl Knockout {
 
 /// Returns the winner of a match; none while it is played.
 #[must_use]
-pub(crate) fn winner(past: &Past, one: &Encounter) -> Option<Seat> {
-    if past.out.contains(&one.white) || past.out.contains(&one.black) {
-        return Some(if past.out.contains(&one.white) { one.black } else { one.white });
+pub fn winner(past: &Past, one: &Encounter) -> Option<Seat> {
+    if let MatchState::Won(seat, _) = one.format.after(&results(past, one)) {
+        return Some(if seat.0 == 0 { one.white } else { one.black });
     }
-    match one.format.after(&results(past, one)) {
-        MatchState::Won(seat, _) => Some(if seat.0 == 0 { one.white } else { one.black }),
-        MatchState::Due(_) | MatchState::Level(_) => None,
+    // An engine that plays no more has lost a match that is not decided; of two the one that left first.
+    match (past.left(one.white), past.left(one.black)) {
+        (None, None) => None,
+        (Some(white), Some(black)) if black < white => Some(one.white),
+        (Some(_), _) => Some(one.black),
+        (None, Some(_)) => Some(one.white),
     }
 }
 

@@ -100,15 +100,12 @@ impl Match {
     #[must_use]
     pub(crate) fn next(&self, past: &Past) -> Next {
         let results = in_sequence(|number| past.games.get(&game(number).at));
-        if !past.out.is_empty() {
-            return Next::Over(over(
-                past.out.contains(&Seat(0)).then_some(Seat(1)).or(Some(Seat(0))),
-            ));
-        }
-        match self.after(&results) {
-            MatchState::Won(seat, _) => Next::Over(over(Some(seat))),
-            MatchState::Level(_) => Next::Over(over(None)),
-            MatchState::Due(sure) => {
+        match (self.after(&results), past.out.first()) {
+            (MatchState::Won(seat, _), _) => Next::Over(over(Some(seat))),
+            // The first one out has lost.
+            (_, Some((out, _))) => Next::Over(over(Some(Seat(usize::from(*out == Seat(0)))))),
+            (MatchState::Level(_), None) => Next::Over(over(None)),
+            (MatchState::Due(sure), None) => {
                 let first = results.len();
                 Next::Play(open((first..first + sure).map(game), past))
             }

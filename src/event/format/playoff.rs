@@ -51,7 +51,7 @@ impl Playoff {
     /// The same, telling each go that has begun.
     fn played(&self, seats: usize, past: &Past, mut begun: impl FnMut(&[Due])) -> Next {
         let mut standing = Standing {
-            left: (0..seats).map(Seat).filter(|seat| !past.out.contains(seat)).collect(),
+            left: (0..seats).map(Seat).filter(|seat| past.left(*seat).is_none()).collect(),
             promoted: Vec::new(),
             behind: Vec::new(),
             rounds: 0,
@@ -65,7 +65,8 @@ impl Playoff {
                     standing.promoted.iter().map(|seat| vec![*seat]).collect();
                 places.push(standing.left);
                 places.extend(standing.behind.into_iter().rev());
-                places.push((0..seats).map(Seat).filter(|seat| past.out.contains(seat)).collect());
+                places
+                    .push((0..seats).map(Seat).filter(|seat| past.left(*seat).is_some()).collect());
                 places.retain(|group| !group.is_empty());
                 return Next::Over(places);
             }

@@ -58,10 +58,10 @@ impl Swiss {
         std::iter::repeat_n(full, byes).fold(points(past, seat), |sum, bye| sum + bye)
     }
 
-    /// The seats as they stand: by points, then by seed.
-    fn order(&self, seats: usize, past: &Past) -> Vec<Seat> {
+    /// The seats as they stand before a round: by points, then by seed.
+    fn order(&self, seats: usize, past: &Past, round: u32) -> Vec<Seat> {
         let mut order = self.seeds(seats);
-        order.retain(|seat| !past.out.contains(seat));
+        order.retain(|seat| past.is_paired(*seat, round));
         order.sort_by_cached_key(|seat| Reverse(self.points(past, *seat)));
         order
     }
@@ -70,7 +70,7 @@ impl Swiss {
     #[must_use]
     pub(crate) fn round(&self, seats: usize, past: &Past, round: u32) -> Round {
         let past = past.before(round);
-        let mut order = self.order(seats, &past);
+        let mut order = self.order(seats, &past, round);
         let bye = (!order.len().is_multiple_of(2)).then(|| bye(&past, &mut order)).flatten();
         let mut met = BTreeMap::new();
         for game in past.games.values() {
@@ -94,7 +94,7 @@ impl Swiss {
         b: Seat,
     ) -> (Seat, Seat) {
         let past = past.before(round);
-        let order = self.order(seats, &past);
+        let order = self.order(seats, &past, round);
         let rank = |seat: Seat| order.iter().position(|other| *other == seat);
         let (first, second) = if rank(a) <= rank(b) { (a, b) } else { (b, a) };
         self.colored(&past, round, first, second)

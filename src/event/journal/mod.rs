@@ -11,6 +11,7 @@ mod chain;
 mod line;
 pub mod record;
 mod repair;
+mod withdrawn;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::withdrawn::{Walkover, Withdrawn};
 use crate::model::game::ending::{Ending, Termination};
 use crate::model::game::listed::{Player, RoundGame};
 use crate::model::game::opening::OpeningNames;
@@ -37,6 +38,8 @@ pub enum Record {
     GameFinished(GameFinished),
     /// The organisers struck out a game.
     Annulled(Annulled),
+    /// An engine was withdrawn.
+    Withdrawn(Withdrawn),
     /// The organisers decided a tie (rule 3.1.7).
     Decision(Decision),
     /// A stage is over.

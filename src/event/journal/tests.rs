@@ -82,6 +82,42 @@ fn a_line_left_out_is_noticed() {
     assert!(error.contains("the number 3 where 2 is due"), "{error}");
 }
 
+#[test]
+fn a_withdrawal_that_is_torn_at_any_byte_takes_nothing_with_it() {
+    let (_dir, path, begins) = written(&["a".into()]);
+    let walkover = |game| record::Walkover { round: 3, game, white: "A".into(), black: "B".into() };
+    let withdrawn = Record::Withdrawn(record::Withdrawn {
+        engine: "A".into(),
+        stage: 0,
+        round: 4,
+        played: crate::event::field::Played::Counts,
+        broken_off: vec!["e/s/3.1/a/b".into()],
+        walkovers: vec![walkover(1), walkover(2)],
+        reason: "its author asked".into(),
+        at: String::new(),
+    });
+    let (mut journal, _) = Journal::open(&path, &mut |_, _| Ok(())).unwrap();
+    journal.append(&withdrawn).unwrap();
+    drop(journal);
+    let whole = std::fs::read(&path).unwrap();
+    let records = || {
+        let mut records = Vec::new();
+        let torn = read(&path, &mut |_, record| {
+            records.push(record);
+            Ok(())
+        });
+        (records, torn.unwrap().is_some())
+    };
+    let before = begins.last().copied().unwrap();
+    for length in before..=whole.len() {
+        std::fs::write(&path, &whole[..length]).unwrap();
+        let (is_whole, is_torn) =
+            (length == whole.len(), (before + 1..whole.len()).contains(&length));
+        let kept = [header(), note("a")].into_iter().chain(is_whole.then(|| withdrawn.clone()));
+        assert_eq!(records(), (kept.collect(), is_torn), "{length} bytes");
+    }
+}
+
 /// A journal's lines.
 fn lines(path: &Path) -> Vec<String> {
     std::fs::read_to_string(path).unwrap().split_inclusive('\n').map(str::to_owned).collect()

@@ -363,7 +363,7 @@ fn table(
     };
     let rank = |place: Place| match place {
         Place::Ranked { rank, .. } => Some(rank),
-        Place::Disqualified => None,
+        Place::Disqualified | Place::Withdrawn => None,
     };
     let mut rows: Vec<_> = standings
         .rows

@@ -35,6 +35,7 @@ impl Site<'_> {
             "winner": ledger.winner,
             "entries": entries,
             "annulled": ledger.annulled,
+            "withdrawn": ledger.withdrawn,
             "stages": stages,
             "schedule": schedule,
             "ratings": event_ratings::json(&EventRatings::of(self.config, ledger)),
@@ -66,6 +67,7 @@ impl Site<'_> {
             "stages": stages.collect::<Value>(),
             "under-way": under_way(self),
             "crashes": ledger.crashes(),
+            "withdrawn": ledger.withdrawn,
             "crash-folders": self.crash_folders().into_iter().map(|(folder, engine, why)| {
                 json!({ "folder": folder, "engine": engine, "why": why })
             }).collect::<Value>(),

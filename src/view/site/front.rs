@@ -148,7 +148,8 @@ fn incidents(site: &Site<'_>) -> Markup {
     let none = games.is_empty()
         && decided.is_empty()
         && ledger.fixes.is_empty()
-        && ledger.updates.is_empty();
+        && ledger.updates.is_empty()
+        && ledger.withdrawn.is_empty();
     html! {
         section #incidents aria-labelledby="incidents-name" data-part="incidents" {
             h2 #incidents-name { "Crashes, rulings, decisions" }
@@ -161,6 +162,9 @@ fn incidents(site: &Site<'_>) -> Markup {
                         "Tie decided by the organisers: " (word(&all(&decision.order))) ". "
                         (word(&decision.reason)) ", " (stamp(&decision.at))
                     }
+                }
+                @for withdrawn in &ledger.withdrawn {
+                    li { (word(&withdrawn.in_words())) ", " (stamp(&withdrawn.at)) }
                 }
                 @for fix in &ledger.fixes {
                     li { (word(&fix.entry)) " was mended (rule 6.3): " (word(&fix.reason)) ", " (stamp(&fix.at)) }

@@ -108,7 +108,7 @@ fn tied(stage: &Stage, table: &Table, state: Option<&StageState>) -> Option<Vec<
         return None;
     }
     let ranking = stage.ranking(&table.standings, state);
-    stage.open_tie(&ranking).map(<[String]>::to_vec)
+    stage.open_tie(&table.standings, &ranking)
 }
 
 /// The places after a bracket: those who left it at the same time share one.

@@ -106,7 +106,7 @@ impl Serialize for Scores<'_> {
 fn entry<'a>(standings: &'a Standings, row: &'a Row, place: usize, short: String) -> Entry<'a> {
     let rank = match row.place {
         Place::Ranked { rank, .. } => rank as usize,
-        Place::Disqualified => place,
+        Place::Disqualified | Place::Withdrawn => place,
     };
     let results = Results { rows: &standings.rows, of: row };
     let games = row.games();

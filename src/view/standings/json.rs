@@ -66,6 +66,7 @@ struct Line<'a> {
     tied: bool,
     decided_by: Option<&'static str>,
     disqualified: bool,
+    withdrawn: bool,
     points: f64,
     games: u32,
     white: Colour,
@@ -129,7 +130,7 @@ struct Tie<'a> {
 fn row<'a>(standings: &'a Standings, row: &'a Row) -> Line<'a> {
     let (rank, tied, by) = match row.place {
         Place::Ranked { rank, tied, by } => (Some(rank), tied, by),
-        Place::Disqualified => (None, false, None),
+        Place::Disqualified | Place::Withdrawn => (None, false, None),
     };
     let figures = standings.chain.criteria.iter().zip(&row.figures);
     Line {
@@ -139,6 +140,7 @@ fn row<'a>(standings: &'a Standings, row: &'a Row) -> Line<'a> {
         tied,
         decided_by: by.map(|criterion| criterion.id()),
         disqualified: row.place == Place::Disqualified,
+        withdrawn: row.place == Place::Withdrawn,
         points: row.points.as_f64(),
         games: row.games(),
         white: row.white.into(),

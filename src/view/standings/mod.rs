@@ -81,11 +81,12 @@ impl Sheet {
     }
 }
 
-/// `1`, `1=` where others have the same, `dq`.
+/// `1`, `1=` where others have the same, `dq`, `wd`.
 fn rank(row: &Row) -> String {
     match row.place {
         Place::Ranked { rank, tied, .. } => format!("{rank}{}", if tied { "=" } else { "" }),
         Place::Disqualified => "dq".to_owned(),
+        Place::Withdrawn => "wd".to_owned(),
     }
 }
 

@@ -41,7 +41,7 @@ fn figures(row: &Row, ratings: &BTreeMap<String, i32>) -> Value {
     let (points, games) = (row.points.as_f64(), row.games());
     let rank = match row.place {
         Place::Ranked { rank, .. } => rank.into(),
-        Place::Disqualified => Value::from("-"),
+        Place::Disqualified | Place::Withdrawn => Value::from("-"),
     };
     json!({
         "Rank": rank,

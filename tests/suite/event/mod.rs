@@ -24,6 +24,7 @@ mod trouble;
 mod visitors;
 mod watched;
 mod whole;
+mod withdrawn;
 
 use crate::trials::Test;
 pub(crate) use table::wanted;
@@ -48,6 +49,7 @@ pub(crate) fn tests() -> Vec<Test> {
         published::tests,
         visitors::tests,
         watched::tests,
+        withdrawn::tests,
     ];
     modules.into_iter().flat_map(|tests| tests()).collect()
 }

@@ -52,8 +52,8 @@ impl Dutch {
         }
     }
 
-    /// Returns the engines that still play, by points, Buchholz and seed.
-    fn players(seats: usize, past: &Past) -> Vec<Player> {
+    /// Returns the engines that play in a round, by points, Buchholz and seed.
+    fn players(seats: usize, past: &Past, round: u32) -> Vec<Player> {
         let all: BTreeMap<Seat, HalfPoints> =
             (0..seats).map(|seat| (Seat(seat), Dutch::points(past, Seat(seat)))).collect();
         let last = past.games.keys().map(|at| at.round).max().unwrap_or(0);
@@ -76,7 +76,7 @@ impl Dutch {
             }
         };
         let mut players: Vec<Player> = all.iter().map(player).collect();
-        players.retain(|player| !past.out.contains(&player.seat));
+        players.retain(|player| past.is_paired(player.seat, round));
         players.sort_by_key(|one| (Reverse(one.points), Reverse(one.buchholz), one.seat));
         players
     }
@@ -85,7 +85,7 @@ impl Dutch {
     #[must_use]
     pub(crate) fn round(&self, seats: usize, past: &Past, round: u32) -> Round {
         let past = past.before(round);
-        let players = Dutch::players(seats, &past);
+        let players = Dutch::players(seats, &past, round);
         let all: Vec<&Player> = players.iter().collect();
         let strict = [Strict::Colors, Strict::Meetings, Strict::Nothing];
         let strict = strict.into_iter().find(|strict| can_be_paired(&all, *strict));
@@ -107,15 +107,8 @@ impl Dutch {
 
     /// White and Black of any two that meet in a later round than the first.
     #[must_use]
-    pub(crate) fn colored(
-        &self,
-        seats: usize,
-        past: &Past,
-        round: u32,
-        a: Seat,
-        b: Seat,
-    ) -> (Seat, Seat) {
-        let players = Dutch::players(seats, &past.before(round));
+    pub fn colored(&self, seats: usize, past: &Past, round: u32, a: Seat, b: Seat) -> (Seat, Seat) {
+        let players = Dutch::players(seats, &past.before(round), round);
         let pair: Vec<&Player> =
             players.iter().filter(|one| one.seat == a || one.seat == b).collect();
         match pair[..] {
@@ -263,7 +256,8 @@ mod tests {
                 };
                 due.reverse();
                 assert_eq!(due.len(), seats / 2);
-                let players = Dutch::players(seats, &past.before(due[0].at.round));
+                let round = due[0].at.round;
+                let players = Dutch::players(seats, &past.before(round), round);
                 let byes: Vec<Seat> = past
                     .byes
                     .iter()

@@ -1,0 +1,40 @@
+//! An engine that leaves an event before its end, by its author's wish.
+
+use super::{Conductor, EventError};
+use crate::event::entrants::now;
+use crate::event::journal::record::{Record, Withdrawn};
+use crate::event::recorder::Broken;
+use crate::event::withdraw;
+
+impl Conductor<'_> {
+    /// Withdraws an engine; what follows from it is the format's. Gives what was done, in words.
+    ///
+    /// # Errors
+    /// When the engine cannot be withdrawn now.
+    pub fn withdraw(&mut self, engine: &str, reason: &str) -> Result<String, EventError> {
+        let refused = |what: String| EventError::NotNow(what);
+        // A word against it comes before anything is kept.
+        withdraw::withdrawal(self.config, &self.ledger, engine).map_err(refused)?;
+        self.keep_ends(engine)?;
+        let withdrawn = Withdrawn {
+            reason: reason.to_owned(),
+            at: now(),
+            ..withdraw::withdrawal(self.config, &self.ledger, engine).map_err(refused)?
+        };
+        let told = withdrawn.in_words();
+        self.keep(Record::Withdrawn(withdrawn))?;
+        Ok(told)
+    }
+
+    /// Keeps the results of an engine's games that had ended on the board when their runner was ended.
+    fn keep_ends(&mut self, engine: &str) -> Result<(), EventError> {
+        for game in self.ledger.open.clone().into_values() {
+            if game.started.white != engine && game.started.black != engine {
+                continue;
+            }
+            let broken = Broken::replay(&game, self.config).map_err(EventError::State)?;
+            self.had_ended(&game.started, &broken)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,478 @@
+//! A withdrawal: what becomes of an engine's games where it leaves an event before its end, by the format of the stage.
+//!
+//! The rules know disqualification alone (season 17, rule 15.c). A withdrawal in a round robin is treated as one; where
+//! pairings followed from results the games that were played count, and nobody waits for those that were not.
+
+use super::config::Config;
+use super::field::Played;
+use super::format::{self, Next, Past};
+use super::journal::record::{Walkover, Withdrawn};
+use super::ledger::{Ledger, StageState};
+use super::schedule::Seat;
+use super::stage::{Format, Stage};
+
+/// Returns the withdrawal of an engine as it follows from an event so far, without a reason and a time.
+///
+/// # Errors
+/// Says why it cannot be withdrawn now.
+pub fn withdrawal(config: &Config, ledger: &Ledger, engine: &str) -> Result<Withdrawn, String> {
+    let mut names = config.entries.iter().map(|entry| entry.name.as_str());
+    if !names.clone().any(|name| name == engine) {
+        let there: Vec<&str> = names.collect();
+        return Err(format!("no engine is called {engine:?}; there are {}", there.join(", ")));
+    }
+    if ledger.winner.is_some() {
+        return Err(format!("the event is over, and {engine} has nothing to withdraw from"));
+    }
+    if let Some(before) = ledger.withdrawal(engine) {
+        return Err(format!("{engine} is withdrawn already: {}", before.reason));
+    }
+    let plays = |name: &&str| *name != engine && ledger.withdrawal(name).is_none();
+    if names.by_ref().filter(plays).count() < 2 {
+        return Err(format!("without {engine} fewer than two engines would be left in the event"));
+    }
+    let begun = ledger.stages.len();
+    let Some(last) = ledger.stages.last() else {
+        return Err(format!(
+            "no stage has begun: take {engine} out of the event's file, and begin with another journal"
+        ));
+    };
+    let mut withdrawn = Withdrawn {
+        engine: engine.to_owned(),
+        stage: begun,
+        round: 1,
+        played: Played::Counts,
+        broken_off: Vec::new(),
+        walkovers: Vec::new(),
+        reason: String::new(),
+        at: String::new(),
+    };
+    let seat = last.started.seats.iter().position(|seat| seat == engine);
+    match (seat.filter(|_| last.outcome.is_none()), config.stages.get(begun - 1)) {
+        (Some(seat), Some(stage)) => {
+            withdrawn.stage = begun - 1;
+            Leaving { stage, state: last, ledger, seat: Seat(seat) }.leave(&mut withdrawn)?;
+        }
+        _ if begun >= config.stages.len() => {
+            return Err(format!("{engine} plays in no stage that is not over"));
+        }
+        _ => {}
+    }
+    Ok(withdrawn)
+}
+
+/// An engine that leaves a stage.
+struct Leaving<'a> {
+    stage: &'a Stage,
+    state: &'a StageState,
+    ledger: &'a Ledger,
+    seat: Seat,
+}
+
+impl Leaving<'_> {
+    fn leave(&self, withdrawn: &mut Withdrawn) -> Result<(), String> {
+        let Leaving { stage, state, ledger, seat } = *self;
+        let (engine, name) = (&withdrawn.engine, &stage.name);
+        let out = state.disqualified(stage.crash_limit);
+        if out.contains(engine) {
+            return Err(format!("{engine} is disqualified and plays no more in {name}"));
+        }
+        let mut past = state.past_without(&out);
+        let seats = state.started.seats.len();
+        let next = stage.next(seats, &past);
+        let (played, is_bracket) = match &stage.format {
+            Format::DoubleRoundRobins(_) | Format::Of(format::Format::RoundRobin(_)) => {
+                (Played::Annulled, false)
+            }
+            Format::Of(format::Format::Swiss(_) | format::Format::Dutch(_)) => {
+                (Played::Counts, false)
+            }
+            Format::Pairs(_)
+            | Format::Of(format::Format::Match(_) | format::Format::Knockout(_)) => {
+                (Played::Counts, true)
+            }
+            Format::Of(format::Format::Playoff(_)) => {
+                return Err(format!(
+                    "{name} is a playoff, in which nobody is withdrawn: who is left in it follows from all games of each \
+                     go. It ends soon; `gate4k event forfeit` scores a game of an engine that does not start"
+                ));
+            }
+        };
+        withdrawn.played = played;
+        let of_engine = |game: &&super::ledger::OpenGame| {
+            [&game.started.white, &game.started.black].contains(&engine)
+        };
+        let open = ledger.open.values().filter(of_engine);
+        withdrawn.broken_off = open.map(|game| game.started.id.clone()).collect();
+        let begun = self.begun(&past);
+        withdrawn.round = begun + 1;
+        past.out.push((seat, begun + 1));
+        if is_bracket {
+            // Both sides of the final would be gone.
+            let is_gone = |format: &format::knockout::Knockout| {
+                format.champion(seats, &past).is_some_and(|seat| past.left(seat).is_some())
+            };
+            let nobody = match &stage.format {
+                Format::Of(format::Format::Knockout(format)) => is_gone(format),
+                _ => false,
+            };
+            if nobody || matches!(next, Next::Over(_)) {
+                return Err(format!(
+                    "{name} is decided, and without {engine} nobody would have won it; `gate4k event run` ends it"
+                ));
+            }
+            return Ok(());
+        }
+        if (0..seats).filter(|seat| past.left(Seat(*seat)).is_none()).count() < 2 {
+            return Err(format!("without {engine} fewer than two engines would be left in {name}"));
+        }
+        if let (Played::Counts, Next::Play(due)) = (played, next) {
+            let seats = &state.started.seats;
+            let seated = |seat: Seat| seats.get(seat.0).cloned().unwrap_or_default();
+            let own = due.into_iter().filter(|due| due.white == seat || due.black == seat);
+            let left = own.filter(|due| due.at.round == begun);
+            withdrawn.walkovers = left
+                .map(|due| Walkover {
+                    round: due.at.round,
+                    game: due.at.game,
+                    white: seated(due.white),
+                    black: seated(due.black),
+                })
+                .collect();
+        }
+        Ok(())
+    }
+
+    /// The last round that has begun, 0 before the first. A bye of the engine itself begins none: without it nobody may
+    /// have one.
+    fn begun(&self, past: &Past) -> u32 {
+        let byes = past.byes.iter().filter(|(seat, _)| *seat != self.seat);
+        let open = self.ledger.open.values().map(|game| game.started.round);
+        let rounds = past.games.keys().map(|at| at.round).chain(byes.map(|(_, round)| *round));
+        rounds.chain(open).max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::num::NonZeroU32;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::event::field::EngineIx;
+    use crate::event::format::dutch::Dutch;
+    use crate::event::format::knockout::{Draw, Knockout, WhiteFirst};
+    use crate::event::format::match_::Match;
+    use crate::event::format::playoff::Playoff;
+    use crate::event::format::round_robin::{Order, RoundRobin};
+    use crate::event::format::swiss::Swiss;
+    use crate::event::format::{Due, Format as Other};
+    use crate::event::journal::record::{Bye, Record, StageStarted};
+    use crate::event::journal_games::tests::{finished, started};
+    use crate::event::stage::tests::stage;
+    use crate::model::game::listed::RoundGame;
+    use crate::model::game::points::HalfPoints;
+
+    fn number(number: u32) -> NonZeroU32 {
+        NonZeroU32::new(number).unwrap()
+    }
+
+    /// A stage as it is played by lot, at most three games at a time.
+    struct Table {
+        stage: Stage,
+        ledger: Ledger,
+        lots: u64,
+        /// Both engines of each game that has begun.
+        begun: BTreeMap<RoundGame, [String; 2]>,
+    }
+
+    impl Table {
+        fn of(format: Format, engines: usize, lots: u64) -> Table {
+            let seats = (1..=engines).map(|number| format!("e{number}")).collect();
+            let (name, mut ledger) = ("S".to_owned(), Ledger::default());
+            let begins = StageStarted { name, seats, ..StageStarted::default() };
+            ledger.apply(Record::StageStarted(begins)).unwrap();
+            Table { stage: stage(format), ledger, lots, begun: BTreeMap::new() }
+        }
+
+        fn below(&mut self, end: usize) -> usize {
+            self.lots = self.lots.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            usize::try_from(self.lots >> 33).unwrap() % end
+        }
+
+        fn state(&self) -> &StageState {
+            &self.ledger.stages[0]
+        }
+
+        fn next(&self) -> Next {
+            self.stage.next(self.state().started.seats.len(), self.state().past())
+        }
+
+        fn names(&self, due: &Due) -> [String; 2] {
+            [due.white, due.black].map(|seat| self.state().started.seats[seat.0].clone())
+        }
+
+        /// Gives a bye, begins a game or ends one; false where all is over.
+        fn step(&mut self) -> bool {
+            let due = match self.next() {
+                Next::Over(_) => return false,
+                Next::Bye(seat, round) => {
+                    let Format::Of(format) = &self.stage.format else { panic!("no bye") };
+                    let wins = u32::try_from(format.games_each()).unwrap();
+                    let engine = self.state().started.seats[seat.0].clone();
+                    assert!(!self.state().has_withdrawn(&engine));
+                    let bye = Bye { stage: 0, round, engine, wins };
+                    self.ledger.apply(Record::Bye(bye)).unwrap();
+                    return true;
+                }
+                Next::Play(due) => due,
+            };
+            for game in &due {
+                let names = self.names(game);
+                assert!(names.iter().all(|name| !self.state().has_withdrawn(name)), "{names:?}");
+            }
+            // Games under way are due as they were begun.
+            let open: Vec<RoundGame> =
+                self.ledger.open.values().map(|game| game.started.place()).collect();
+            for at in &open {
+                let still = due.iter().find(|due| due.at == *at).map(|due| self.names(due));
+                assert_eq!(still.as_ref(), self.begun.get(at));
+            }
+            let idle: Vec<&Due> = due.iter().filter(|due| !open.contains(&due.at)).collect();
+            if !idle.is_empty() && open.len() < 3 {
+                let game = idle[self.below(idle.len())];
+                let [white, black] = self.names(game);
+                let game = finished(&white, &black, game.at, "*", "e2e4");
+                self.begun.insert(game.place(), [white, black]);
+                self.ledger.apply(Record::GameStarted(started(&game))).unwrap();
+                return true;
+            }
+            let at = open[self.below(open.len())];
+            let [white, black] = self.begun[&at].clone();
+            let result = ["1-0", "0-1", "1/2-1/2"][self.below(3)];
+            let game = finished(&white, &black, at, result, "e2e4");
+            self.ledger.apply(Record::GameFinished(game)).unwrap();
+            true
+        }
+
+        fn withdraw(&mut self, engine: &str) -> Result<Withdrawn, String> {
+            let mut withdrawn = Withdrawn {
+                engine: engine.to_owned(),
+                stage: 0,
+                round: 1,
+                played: Played::Counts,
+                broken_off: Vec::new(),
+                walkovers: Vec::new(),
+                reason: "a test".into(),
+                at: String::new(),
+            };
+            let seat = self.state().started.seats.iter().position(|seat| seat == engine);
+            let leaving = Leaving {
+                stage: &self.stage,
+                state: self.state(),
+                ledger: &self.ledger,
+                seat: Seat(seat.unwrap()),
+            };
+            leaving.leave(&mut withdrawn)?;
+            self.ledger.apply(Record::Withdrawn(withdrawn.clone())).unwrap();
+            Ok(withdrawn)
+        }
+
+        fn finish(&mut self) {
+            while self.step() {}
+        }
+
+        /// The engines in their order, and those of them that go on.
+        fn places(&self, promote: usize) -> [Vec<String>; 2] {
+            let stage = Stage { promote, ..self.stage.clone() };
+            let standings = stage.standings(&self.state().field(None));
+            let ranking = stage.ranking(&standings, self.state());
+            [ranking.concat(), stage.promoted(&standings, &ranking)]
+        }
+
+        fn points(&self, name: &str) -> HalfPoints {
+            let field = self.state().field(None);
+            let is_it = |one: &EngineIx| field.engine(*one).name == name;
+            field.indices().find(is_it).map(|one| field.points(one)).unwrap_or_default()
+        }
+    }
+
+    fn formats() -> Vec<(Format, usize)> {
+        let knockout = |bronze| {
+            Format::Of(Other::Knockout(Knockout {
+                draw: Draw::EqualDistance,
+                pairs: vec![number(1), number(2)],
+                bronze,
+                early: true,
+                white_first: WhiteFirst::Lower,
+            }))
+        };
+        let swiss = |games| {
+            Format::Of(Other::Swiss(Swiss {
+                rounds: number(5),
+                games: number(games),
+                sections: number(2),
+            }))
+        };
+        let round_robin = RoundRobin { doubles: number(2), order: Order::Rotation };
+        vec![
+            (Format::DoubleRoundRobins(number(2)), 5),
+            (Format::Of(Other::RoundRobin(round_robin)), 6),
+            (swiss(2), 8),
+            (swiss(1), 9),
+            (Format::Of(Other::Dutch(Dutch { rounds: number(4) })), 9),
+            (knockout(None), 6),
+            (knockout(Some(number(1))), 8),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        /// Three engines leave at any moments: the others are paired on to the end, nothing that was played or paired
+        /// changes, and nobody who left goes on.
+        #[test]
+        fn the_others_play_on_to_the_end(lots: u64, at in 0..7usize) {
+            let (format, engines) = formats().swap_remove(at);
+            let mut table = Table::of(format, engines, lots);
+            let mut gone = 0;
+            let mut until = table.below(30);
+            while gone < 3 {
+                if until > 0 && table.step() {
+                    until -= 1;
+                    continue;
+                }
+                let engine = format!("e{}", table.below(engines) + 1);
+                let before = table.state().past().games.clone();
+                if !table.state().has_withdrawn(&engine) {
+                    // A bracket that is decided refuses it.
+                    let _ = table.withdraw(&engine);
+                }
+                let now = &table.state().past().games;
+                prop_assert!(before.iter().all(|(at, game)| now.get(at) == Some(game)));
+                gone += 1;
+                until = table.below(12);
+            }
+            table.finish();
+            prop_assert!(table.ledger.open.is_empty());
+            let state = table.state();
+            let seats = &state.started.seats;
+            let stays = |name: &&String| !state.has_withdrawn(name);
+            let [order, promoted] = table.places(engines);
+            prop_assert!(promoted.iter().all(|name| stays(&name)));
+            prop_assert_eq!(promoted.len(), seats.iter().filter(stays).count());
+            prop_assert_eq!(&order[0], &promoted[0]);
+            let (past, all) = (state.past(), seats.iter().filter(stays).count());
+            for name in seats.iter().filter(stays) {
+                let seat = Seat(seats.iter().position(|one| one == name).unwrap());
+                let of = |round: Option<u32>| {
+                    let games = past.games.values().filter(|game| game.color(seat).is_some());
+                    games.filter(|game| round.is_none_or(|round| game.at.round == round)).count()
+                };
+                match &table.stage.format {
+                    Format::Of(Other::Swiss(swiss)) => {
+                        prop_assert_eq!(table.points(name), swiss.points(past, seat));
+                        for round in 1..=swiss.rounds.get() {
+                            let byes = usize::from(past.byes.contains(&(seat, round)));
+                            let each = swiss.games.get() as usize;
+                            prop_assert_eq!(of(Some(round)) + each * byes, each);
+                        }
+                    }
+                    Format::Of(Other::Dutch(dutch)) => {
+                        for round in 1..=dutch.rounds.get() {
+                            let byes = usize::from(past.byes.contains(&(seat, round)));
+                            prop_assert_eq!(of(Some(round)) + byes, 1);
+                        }
+                    }
+                    Format::DoubleRoundRobins(_) | Format::Of(Other::RoundRobin(_)) => {
+                        let field = state.field(None);
+                        let own = field.indices().find(|one| field.engine(*one).name == **name);
+                        prop_assert_eq!(field.of(own.unwrap()).count(), 4 * (all - 1));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn play(table: &mut Table, steps: usize) {
+        (0..steps).for_each(|_| assert!(table.step()));
+    }
+
+    #[test]
+    fn games_of_a_round_robin_count_for_nobody() {
+        let mut table = Table::of(Format::DoubleRoundRobins(number(1)), 4, 1);
+        play(&mut table, 9);
+        let withdrawn = table.withdraw("e2").unwrap();
+        assert_eq!(withdrawn.played, Played::Annulled);
+        assert!(withdrawn.in_words().contains("e2 is withdrawn: a test; its games"));
+        assert_eq!(table.points("e2"), HalfPoints::ZERO);
+        let error = table.ledger.apply(Record::Withdrawn(withdrawn)).unwrap_err();
+        assert!(error.contains("withdrawn twice"), "{error}");
+        table.withdraw("e1").unwrap();
+        let error = table.withdraw("e3").unwrap_err();
+        assert!(error.contains("fewer than two engines would be left in S"), "{error}");
+        table.finish();
+        assert_eq!(table.places(3)[1].len(), 2);
+    }
+
+    #[test]
+    fn the_open_round_of_a_swiss_gives_its_opponent_what_is_not_played() {
+        let swiss = Swiss { rounds: number(3), games: number(2), sections: number(1) };
+        let mut table = Table::of(Format::Of(Other::Swiss(swiss)), 4, 1);
+        let Next::Play(due) = table.next() else { panic!("round 1 is due") };
+        let [white, black] = table.names(&due[0]);
+        let game = finished(&white, &black, due[0].at, "1-0", "e2e4");
+        table.ledger.apply(Record::GameStarted(started(&game))).unwrap();
+        table.ledger.apply(Record::GameFinished(game)).unwrap();
+        let second = finished(&black, &white, due[1].at, "*", "e2e4");
+        table.ledger.apply(Record::GameStarted(started(&second))).unwrap();
+        let withdrawn = table.withdraw(&white).unwrap();
+        assert_eq!((withdrawn.round, withdrawn.played), (2, Played::Counts));
+        assert_eq!(withdrawn.broken_off, [second.id]);
+        let bye = withdrawn.walkover().unwrap();
+        assert_eq!((bye.engine, bye.round, bye.wins), (black.clone(), 1, 1));
+        // The game that was played counts for both.
+        assert_eq!(
+            (table.points(&white), table.points(&black)),
+            (HalfPoints::ONE, HalfPoints::ONE)
+        );
+    }
+
+    #[test]
+    fn a_match_goes_to_the_opponent_unless_its_results_have_decided_it() {
+        let two = Match::until_decisive(number(1), false);
+        for format in [Format::Pairs(number(1)), Format::Of(Other::Match(two))] {
+            let mut table = Table::of(format, 2, 1);
+            let end = |table: &mut Table, round, white: &str, black: &str| {
+                let game = finished(white, black, RoundGame { round, game: 1 }, "1-0", "e2e4");
+                table.ledger.apply(Record::GameStarted(started(&game))).unwrap();
+                table.ledger.apply(Record::GameFinished(game)).unwrap();
+            };
+            end(&mut table, 1, "e1", "e2");
+            let mut early = Table {
+                ledger: table.ledger.clone(),
+                ..Table::of(table.stage.format.clone(), 2, 1)
+            };
+            early.withdraw("e1").unwrap();
+            assert!(matches!(early.next(), Next::Over(_)));
+            assert_eq!(early.places(1)[1], ["e2"]);
+            let game = finished("e2", "e1", RoundGame { round: 2, game: 1 }, "1/2-1/2", "e2e4");
+            table.ledger.apply(Record::GameStarted(started(&game))).unwrap();
+            table.ledger.apply(Record::GameFinished(game)).unwrap();
+            let error = table.withdraw("e1").unwrap_err();
+            assert!(error.contains("S is decided"), "{error}");
+        }
+    }
+
+    #[test]
+    fn nobody_is_withdrawn_from_a_playoff() {
+        let playoff = Playoff { doubles: number(1), spots: number(1) };
+        let mut table = Table::of(Format::Of(Other::Playoff(playoff)), 3, 1);
+        play(&mut table, 3);
+        let error = table.withdraw("e2").unwrap_err();
+        assert!(error.contains("S is a playoff") && error.contains("event forfeit"), "{error}");
+    }
+}
