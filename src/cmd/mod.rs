@@ -16,6 +16,7 @@ mod log;
 mod match_;
 mod match_out;
 mod match_shard;
+mod match_strikes;
 mod match_table;
 mod merge;
 mod merge_check;

@@ -3,6 +3,7 @@
 
 mod affinity;
 mod chess960;
+mod dialogue;
 mod engine;
 pub mod events;
 mod heartbeat;
@@ -22,6 +23,7 @@ use std::sync::mpsc;
 use std::thread;
 
 pub use affinity::Affinity;
+pub use dialogue::Dialogue;
 pub use engine::{Bounds, Engine, Missing, Remains};
 pub use match_::{Games, Given, Match, Restart};
 pub use offers::without_chess960;

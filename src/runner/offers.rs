@@ -18,7 +18,7 @@ pub fn without_chess960(engines: &[Arc<Engine>], bounds: Bounds, stop: &Stop) ->
             break;
         }
         let mut seat =
-            Seat::new(Arc::clone(engine), Monotonic::start(), bounds, stop.clone(), None);
+            Seat::new(Arc::clone(engine), Monotonic::start(), bounds, stop.clone(), None, None);
         if seat.offers_chess960() == Some(Offer::No) {
             without.push(engine.name.clone());
         }

@@ -142,6 +142,8 @@ pub fn play(entry: &Contender, plan: GamesPlan, limits: &Limits, progress: Progr
         keep_pv: false,
         tell_moves: false,
         standstill: None,
+        wait: Duration::ZERO,
+        dialogue: None,
     };
     let began = Instant::now();
     let mut games = Vec::new();

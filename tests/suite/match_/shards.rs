@@ -336,6 +336,7 @@ fn hundreds_of_shards_are_merged_with_few_files_open() {
     let run = Run {
         engines: vec!["A".into(), "B".into()],
         schedule: Format::RoundRobin,
+        seeds: None,
         rounds: SHARDS,
         games: 2,
         colours: Colours::Reversed,
