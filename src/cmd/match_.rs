@@ -79,7 +79,8 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
     })
     .context("a thread for the games")?;
     let decided = sinks.finish(&game, out)?;
-    if let (Some(path), Some(Err(error))) = (&args.log, game.dialogue.take().map(Dialogue::finish)) {
+    if let (Some(path), Some(Err(error))) = (&args.log, game.dialogue.take().map(Dialogue::finish))
+    {
         note(&format!("{} is not whole: {error}", shown(path)));
     }
     match (failed, early) {

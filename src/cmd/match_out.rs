@@ -10,6 +10,7 @@ use anyhow::Context;
 
 use super::fastchess;
 use super::live::Live;
+use super::match_crash::Crashes;
 use super::match_shard::KeptGames;
 use super::match_strikes::Strikes;
 use super::match_table::{self, Progress, half, sample};
@@ -54,6 +55,7 @@ pub(super) struct Sinks {
     kept: Option<KeptGames>,
     recalled: usize,
     strikes: Option<Strikes>,
+    crashes: Option<Crashes>,
     /// The games after each of which it is told how the match stands.
     interval: Option<NonZeroUsize>,
 }
@@ -111,6 +113,7 @@ impl Sinks {
             live: Live::new(args.quiet || args.told == Told::Fastchess),
             kept,
             recalled: 0,
+            crashes: Crashes::beside(args),
             strikes: args.strikes.map(Strikes::new),
             interval: args.rating_interval,
         })
@@ -144,6 +147,11 @@ impl Sinks {
         }
         if let Some((_, live)) = &self.games {
             live.hear(&event, |pairing| names(pairing, game));
+        }
+        let kept = self.crashes.as_mut().and_then(|all| all.hear(&event, game, &self.event));
+        if let Some(words) = kept {
+            self.live.clear();
+            super::say(&words);
         }
         match event {
             Event::GameFinished(finished) => {

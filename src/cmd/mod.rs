@@ -14,6 +14,7 @@ mod habits;
 mod live;
 mod log;
 mod match_;
+mod match_crash;
 mod match_out;
 mod match_shard;
 mod match_strikes;

@@ -8,6 +8,7 @@ pub mod clock;
 pub mod end;
 pub mod go;
 pub mod legal;
+pub mod moment;
 mod movetext;
 pub mod notation;
 pub mod openings;

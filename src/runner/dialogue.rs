@@ -162,7 +162,8 @@ impl Line {
     fn text(&self) -> String {
         let Line { at, engine, game, voice, .. } = self;
         let text = escape(&self.text, usize::MAX);
-        let cut = if self.cut > 0 { format!(" … {} more bytes", self.cut) } else { String::new() };
+        let cut =
+            if self.cut > 0 { format!(" … {} more bytes", self.cut) } else { String::new() };
         let sign = voice.sign();
         format!("{:12.6} {engine}({}) {sign} {text}{cut}\n", at.0.as_secs_f64(), game + 1)
     }
