@@ -63,7 +63,7 @@ impl Crashes {
                 let is_its = |lost: &Lost| lost.game == finished.pairing.game;
                 let at = self.waiting.iter().position(is_its)?;
                 let lost = self.waiting.swap_remove(at);
-                // What is no file (a pipe, the terminal) has no folder beside it.
+                // A pipe or a terminal has no folder beside it.
                 if self.kept > MOST || !self.beside.is_file() {
                     return None;
                 }
