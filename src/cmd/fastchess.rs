@@ -15,19 +15,24 @@ use crate::model::source_place::nearest;
 const LIKE: &str = "1.8.1";
 
 /// The words of fastchess that are known, each with the keys that may follow it; an end of `.` stands for any name behind it.
-const WORDS: [(&str, &[&str]); 20] = [
+const WORDS: [(&str, &[&str]); 25] = [
     ("-engine", ENGINE),
     ("-each", ENGINE),
     ("-openings", &["file", "format", "order", "start", "plies"]),
     ("-pgnout", &["file", "seldepth", "nodes", "match_line"]),
     ("-resign", &["movecount", "score", "twosided"]),
     ("-draw", &["movenumber", "movecount", "score"]),
+    ("-log", &["file", "level", "compress", "realtime", "engine"]),
     ("-recover", &[]),
     ("-repeat", &[]),
     ("-testEnv", &[]),
     ("-variant", VALUE),
     ("-concurrency", VALUE),
     ("-rounds", VALUE),
+    ("-tournament", VALUE),
+    ("-seeds", VALUE),
+    ("-wait", VALUE),
+    ("-ratinginterval", VALUE),
     ("-games", VALUE),
     ("-maxmoves", VALUE),
     ("-srand", VALUE),
@@ -201,6 +206,32 @@ fn translated(words: &[String]) -> Result<Vec<String>, Misunderstood> {
                 }
                 margin = Some(its);
             }
+            "-log" => {
+                let file = group.get("file").ok_or_else(|| group.wrong("has no file="))?;
+                if group.get("compress").is_some_and(|value| value != "false") {
+                    return Err(
+                        group.wrong("has compress= that is not false; it is plain text here")
+                    );
+                }
+                if group.get("engine").is_some_and(|value| value != "true") {
+                    let why = "has engine= that is not true; here it is the engines' dialogue";
+                    return Err(group.wrong(why));
+                }
+                add("--log", file.to_owned());
+            }
+            "-wait" => match group.value().parse::<u64>() {
+                Ok(millis) => add("--wait", format!("{millis}ms")),
+                Err(_) => return Err(group.wrong("wants a number of milliseconds")),
+            },
+            "-ratinginterval" if group.value() == "0" => {}
+            "-ratinginterval" => add("--rating-interval", group.value().to_owned()),
+            "-tournament" => match group.value() {
+                "roundrobin" => add("--schedule", "round-robin".into()),
+                "gauntlet" => add("--schedule", "gauntlet".into()),
+                other => {
+                    return Err(group.wrong(format!("{other}: known are roundrobin and gauntlet")));
+                }
+            },
             "-openings" => openings(group, seed, &mut add)?,
             "-pgnout" => {
                 let file = group.get("file").ok_or_else(|| group.wrong("has no file="))?;
@@ -239,12 +270,16 @@ fn translated(words: &[String]) -> Result<Vec<String>, Misunderstood> {
             }
             "-tb" => group.value().split(':').for_each(|path| add("--syzygy", path.to_owned())),
             "-tbpieces" => add("--syzygy-pieces", group.value().to_owned()),
-            flag @ ("-concurrency" | "-rounds" | "-games" | "-event" | "-site") => {
+            flag @ ("-concurrency" | "-rounds" | "-games" | "-event" | "-site" | "-seeds") => {
                 add(&format!("-{flag}"), group.value().to_owned());
             }
-            // Every engine is started again after a crash, and two games on an opening are a pair.
+            // Two games on an opening are a pair.
             _ => {}
         }
+    }
+    // Without it the first crash ends the match.
+    if !groups.iter().any(|group| group.flag == "-recover") {
+        add("--strikes", "1".into());
     }
     if let Some(margin) = margin.filter(|margin| *margin != "0") {
         add("--margin", format!("{margin}ms"));
@@ -378,6 +413,16 @@ mod tests {
     }
 
     #[test]
+    fn a_log_a_pause_a_table_and_seeds() {
+        let words = "-engine cmd=x tc=1+1 -recover -log file=l level=trace realtime=false engine=true -wait 500 \
+                     -ratinginterval 20 -tournament gauntlet -seeds 2";
+        let own = "--log|l|--wait|500ms|--rating-interval|20|--schedule|gauntlet|--seeds|2";
+        assert!(told(words).unwrap().join("|").ends_with(own), "{:?}", told(words));
+        let words = told("-engine cmd=x tc=1+1 -ratinginterval 0").unwrap().join("|");
+        assert!(words.ends_with("fastchess|--strikes|1"), "{words}");
+    }
+
+    #[test]
     fn unknown_words_are_refused_with_the_nearest() {
         for (words, part) in [
             ("-concurency 3", "did you mean -concurrency?"),
@@ -386,6 +431,12 @@ mod tests {
             ("-rounds 3 4", "-rounds 4 is no word"),
             ("-rounds", "-rounds has nothing behind it"),
             ("x -rounds 3", "x is no word"),
+            ("-log level=trace", "-log has no file="),
+            ("-log file=x compress=true", "plain text here"),
+            ("-log file=x engine=false", "the engines' dialogue"),
+            ("-wait long", "wants a number of milliseconds"),
+            ("-tournament swiss", "known are roundrobin and gauntlet"),
+            ("-ratingintervall 3", "did you mean -ratinginterval?"),
             ("-recover 3", "-recover 3 is no word"),
             ("-engine cmd=x", "has none of tc="),
             ("-engine cmd=x tc=1+1 nodes=3", "has two of tc="),

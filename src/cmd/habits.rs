@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 /// Without the dash.
-const HABITS: [(&str, &str); 24] = [
+const HABITS: [(&str, &str); 25] = [
     (
         "each",
         "settings that all engines share are options of the match, such as --tc 10+0.1 and --memory 1G",
@@ -19,7 +19,7 @@ const HABITS: [(&str, &str); 24] = [
     ("rounds", "--rounds N"),
     ("games", "--games N"),
     ("tournament", "--schedule round-robin or gauntlet"),
-    ("seeds", "--schedule gauntlet, in which the first engine meets each of the others"),
+    ("seeds", "--schedule gauntlet --seeds N"),
     ("variant", "--variant chess960 or double-chess960"),
     ("sprt", "--sprt ELO0,ELO1"),
     ("resign", "--resign movecount=3,score=400"),
@@ -29,15 +29,19 @@ const HABITS: [(&str, &str); 24] = [
     ("tbpieces", "--syzygy-pieces N"),
     ("pgnout", "--pgn FILE, with --pgn-style fastchess"),
     ("srand", "--shuffle SEED"),
-    ("recover", "an engine that was lost is started again by itself, and the match goes on"),
-    ("strikes", "an engine that was lost is always started again; its losses stand in the table"),
+    (
+        "recover",
+        "an engine that was lost is started again by itself, and the match goes on; --strikes N ends it after N losses",
+    ),
+    ("strikes", "--strikes N"),
+    ("wait", "--wait TIME, such as 500ms"),
     (
         "log",
-        "--events FILE has all that happens, each move with both of its times and the standard error of engines that were lost",
+        "--log FILE has all that engines are sent and say; --events FILE has all that happens, as JSON",
     ),
     (
         "ratinginterval",
-        "on a terminal a table stands below the games; with --journal FILE, `gate4k merge --partial FILE` tells at any time how it stands",
+        "--rating-interval N; on a terminal a table stands below the games all the time",
     ),
     ("event", "--event TEXT"),
 ];

@@ -28,16 +28,16 @@ use crate::model::text::shown;
 use crate::model::units::Ply;
 use crate::model::words::all;
 use crate::runner::events::Event;
-use crate::runner::schedule::{Colours, Schedule};
+use crate::runner::schedule::{Colours, Format as Meetings, Schedule};
 use crate::runner::score::MatchScore;
 use crate::runner::spec::{self, Asked, Source, UciSubset};
-use crate::runner::{self, Bounds, Engine, Games, Match, Restart};
+use crate::runner::{self, Bounds, Dialogue, Engine, Games, Match, Restart};
 
-/// Plays and prints; a match that was stopped early, but not by its test, is [`Exit::Undecided`].
+/// Plays and prints; a match that was stopped early, but not by its test or the file of `--until`, is [`Exit::Undecided`].
 pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let stop = Stop::new().context("a descriptor for stopping")?;
     listen_to_signals(&stop);
-    let (game, score, kept) = match prepare(args, &stop) {
+    let (mut game, score, kept) = match prepare(args, &stop) {
         Ok(prepared) => prepared,
         Err(error) => {
             tell(&error.to_string());
@@ -51,6 +51,15 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
             return Ok(Exit::Usage);
         }
     };
+    if let Some(path) = &args.log {
+        match Dialogue::open(path) {
+            Ok(log) => game.dialogue = Some(log),
+            Err(error) => {
+                tell(&format!("cannot write {}: {error}", shown(path)));
+                return Ok(Exit::Usage);
+            }
+        }
+    }
     sinks.recall(&stop);
     if let (Some(file), true) = (&args.until, sinks.is_called_off()) {
         note(&format!("{} is there: no game is begun", shown(file)));
@@ -70,6 +79,10 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
     })
     .context("a thread for the games")?;
     let decided = sinks.finish(&game, out)?;
+    if let (Some(path), Some(Err(error))) = (&args.log, game.dialogue.take().map(Dialogue::finish))
+    {
+        note(&format!("{} is not whole: {error}", shown(path)));
+    }
     match (failed, early) {
         // The journal is whole, and another host, or this one with more room, goes on from there.
         (Some(error), _) => match error.downcast::<JournalError>() {
@@ -156,9 +169,7 @@ fn prepare(
     if args.variant.is_chess960() {
         chess960(&engines, bounds, stop)?;
     }
-    let colours = if args.no_reverse { Colours::InTurn } else { Colours::Reversed };
-    let schedule =
-        Schedule::new(engines.len(), args.schedule, args.rounds.get(), args.games.get(), colours);
+    let schedule = schedule(args, engines.len())?;
     let book = book(args, &schedule, &engines)?;
     let tables = if args.syzygy.is_empty() {
         None
@@ -201,8 +212,27 @@ fn prepare(
             && args.pgn_style == PgnStyle::Event,
         tell_moves: args.events.is_some() || args.live.is_some(),
         standstill: None,
+        wait: args.wait,
+        dialogue: None,
     };
     Ok((game, score, kept))
+}
+
+/// The plan of the games.
+fn schedule(args: &MatchArgs, engines: usize) -> Result<Schedule, CheckError> {
+    let colours = if args.no_reverse { Colours::InTurn } else { Colours::Reversed };
+    let (rounds, games) = (args.rounds.get(), args.games.get());
+    let schedule = Schedule::new(engines, args.schedule, rounds, games, colours);
+    let Some(seeds) = args.seeds else { return Ok(schedule) };
+    if args.schedule != Meetings::Gauntlet {
+        let words = "--seeds are of a gauntlet: give --schedule gauntlet, too";
+        return Err(CheckError::Configuration(words.into()));
+    }
+    if seeds.get() >= engines {
+        let words = format!("--seeds {seeds} leaves no opponent: these are {engines} engines");
+        return Err(CheckError::Configuration(words.into()));
+    }
+    Ok(schedule.seeded(seeds.get()))
 }
 
 /// Refuses engines that cannot play Chess960, before the first game. Each is started for it.

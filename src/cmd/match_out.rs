@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -9,7 +10,9 @@ use anyhow::Context;
 
 use super::fastchess;
 use super::live::Live;
+use super::match_crash::Crashes;
 use super::match_shard::KeptGames;
+use super::match_strikes::Strikes;
 use super::match_table::{self, Progress, half, sample};
 use crate::cli::{MatchArgs, PgnStyle, SprtScale, Told};
 use crate::engine::stop::{Level, Stop};
@@ -51,6 +54,10 @@ pub(super) struct Sinks {
     live: Live,
     kept: Option<KeptGames>,
     recalled: usize,
+    strikes: Option<Strikes>,
+    crashes: Option<Crashes>,
+    /// The games after each of which it is told how the match stands.
+    interval: Option<NonZeroUsize>,
 }
 
 impl Sinks {
@@ -106,6 +113,9 @@ impl Sinks {
             live: Live::new(args.quiet || args.told == Told::Fastchess),
             kept,
             recalled: 0,
+            crashes: Crashes::beside(args),
+            strikes: args.strikes.map(Strikes::new),
+            interval: args.rating_interval,
         })
     }
 
@@ -138,6 +148,11 @@ impl Sinks {
         if let Some((_, live)) = &self.games {
             live.hear(&event, |pairing| names(pairing, game));
         }
+        let kept = self.crashes.as_mut().and_then(|all| all.hear(&event, game, &self.event));
+        if let Some(words) = kept {
+            self.live.clear();
+            super::say(&words);
+        }
         match event {
             Event::GameFinished(finished) => {
                 self.finished(&finished, game, out)?;
@@ -147,7 +162,7 @@ impl Sinks {
                 }
             }
             Event::GameStarted { .. } => self.draw(game),
-            Event::EngineKilled { engine, why, exit, stderr, .. } => {
+            Event::EngineKilled { engine, why, exit, stderr, game: of, .. } => {
                 self.live.clear();
                 let name = safe(&game.engines[engine].name);
                 let exit = exit.map(|exit| format!(" ({exit})")).unwrap_or_default();
@@ -155,6 +170,12 @@ impl Sinks {
                 let last = last.unwrap_or_default();
                 // Standard error may be closed; the stream of events has it all the same.
                 super::say(&format!("{name}: {why}{exit}{last}"));
+                if let (Some(strikes), Some(_)) = (&mut self.strikes, of)
+                    && let Some(words) = strikes.lost(engine, &name)
+                {
+                    super::note(&words);
+                    stop.raise(Level::FinishGames);
+                }
             }
             Event::Unasked { engine, said } => {
                 self.live.clear();
@@ -209,6 +230,10 @@ impl Sinks {
                 }
                 out.flush()?;
             }
+            if self.interval.is_some_and(|every| self.played.is_multiple_of(every.get())) {
+                self.live.clear();
+                super::say(&self.standing(game).join("\n"));
+            }
             self.draw(game);
         }
         Ok(())
@@ -221,9 +246,13 @@ impl Sinks {
 
     /// Draws how things stand, where somebody sees it.
     fn draw(&mut self, game: &Match) {
-        if !self.live.is_shown() {
-            return;
+        if self.live.is_shown() {
+            self.live.draw(&self.standing(game));
         }
+    }
+
+    /// How things stand, as lines.
+    fn standing(&self, game: &Match) -> Vec<String> {
         let progress = Progress {
             played: self.played,
             total: game.games.total() + self.recalled,
@@ -232,7 +261,7 @@ impl Sinks {
         let names: Vec<String> = game.engines.iter().map(|engine| safe(&engine.name)).collect();
         let mut lines = match_table::lines(&self.score, &names, self.paired, &progress);
         lines.extend(self.sprt_line());
-        self.live.draw(&lines);
+        lines
     }
 
     /// How the test stands.

@@ -204,6 +204,7 @@ impl KeptGames {
         let run = Run {
             engines: engines.iter().map(|engine| engine.name.clone()).collect(),
             schedule: args.schedule,
+            seeds: args.seeds,
             rounds: args.rounds.get(),
             games: args.games.get(),
             colours: plan.colours(),

@@ -68,8 +68,11 @@ pub(super) fn lines(
                 format!("{:.1} ± {:.1}", elo + 0.0, elo_error),
                 format!("{:.1} %", 100.0 * los),
             ),
-            Some(Estimate { elo, los: None, .. }) => (format!("{:.1}", elo + 0.0), "–".to_owned()),
-            None => ("–".to_owned(), "–".to_owned()),
+            // One that has won or lost all its games has none.
+            Some(Estimate { elo, los: None, .. }) if elo.is_finite() => {
+                (format!("{:.1}", elo + 0.0), "–".to_owned())
+            }
+            _ => ("–".to_owned(), "–".to_owned()),
         };
         let mut line = format!("{name:width$.width$}  {points:>13}  {elo:>16}  {los:>7}");
         if paired {
@@ -108,6 +111,19 @@ mod tests {
         assert!(lines[2].ends_with("   0   0   0   0   2   1"), "{}", lines[2]);
         assert!(lines[3].ends_with("   1   2   0   0   0   0"), "{}", lines[3]);
         assert_eq!(lines[1].chars().count(), lines[2].chars().count(), "{lines:#?}");
+    }
+
+    #[test]
+    fn all_points_are_no_elo() {
+        let schedule = Schedule::new(2, Format::RoundRobin, 1, 1, Colours::InTurn);
+        let mut score = MatchScore::new(&schedule);
+        score.add(&schedule.pairing(0).unwrap(), GameResult::Win(Color::White));
+        let progress = Progress { played: 1, total: 1, elapsed: Duration::ZERO };
+        let names = ["A".to_owned(), "B".to_owned()];
+        let lines = lines(&score, &names, false, &progress);
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(words(&lines[2]), ["A", "1/1", "–", "–"]);
+        assert_eq!(words(&lines[3]), ["B", "0/1", "–", "–"]);
     }
 
     #[test]

@@ -51,12 +51,6 @@ pub(crate) trait Observer {
     fn note(&mut self, _text: &str) {}
 }
 
-/// Keeps no record.
-#[derive(Debug)]
-pub(crate) struct NoRecord;
-
-impl Observer for NoRecord {}
-
 /// The reason why nothing came or could be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Silence {

@@ -6,8 +6,9 @@
 pub(crate) mod adjudicate;
 pub mod clock;
 pub mod end;
-pub(crate) mod go;
-pub(crate) mod legal;
+pub mod go;
+pub mod legal;
+pub mod moment;
 mod movetext;
 pub mod notation;
 pub(crate) mod openings;

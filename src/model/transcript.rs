@@ -30,7 +30,9 @@ pub(crate) enum Voice {
 }
 
 impl Voice {
-    fn sign(self) -> char {
+    /// The sign that stands before its lines.
+    #[must_use]
+    pub fn sign(self) -> char {
         match self {
             Voice::Sent => '>',
             Voice::Received => '<',

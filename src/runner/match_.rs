@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::affinity::Affinity;
+use super::dialogue::Dialogue;
 use super::engine::{Bounds, Engine};
 use super::schedule::{Pairing, Schedule};
 use crate::game::adjudicate::Rules;
@@ -55,7 +56,11 @@ pub(crate) struct Match {
     pub(crate) tell_moves: bool,
     /// The referee's own standstill that breaks off the games under way, with no new ones begun; none where it is
     /// not watched.
-    pub(crate) standstill: Option<Duration>,
+    pub standstill: Option<Duration>,
+    /// A pause of each worker between two of its games.
+    pub wait: Duration,
+    /// The file that has the dialogue of all engines.
+    pub dialogue: Option<Dialogue>,
 }
 
 /// The games of a match.

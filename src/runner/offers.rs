@@ -22,7 +22,7 @@ pub(crate) fn without_chess960(
             break;
         }
         let mut seat =
-            Seat::new(Arc::clone(engine), Monotonic::start(), bounds, stop.clone(), None);
+            Seat::new(Arc::clone(engine), Monotonic::start(), bounds, stop.clone(), None, None);
         if seat.offers_chess960() == Some(Offer::No) {
             without.push(engine.name.clone());
         }

@@ -70,6 +70,15 @@ impl Schedule {
         Schedule { couples, rounds, games, colours }
     }
 
+    /// The same as a gauntlet of the first so many engines: each of them meets all the others, and no other of them.
+    #[must_use]
+    pub fn seeded(mut self, seeds: usize) -> Schedule {
+        let engines = self.couples.iter().map(|(_, other)| other + 1).max().unwrap_or(0);
+        let others = |seed: usize| (seeds..engines).map(move |other| (seed, other));
+        self.couples = (0..seeds).flat_map(others).collect();
+        self
+    }
+
     /// The number of games.
     #[must_use]
     pub(crate) fn total(&self) -> usize {
@@ -162,6 +171,9 @@ mod tests {
         assert_eq!(two.pairing(4), None);
         let three = Schedule::new(3, Format::Gauntlet, 1, 2, Colours::Reversed);
         assert_eq!(played(&three), [(0, 1, 0), (1, 0, 0), (0, 2, 0), (2, 0, 0)]);
+        let seeds = Schedule::new(4, Format::Gauntlet, 1, 1, Colours::InTurn).seeded(2);
+        assert_eq!(seeds.couples(), [(0, 2), (0, 3), (1, 2), (1, 3)]);
+        assert_eq!(three.clone().seeded(1).couples(), three.couples());
         let single = Schedule::new(2, Format::RoundRobin, 3, 1, Colours::Reversed);
         assert_eq!(played(&single), [(0, 1, 0), (1, 0, 1), (0, 1, 2)]);
         assert!(!single.pairing(0).unwrap().paired);

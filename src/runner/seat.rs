@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use shakmaty::CastlingMode;
 
 use super::chess960::{Offer, Switch};
+use super::dialogue::Tap;
 use super::engine::{Bounds, Engine, Missing, Remains};
 use super::heartbeat::{Heartbeat, Moment};
 use super::pondering::Waits;
@@ -14,7 +15,7 @@ use crate::engine::info::InfoLine;
 use crate::engine::process::{self, EngineProcess, Start, StartError};
 use crate::engine::stop::Stop;
 use crate::engine::uci::{self, Reply};
-use crate::engine::wire::{NoRecord, Silence, Wire};
+use crate::engine::wire::{Silence, Wire};
 use crate::game::clock::Monotonic;
 use crate::game::play::{Lost, Player, Said, Thought};
 use crate::model::evidence::{ExitHow, Left};
@@ -49,14 +50,16 @@ pub(super) struct Seat<'a> {
     /// Its waits in this game.
     pub(super) waits: Waits,
     /// How castling is told in the game that comes.
-    pub(super) castling: CastlingMode,
+    castling: CastlingMode,
     /// How long the last start took; taken by whoever tells of it.
     pub(super) started_in: Option<Duration>,
     pub(super) remains: Option<Remains>,
+    /// The place for its dialogue, where that is kept.
+    log: Option<Tap>,
 }
 
 struct Live {
-    wire: Wire<NoRecord>,
+    wire: Wire<Option<Tap>>,
     process: Box<dyn EngineProcess>,
     switch: Switch,
 }
@@ -68,6 +71,7 @@ impl<'a> Seat<'a> {
         bounds: Bounds,
         stop: Stop,
         heartbeat: Option<&'a (Heartbeat, Duration)>,
+        log: Option<Tap>,
     ) -> Seat<'a> {
         Seat {
             engine,
@@ -84,6 +88,15 @@ impl<'a> Seat<'a> {
             castling: CastlingMode::Standard,
             started_in: None,
             remains: None,
+            log,
+        }
+    }
+
+    /// Sits down to the game of a number.
+    pub(super) fn sit(&mut self, game: usize, castling: CastlingMode) {
+        self.castling = castling;
+        if let Some(log) = &self.log {
+            log.begin(game);
         }
     }
 
@@ -132,7 +145,7 @@ impl<'a> Seat<'a> {
 
     fn try_start(&mut self, deadline: Instant) -> Result<(), Lost> {
         let (process, pipes) = process::start(&self.engine.start)?;
-        let wire = Wire::new(pipes, self.stop.clone(), NoRecord)
+        let wire = Wire::new(pipes, self.stop.clone(), self.log.clone())
             .map_err(|why| Lost::Host(format!("the pipes to it cannot be used: {why}")))?;
         self.live = Some(Live { wire, process, switch: Switch::of(std::iter::empty()) });
         let mut announced = Vec::new();
@@ -286,7 +299,7 @@ pub(super) struct QuitLate;
 
 /// Sends and reads until a line begins with `answer`.
 fn converse(
-    wire: &mut Wire<NoRecord>,
+    wire: &mut Wire<Option<Tap>>,
     text: &[u8],
     answer: &[u8],
     deadline: Instant,

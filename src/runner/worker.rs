@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
+use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use shakmaty::{ByColor, Chess, Color, Position};
@@ -65,10 +66,26 @@ impl<'a> Worker<'a> {
             let Some(given) = self.shared.game.games.game(number) else {
                 break;
             };
-            self.game(&given);
+            self.pause();
+            if self.shared.stop.level() == Level::GoOn {
+                self.game(&given);
+            }
         }
         for (engine, seat) in std::mem::take(&mut self.seats) {
             self.end(engine, seat);
+        }
+    }
+
+    /// Lets the time between two games pass, unless the match is being stopped.
+    fn pause(&self) {
+        const LOOK: Duration = Duration::from_millis(20);
+        let until = Instant::now() + self.shared.game.wait;
+        while self.played > 0 && self.shared.stop.level() == Level::GoOn {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            thread::sleep(left.min(LOOK));
         }
     }
 
@@ -82,7 +99,9 @@ impl<'a> Worker<'a> {
         self.place(&pairing);
         let mut white = self.take_seat(pairing.white);
         let mut black = self.take_seat(pairing.black);
-        (white.castling, black.castling) = (given.opening.castling(), given.opening.castling());
+        for seat in [&mut white, &mut black] {
+            seat.sit(pairing.game, given.opening.castling());
+        }
         for (engine, seat) in std::mem::take(&mut self.seats) {
             self.end(engine, seat);
         }
@@ -196,12 +215,15 @@ impl<'a> Worker<'a> {
             return self.seats.swap_remove(at).1;
         }
         let shared = self.shared;
+        let engine = &shared.game.engines[engine];
+        let log = shared.game.dialogue.as_ref();
         Seat::new(
-            Arc::clone(&shared.game.engines[engine]),
+            Arc::clone(engine),
             shared.epoch,
             shared.game.bounds,
             shared.stop.clone(),
             shared.heartbeat.as_ref(),
+            log.map(|log| log.tap(&engine.name, shared.epoch)),
         )
     }
 

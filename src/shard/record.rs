@@ -1,6 +1,7 @@
 //! The records of a shard's journal.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +48,9 @@ pub struct Run {
     pub engines: Vec<String>,
     /// The pairings.
     pub schedule: Format,
+    /// How many engines of a gauntlet meet all the others, where it is not the first alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seeds: Option<NonZeroUsize>,
     /// Encounters of each two engines.
     pub rounds: usize,
     /// Games of an encounter.
@@ -88,8 +92,13 @@ pub struct Game {
 impl Run {
     /// The plan of all of its games.
     #[must_use]
-    pub(crate) fn plan(&self) -> Schedule {
-        Schedule::new(self.engines.len(), self.schedule, self.rounds, self.games, self.colours)
+    pub fn plan(&self) -> Schedule {
+        let count = self.engines.len();
+        let plan = Schedule::new(count, self.schedule, self.rounds, self.games, self.colours);
+        match self.seeds {
+            Some(seeds) => plan.seeded(seeds.get()),
+            None => plan,
+        }
     }
 
     /// True if the statistics count pairs of games.
@@ -107,6 +116,7 @@ impl Run {
             [
                 ("engines", run.engines.join(", ")),
                 ("schedule", format!("{:?}", run.schedule)),
+                ("seeds", run.seeds.map_or(1, NonZeroUsize::get).to_string()),
                 ("rounds", run.rounds.to_string()),
                 ("games", run.games.to_string()),
                 ("colours", format!("{:?}", run.colours)),

@@ -5,6 +5,11 @@ use crate::engine::hand_over::tests::on_one_core;
 use std::fs::File;
 use std::io::Write as _;
 
+/// Keeps no record, as games do.
+struct NoRecord;
+
+impl Observer for NoRecord {}
+
 /// Keeps what it is told of, as probes do.
 #[derive(Default)]
 struct Kept(Vec<String>);

@@ -9,6 +9,7 @@ use crate::event::config::Config;
 use crate::event::journal_games;
 use crate::game::clock::{GameClock, Patience};
 use crate::game::go::Go;
+use crate::game::moment;
 
 impl Game {
     /// The side to move after its last move.
@@ -35,29 +36,13 @@ impl Game {
         };
         let made = ByColor { white: count(Color::White), black: count(Color::Black) };
         let clock = GameClock::resumed(both, Patience::default(), left, made);
-        let mut go = Vec::new();
-        Go::of(&clock, self.turn()).push(&mut go);
-        let mut lines = vec!["uci".to_owned()];
         let options = self.started.options[side.fold_wb(0, 1)].split(';');
         let options = options.filter_map(|option| option.trim().split_once('='));
-        for (name, value) in options.filter(|(name, _)| *name != "Protocol") {
-            lines.push(format!("setoption name {name} value {value}"));
-        }
         let start = journal_games::opening(self.started.start.as_deref(), "")
             .and_then(|opening| opening.uci_fen());
-        if start.is_some() {
-            lines.push("setoption name UCI_Chess960 value true".to_owned());
-        }
-        lines.extend(["isready", "ucinewgame", "isready"].map(str::to_owned));
-        let mut position = match start {
-            Some(fen) => format!("position fen {fen}"),
-            None => "position startpos".to_owned(),
-        };
-        if !moves.is_empty() {
-            position += &format!(" moves {}", moves.join(" "));
-        }
-        lines.push(position);
-        lines.push(String::from_utf8_lossy(&go).trim_end().to_owned());
-        lines
+        let options = options
+            .filter(|(name, _)| *name != "Protocol")
+            .chain(start.is_some().then_some(("UCI_Chess960", "true")));
+        moment::lines(options, start.as_deref(), &moves, Go::of(&clock, self.turn()))
     }
 }

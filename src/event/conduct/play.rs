@@ -116,6 +116,8 @@ impl Conductor<'_> {
             keep_pv: true,
             tell_moves: true,
             standstill: Some(STANDSTILL),
+            wait: Duration::ZERO,
+            dialogue: None,
         };
         let names: Vec<String> = engines.iter().map(|engine| engine.name.clone()).collect();
         let stop = self.stop;

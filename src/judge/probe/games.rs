@@ -147,6 +147,8 @@ pub(crate) fn play(
         keep_pv: false,
         tell_moves: false,
         standstill: None,
+        wait: Duration::ZERO,
+        dialogue: None,
     };
     let began = Instant::now();
     let mut games = Vec::new();

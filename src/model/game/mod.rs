@@ -1,5 +1,6 @@
 //! A game of chess as every room shares it: its players, its moves with what was measured, its end.
 
+pub mod crash;
 pub mod ending;
 pub mod listed;
 pub(crate) mod opening;

@@ -5,7 +5,7 @@ use shakmaty::Color;
 use super::{File, Site, word};
 use crate::event::broadcast::Game;
 use crate::event::journal::record::EngineKilled;
-use crate::model::text::escape;
+use crate::model::game::crash::{Crash, CrashMove};
 use crate::view::figures::{numbered, side};
 
 /// The files of a game's crashes: their places below the site's root, and their texts. None of a game without one.
@@ -13,15 +13,8 @@ pub(super) fn files(site: &Site<'_>, game: &Game) -> Vec<File> {
     let mut files = Vec::new();
     for (number, killed) in (1..).zip(&game.killed) {
         let folder = folder(game, number);
-        files.push((format!("{folder}/crash.txt"), told(site, game, killed)));
-        files.push((format!("{folder}/moment.uci"), moment(site, game, killed)));
-        let fen = game.moves().last().map_or(game.start(), |last| &last.fen).to_owned();
-        files.push((format!("{folder}/position.fen"), fen + "\n"));
-        files.push((format!("{folder}/dialogue.txt"), dialogue(site, game, killed)));
-        if !killed.stderr.is_empty() {
-            let lines: Vec<String> = killed.stderr.iter().map(|line| word(line) + "\n").collect();
-            files.push((format!("{folder}/stderr.txt"), lines.concat()));
-        }
+        let own = crash(site, game, killed).files();
+        files.extend(own.into_iter().map(|(name, text)| (format!("{folder}/{name}"), text)));
     }
     files
 }
@@ -61,39 +54,34 @@ fn color(game: &Game, killed: &EngineKilled) -> Color {
     Color::from_white(killed.entry == game.started.white)
 }
 
-fn moment(site: &Site<'_>, game: &Game, killed: &EngineKilled) -> String {
-    let lines = game.moment(site.config, color(game, killed));
-    // Of any length: a game's moves are more than other texts.
-    lines.iter().map(|line| escape(line.as_bytes(), usize::MAX) + "\n").collect()
-}
-
-/// The words between gate4k and the engine: its moves before as the journal has them, the question that it did not answer, and
-/// what it was heard to say last.
-fn dialogue(site: &Site<'_>, game: &Game, killed: &EngineKilled) -> String {
+/// The crash, its engine's moves as the journal has them.
+fn crash(site: &Site<'_>, game: &Game, killed: &EngineKilled) -> Crash {
     let color = color(game, killed);
-    let mut text = String::new();
-    for one in game.moves().iter().filter(|one| one.side == color) {
-        let Some(ply) = one.ply else { continue };
-        let depth = ply.depth.map(|depth| format!(" depth {depth}")).unwrap_or_default();
-        let eval = ply.eval.map(|eval| format!(" eval {eval}")).unwrap_or_default();
-        let line = escape(ply.pv.as_bytes(), 400);
-        text +=
-            &format!("({}{depth}{eval}, {} ms, expected {line})\n", numbered(one), ply.used / 1000);
-        text += &format!("< bestmove {}\n", ply.uci);
+    let moves = game.moves();
+    let own = moves.iter().filter(|one| one.side == color).filter_map(|one| {
+        let ply = one.ply?;
+        Some(CrashMove {
+            numbered: numbered(one),
+            uci: ply.uci.clone(),
+            depth: ply.depth,
+            eval: ply.eval,
+            millis: u128::from(ply.used / 1000),
+            expected: ply.pv.clone(),
+        })
+    });
+    Crash {
+        facts: facts(site, game, killed),
+        again: "gate4k run ENTRY",
+        why: killed.why.clone(),
+        moment: game.moment(site.config, color),
+        fen: moves.last().map_or(game.start(), |last| &last.fen).to_owned(),
+        moves: own.collect(),
+        said: killed.said.clone(),
+        stderr: killed.stderr.clone(),
     }
-    if !text.is_empty() {
-        text.push('\n');
-    }
-    for line in game.moment(site.config, color) {
-        text += &format!("> {}\n", escape(line.as_bytes(), usize::MAX));
-    }
-    for line in &killed.said {
-        text += &format!("< {}\n", word(line));
-    }
-    text + &format!("({})\n", word(&killed.why))
 }
 
-fn told(site: &Site<'_>, game: &Game, killed: &EngineKilled) -> String {
+fn facts(site: &Site<'_>, game: &Game, killed: &EngineKilled) -> Vec<String> {
     let (started, color) = (&game.started, color(game, killed));
     let at = color.fold_wb(0, 1);
     let stage = site.config.stages.get(started.stage).map_or("", |stage| &stage.name);
@@ -120,8 +108,5 @@ fn told(site: &Site<'_>, game: &Game, killed: &EngineKilled) -> String {
     lines.push(format!("Options: {}", word(&started.options[at])));
     lines.push(format!("Time control: {}", word(&started.time_control)));
     lines.push(format!("gate4k {}", word(gate4k)));
-    lines.push(String::new());
-    lines.push("The moment again, with the entry in place of ENTRY:".to_owned());
-    lines.push("    (cat moment.uci; sleep 10) | gate4k run ENTRY".to_owned());
-    lines.join("\n") + "\n"
+    lines
 }

@@ -87,9 +87,31 @@ fn the_client_reads_games_and_their_failures() {
         }
         let pgn = fs::read_to_string(table.path("PGNs/1.2.3.0.pgn")).unwrap();
         assert_eq!(pgn.matches(&format!("[Termination \"{termination}")).count(), 6, "{pgn}");
+        // The client deletes what is old in this folder, and expects files.
+        assert_eq!(fs::read_dir(table.path("PGNs")).unwrap().count(), 1);
         assert!(pgn.contains("s, n=") && pgn.contains(", sd="), "{pgn}");
         table.nothing_is_left();
     }
+}
+
+fn the_first_crash_ends_a_match_without_recovery_and_a_log_has_it() {
+    let table = Table::set("openbench-crash");
+    folders(&table, "crash@10");
+    let words = openbench(&table, "-log file=log engine=true -ratinginterval 1");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
+    command.arg("fastchess").current_dir(table.dir.path()).stdin(Stdio::null());
+    command.args(words.get_args().filter(|word| *word != "-recover"));
+    let output = command.output().unwrap();
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{err}");
+    assert!(games(&output).len() < 6, "{}", text(&output.stdout));
+    assert!(
+        err.contains("X-dev was lost in 1 game, as many") && err.contains("1 of 6 games"),
+        "{err}"
+    );
+    let log = fs::read_to_string(table.path("log")).unwrap();
+    assert!(log.contains(" X-dev(1) > uci\n") && log.contains(" X-base(1) < bestmove "), "{log}");
+    table.nothing_is_left();
 }
 
 fn a_version_is_told_and_what_is_not_known_is_refused() {
@@ -107,6 +129,7 @@ fn a_version_is_told_and_what_is_not_known_is_refused() {
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow the_client_reads_games_and_their_failures,
+        slow the_first_crash_ends_a_match_without_recovery_and_a_log_has_it,
         quick a_version_is_told_and_what_is_not_known_is_refused,
     ]
 }

@@ -90,19 +90,14 @@ fn seven_shards_are_one_match() {
     table.nothing_is_left();
 }
 
-fn a_shard_that_was_killed_goes_on() {
-    let table = Table::set("killed-shard");
-    let rounds = ["--rounds", "30", "--concurrency", "2"];
+/// Starts a match again and again, and kills it each time it has kept so many games.
+fn kill_at(table: &Table, words: &[&str], games: [usize; 3]) {
     let mut kills = 0;
-    let games = || {
-        let text = fs::read_to_string(table.path("all.journal")).unwrap_or_default();
-        text.matches("{\"game\":{").count()
-    };
-    for at_least in [5, 20, 40] {
-        let mut command = shard(&table, "all.journal", &rounds);
+    for at_least in games {
+        let mut command = shard(table, "all.journal", words);
         let mut child = command.stdout(Stdio::null()).spawn().unwrap();
         let deadline = Instant::now() + Duration::from_secs(60);
-        while games() < at_least && child.try_wait().unwrap().is_none() {
+        while kept(table) < at_least && child.try_wait().unwrap().is_none() {
             assert!(Instant::now() < deadline, "no games");
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -111,13 +106,80 @@ fn a_shard_that_was_killed_goes_on() {
         child.wait().unwrap();
     }
     assert!(kills > 0);
+}
+
+fn kept(table: &Table) -> usize {
+    let text = fs::read_to_string(table.path("all.journal")).unwrap_or_default();
+    text.matches("{\"game\":{").count()
+}
+
+fn a_shard_that_was_killed_goes_on() {
+    let table = Table::set("killed-shard");
+    let rounds = ["--rounds", "30", "--concurrency", "2"];
+    kill_at(&table, &rounds, [5, 20, 40]);
     done(shard(&table, "all.journal", &rounds));
-    assert_eq!(games(), 60);
+    assert_eq!(kept(&table), 60);
     let merged = merge(&table, &[table.path("all.journal")], &[]);
     let mut one = shard(&table, "", &["--rounds", "30"]);
     one.arg("--pgn").arg(table.path("one.pgn"));
     assert_eq!(String::from_utf8(merged.stdout).unwrap(), done(one), "{}", err_of(&merged.stderr));
     assert_eq!(masked(&table, "merged.pgn"), masked(&table, "one.pgn"));
+    table.nothing_is_left();
+}
+
+/// The points and games of each engine, as a PGN has them, in the order of their names.
+fn tallied(pgn: &str) -> Vec<(String, f64, u32)> {
+    let mut engines: BTreeMap<String, (f64, u32)> = BTreeMap::new();
+    let tag = |name: &str| -> Vec<String> {
+        let begin = format!("[{name} \"");
+        let value = |line: &str| Some(line.strip_prefix(&begin)?.strip_suffix("\"]")?.to_owned());
+        pgn.lines().filter_map(value).collect()
+    };
+    for ((white, black), result) in tag("White").into_iter().zip(tag("Black")).zip(tag("Result")) {
+        let points = match &*result {
+            "1-0" => 1.0,
+            "0-1" => 0.0,
+            "1/2-1/2" => 0.5,
+            other => panic!("{other}"),
+        };
+        for (engine, points) in [(white, points), (black, 1.0 - points)] {
+            let own = engines.entry(engine).or_default();
+            *own = (own.0 + points, own.1 + 1);
+        }
+    }
+    engines.into_iter().map(|(name, (points, games))| (name, points, games)).collect()
+}
+
+/// Table, PGN and journal agree to the game, and with a match that was never killed.
+fn a_match_of_three_that_was_killed_goes_on() {
+    let table = Table::set("killed-three");
+    let third = table.engine("C", "seed=3");
+    let words = [&*third, "--rounds", "8", "--concurrency", "2"];
+    kill_at(&table, &words, [5, 17, 31]);
+    let last = done(shard(&table, "all.journal", &words));
+    assert_eq!(kept(&table), 48);
+    let merged = merge(&table, &[table.path("all.journal")], &[]);
+    let merged = String::from_utf8(merged.stdout).unwrap();
+    let mut one = shard(&table, "", &words[..3]);
+    one.arg("--pgn").arg(table.path("one.pgn"));
+    assert_eq!(merged, done(one));
+    assert_eq!(masked(&table, "merged.pgn"), masked(&table, "one.pgn"));
+    // The run that ended the match counts the games of those that were killed.
+    let told = |text: &str| text.split_once("\nengine").unwrap().1.to_owned();
+    assert_eq!(told(&last), told(&merged));
+    let mut counted: Vec<(String, f64, u32)> = told(&last)
+        .lines()
+        .skip(1)
+        .take(3)
+        .map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            (words[0].to_owned(), words[1].parse().unwrap(), words[2].parse().unwrap())
+        })
+        .collect();
+    counted.sort_by(|one, other| one.0.cmp(&other.0));
+    let pgn = fs::read_to_string(table.path("merged.pgn")).unwrap();
+    assert_eq!(counted, tallied(&pgn));
+    assert!(counted.iter().all(|(_, _, games)| *games == 32), "{counted:?}");
     table.nothing_is_left();
 }
 
@@ -336,6 +398,7 @@ fn hundreds_of_shards_are_merged_with_few_files_open() {
     let run = Run {
         engines: vec!["A".into(), "B".into()],
         schedule: Format::RoundRobin,
+        seeds: None,
         rounds: SHARDS,
         games: 2,
         colours: Colours::Reversed,
@@ -369,6 +432,7 @@ pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow seven_shards_are_one_match,
         slow a_shard_that_was_killed_goes_on,
+        slow a_match_of_three_that_was_killed_goes_on,
         slow shards_that_do_not_fit_are_refused_by_name,
         slow a_test_over_shards_ends_where_one_machine_ends,
         slow shards_end_when_the_merge_that_watches_decides,

@@ -1,0 +1,44 @@
+//! An engine that was lost too often ends the match (`--strikes`).
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use crate::model::words::counted;
+
+/// The games in which each engine crashed, hung or did not start, in this run.
+#[derive(Debug)]
+pub(super) struct Strikes {
+    most: NonZeroUsize,
+    lost: BTreeMap<usize, usize>,
+}
+
+impl Strikes {
+    pub(super) fn new(most: NonZeroUsize) -> Strikes {
+        Strikes { most, lost: BTreeMap::new() }
+    }
+
+    /// Counts one of an engine; gives the words for the end of the match once these are too many.
+    pub(super) fn lost(&mut self, engine: usize, name: &str) -> Option<String> {
+        let lost = self.lost.entry(engine).or_default();
+        *lost += 1;
+        (*lost == self.most.get()).then(|| {
+            let games = counted(*lost, "game");
+            format!("{name} was lost in {games}, as many as --strikes allows: no other game begins")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strikes_are_of_one_engine_and_told_once() {
+        let mut strikes = Strikes::new(NonZeroUsize::new(2).unwrap());
+        assert_eq!([strikes.lost(0, "A"), strikes.lost(1, "B")], [None, None]);
+        let words = strikes.lost(1, "B").unwrap();
+        assert!(words.starts_with("B was lost in 2 games"), "{words}");
+        // A game that was under way then.
+        assert_eq!(strikes.lost(1, "B"), None);
+    }
+}
