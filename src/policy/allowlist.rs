@@ -93,7 +93,10 @@ pub(crate) struct Helper {
     /// Its base name.
     pub(crate) name: Text,
     /// The commands and helpers that may start it.
-    pub(crate) below: Vec<Text>,
+    pub below: Vec<Text>,
+    /// Commands through which they start it: a shell that a helper starts for one line.
+    #[serde(default)]
+    pub through: Vec<Text>,
     /// Where it lies when not along PATH, as patterns.
     #[serde(default)]
     pub(crate) places: Vec<Text>,
@@ -189,7 +192,9 @@ pub struct Cache {
     /// The programs whose cache it is: base names as patterns. Empty: whoever loads the library that
     /// writes it.
     #[serde(default)]
-    pub(crate) by: Vec<Text>,
+    pub by: Vec<Text>,
+    /// A pattern for the name of the library without which nothing writes it: the line holds where the host has it.
+    pub library: Option<Text>,
     /// The first bytes of such a file: hexadecimal digits, `?` for any digit. None: any bytes.
     pub(crate) begins: Option<Text>,
     /// The rule that exempts it.
@@ -419,12 +424,20 @@ impl Allowlist {
         all
     }
 
-    /// The line that exempts a file left at `path` by the program `made_by` as a system's cache.
+    /// The line that exempts a file left at `path` by the program `made_by` as a system's cache. `head` is what it begins
+    /// with, none for a directory; `has_library` tells of the host whether it has a library that matches a pattern.
     ///
     /// Directories on the way to a cache are exempt as well. Where the maker was not seen, only a
     /// line without makers exempts: what is exempt has to be shown, not guessed.
     #[must_use]
-    pub fn cache(&self, path: &str, home: &str, made_by: Option<&str>) -> Option<&Cache> {
+    pub fn cache(
+        &self,
+        path: &str,
+        home: &str,
+        made_by: Option<&str>,
+        head: Option<&[u8]>,
+        has_library: impl Fn(&str) -> bool,
+    ) -> Option<&Cache> {
         let home = home.trim_end_matches('/');
         let shortened = match path.strip_prefix(home) {
             Some(rest) if !home.is_empty() && rest.starts_with('/') => format!("~{rest}"),
@@ -433,9 +446,12 @@ impl Allowlist {
         self.caches.iter().find(|cache| {
             let maker = cache.by.is_empty()
                 || made_by.is_some_and(|name| cache.by.iter().any(|by| pattern::matches(by, name)));
-            maker
-                && (pattern::covers(&cache.path, &shortened)
-                    || pattern::is_above(&cache.path, &shortened) && shortened != "~")
+            let covered = pattern::covers(&cache.path, &shortened);
+            let fits = match head {
+                Some(head) => covered && cache.accepts(head),
+                None => covered || pattern::is_above(&cache.path, &shortened) && shortened != "~",
+            };
+            maker && fits && cache.library.as_ref().is_none_or(|library| has_library(library))
         })
     }
 }
@@ -502,27 +518,49 @@ mod tests {
     #[test]
     fn caches_are_exempt_for_their_writers_only() {
         let list = Allowlist::built_in();
-        let exempt = |path: &str, by: Option<&str>| list.cache(path, "/home/x", by).is_some();
-        assert!(exempt("/home/x/.cache/ccache/a/b", Some("ccache")));
-        assert!(exempt("/home/x/.cache", Some("ccache")));
-        assert!(!exempt("/home/x/.cache/ccache/a/b", Some("sh")));
-        assert!(!exempt("/home/x/.cache/ccache/a/b", None));
-        assert!(exempt("/tmp/w/__pycache__/m.cpython-311.pyc", Some("python3")));
-        assert!(exempt("/tmp/w/__pycache__", Some("python3")));
-        assert!(!exempt("/tmp/w/__pycache__/net.bin", Some("python3")));
-        assert!(!exempt("/tmp/ccAbCd.o", Some("cc")));
-        assert!(!exempt("/home/x", Some("ccache")));
+        let exempt = |path: &str, by: Option<&str>, head: Option<&[u8]>| {
+            list.cache(path, "/home/x", by, head, |_| false).is_some()
+        };
+        let (cargo, python) = (Some("cargo"), Some("python3"));
+        assert!(exempt("/home/x/.cargo/.package-cache", cargo, Some(b"")));
+        assert!(exempt("/home/x/.cargo", cargo, None));
+        assert!(!exempt("/home/x/.cargo/.package-cache", Some("sh"), Some(b"")));
+        assert!(!exempt("/home/x/.cargo/.package-cache", None, Some(b"")));
+        // Told by -o to write there, rustc and clang write whatever they were given.
+        assert!(!exempt("/home/x/.cargo/lib.rmeta", Some("rustc"), Some(b"rust")));
+        assert!(!exempt("/home/x/.cache/clang", Some("clang"), Some(b"e2e4")));
+        assert!(!exempt("/home/x/.cache/clang/book", Some("clang"), Some(b"e2e4")));
+        assert!(exempt("/home/x/.cache/clang/ModuleCache/A/B.pcm", Some("clang"), Some(b"CPCH")));
+        assert!(exempt("/tmp/w/__pycache__", python, None));
+        assert!(!exempt("/tmp/w/__pycache__", python, Some(b"\xa7\x0d\x0d\x0a")));
+        assert!(!exempt("/tmp/w/__pycache__/net.bin", python, Some(b"\xa7\x0d\x0d\x0a")));
+        assert!(!exempt("/tmp/ccAbCd.o", Some("cc"), Some(b"")));
+        assert!(!exempt("/home/x", cargo, None));
+    }
+
+    #[test]
+    fn a_cache_that_a_library_writes_is_exempt_where_the_host_has_the_library() {
+        let list = Allowlist::built_in();
+        let lines: Vec<&Cache> = list.caches.iter().filter(|cache| cache.by.is_empty()).collect();
+        assert!(!lines.is_empty() && lines.iter().all(|cache| cache.library.is_some()));
+        let exempt = |has: bool| {
+            let path = "/home/x/.nv/ComputeCache/index";
+            list.cache(path, "/home/x", None, Some(b""), |name| has && name == "libcuda.so*")
+                .is_some()
+        };
+        assert!(exempt(true) && !exempt(false));
     }
 
     #[test]
     fn a_cache_begins_as_its_writer_begins_it() {
         let list = Allowlist::built_in();
         let path = "/tmp/__pycache__/m.cpython-311.pyc";
-        let cache = list.cache(path, "/home/x", Some("python3")).unwrap();
-        assert!(cache.accepts(b"\xa7\x0d\x0d\x0a\0\0"));
-        assert!(cache.accepts(b"P\x01\r\n"));
-        assert!(!cache.accepts(b"e2e4"));
-        assert!(!cache.accepts(b""));
+        let accepts =
+            |head| list.cache(path, "/home/x", Some("python3"), Some(head), |_| false).is_some();
+        assert!(accepts(b"\xa7\x0d\x0d\x0a\0\0"));
+        assert!(accepts(b"P\x01\r\n"));
+        assert!(!accepts(b"e2e4"));
+        assert!(!accepts(b""));
         let wrong =
             wrong("version = 1\ncache = [{ path = \"a\", begins = \"0x\", rule = \"7.4\" }]");
         assert!(wrong.contains(": hexadecimal digits are wanted here"), "{wrong}");

@@ -129,7 +129,7 @@ pub(crate) fn named(
     let Some(helper) = list.helper(name) else {
         return refused(name, stranger(list, name));
     };
-    // through helpers only: what an entry's own script or product starts, it starts itself
+    // through helpers only, or what they go through: what an entry's own script or product starts, it starts itself
     for starter in above {
         if helper.below.iter().any(|below| &**below == starter.name)
             && starter.class != ProgramClass::Refused
@@ -138,7 +138,9 @@ pub(crate) fn named(
             let reason = format!("{}, started by {}", helper.ground(), starter.name);
             return decision(ProgramClass::Helper, name, reason);
         }
-        if starter.class != ProgramClass::Helper {
+        let between = starter.class == ProgramClass::Listed
+            && helper.through.iter().any(|through| &**through == starter.name);
+        if starter.class != ProgramClass::Helper && !between {
             break;
         }
     }
@@ -292,6 +294,22 @@ mod tests {
         // cc below rustc is listed anyway
         let cc = host(&["cc", "gcc"], "cc", &["cc"]);
         assert_eq!(class(&cc, &[("rustc", Listed)], Strict), Listed);
+    }
+
+    #[test]
+    fn a_link_time_optimisation_in_parts_tidies_up_through_makes_own_shell() {
+        let touch = host(&["touch"], "/usr/bin/touch", &["touch", "-r"]);
+        let make = [("make", Helper), ("lto-wrapper", Helper), ("collect2", Helper)];
+        let below = |shell: (&'static str, ProgramClass)| [&[shell], &make[..]].concat();
+        assert_eq!(class(&touch, &below(("sh", Listed)), Strict), Helper);
+        assert_eq!(class(&host(&["mv"], "mv", &["mv"]), &below(("sh", Listed)), Strict), Helper);
+        assert_eq!(class(&touch, &[("sh", Listed)], Tolerant), Refused);
+        assert_eq!(class(&touch, &[("sh", Listed), ("cc", Listed)], Tolerant), Refused);
+        assert_eq!(class(&touch, &below(("python3", Listed)), Tolerant), Refused);
+        assert_eq!(class(&touch, &below(("sh", OwnProduct)), Tolerant), Refused);
+        // such a shell starts nothing else
+        let ld = host(&["ld"], "/usr/bin/ld", &["ld"]);
+        assert_eq!(class(&ld, &below(("sh", Listed)), Tolerant), Refused);
     }
 
     #[test]

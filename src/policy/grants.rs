@@ -107,13 +107,7 @@ pub(super) fn grants(
     }
     names_only.extend(python_search_path());
 
-    let mut directories: Vec<PathBuf> = Vec::new();
-    for directory in &list.library_directories {
-        directories.extend(expander.expand(&directory.directory));
-    }
-    directories.extend(loader_configuration());
-    let directories: Vec<PathBuf> =
-        unique(directories.into_iter().filter_map(|d| d.canonicalize().ok()));
+    let directories = library_directories(list, &mut expander);
     // The libraries that an allowed library is itself linked with come along (an OpenCL driver needs a compiler's).
     let mut allowed: Vec<PathBuf> = Vec::new();
     for directory in &directories {
@@ -146,6 +140,45 @@ pub(super) fn grants(
         accelerators,
     };
     (grants, chess.into_iter().collect())
+}
+
+/// The libraries that a program which is called by `names` needs by itself, and the directories of its own: what it and its
+/// extension modules are linked with, what allowed libraries are, and what everybody may read.
+pub(super) fn own_needs(
+    list: &Allowlist,
+    granted: &Grants,
+    program: &Path,
+    names: &[&str],
+) -> BTreeSet<PathBuf> {
+    let mut expander = Expander::default();
+    let is_python = names.iter().any(|name| name.starts_with("python") || name.starts_with("pypy"));
+    let mut trees: Vec<PathBuf> = (names.iter().flat_map(|name| list.reads_of(name)))
+        .flat_map(|pattern| expander.expand(pattern))
+        .collect();
+    if is_python {
+        let name = names.first().copied().unwrap_or_default().to_owned();
+        trees.extend(python_homes(&[Found { name, real: program.to_owned() }]));
+    }
+    trees.retain_mut(|tree| tree.canonicalize().map(|real| *tree = real).is_ok());
+    let installed = |path: &Path| is_python && path.parent().is_some_and(is_installed);
+    let mut own: BTreeSet<PathBuf> = (granted.read.iter())
+        .filter(|path| installed(path) || trees.iter().any(|tree| path.starts_with(tree)))
+        .cloned()
+        .collect();
+    own.extend(
+        trees.into_iter().filter(|tree| granted.read.iter().any(|above| tree.starts_with(above))),
+    );
+    let opened: Vec<PathBuf> = own.iter().flat_map(|dir| shared_objects(dir)).collect();
+    let allowed = granted.read.iter().filter(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        list.libraries.iter().any(|library| pattern::matches(&library.name, &name))
+    });
+    let allowed: Vec<PathBuf> = allowed.cloned().collect();
+    own.extend(allowed.iter().cloned());
+    let programs = opened.into_iter().chain(allowed).chain([program.to_owned()]);
+    own.extend(elf_needs::follow(programs, &library_directories(list, &mut expander)).libraries);
+    own.extend(list.files.iter().flat_map(|file| expander.expand(&file.path)));
+    own
 }
 
 /// Adds the allowed modules of a directory of installed ones to `read`, and its chess libraries to `chess`.
@@ -214,6 +247,16 @@ fn shared_objects(directory: &Path) -> Vec<PathBuf> {
         })
         .map(walkdir::DirEntry::into_path)
         .collect()
+}
+
+/// The directories in which the loader finds libraries, in order.
+fn library_directories(list: &Allowlist, expander: &mut Expander) -> Vec<PathBuf> {
+    let mut directories: Vec<PathBuf> = Vec::new();
+    for directory in &list.library_directories {
+        directories.extend(expander.expand(&directory.directory));
+    }
+    directories.extend(loader_configuration());
+    unique(directories.into_iter().filter_map(|d| d.canonicalize().ok()))
 }
 
 /// The directories that the system's loader is told of.

@@ -9,6 +9,8 @@ use crate::policy::pattern;
 pub(crate) enum Judgement {
     /// Configuration, with the line's ground: not counted.
     Configuration(String),
+    /// The same by a pattern, which any number of names fit.
+    ByPattern(String),
     /// Its name is a configuration option's, but this is no such value, because …: counted.
     Implausible(String),
     /// Not on the list of uncounted options: counted.
@@ -48,6 +50,7 @@ pub(crate) fn judge(
     };
     match implausible(line, value) {
         Some(why) => Judgement::Implausible(why),
+        None if line.name.contains('*') => Judgement::ByPattern(line.ground()),
         None => Judgement::Configuration(line.ground()),
     }
 }
@@ -115,7 +118,7 @@ mod tests {
 
     fn judged(name: &str, value: Option<&str>, how: NameMatch) -> char {
         match judge(Allowlist::built_in(), name, value, how) {
-            Judgement::Configuration(_) => 'c',
+            Judgement::Configuration(_) | Judgement::ByPattern(_) => 'c',
             Judgement::Implausible(_) => 'i',
             Judgement::Unlisted => 'u',
         }

@@ -3,16 +3,16 @@
 //! The system's directories come before the user's PATH, so that a shim (pyenv, rustup, ccache) is only
 //! looked behind where the system has no program of that name itself.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::allowlist::{Allowlist, Command, CommandClass};
 use super::decide::{self, Above, Form, Origin, Program, Strictness};
 use super::find::{Found, SYSTEM_PATH, Search};
-use super::grants::grants;
-use super::multi_call;
+use super::grants::{self, grants};
+use super::{multi_call, pattern};
 use crate::model::evidence::ProgramClass;
 use crate::model::text::shown;
 use crate::sandbox::plan::{Programs, Seen};
@@ -38,6 +38,8 @@ pub struct Toolchain {
     found: Vec<Found>,
     /// The programs and libraries as they were when they were found.
     files: Vec<(PathBuf, Inode)>,
+    /// Per program, the libraries and directories that it needs by itself, once it was asked.
+    own_needs: Mutex<HashMap<PathBuf, BTreeSet<PathBuf>>>,
 }
 
 /// A file's device and number.
@@ -98,7 +100,19 @@ impl Toolchain {
             .filter(|path| path.is_file())
             .filter_map(|path| Some((path.clone(), inode(path)?)))
             .collect();
-        Toolchain { strictness, grants, path, missing, chess_libraries, known, found, files, list }
+        let own_needs = Mutex::default();
+        Toolchain {
+            strictness,
+            grants,
+            path,
+            missing,
+            chess_libraries,
+            known,
+            found,
+            files,
+            own_needs,
+            list,
+        }
     }
 
     /// The real file of a command, where the host has it.
@@ -165,12 +179,35 @@ impl Toolchain {
         self.strictness
     }
 
-    /// True if the sandbox lets this file of the host be read.
+    /// True if a library is one that an allowed program of this host needs by itself: it is granted, and where the program
+    /// starts no helper it is among its own needs. An interpreter opens what the entry tells it to; a compiler does not.
     #[must_use]
-    pub(crate) fn grants_reading(&self, path: &Path) -> bool {
-        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let granted = self.grants.read.iter().chain(&self.grants.execute);
-        granted.into_iter().any(|granted| real.starts_with(granted))
+    pub fn needs(&self, program: Option<&Path>, library: &Path) -> bool {
+        let real = library.canonicalize().unwrap_or_else(|_| library.to_owned());
+        let mut granted = self.grants.read.iter().chain(&self.grants.execute);
+        if !granted.any(|granted| real.starts_with(granted)) {
+            return false;
+        }
+        let names: Vec<&str> = (self.found.iter())
+            .filter(|found| Some(found.real.as_path()) == program)
+            .map(|found| found.name.as_str())
+            .collect();
+        let Some(program) = program.filter(|_| !names.is_empty()) else { return true };
+        if names.iter().any(|name| self.looks_around(name)) {
+            return true;
+        }
+        let mut own = self.own_needs.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = own
+            .entry(program.to_owned())
+            .or_insert_with(|| grants::own_needs(&self.list, &self.grants, program, &names));
+        own.iter().any(|own| real.starts_with(own))
+    }
+
+    /// True if this host has a library of such a name for entries to load.
+    fn has_library(&self, pattern: &str) -> bool {
+        let name =
+            |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
+        self.grants.read.iter().filter_map(name).any(|name| pattern::matches(pattern, &name))
     }
 
     /// The allow-list that this was made from.
@@ -216,9 +253,8 @@ impl Programs for Toolchain {
         made_by: Option<&str>,
         head: Option<&[u8]>,
     ) -> Option<String> {
-        let cache = self.list.cache(path, home, made_by)?;
-        let fits = head.is_none_or(|head| cache.accepts(head));
-        fits.then(|| format!("{} ({})", &*cache.path, cache.ground()))
+        let cache = self.list.cache(path, home, made_by, head, |name| self.has_library(name))?;
+        Some(format!("{} ({})", &*cache.path, cache.ground()))
     }
 
     fn looks_around(&self, name: &str) -> bool {
@@ -230,6 +266,7 @@ impl Programs for Toolchain {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::elf_needs;
     use crate::policy::grants::is_installed;
 
     fn here() -> Toolchain {
@@ -276,6 +313,27 @@ mod tests {
         assert_eq!(tools.classify(&seen(&xz, false), &[]), (ProgramClass::Listed, "tail".into()));
         let other = Path::new("/usr/bin/uname");
         assert_eq!(tools.classify(&seen(other, false), &[]).0, ProgramClass::Refused);
+    }
+
+    #[test]
+    fn an_interpreter_needs_its_own_libraries_and_not_those_of_others() {
+        let tools = here();
+        let real = |name: &str| Path::new("/usr/bin").join(name).canonicalize().unwrap();
+        let library = |path: &Path| elf_needs::follow([path.to_owned()], &libraries()).libraries;
+        let of_perl = library(&real("perl"));
+        assert!(of_perl.iter().all(|one| tools.needs(Some(&real("perl")), one)), "{of_perl:?}");
+        let of_the_assembler = library(&real("as"));
+        let is_strange = |one: &&PathBuf| one.to_string_lossy().contains("libbfd");
+        let strange = of_the_assembler.iter().find(is_strange).unwrap();
+        assert!(!tools.needs(Some(&real("perl")), strange));
+        // A compiler and its helpers open nothing because the entry says so.
+        assert!(tools.needs(Some(&real("as")), strange) && tools.needs(Some(&real("cc")), strange));
+    }
+
+    fn libraries() -> Vec<PathBuf> {
+        ["/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib64", "/usr/lib"]
+            .map(PathBuf::from)
+            .to_vec()
     }
 
     #[test]

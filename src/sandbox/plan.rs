@@ -95,7 +95,7 @@ pub trait Programs: Send + Sync {
     fn classify(&self, seen: &Seen, above: &[(String, ProgramClass)]) -> (ProgramClass, String);
     /// The line that exempts a file as a cache of a system program, if one does. `home` is the entry's
     /// HOME, `made_by` the allow-list name of the program that made the file, where it was seen, `head` what
-    /// a regular file begins with.
+    /// a regular file begins with; none for a directory.
     fn cache(
         &self,
         path: &str,

@@ -24,6 +24,9 @@ pub(crate) const LISTS: [&str; 3] = ["initStrings", "arguments", "args"];
 /// The keys that an option may have beside its name, type and value.
 const UNSENT: [&str; 5] = ["default", "alias", "choices", "min", "max"];
 
+/// How many options may be configuration by a pattern alone; the UCI protocol has fewer switches that the list does not name.
+const MOST_BY_PATTERN: usize = 8;
+
 /// How long the path of a command or of a file for stderr may be before it is taken for cargo; an
 /// engine can read both of them, and PATH_MAX would be as large as the whole limit.
 const PATH_BYTES: usize = 255;
@@ -162,8 +165,9 @@ fn finding(report: &PayloadReport, shown: &str) -> Finding {
 
 /// Counts one engine's object of `text`.
 #[must_use]
-pub(crate) fn count(engine: &Json, text: &str, file_name: &str, list: &Allowlist) -> PayloadReport {
-    let mut counter = Counter { text, file_name, list, fields: Vec::new(), set: HashSet::new() };
+pub fn count(engine: &Json, text: &str, file_name: &str, list: &Allowlist) -> PayloadReport {
+    let mut counter =
+        Counter { text, file_name, list, fields: Vec::new(), set: HashSet::new(), by_pattern: 0 };
     for member in engine.members().unwrap_or_default() {
         counter.member(member);
     }
@@ -181,6 +185,8 @@ struct Counter<'a> {
     fields: Vec<Field>,
     /// The options set so far: a second setting is no configuration but could be a digit of a number.
     set: HashSet<String>,
+    /// How many options a pattern made configuration: of enough switches, each is a bit of the engine.
+    by_pattern: usize,
 }
 
 impl Counter<'_> {
@@ -372,7 +378,10 @@ impl Counter<'_> {
         let judged = |name: &str, value: Option<&str>| {
             options::judge(self.list, name, value, NameMatch::Declared)
         };
-        let fits = |part: &Json| matches!(judged(name, part.scalar()), Judgement::Configuration(_));
+        let fits = |part: &Json| {
+            let word = judged(name, part.scalar());
+            matches!(word, Judgement::Configuration(_) | Judgement::ByPattern(_))
+        };
         if judged(name, None) == Judgement::Unlisted {
             return false;
         }
@@ -405,14 +414,24 @@ impl Counter<'_> {
                 (Counting::Counted, reason.to_owned())
             }
             Judgement::Implausible(why) => (Counting::CountedDespiteName, why),
-            Judgement::Configuration(ground) => {
-                if self.set.insert(name.to_ascii_lowercase()) {
-                    (Counting::NotCounted, ground)
-                } else {
-                    let why = "it is set a second time, which configures nothing";
-                    (Counting::CountedDespiteName, why.to_owned())
+            Judgement::Configuration(ground) => self.set_once(name, ground),
+            Judgement::ByPattern(ground) => {
+                self.by_pattern += 1;
+                if self.by_pattern > MOST_BY_PATTERN {
+                    let why = format!("more than {MOST_BY_PATTERN} such switches are an alphabet");
+                    return (Counting::CountedDespiteName, why);
                 }
+                self.set_once(name, ground)
             }
+        }
+    }
+
+    fn set_once(&mut self, name: &str, ground: String) -> (Counting, String) {
+        if self.set.insert(name.to_ascii_lowercase()) {
+            (Counting::NotCounted, ground)
+        } else {
+            let why = "it is set a second time, which configures nothing";
+            (Counting::CountedDespiteName, why.to_owned())
         }
     }
 }

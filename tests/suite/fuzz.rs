@@ -288,7 +288,8 @@ fn allow_lists() {
         let text = String::from_utf8_lossy(bytes);
         match Allowlist::parse(&text, Path::new("list.toml")) {
             Ok(list) => {
-                let _ = list.cache("/home/entry/.cache/x", "/home/entry", Some("cc"));
+                let _ =
+                    list.cache("/home/entry/.cache/x", "/home/entry", Some("cc"), None, |_| true);
                 let _ = payload::judge(None, "engine", &list);
             }
             Err(error) => {

@@ -108,6 +108,15 @@ fn a_good_engine_shows_all_it_can() {
 }
 
 #[test]
+fn what_runs_on_other_clocks_and_through_many_games_leave_is_waited_for() {
+    let (runs, _) = probe(&Puppets::new(|_| Act::Move), &plan(false));
+    for purpose in [Purpose::Clock, Purpose::Positions] {
+        let ended = of(&runs, purpose);
+        assert!(!ended.is_empty() && ended.iter().all(|run| run.ending.emptied_after.is_some()));
+    }
+}
+
+#[test]
 fn quick_asks_only_what_can_reject() {
     let puppets = Puppets::new(|_| Act::Move);
     let (runs, shown) = probe(&puppets, &plan(true));

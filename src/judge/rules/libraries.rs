@@ -39,9 +39,12 @@ fn judge(evidence: &Evidence, needed: &[String], policy: &dyn Allowed) -> Findin
     for run in &evidence.runs {
         let before = wanted.len();
         for open in run.opens.iter().filter(|open| paths::is_library(&open.path)) {
-            // A library that serves a compiler or an interpreter serves no program of the entry's own.
+            // A library that serves a compiler or an interpreter serves no program of the entry's own, and one that serves a
+            // compiler serves no interpreter: it would be loaded by what the entry says.
+            let opener = open.by.and_then(|index| run.execs.get(index));
+            let program = opener.and_then(|exec| exec.real.as_deref());
             let serves_host =
-                !is_native_product(run, open) && policy.belongs_to_commands(&open.path);
+                !is_native_product(run, open) && policy.belongs_to_command(program, &open.path);
             let refused = refused_by(&open.path).filter(|_| !serves_host);
             match (refused, is_own(&open.path)) {
                 (Some(reason), false) if open.denied => wanted.push(format!(

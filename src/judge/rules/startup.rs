@@ -224,7 +224,9 @@ mod tests {
     use super::*;
     use crate::judge::support::testing;
     use crate::judge::support::testing::{Build, TestList, ms};
-    use crate::model::evidence::{Answer, ExitHow, LaunchFailure, ProgramClass, Resource};
+    use crate::model::evidence::{
+        Answer, ExitHow, FileAccess, LaunchFailure, ProgramClass, Resource,
+    };
     use crate::model::units::Bytes;
     use crate::model::verdict::Status;
 
@@ -273,6 +275,20 @@ mod tests {
         assert!(finding.summary.contains("exit status 127"));
         assert!(finding.summary.contains("looked for curl"));
         assert!(finding.details.iter().any(|line| line.contains("curl: not found")));
+    }
+
+    #[test]
+    fn a_write_beside_the_entry_is_told_with_where_to_write() {
+        let mut run =
+            testing::run(Purpose::Main).died(ExitHow::Status(127)).opened("/entry/.x2", true);
+        run.opens[0].access = FileAccess::Write;
+        let finding = of(run);
+        assert!(
+            finding.summary.ends_with("after entry was refused to write /entry/.x2"),
+            "{}",
+            finding.summary
+        );
+        assert!(finding.help.starts_with("write to $TMPDIR, /tmp or the current directory"));
     }
 
     #[test]

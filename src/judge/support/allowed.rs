@@ -1,8 +1,10 @@
 //! The allow-list, as the rules ask it, and the host's toolchain that answers.
 
+use std::path::Path;
+
 use crate::model::evidence::ProgramClass;
 use crate::policy::toolchain::Toolchain;
-use crate::policy::{decide, libraries};
+use crate::policy::{decide, libraries, pattern};
 
 /// The allow-list's word on the name of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,9 +32,9 @@ pub trait Allowed {
     /// The word on a shared object's name (`libc.so.6`), a module's name (`numpy`) or a path.
     fn library(&self, name_or_path: &str) -> LibraryWord;
 
-    /// True if a file is part of what an allowed command of this host itself needs (a compiler's
-    /// arithmetic library, an extension module of Python's own).
-    fn belongs_to_commands(&self, _path: &str) -> bool {
+    /// True if a file is part of what the allowed command that opened it, by its real path where that was seen, itself
+    /// needs (a compiler's arithmetic library, an extension module of Python's own).
+    fn belongs_to_command(&self, _program: Option<&str>, _path: &str) -> bool {
         false
     }
 }
@@ -66,14 +68,42 @@ impl Allowed for HostAllows<'_> {
                 LibraryWord::Refused("rule 7.6 does not allow it".into())
             }
             libraries::LibraryWord::NotALibrary => LibraryWord::Allowed("no library".into()),
-            libraries::LibraryWord::Refused(reason) => LibraryWord::Refused(reason),
+            // The C library loads its character sets as libraries, into whatever program asks for one.
+            libraries::LibraryWord::Refused(reason) => {
+                let mut files =
+                    self.tools.list().files.iter().filter(|f| f.path.starts_with("/usr/lib"));
+                match files.find(|file| pattern::covers(&file.path, name_or_path)) {
+                    Some(file) => LibraryWord::Allowed(file.ground()),
+                    None => LibraryWord::Refused(reason),
+                }
+            }
             libraries::LibraryWord::ChessLibrary(name) => {
                 LibraryWord::Refused(format!("{name} is a chess library of the host, see rule 7.7"))
             }
         }
     }
 
-    fn belongs_to_commands(&self, path: &str) -> bool {
-        self.tools.grants_reading(path.as_ref())
+    fn belongs_to_command(&self, program: Option<&str>, path: &str) -> bool {
+        self.tools.needs(program.map(Path::new), path.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::allowlist::Allowlist;
+    use crate::policy::decide::Strictness;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_character_set_of_the_c_library_is_no_strange_library() {
+        let list = Arc::new(Allowlist::built_in().clone());
+        let tools = Toolchain::discover(list, Strictness::Tolerant);
+        let word = |path: &str| HostAllows::new(&tools).library(path);
+        for directory in ["/usr/lib/x86_64-linux-gnu/gconv", "/usr/lib64/gconv"] {
+            let path = format!("{directory}/ISO8859-1.so");
+            assert!(matches!(word(&path), LibraryWord::Allowed(_)), "{path}");
+        }
+        assert!(matches!(word("/usr/lib/x86_64-linux-gnu/ISO8859-1.so"), LibraryWord::Refused(_)));
     }
 }

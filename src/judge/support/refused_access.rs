@@ -30,6 +30,11 @@ pub(crate) fn words(evidence: &Evidence) -> Vec<String> {
     words
 }
 
+/// The first file of the host, or beside the entry, that a run was refused to write.
+pub(crate) fn refused_write(run: &Run) -> Option<&FileOpen> {
+    run.opens.iter().find(|open| open.access == FileAccess::Write && is_told(run, open))
+}
+
 /// Files below /etc and /dev that run-times and the C library look into by themselves.
 const PROBED: [&str; 22] = [
     "/etc/bash.bashrc",

@@ -1,7 +1,7 @@
 //! The reason why a run did not come up: launch, end or silence, each with the next step.
 
 use crate::judge::support::allowed::Allowed;
-use crate::judge::support::{complaints, runs, wording};
+use crate::judge::support::{complaints, refused_access, runs, wording};
 use nix::errno::Errno;
 
 use crate::judge::rules::commands;
@@ -161,6 +161,14 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
         return Some((
             format!("after {} was not executable to {}", exec.asked, runs::lineage(run, exec.by)),
             "set the execute bit before you start what you unpacked: `chmod +x $T`".to_owned(),
+        ));
+    }
+    if let Some(open) = refused_access::refused_write(run) {
+        return Some((
+            format!("after {} was refused to write {}", runs::lineage(run, open.by), open.path),
+            "write to $TMPDIR, /tmp or the current directory, and remove it there: nothing can be written beside the entry, \
+             which lies alone and read-only"
+                .to_owned(),
         ));
     }
     if let Some(name) = commands::wanted_and_absent(run, policy).into_iter().next() {

@@ -64,8 +64,12 @@ pub(in crate::sandbox) fn scan(
             let shown = place.shown.join(inner);
             let made_by = made_by(&place.inside.join(inner));
             let text = escape(shown.as_os_str().as_bytes(), 300);
-            let head = if kind == "file" { head(path) } else { None };
-            let exempt = cache(&text, made_by.as_deref(), head.as_deref());
+            // The target of a link, or a file that cannot be read, could say anything.
+            let exempt = match (kind, head(path)) {
+                ("file", Some(head)) => cache(&text, made_by.as_deref(), Some(&head)),
+                ("directory", _) => cache(&text, made_by.as_deref(), None),
+                _ => None,
+            };
             left.push(LeftFile { path: text, size, kind: kind.to_owned(), made_by, exempt });
         }
         if let Some(here) = left.get_mut(first..) {
@@ -120,6 +124,22 @@ mod tests {
         assert_eq!((seen[1].0, seen[1].1), ("/tmp/d", "directory"));
         assert_eq!((seen[2].0, seen[2].1), ("/tmp/d/l", "symlink"));
         assert_eq!(left[0].made_by.as_deref(), Some("cc"));
+    }
+
+    #[test]
+    fn only_files_and_directories_are_ever_a_cache() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("file"), b"12345").unwrap();
+        std::fs::create_dir(dir.path().join("directory")).unwrap();
+        std::os::unix::fs::symlink("e2e4", dir.path().join("symlink")).unwrap();
+        let watched =
+            [Watched { real: dir.path().to_owned(), inside: "/t".into(), shown: "/tmp".into() }];
+        let left = scan(&watched, |_| None, |_, _, head| Some(format!("{head:?}"))).files;
+        let seen: Vec<_> = left.iter().map(|f| (f.kind.as_str(), f.exempt.as_deref())).collect();
+        let head = format!("{:?}", Some(b"12345"));
+        let expected =
+            [("directory", Some("None")), ("file", Some(head.as_str())), ("symlink", None)];
+        assert_eq!(seen, expected);
     }
 
     #[test]

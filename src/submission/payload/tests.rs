@@ -93,6 +93,19 @@ fn a_second_setting_of_one_option_counts() {
 }
 
 #[test]
+fn more_switches_by_pattern_than_engines_have_count() {
+    let with = |number: usize| {
+        let switch = |index| format!(r#"{{"name":"UCI_{index:03}","value":true}}"#);
+        let options: Vec<String> = (0..number).map(switch).collect();
+        counts(&format!(r#"[{{"options":[{}]}}]"#, options.join(",")))
+    };
+    assert_eq!(with(8), (0, 0));
+    // "UCI_008":"true"
+    assert_eq!(with(9), (16, 4));
+    assert_eq!(with(1000), (992 * 16, 992 * 4));
+}
+
+#[test]
 fn init_strings_count_as_they_are() {
     // "initStrings":["payload"]
     assert_eq!(counts(r#"[{"initStrings":["payload"]}]"#), (25, 7));
