@@ -157,7 +157,7 @@ not judged  gone              –         –  nothing there
         let narrow = plain(&rows, 60);
         assert!(narrow.contains("    0.41 s\n            size\n"), "{narrow}");
         let narrower = plain(&rows, 40);
-        assert!(narrower.starts_with("accepted: e/x, 4117 bytes, start-up\n"), "{narrower}");
+        assert!(narrower.starts_with("accepted: e/x, 4117 bytes, start-up 0.41\n"), "{narrower}");
     }
 
     #[test]
