@@ -218,6 +218,7 @@ fn judge_all(
     let lines = WorkerLines::new(look, workers, due.len());
     let mut total = Total::new(outputs);
     let keep = |index: usize, judged: &Judged| {
+        lines.done(&due[index], judged);
         if let Ok(report) = judged {
             keep(&due[index], report);
         }
@@ -232,7 +233,6 @@ fn judge_all(
         for (entry, outcome) in mem::replace(&mut known, later) {
             lines.suspend(|| total.take(&entries[entry], outcome, out))?;
         }
-        lines.done(index + 1, &due[index], &judged);
         lines.suspend(|| total.take(&due[index], outcome(&judged), out))
     })?;
     drop(lines);

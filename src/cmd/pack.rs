@@ -16,7 +16,8 @@ use crate::cli::PackArgs;
 use crate::judge::Judge;
 use crate::judge::other_work::judged_when_quiet;
 use crate::judge::settings::Settings;
-use crate::model::entry_report::EntryReport;
+use crate::model::entry_report::{EntryReport, RunSummary};
+use crate::model::evidence::EndHow;
 use crate::model::exit::Exit;
 use crate::model::rule::{Kind, RuleId};
 use crate::model::text::shown;
@@ -163,14 +164,15 @@ fn may_build(program: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// True if another stub or packer may keep every rule that was not kept. Of an engine that did not start nothing else
-/// can be said.
+/// True if another stub or packer may keep every rule that was not kept. Of an engine that ended before it said a word
+/// nothing else can be said; one that spoke, or was waited for in vain, was unpacked.
 fn could_be_the_packing(report: &EntryReport) -> bool {
     let broken = |status| matches!(status, Status::Fail | Status::Undecided);
     let gates = report.findings.iter().filter(|found| found.rule.rule().kind == Kind::Gate);
     let mut rules = gates.filter(|found| broken(found.status)).map(|found| found.rule);
-    let started = report.startup.readyok.is_some();
-    !started || rules.all(|rule| ON_THE_PACKING.contains(&rule))
+    let ended = |run: &RunSummary| matches!(run.ending.how, EndHow::ByItself | EndHow::NotStarted);
+    let fell = report.startup.uciok.is_none() && report.runs.first().is_none_or(ended);
+    fell || rules.all(|rule| ON_THE_PACKING.contains(&rule))
 }
 
 /// Judges a candidate. The report names the source, since the candidate's own path is of no use to anyone.
@@ -204,4 +206,26 @@ fn tell_of(
         candidate.how,
         if quick { "accepted by `gate4k check --quick`" } else { "accepted by `gate4k check`" }
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::entry_report::StartTimes;
+    use crate::model::entry_report::tests::report;
+    use crate::model::verdict::Finding;
+
+    #[test]
+    fn an_engine_that_was_waited_for_in_vain_is_packed_once() {
+        let mut silent = report();
+        silent.startup = StartTimes::default();
+        silent.findings =
+            vec![Finding::fail(RuleId::Startup, ""), Finding::fail(RuleId::UciHandshake, "")];
+        silent.runs[0].ending.how = EndHow::Killed;
+        assert!(!could_be_the_packing(&silent));
+        silent.runs[0].ending.how = EndHow::ByItself;
+        assert!(could_be_the_packing(&silent));
+        silent.startup.uciok = Some(std::time::Duration::from_secs(1));
+        assert!(!could_be_the_packing(&silent));
+    }
 }

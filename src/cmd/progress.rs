@@ -27,6 +27,11 @@ impl ProgressLine {
         }
     }
 
+    /// True if somebody sees it.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.shown
+    }
+
     /// Shows one step of one entry.
     pub(crate) fn step(&self, entry: &str, step: &str) {
         self.show(&format!("checking {entry}: {step}"));

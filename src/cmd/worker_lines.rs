@@ -74,11 +74,11 @@ impl WorkerLines {
         }
     }
 
-    /// An entry is judged; `number` counts from one.
-    pub(crate) fn done(&self, number: usize, path: &Path, judged: &Judged) {
+    /// An entry is judged, in whatever order.
+    pub(crate) fn done(&self, path: &Path, judged: &Judged) {
         match self {
             WorkerLines::Lines { done, .. } => done.inc(1),
-            WorkerLines::Plain(plain) => plain.done(number, path, judged),
+            WorkerLines::Plain(plain) => plain.done(path, judged),
             WorkerLines::Silent => {}
         }
     }
@@ -135,8 +135,11 @@ impl Plain {
         Plain { total, work, told: Some(told), clock: Some(clock) }
     }
 
-    fn done(&self, number: usize, path: &Path, judged: &Judged) {
-        self.work.lock().unwrap_or_else(PoisonError::into_inner).done += 1;
+    fn done(&self, path: &Path, judged: &Judged) {
+        let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        work.done += 1;
+        let number = work.done;
+        drop(work);
         // Of a single one the report says the same.
         if self.total > 1 {
             let word = judged.as_ref().map_or("not judged", |report| report.verdict.word());

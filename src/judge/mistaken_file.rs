@@ -100,11 +100,13 @@ impl Mistaken {
             ),
             Mistaken::Source(_) => format!("pack it: gate4k pack {name} -o {packed}"),
             Mistaken::ByteOrderMark => {
-                "remove its first 3 bytes (an editor calls that UTF-8 without BOM)".to_owned()
+                format!(
+                    "remove its first 3 bytes (UTF-8 without BOM): tail -c +4 {name} >{name}.new"
+                )
             }
             Mistaken::Utf16 => {
                 format!(
-                    "save it as UTF-8 without a byte order mark: iconv -f UTF-16 -t UTF-8 {name}"
+                    "save it as UTF-8 without a byte order mark: iconv -f UTF-16 -t UTF-8 {name} >{name}.new"
                 )
             }
         }

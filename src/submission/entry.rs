@@ -149,8 +149,9 @@ fn whole(submission: Submission) -> Loaded {
         Finding::fail(
             RuleId::SingleFile,
             format!(
-                "{} lie beside {}: {}",
+                "{} {} beside {}: {}",
                 things(extra.len()),
+                if extra.len() == 1 { "lies" } else { "lie" },
                 escape(submission.file_name.as_bytes(), 60),
                 some_of(extra)
             ),

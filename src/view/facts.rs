@@ -6,8 +6,10 @@ use serde_json::Value;
 
 use super::text::clean;
 use crate::model::entry_report::{EntryReport, RunSummary, StartTimes};
-use crate::model::evidence::Capabilities;
+use crate::model::evidence::{Capabilities, EndHow};
 use crate::model::layer_status::{Layer, State};
+use crate::model::rule::RuleId;
+use crate::model::verdict::{Finding, Status};
 
 fn seconds(time: Duration) -> String {
     format!("{:.3} s", time.as_secs_f64())
@@ -15,12 +17,23 @@ fn seconds(time: Duration) -> String {
 
 /// How long the entry's start took, in words.
 pub(crate) fn start(report: &EntryReport) -> String {
-    if report.layers.is_empty() { "not tried".to_owned() } else { took(report.startup) }
+    let skipped =
+        |found: &Finding| found.rule == RuleId::Startup && found.status == Status::Skipped;
+    if report.layers.is_empty() {
+        "not tried".to_owned()
+    } else if report.findings.iter().any(skipped)
+        || report.runs.first().is_some_and(|run| run.ending.how == EndHow::NotStarted)
+    {
+        // A source, an archive, a file of another machine.
+        "it cannot be started".to_owned()
+    } else {
+        took(report.startup)
+    }
 }
 
 fn took(times: StartTimes) -> String {
     match (times.uciok, times.readyok) {
-        (None, _) => "never answered".to_owned(),
+        (None, _) => "no uciok".to_owned(),
         (Some(uciok), None) => format!("uciok after {}, no readyok", seconds(uciok)),
         (Some(uciok), Some(readyok)) => {
             format!("uciok after {}, readyok after {}", seconds(uciok), seconds(readyok))
@@ -134,4 +147,21 @@ pub(crate) fn summary(run: &RunSummary) -> String {
         run.asked,
         word(run.ending.how),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::entry_report::tests::report;
+
+    #[test]
+    fn a_file_that_cannot_be_started_was_not_asked() {
+        let mut told = report();
+        told.startup = StartTimes::default();
+        assert_eq!(start(&told), "no uciok");
+        told.runs[0].ending.how = EndHow::NotStarted;
+        assert_eq!(start(&told), "it cannot be started");
+        told.layers.clear();
+        assert_eq!(start(&told), "not tried");
+    }
 }

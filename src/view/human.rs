@@ -364,7 +364,7 @@ rejected: entries/tiny
             "      not shown\n",
             "      also not shown\n",
             "  understands  yes: go-clock, stop · no: fen · not told: go-bare, movetime, depth, nodes, ",
-            "  runs         long-game 340 (dash): never answered; 3 of 4 questions answered; killed, \
+            "  runs         long-game 340 (dash): no uciok; 3 of 4 questions answered; killed, \
              killed by SIGKILL\n",
             "\n  transcript of the main run\n       0.000 > uci\n       0.412 < uciok\n",
         ] {

@@ -75,6 +75,9 @@ pub(crate) fn table(rows: &[Row], look: Look) -> String {
         "verdict", "entry", "bytes", "start-up"
     );
     let indent = 10 + 2 + path + 2 + bytes + 2 + start + 2;
+    if width + 2 < indent {
+        return in_words(rows, width);
+    }
     for row in rows {
         let mut lead = String::new();
         let (word, style) = match row.verdict {
@@ -153,6 +156,8 @@ not judged  gone              –         –  nothing there
         );
         let narrow = plain(&rows, 60);
         assert!(narrow.contains("    0.41 s\n            size\n"), "{narrow}");
+        let narrower = plain(&rows, 40);
+        assert!(narrower.starts_with("accepted: e/x, 4117 bytes, start-up 0.41\n"), "{narrower}");
     }
 
     #[test]

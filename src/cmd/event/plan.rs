@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
+use crate::cmd::without_numbers;
 use crate::event::conduct::books;
 use crate::event::config::Config;
 use crate::event::outlook::{LONG_GAME, outlook};
@@ -57,7 +58,7 @@ pub(super) fn run(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit>
                 },
                 Err(error) => {
                     exit = Exit::Rejected;
-                    format!("which cannot be used: {error}")
+                    format!("which cannot be used: {}", without_numbers(&error.to_string()))
                 }
             };
             writeln!(out, "  {} of {}, {there}", counted(needed, "opening"), shown(path))?;
@@ -78,5 +79,6 @@ pub(super) fn run(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit>
 fn hours(time: Duration) -> String {
     let seconds = time.as_secs();
     let whole = if seconds < 60 { seconds } else { seconds - seconds % 60 };
-    format!("up to {}", humantime::format_duration(Duration::from_secs(whole)))
+    let time = humantime::format_duration(Duration::from_secs(whole)).to_string();
+    format!("up to {}", time.replace("day", " day"))
 }

@@ -18,6 +18,7 @@ use crate::event::ratings::EventRatings;
 use crate::event::standings::Standings;
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
+use crate::model::text::escape;
 use crate::model::words::{all, counted};
 use crate::runner::events::Event;
 use crate::view::look::Look;
@@ -108,7 +109,7 @@ pub(super) fn run(
         ),
         Err(error) => return Ok(failed(&error)),
     };
-    writeln!(out, "{}", crate::model::text::escape(words.as_bytes(), usize::MAX))?;
+    writeln!(out, "{}", escape(words.as_bytes(), usize::MAX))?;
     Ok(exit)
 }
 
@@ -133,13 +134,18 @@ impl<W: Write> Page<'_, W> {
 impl<W: Write> Audience for Page<'_, W> {
     fn say(&mut self, line: &str) {
         self.line.clear();
-        let line = crate::model::text::escape(line.as_bytes(), usize::MAX);
+        let line = escape(line.as_bytes(), usize::MAX);
         self.put(&format!("{line}\n"));
     }
 
     fn progress(&self, entry: &str) -> Box<dyn Fn(&str) + Sync + '_> {
         let entry = entry.to_owned();
         let line = &self.line;
+        if !self.quiet && !line.is_shown() {
+            // In a log nothing else tells of the minutes that a check can take.
+            let _ =
+                writeln!(std::io::stderr(), "checking {}", escape(entry.as_bytes(), usize::MAX));
+        }
         Box::new(move |step| line.step(&entry, step))
     }
 

@@ -78,6 +78,7 @@ fn state(ledger: &Ledger) -> String {
         (Some(winner), _, _) => format!("over: {winner} wins"),
         (None, Some(why), _) => format!("paused: {why}"),
         (None, None, Some(stage)) => format!("in {}", stage.started.name),
+        (None, None, None) if ledger.stages.is_empty() => "before the first stage".to_owned(),
         (None, None, None) => "between stages".to_owned(),
     }
 }

@@ -74,7 +74,10 @@ pub(crate) struct Book {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BookError {
     /// The file cannot be read.
-    #[error("cannot read the openings in {}: {source}", path.display())]
+    #[error(
+        "cannot read the openings in {}: {source}; put your file of openings there, or name another as `book`",
+        path.display()
+    )]
     Read {
         /// The file.
         path: PathBuf,

@@ -51,10 +51,13 @@ fn judge(evidence: &Evidence) -> Finding {
             ),
         )
         .details(other.iter().take(10).map(|(run, file)| line(run, file)))
-        .help(
+        // Against a kill nobody can do anything that the rules ask for.
+        .help(if other.iter().all(|(run, _)| run.purpose == Purpose::KilledMidway) {
+            ""
+        } else {
             "optional: open the file, remove it, then run it by /proc/self/fd, or set a shell's `trap` \
-             before the engine starts; a kill gives no other chance",
-        ),
+             before the engine starts"
+        }),
         (None, None) if counted.is_empty() => {
             Finding::skipped(RULE, runs::needs_good_end(evidence))
         }
@@ -185,6 +188,7 @@ mod tests {
         let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
         assert_eq!(finding.status, Status::Advice);
         assert!(finding.summary.contains("killed in the middle"));
+        assert_eq!(finding.help, "", "nobody can do anything against a kill");
     }
 
     #[test]

@@ -40,8 +40,7 @@ fn judge(evidence: &Evidence) -> Finding {
     let played = match &evidence.games {
         Games::Played(played) => played,
         Games::LeftOut(why) => {
-            return Finding::advice(RULE, format!("no games were played: {why}"))
-                .help("check it once with games: `gate4k check --match 2`");
+            return Finding::advice(RULE, format!("no games were played: {why}"));
         }
         Games::NotYet => return Finding::new(RULE, Status::Skipped, "no games were played yet"),
         Games::Impossible(why) => {

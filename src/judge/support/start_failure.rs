@@ -85,16 +85,9 @@ fn silence(run: &Run, limits: &Limits) -> Cause {
     match (ask.map(|ask| &ask.answer), end) {
         (Some(Answer::Ended(Some(exit))), _) => Cause::new(
             format!("it ended before `{word}`: {}", wording::exit_words(*exit)),
-            format!(
-                "start it by hand, type `uci` and `isready`, and mend what ends it before `{word}`"
-            ),
+            by_hand(word),
         ),
-        (_, Some(end)) => Cause::new(
-            format!("it ended before `{word}`: {end}"),
-            format!(
-                "start it by hand, type `uci` and `isready`, and mend what ends it before `{word}`"
-            ),
-        ),
+        (_, Some(end)) => Cause::new(format!("it ended before `{word}`: {end}"), by_hand(word)),
         (Some(Answer::Ended(None)), None) => Cause::new(
             format!("it closed its standard output before `{word}`"),
             "keep file descriptor 1 open and write the answers there",
@@ -127,6 +120,13 @@ fn silence(run: &Run, limits: &Limits) -> Cause {
             },
         ),
     }
+}
+
+/// The sandbox refuses there what it refuses here; without it such an entry would start.
+fn by_hand(word: &str) -> String {
+    format!(
+        "start it by `gate4k run ENTRY`, type `uci` and `isready`, and mend what ends it before `{word}`"
+    )
 }
 
 /// A program's name that ends in a carriage return, escaped: the first line of a script that it unpacked ends in CR LF.

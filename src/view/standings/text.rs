@@ -4,15 +4,19 @@ use super::{Sheet, Side, headline, notes, rank, symbols, total};
 use crate::event::standings::Standings;
 use crate::view::text::{clean, put};
 
+/// Rank and name, with which each part of a table begins.
+const NAMES: usize = 2;
+
 /// The table, what decided it, and the crosstable: with every result where these fit into `width` columns,
-/// else with points and games.
+/// else with points and games. A table that is wider goes on below itself, beside the same names.
 #[must_use]
 pub(crate) fn text(standings: &Standings, width: usize) -> String {
     let mut page = clean(&headline(standings)) + "\n\n";
     let sheet = Sheet::of(standings);
     let heads: Vec<String> = sheet.columns.iter().map(|c| c.title.to_owned()).collect();
     let sides: Vec<Side> = sheet.columns.iter().map(|c| c.side).collect();
-    grid(&mut page, &heads, &sheet.rows, &sides);
+    let table = grid(&heads, &sheet.rows, &sides);
+    page += &folded(&table, width);
 
     let notes = notes(standings);
     if !notes.is_empty() {
@@ -25,12 +29,11 @@ pub(crate) fn text(standings: &Standings, width: usize) -> String {
     if standings.rows.len() > 1 {
         page.push('\n');
         let whole = cross(standings, symbols);
-        let widest = whole.lines().map(|line| line.chars().count()).max();
-        if widest.is_some_and(|widest| widest <= width) {
-            page += &whole;
+        page += &if parts(&whole, width).len() == 1 {
+            folded(&whole, width)
         } else {
-            page += &cross(standings, |cells| format!("{}/{}", total(cells), cells.len()));
-        }
+            folded(&cross(standings, |cells| format!("{}/{}", total(cells), cells.len())), width)
+        };
     }
     page
 }
@@ -38,7 +41,7 @@ pub(crate) fn text(standings: &Standings, width: usize) -> String {
 fn cross(
     standings: &Standings,
     cell: impl Fn(&[crate::event::standings::Cell]) -> String,
-) -> String {
+) -> Vec<Vec<String>> {
     let mut heads = vec![String::new(), "Crosstable".to_owned()];
     heads.extend((1..=standings.rows.len()).map(|number| number.to_string()));
     let mut sides = vec![Side::Right, Side::Left];
@@ -56,38 +59,61 @@ fn cross(
         }));
         cells
     });
-    let mut page = String::new();
-    grid(&mut page, &heads, &rows.collect::<Vec<_>>(), &sides);
-    page
+    grid(&heads, &rows.collect::<Vec<_>>(), &sides)
 }
 
-/// Columns as wide as what stands in them, two blanks between.
-fn grid(page: &mut String, heads: &[String], rows: &[Vec<String>], sides: &[Side]) {
-    let rows: Vec<Vec<String>> =
-        rows.iter().map(|row| row.iter().map(|cell| clean(cell)).collect()).collect();
-    let length = |text: &String| text.chars().count();
-    let widths: Vec<usize> = heads
-        .iter()
-        .enumerate()
-        .map(|(column, head)| {
-            let cells = rows.iter().map(|row| length(&row[column]));
-            cells.chain([length(head)]).max().unwrap_or(0)
-        })
+/// Lines of cells, heads first, each as wide as the widest of its column.
+fn grid(heads: &[String], rows: &[Vec<String>], sides: &[Side]) -> Vec<Vec<String>> {
+    let mut lines: Vec<Vec<String>> = std::iter::once(heads)
+        .chain(rows.iter().map(Vec::as_slice))
+        .map(|row| row.iter().map(|cell| clean(cell)).collect())
         .collect();
-    for row in std::iter::once(heads).chain(rows.iter().map(Vec::as_slice)) {
-        let mut line = String::new();
-        for ((cell, width), side) in row.iter().zip(&widths).zip(sides) {
-            if !line.is_empty() {
-                line.push_str("  ");
-            }
-            match side {
-                Side::Left => line += &format!("{cell:<width$}"),
-                Side::Right => line += &format!("{cell:>width$}"),
-            }
+    for (column, side) in sides.iter().enumerate() {
+        let width = lines.iter().map(|line| length(&line[column])).max().unwrap_or(0);
+        for line in &mut lines {
+            let cell = &line[column];
+            line[column] = match side {
+                Side::Left => format!("{cell:<width$}"),
+                Side::Right => format!("{cell:>width$}"),
+            };
         }
-        page.push_str(line.trim_end());
-        page.push('\n');
     }
+    lines
+}
+
+fn length(cell: &String) -> usize {
+    cell.chars().count()
+}
+
+/// The columns of each part, behind rank and name, that fits.
+fn parts(table: &[Vec<String>], width: usize) -> Vec<std::ops::Range<usize>> {
+    let Some(heads) = table.first() else { return Vec::new() };
+    let names: usize = heads.iter().take(NAMES).map(|head| length(head) + 2).sum();
+    let mut parts = Vec::new();
+    let (mut from, mut used) = (NAMES, names);
+    for (column, head) in heads.iter().enumerate().skip(NAMES) {
+        if used + length(head) > width && column > from {
+            parts.push(from..column);
+            (from, used) = (column, names);
+        }
+        used += length(head) + 2;
+    }
+    parts.push(from..heads.len());
+    parts
+}
+
+/// The table in as many parts as it takes, a blank line between, with two blanks between columns.
+fn folded(table: &[Vec<String>], width: usize) -> String {
+    let part = |columns: &std::ops::Range<usize>| -> String {
+        table
+            .iter()
+            .map(|line| {
+                let cells = [&line[..NAMES], &line[columns.clone()]].concat();
+                cells.join("  ").trim_end().to_owned() + "\n"
+            })
+            .collect()
+    };
+    parts(table, width).iter().map(part).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -111,6 +137,22 @@ mod tests {
              2  a           0  ·   1=\n\
              3  b           0  0=  ·\n"
         );
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_goes_on_below_itself() {
+        let page = text(&standings("a-b 1, b-a =, a-c 0, c-b 1!", "4k"), 60);
+        let expected = "\
+#  Engine  Points  Games  White     Black     DE   S-B
+1  c            2      2  +1 =0 -0  +1 =0 -0   –  2.00
+2  a          1.5      3  +1 =0 -1  +0 =1 -0   –  0.75
+3  b          0.5      3  +0 =1 -0  +0 =0 -2   –  0.75
+
+#  Engine     r-mob  2-0  won in  lost in  Crashes
+1  c       2.000000    0    1.00        –        0
+";
+        assert!(page.contains(expected), "{page}");
+        assert!(page.lines().all(|line| line.chars().count() <= 60), "{page}");
     }
 
     #[test]
