@@ -1,7 +1,7 @@
 //! Progress of the entries on standard error: a line a worker on a terminal; elsewhere a line for each of several entries,
 //! and one now and then that says what is waited for.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::batch::pool::{Judged, Watch};
+use crate::cmd::say;
 use crate::model::text::{escape, shown};
 
 /// After so long without a line one says what is waited for.
@@ -127,7 +128,7 @@ impl Plain {
                     Err(RecvTimeoutError::Disconnected) => break,
                     Err(RecvTimeoutError::Timeout) => {
                         let work = watched.lock().unwrap_or_else(PoisonError::into_inner);
-                        work.line(Instant::now()).iter().for_each(|line| tell(line));
+                        work.line(Instant::now()).iter().for_each(|line| say(line));
                     }
                 }
             }
@@ -143,7 +144,7 @@ impl Plain {
         // Of a single one the report says the same.
         if self.total > 1 {
             let word = judged.as_ref().map_or("not judged", |report| report.verdict.word());
-            tell(&format!("{number} of {}: {word:<10}  {}", self.total, shown(path)));
+            say(&format!("{number} of {}: {word:<10}  {}", self.total, shown(path)));
             if let Some(told) = &self.told {
                 // The clock hears until it is told to stop.
                 let _ = told.send(());
@@ -187,11 +188,6 @@ impl Work {
         }
         Some(line)
     }
-}
-
-/// Not eprintln: it panics where standard error is closed.
-fn tell(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 impl Watch for WorkerLines {

@@ -24,6 +24,8 @@ fn git(folder: &Path, words: &[&str]) {
         command.env_remove(name);
     }
     let who = ["-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false"];
+    // Whoever runs this has settings of git's, which are not asked.
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
     let output = command.args(who).args(words).current_dir(folder).output().unwrap();
     assert!(output.status.success(), "{words:?}: {output:?}");
 }

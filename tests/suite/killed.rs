@@ -127,7 +127,7 @@ fn killed(host: &str, through: &[&str]) {
             }
             below_us().into_iter().find(|(_, name)| name == "gate4k").map(|(pid, _)| pid)
         };
-        until("it never began", 60, || supervisor().map(drop).ok_or("no gate4k".into()));
+        until("it never began", 120, || supervisor().map(drop).ok_or("no gate4k".into()));
         std::thread::sleep(moment);
         let what = format!("round {round} ({}), killed after {moment:?}", words[0]);
         if let Some(pid) = supervisor() {
@@ -136,12 +136,12 @@ fn killed(host: &str, through: &[&str]) {
             let _ = child.kill();
         }
         let _ = child.wait();
-        until(&what, 60, || {
+        until(&what, 120, || {
             reap();
             let left = below_us();
             if left.is_empty() { Ok(()) } else { Err(format!("processes are left: {left:?}")) }
         });
-        until(&what, 30, || {
+        until(&what, 120, || {
             let left: Vec<_> =
                 std::fs::read_dir(tmp.path()).unwrap().flatten().map(|i| i.file_name()).collect();
             if left.is_empty() { Ok(()) } else { Err(format!("files are left: {left:?}")) }

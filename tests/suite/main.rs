@@ -51,6 +51,7 @@ mod upgraded;
 mod waivers;
 mod watch;
 
+use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
@@ -100,11 +101,47 @@ fn all() -> impl Iterator<Item = Test> {
     modules.into_iter().flat_map(|tests| tests())
 }
 
+/// True for a variable of the environment that changes how the program, or a program that a test starts, prints, finds
+/// or does something. No test may depend on the environment of its caller; each sets for itself what it is about.
+fn is_of_the_caller(name: &OsStr) -> bool {
+    const GROUPS: [&str; 5] = ["GIT_", "GITHUB_", "PARALLEL", "RUNNER_", "SLURM_"];
+    const ALONE: [&str; 22] = [
+        "ALL_PROXY",
+        "BASH_ENV",
+        "CI",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "COLUMNS",
+        "ENV",
+        "FORCE_COLOR",
+        "GATE4K_KEY_PASSWORD",
+        "GATE4K_LICHESS_TOKEN",
+        "GATE4K_LICHESS_URL",
+        "HTTPS_PROXY",
+        "HTTP_PROXY",
+        "JOB_COMPLETION_INDEX",
+        "LANGUAGE",
+        "LINES",
+        "NO_COLOR",
+        "SHELL",
+        "XZ_OPT",
+        "all_proxy",
+        "http_proxy",
+        "https_proxy",
+    ];
+    let Some(name) = name.to_str() else { return false };
+    ALONE.contains(&name) || GROUPS.iter().any(|group| name.starts_with(group))
+}
+
 fn main() -> ExitCode {
     /// Tests keep the host busy for each other; those of a busy host say so themselves.
     const ON_BUSY_HOST: &str = "GATE4K_ON_BUSY_HOST";
     if std::env::var_os(ON_BUSY_HOST).is_none() {
         let mut again = Command::new(std::env::current_exe().expect("this program"));
+        for (name, _) in std::env::vars_os().filter(|(name, _)| is_of_the_caller(name)) {
+            again.env_remove(name);
+        }
+        again.env("LC_ALL", "C.UTF-8");
         let error = again.args(std::env::args_os().skip(1)).env(ON_BUSY_HOST, "judge-once").exec();
         panic!("this program could not be started with {ON_BUSY_HOST}: {error}");
     }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -54,6 +55,27 @@ pub(crate) fn event(engines: &str, more: &str, stages: &str) -> Event {
 /// An engine with these arguments.
 pub(crate) fn engine(number: usize, arguments: &[&str]) -> String {
     format!("[[engine]]\nname = \"E{number}\"\ncmd = {:?}\nargs = {arguments:?}\n", instant())
+}
+
+/// A match of so many pairs between two engines that take their time, and no processor's. After three moves in their
+/// first game they wait until the file `go` is there, on clocks that outlast any delay of a test: so far it is under way,
+/// and until then it does not end.
+pub(crate) fn held_match(pairs: u32, go: &Path) -> Event {
+    let engine = |number: usize| {
+        let script = format!(
+            "'{}' late@0:50 illegal@{} | {{ n=0; while read -r line; do case $line in bestmove*) n=$((n+1)); \
+             while [ $n -gt 3 ] && [ ! -e '{}' ]; do sleep 0.05; done;; esac; echo \"$line\"; done; }}",
+            instant().display(),
+            30 + 4 * number,
+            go.display()
+        );
+        format!(
+            "[[engine]]\nname = \"E{number}\"\ncmd = \"/bin/sh\"\nargs = [\"-c\", {script:?}]\n"
+        )
+    };
+    let format = format!("match = {{ pairs = {pairs} }}");
+    let more = "terms = { time-control = \"900+1\" }";
+    event(&[1, 2].map(engine).concat(), "", &stage("Match", &format, more))
 }
 
 /// Eighty openings that differ.

@@ -40,9 +40,9 @@ pub(crate) fn descendants(of: u32) -> Vec<Process> {
     found[1..].iter().filter_map(began).collect()
 }
 
-/// Waits until none of these runs any more; gives those that still do after half a minute.
+/// Waits until none of these runs any more; gives those that still do after two minutes.
 pub(crate) fn wait_for_end(mut left: Vec<Process>) -> Vec<Process> {
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + Duration::from_secs(120);
     loop {
         left.retain(|one| stat(one.pid).is_some_and(|(_, began)| began == one.began));
         if left.is_empty() || Instant::now() > deadline {

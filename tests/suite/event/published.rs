@@ -4,16 +4,18 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::unix::fs::symlink;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with};
 use serde_json::{Value, json};
 
 use super::audience::{crawl, wait_until};
-use super::instants::{engine, event, stage};
+use super::instants::{engine, event, held_match, stage};
 use super::table::Event;
 use crate::match_::engine::instant;
 use crate::trials::Test;
@@ -34,20 +36,23 @@ fn read(event: &Event, name: &str) -> Value {
 }
 
 fn directories_follow_the_event_and_agree_with_its_export() {
-    let event = slow_match(2);
+    let pace = tempfile::tempdir().unwrap();
+    let go = pace.path().join("go");
+    let event = held_match(2, &go);
     let words = ["event", "run", "--quiet", "--publish", "dir=site", "--publish", "tcec=tcec"];
     let mut child =
         event.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    // While it is played: a game that grows, and whole files at any moment.
-    let live = || fs::read_to_string(event.path("tcec/live.json")).unwrap_or_default();
-    wait_until(|| live().contains("\"adjudication\""));
-    let now: Value = serde_json::from_str(&live()).unwrap();
-    assert_eq!(now["Headers"]["Result"], "*");
+    // While it is played: a game that grows, and whole files at any moment, one after the other.
+    let text = |name: &str| fs::read_to_string(event.path(name)).unwrap_or_default();
+    wait_until(|| text("tcec/live.json").contains("\"adjudication\""));
+    assert_eq!(read(&event, "tcec/live.json")["Headers"]["Result"], "*");
+    wait_until(|| text("tcec/schedule.json").contains("\"in progress\""));
     let schedule = read(&event, "tcec/schedule.json");
-    let rows = schedule.as_array().unwrap().iter();
-    assert!(rows.clone().any(|row| row["Termination"] == "in progress"), "{schedule}");
-    let page = fs::read_to_string(event.path("site/index.html")).unwrap();
-    assert!(page.contains("http-equiv=\"refresh\""), "a page of a directory loads itself anew");
+    let mut rows = schedule.as_array().unwrap().iter();
+    assert!(rows.any(|row| row["Termination"] == "in progress"), "{schedule}");
+    // A page of a directory loads itself anew.
+    wait_until(|| text("site/index.html").contains("http-equiv=\"refresh\""));
+    fs::write(&go, "").unwrap();
     assert!(child.wait().unwrap().success());
 
     // The end: all of it, as the export has it.
@@ -94,21 +99,27 @@ fn directories_follow_the_event_and_agree_with_its_export() {
 }
 
 fn no_game_notices_a_directory_that_is_taken_away_or_full() {
-    let event = slow_match(1);
+    let pace = tempfile::tempdir().unwrap();
+    let go = pace.path().join("go");
+    let event = held_match(1, &go);
     let words = ["event", "run", "--quiet", "--publish", "tcec=tcec", "--publish", "tcec=wall/in"];
-    fs::create_dir(event.path("wall")).unwrap();
+    fs::create_dir(event.path("room")).unwrap();
+    symlink("room", event.path("wall")).unwrap();
     let mut command = event.command(&words);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let live = || fs::read_to_string(event.path("tcec/live.json")).unwrap_or_default();
-    wait_until(|| live().contains("\"adjudication\""));
+    let live = |dir: &str| fs::read_to_string(event.path(dir).join("live.json"));
+    wait_until(|| {
+        ["tcec", "wall/in"]
+            .iter()
+            .all(|dir| live(dir).is_ok_and(|it| it.contains("\"adjudication\"")))
+    });
     // One is taken away with all that it holds; in place of the other stands a file, so that nothing can be written.
-    // It may be made anew at any moment, and a directory that is written to cannot be removed at once.
+    // Each in one step: a directory may be made anew at any moment.
     fs::rename(event.path("tcec"), event.path("gone")).unwrap();
-    let mut number = 0;
-    while fs::write(event.path("wall"), "").is_err() {
-        number += 1;
-        let _ = fs::rename(event.path("wall"), event.path(&format!("gone-{number}")));
-    }
+    event.write("stone", "");
+    fs::rename(event.path("stone"), event.path("wall")).unwrap();
+    // The next moves are to be told there.
+    fs::write(&go, "").unwrap();
     let mut told = String::new();
     let mut errors = BufReader::new(child.stderr.take().unwrap());
     while !(told.contains("tcec: cannot write") && told.contains("wall/in: cannot write")) {
@@ -123,7 +134,7 @@ fn no_game_notices_a_directory_that_is_taken_away_or_full() {
         assert_ne!(read(&event, &format!("{dir}/live.json"))["Headers"]["Result"], "*");
     }
     for game in event.finished().values() {
-        assert_ne!(game["termination"], "time forfeit", "{game}");
+        assert_eq!(game["termination"], "illegal move", "{game}");
     }
 }
 
@@ -212,10 +223,12 @@ fn answer(mut stream: TcpStream, body: &str, way: Option<Way>, games: &Games) {
 
 fn a_broadcast_gets_the_whole_event_through_every_kind_of_failure() {
     let event = slow_match(1);
-    // At first nobody is there: the port is known, and refuses.
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    // At first nobody is there: the port is ours, so that nobody else takes it meanwhile, and refuses until it is
+    // listened to.
+    let (kind, flags) = (SocketType::STREAM, SocketFlags::CLOEXEC);
+    let listener = TcpListener::from(socket_with(AddressFamily::INET, kind, flags, None).unwrap());
+    bind(&listener, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();
-    drop(listener);
     let mut command = event.command(&["event", "run", "--quiet", "--publish", "lichess=abCD1234"]);
     command.env(VARIABLES[0], TOKEN).env(VARIABLES[1], format!("http://{address}"));
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -225,7 +238,8 @@ fn a_broadcast_gets_the_whole_event_through_every_kind_of_failure() {
         assert!(errors.read_line(&mut told).unwrap() > 0, "{told}");
     }
     let ways = [Way::Busy, Way::Broken, Way::Cut, Way::Silent];
-    let (games, heads) = stand_in(TcpListener::bind(address).unwrap(), ways);
+    listen(&listener, 16).unwrap();
+    let (games, heads) = stand_in(listener, ways);
     errors.read_to_string(&mut told).unwrap();
     assert!(child.wait().unwrap().success());
 

@@ -1,7 +1,7 @@
 //! Visitors of an event's server who mean no good, and a journal that is changed under it.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -107,13 +107,11 @@ fn what_is_no_question_is_refused() {
             " 200 ",
         ),
     ] {
-        let mut stream = server.ask(question);
-        let _ = stream.shutdown(std::net::Shutdown::Write);
-        let mut text = String::new();
-        let _ = stream.read_to_string(&mut text);
-        let first = text.lines().next().unwrap_or_default();
+        // Whoever closes a side of the connection before the answer is there may miss it, so nobody here does.
+        let mut first = String::new();
+        let _ = BufReader::new(server.ask(question)).read_line(&mut first);
         assert!(
-            first.contains(status) || text.is_empty() && status == " 400 ",
+            first.contains(status) || first.is_empty() && status == " 400 ",
             "{question:?}: {first}"
         );
     }
@@ -155,8 +153,9 @@ fn another_journal_brings_its_own_pages_and_takes_the_old_away() {
     std::thread::sleep(Duration::from_millis(300));
     assert!(server.get("/").contains("Over: E1 wins."));
     fs::write(&journal, &old[..old.len() / 3]).unwrap();
-    wait_until(|| !server.get("/").contains("Over: E1 wins."));
-    assert!(server.get("/").contains("Under way: League."));
+    // Of a file that is still being written a part may be shown first.
+    wait_until(|| server.get("/").contains("Under way: League."));
+    assert!(!server.get("/").contains("Over: E1 wins."));
 }
 
 pub(crate) fn tests() -> Vec<Test> {

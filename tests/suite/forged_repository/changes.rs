@@ -159,7 +159,9 @@ fn a_repository_with_longer_sums_is_read() {
     let top = tempfile::tempdir().unwrap();
     let git = |words: &[&str]| {
         let who = ["-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false"];
-        let done = Command::new("git").args(who).args(words).current_dir(top.path()).output();
+        let mut command = Command::new("git");
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        let done = command.args(who).args(words).current_dir(top.path()).output();
         assert!(done.unwrap().status.success(), "{words:?}");
     };
     git(&["init", "-q", "-b", "main", "--object-format=sha256"]);

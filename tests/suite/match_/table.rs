@@ -73,7 +73,7 @@ impl Table {
     }
 
     pub(crate) fn nothing_is_left(&self) {
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_secs(120);
         loop {
             let left = self.running();
             if left.is_empty() {
