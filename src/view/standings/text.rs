@@ -81,7 +81,7 @@ fn grid(heads: &[String], rows: &[Vec<String>], sides: &[Side]) -> Vec<Vec<Strin
     lines
 }
 
-fn length(cell: &String) -> usize {
+fn length(cell: &str) -> usize {
     cell.chars().count()
 }
 
