@@ -20,10 +20,10 @@ use crate::model::rule::{RULES, RuleId, UnknownRule};
 use crate::model::units::Bytes;
 use crate::sandbox::devices::DeviceClass;
 use crate::shard::Wish;
-pub use event::{
-    AnnulArgs, DecideArgs, EventCommand, EventFile, EventRunArgs, EventVerifyArgs, ExportWhat,
-    FixArgs, ForfeitArgs, NewArgs, Publish, ReplayArgs, ReplayFormat, SealArgs, ServeArgs,
-    SiteArgs, StatusArgs, StatusFormat, WithdrawArgs,
+pub(crate) use event::{
+    AnnulArgs, DecideArgs, EventCommand, EventRunArgs, EventVerifyArgs, ExportWhat, FixArgs,
+    ForfeitArgs, NewArgs, Publish, ReplayArgs, ReplayFormat, SealArgs, ServeArgs, StatusFormat,
+    WithdrawArgs,
 };
 pub(crate) use merge::MergeArgs;
 pub(crate) use play::{DrawChoice, MatchArgs, PgnStyle, ResignChoice, Told};

@@ -298,7 +298,7 @@ pub(crate) struct AnnulArgs {
 
 /// `gate4k event withdraw`.
 #[derive(Clone, Debug, Args)]
-pub struct WithdrawArgs {
+pub(crate) struct WithdrawArgs {
     /// The engine, as the event calls it
     #[arg(value_name = "ENGINE")]
     pub engine: String,

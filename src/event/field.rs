@@ -200,13 +200,13 @@ impl Field {
 
     /// How an engine left; none of one that plays.
     #[must_use]
-    pub fn out(&self, engine: EngineIx) -> Option<Out> {
+    pub(crate) fn out(&self, engine: EngineIx) -> Option<Out> {
         self.out[engine.at()]
     }
 
     /// True if the games of an engine count for nobody.
     #[must_use]
-    pub fn is_annulled(&self, engine: EngineIx) -> bool {
+    pub(crate) fn is_annulled(&self, engine: EngineIx) -> bool {
         self.out(engine).is_some_and(Out::is_annulled)
     }
 

@@ -317,7 +317,7 @@ impl Stage {
 
 /// A ranking without the engines that play no more.
 #[must_use]
-pub fn playing(standings: &Standings, ranking: &Ranking) -> Ranking {
+pub(crate) fn playing(standings: &Standings, ranking: &Ranking) -> Ranking {
     let is_ranked = |row: &&Row| matches!(row.place, Place::Ranked { .. });
     let rows = standings.rows.iter().filter(|row| !is_ranked(row));
     let out: BTreeSet<&String> = rows.map(|row| &row.engine.name).collect();

@@ -32,7 +32,7 @@ pub(crate) enum Voice {
 impl Voice {
     /// The sign that stands before its lines.
     #[must_use]
-    pub fn sign(self) -> char {
+    pub(crate) fn sign(self) -> char {
         match self {
             Voice::Sent => '>',
             Voice::Received => '<',

@@ -192,9 +192,9 @@ pub struct Cache {
     /// The programs whose cache it is: base names as patterns. Empty: whoever loads the library that
     /// writes it.
     #[serde(default)]
-    pub by: Vec<Text>,
+    pub(crate) by: Vec<Text>,
     /// A pattern for the name of the library without which nothing writes it: the line holds where the host has it.
-    pub library: Option<Text>,
+    pub(crate) library: Option<Text>,
     /// The first bytes of such a file: hexadecimal digits, `?` for any digit. None: any bytes.
     pub(crate) begins: Option<Text>,
     /// The rule that exempts it.
@@ -258,7 +258,7 @@ macro_rules! grounds {
         }
     )*};
 }
-grounds!(Command Helper Library Directory Module UncountedOption Cache);
+grounds!(Command Helper Library Directory Module UncountedOption Cache HostFile);
 
 /// The whole list.
 #[derive(Clone, Debug, Deserialize)]

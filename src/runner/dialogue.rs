@@ -27,7 +27,7 @@ const MOST_WRITTEN: u64 = 1 << 30;
 
 /// The file, and the thread that writes it.
 #[derive(Debug)]
-pub struct Dialogue {
+pub(crate) struct Dialogue {
     lines: SyncSender<Line>,
     missed: Arc<AtomicU64>,
     writer: JoinHandle<io::Result<()>>,
@@ -62,7 +62,7 @@ impl Dialogue {
     ///
     /// # Errors
     /// When it cannot be written, or no thread be started.
-    pub fn open(path: &Path) -> io::Result<Dialogue> {
+    pub(crate) fn open(path: &Path) -> io::Result<Dialogue> {
         let mut file = OpenOptions::new().append(true).create(true).open(path)?;
         let now = humantime::format_rfc3339_seconds(SystemTime::now());
         writeln!(
@@ -94,7 +94,7 @@ impl Dialogue {
     ///
     /// # Errors
     /// When something could not be written; what came after it is not there.
-    pub fn finish(self) -> io::Result<()> {
+    pub(crate) fn finish(self) -> io::Result<()> {
         drop(self.lines);
         self.writer.join().unwrap_or_else(|_| Err(io::Error::other("its thread panicked")))
     }

@@ -23,11 +23,11 @@ use std::sync::mpsc::{self, TryRecvError};
 use std::thread;
 use std::time::Duration;
 
-pub use affinity::Affinity;
-pub use dialogue::Dialogue;
-pub use engine::{Bounds, Engine, Missing, Remains};
-pub use match_::{Games, Given, Match, Restart};
-pub use offers::without_chess960;
+pub(crate) use affinity::Affinity;
+pub(crate) use dialogue::Dialogue;
+pub(crate) use engine::{Bounds, Engine, Missing, Remains};
+pub(crate) use match_::{Games, Given, Match, Restart};
+pub(crate) use offers::without_chess960;
 
 use crate::engine::stop::{self, Stop};
 use crate::game::clock::Monotonic;

@@ -72,7 +72,7 @@ impl Schedule {
 
     /// The same as a gauntlet of the first so many engines: each of them meets all the others, and no other of them.
     #[must_use]
-    pub fn seeded(mut self, seeds: usize) -> Schedule {
+    pub(crate) fn seeded(mut self, seeds: usize) -> Schedule {
         let engines = self.couples.iter().map(|(_, other)| other + 1).max().unwrap_or(0);
         let others = |seed: usize| (seeds..engines).map(move |other| (seed, other));
         self.couples = (0..seeds).flat_map(others).collect();

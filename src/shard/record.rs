@@ -92,7 +92,7 @@ pub struct Game {
 impl Run {
     /// The plan of all of its games.
     #[must_use]
-    pub fn plan(&self) -> Schedule {
+    pub(crate) fn plan(&self) -> Schedule {
         let count = self.engines.len();
         let plan = Schedule::new(count, self.schedule, self.rounds, self.games, self.colours);
         match self.seeds {

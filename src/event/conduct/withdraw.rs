@@ -11,7 +11,7 @@ impl Conductor<'_> {
     ///
     /// # Errors
     /// When the engine cannot be withdrawn now.
-    pub fn withdraw(&mut self, engine: &str, reason: &str) -> Result<String, EventError> {
+    pub(crate) fn withdraw(&mut self, engine: &str, reason: &str) -> Result<String, EventError> {
         let refused = |what: String| EventError::NotNow(what);
         // A word against it comes before anything is kept.
         withdraw::withdrawal(self.config, &self.ledger, engine).map_err(refused)?;

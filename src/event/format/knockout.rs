@@ -227,7 +227,7 @@ impl Knockout {
 
     /// Returns the winner of the final; none while it is played.
     #[must_use]
-    pub fn champion(&self, seats: usize, past: &Past) -> Option<Seat> {
+    pub(crate) fn champion(&self, seats: usize, past: &Past) -> Option<Seat> {
         let bracket = self.bracket(seats, |one| winner(past, one));
         // The final is the last match, and the one for the third place comes before it.
         let last = bracket.encounters.last()?;
@@ -250,7 +250,7 @@ impl Knockout {
 
 /// Returns the winner of a match; none while it is played.
 #[must_use]
-pub fn winner(past: &Past, one: &Encounter) -> Option<Seat> {
+pub(crate) fn winner(past: &Past, one: &Encounter) -> Option<Seat> {
     if let MatchState::Won(seat, _) = one.format.after(&results(past, one)) {
         return Some(if seat.0 == 0 { one.white } else { one.black });
     }

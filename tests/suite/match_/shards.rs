@@ -97,7 +97,7 @@ fn kill_at(table: &Table, words: &[&str], games: [usize; 3]) {
         let mut command = shard(table, "all.journal", words);
         let mut child = command.stdout(Stdio::null()).spawn().unwrap();
         let deadline = Instant::now() + Duration::from_secs(300);
-        while games() < at_least && child.try_wait().unwrap().is_none() {
+        while kept(table) < at_least && child.try_wait().unwrap().is_none() {
             assert!(Instant::now() < deadline, "no games");
             std::thread::sleep(Duration::from_millis(2));
         }
