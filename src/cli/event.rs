@@ -301,13 +301,13 @@ pub(crate) struct AnnulArgs {
 pub(crate) struct WithdrawArgs {
     /// The engine, as the event calls it
     #[arg(value_name = "ENGINE")]
-    pub engine: String,
+    pub(crate) engine: String,
     /// The event
     #[command(flatten)]
-    pub file: EventFile,
+    pub(crate) file: EventFile,
     /// Why
     #[arg(long, value_name = "TEXT")]
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// `gate4k event forfeit`.

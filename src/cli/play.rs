@@ -27,10 +27,10 @@ pub(crate) struct MatchArgs {
     pub(crate) engines: Option<PathBuf>,
     /// Who meets whom
     #[arg(long, value_enum, default_value_t = Meetings::RoundRobin, value_name = "FORMAT")]
-    pub schedule: Meetings,
+    pub(crate) schedule: Meetings,
     /// Of a gauntlet: the first N engines meet each of the others, and not one another
     #[arg(long, value_name = "N", value_parser = super::value::count::<NonZeroUsize>)]
-    pub seeds: Option<NonZeroUsize>,
+    pub(crate) seeds: Option<NonZeroUsize>,
     /// Encounters of each two engines
     #[arg(long, value_name = "N", default_value = "1", value_parser = super::value::count::<NonZeroUsize>)]
     pub(crate) rounds: NonZeroUsize,
@@ -48,14 +48,14 @@ pub(crate) struct MatchArgs {
     pub(crate) affinity: Affinity,
     /// Start engines anew for every game
     #[arg(long)]
-    pub restart: bool,
+    pub(crate) restart: bool,
     /// A pause after each game
     #[arg(long, value_name = "TIME", value_parser = super::value::duration, default_value = "0s")]
-    pub wait: Duration,
+    pub(crate) wait: Duration,
     /// End after the games under way once an engine has crashed, hung or failed to start in N games; else it is started again
     /// for each game
     #[arg(long, value_name = "N", value_parser = super::value::count::<NonZeroUsize>)]
-    pub strikes: Option<NonZeroUsize>,
+    pub(crate) strikes: Option<NonZeroUsize>,
     /// Time control, where an engine has none of its own: 30:00+3, 40/60+1, movetime=0.5, nodes=1000, depth=8
     #[arg(long, value_name = "TC", default_value = "10+0.1")]
     pub(crate) tc: TimeControl,
@@ -97,7 +97,7 @@ pub(crate) struct MatchArgs {
     pub(crate) start: NonZeroUsize,
     /// Cut openings to so many plies
     #[arg(long, value_name = "N", value_parser = super::value::whole::<u32>)]
-    pub plies: Option<u32>,
+    pub(crate) plies: Option<u32>,
     /// Add the games to this file, each as soon as it and all before it have ended. Beside it (games.pgn) a folder
     /// (games.crashes) keeps what is known of engines that crashed or hung
     #[arg(long, value_name = "FILE")]
@@ -113,11 +113,11 @@ pub(crate) struct MatchArgs {
     pub(crate) site: String,
     /// Add all that happens, each move among it, to this file as JSON, one event a line
     #[arg(long, value_name = "FILE")]
-    pub events: Option<PathBuf>,
+    pub(crate) events: Option<PathBuf>,
     /// Add all that engines are sent and say, standard error among it, to this file, a line each, 1 GiB at most; no game waits
     /// for it
     #[arg(long, value_name = "FILE")]
-    pub log: Option<PathBuf>,
+    pub(crate) log: Option<PathBuf>,
     /// Keep the games under way in this small file, which is replaced whole as moves are made
     #[arg(long, value_name = "FILE")]
     pub(crate) live: Option<PathBuf>,
@@ -159,10 +159,10 @@ pub(crate) struct MatchArgs {
     pub(crate) shard: Option<Wish>,
     /// End after the games under way once this file is there, such as that of `merge --watch`
     #[arg(long, value_name = "FILE")]
-    pub until: Option<PathBuf>,
+    pub(crate) until: Option<PathBuf>,
     /// Tell how the match stands after each N games, on standard error
     #[arg(long, value_name = "N", value_parser = super::value::count::<NonZeroUsize>)]
-    pub rating_interval: Option<NonZeroUsize>,
+    pub(crate) rating_interval: Option<NonZeroUsize>,
     /// No line for each game
     #[arg(long, short)]
     pub(crate) quiet: bool,
