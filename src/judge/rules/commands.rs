@@ -11,6 +11,7 @@ use crate::model::evidence::{Evidence, Exec, ExecOutcome, ProgramClass, Run};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
+use crate::model::words::counted;
 
 const RULE: RuleId = RuleId::Commands;
 
@@ -215,7 +216,7 @@ fn allowed(evidence: &Evidence, policy: &dyn Allowed) -> Finding {
     .filter_map(|(class, word)| {
         let names: Vec<&str> = by_class.get(word)?.iter().map(String::as_str).collect();
         Some(if class == ProgramClass::OwnProduct {
-            wording::count(names.len(), "program made by itself", "programs made by itself")
+            format!("{} made by itself", counted(names.len(), "program"))
         } else {
             format!("{} ({word})", wording::list(&names, 8))
         })

@@ -10,6 +10,7 @@ use crate::model::evidence::{Evidence, LeftFile, Purpose, Run};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
+use crate::model::words::counted;
 
 const RULE: RuleId = RuleId::LeftoverFiles;
 
@@ -28,24 +29,24 @@ fn judge(evidence: &Evidence) -> Finding {
     if evidence.runs.iter().all(|run| run.launch_failure.is_some()) {
         return Finding::skipped(RULE, RuleId::Startup);
     }
-    let counted: Vec<&Run> = runs::gate_runs(evidence)
+    let ended: Vec<&Run> = runs::gate_runs(evidence)
         .filter(|run| runs::was_told_to_quit(run) && is_final(run))
         .collect();
-    let left: Vec<(&Run, &LeftFile)> = counted.iter().flat_map(|run| own(run)).collect();
+    let left: Vec<(&Run, &LeftFile)> = ended.iter().flat_map(|run| own(run)).collect();
     let other: Vec<(&Run, &LeftFile)> = evidence
         .runs
         .iter()
         .filter(|run| is_final(run) || run.purpose == Purpose::KilledMidway)
-        .filter(|run| !counted.iter().any(|one| std::ptr::eq(*one, *run)))
+        .filter(|run| !ended.iter().any(|one| std::ptr::eq(*one, *run)))
         .flat_map(own)
         .collect();
     let finding = match (left.first(), other.first()) {
-        (Some(first), _) => failed(evidence, &counted, &left, first.0),
+        (Some(first), _) => failed(evidence, &ended, &left, first.0),
         (None, Some((run, file))) => Finding::advice(
             RULE,
             format!(
                 "nothing remains after quit; {} remained of {} ({})",
-                wording::count(other.len(), "file", "files"),
+                counted(other.len(), "file"),
                 runs::purpose(run),
                 describe(file)
             ),
@@ -58,7 +59,7 @@ fn judge(evidence: &Evidence) -> Finding {
             "optional: open the file, remove it, then run it by /proc/self/fd, or set a shell's `trap` \
              before the engine starts"
         }),
-        (None, None) if counted.is_empty() => {
+        (None, None) if ended.is_empty() => {
             Finding::skipped(RULE, runs::needs_good_end(evidence))
         }
         (None, None) => Finding::pass(RULE, "no file remains after quit"),
@@ -85,15 +86,10 @@ fn own(run: &Run) -> impl Iterator<Item = (&Run, &LeftFile)> {
     run.left_files.iter().filter(|file| file.exempt.is_none()).map(move |file| (run, file))
 }
 
-fn failed(
-    evidence: &Evidence,
-    counted: &[&Run],
-    left: &[(&Run, &LeftFile)],
-    first: &Run,
-) -> Finding {
+fn failed(evidence: &Evidence, ended: &[&Run], left: &[(&Run, &LeftFile)], first: &Run) -> Finding {
     let here: Vec<&LeftFile> = own(first).map(|(_, file)| file).collect();
     let told: Vec<String> = here.iter().map(|file| describe(file)).collect();
-    let runs = counted.iter().filter(|run| own(run).next().is_some()).count();
+    let runs = ended.iter().filter(|run| own(run).next().is_some()).count();
     let mut finding = Finding::fail(
         RULE,
         format!(
@@ -113,9 +109,9 @@ fn failed(
     if left.len() > 10 {
         finding = finding.detail(format!("and {} more", left.len() - 10));
     }
-    if counted.len() > 1 {
+    if ended.len() > 1 {
         finding =
-            finding.detail(format!("seen in {runs} of {} runs that ended by quit", counted.len()));
+            finding.detail(format!("seen in {runs} of {} runs that ended by quit", ended.len()));
     }
     if !first.left_processes.is_empty() {
         finding = finding.detail(format!(

@@ -6,6 +6,7 @@ use crate::model::evidence::{EndHow, Evidence, Purpose, Run};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
+use crate::model::words::counted;
 
 const RULE: RuleId = RuleId::LeftoverProcesses;
 
@@ -34,7 +35,7 @@ fn judge(evidence: &Evidence) -> Finding {
             RULE,
             format!(
                 "{} still ran {grace} after quit: {}",
-                wording::count(commands.len(), "process", "processes"),
+                counted(commands.len(), "process"),
                 wording::list(&commands, 3)
             ),
         )
@@ -87,7 +88,7 @@ fn other_ends(evidence: &Evidence) -> Option<(&Run, String)> {
     })?;
     let words = format!(
         "{} still ran in {}",
-        wording::count(run.left_processes.len(), "process", "processes"),
+        counted(run.left_processes.len(), "process"),
         runs::purpose(run)
     );
     Some((run, words))

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, LEAST_LEFT, Purpose, Run};
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, LEFT_OUT};
+use crate::model::words::counted;
 
 const RULE: RuleId = RuleId::LegalMoves;
 
@@ -226,10 +227,7 @@ fn died(dead: &[Search], first: Search) -> Finding {
             runs::answer_words(first.ask, first.run)
         ),
     )
-    .detail(format!(
-        "no answer in {}, though it answered others",
-        wording::count(dead.len(), "search", "searches")
-    ))
+    .detail(format!("no answer in {}, though it answered others", counted(dead.len(), "search")))
     .details(place(&first))
     .details(runs::crashes(first.run))
     .details(runs::stderr(first.run))

@@ -15,6 +15,7 @@ use crate::model::evidence::{
 };
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
+use crate::model::words::counted;
 
 const RULE: RuleId = RuleId::Match;
 
@@ -134,8 +135,9 @@ fn words(game: &PlayedGame, fault: &GameFault) -> String {
     match fault {
         GameFault::Illegal { said, why } => format!("`bestmove {said}` {place} is no move: {why}"),
         GameFault::NoMove { said, legal } => format!(
-            "it takes the game for over {place}: `bestmove {said}`, where {} legal",
-            wording::count(*legal, "move was", "moves were")
+            "it takes the game for over {place}: `bestmove {said}`, where {} {} legal",
+            counted(*legal, "move"),
+            if *legal == 1 { "was" } else { "were" }
         ),
         GameFault::Gone => match game.exit {
             Some(exit) => format!("it ends {place}: {}", wording::exit_words(exit)),
@@ -163,7 +165,7 @@ fn sound(evidence: &Evidence, played: &Played) -> Finding {
     let moves: usize = played.games.iter().map(|game| game.answered).sum();
     let cut = played.wanted - whole;
     let mut summary = if cut == 0 {
-        format!("{} played to the end", wording::count(whole, "game", "games"))
+        format!("{} played to the end", counted(whole, "game"))
     } else {
         format!("{whole} of {} games played to the end, {}", played.wanted, why_cut(played))
     };
@@ -214,7 +216,7 @@ fn sound(evidence: &Evidence, played: &Played) -> Finding {
             let slow = floor(evidence).is_some_and(|floor| worst.took <= floor * FLOOR);
             summary += &format!(
                 "; {} came after the clock ({} with {} left)",
-                wording::count(late.len(), "move", "moves"),
+                counted(late.len(), "move"),
                 wording::secs(worst.took),
                 wording::secs(worst.left)
             );

@@ -5,6 +5,7 @@ use crate::judge::support::{excuse, one_answer, runs, wording};
 use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, Purpose, Run};
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
+use crate::model::words::counted;
 
 const RULE: RuleId = RuleId::UciGo;
 
@@ -92,7 +93,7 @@ fn passed(
     let missing = searches.len() - good;
     let base = format!(
         "{} of `go wtime A btime B winc C binc D` answered, the slowest in {}{alone}",
-        wording::count(good, "search", "searches"),
+        counted(good, "search"),
         wording::secs(slowest)
     );
     if missing > 0 {

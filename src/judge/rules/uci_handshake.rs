@@ -6,6 +6,7 @@ use crate::judge::support::{excuse, runs, wording};
 use crate::model::evidence::{Answer, Evidence, Question, Run};
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
+use crate::model::words::counted;
 
 const RULE: RuleId = RuleId::UciHandshake;
 
@@ -37,7 +38,7 @@ fn judge(evidence: &Evidence) -> Finding {
         format!(
             "`uci` answered with `uciok` in {}; {id}; {}",
             wording::secs(took),
-            wording::count(run.options.len(), "option", "options")
+            counted(run.options.len(), "option")
         ),
     )
     .details(run.options.iter().take(20).map(|option| {
@@ -89,11 +90,9 @@ fn said(run: &Run) -> Option<String> {
     run.asks.iter().filter(|ask| ask.question == Question::Uci).find_map(|ask| match &ask.answer {
         Answer::Illegal { line, .. } => Some(line.clone()),
         Answer::Flood(bytes) => Some(bytes.to_string()),
-        _ if ask.infos > 0 => Some(
-            ask.last_info
-                .clone()
-                .unwrap_or_else(|| wording::count(ask.infos as usize, "info line", "info lines")),
-        ),
+        _ if ask.infos > 0 => {
+            Some(ask.last_info.clone().unwrap_or_else(|| counted(ask.infos as usize, "info line")))
+        }
         _ => None,
     })
 }

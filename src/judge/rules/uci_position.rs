@@ -2,11 +2,12 @@
 //! `position`; what follows `go` shows which position the engine has.
 
 use super::{CausedByLoad, JudgedRule, Needed};
-use crate::judge::support::{excuse, one_answer, runs, wording};
+use crate::judge::support::{excuse, one_answer, runs};
 use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, Purpose, Run};
 use crate::model::rule::RuleId;
 use crate::model::units::Ply;
 use crate::model::verdict::Finding;
+use crate::model::words::counted;
 
 const RULE: RuleId = RuleId::UciPosition;
 
@@ -125,7 +126,7 @@ fn judge(evidence: &Evidence) -> Finding {
         RULE,
         format!(
             "`position startpos` and {} of moves understood, the longest of {}",
-            wording::count(answered(&listed), "list", "lists"),
+            counted(answered(&listed), "list"),
             listed.iter().map(|s| s.3.plies).max().unwrap_or_default()
         ),
     ))

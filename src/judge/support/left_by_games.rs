@@ -4,6 +4,7 @@ use crate::judge::support::wording;
 use crate::model::evidence::{Evidence, Games, LeftFile, LeftProcess};
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
+use crate::model::words::counted;
 
 /// Turns the findings on leftovers into failures where games left some.
 pub(crate) fn judge(findings: &mut [Finding], evidence: &Evidence) {
@@ -32,12 +33,10 @@ pub(crate) fn judge(findings: &mut [Finding], evidence: &Evidence) {
             continue;
         }
         let count = if finding.rule == RuleId::LeftoverFiles {
-            format!(
-                "{} after its games",
-                wording::count(what.len(), "file remains", "files remain")
-            )
+            let verb = if what.len() == 1 { "remains" } else { "remain" };
+            format!("{} {verb} after its games", counted(what.len(), "file"))
         } else {
-            let words = wording::count(what.len(), "process", "processes");
+            let words = counted(what.len(), "process");
             format!("{words} still ran {grace} after the quit that ended its games")
         };
         finding.status = Status::Fail;

@@ -1,4 +1,4 @@
-//! Times, numbers, lists and exits in the words of findings.
+//! Times, lists and exits in the words of findings.
 
 use std::time::Duration;
 
@@ -14,11 +14,6 @@ pub(crate) fn secs(time: Duration) -> String {
     } else {
         format!("{s:.1} s")
     }
-}
-
-/// `1 file`, `3 files`.
-pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 /// The first `max` of several words, joined; what was cut is counted, never dropped in silence.
