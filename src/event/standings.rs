@@ -307,6 +307,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::event::field::FieldBuilder;
     use crate::event::field::tests::field;
+    use crate::event::tiebreak::CHAINS;
     use crate::model::game::listed::tests::listed;
     use crate::model::game::listed::{ListedGame, RoundGame};
     use proptest::prelude::*;
@@ -433,8 +434,15 @@ pub(crate) mod tests {
     }
 
     fn chain() -> impl Strategy<Value = &'static Chain> {
-        (0..super::super::tiebreak::CHAINS.len())
-            .prop_map(|at| Chain::named(super::super::tiebreak::CHAINS[at].name).unwrap())
+        let alone = |criterion| Chain {
+            name: "one",
+            criteria: std::slice::from_ref(criterion),
+            rest: Rest::Shared,
+            spares_matches: false,
+        };
+        let alone = Criterion::ALL.iter().map(alone).map(|chain| &*Box::leak(Box::new(chain)));
+        // A chain that is used stops at the first criterion that tells, so each is drawn alone, too.
+        proptest::sample::select(CHAINS.iter().chain(alone).collect::<Vec<_>>())
     }
 
     /// Everything but names.

@@ -213,8 +213,8 @@ pub(in crate::event) fn chain(
     span: std::ops::Range<usize>,
 ) -> Result<&'static Chain, Mistake> {
     Chain::named(name).ok_or_else(|| {
-        let names = CHAINS.map(|chain| chain.name);
-        let near = nearest(name, names)
+        let names: Vec<&str> = CHAINS.iter().map(|chain| chain.name).collect();
+        let near = nearest(name, names.iter().copied())
             .map(|name| format!("; did you mean {name:?}?"))
             .unwrap_or_default();
         (span, format!("no such tie-breaks ({}){near}", names.join(", ")))
@@ -223,20 +223,6 @@ pub(in crate::event) fn chain(
 
 /// A chain as it was written: its name, or its criteria.
 pub(in crate::event) fn ties_of(ties: &Spanned<RawTies>) -> Result<&'static Chain, Mistake> {
-    const ALL: [Criterion; 12] = [
-        Criterion::DirectEncounter,
-        Criterion::SonnebornBerger,
-        Criterion::RMobility,
-        Criterion::DoubleWins,
-        Criterion::WonLength,
-        Criterion::LostLength,
-        Criterion::Wins,
-        Criterion::WinsBlack,
-        Criterion::GamesBlack,
-        Criterion::Crashes,
-        Criterion::CumulativeOpponents,
-        Criterion::Buchholz,
-    ];
     let list = match ties.get_ref() {
         RawTies::Named(name) => return chain(name, ties.span()),
         RawTies::Table(table) => {
@@ -254,13 +240,15 @@ pub(in crate::event) fn ties_of(ties: &Spanned<RawTies>) -> Result<&'static Chai
     let mut rest = Rest::Organisers;
     for (at, word) in list.iter().enumerate() {
         let is_last = at + 1 == list.len();
-        match (ALL.into_iter().find(|criterion| criterion.id() == word), word.as_str()) {
-            (Some(criterion), _) => criteria.push(criterion),
+        let named = Criterion::ALL.iter().find(|criterion| criterion.id() == word);
+        match (named, word.as_str()) {
+            (Some(criterion), _) => criteria.push(*criterion),
             (None, "shared") if is_last => rest = Rest::Shared,
             (None, "organisers") if is_last => {}
             (None, word) => {
-                let ids = ALL.map(Criterion::id);
-                let near = nearest(word, ids)
+                let ids: Vec<&str> =
+                    Criterion::ALL.iter().map(|criterion| criterion.id()).collect();
+                let near = nearest(word, ids.iter().copied())
                     .map(|near| format!("; did you mean {near:?}?"))
                     .unwrap_or_default();
                 let what = format!(

@@ -25,33 +25,79 @@ use super::progress::{Pair, pairs};
 use crate::model::game::points::HalfPoints;
 pub(crate) use figure::{Average, Figure};
 
-/// A criterion that orders engines on the same points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Criterion {
+macro_rules! criteria {
+    ($($(#[$doc:meta])* $variant:ident $id:literal $title:literal $short:literal $better:ident;)*) => {
+        /// A criterion that orders engines on the same points.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Criterion {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Criterion {
+            /// Every criterion; an event file may name any of them.
+            pub(crate) const ALL: &[Criterion] = &[$(Criterion::$variant,)*];
+
+            /// Its name for programs and in event files.
+            #[must_use]
+            pub(crate) fn id(self) -> &'static str {
+                match self {
+                    $(Criterion::$variant => $id,)*
+                }
+            }
+
+            /// Its name in a sentence.
+            #[must_use]
+            pub(crate) fn title(self) -> &'static str {
+                match self {
+                    $(Criterion::$variant => $title,)*
+                }
+            }
+
+            /// Its name over a column.
+            #[must_use]
+            pub(crate) fn short(self) -> &'static str {
+                match self {
+                    $(Criterion::$variant => $short,)*
+                }
+            }
+
+            /// The better one of two figures.
+            #[must_use]
+            pub(crate) fn better(self) -> Better {
+                match self {
+                    $(Criterion::$variant => Better::$better,)*
+                }
+            }
+        }
+    };
+}
+
+// Each with its name for programs, in a sentence, and over a column.
+criteria! {
     /// Points against all others that are tied.
-    DirectEncounter,
+    DirectEncounter "direct-encounter" "direct encounter" "DE" More;
     /// Sum of result × the opponent's final score.
-    SonnebornBerger,
+    SonnebornBerger "sonneborn-berger" "Sonneborn-Berger" "S-B" More;
     /// Sum of r-mobility points.
-    RMobility,
+    RMobility "r-mobility" "r-mobility" "r-mob" More;
     /// Game pairs won 2-0.
-    DoubleWins,
+    DoubleWins "double-wins" "double wins" "2-0" More;
     /// Average number of moves in won games; fewer is better.
-    WonLength,
+    WonLength "won-length" "average moves in won games" "won in" Fewer;
     /// Average number of moves in lost games; more is better.
-    LostLength,
+    LostLength "lost-length" "average moves in lost games" "lost in" More;
     /// Won games.
-    Wins,
+    Wins "wins" "wins" "Wins" More;
     /// Won games with Black.
-    WinsBlack,
+    WinsBlack "wins-black" "wins with Black" "Wins B" More;
     /// Games with Black.
-    GamesBlack,
+    GamesBlack "games-black" "games with Black" "Black" More;
     /// Crashes; fewer is better.
-    Crashes,
+    Crashes "crashes" "crashes" "Crashes" Fewer;
     /// The sum of the opponents' cumulative scores.
-    CumulativeOpponents,
+    CumulativeOpponents "cumulative-opponents" "cumulative score of opponents" "Opp." More;
     /// The sum of the opponents' final scores.
-    Buchholz,
+    Buchholz "buchholz" "Buchholz" "Buch." More;
 }
 
 /// The better one of two figures.
@@ -64,72 +110,6 @@ pub(crate) enum Better {
 }
 
 impl Criterion {
-    /// Its name in a sentence.
-    #[must_use]
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            Criterion::DirectEncounter => "direct encounter",
-            Criterion::SonnebornBerger => "Sonneborn-Berger",
-            Criterion::RMobility => "r-mobility",
-            Criterion::DoubleWins => "double wins",
-            Criterion::WonLength => "average moves in won games",
-            Criterion::LostLength => "average moves in lost games",
-            Criterion::Wins => "wins",
-            Criterion::WinsBlack => "wins with Black",
-            Criterion::GamesBlack => "games with Black",
-            Criterion::Crashes => "crashes",
-            Criterion::CumulativeOpponents => "cumulative score of opponents",
-            Criterion::Buchholz => "Buchholz",
-        }
-    }
-
-    /// Its name over a column.
-    #[must_use]
-    pub(crate) fn short(self) -> &'static str {
-        match self {
-            Criterion::DirectEncounter => "DE",
-            Criterion::SonnebornBerger => "S-B",
-            Criterion::RMobility => "r-mob",
-            Criterion::DoubleWins => "2-0",
-            Criterion::WonLength => "won in",
-            Criterion::LostLength => "lost in",
-            Criterion::Wins => "Wins",
-            Criterion::WinsBlack => "Wins B",
-            Criterion::GamesBlack => "Black",
-            Criterion::Crashes => "Crashes",
-            Criterion::CumulativeOpponents => "Opp.",
-            Criterion::Buchholz => "Buch.",
-        }
-    }
-
-    /// Its name for programs.
-    #[must_use]
-    pub(crate) fn id(self) -> &'static str {
-        match self {
-            Criterion::DirectEncounter => "direct-encounter",
-            Criterion::SonnebornBerger => "sonneborn-berger",
-            Criterion::RMobility => "r-mobility",
-            Criterion::DoubleWins => "double-wins",
-            Criterion::WonLength => "won-length",
-            Criterion::LostLength => "lost-length",
-            Criterion::Wins => "wins",
-            Criterion::WinsBlack => "wins-black",
-            Criterion::GamesBlack => "games-black",
-            Criterion::Crashes => "crashes",
-            Criterion::CumulativeOpponents => "cumulative-opponents",
-            Criterion::Buchholz => "buchholz",
-        }
-    }
-
-    /// Returns the better one of two figures.
-    #[must_use]
-    pub(crate) fn better(self) -> Better {
-        match self {
-            Criterion::WonLength | Criterion::Crashes => Better::Fewer,
-            _ => Better::More,
-        }
-    }
-
     /// The figure of an engine among those that are tied with it (`tied` holds the engine itself).
     #[must_use]
     pub(crate) fn figure(
@@ -178,7 +158,7 @@ pub struct Chain {
 }
 
 /// The chains of TCEC events; the first is the 4k rules' (rule 3.1).
-pub(crate) const CHAINS: [Chain; 7] = {
+pub(crate) const CHAINS: &[Chain] = {
     use Criterion as C;
     let base = Chain {
         name: "4k",
@@ -194,7 +174,7 @@ pub(crate) const CHAINS: [Chain; 7] = {
         spares_matches: true,
     };
     let other = Chain { spares_matches: false, ..base };
-    [
+    &[
         base,
         Chain {
             name: "swiss",
@@ -248,8 +228,7 @@ impl Chain {
     /// The chain of a name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Chain> {
-        static ALL: [Chain; 7] = CHAINS;
-        ALL.iter().find(|chain| chain.name == name)
+        CHAINS.iter().find(|chain| chain.name == name)
     }
 }
 
@@ -449,7 +428,7 @@ mod tests {
     #[test]
     fn every_chain_is_found_by_its_name_and_the_first_is_the_rules() {
         for chain in CHAINS {
-            assert_eq!(Chain::named(chain.name), Some(&chain));
+            assert_eq!(Chain::named(chain.name), Some(chain));
         }
         let titles: Vec<&str> = CHAINS[0].criteria.iter().map(|c| c.id()).collect();
         assert_eq!(
