@@ -19,15 +19,16 @@ fn names(folder: &Path) -> BTreeSet<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Where a rule is judged.
-fn judging_file(rule: &Rule) -> String {
-    match rule.name {
-        "single-file" => "src/submission/entry.rs".to_owned(),
-        "format" | "size" | "payload" => format!("src/submission/{}.rs", rule.name),
+/// The files in which a rule may be judged: by evidence, or as the bytes are read.
+fn judging_files(rule: &Rule) -> [PathBuf; 2] {
+    let name = match rule.name {
+        // The file is found as it is read.
+        "single-file" => "entry".to_owned(),
         // `match` is a word of the language.
-        "match" => "src/judge/rules/match_.rs".to_owned(),
-        name => format!("src/judge/rules/{}.rs", name.replace('-', "_")),
-    }
+        "match" => "match_".to_owned(),
+        name => name.replace('-', "_"),
+    };
+    ["src/judge/rules", "src/submission"].map(|room| root().join(room).join(format!("{name}.rs")))
 }
 
 /// The rule that a fixture's folder belongs to: the longest id that begins its name.
@@ -42,26 +43,32 @@ fn rule_of(folder: &str) -> Option<&'static Rule> {
         .max_by_key(|rule| rule.name.len())
 }
 
-fn every_rule_has_its_judging_file() {
-    let missing: Vec<String> =
-        RULES.iter().map(judging_file).filter(|file| !root().join(file).is_file()).collect();
-    assert!(missing.is_empty(), "rules without a judging file: {missing:?}");
+fn every_rule_has_one_judging_file() {
+    for rule in RULES {
+        let files = judging_files(rule);
+        let found = files.iter().filter(|file| file.is_file()).count();
+        assert_eq!(found, 1, "{} is judged in one of {files:?}", rule.name);
+    }
 }
 
 fn every_judging_file_is_a_rule_s() {
-    let folder = root().join("src/judge/rules");
-    let known: BTreeSet<String> = RULES.iter().map(judging_file).collect();
-    let others: Vec<String> = names(&folder)
-        .into_iter()
-        .filter(|name| name.ends_with(".rs"))
-        .filter(|name| {
-            fs::read_to_string(folder.join(name))
-                .unwrap()
-                .contains("\npub(crate) const JUDGED: JudgedRule")
-        })
-        .filter(|name| !known.contains(&format!("src/judge/rules/{name}")))
+    let known: Vec<PathBuf> = RULES.iter().flat_map(judging_files).collect();
+    for file in fs::read_dir(root().join("src/judge/rules")).unwrap() {
+        let path = file.unwrap().path();
+        let judges =
+            fs::read_to_string(&path).unwrap().contains("\npub(crate) const JUDGED: JudgedRule");
+        assert!(!judges || known.contains(&path), "{} judges for no rule", path.display());
+    }
+}
+
+fn every_rule_stands_in_the_handbook() {
+    let page = fs::read_to_string(root().join("docs/rules.md")).unwrap();
+    let told: Vec<&str> = page.lines().filter(|line| line.starts_with("{{#include")).collect();
+    let wanted: Vec<String> = RULES
+        .iter()
+        .map(|rule| format!("{{{{#include ../src/explain/{}.md}}}}", rule.name))
         .collect();
-    assert!(others.is_empty(), "they judge for no rule: {others:?}");
+    assert_eq!(told, wanted, "docs/rules.md has the rules in the order of reports");
 }
 
 fn every_rule_is_explained_and_nothing_else_is() {
@@ -69,7 +76,7 @@ fn every_rule_is_explained_and_nothing_else_is() {
     assert_eq!(names(&root().join("src/explain")), wanted);
     for rule in RULES {
         let lines = rule.explain.lines().count();
-        assert!((12..=30).contains(&lines), "{}: {lines} lines", rule.name);
+        assert!((12..=30).contains(&lines), "{}: {lines} lines, not 12 to 30", rule.name);
         let title = format!("# {} (rule {})", rule.name, rule.section);
         assert_eq!(rule.explain.lines().next(), Some(title.as_str()));
         for part in ["**Why.**", "**Passes:**", "**To mend it:**"] {
@@ -125,8 +132,9 @@ fn nothing_lies_beside_the_suite() {
 
 pub(crate) fn tests() -> Vec<Test> {
     tests![
-        quick every_rule_has_its_judging_file,
+        quick every_rule_has_one_judging_file,
         quick every_judging_file_is_a_rule_s,
+        quick every_rule_stands_in_the_handbook,
         quick every_rule_is_explained_and_nothing_else_is,
         quick every_gate_has_fixtures_that_it_rejects,
         quick every_fixture_expects_the_rule_that_its_name_begins_with,

@@ -94,6 +94,7 @@ fn help_and_version_go_to_standard_output() {
 fn explain_lists_every_rule() {
     let (code, out, _) = told(&run(&["explain"]));
     assert_eq!(code, 0);
+    assert_eq!(gate4k::model::rule::RULES.len(), RULES.len(), "a rule that is not in this list");
     for (rule, section) in RULES {
         assert!(
             out.lines()

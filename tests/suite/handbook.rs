@@ -82,14 +82,6 @@ fn every_page_is_in_the_table_of_contents() {
     }
 }
 
-fn every_rule_stands_in_the_handbook() {
-    let rules = fs::read_to_string(root().join("docs/rules.md")).unwrap();
-    for text in fs::read_dir(root().join("src/explain")).unwrap() {
-        let name = text.unwrap().file_name().into_string().unwrap();
-        assert!(rules.contains(&format!("src/explain/{name}}}}}")), "rules.md lacks {name}");
-    }
-}
-
 /// The links of the files that are read on their own, outside of the handbook.
 fn links_of_the_files_at_the_top_lead_somewhere() {
     for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"] {
@@ -242,7 +234,6 @@ pub(crate) fn tests() -> Vec<Test> {
     tests![
         quick the_handbook_builds_and_its_links_lead_somewhere,
         quick every_page_is_in_the_table_of_contents,
-        quick every_rule_stands_in_the_handbook,
         quick links_of_the_files_at_the_top_lead_somewhere,
         quick what_has_a_prompt_is_run,
         slow pictures_show_what_is_printed [Landlock, Xz, Python3],
