@@ -27,7 +27,7 @@ pub(crate) use event::{
 };
 pub(crate) use merge::MergeArgs;
 pub(crate) use play::{DrawChoice, MatchArgs, PgnStyle, ResignChoice, Told};
-pub(crate) use report::{ReportFormat, ReportPath, ReportTo};
+pub(crate) use report::{ReportPath, ReportTo};
 
 /// Decides whether a chess engine may enter the TCEC 4k event
 #[derive(Debug, Parser)]
@@ -47,7 +47,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Judge entries: size, start, sandbox, UCI, moves, leftovers
@@ -214,9 +214,7 @@ pub(crate) struct CheckArgs {
     /// steps of gate4k itself on standard error, -vvv more of them
     #[arg(long, short, action = ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// Also write the result as human, json, junit, sarif, github, markdown or html; may be repeated. A
-    /// PATH of - is standard output, which then holds this in place of what --format says
-    #[arg(long, value_name = "FORMAT=PATH", value_parser = report::report_to)]
+    #[arg(long, value_name = "FORMAT=PATH", value_parser = report::report_to, help = report::help())]
     pub(crate) report: Vec<ReportTo>,
     /// Judge only the entries that differ from REV, the branch that this one goes to (git). The configuration
     /// and the allow-list are taken as they are there, so that nobody lets himself in
@@ -432,7 +430,7 @@ fn hypotheses(text: &str) -> Result<Hypotheses, String> {
     }
 }
 
-/// What the hypotheses of a test are in.
+/// The unit of the hypotheses of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SprtScale {
     /// Normalized Elo

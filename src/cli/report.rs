@@ -4,24 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-/// A form of the report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
-pub(crate) enum ReportFormat {
-    /// For people, on a terminal
-    Human,
-    /// For programs: one versioned document
-    Json,
-    /// Test results
-    Junit,
-    /// Alerts of code scanning
-    Sarif,
-    /// Annotations of GitHub Actions, and its summary of the step
-    Github,
-    /// For comments and summaries
-    Markdown,
-    /// One page that needs nothing else
-    Html,
-}
+use crate::view::report_format::ReportFormat;
 
 /// Where a report goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,21 +24,29 @@ pub(crate) struct ReportTo {
     pub(crate) path: ReportPath,
 }
 
+fn names() -> Vec<String> {
+    ReportFormat::value_variants().iter().map(|format| format.name()).collect()
+}
+
+/// The help of `--report`.
+pub(super) fn help() -> String {
+    let names = names();
+    let (last, others) =
+        names.split_last().map_or(("", &names[..]), |(last, others)| (&**last, others));
+    format!(
+        "Also write the result as {} or {last}; may be repeated. A PATH of - is standard output, which then holds this \
+         in place of what --format says",
+        others.join(", ")
+    )
+}
+
 /// Reads `FORMAT=PATH`.
 pub(super) fn report_to(text: &str) -> Result<ReportTo, String> {
-    let formats = || {
-        ReportFormat::value_variants()
-            .iter()
-            .filter_map(ValueEnum::to_possible_value)
-            .map(|value| value.get_name().to_owned())
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
     let Some((format, path)) = text.split_once('=') else {
         return Err("FORMAT=PATH is needed, such as html=report.html or json=-".to_owned());
     };
     let format = ReportFormat::from_str(format, false)
-        .map_err(|_| format!("there is no format {format:?}, only {}", formats()))?;
+        .map_err(|_| format!("there is no format {format:?}, only {}", names().join(", ")))?;
     let path = match path {
         "" => return Err("the path is empty; - is standard output".to_owned()),
         "-" => ReportPath::Stdout,

@@ -245,10 +245,11 @@ fn judge_all(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Cli, Command, ReportFormat};
+    use crate::cli::{Cli, Command};
     use crate::judge::error::CheckError;
     use crate::model::entry_report::tests::report;
     use crate::model::verdict::Verdict;
+    use crate::view::report_format::ReportFormat;
     use clap::{Parser, ValueEnum};
 
     /// Judges by the name alone.
@@ -304,7 +305,7 @@ mod tests {
             let plain = check(&words).0;
             assert_eq!(plain, check(&[words[0], words[1], "--format", "json"]).0);
             for format in ReportFormat::value_variants() {
-                let name = format.to_possible_value().unwrap().get_name().to_owned();
+                let name = format.name();
                 let file = folder.path().join(&name);
                 let to_file = format!("--report={name}={}", file.display());
                 let to_stdout = format!("--report={name}=-");

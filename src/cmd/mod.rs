@@ -50,10 +50,11 @@ use clap::Parser;
 
 use crate::cli::{
     Cli, Color, Command, ConfineArgs, EntryArgs, EntryFormat, EventCommand, Format, ReplayFormat,
-    ReportFormat, ReportPath, ReportTo, StandingsFormat,
+    ReportPath, ReportTo, StandingsFormat,
 };
 use crate::judge::settings::Settings;
 use crate::model::exit::Exit;
+use crate::view::report_format::ReportFormat;
 use crate::view::text;
 use output::Output;
 

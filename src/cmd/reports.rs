@@ -10,12 +10,13 @@ use tempfile::NamedTempFile;
 
 use super::surroundings::Surroundings;
 use super::watch::PART;
-use crate::cli::{CheckArgs, EntryFormat, ReportFormat, ReportPath, ReportTo};
+use crate::cli::{CheckArgs, EntryFormat, ReportPath, ReportTo};
 use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::text::shown;
 use crate::view::look::Look;
+use crate::view::report_format::ReportFormat;
 use crate::view::table::Row;
-use crate::view::{github, html, human, json, junit, markdown, sarif, table, text};
+use crate::view::{github, human, markdown, table, text};
 
 /// All that was asked for.
 pub(super) struct Reports {
@@ -126,7 +127,8 @@ impl Reports {
         out: &mut impl Write,
     ) -> anyhow::Result<()> {
         if self.stdout.contains(&ReportFormat::Human) {
-            let end = end(told, rows, self.look, self.extent);
+            let mut end = human::config_findings(told.config_findings, self.look);
+            end.push_str(&table_of(rows, self.look, self.extent));
             if !end.is_empty() {
                 self.for_people(&end, out)?;
             }
@@ -153,18 +155,6 @@ impl Reports {
 
     /// Nothing could be judged: the reports that people do not read on the terminal say so as well.
     pub(super) fn failed(self, why: &str, out: &mut impl Write) -> anyhow::Result<()> {
-        let text = |format: ReportFormat| -> anyhow::Result<Option<String>> {
-            Ok(match format {
-                ReportFormat::Github => Some(github::failure(why)),
-                ReportFormat::Markdown => Some(markdown::failure(why)),
-                ReportFormat::Sarif => Some(sarif::failure(why)?),
-                // These have no place for what is no finding; the exit code and standard error tell it.
-                ReportFormat::Human
-                | ReportFormat::Json
-                | ReportFormat::Junit
-                | ReportFormat::Html => None,
-            })
-        };
         let mut all = self.stdout.iter().chain(self.files.iter().map(|(format, _)| format));
         if let Some(path) = &self.surroundings.summary
             && all.any(|format| *format == ReportFormat::Github)
@@ -173,10 +163,10 @@ impl Reports {
             file.write_all(markdown::failure(why).as_bytes())?;
         }
         for format in &self.stdout {
-            out.write_all(text(*format)?.unwrap_or_default().as_bytes())?;
+            out.write_all(format.failure(why)?.unwrap_or_default().as_bytes())?;
         }
         for (format, sink) in self.files {
-            if let Some(text) = text(format)? {
+            if let Some(text) = format.failure(why)? {
                 sink.write(&text)?;
             }
         }
@@ -196,31 +186,23 @@ impl Reports {
         told: ReportInput<'_>,
         rows: &[Row],
     ) -> anyhow::Result<String> {
-        let places = &self.surroundings.places;
-        Ok(match format {
-            ReportFormat::Human => {
-                let look = Look { width: 100, ..self.look };
-                let entries = told.entries.iter().map(|report| human::entry(report, look));
-                let page: String = entries.chain([end(told, rows, look, Extent::Whole)]).collect();
-                anstream::adapter::strip_str(&page).to_string()
-            }
-            ReportFormat::Json => json::check(told)?,
-            ReportFormat::Junit => junit::check(told)?,
-            ReportFormat::Sarif => sarif::check(told, places)?,
-            ReportFormat::Github => github::annotations(told, places),
-            ReportFormat::Markdown => markdown::check(told),
-            ReportFormat::Html => html::check(told),
-        })
+        let look = Look { width: 100, ..self.look };
+        let mut page = format.text(told, look, &self.surroundings.places)?;
+        if format == ReportFormat::Human {
+            page.push_str(&table_of(rows, look, Extent::Whole));
+            page = anstream::adapter::strip_str(&page).to_string();
+        }
+        Ok(page)
     }
 }
 
-/// The end of the page for people, below the entries: findings that are of none, and the table of several.
-fn end(told: ReportInput<'_>, rows: &[Row], look: Look, extent: Extent) -> String {
-    let mut page = human::config_findings(told.config_findings, look);
+/// The table at the end of the page for people, where there are several entries.
+fn table_of(rows: &[Row], look: Look, extent: Extent) -> String {
     if rows.len() > 1 || extent == Extent::Summary {
-        page.push_str(&table::table(rows, look));
+        table::table(rows, look)
+    } else {
+        String::new()
     }
-    page
 }
 
 pub(super) fn cannot(path: &Path) -> String {

@@ -22,7 +22,7 @@ const LONGEST_TITLE: usize = 200;
 
 /// The commands, a line each.
 #[must_use]
-pub fn annotations<'a>(told: impl Into<ReportInput<'a>>, places: &Places) -> String {
+pub(crate) fn annotations<'a>(told: impl Into<ReportInput<'a>>, places: &Places) -> String {
     let told = told.into();
     let mut out = String::new();
     for (weight, level, what) in [

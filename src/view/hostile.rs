@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::human;
+use clap::ValueEnum;
+
 use super::look::Look;
 use super::place::Places;
-use super::{github, html, json, junit, markdown, sarif};
+use super::report_format::ReportFormat;
 use crate::model::entry_report::tests::report;
-use crate::model::entry_report::{EngineOfFile, EntryReport, Leftover};
+use crate::model::entry_report::{EngineOfFile, EntryReport, Leftover, ReportInput};
 use crate::model::rule::RuleId;
 use crate::model::text::{escape, steers};
 use crate::model::verdict::Finding;
@@ -60,18 +61,12 @@ fn written(name: &str) -> EntryReport {
 }
 
 /// The report in each format, by name.
-fn all(report: &EntryReport) -> Vec<(&'static str, String)> {
+fn all(report: &EntryReport) -> Vec<(String, String)> {
     let places = Places { base: "/w".into(), root: "/w".into() };
-    let told = std::slice::from_ref(report);
-    vec![
-        ("human", human::entry(report, Look { verbose: true, ..Look::of_width(100) })),
-        ("json", json::check(told).unwrap()),
-        ("junit", junit::check(told).unwrap()),
-        ("markdown", markdown::check(told)),
-        ("sarif", sarif::check(told, &places).unwrap()),
-        ("github", github::annotations(told, &places)),
-        ("html", html::check(told)),
-    ]
+    let look = Look { verbose: true, ..Look::of_width(100) };
+    let told = ReportInput::from(std::slice::from_ref(report));
+    let formats = ReportFormat::value_variants().iter();
+    formats.map(|format| (format.name(), format.text(told, look, &places).unwrap())).collect()
 }
 
 /// A terminal's text without our own colours; panics at any other escape sequence.
@@ -128,7 +123,7 @@ fn nothing_of_a_stranger_s_text_is_active_in_any_format() {
             };
             assert_eq!(commands.filter(|line| !ours(line)).count(), 0, "{format}: {text}");
             let has = |markup: &str| text.contains(markup);
-            match format {
+            match &*format {
                 "html" => {
                     assert!(!has("<script>alert") && !has("<img") && !has("\"' onload"), "{text}");
                     assert!(!has("href=\"javascript") && !has("</title></td>"), "{text}");

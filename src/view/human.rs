@@ -47,7 +47,7 @@ fn status_style(status: Status) -> Style {
 
 /// The page of one entry.
 #[must_use]
-pub fn entry(report: &EntryReport, look: Look) -> String {
+pub(crate) fn entry(report: &EntryReport, look: Look) -> String {
     let mut page = String::new();
     header(&mut page, report, look);
     if let Some(figures) = &report.size {
@@ -101,7 +101,7 @@ pub fn entry(report: &EntryReport, look: Look) -> String {
 
 /// Findings that are of no entry, below the name of the file that they are on.
 #[must_use]
-pub fn config_findings(config_findings: &[ConfigFinding], look: Look) -> String {
+pub(crate) fn config_findings(config_findings: &[ConfigFinding], look: Look) -> String {
     let mut page = String::new();
     for config_finding in config_findings {
         // Writing to a string cannot fail.

@@ -27,7 +27,7 @@ enum Detail {
 
 /// The page with all of it.
 #[must_use]
-pub fn check<'a>(told: impl Into<ReportInput<'a>>) -> String {
+pub(crate) fn check<'a>(told: impl Into<ReportInput<'a>>) -> String {
     page(told.into(), Detail::Whole)
 }
 

@@ -3,19 +3,20 @@
 pub(crate) mod event_ratings;
 mod facts;
 mod figures;
-pub mod github;
+pub(crate) mod github;
 #[cfg(test)]
 mod hostile;
-pub mod html;
-pub mod human;
+pub(crate) mod html;
+pub(crate) mod human;
 pub mod json;
 pub mod junit;
 pub mod look;
-pub mod markdown;
+pub(crate) mod markdown;
 pub(crate) mod markup;
 pub mod place;
 pub(crate) mod ratings;
 pub(crate) mod replay;
+pub mod report_format;
 pub(crate) mod rules;
 pub mod sarif;
 pub(crate) mod screen;

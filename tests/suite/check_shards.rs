@@ -8,12 +8,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use clap::ValueEnum;
+use gate4k::view::report_format::ReportFormat;
 use serde_json::Value;
 
 use crate::seed::Chance;
 use crate::trials::Test;
 
-const FORMATS: [&str; 7] = ["human", "json", "junit", "sarif", "github", "markdown", "html"];
+/// The names of all formats of a report.
+fn formats() -> Vec<String> {
+    ReportFormat::value_variants().iter().map(|format| format.name()).collect()
+}
 
 /// A directory of entries, and a home of its own.
 struct Pool {
@@ -75,7 +80,9 @@ impl Pool {
     /// All that a command tells: its exit code, its standard output, each report and the receipt.
     fn told(&self, words: &[&str], rest: &[&str]) -> Vec<(String, String)> {
         let mut all = words.to_vec();
-        let reports = FORMATS.map(|format| format!("{format}=out/{format}"));
+        let formats = formats();
+        let reports: Vec<String> =
+            formats.iter().map(|format| format!("{format}=out/{format}")).collect();
         reports.iter().for_each(|report| all.extend(["--report", report]));
         all.extend(["--receipt", "out/receipt"]);
         all.extend(rest);
@@ -85,9 +92,9 @@ impl Pool {
             ("exit code".to_owned(), output.status.code().unwrap().to_string()),
             ("output".to_owned(), String::from_utf8(output.stdout.clone()).unwrap()),
         ];
-        for format in FORMATS {
-            let text = fs::read_to_string(self.path("out").join(format));
-            told.push((format.to_owned(), text.unwrap_or_else(|_| panic!("{}", err(&output)))));
+        for format in formats {
+            let text = fs::read_to_string(self.path("out").join(&format));
+            told.push((format, text.unwrap_or_else(|_| panic!("{}", err(&output)))));
         }
         let receipt = fs::read_to_string(self.path("out/receipt")).unwrap();
         let mut receipt: Value = serde_json::from_str(&receipt).unwrap();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use clap::ValueEnum;
 use gate4k::judge::waive;
 use gate4k::judge::waiver::Waiver;
 use gate4k::model::entry_report::{
@@ -27,7 +28,8 @@ use gate4k::model::units::Bytes;
 use gate4k::model::verdict::{Finding, Verdict};
 use gate4k::view::look::Look;
 use gate4k::view::place::Places;
-use gate4k::view::{github, html, human, json, junit, markdown, sarif};
+use gate4k::view::report_format::ReportFormat;
+use gate4k::view::{json, junit, sarif};
 use serde_json::Value;
 
 use crate::trials::Test;
@@ -302,20 +304,20 @@ fn places() -> Places {
 }
 
 /// Every form by the ending of its snapshot.
-fn forms(told: ReportInput<'_>) -> Vec<(&'static str, String)> {
+fn forms(told: ReportInput<'_>) -> Vec<(String, String)> {
     let look = Look { verbose: true, ..Look::of_width(100) };
-    let entries = told.entries.iter().map(|report| human::entry(report, look));
-    let human: String =
-        entries.chain([human::config_findings(told.config_findings, look)]).collect();
-    vec![
-        ("human.txt", anstream::adapter::strip_str(&human).to_string()),
-        ("json", json::check(told).unwrap()),
-        ("junit.xml", junit::check(told).unwrap()),
-        ("sarif", sarif::check(told, &places()).unwrap()),
-        ("github.txt", github::annotations(told, &places())),
-        ("md", markdown::check(told)),
-        ("html", html::check(told)),
-    ]
+    let form = |format: &ReportFormat| {
+        let name = format.name();
+        let ending = match &*name {
+            "human" | "github" => format!("{name}.txt"),
+            "junit" => "junit.xml".to_owned(),
+            "markdown" => "md".to_owned(),
+            _ => name,
+        };
+        let text = format.text(told, look, &places()).unwrap();
+        (ending, anstream::adapter::strip_str(&text).to_string())
+    };
+    ReportFormat::value_variants().iter().map(form).collect()
 }
 
 fn folder() -> PathBuf {

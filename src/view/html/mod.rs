@@ -10,4 +10,4 @@ mod timeline;
 
 pub(in crate::view) use board::{PIECES, board};
 pub(in crate::view) use graph::graph;
-pub use page::check;
+pub(crate) use page::check;

@@ -20,7 +20,7 @@ const POLICY: &str =
 
 /// The page of all entries.
 #[must_use]
-pub fn check<'a>(told: impl Into<ReportInput<'a>>) -> String {
+pub(crate) fn check<'a>(told: impl Into<ReportInput<'a>>) -> String {
     let ReportInput { entries: reports, config_findings } = told.into();
     let tally = human::tally(reports.iter().map(|report| Some(report.verdict)));
     let title = match reports {
