@@ -49,7 +49,7 @@ impl Gate {
                 };
                 candidate.judge.assess(&candidate.path, jobs, progress)
             };
-            let hear = |_, judged| send.send(judged);
+            let hear = |_, judged| send.send(judged).map_err(drop);
             // An error means that nobody listens any more.
             let _ = pool::run(&names, Gate::concurrency(), assess, &*watch, |_, _| Ok(()), hear);
         };

@@ -10,7 +10,7 @@ use super::publish::Publishing;
 use super::stream::Stream;
 use crate::cli::EventRunArgs;
 use crate::cmd::worker_lines::{Shown, WorkerLines};
-use crate::cmd::{match_, tell, with_causes};
+use crate::cmd::{match_, say, tell, with_causes};
 use crate::engine::stop::Stop;
 use crate::event::conduct::{self, Audience, Outcome};
 use crate::event::config::Config;
@@ -34,10 +34,15 @@ pub(super) fn run(
 ) -> anyhow::Result<Exit> {
     let stop = Stop::new().context("a descriptor for stopping")?;
     let gate = OpenGate::default();
-    let is_judging = Arc::clone(&gate);
-    match_::listen_to_signals(&stop, move || match &*locked(&is_judging) {
-        Some(_) => "stopping; entries without a receipt are judged again when the event goes on",
-        None => match_::FINISHING,
+    let (asked, judging) = (stop.clone(), Arc::clone(&gate));
+    match_::listen_to_signals(move || {
+        // Held until it is told, since the gate closes as soon as somebody has asked.
+        let gate = locked(&judging);
+        let level = asked.ask();
+        match &*gate {
+            Some(lines) => lines.suspend(|| say(STOPPING)),
+            None => say(match_::while_playing(level)),
+        }
     });
     let stream = match Stream::open(config, args) {
         Ok(stream) => stream,
@@ -118,6 +123,10 @@ pub(super) fn run(
     writeln!(out, "{}", escape(words.as_bytes(), usize::MAX))?;
     Ok(exit)
 }
+
+/// The words for a signal while entries are judged.
+const STOPPING: &str =
+    "stopping; entries without a receipt are judged again when the event goes on";
 
 /// The lines of the gate while it is open; the handler of signals has it, too.
 type OpenGate = Arc<Mutex<Option<Arc<WorkerLines>>>>;
