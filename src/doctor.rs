@@ -5,8 +5,6 @@ pub(crate) mod host;
 pub(crate) mod selftest;
 pub(crate) mod tools;
 
-use std::fmt::Write;
-
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
@@ -83,9 +81,20 @@ pub(crate) fn is_fit(lines: &[Line]) -> bool {
 #[must_use]
 pub(crate) fn human(lines: &[Line], width: usize) -> String {
     const INDENT: usize = 9 + 9 + 15;
+    // Beside less than that a text would be a column of single words.
+    const ROOM: usize = 40;
     let mut page = String::new();
     for line in lines {
         let style = line.state.style();
+        if width < INDENT + ROOM {
+            let (word, name) = (line.state.word(), clean(&line.name));
+            let lead = format!("{style}{word}{style:#} {} {name}: ", line.topic);
+            put(&mut page, "", 2, &(lead + &clean(&line.what)), width);
+            if let Some(fix) = &line.fix {
+                put(&mut page, "  → ", 4, &clean(fix), width);
+            }
+            continue;
+        }
         let lead = format!(
             "{style}{:<9}{style:#}{:<9}{:<15}",
             line.state.word(),
@@ -104,11 +113,14 @@ pub(crate) fn human(lines: &[Line], width: usize) -> String {
     } else {
         "this host cannot judge entries: mend what fails"
     };
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        page,
-        "\n{word} ({} pass, {cautions} caution, {failures} fail)",
-        count(State::Pass)
+    let passes = count(State::Pass);
+    page.push('\n');
+    put(
+        &mut page,
+        "",
+        0,
+        &format!("{word} ({passes} pass, {cautions} caution, {failures} fail)"),
+        width,
     );
     page
 }
@@ -149,6 +161,14 @@ mod tests {
         assert!(page.contains("not\\ninstalled\n"), "{page:?}");
         assert!(page.contains("→ apt-get install pypy3\n"), "{page:?}");
         assert!(page.ends_with("can judge entries (1 pass, 1 caution, 0 fail)\n"), "{page:?}");
+    }
+
+    #[test]
+    fn in_a_narrow_terminal_nothing_stands_in_columns() {
+        let page = anstream::adapter::strip_str(&human(&lines(), 40)).to_string();
+        assert!(page.starts_with("pass kernel release: 6.18\n"), "{page:?}");
+        assert!(page.contains("\n  → apt-get install pypy3\n"), "{page:?}");
+        assert!(page.lines().all(|line| line.chars().count() <= 40), "{page:?}");
     }
 
     #[test]

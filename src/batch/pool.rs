@@ -32,6 +32,8 @@ pub(crate) trait Watch: Sync {
     fn step(&self, worker: usize, entry: &Path, step: &str);
     /// A worker has nothing to do any more.
     fn rests(&self, worker: usize);
+    /// An entry is judged, in whatever order.
+    fn done(&self, entry: &Path, judged: &Judged);
 }
 
 /// The number of entries and probes at a time.
@@ -121,6 +123,7 @@ pub(crate) fn run<E>(
                 debug!(index, "missed something beside others: judged again alone");
                 again.push(index);
             } else {
+                watch.done(&entries[index], &judged);
                 keep(index, &judged)?;
                 order.put(index, judged, &mut hear)?;
             }
@@ -131,6 +134,7 @@ pub(crate) fn run<E>(
     for index in again {
         if let Some(path) = entries.get(index) {
             let judged = alone(judge, path, at_once.probes, watch);
+            watch.done(path, &judged);
             keep(index, &judged)?;
             order.put(index, judged, &mut hear)?;
         }
@@ -227,6 +231,7 @@ mod tests {
     impl Watch for Nobody {
         fn step(&self, _: usize, _: &Path, _: &str) {}
         fn rests(&self, _: usize) {}
+        fn done(&self, _: &Path, _: &Judged) {}
     }
 
     fn judged(path: &Path, findings: Vec<Finding>) -> EntryReport {

@@ -218,7 +218,6 @@ fn judge_all(
     let lines = WorkerLines::new(look, workers, due.len());
     let mut total = Total::new(outputs);
     let keep = |index: usize, judged: &Judged| {
-        lines.done(&due[index], judged);
         if let Ok(report) = judged {
             keep(&due[index], report);
         }

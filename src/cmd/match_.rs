@@ -36,7 +36,8 @@ use crate::runner::{self, Bounds, Dialogue, Engine, Games, Match, Restart};
 /// Plays and prints; a match that was stopped early, but not by its test or the file of `--until`, is [`Exit::Undecided`].
 pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let stop = Stop::new().context("a descriptor for stopping")?;
-    listen_to_signals(&stop);
+    let asked = stop.clone();
+    listen_to_signals(move || say(while_playing(asked.ask())));
     let (mut game, score, kept) = match prepare(args, &stop) {
         Ok(prepared) => prepared,
         Err(error) => {
@@ -97,17 +98,18 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
     }
 }
 
-/// Ctrl-C once: the games under way are finished. Twice: no more moves.
-pub(super) fn listen_to_signals(stop: &Stop) {
-    let stop = stop.clone();
+/// Calls this at Ctrl-C and SIGTERM, on a thread of its own.
+pub(super) fn listen_to_signals(heard: impl FnMut() + Send + 'static) {
     // Where it cannot be installed (it has been before, in a test), the match runs without.
-    let _ = ctrlc::set_handler(move || {
-        let words = match stop.ask() {
-            Level::Now => "stopping now",
-            _ => "finishing the games under way; once more stops at once",
-        };
-        say(words);
-    });
+    let _ = ctrlc::set_handler(heard);
+}
+
+/// The words for a signal while games are played: at the first no more games are begun, at the second no more moves.
+pub(super) fn while_playing(level: Level) -> &'static str {
+    match level {
+        Level::Now => "stopping now",
+        _ => "finishing the games under way; once more stops at once",
+    }
 }
 
 fn rules(args: &MatchArgs) -> Result<Rules, CheckError> {

@@ -27,14 +27,9 @@ impl ProgressLine {
         }
     }
 
-    /// True if somebody sees it.
-    pub(crate) fn is_shown(&self) -> bool {
-        self.shown
-    }
-
     /// Shows one step of one entry.
     pub(crate) fn step(&self, entry: &str, step: &str) {
-        self.show(&format!("checking {entry}: {step}"));
+        self.show(&told(entry, step, self.width));
     }
 
     /// Shows a line in place of the one before.
@@ -55,8 +50,45 @@ impl ProgressLine {
     }
 }
 
+/// Fewer characters of an entry tell nothing.
+const LEAST: usize = 8;
+
+/// The step of an entry; where both do not fit, the entry is cut, since the step is what changes.
+fn told(entry: &str, step: &str, width: usize) -> String {
+    let entry = escape(entry.as_bytes(), usize::MAX);
+    let line = format!("checking {entry}: {step}");
+    let over = (line.chars().count() + 1).saturating_sub(width);
+    if over == 0 {
+        return line;
+    }
+    let room = entry.chars().count().saturating_sub(over + 1);
+    if room < LEAST {
+        step.to_owned()
+    } else {
+        format!("checking {}: {step}", escape(entry.as_bytes(), room))
+    }
+}
+
 impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_step_is_told_before_the_entry() {
+        let packing = "2363 bytes (lzma, lc=0 lp=0 pb=0 nice=24)";
+        assert_eq!(told("engine", "judging", 40), "checking engine: judging");
+        let cut = told(packing, "judging", 40);
+        assert!(cut.starts_with("checking 2363 bytes") && cut.ends_with(": judging"), "{cut}");
+        assert!(cut.chars().count() < 40, "{cut}");
+        assert_eq!(
+            told(packing, "start, handshake, first moves", 40),
+            "start, handshake, first moves"
+        );
     }
 }

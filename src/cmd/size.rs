@@ -158,6 +158,7 @@ mod tests {
                 path: path.into(),
                 sha256: String::new(),
                 format: String::new(),
+                step: None,
                 verdict: Verdict::Accepted,
                 size: SizeFigures {
                     file: Bytes(size),

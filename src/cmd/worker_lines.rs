@@ -34,8 +34,8 @@ pub(crate) enum WorkerLines {
 pub(crate) struct Plain {
     total: usize,
     work: Arc<Mutex<Work>>,
-    /// Hears of each line that was written; once it is gone, the clock stops.
-    told: Option<Sender<()>>,
+    /// Hears of each line that was written; once it is gone, the clock stops and no more is told.
+    told: Mutex<Option<Sender<()>>>,
     clock: Option<JoinHandle<()>>,
 }
 
@@ -75,11 +75,15 @@ impl WorkerLines {
         }
     }
 
-    /// An entry is judged, in whatever order.
-    pub(crate) fn done(&self, path: &Path, judged: &Judged) {
+    /// Takes the lines away for good, also from workers that go on.
+    pub(crate) fn end(&self) {
         match self {
-            WorkerLines::Lines { done, .. } => done.inc(1),
-            WorkerLines::Plain(plain) => plain.done(path, judged),
+            WorkerLines::Lines { all, .. } => {
+                // The lines are gone in any case when the report is there.
+                let _ = all.clear();
+                all.set_draw_target(ProgressDrawTarget::hidden());
+            }
+            WorkerLines::Plain(plain) => plain.end(),
             WorkerLines::Silent => {}
         }
     }
@@ -133,7 +137,7 @@ impl Plain {
                 }
             }
         });
-        Plain { total, work, told: Some(told), clock: Some(clock) }
+        Plain { total, work, told: Mutex::new(Some(told)), clock: Some(clock) }
     }
 
     fn done(&self, path: &Path, judged: &Judged) {
@@ -142,14 +146,17 @@ impl Plain {
         let number = work.done;
         drop(work);
         // Of a single one the report says the same.
-        if self.total > 1 {
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(told) = told.as_ref().filter(|_| self.total > 1) {
             let word = judged.as_ref().map_or("not judged", |report| report.verdict.word());
             say(&format!("{number} of {}: {word:<10}  {}", self.total, shown(path)));
-            if let Some(told) = &self.told {
-                // The clock hears until it is told to stop.
-                let _ = told.send(());
-            }
+            // The clock hears until it is told to stop.
+            let _ = told.send(());
         }
+    }
+
+    fn end(&self) {
+        *self.told.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     fn is_doing(&self, worker: usize, doing: Option<(&Path, &str)>) {
@@ -169,7 +176,7 @@ impl Plain {
 
 impl Drop for Plain {
     fn drop(&mut self) {
-        self.told = None;
+        self.end();
         if let Some(clock) = self.clock.take() {
             // A clock that panicked has told so by itself.
             let _ = clock.join();
@@ -225,14 +232,19 @@ impl Watch for WorkerLines {
             WorkerLines::Silent => {}
         }
     }
+
+    fn done(&self, path: &Path, judged: &Judged) {
+        match self {
+            WorkerLines::Lines { done, .. } => done.inc(1),
+            WorkerLines::Plain(plain) => plain.done(path, judged),
+            WorkerLines::Silent => {}
+        }
+    }
 }
 
 impl Drop for WorkerLines {
     fn drop(&mut self) {
-        if let WorkerLines::Lines { all, .. } = self {
-            // The lines are gone in any case when the report is there.
-            let _ = all.clear();
-        }
+        self.end();
     }
 }
 

@@ -32,7 +32,8 @@ pub(crate) struct Tried {
     pub(crate) complaint: String,
 }
 
-/// The work that is known for a command, as shell.
+/// The work that is known for a command, as shell. Cargo is asked for what entries ask it for, since a build that is no
+/// release wants locks for its next one, which the sandbox refuses.
 fn work(name: &str) -> Option<String> {
     let c = "int puts(const char*);int main(void){puts(\"works\");return 0;}";
     let text = match name {
@@ -45,7 +46,7 @@ fn work(name: &str) -> Option<String> {
         "rustc" => "echo 'fn main(){println!(\"works\")}'|rustc -o t - && ./t".to_owned(),
         "cargo" => "echo '[package]\nname=\"t\"\nversion=\"0.1.0\"\nedition=\"2021\"\n[[bin]]\nname=\"t\"\n\
                     path=\"t.rs\"' >Cargo.toml\necho 'fn main(){println!(\"works\")}' >t.rs\n\
-                    cargo run -q --offline"
+                    cargo run -q --release --offline"
             .to_owned(),
         "python" | "python3" | "pypy3" => format!("{name} -c 'print(\"works\")'"),
         "perl" => "perl -e 'print \"works\\n\"'".to_owned(),

@@ -20,10 +20,20 @@ fn package(name: &str) -> &str {
     }
 }
 
+/// The command that puts a working program in the place of one that does not work.
+fn mend(name: &str, real: &Path) -> String {
+    let package = package(name);
+    if real.starts_with("/usr") && !real.starts_with("/usr/local") {
+        return format!("apt-get install --reinstall {package}");
+    }
+    // The system's directories come first, so the one that fails now is not looked for any more.
+    format!("apt-get install {package}, which is then taken in place of {}", real.display())
+}
+
 /// A command, the real file behind its name, and what it did inside the sandbox.
 #[must_use]
 pub(crate) fn command(name: &str, class: CommandClass, real: Option<&Path>, tried: &Tried) -> Line {
-    let install = |again: &str| format!("apt-get install {again}{}", package(name));
+    let install = || format!("apt-get install {}", package(name));
     // Without a shell hardly any entry starts at all.
     let weight = if name == "sh" { State::Fail } else { State::Caution };
     let Some(real) = real else {
@@ -31,13 +41,13 @@ pub(crate) fn command(name: &str, class: CommandClass, real: Option<&Path>, trie
         return match class {
             CommandClass::Listed | CommandClass::Waived => {
                 let what = "not installed: an entry that needs it stays undecided here";
-                Line { what: what.into(), ..line }.but(weight, install(""))
+                Line { what: what.into(), ..line }.but(weight, install())
             }
             CommandClass::Tolerated => Line {
                 what: "not installed; not among the commands of rule 7.5, only tolerated".into(),
                 ..line
             }
-            .but(State::Caution, install("")),
+            .but(State::Caution, install()),
         };
     };
     let version = tried.version.as_deref().unwrap_or("tells no version");
@@ -47,7 +57,7 @@ pub(crate) fn command(name: &str, class: CommandClass, real: Option<&Path>, trie
         None => Line::pass("command", name, what),
         Some(false) => {
             let what = format!("{what} · does not work inside: {}", tried.complaint);
-            Line::pass("command", name, what).but(weight, install("--reinstall "))
+            Line::pass("command", name, what).but(weight, mend(name, real))
         }
     }
 }
@@ -115,6 +125,10 @@ mod tests {
         assert_eq!(line.state, State::Caution);
         assert_eq!(line.fix.as_deref(), Some("apt-get install --reinstall xz-utils"));
         assert!(line.what.ends_with("does not work inside: no"));
+        let own = Path::new("/home/x/.rustup/toolchains/stable/bin/cargo");
+        let line = command("cargo", CommandClass::Listed, Some(own), &broken);
+        let fix = line.fix.unwrap();
+        assert!(fix.starts_with("apt-get install cargo, ") && fix.contains("/.rustup/"), "{fix}");
         let line = command("sh", CommandClass::Listed, None, &Tried::default());
         assert_eq!((line.state, line.fix.as_deref()), (State::Fail, Some("apt-get install dash")));
     }

@@ -9,11 +9,10 @@ use std::time::SystemTime;
 use super::config::{Config, Entry, GateKind, Trusted};
 use super::journal::record::{Frozen, Receipt};
 use crate::engine::process::{Program, Start};
+use crate::judge::Judge;
 use crate::judge::error::CheckError;
-use crate::judge::other_work::judged_when_quiet;
 use crate::judge::settings::Settings;
 use crate::judge::start::PlayableEntry;
-use crate::judge::{Judge, Progress};
 use crate::model::entry_report::EntryReport;
 use crate::model::text::{sha256, shown};
 use crate::model::verdict::Verdict;
@@ -37,6 +36,16 @@ enum Kind {
     Confined { judge: Arc<Judge>, playable: Box<PlayableEntry> },
     /// A program of the organisers' own choice.
     Trusted(Trusted),
+}
+
+/// An entry on its way through the gate.
+pub(crate) struct Candidate {
+    /// Its name in the event.
+    pub(crate) name: String,
+    /// Where it lies.
+    pub(crate) path: PathBuf,
+    /// The judge with its configuration.
+    pub(crate) judge: Arc<Judge>,
 }
 
 /// Judges by the configuration that they are opened with, so that the host is looked at once.
@@ -120,29 +129,39 @@ impl Entrant {
         Ok(Entrant { name: entry.name.clone(), frozen, path: entry.path.clone(), kind })
     }
 
-    /// Sends it through the gate.
+    /// Its way through the gate; none for a program that the organisers trust.
+    pub(crate) fn candidate(&self) -> Option<Candidate> {
+        match &self.kind {
+            Kind::Confined { judge, .. } => Some(Candidate {
+                name: self.name.clone(),
+                path: self.path.clone(),
+                judge: Arc::clone(judge),
+            }),
+            Kind::Trusted(_) => None,
+        }
+    }
+
+    /// The receipt of a program that the organisers trust.
+    pub(crate) fn trusted(&self) -> Receipt {
+        Receipt {
+            entry: self.name.clone(),
+            frozen: self.frozen.clone(),
+            verdict: "trusted".to_owned(),
+            bytes: None,
+            findings: BTreeMap::new(),
+            at: now(),
+        }
+    }
+
+    /// The gate's decision by the report on it.
     ///
     /// # Errors
-    /// When it cannot be judged at all, or changed meanwhile.
-    pub(crate) fn admit(
+    /// When it changed meanwhile.
+    pub(crate) fn admission(
         &self,
         config: &Config,
-        progress: Progress<'_>,
+        report: EntryReport,
     ) -> Result<Admission, CheckError> {
-        let Kind::Confined { judge, .. } = &self.kind else {
-            return Ok(Admission::Admitted(Receipt {
-                entry: self.name.clone(),
-                frozen: self.frozen.clone(),
-                verdict: "trusted".to_owned(),
-                bytes: None,
-                findings: BTreeMap::new(),
-                at: now(),
-            }));
-        };
-        let report = judged_when_quiet(
-            || judge.assess(&self.path, judge.settings().jobs, progress),
-            || progress("waiting for the host to be quiet"),
-        )?;
         if report.sha256.as_ref() != Some(&self.frozen.file) {
             let what =
                 format!("{} changed while it was checked; run the event again", shown(&self.path));

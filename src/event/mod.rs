@@ -9,6 +9,7 @@ pub(crate) mod entrants;
 pub(crate) mod export;
 pub mod field;
 pub mod format;
+pub(crate) mod gate;
 pub(crate) mod history;
 pub(crate) mod interrupted;
 pub mod journal;

@@ -69,9 +69,17 @@ pub(super) fn fold(findings: &mut [Finding], submission: &Submission) {
 /// Says of a file that looks like none that starts what it is and what to do with it.
 #[must_use]
 pub(crate) fn hint(submission: &Submission) -> Option<String> {
+    told(submission).map(|(is, help)| format!("{is}; {help}"))
+}
+
+/// The same in two parts.
+#[must_use]
+pub(super) fn told(submission: &Submission) -> Option<(&'static str, String)> {
     let name = escape(submission.file_name.as_bytes(), 60);
     let mistaken = look(&submission.bytes, &submission.file_name)?;
-    Some(format!("{}; {}", mistaken.is(), mistaken.help(&name)))
+    // A script that reads itself may be named after what it holds.
+    let reads_itself = submission.bytes.windows(2).any(|two| two == b"$0");
+    (!reads_itself).then(|| (mistaken.is(), mistaken.help(&name)))
 }
 
 impl Mistaken {

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::error::CheckError;
 use super::settings::Settings;
-use super::{Judge, sha256};
+use super::{Judge, mistaken_file, sha256};
 use crate::model::entry_report::EngineOfFile;
 use crate::model::rule::RuleId;
 use crate::model::size_figures::{EntrySize, SizeFigures};
-use crate::model::verdict::{Finding, Verdict};
+use crate::model::verdict::{Finding, Status, Verdict};
 use crate::pack::hint::{self, Hint};
 use crate::submission::Submission;
 use crate::submission::entry::{self, LoadError, LoadOptions};
@@ -89,6 +89,7 @@ impl Judge {
         let Some(read) = read else {
             return Err(CheckError::Nothing { path: path.to_owned(), what: single.summary });
         };
+        let (format, step) = format_of(&read);
         let counted = read.payload.fields.iter().filter(|f| f.counting != Counting::NotCounted);
         // Of the findings by bytes, only that on the size decides what `size` says.
         let about_size: Vec<Finding> = read
@@ -99,7 +100,8 @@ impl Judge {
         Ok(EntrySize {
             path: path.to_owned(),
             sha256: read.submission.sha256.unwrap_or_default(),
-            format: read.format.describe(),
+            format,
+            step,
             verdict: Verdict::of(&about_size),
             size: figures(&read.size),
             counted: counted
@@ -140,6 +142,18 @@ fn load_error(error: LoadError) -> CheckError {
         }
         LoadError::Unreadable { path, source } => CheckError::Read { path, source },
         other => CheckError::Configuration(Box::new(other)),
+    }
+}
+
+/// The format of a file in the words that `check` has for it; of one that nobody can start also the next step.
+fn format_of(read: &Read) -> (String, Option<String>) {
+    if let Some((is, step)) = mistaken_file::told(&read.submission) {
+        return (is.to_owned(), Some(step));
+    }
+    let on_format = read.findings.iter().find(|finding| finding.rule == RuleId::Format);
+    match on_format.filter(|finding| finding.status == Status::Fail) {
+        Some(finding) => (finding.summary.clone(), Some(finding.help.clone())),
+        None => (read.format.describe(), None),
     }
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct EntrySize {
     pub(crate) sha256: String,
     /// The format of the file, in a line: `sh stub, xz payload`.
     pub(crate) format: String,
+    /// The next step of an author whose file is none that starts.
+    pub(crate) step: Option<String>,
     /// The verdict on its size; undecided where the two readings of rule 7.3 differ.
     pub(crate) verdict: Verdict,
     /// The figures.

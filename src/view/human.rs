@@ -218,17 +218,20 @@ fn summary_of(page: &mut String, found: &Finding, look: Look) {
         put(page, "  ", 2, &line, look.width);
         return;
     }
+    // With one blank less the longest section just fits into 40 columns.
+    let gap = if look.width < COLUMNS { 1 } else { 2 };
     let lead = format!(
-        "  {style}{:<9}{style:#}  {:<18}  {:<8}  ",
+        "  {style}{:<9}{style:#}  {:<18}{:gap$}{:<8}  ",
         found.status.word(),
         found.rule.name(),
+        "",
         found.rule.rule().section
     );
     let text = clean(&found.summary);
     if look.width >= COLUMNS + 30 {
         put(page, &lead, COLUMNS, &text, look.width);
     } else {
-        put(page, &lead, COLUMNS, "", look.width);
+        put(page, "", 0, lead.trim_end(), look.width);
         put(page, "      ", 6, &text, look.width);
     }
 }

@@ -143,6 +143,9 @@ pub(crate) fn human(entry: &EntrySize, look: Look) -> String {
     let mut page = format!("{bold}{}{bold:#}\n", shown(&entry.path));
     page.push_str(&lines(&entry.size, look));
     put(&mut page, "  format        ", 16, &clean(&entry.format), width);
+    if let Some(step) = &entry.step {
+        put(&mut page, &format!("  {}", look.step()), 4, &clean(step), width);
+    }
     for line in &entry.counted {
         put(&mut page, "  engines.json  ", 16, &clean(line), width);
     }
@@ -236,6 +239,7 @@ mod tests {
             path: "a\nb".into(),
             sha256: "cd".repeat(32),
             format: "sh stub, xz payload".into(),
+            step: None,
             verdict: Verdict::Undecided,
             size: size(2048, Some(100), 0),
             counted: vec!["option Net: 7 bytes".into()],

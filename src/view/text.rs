@@ -94,6 +94,9 @@ pub(crate) fn clean(text: &str) -> String {
     without_commands(&escape(text.as_bytes(), usize::MAX))
 }
 
+/// A lead that is so wide is a label, and no mere indentation or arrow.
+const LABEL: usize = 12;
+
 /// Adds `line` to `page`, broken to fit: the first part follows `lead` (whose visible width is
 /// `indent`), the others stand below it. Where there is no room for a column, all of it is one text.
 pub(crate) fn put(page: &mut String, lead: &str, indent: usize, line: &str, width: usize) {
@@ -103,6 +106,16 @@ pub(crate) fn put(page: &mut String, lead: &str, indent: usize, line: &str, widt
         return;
     }
     let room = width - indent;
+    let length = columns(line);
+    // A sum or a path that a terminal would break beside its label stands whole below it, to be copied.
+    let is_label = indent >= LABEL && !lead.trim().is_empty();
+    if is_label && length > room && !line.contains(' ') {
+        page.push_str(lead.trim_end());
+        page.push_str(if length + 2 > width { "\n" } else { "\n  " });
+        page.push_str(line);
+        page.push('\n');
+        return;
+    }
     for (number, part) in wrap(line, room).iter().enumerate() {
         if number == 0 {
             page.push_str(lead);
@@ -159,6 +172,20 @@ mod tests {
         let mut page = String::new();
         put(&mut page, "  a lead of many columns    ", 28, "one two three four", 40);
         assert_eq!(page, "  a lead of many columns one two three\n    four\n");
+    }
+
+    #[test]
+    fn a_sum_stands_below_its_label_where_it_does_not_fit_beside_it() {
+        let sum = "ab".repeat(32);
+        let told = |width| {
+            let mut page = String::new();
+            put(&mut page, "  sha256       ", 15, &sum, width);
+            page
+        };
+        assert_eq!(told(79), format!("  sha256       {sum}\n"));
+        assert_eq!(told(78), format!("  sha256\n  {sum}\n"));
+        assert_eq!(told(60), format!("  sha256\n{sum}\n"));
+        assert_eq!(told(40), told(60));
     }
 
     #[test]

@@ -161,6 +161,38 @@ fn the_last_entry_of_a_folder_may_be_removed() {
     assert!(told.contains("there is no directory never"), "{told}");
 }
 
+/// The job of `ci/gitlab.yml` in a clone that has its own branch only, which is behind.
+fn the_job_for_gitlab_compares_with_the_tip_of_the_branch_that_it_goes_to() {
+    let top = repository();
+    git(top.path(), &["switch", "-q", "-c", "pull"]);
+    write(&top, &[("notes", "1")]);
+    commit(&top);
+    git(top.path(), &["switch", "-q", "main"]);
+    write(&top, &[("entries/b/engine", "2"), ("gate4k.toml", "entries = [\"entries\"]\n")]);
+    commit(&top);
+    let job = tempfile::tempdir().unwrap();
+    let from = top.path().to_str().unwrap();
+    git(job.path(), &["clone", "-q", "--single-branch", "--branch", "pull", from, "job"]);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join("ci/gitlab.yml")).unwrap();
+    let lines = text.lines().filter_map(|line| line.trim().strip_prefix("- "));
+    let script: Vec<&str> =
+        lines.filter(|line| line.starts_with("git ") || line.starts_with("gate4k ")).collect();
+    let program = Path::new(env!("CARGO_BIN_EXE_gate4k")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let output = Command::new("sh")
+        .args(["-ec", &script.join("\n")])
+        .env("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main")
+        .env("PATH", path)
+        .current_dir(job.path().join("job"))
+        .output()
+        .unwrap();
+    let told = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("1 of 2 entries changed since origin/main"), "{told}");
+    assert!(fs::read_to_string(job.path().join("job/gate4k.xml")).unwrap().contains("entries/b"));
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         quick what_a_branch_touched_is_told_and_nothing_else [Git],
@@ -168,5 +200,6 @@ pub(crate) fn tests() -> Vec<Test> {
         quick every_kind_of_change_is_one [Git],
         quick what_git_does_not_know_is_told [Git],
         quick the_last_entry_of_a_folder_may_be_removed [Git],
+        slow the_job_for_gitlab_compares_with_the_tip_of_the_branch_that_it_goes_to [Git, Landlock],
     ]
 }

@@ -403,6 +403,10 @@ fn a_file_that_is_no_entry_yet_is_called_by_its_name() {
         assert!(failed[0]["help"].as_str().unwrap().contains(next), "{name}: {failed:#?}");
         let advised = findings.iter().filter(|one| one["status"] == "advice").count();
         assert_eq!(advised, 0, "{name}: {findings:#?}");
+        // `size` runs nothing, and has the same words.
+        let size = told(&gate4k(&["size", path.to_str().unwrap()]));
+        let size = size.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(size.contains(is) && size.contains(next), "{name}: {size}");
     }
 }
 

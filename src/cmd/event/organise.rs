@@ -2,15 +2,18 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::sync::Arc;
 
 use anyhow::Context;
 
 use super::failed;
 use crate::cli::{AnnulArgs, DecideArgs, FixArgs, ForfeitArgs, NewArgs, WithdrawArgs};
 use crate::cmd::tell;
+use crate::cmd::worker_lines::{Shown, WorkerLines};
 use crate::engine::stop::Stop;
 use crate::event::conduct::{Audience, Conductor};
 use crate::event::config::{Config, template};
+use crate::event::gate::Watcher;
 use crate::event::journal::record::Then;
 use crate::event::ratings::EventRatings;
 use crate::event::standings::Standings;
@@ -173,9 +176,11 @@ impl Audience for Words {
         self.0.push('\n');
     }
 
-    fn progress(&self, _: &str) -> Box<dyn Fn(&str) + Sync + '_> {
-        Box::new(|_| {})
+    fn gate_opens(&mut self, workers: usize, entries: usize) -> Watcher {
+        Arc::new(WorkerLines::new(Shown::Nothing, workers, entries))
     }
+
+    fn gate_closes(&mut self) {}
 
     fn refused(&mut self, report: &EntryReport) {
         let look = Look::of_width(crate::view::text::width());

@@ -1,6 +1,7 @@
 //! `gate4k event run`: what it prints while it goes.
 
 use std::io::Write;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
 
@@ -8,11 +9,12 @@ use super::failed;
 use super::publish::Publishing;
 use super::stream::Stream;
 use crate::cli::EventRunArgs;
-use crate::cmd::progress::ProgressLine;
-use crate::cmd::{tell, with_causes};
+use crate::cmd::worker_lines::{Shown, WorkerLines};
+use crate::cmd::{match_, say, tell, with_causes};
 use crate::engine::stop::Stop;
 use crate::event::conduct::{self, Audience, Outcome};
 use crate::event::config::Config;
+use crate::event::gate::Watcher;
 use crate::event::journal::record::GameStarted;
 use crate::event::ratings::EventRatings;
 use crate::event::standings::Standings;
@@ -31,7 +33,17 @@ pub(super) fn run(
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
     let stop = Stop::new().context("a descriptor for stopping")?;
-    super::super::match_::listen_to_signals(&stop);
+    let gate = OpenGate::default();
+    let (asked, judging) = (stop.clone(), Arc::clone(&gate));
+    match_::listen_to_signals(move || {
+        // Held until it is told, since the gate closes as soon as somebody has asked.
+        let gate = locked(&judging);
+        let level = asked.ask();
+        match &*gate {
+            Some(lines) => lines.suspend(|| say(STOPPING)),
+            None => say(match_::while_playing(level)),
+        }
+    });
     let stream = match Stream::open(config, args) {
         Ok(stream) => stream,
         Err(error) => {
@@ -46,8 +58,7 @@ pub(super) fn run(
             return Ok(Exit::Usage);
         }
     };
-    let mut page =
-        Page { out, quiet: args.quiet, line: ProgressLine::new(args.quiet), failed: None, stream };
+    let mut page = Page { out, quiet: args.quiet, gate, failed: None, stream };
     let outcome = conduct::run(config, &stop, &mut page);
     page.stream.finish();
     publishing.finish(&stop);
@@ -113,10 +124,21 @@ pub(super) fn run(
     Ok(exit)
 }
 
+/// The words for a signal while entries are judged.
+const STOPPING: &str =
+    "stopping; entries without a receipt are judged again when the event goes on";
+
+/// The lines of the gate while it is open; the handler of signals has it, too.
+type OpenGate = Arc<Mutex<Option<Arc<WorkerLines>>>>;
+
+fn locked(gate: &OpenGate) -> MutexGuard<'_, Option<Arc<WorkerLines>>> {
+    gate.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 struct Page<'a, W: Write> {
     out: &'a mut W,
     quiet: bool,
-    line: ProgressLine,
+    gate: OpenGate,
     failed: Option<std::io::Error>,
     stream: Stream,
 }
@@ -124,7 +146,11 @@ struct Page<'a, W: Write> {
 impl<W: Write> Page<'_, W> {
     /// An event is not ended by a terminal that was closed.
     fn put(&mut self, text: &str) {
-        let done = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+        let mut write = || self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+        let done = match &*locked(&self.gate) {
+            Some(lines) => lines.suspend(write),
+            None => write(),
+        };
         if let Err(error) = done {
             self.failed.get_or_insert(error);
         }
@@ -133,24 +159,24 @@ impl<W: Write> Page<'_, W> {
 
 impl<W: Write> Audience for Page<'_, W> {
     fn say(&mut self, line: &str) {
-        self.line.clear();
         let line = escape(line.as_bytes(), usize::MAX);
         self.put(&format!("{line}\n"));
     }
 
-    fn progress(&self, entry: &str) -> Box<dyn Fn(&str) + Sync + '_> {
-        let entry = entry.to_owned();
-        let line = &self.line;
-        if !self.quiet && !line.is_shown() {
-            // In a log nothing else tells of the minutes that a check can take.
-            let _ =
-                writeln!(std::io::stderr(), "checking {}", escape(entry.as_bytes(), usize::MAX));
+    fn gate_opens(&mut self, workers: usize, entries: usize) -> Watcher {
+        let look = if self.quiet { Shown::Nothing } else { Shown::Drawn };
+        let lines = Arc::new(WorkerLines::new(look, workers, entries));
+        *locked(&self.gate) = Some(Arc::clone(&lines));
+        lines
+    }
+
+    fn gate_closes(&mut self) {
+        if let Some(lines) = locked(&self.gate).take() {
+            lines.end();
         }
-        Box::new(move |step| line.step(&entry, step))
     }
 
     fn refused(&mut self, report: &EntryReport) {
-        self.line.clear();
         let look = Look::of_width(text::width());
         self.put(&human::entry(report, look));
     }

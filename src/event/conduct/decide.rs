@@ -115,13 +115,16 @@ impl Conductor<'_> {
         if entrant.frozen == before {
             return Err(refused(format!("{entry} is what it was: nothing is fixed")));
         }
-        let admission = entrant.admit(self.config, &|_| {})?;
-        let receipt = match admission {
-            Admission::Admitted(receipt) => receipt,
-            Admission::Refused(report) => {
-                self.audience.refused(&report);
-                return Err(refused(format!("the fixed {entry} does not pass the gate")));
+        let mut admitted = None;
+        self.through_the_gate(&[&entrant], |conductor, admission| {
+            match admission {
+                Admission::Admitted(receipt) => admitted = Some(receipt),
+                Admission::Refused(report) => conductor.audience.refused(&report),
             }
+            Ok(())
+        })?;
+        let Some(receipt) = admitted else {
+            return Err(refused(format!("the fixed {entry} does not pass the gate")));
         };
         let sum = receipt.frozen.file.clone();
         self.keep(Record::Fix(Fix {

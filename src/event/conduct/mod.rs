@@ -1,5 +1,6 @@
 //! An event from its first gate to its last game, and from wherever its journal ends.
 
+mod admit;
 mod annul;
 pub(crate) mod books;
 mod decide;
@@ -13,11 +14,11 @@ use std::sync::Arc;
 
 use super::config::Config;
 use super::draw::{self, Drawn};
-use super::entrants::{Admission, Entrant, Judges, now};
 use super::format::{self, Due, Next};
+use super::gate::Watcher;
 use super::history;
 use super::journal::record::{
-    Bye, Frozen, FrozenBook, GameStarted, Header, Record, StageFinished, StageStarted, Update,
+    Bye, Frozen, FrozenBook, GameStarted, Header, Record, StageFinished, StageStarted,
 };
 use super::journal::{self, Journal};
 use super::ledger::{Ledger, StageState};
@@ -27,7 +28,6 @@ use super::schedule::Seat;
 use super::stage::{Format, Stage, Updates};
 use super::standings::Standings;
 use crate::engine::stop::{Level, Stop};
-use crate::judge::Progress;
 use crate::model::entry_report::EntryReport;
 use crate::model::text::shown;
 use crate::model::units::Bytes;
@@ -88,8 +88,10 @@ pub(crate) enum Outcome {
 pub(crate) trait Audience {
     /// One line.
     fn say(&mut self, line: &str);
-    /// Takes steps of the gate; called from any thread.
-    fn progress(&self, entry: &str) -> Box<dyn Fn(&str) + Sync + '_>;
+    /// So many entries are judged now, by so many workers; returns what observes these.
+    fn gate_opens(&mut self, workers: usize, entries: usize) -> Watcher;
+    /// Nobody waits for the gate any more.
+    fn gate_closes(&mut self);
     /// An entry that does not play.
     fn refused(&mut self, report: &EntryReport);
     /// True if tables are worth making.
@@ -232,68 +234,6 @@ impl<'a> Conductor<'a> {
         self.keep(Record::History(history))
     }
 
-    /// All entries as engines: new ones through the gate, known ones unchanged (rule 4.4).
-    fn entrants(&mut self) -> Result<Result<Vec<Arc<Engine>>, Outcome>, EventError> {
-        let mut judges = Judges::default();
-        let mut engines = Vec::new();
-        let may_update = self.may_update();
-        let mut refused = None;
-        for entry in &self.config.entries {
-            if self.ledger.withdrawal(&entry.name).is_some() {
-                // Its files may be others: it plays no more.
-                continue;
-            }
-            let entrant = Entrant::read(&mut judges, self.config, entry)?;
-            match self.ledger.receipts.get(&entry.name) {
-                Some(receipt) if receipt.frozen == entrant.frozen => {}
-                Some(receipt) if !may_update.contains(&entry.name) => {
-                    unchanged(&entry.name, &receipt.frozen, &entrant.frozen)?;
-                }
-                known => {
-                    let before = known.map(|receipt| receipt.frozen.clone());
-                    let admission = {
-                        let progress = self.audience.progress(&entry.name);
-                        let progress: Progress<'_> = &*progress;
-                        entrant.admit(self.config, progress)?
-                    };
-                    match admission {
-                        Admission::Admitted(receipt) => {
-                            self.audience.say(&format!(
-                                "{} is {} and frozen: SHA-256 {}",
-                                entry.name, receipt.verdict, receipt.frozen.file
-                            ));
-                            self.keep(match before {
-                                None => Record::Receipt(receipt),
-                                Some(before) => Record::Update(Update {
-                                    entry: entry.name.clone(),
-                                    stage: self.ledger.stages.len(),
-                                    before,
-                                    receipt,
-                                    at: now(),
-                                }),
-                            })?;
-                        }
-                        Admission::Refused(report) => {
-                            self.audience.refused(&report);
-                            let undecided =
-                                report.verdict == crate::model::verdict::Verdict::Undecided;
-                            // One that is rejected outweighs any that is undecided.
-                            refused = Some(refused.unwrap_or(true) && undecided);
-                        }
-                    }
-                }
-            }
-            if self.stop.level() != Level::GoOn {
-                return Ok(Err(Outcome::Paused));
-            }
-            engines.push(entrant.engine(self.config));
-        }
-        Ok(match refused {
-            Some(undecided) => Err(Outcome::Refused { undecided }),
-            None => Ok(engines),
-        })
-    }
-
     /// Refuses engines that do not offer Chess960, where a stage to come plays it. Each is started for it.
     fn chess960(&self, engines: &[Arc<Engine>]) -> Result<(), EventError> {
         let over = self.ledger.stages.iter().filter(|stage| stage.outcome.is_some()).count();
@@ -309,17 +249,6 @@ impl<'a> Conductor<'a> {
             all(&without),
             stage.name
         )))
-    }
-
-    /// The entries that may come with other files now: those that play in the next stage, where it allows that and has not begun.
-    fn may_update(&self) -> Vec<String> {
-        let number = self.ledger.stages.len();
-        let is_between = self.ledger.stages.last().is_some_and(|stage| stage.outcome.is_some());
-        let next = self.config.stages.get(number).filter(|_| is_between);
-        match next.filter(|stage| stage.updates == Updates::Allowed) {
-            Some(_) => draw::drawn(self.config, &self.ledger, number).seats,
-            None => Vec::new(),
-        }
     }
 
     /// Plays a stage to its end; an outcome where the event cannot go on.

@@ -13,6 +13,9 @@ use crate::sandbox::plan::{SandboxError, Staging};
 
 type Found = Result<Outcome, SandboxError>;
 
+/// An engine that was silent for the whole limit of the start is waited for so long under its own name.
+pub(super) const AFTER_SILENCE: Duration = Duration::from_secs(15);
+
 /// How long a search runs before it is disturbed.
 const UNDER_WAY: Duration = Duration::from_millis(100);
 
@@ -313,8 +316,10 @@ pub(super) fn other_shell(bench: &Bench<'_>, shell: Shell) -> Found {
 }
 
 /// Started under its own file name, where it does not start under a neutral one.
-pub(super) fn own_name(bench: &Bench<'_>) -> Found {
+pub(super) fn own_name(bench: &Bench<'_>, patience: Duration) -> Found {
     let staging = Staging::OwnName(bench.plan.own_name.clone());
-    let run = hasty(bench).only_start(Purpose::OwnName, staging)?;
+    let mut bench = hasty(bench);
+    bench.limits.startup = patience;
+    let run = bench.only_start(Purpose::OwnName, staging)?;
     Ok(vec![run].into())
 }

@@ -177,7 +177,7 @@ pub fn gather(
             // No other way of starting it would make it flush.
             return Ok((vec![failed], shown));
         }
-        let (works, tried) = other_ways(&bench, &mut shown)?;
+        let (works, tried) = other_ways(&bench, &failed, &mut shown)?;
         let Some(shell) = works else {
             return Ok((std::iter::once(failed).chain(tried).collect(), shown));
         };
@@ -355,10 +355,14 @@ fn untried_shells(plan: &ProbePlan, used: Shell) -> Vec<Shell> {
 /// works, and the runs.
 fn other_ways(
     bench: &Bench<'_>,
+    failed: &Run,
     shown: &mut Capabilities,
 ) -> Result<(Option<Shell>, Vec<Run>), SandboxError> {
     (bench.progress)("start under its own name, and by other shells");
-    let mut tasks: Vec<Task> = vec![Box::new(extras::own_name)];
+    // Its own name changes the words of the finding and no verdict; another shell may be the one that works.
+    let whole = bench.limits.startup;
+    let own_name = if list::hung(failed) { whole.min(extras::AFTER_SILENCE) } else { whole };
+    let mut tasks: Vec<Task> = vec![Box::new(move |bench| extras::own_name(bench, own_name))];
     let shells = untried_shells(bench.plan, bench.shell);
     for &shell in &shells {
         tasks.push(Box::new(move |bench| extras::other_shell(bench, shell)));

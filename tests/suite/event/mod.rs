@@ -7,6 +7,7 @@ mod audience;
 mod begun_before;
 mod between;
 mod browser;
+mod gate;
 mod instants;
 mod killed;
 mod other_formats;
@@ -36,6 +37,7 @@ pub(crate) fn tests() -> Vec<Test> {
         begun_before::tests,
         between::tests,
         browser::tests,
+        gate::tests,
         killed::tests,
         whole::tests,
         trouble::tests,

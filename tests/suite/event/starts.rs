@@ -15,7 +15,7 @@ const CRASHES: &str = "#!/bin/sh\nwhile read -r l;do case $l in uci)echo uciok;;
     go*|quit)exit 9;;esac;done\n";
 
 /// Puts a script in an entry's place; the event takes it for the one that passed the gate.
-fn script(event: &Event, name: &str, text: &str) {
+pub(super) fn script(event: &Event, name: &str, text: &str) {
     let path = event.path(name).join("engine");
     fs::write(&path, text).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
