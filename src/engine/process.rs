@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use crate::model::evidence::{ExitHow, Left, Refusal, Resource};
 use crate::model::secret;
 use crate::model::units::Bytes;
 use crate::sandbox::cpu::CpuTimes;
-use crate::sandbox::plan::{Confined, Launcher, Pipes, Plan, SandboxError};
+use crate::sandbox::plan::{Confined, Launcher, Pipes, Plan, SandboxError, Traces};
 
 /// How an engine is started.
 #[derive(Clone)]
@@ -153,7 +154,7 @@ impl TrustedProcess {
             let shown = crate::model::text::shown(&program.command);
             format!("cannot run {shown}: {why}; check the command and that it may be executed")
         };
-        let mut child = command.spawn().map_err(|why| failed(&why))?;
+        let mut child = spawn(&mut command).map_err(|why| failed(&why))?;
         let pipes = TrustedProcess::pipes(&mut child);
         let limit = program.memory.and_then(|most| Limit::watch(child.id(), most));
         let mut process = TrustedProcess { child, exit: None, limit, exceeded: None };
@@ -266,6 +267,21 @@ fn threads_of(pid: u32) -> usize {
         .unwrap_or(1)
 }
 
+/// Spawns a program. One that was written a moment ago may still be open in a child of its writer, and the kernel starts no such file
+/// (ETXTBSY): a child lets go of it as soon as it runs a program of its own.
+fn spawn(command: &mut Command) -> std::io::Result<Child> {
+    const LONGEST: Duration = Duration::from_secs(1);
+    let end = Instant::now() + LONGEST;
+    loop {
+        match command.spawn() {
+            Err(why) if why.kind() == ErrorKind::ExecutableFileBusy && Instant::now() < end => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            other => return other,
+        }
+    }
+}
+
 struct ConfinedProcess {
     confined: Option<Box<dyn Confined>>,
 }
@@ -315,7 +331,8 @@ impl EngineProcess for ConfinedProcess {
             return Left::default();
         };
         let processes = if confined.wait_empty(until) { Vec::new() } else { confined.processes() };
-        Left { processes, files: confined.close().left_files }
+        let Traces { left_files, execs, opens, refusals, .. } = confined.close();
+        Left { processes, files: left_files, execs, opens, refusals }
     }
 }
 
@@ -345,6 +362,27 @@ mod tests {
             panic!("it runs");
         };
         assert!(why.starts_with("cannot run /nonexistent/engine: No such file"), "{why}");
+    }
+
+    #[test]
+    fn a_program_that_is_still_open_for_writing_is_waited_for() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("program");
+        let file = std::fs::File::create(&path).unwrap();
+        std::fs::copy("/bin/true", &path).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        let start = || start(&program(&[path.to_str().unwrap()]));
+        let Err(StartError::Program(why)) = start() else { panic!("it runs") };
+        assert!(why.contains("busy"), "{why}");
+        let closer = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(20));
+            drop(file);
+        });
+        let soon = Instant::now() + Duration::from_secs(60);
+        let (mut process, _pipes) = start().unwrap();
+        assert_eq!(process.exit(soon), Some(ExitHow::Status(0)));
+        closer.join().unwrap();
     }
 
     #[test]

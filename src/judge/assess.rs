@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use tracing::{debug, trace};
 
+use super::by_games;
 use super::error::CheckError;
 use super::games::before_games;
 use super::host::{Host, HostFor};
@@ -15,7 +16,7 @@ use super::probe::{self, ProbePlan, Waits};
 use super::read::{Read, engine_of_file, engines_json_sha256, figures};
 use super::rules::{self, Case, Needed};
 use super::support::allowed::HostAllows;
-use super::support::{left_by_games, unrecorded};
+use super::support::unrecorded;
 use super::waiver::Waiver;
 use super::{Judge, Progress, waive};
 use crate::model::entry_report::{Circumstances, EntryReport, Leftover, RunSummary, StartTimes};
@@ -179,14 +180,14 @@ impl Judge {
             evidence.games = self.games(submission, &evidence, host, jobs, progress);
         }
         let case = Case { evidence: &evidence, needed, allowed: &allowed };
-        let by_games = rules::needing(Needed::Games).map(|rule| match barred {
+        let rules_of_games = rules::needing(Needed::Games).map(|rule| match barred {
             Some(on) => Finding::skipped(rule.id, on),
             None => rule.finding(&case),
         });
-        let mut games: Vec<Finding> = by_games.collect();
+        let mut games: Vec<Finding> = rules_of_games.collect();
         waive::apply(&mut games, waivers, sha256);
         findings.extend(games);
-        left_by_games::judge(&mut findings, &evidence);
+        by_games::judge(&mut findings, &case);
         // The games' own records count as those of the probes do.
         unrecorded::open(&mut findings, &evidence);
         show(report, &evidence);

@@ -4,6 +4,7 @@
 //! [`Judge::playable`] or [`Judge::attach`] say, in the same sandbox and under the same waivers.
 
 mod assess;
+mod by_games;
 pub(crate) mod error;
 mod fingerprint;
 mod games;

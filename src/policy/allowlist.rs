@@ -557,9 +557,12 @@ mod tests {
         let path = "/tmp/__pycache__/m.cpython-311.pyc";
         let accepts =
             |head| list.cache(path, "/home/x", Some("python3"), Some(head), |_| false).is_some();
-        assert!(accepts(b"\xa7\x0d\x0d\x0a\0\0"));
-        assert!(accepts(b"P\x01\r\n"));
+        assert!(accepts(b"\xa7\x0d\x0d\x0a\0\0\0\0\x5b\x04\x05\x6b\x04\0\0\0\xe3\0\0"));
+        assert!(accepts(b"P\x01\r\n\0\0\0\0\x5b\x04\x05\x6b\x04\0\0\0c\0\0"));
         assert!(!accepts(b"e2e4"));
+        // The head alone, and whatever else stands behind it.
+        assert!(!accepts(b"\xa7\x0d\x0d\x0a\0\0"));
+        assert!(!accepts(b"\xa7\x0d\x0d\x0ae2e4 e7e5 g1f3 b8c6"));
         assert!(!accepts(b""));
         let wrong =
             wrong("version = 1\ncache = [{ path = \"a\", begins = \"0x\", rule = \"7.4\" }]");

@@ -61,7 +61,7 @@ pub(crate) enum Event {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         said: Vec<String>,
     },
-    /// A process left something behind, where that is looked at.
+    /// A process has ended after `quit`, where it is looked at what it leaves.
     EngineLeft {
         /// Its place in the list.
         engine: usize,

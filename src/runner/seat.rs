@@ -258,9 +258,9 @@ impl<'a> Seat<'a> {
         }
     }
 
-    /// Asks it to quit, and kills what does not.
-    pub(super) fn quit(&mut self) -> (Option<QuitLate>, Left) {
-        let Some(mut live) = self.live.take() else { return (None, Left::default()) };
+    /// Asks it to quit, and kills what does not. Says what it left where that is looked at.
+    pub(super) fn quit(&mut self) -> (Option<QuitLate>, Option<Left>) {
+        let Some(mut live) = self.live.take() else { return (None, None) };
         let asked = Instant::now();
         let (_, sent) = live.wire.send(b"quit\n", self.bounds.quit);
         let late = match sent {
@@ -271,10 +271,10 @@ impl<'a> Seat<'a> {
             Err(_) => false,
         };
         let left = match self.bounds.grace {
-            Some(grace) => live.process.leave(asked + grace),
+            Some(grace) => Some(live.process.leave(asked + grace)),
             None => {
                 live.process.kill();
-                Left::default()
+                None
             }
         };
         (late.then_some(QuitLate), left)

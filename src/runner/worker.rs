@@ -287,7 +287,7 @@ impl<'a> Worker<'a> {
                 said: Vec::new(),
             });
         }
-        if !left.files.is_empty() || !left.processes.is_empty() {
+        if let Some(left) = left {
             self.tell(Event::EngineLeft { engine, left });
         }
     }

@@ -13,7 +13,7 @@ use crate::sandbox::child::{Attempt, ChildSetup, Ids, InnerRule, Root, Step};
 use crate::sandbox::filter::seccomp;
 use crate::sandbox::fs::host_directory::HostDirectory;
 use crate::sandbox::fs::landlock::{self, Grants, Rules};
-use crate::sandbox::fs::root::{self, HOME, WORK, WORKSPACE, c};
+use crate::sandbox::fs::root::{self, HOME, STAGED, WORK, WORKSPACE, c};
 use crate::sandbox::fs::workspace::{DIRS, Dirs, setup};
 use crate::sandbox::inspect::process;
 use crate::sandbox::limits::cgroup::{Group, Groups, Top};
@@ -97,6 +97,11 @@ impl HostReady {
         Arc::clone(&rules)
     }
 
+    /// The user and group that entries run as.
+    pub(super) fn ids(&self) -> Ids {
+        *self.ids.get_or_init(|| users::ids(self.host.namespaces))
+    }
+
     fn common(&self) -> Arc<[Step]> {
         let make =
             || root::common(&self.more, &self.host.grants.accelerators, self.host.memory).into();
@@ -148,19 +153,22 @@ pub(super) fn child_setup(
     let workspace = landlock::workspace_rights();
     let entry_dir = entry.parent().unwrap_or(Path::new("/")).to_owned();
     let mut inner = vec![(entry_dir, landlock::staged_rights())];
-    let (root, cwd, home, tmp);
+    let (root, staging, cwd, home, tmp);
     match dirs {
         None => {
             root = Some(Root {
                 common: prepared.common(),
                 staging: root::staging(entry, &plan.bytes),
             });
+            staging = None;
             inner.extend(WORKSPACE.iter().map(|dir| (PathBuf::from(dir), workspace)));
             inner.push((PathBuf::from("/proc"), landlock::read_rights()));
             (cwd, home, tmp) = (PathBuf::from(WORK), PathBuf::from(HOME), None);
         }
         Some(dirs) => {
             root = None;
+            let bytes = Arc::clone(&plan.bytes);
+            staging = Some(Step::File { path: c(entry), mode: STAGED, bytes });
             let top = dirs.top.path();
             for name in DIRS {
                 inner.push((top.join(name), workspace));
@@ -170,11 +178,12 @@ pub(super) fn child_setup(
     }
     Ok(ChildSetup {
         root,
+        staging,
         inner_rules: rules(&inner),
         landlock: prepared.rules().ruleset()?,
         seccomp: prepared.filter(),
         rlimits: rlimits::rlimits(host.namespaces.then_some(host.tasks)),
-        ids: *prepared.ids.get_or_init(|| users::ids(host.namespaces)),
+        ids: prepared.ids(),
         cwd: c(&cwd),
         attempts: attempts(host, plan, entry),
         env: environment(host, &home, tmp.as_deref()),

@@ -14,6 +14,7 @@ use crate::sandbox::limits::cgroup::Group;
 use crate::sandbox::plan::{Audit, Plan, SandboxError, Streams};
 use crate::sandbox::supervise::{Outcome, Start};
 use crate::sandbox::trace::shared::Shared;
+use crate::sandbox::users;
 use crate::sandbox::watchdog::{self, EntryTree};
 
 /// An entry that runs in its sandbox.
@@ -71,8 +72,9 @@ pub(super) fn launch(
     let workspace = begun.recv().unwrap_or_else(|_| {
         Err(setup("starting the tracer's thread")(io::Error::other("it ended at once")))
     })?;
-    let at = Instant::now();
     let three = [streams.stdin.as_fd(), streams.stdout.as_fd(), streams.stderr.as_fd()];
+    users::hand_over(three, host.ids()).map_err(setup("giving the entry its pipes"))?;
+    let at = Instant::now();
     child::let_run(talk.as_fd(), three).map_err(setup("letting the entry run"))?;
     let tree = EntryTree { shared: Arc::clone(&shared), root: workspace.own_file_system() };
     let tree = Arc::new(tree);

@@ -190,6 +190,8 @@ impl Confined for SandboxedProcess {
         }
         let mut known: Vec<Exec> = Vec::with_capacity(execs.len());
         let mut sums = Sums::new();
+        let first = execs.first().filter(|first| first.seen.own && first.seen.script);
+        let reader = first.map(|first| self.programs.classify(&interpreter(&first.seen), &[]).1);
         for (index, raw) in execs.into_iter().enumerate() {
             let exec = self.describe(raw, index, &known, &mut sums);
             known.push(exec);
@@ -198,7 +200,10 @@ impl Confined for SandboxedProcess {
             made.get(path).and_then(|index| known.get(*index)).map(|exec| exec.name.clone())
         };
         let home = self.workspace.home();
+        // A script of the entry's own writes by the program that reads it.
+        let reader = reader.as_deref();
         let cache = |path: &str, by: Option<&str>, head: Option<&[u8]>| {
+            let by = if by == Some(ENTRY) { reader.or(by) } else { by };
             self.programs.cache(path, home, by, head)
         };
         let of_the_entry = |by: Option<usize>| {
@@ -257,13 +262,7 @@ impl SandboxedProcess {
         let (mut class, mut name) = self.programs.classify(seen, &above_it);
         if seen.own && seen.script {
             // The program that reads a script of the entry's own must be allowed as well.
-            let interpreter = Seen {
-                asked: seen.real.clone().unwrap_or_default(),
-                own: false,
-                script: false,
-                ..seen.clone()
-            };
-            let (its_class, its_name) = self.programs.classify(&interpreter, &above_it);
+            let (its_class, its_name) = self.programs.classify(&interpreter(seen), &above_it);
             if its_class == ProgramClass::Refused {
                 (class, name) = (its_class, its_name);
             }
@@ -273,7 +272,7 @@ impl SandboxedProcess {
             class = ProgramClass::Refused;
         }
         if index == 0 && seen.own && class != ProgramClass::Refused {
-            (class, name) = (ProgramClass::Entry, "entry".into());
+            (class, name) = (ProgramClass::Entry, ENTRY.into());
         }
         Exec {
             at: raw.at.saturating_duration_since(self.at),
@@ -291,6 +290,15 @@ impl SandboxedProcess {
             product: raw.product.and_then(|inode| sums.of(inode, raw.file)),
         }
     }
+}
+
+/// The name of the entry's own program.
+const ENTRY: &str = "entry";
+
+/// The program that reads a script.
+fn interpreter(script: &Seen) -> Seen {
+    let asked = script.real.clone().unwrap_or_default();
+    Seen { asked, own: false, script: false, ..script.clone() }
 }
 
 fn left_process(pid: i32) -> Option<LeftProcess> {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
-use std::sync::{Arc, PoisonError, mpsc};
+use std::sync::{Arc, mpsc};
 
 use nix::sys::ptrace::Options;
 use nix::unistd::Pid;
@@ -13,7 +13,7 @@ use crate::model::evidence::LaunchFailure;
 use crate::sandbox::child::{self, ChildSetup, Heard};
 use crate::sandbox::child_setup::{self, HostReady};
 use crate::sandbox::fs::host_directory::HostDirectory;
-use crate::sandbox::fs::workspace::{Dirs, STAGING, Workspace, setup, stage_on_host, staged};
+use crate::sandbox::fs::workspace::{Dirs, Workspace, setup, staged};
 use crate::sandbox::inspect::files::EntryFiles;
 use crate::sandbox::limits::cgroup::Group;
 use crate::sandbox::plan::{Plan, SandboxError};
@@ -103,7 +103,7 @@ impl Start {
             self.host_directory.as_ref().map(|top| Dirs::new(Arc::clone(top))).transpose()?;
         let entry = staged(plan, dirs.as_ref().map_or(Path::new("/"), |dirs| dirs.top.path()));
         if dirs.is_some() {
-            stage_on_host(&entry, &plan.bytes)?;
+            Dirs::make_room(&entry)?;
         }
         let setup_of_child = child_setup::child_setup(host, plan, &entry, dirs.as_ref())?;
         Ok((dirs, setup_of_child))
@@ -118,12 +118,9 @@ fn begin(
     shared: &Shared,
     group: Option<&Group>,
 ) -> Result<(i32, Option<OwnedFd>), SandboxError> {
-    let first = {
-        let _staging = STAGING.read().unwrap_or_else(PoisonError::into_inner);
-        let group = group.map(Group::as_fd);
-        child::clone_first(setup_of_child, theirs.as_fd(), talk.as_fd(), group)
-            .map_err(setup("cloning the first process"))?
-    };
+    let group = group.map(Group::as_fd);
+    let first = child::clone_first(setup_of_child, theirs.as_fd(), talk.as_fd(), group)
+        .map_err(setup("cloning the first process"))?;
     drop(theirs);
     shared.first_is(first.pidfd);
     if setup_of_child.root.is_some() {

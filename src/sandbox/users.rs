@@ -1,9 +1,12 @@
 //! The users that there are inside, and who they are outside.
 
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 
-use nix::unistd::{Gid, Uid};
+use nix::sys::stat::{SFlag, fstat};
+use nix::sys::statfs::{FsType, fstatfs};
+use nix::unistd::{Gid, Uid, fchown};
 
 use crate::sandbox::child::Ids;
 
@@ -40,6 +43,34 @@ pub(super) fn ids(namespaces: bool) -> Ids {
     let id = if namespaces { INSIDE } else { NOBODY };
     Ids { uid: id, gid: id, switch }
 }
+
+/// Makes the entry's user the owner of the pipes among its streams. It opens them anew by their paths (`/dev/stdout`,
+/// `/proc/self/fd/1`, a shell's `2>/dev/stderr`), which a kernel grants to a pipe's owner alone; where the supervisor is an
+/// ordinary user, entry and pipes are that user's anyway. Files, terminals and pipes of others, which `run` hands on, stay as
+/// they are.
+///
+/// # Errors
+/// As the kernel says it: root without CAP_CHOWN.
+pub(super) fn hand_over(streams: [BorrowedFd<'_>; 3], ids: Ids) -> io::Result<()> {
+    if !ids.switch {
+        return Ok(());
+    }
+    for stream in streams {
+        let file = fstat(stream)?;
+        let is_fifo = file.st_mode & SFlag::S_IFMT.bits() == SFlag::S_IFIFO.bits();
+        // One with a name in a directory is a file of somebody's.
+        if is_fifo
+            && file.st_uid == Uid::effective().as_raw()
+            && fstatfs(stream.as_fd())?.filesystem_type() == PIPES
+        {
+            fchown(stream, Some(Uid::from_raw(NOBODY)), Some(Gid::from_raw(NOBODY)))?;
+        }
+    }
+    Ok(())
+}
+
+/// The kernel's own file system of pipes without a name (PIPEFS_MAGIC of linux/magic.h).
+const PIPES: FsType = FsType(0x5049_5045);
 
 /// True if a user exists here: the root of a user namespace may be its only one.
 fn is_mapped(id: u32) -> bool {

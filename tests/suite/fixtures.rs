@@ -79,6 +79,7 @@ fn needs_to_be_accepted(entry: &Path) -> &'static [Need] {
         | "clock-none-below-a-second"
         | "long-game-line-2048"
         | "long-game-segv-at-400"
+        | "own-streams"
         | "ponder-clears-tables"
         | "ponder-works-a-second" => &[Need::Python3],
         "python3-numpy" => &[Need::Xz, Need::Numpy],

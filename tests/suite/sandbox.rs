@@ -376,6 +376,97 @@ fn input_reaches_the_entry() {
     assert!(confined.wait_empty(Instant::now() + Duration::from_secs(300)));
 }
 
+/// Outside, who starts it is the owner of the pipes; here that may be root, and the entry is not.
+fn an_entry_opens_its_own_streams_by_their_paths() {
+    let script = b"#!/bin/sh\nread a </proc/self/fd/0\necho \"got $a\" >/proc/self/fd/1\necho oops 1<>/proc/self/fd/2\n";
+    for namespaces in [true, false] {
+        let plan = Plan {
+            bytes: script.as_slice().into(),
+            staging: Staging::Neutral,
+            shell: Shell::AsIs,
+            audit: Audit::ProgramsOnly,
+        };
+        let (confined, pipes) = sandbox(Strictness::Tolerant, namespaces).launch(&plan).unwrap();
+        File::from(pipes.stdin).write_all(b"uci\n").unwrap();
+        let (mut out, mut err) = (String::new(), String::new());
+        File::from(pipes.stdout).read_to_string(&mut out).unwrap();
+        File::from(pipes.stderr).read_to_string(&mut err).unwrap();
+        assert_eq!((out.as_str(), err.as_str()), ("got uci\n", "oops\n"));
+        assert!(confined.wait_empty(Instant::now() + Duration::from_secs(300)));
+    }
+}
+
+/// True if a descriptor of this process may be written to.
+fn is_written(fd: i32) -> bool {
+    let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).unwrap_or_default();
+    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = flags.and_then(|flags| i32::from_str_radix(flags.trim(), 8).ok());
+    flags.is_some_and(|flags| flags & 3 != 0)
+}
+
+/// A program that others' children hold open for writing is not started (ETXTBSY): where the entry lies on the host, only its own
+/// process writes it.
+fn nobody_here_writes_the_copy_of_an_entry_on_the_host() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let done = AtomicBool::new(false);
+    let written = std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            let mut written = Vec::new();
+            while !done.load(Ordering::Relaxed) {
+                for fd in 0..64 {
+                    let Ok(file) = std::fs::read_link(format!("/proc/self/fd/{fd}")) else {
+                        continue;
+                    };
+                    let text = file.to_string_lossy().into_owned();
+                    let ours = text.contains("/gate4k-") && text.contains("/entry/");
+                    if ours && is_written(fd) {
+                        written.push(text);
+                    }
+                }
+            }
+            written
+        });
+        let sandbox = sandbox(Strictness::Tolerant, false);
+        // As much as an entry of another event may have: it takes long enough to write to be seen.
+        let script = format!("#!/bin/sh\nexit 0\n{}", "#\n".repeat(8 << 20));
+        for _ in 0..2 {
+            run_in(&sandbox, &script, Shell::AsIs, Duration::from_secs(300));
+        }
+        done.store(true, Ordering::Relaxed);
+        watcher.join().unwrap()
+    });
+    assert!(written.is_empty(), "{written:?}");
+}
+
+/// A stub's `(sleep 1;rm $T)&exec $T` makes the engine the parent of what tidies up.
+fn a_signal_that_nobody_handles_interrupts_no_call() {
+    let script = "#!/usr/bin/python3\nimport ctypes,os,signal,time\n\
+        c=ctypes.CDLL(None)\ne=c.epoll_create1(0)\nb=ctypes.create_string_buffer(99)\n\
+        def wait():\n if os.fork()==0:time.sleep(.3);os._exit(0)\n print(c.epoll_wait(e,b,1,900))\n\
+        wait()\nsignal.signal(17,lambda *a:0)\nwait()\n";
+    for namespaces in [true, false] {
+        let sandbox = sandbox(Strictness::Tolerant, namespaces);
+        let done = run_in(&sandbox, script, Shell::AsIs, Duration::from_secs(300));
+        // The second one is handled, and does.
+        let expected = if cfg!(target_arch = "x86_64") { "0\n-1\n" } else { "-1\n-1\n" };
+        assert_eq!(done.out, expected, "{}", done.err);
+    }
+}
+
+/// A cache that Python makes of an entry's own module is Python's, whether a stub or the kernel started it.
+fn a_script_writes_by_the_program_that_reads_it() {
+    let module = "import sys\nopen('m.py','w').close()\nsys.path.insert(0,'.')\nimport m\nimport os\nos.remove('m.py')\n";
+    let script = format!("#!/usr/bin/python3\n{module}");
+    let done = run_in(
+        &sandbox(Strictness::Tolerant, true),
+        &script,
+        Shell::AsIs,
+        Duration::from_secs(300),
+    );
+    let left = &done.traces.left_files;
+    assert!(left.len() == 2 && left.iter().all(|file| file.exempt.is_some()), "{left:#?}");
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     let mut all = commands_inside();
     all.extend(tests![
@@ -398,6 +489,10 @@ pub(crate) fn tests() -> Vec<Test> {
         quick an_exec_that_fails_says_why [Landlock],
         quick an_entry_that_stops_itself_stays_stopped_until_it_is_killed [Landlock],
         quick without_namespaces_everything_mandatory_still_holds [Landlock],
+        quick an_entry_opens_its_own_streams_by_their_paths [Landlock],
+        quick nobody_here_writes_the_copy_of_an_entry_on_the_host [Landlock] apart,
+        quick a_signal_that_nobody_handles_interrupts_no_call [Landlock, Python3],
+        quick a_script_writes_by_the_program_that_reads_it [Landlock, Python3],
         quick input_reaches_the_entry [Landlock],
     ]);
     all

@@ -3,7 +3,6 @@
 pub mod allowed;
 pub(crate) mod complaints;
 pub(crate) mod excuse;
-pub(crate) mod left_by_games;
 pub(crate) mod one_answer;
 pub(crate) mod paths;
 pub(crate) mod positions;

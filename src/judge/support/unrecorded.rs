@@ -25,7 +25,9 @@ fn rules(record: Record) -> &'static [RuleId] {
 pub(crate) fn open(findings: &mut [Finding], evidence: &Evidence) {
     let of_runs = evidence.runs.iter().flat_map(|run| &run.refusals);
     let of_games = match &evidence.games {
-        Games::Played(played) => played.games.iter().flat_map(|game| &game.refusals).collect(),
+        Games::Played(played) => (played.games.iter().flat_map(|game| &game.refusals))
+            .chain(played.left.iter().flat_map(|left| &left.refusals))
+            .collect(),
         _ => Vec::new(),
     };
     let mut records: Vec<Record> = Vec::new();

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use shakmaty::ByColor;
 
-use super::files::{LeftFile, LeftProcess};
-use super::programs::ExitHow;
+use super::files::{FileOpen, LeftFile, LeftProcess};
+use super::programs::{Exec, ExitHow};
 use super::refusals::Refusal;
 use crate::model::game::result::GameResult;
 use crate::model::game::score::Score;
@@ -48,13 +48,22 @@ pub struct Played {
     pub(crate) disproved: Vec<PlayedGame>,
 }
 
-/// The leftovers of a process that played.
+/// The leftovers of a process that played, and the record of what it did.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Left {
     /// Files of its own.
     pub(crate) files: Vec<LeftFile>,
     /// Processes that still ran at the end of the grace.
     pub(crate) processes: Vec<LeftProcess>,
+    /// The programs that it had started by then.
+    #[serde(skip)]
+    pub(crate) execs: Vec<Exec>,
+    /// The libraries that it had opened.
+    #[serde(skip)]
+    pub(crate) opens: Vec<FileOpen>,
+    /// Resources that it was refused.
+    #[serde(skip)]
+    pub(crate) refusals: Vec<Refusal>,
 }
 
 /// A fault in a game, asked again on clocks that the event can produce.

@@ -288,8 +288,25 @@ fn same_table_of_descriptors(talk: RawFd) {
 }
 
 type ChildStep = fn(&ChildSetup) -> Result<(), c_int>;
-const CHILD: [ChildStep; CHILD_STEPS.len()] =
-    [detach, limit, become_user, drop_capabilities, no_new_privs, grant, restrict, enter, filter];
+const CHILD: [ChildStep; CHILD_STEPS.len()] = [
+    stage,
+    detach,
+    limit,
+    become_user,
+    drop_capabilities,
+    no_new_privs,
+    grant,
+    restrict,
+    enter,
+    filter,
+];
+
+fn stage(setup: &ChildSetup) -> Result<(), c_int> {
+    match &setup.staging {
+        Some(step) => run_step(step, setup.ids),
+        None => Ok(()),
+    }
+}
 
 fn detach(_: &ChildSetup) -> Result<(), c_int> {
     // SAFETY: integers, one sigset and one zeroed action (the default) on our stack, as large as the kernel's. Handlers that Rust's runtime set (SIGPIPE) go back to

@@ -69,6 +69,9 @@ pub(in crate::sandbox) struct Ids {
 pub(in crate::sandbox) struct ChildSetup {
     /// New namespaces (user, mount, pid, net, ipc, uts, cgroup) with this root, or none.
     pub(in crate::sandbox) root: Option<Root>,
+    /// Without a root of its own: the entry's file. The child writes it, since a descriptor of ours would be held open by whatever
+    /// another thread clones or spawns meanwhile, and the kernel executes no file that somebody may write (ETXTBSY).
+    pub(in crate::sandbox) staging: Option<Step>,
     pub(in crate::sandbox) inner_rules: Vec<InnerRule>,
     pub(in crate::sandbox) landlock: OwnedFd,
     pub(in crate::sandbox) seccomp: Arc<[libc::sock_filter]>,
@@ -92,7 +95,8 @@ pub(in crate::sandbox) struct Attempt {
 }
 
 /// The steps of the entry's own side, as numbered in `CHILD_FAILED`.
-pub(in crate::sandbox) const CHILD_STEPS: [&str; 9] = [
+pub(in crate::sandbox) const CHILD_STEPS: [&str; 10] = [
+    "staging the entry",
     "leaving the supervisor's session",
     "setting resource limits",
     "leaving the supervisor's groups and user",

@@ -103,10 +103,13 @@ pub(in crate::sandbox) fn common(
     root.steps
 }
 
+/// The mode of the entry's copy: everybody may read and start it, nobody change it.
+pub(in crate::sandbox) const STAGED: u32 = 0o555;
+
 /// The steps that stage an entry in that root.
 pub(in crate::sandbox) fn staging(entry: &Path, bytes: &Arc<[u8]>) -> Vec<Step> {
     let mut root = Root { steps: Vec::new(), made: BTreeSet::new() };
-    root.file(entry, 0o555, bytes);
+    root.file(entry, STAGED, bytes);
     root.steps
 }
 

@@ -5,9 +5,9 @@ use std::fs::File;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use tempfile::TempDir;
 
@@ -152,6 +152,12 @@ impl Dirs {
         Ok(Dirs { top, host_directory })
     }
 
+    /// Makes the directory in which the entry is staged.
+    pub(in crate::sandbox) fn make_room(entry: &Path) -> Result<(), SandboxError> {
+        let Some(dir) = entry.parent() else { return Ok(()) };
+        std::fs::create_dir(dir).map_err(at("making the entry's directory", dir))
+    }
+
     pub(in crate::sandbox) fn into_workspace(self) -> Workspace {
         let shown = |name: &str| match name {
             "work" => PathBuf::from("."),
@@ -167,25 +173,4 @@ impl Dirs {
             .collect();
         Workspace::OnHost(self, watched)
     }
-}
-
-/// Held while a staged copy is open for writing, and (shared) during each clone: a child that was cloned
-/// meanwhile would hold the copy open too, and the kernel executes no file that somebody may write (ETXTBSY).
-pub(in crate::sandbox) static STAGING: RwLock<()> = RwLock::new(());
-
-/// Writes the staged copy where there is no namespace to write it in.
-pub(in crate::sandbox) fn stage_on_host(entry: &Path, bytes: &[u8]) -> Result<(), SandboxError> {
-    use std::io::Write;
-    let _alone = STAGING.write().unwrap_or_else(PoisonError::into_inner);
-    if let Some(dir) = entry.parent() {
-        std::fs::create_dir(dir).map_err(at("making the entry's directory", dir))?;
-    }
-    let mut file = std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o755)
-        .open(entry)
-        .map_err(at("staging the entry", entry))?;
-    file.write_all(bytes).map_err(at("staging the entry", entry))?;
-    file.set_permissions(PermissionsExt::from_mode(0o555)).map_err(at("staging the entry", entry))
 }

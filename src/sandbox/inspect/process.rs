@@ -77,12 +77,36 @@ pub(in crate::sandbox) fn tells_who_maps(path: &Path) -> Option<&'static str> {
     WHO_MAPS.into_iter().find(|known| name == *known)
 }
 
-/// The same of a descriptor of a thread, whatever path has led to it.
-pub(in crate::sandbox) fn descriptor_tells_who_maps(thread: i32, fd: i32) -> Option<&'static str> {
+/// The same of a descriptor of a thread, whatever path has led to this file.
+pub(in crate::sandbox) fn descriptor_tells_who_maps(
+    thread: i32,
+    fd: i32,
+    file: &Path,
+) -> Option<&'static str> {
+    let name = tells_who_maps(file)?;
     let path = format!("/proc/{thread}/fd/{fd}");
-    let name = tells_who_maps(&std::fs::read_link(&path).ok()?)?;
     let system = nix::sys::statfs::statfs(Path::new(&path)).ok()?;
     (system.filesystem_type() == nix::sys::statfs::PROC_SUPER_MAGIC).then_some(name)
+}
+
+/// True if a thread does nothing on a signal, and no other waits for it that it handles (proc_pid_status(5): each set is a number of
+/// 64 bits).
+pub(in crate::sandbox) fn ignores(thread: i32, signal: i32) -> bool {
+    const BY_DEFAULT: [i32; 4] = [libc::SIGCHLD, libc::SIGCONT, libc::SIGURG, libc::SIGWINCH];
+    let status = text(thread, "status").unwrap_or_default();
+    let set = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        u64::from_str_radix(line.trim(), 16).ok()
+    };
+    let sets = ["SigPnd:", "ShdPnd:", "SigBlk:", "SigIgn:", "SigCgt:"].map(set);
+    let ([Some(pending), Some(shared), Some(blocked), Some(ignored), Some(caught)], 1..=64) =
+        (sets, signal)
+    else {
+        return false;
+    };
+    let bit = 1 << (signal - 1);
+    let does_nothing = ignored & bit != 0 || (caught & bit == 0 && BY_DEFAULT.contains(&signal));
+    does_nothing && (pending | shared) & caught & !blocked == 0
 }
 
 /// The processor time that a process has used with all its threads, those that have ended included, and none of its

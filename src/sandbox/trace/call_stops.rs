@@ -1,6 +1,7 @@
 //! System calls that the filter makes stop: looked at before they are made, and what came of them.
 
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::model::evidence::{Record, Resource};
@@ -95,13 +96,15 @@ impl Tracer<'_> {
         Some(pending)
     }
 
-    /// The path of a call that opens can be another one by the time the kernel looks; what came of it stays what it is. Nothing
-    /// takes a descriptor back, so whoever came to such a file all the same is ended.
-    fn opens(&mut self, pid: i32, process: i32, fd: i32) {
-        if let Some(name) = process::descriptor_tells_who_maps(pid, fd) {
+    /// The path of a call that opens can be another one by the time the kernel looks; what came of it stays what it is, and
+    /// is returned. Nothing takes a descriptor back, so whoever came to a file that must stay closed is ended.
+    fn opens(&mut self, pid: i32, process: i32, fd: i32) -> Option<PathBuf> {
+        let file = process::link(pid, &format!("fd/{fd}")).ok()?;
+        if let Some(name) = process::descriptor_tells_who_maps(pid, fd, &file) {
             self.denied(pid, format!("open({name} of a process)"));
             self.shared.kill_one(process);
         }
+        Some(file)
     }
 
     fn look(&self, pid: i32, dirfd: Option<u64>, address: u64) -> Option<Pending> {
@@ -126,10 +129,11 @@ impl Tracer<'_> {
             return;
         };
         let error = if result < 0 { -result as i32 } else { 0 };
+        let mut came_to = None;
         if error == 0
             && matches!(pending, Pending::Open { .. } | Pending::Unreadable | Pending::Nowhere)
         {
-            self.opens(pid, process, result as i32);
+            came_to = self.opens(pid, process, result as i32);
         }
         match pending {
             Pending::Exec { asked, argv, readable, .. } => {
@@ -161,10 +165,19 @@ impl Tracer<'_> {
                 }
                 // Of what does not exist, only libraries tell anything: what a program could not load.
                 let missing = error == libc::ENOENT && is_shared_object(&path);
-                // A library may be loaded at any time.
-                let audited =
-                    self.shared.is_auditing() || (self.shared.audits() && is_shared_object(&path));
-                if audited && (error == 0 || denied || missing) {
+                // A library may be loaded at any time, whatever the start is for, and by a path of the entry's own that leads to it.
+                let ours = self.files.may_hold(&path);
+                let linked = came_to.filter(|real| {
+                    (ours || !is_shared_object(&path))
+                        && is_shared_object(real)
+                        && !self.files.may_hold(real)
+                });
+                let path = linked.unwrap_or(path);
+                let late = !self.shared.is_auditing();
+                // In a start that is not watched closely, a library counts once it is open.
+                let library = is_shared_object(&path) && (error == 0 || self.shared.audits());
+                if (!late || library) && (error == 0 || denied || missing) {
+                    let by = if late { self.first_alike(by) } else { by };
                     self.opened(RawOpen { at: Instant::now(), by, path, access, denied, missing });
                 }
             }

@@ -208,5 +208,6 @@ impl Tracer<'_> {
         if signal == libc::SIGILL && tracee::lacks_instruction(pid) {
             self.refused(pid, Resource::Instruction);
         }
+        tracee::pass_over(pid, signal);
     }
 }

@@ -14,7 +14,7 @@ use crate::sandbox::inspect::process::{self, Mapping};
 use crate::sandbox::plan::Seen;
 use crate::sandbox::trace::calls::{Pending, is_shared_object, message};
 use crate::sandbox::trace::record::{
-    MOST_DENIALS, MOST_EXECS, MOST_PRODUCTS, MOST_TOLD_APART, RawExec,
+    MOST_DENIALS, MOST_EXECS, MOST_PRODUCTS, MOST_TOLD_APART, RawExec, Told,
 };
 use crate::sandbox::trace::tracee;
 use crate::sandbox::trace::tracer::Tracer;
@@ -272,12 +272,24 @@ impl Tracer<'_> {
         })
     }
 
+    /// The first start of the same program in the same way: of what one does again and again, one record is enough.
+    pub(in crate::sandbox::trace) fn first_alike(&self, by: Option<usize>) -> Option<usize> {
+        let exec = self.raw.execs.get(by?)?;
+        let told = self.told(&exec.seen, exec.by, exec.outcome);
+        self.programs.get(&told).copied().or(by)
+    }
+
+    /// The marks by which starts are told apart.
+    fn told(&self, seen: &Seen, by: Option<usize>, outcome: ExecOutcome) -> Told {
+        let starter = by.and_then(|index| self.raw.execs.get(index)).and_then(|e| e.seen.inode);
+        let path = if seen.inode.is_some() { PathBuf::new() } else { seen.asked.clone() };
+        (seen.inode, path, seen.argv.first().cloned(), starter, outcome)
+    }
+
     /// Where the same start was written down before, once there are many.
     fn again(&mut self, seen: &Seen, by: Option<usize>, outcome: ExecOutcome) -> Option<usize> {
         let count = self.raw.execs.len();
-        let starter = by.and_then(|index| self.raw.execs.get(index)).and_then(|e| e.seen.inode);
-        let path = if seen.inode.is_some() { PathBuf::new() } else { seen.asked.clone() };
-        let told = (seen.inode, path, seen.argv.first().cloned(), starter, outcome);
+        let told = self.told(seen, by, outcome);
         if let Some(first) = self.programs.get(&told) {
             return (count >= MOST_TOLD_APART).then_some(*first);
         }

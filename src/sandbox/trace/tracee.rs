@@ -70,6 +70,15 @@ pub(in crate::sandbox) fn reserve_nothing(pid: i32, call: &Call) -> bool {
     arch::change_map_flags(Pid::from_raw(pid), flags | NO_RESERVE).is_ok()
 }
 
+/// A signal that its process ignores interrupts nothing. One that is traced gets it all the same, and its `epoll_wait` would fail with
+/// EINTR, as it never does outside: the call is made anew.
+pub(in crate::sandbox) fn pass_over(pid: i32, signal: i32) {
+    if process::ignores(pid, signal) {
+        // One that was killed meanwhile makes no call any more.
+        let _ = arch::take_up_call(Pid::from_raw(pid));
+    }
+}
+
 /// True if a process that got SIGILL stands at an instruction that this processor refused: any but the one by
 /// which compilers write a trap.
 pub(in crate::sandbox) fn lacks_instruction(pid: i32) -> bool {

@@ -1,0 +1,145 @@
+//! Programs, libraries and leftovers of games count as those of probes do: an entry that keeps a rule only where it thinks itself
+//! judged has broken it.
+
+use super::assess::shown_run;
+use super::rules::{Case, commands, libraries};
+use super::support::wording;
+use crate::model::evidence::{Evidence, Games, Left, LeftFile, LeftProcess, Played, Run};
+use crate::model::rule::RuleId;
+use crate::model::verdict::{Finding, Status};
+use crate::model::words::counted;
+
+/// Turns findings into failures where games broke the rule.
+pub(crate) fn judge(findings: &mut [Finding], case: &Case<'_>) {
+    let Games::Played(played) = &case.evidence.games else { return };
+    what_ran(findings, case, played);
+    leftovers(findings, case.evidence, played);
+}
+
+/// True if games cannot change a finding: a rule that is broken already, or that the organisers waived, stays so.
+fn is_settled(finding: &Finding) -> bool {
+    finding.status == Status::Fail || finding.evidence.contains_key("waived")
+}
+
+/// The programs that were started and the libraries that were opened.
+fn what_ran(findings: &mut [Finding], case: &Case<'_>, played: &Played) {
+    let evidence = case.evidence;
+    // A process that plays is started as the measured one is, and asked for no more than that was.
+    let Some(measured) = shown_run(&evidence.runs) else { return };
+    let run = |left: &Left| Run {
+        execs: left.execs.clone(),
+        opens: left.opens.clone(),
+        not_installed: Vec::new(),
+        denials: Vec::new(),
+        ..measured.clone()
+    };
+    let of_games = Evidence {
+        runs: played.left.iter().map(run).collect(),
+        capabilities: evidence.capabilities.clone(),
+        games: Games::NotYet,
+        host: evidence.host.clone(),
+        ..*evidence
+    };
+    let case = Case { evidence: &of_games, needed: case.needed, allowed: case.allowed };
+    for rule in [commands::JUDGED, libraries::JUDGED] {
+        let found = rule.finding(&case);
+        let known = findings.iter_mut().find(|known| known.rule == rule.id);
+        if let Some(known) = known.filter(|known| !is_settled(known))
+            && found.status == Status::Fail
+        {
+            *known = Finding { summary: format!("in its games, {}", found.summary), ..found };
+        }
+    }
+}
+
+fn leftovers(findings: &mut [Finding], evidence: &Evidence, played: &Played) {
+    let files: Vec<&LeftFile> = (played.left.iter().flat_map(|left| &left.files))
+        .filter(|file| file.exempt.is_none())
+        .collect();
+    let processes: Vec<&LeftProcess> =
+        played.left.iter().flat_map(|left| &left.processes).collect();
+    let grace = wording::secs(evidence.limits.grace);
+    for finding in findings.iter_mut() {
+        let what: Vec<String> = match finding.rule {
+            RuleId::LeftoverFiles => {
+                files.iter().map(|file| format!("{} ({})", file.path, file.size)).collect()
+            }
+            RuleId::LeftoverProcesses => {
+                processes.iter().map(|process| process.command.clone()).collect()
+            }
+            _ => continue,
+        };
+        if what.is_empty() || is_settled(finding) {
+            continue;
+        }
+        let count = if finding.rule == RuleId::LeftoverFiles {
+            let verb = if what.len() == 1 { "remains" } else { "remain" };
+            format!("{} {verb} after its games", counted(what.len(), "file"))
+        } else {
+            let words = counted(what.len(), "process");
+            format!("{words} still ran {grace} after the quit that ended its games")
+        };
+        finding.status = Status::Fail;
+        finding.summary = format!("{count}: {}", wording::list(&what, 3));
+        finding.help = "leave no more after a game than after any other start: files are removed, and each process \
+                        ends by itself, within seconds of quit"
+            .into();
+        finding.details.extend(what.iter().take(10).map(|one| format!("after its games: {one}")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::rules::judge_runs;
+    use crate::judge::support::testing::{self, Build, TestList, exec};
+    use crate::model::evidence::{ProgramClass, Purpose};
+    use crate::model::units::Bytes;
+    use crate::model::verdict::Verdict;
+
+    #[test]
+    fn what_only_a_game_left_is_a_failure_with_its_name() {
+        let file = |exempt: Option<&str>| LeftFile {
+            path: "/tmp/book".into(),
+            size: Bytes(9),
+            kind: "file".into(),
+            made_by: None,
+            exempt: exempt.map(str::to_owned),
+        };
+        let daemon = LeftProcess { pid: 7, state: 'S', command: "daemon".into() };
+        let with = |left: Left| {
+            let mut evidence = testing::evidence_of([testing::run(Purpose::Main)]);
+            evidence.games = testing::games(Vec::new());
+            if let Games::Played(played) = &mut evidence.games {
+                played.left = vec![left];
+            }
+            let case = Case { evidence: &evidence, needed: &[], allowed: &TestList };
+            let mut findings = judge_runs(&case);
+            judge(&mut findings, &case);
+            findings
+        };
+        let summary = |findings: &[Finding], rule| {
+            let found = findings.iter().find(|found| found.rule == rule).unwrap();
+            (found.status, found.summary.clone())
+        };
+        let some = Left { files: vec![file(None)], processes: vec![daemon], ..Left::default() };
+        let findings = with(some);
+        assert_eq!(Verdict::of(&findings), Verdict::Rejected);
+        let (status, words) = summary(&findings, RuleId::LeftoverFiles);
+        assert!(status == Status::Fail && words.contains("/tmp/book"), "{words}");
+        let (status, words) = summary(&findings, RuleId::LeftoverProcesses);
+        assert!(status == Status::Fail && words.contains("daemon"), "{words}");
+        // A system program's cache is nobody's fault.
+        let findings = with(Left { files: vec![file(Some("~/.cache/*"))], ..Left::default() });
+        assert_eq!(summary(&findings, RuleId::LeftoverFiles).0, Status::Pass);
+        // Programs and libraries are named with who started or opened them.
+        let played = testing::run(Purpose::Main).opened("/usr/lib/libfoo.so.1", false);
+        let mut execs = played.execs;
+        execs.push(exec(Some(0), "sed", ProgramClass::Refused));
+        let findings = with(Left { execs, opens: played.opens, ..Left::default() });
+        let (status, words) = summary(&findings, RuleId::Libraries);
+        assert!(status == Status::Fail && words.contains("libfoo.so.1"), "{words}");
+        let (status, words) = summary(&findings, RuleId::Commands);
+        assert!(status == Status::Fail && words.starts_with("in its games, "), "{words}");
+    }
+}
