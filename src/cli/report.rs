@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use crate::files::outputs::Named;
+
 /// A form of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
 pub(crate) enum ReportFormat {
@@ -39,6 +41,16 @@ pub(crate) struct ReportTo {
     pub(crate) format: ReportFormat,
     /// Where it goes.
     pub(crate) path: ReportPath,
+}
+
+impl ReportTo {
+    /// The file, if it is one, under the option's name.
+    pub(crate) fn file(&self) -> Option<Named<'_>> {
+        match &self.path {
+            ReportPath::File(path) => Some(("--report", path)),
+            ReportPath::Stdout => None,
+        }
+    }
 }
 
 /// Reads `FORMAT=PATH`.
