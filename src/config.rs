@@ -11,15 +11,15 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::Spanned;
 
+use crate::files::read;
 use crate::judge::error::CheckError;
 use crate::judge::settings::{Files, GamesWanted, MATCH_LIMIT, NotGames, memory_limit, size_limit};
 use crate::judge::waiver::{RawWaiver, Waiver};
 use crate::model::evidence::Limits;
 use crate::model::layer_status::LayerName;
-use crate::model::source_place::{Misplaced, Mistake, known};
+use crate::model::source_place::{Misplaced, Mistake, known, with_suggestion};
 use crate::model::text::shown;
-use crate::model::units::Bytes;
-use crate::policy::allowlist::with_suggestion;
+use crate::model::units::{self, Bytes};
 use crate::sandbox::devices::DeviceClass;
 
 /// The name that is looked for.
@@ -181,7 +181,7 @@ impl Config {
     /// # Errors
     /// When it cannot be read, or is wrong at some place.
     pub(crate) fn load(path: &Path) -> Result<Config, ConfigError> {
-        let text = std::fs::read_to_string(path)
+        let text = read::text(path, read::SETTINGS)
             .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
         Config::parse(&text, path, Folders::AreThere)
     }
@@ -319,9 +319,7 @@ fn games_words<S: Serializer>(games: &GamesWanted, serializer: S) -> Result<S::O
 /// Times as people write them: `5s`, `1m 30s`.
 fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
     let text = String::deserialize(from)?;
-    humantime::parse_duration(&text)
-        .map(Some)
-        .map_err(|why| serde::de::Error::custom(format!("{text:?} is no time such as 5s: {why}")))
+    units::time(&text).map(Some).map_err(serde::de::Error::custom)
 }
 
 fn as_words<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

@@ -13,6 +13,7 @@ mod config;
 mod doctor;
 pub mod engine;
 pub mod event;
+mod files;
 pub mod game;
 pub mod judge;
 pub mod model;

@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::value;
 use crate::event::config::Like;
 
 /// `gate4k event`.
@@ -214,7 +215,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "HOST")]
     pub(crate) name: Vec<String>,
     /// The most connections at a time; each page that is open has one
-    #[arg(long, value_name = "N", default_value = "500")]
+    #[arg(long, value_name = "N", default_value = "500", value_parser = value::count::<NonZeroUsize>)]
     pub(crate) visitors: NonZeroUsize,
 }
 

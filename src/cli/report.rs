@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use crate::files::outputs::Named;
 use crate::view::report_format::ReportFormat;
 
 /// Where a report goes.
@@ -22,6 +23,16 @@ pub(crate) struct ReportTo {
     pub(crate) format: ReportFormat,
     /// Where it goes.
     pub(crate) path: ReportPath,
+}
+
+impl ReportTo {
+    /// The file, if it is one, under the option's name.
+    pub(crate) fn file(&self) -> Option<Named<'_>> {
+        match &self.path {
+            ReportPath::File(path) => Some(("--report", path)),
+            ReportPath::Stdout => None,
+        }
+    }
 }
 
 fn names() -> Vec<String> {

@@ -3,13 +3,17 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::model::units::{self, BadTime};
+
 /// A time with its unit.
 ///
 /// # Errors
 /// When it is none; the text says what one looks like.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    humantime::parse_duration(text)
-        .map_err(|_| "write a time with its unit: 90s, 2m, 1m30s or 500ms".to_owned())
+    units::time(text).map_err(|why| match why {
+        BadTime::NoTime(_) => "write a time with its unit: 90s, 2m, 1m30s or 500ms".to_owned(),
+        BadTime::TooLong(_) => "write a time of a year at most, such as 90s or 2m".to_owned(),
+    })
 }
 
 /// A whole number that may be zero.

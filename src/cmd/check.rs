@@ -19,14 +19,16 @@ use super::worker_lines::{Shown, WorkerLines};
 use super::{log, match_shard, note, tell, with_causes};
 use crate::batch::cache::Cache;
 use crate::batch::pool::{self, Assess, Concurrency, Judged};
-use crate::cli::{CheckArgs, EntryFormat, ReportPath};
+use crate::cli::{CheckArgs, EntryFormat, ReportPath, ReportTo};
 use crate::event::journal::JournalError;
+use crate::files::outputs::{self, Named, SameFile};
 use crate::judge::{Judge, Progress};
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::policy::allowlist::BUILT_IN;
 use crate::receipt::document::Receipt;
+use crate::receipt::sign;
 use crate::shard::checked::Checked;
 
 /// Judges and prints; the outcome is the worst of all entries. With `--watch`, again after each change.
@@ -64,6 +66,29 @@ fn watched(args: &CheckArgs) -> anyhow::Result<Watched> {
     Ok(Watched::new(&paths, &ours)?)
 }
 
+/// Refuses an output that is another's file, or one that decides: an entry, settings or a journal would be lost.
+fn files_apart(args: &CheckArgs, choice: &Choice) -> Result<(), SameFile> {
+    let signature = args.receipt.as_deref().map(sign::beside);
+    let outputs = [
+        ("--journal", args.journal.as_deref()),
+        ("--receipt", args.receipt.as_deref()),
+        ("the signature", signature.as_deref()),
+    ];
+    let mut outputs: Vec<Named<'_>> =
+        outputs.iter().filter_map(|(option, path)| Some((*option, (*path)?))).collect();
+    outputs.extend(args.report.iter().filter_map(ReportTo::file));
+    let inputs = [
+        ("the allow-list", choice.settings.allowlist.as_deref()),
+        ("--config", args.config.as_deref()),
+        ("--sign-key", args.sign_key.as_deref()),
+        ("--engines-json", args.entry.engines_json.as_deref()),
+    ];
+    let mut inputs: Vec<Named<'_>> =
+        inputs.iter().filter_map(|(option, path)| Some((*option, (*path)?))).collect();
+    inputs.extend(args.entry.entries.iter().map(|path| ("an entry", path.as_path())));
+    outputs::distinct(&outputs, &inputs)
+}
+
 fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     if args.dump_allowlist {
         out.write_all(BUILT_IN.as_bytes())?;
@@ -84,6 +109,10 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     if args.dump_config {
         out.write_all(choice.config.dump()?.as_bytes())?;
         return Ok(Exit::Success);
+    }
+    if let Err(same) = files_apart(args, &choice) {
+        tell(&same.to_string());
+        return Ok(Exit::Usage);
     }
     // Before anything is judged: a path that cannot be written to should not cost minutes.
     let opened = Reports::open(args, Surroundings::here()).and_then(|outputs| {

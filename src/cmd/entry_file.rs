@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use super::watch::PART;
+use crate::files::write;
 use crate::model::text::shown;
 use crate::pack::candidate;
 
@@ -25,6 +26,9 @@ pub(super) fn may_write(output: &Path, source: &Path, force: bool) -> Result<(),
     }
     if fs::metadata(output).is_ok_and(|target| target.is_dir()) {
         return Err(format!("the output {} is a directory; name a file in it", shown(output)));
+    }
+    if let Err(error) = write::replaceable(output) {
+        return Err(format!("cannot write {}: {error}", shown(output)));
     }
     let ours = there.is_file() && fs::read(output).is_ok_and(|entry| candidate::is_packed(&entry));
     if ours || force {

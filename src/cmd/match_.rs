@@ -1,6 +1,7 @@
 //! `gate4k match`: games between engines, from words on the command line to a table of results.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -13,6 +14,7 @@ use crate::config::Config;
 use crate::engine::process::Start;
 use crate::engine::stop::{Level, Stop};
 use crate::event::journal::JournalError;
+use crate::files::outputs::{self, Named, SameFile};
 use crate::game::adjudicate::{DrawRule, Rules};
 use crate::game::clock::Patience;
 use crate::game::end::Material;
@@ -161,6 +163,7 @@ fn prepare(
         let words = format!("--sprt tests two engines, and these are {}", asked.len());
         return Err(CheckError::Configuration(words.into()).into());
     }
+    files_apart(args, &asked).map_err(configuration)?;
     let sums = args.journal.is_some().then(|| match_shard::engines(&asked)).transpose()?;
     let mut judge = None;
     let engines = asked
@@ -218,6 +221,33 @@ fn prepare(
         dialogue: None,
     };
     Ok((game, score, kept))
+}
+
+/// Refuses an output that is another's file, or one that the match is made of: games would be lost, or a book spoilt.
+fn files_apart(args: &MatchArgs, asked: &[Asked]) -> Result<(), SameFile> {
+    let outputs = [
+        ("--journal", &args.journal),
+        ("--pgn", &args.pgn),
+        ("--events", &args.events),
+        ("--log", &args.log),
+        ("--live", &args.live),
+        ("--until", &args.until),
+    ];
+    let inputs = [
+        ("--openings", &args.openings),
+        ("--engines", &args.engines),
+        ("--allowlist", &args.allowlist),
+    ];
+    fn there<'a>((name, path): &(&'a str, &'a Option<PathBuf>)) -> Option<Named<'a>> {
+        path.as_deref().map(|path| (*name, path))
+    }
+    let outputs: Vec<Named<'_>> = outputs.iter().filter_map(there).collect();
+    let mut inputs: Vec<Named<'_>> = inputs.iter().filter_map(there).collect();
+    inputs.extend(asked.iter().map(|one| match &one.source {
+        Source::Program(program) => (one.name.as_str(), program.command.as_path()),
+        Source::Entry(path) => (one.name.as_str(), path.as_path()),
+    }));
+    outputs::distinct(&outputs, &inputs)
 }
 
 /// The plan of the games.

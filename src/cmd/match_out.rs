@@ -1,6 +1,6 @@
 //! The outputs of a match: PGN, events, a line a game, the state of affairs, the table, the test.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ use super::match_strikes::Strikes;
 use super::match_table::{self, Progress, half, sample};
 use crate::cli::{MatchArgs, PgnStyle, SprtScale, Told};
 use crate::engine::stop::{Level, Stop};
+use crate::files::write;
 use crate::game::pgn::{self, Header, Style};
 use crate::model::text::{escape, shown};
 use crate::ratings::sprt::{Decision, Scale, Sprt};
@@ -68,11 +69,8 @@ impl Sinks {
     ) -> anyhow::Result<Sinks> {
         let open = |path: &Option<PathBuf>| -> anyhow::Result<Option<(PathBuf, File)>> {
             let Some(path) = path else { return Ok(None) };
-            let file = OpenOptions::new()
-                .append(true)
-                .create(true)
-                .open(path)
-                .with_context(|| format!("cannot write {}", shown(path)))?;
+            let file =
+                write::append(path).with_context(|| format!("cannot write {}", shown(path)))?;
             Ok(Some((path.clone(), file)))
         };
         let games = match &args.live {

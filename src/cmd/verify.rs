@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{choice, tell, with_causes};
 use crate::cli::VerifyArgs;
+use crate::files::read;
 use crate::judge::error::CheckError;
 use crate::judge::settings::Settings;
 use crate::judge::{EntryDigest, Judge};
@@ -75,7 +76,7 @@ fn compare(args: &VerifyArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
 }
 
 fn read(path: &Path, args: &VerifyArgs) -> anyhow::Result<Read> {
-    let text = std::fs::read_to_string(path)
+    let text = read::text(path, read::RECEIPT)
         .map_err(|source| ReceiptError::Read { path: path.to_owned(), source })?;
     let receipt = verify::read(path, &text)?;
     let signed = args

@@ -20,10 +20,22 @@ pub(crate) fn unpacked(mut input: Box<dyn Read + Send>) -> io::Result<Box<dyn Re
     let packed = start == XZ_MAGIC;
     let whole = io::Cursor::new(start).chain(input);
     Ok(if packed {
-        Box::new(XzReader::new_mem_limit(whole, true, XZ_MEMORY_KIB))
+        Box::new(Packed(XzReader::new_mem_limit(whole, true, XZ_MEMORY_KIB)))
     } else {
         Box::new(whole)
     })
+}
+
+/// What is unpacked, with errors that say so.
+struct Packed<R>(R);
+
+impl<R: Read> Read for Packed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => error,
+            kind => io::Error::new(kind, format!("the xz file is damaged or cut off ({error})")),
+        })
+    }
 }
 
 /// How many line ends were handed on; it can be read while the parser owns the reader.

@@ -3,7 +3,6 @@
 //! Standings decide who plays for a title, so nothing is guessed here: a game without a result, with an
 //! illegal move or with fewer moves than it claims is an error that names the file, the game and the line.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -14,6 +13,7 @@ use shakmaty::{CastlingMode, Chess, Move, Outcome, Position};
 
 use super::pgn_lines::{LineCount, Lines, unpacked};
 use super::termination;
+use crate::files::read;
 use crate::model::game::ending::{Ending, Termination};
 use crate::model::game::listed::{ListedGame, Player};
 use crate::model::game::opening::Opening;
@@ -143,12 +143,7 @@ impl PgnSource {
     /// # Errors
     /// [`PgnError::Open`].
     pub fn open(path: &Path) -> Result<PgnSource, PgnError> {
-        let file = File::open(path).and_then(|file| {
-            if file.metadata()?.is_dir() {
-                return Err(io::ErrorKind::IsADirectory.into());
-            }
-            PgnSource::new(Box::new(file), path)
-        });
+        let file = read::stream(path).and_then(|file| PgnSource::new(Box::new(file), path));
         file.map_err(|source| PgnError::Open { path: path.into(), source })
     }
 

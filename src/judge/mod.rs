@@ -27,6 +27,7 @@ use std::sync::{Arc, Mutex};
 
 use tracing::debug;
 
+use crate::files;
 use crate::model::text::sha256;
 use crate::policy::allowlist::{self, Allowlist, AllowlistError};
 use error::CheckError;
@@ -55,7 +56,7 @@ impl Judge {
             (Some(path), text) => {
                 let text = match text {
                     Some(text) => Ok(text.clone()),
-                    None => std::fs::read_to_string(path).map_err(|source| {
+                    None => files::read::text(path, files::read::SETTINGS).map_err(|source| {
                         AllowlistError::Unreadable { path: path.clone(), source }
                     }),
                 };

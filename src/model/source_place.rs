@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::model::text::escape;
+use crate::model::text::{escape, steers};
 
 /// A place in a text: both counted from 1, the column in characters.
 #[derive(
@@ -109,7 +109,7 @@ pub(crate) fn excerpt(text: &str, span: Range<usize>) -> String {
     let start = text[..begin].rfind('\n').map_or(0, |newline| newline + 1);
     let end = text[begin..].find('\n').map_or(text.len(), |newline| begin + newline);
     let line: Vec<char> =
-        text[start..end].chars().map(|c| if c.is_control() { '·' } else { c }).collect();
+        text[start..end].chars().map(|c| if steers(c) { '·' } else { c }).collect();
     let until = floor(text, span.end.clamp(begin, end));
     let marked = text[begin..until].chars().count().max(1);
     let column = place.column - 1;
@@ -128,6 +128,32 @@ pub(crate) fn excerpt(text: &str, span: Range<usize>) -> String {
         " ".repeat(column - from),
         "^".repeat(carets)
     )
+}
+
+/// Adds the likely meaning to `unknown field `x`, expected one of `a`, `b``, and says what a number may be: the words of
+/// the language that this is written in are no help to others.
+#[must_use]
+pub(crate) fn with_suggestion(message: &str) -> String {
+    const NUMBERS: [(&str, &str); 6] = [
+        ("a nonzero u32", "a whole number from 1 to 4294967295"),
+        ("a nonzero u64", "a whole number from 1 up"),
+        ("a nonzero usize", "a whole number from 1 up"),
+        ("expected u32", "expected a whole number from 0 to 4294967295"),
+        ("expected u64", "expected a whole number from 0 up"),
+        ("expected usize", "expected a whole number from 0 up"),
+    ];
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    match quoted.split_first() {
+        Some((word, known)) if message.starts_with("unknown ") => {
+            match nearest(word, known.iter().copied()) {
+                Some(near) => format!("{message}; did you mean `{near}`?"),
+                None => message.to_owned(),
+            }
+        }
+        _ => NUMBERS.iter().fold(message.replace("` as i128", "`"), |text, (word, plain)| {
+            text.replace(word, plain)
+        }),
+    }
 }
 
 /// The candidate that `word` was most likely meant to be, if one is near enough to be worth saying.

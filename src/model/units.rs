@@ -4,6 +4,7 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +105,34 @@ impl fmt::Display for Bytes {
     }
 }
 
+/// The longest time that anybody waits for; a clock of the system has an end.
+const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
+
+/// A time that cannot be read, or that nobody waits for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum BadTime {
+    /// It is no number with a unit.
+    #[error("{0:?} is no time such as 5s, 1m30s or 500ms")]
+    NoTime(String),
+    /// It is longer than [`LONGEST`].
+    #[error("{0:?} is longer than a year; write a time such as 5s, 1m30s or 500ms")]
+    TooLong(String),
+}
+
+/// Reads a time as people write it: `5s`, `1m 30s`.
+///
+/// # Errors
+/// Where it is none, or longer than a year.
+pub(crate) fn time(text: &str) -> Result<Duration, BadTime> {
+    match humantime::parse_duration(text) {
+        Ok(time) if time <= LONGEST => Ok(time),
+        Ok(_) => Err(BadTime::TooLong(text.to_owned())),
+        // Whole numbers alone overflow there.
+        Err(humantime::DurationError::NumberOverflow) => Err(BadTime::TooLong(text.to_owned())),
+        Err(_) => Err(BadTime::NoTime(text.to_owned())),
+    }
+}
+
 /// A half-move, counted from the start position; a full move is two plies.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize,
@@ -130,6 +159,18 @@ mod tests {
         }
         for text in ["", "M", "-1", "1.5G", "7 x", "99999999999T"] {
             assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_ends_within_a_year() {
+        assert_eq!(time("1m 30s"), Ok(Duration::from_secs(90)));
+        assert_eq!(time("1y"), Ok(Duration::from_secs(31_557_600)));
+        for text in ["2y", "584542046090y", "99999999999999999999999d"] {
+            assert_eq!(time(text), Err(BadTime::TooLong(text.into())));
+        }
+        for text in ["", "-1s", "nan", "5", "1e9s"] {
+            assert_eq!(time(text), Err(BadTime::NoTime(text.into())));
         }
     }
 

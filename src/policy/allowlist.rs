@@ -11,13 +11,13 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use crate::model::source_place::Misplaced;
+use crate::files::read;
+use crate::model::source_place::{Misplaced, with_suggestion};
 use crate::policy::pattern;
 
 mod verify;
 
 use verify::Mistake;
-pub(crate) use verify::with_suggestion;
 
 /// The version of the format that is read here.
 pub(crate) const VERSION: u32 = 1;
@@ -359,7 +359,7 @@ impl Allowlist {
     /// # Errors
     /// When the file cannot be read, or at the first mistake in it.
     pub(crate) fn load(path: &Path) -> Result<Allowlist, AllowlistError> {
-        let text = std::fs::read_to_string(path)
+        let text = read::text(path, read::SETTINGS)
             .map_err(|source| AllowlistError::Unreadable { path: path.to_owned(), source })?;
         Allowlist::parse(&text, path)
     }
@@ -375,7 +375,7 @@ impl Allowlist {
         let list: Allowlist = toml::from_str(text).map_err(|error| {
             wrong(Mistake {
                 span: error.span().unwrap_or(0..0),
-                message: verify::with_suggestion(error.message()),
+                message: with_suggestion(error.message()),
             })
         })?;
         verify::check(&list).map_err(wrong)?;

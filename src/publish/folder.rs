@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime};
 use super::{Failure, Hope, Place};
 use crate::event::broadcast::{Changes, Follower};
 use crate::event::config::Config;
+use crate::files::write::replace;
 use crate::model::text::{sha256, shown};
-use crate::runner::live::replace;
 use crate::view::site::{File, Kind, Site};
 use crate::view::tcec::Tcec;
 

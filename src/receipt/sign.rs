@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use ct_codecs::{Base64, Decoder};
 use minisign::{PublicKey, PublicKeyBox, SecretKey, SecretKeyBox, SignatureBox};
 
+use crate::files::read;
 use crate::model::text::shown;
 
 /// Where the password of a key is taken from.
@@ -53,7 +54,7 @@ pub(crate) enum SignError {
 }
 
 fn text(what: &'static str, path: &Path) -> Result<String, SignError> {
-    std::fs::read_to_string(path).map_err(|source| SignError::Read {
+    read::text(path, read::SETTINGS).map_err(|source| SignError::Read {
         what,
         path: path.to_owned(),
         source,

@@ -3,7 +3,6 @@
 //! A game hands its lines on without ever waiting, and a thread of its own writes them. A line for which there is no
 //! room is left out and counted, so that neither a slow disk nor an engine that floods costs anybody a clock.
 
-use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -13,6 +12,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Instant, SystemTime};
 
 use crate::engine::wire::Observer;
+use crate::files::write;
 use crate::game::clock::Monotonic;
 use crate::model::game::record::Stamp;
 use crate::model::text::escape;
@@ -63,7 +63,7 @@ impl Dialogue {
     /// # Errors
     /// When it cannot be written, or no thread be started.
     pub(crate) fn open(path: &Path) -> io::Result<Dialogue> {
-        let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+        let mut file = write::append(path)?;
         let now = humantime::format_rfc3339_seconds(SystemTime::now());
         writeln!(
             file,

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
@@ -16,6 +16,7 @@ use shakmaty::Position;
 
 use super::events::{Board, Event, MovePlayed};
 use super::schedule::Pairing;
+use crate::files::write::replace;
 
 /// The name and version of the form.
 pub(crate) const SCHEMA: &str = "gate4k-live-1";
@@ -165,23 +166,6 @@ impl Shared {
             std::thread::sleep(PERIOD);
         }
     }
-}
-
-/// Writes a file in the place of another of the same name: a reader sees the old one or the new one, never half of
-/// either.
-///
-/// # Errors
-/// When it cannot be written.
-pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".new");
-    let beside = PathBuf::from(beside);
-    let done = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path));
-    if done.is_err() {
-        // A part of it would only take the room that is missing.
-        let _ = std::fs::remove_file(&beside);
-    }
-    done
 }
 
 #[derive(Serialize)]

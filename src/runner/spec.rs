@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::engine::process::Program;
+use crate::files::read;
 use crate::game::clock::TimeControl;
-use crate::model::source_place::Misplaced;
+use crate::model::source_place::{Misplaced, with_suggestion};
 use crate::model::text::shown;
 use crate::model::units::{BadSize, Bytes};
 
@@ -136,7 +137,7 @@ fn entry(path: PathBuf) -> Asked {
 /// # Errors
 /// Says where the file is wrong.
 pub(crate) fn from_file(path: &Path) -> Result<Vec<Asked>, SpecError> {
-    let text = std::fs::read_to_string(path)
+    let text = read::text(path, read::SETTINGS)
         .map_err(|source| SpecError::Read { path: path.into(), source })?;
     let wrong = |why: String| SpecError::File { path: path.into(), why };
     let here = path.parent().unwrap_or(Path::new(""));
@@ -148,7 +149,7 @@ pub(crate) fn from_file(path: &Path) -> Result<Vec<Asked>, SpecError> {
     } else {
         let file: File = toml::from_str(&text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
-            SpecError::Toml(Misplaced::new(path, &text, span, error.message()))
+            SpecError::Toml(Misplaced::new(path, &text, span, &with_suggestion(error.message())))
         })?;
         file.engine
             .into_iter()

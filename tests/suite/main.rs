@@ -35,6 +35,7 @@ mod killed;
 mod match_;
 mod multi_call;
 mod odd_files;
+mod one_file;
 mod other_limits;
 mod pack;
 mod recipes;
@@ -59,7 +60,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> impl Iterator<Item = Test> {
-    let modules: [fn() -> Vec<Test>; 37] = [
+    let modules: [fn() -> Vec<Test>; 38] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -93,6 +94,7 @@ fn all() -> impl Iterator<Item = Test> {
         release::tests,
         first_contact::tests,
         odd_files::tests,
+        one_file::tests,
         other_limits::tests,
         reports::tests,
         agree::tests,

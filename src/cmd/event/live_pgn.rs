@@ -10,15 +10,19 @@ use std::time::Duration;
 use super::following::Following;
 use crate::cmd::tell;
 use crate::event::config::Config;
+use crate::files::write::replace;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
-use crate::runner::live::replace;
 
 /// How often it is looked for changes.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Follows the event to its end.
 pub(super) fn run(config: &Config, file: &Path, out: &mut impl Write) -> anyhow::Result<Exit> {
+    if let Err(same) = super::stream::apart(config, "--live", file) {
+        tell(&same.to_string());
+        return Ok(Exit::Usage);
+    }
     // The games of this host come first.
     let _ = rustix::process::nice(10);
     let mut event = Following::new(config);

@@ -15,6 +15,7 @@ use crate::cmd::tell;
 use crate::event::config::Config;
 use crate::event::journal::{self, Mark};
 use crate::event::verify::{self, Verified};
+use crate::files::read;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::counted;
@@ -83,7 +84,7 @@ fn look_at_seal(config: &Config, key: Option<&str>, found: &mut Verified) -> Vec
         Ok(Mark { records, sum }) => notes.push(format!("sum of {records} records: {sum}")),
         Err(error) => wrong(error.to_string()),
     }
-    let seal = match std::fs::read_to_string(&path) {
+    let seal = match read::text(&path, read::SETTINGS) {
         Ok(seal) => seal,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && key.is_none() => {
             return notes;
@@ -119,7 +120,13 @@ fn look_at_seal(config: &Config, key: Option<&str>, found: &mut Verified) -> Vec
 
 /// Signs how far the journal goes, if all of it is right.
 pub(super) fn seal(config: &Config, args: &SealArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
-    let signer = Signer::load(&args.sign_key)?;
+    let signer = match Signer::load(&args.sign_key) {
+        Ok(signer) => signer,
+        Err(error) => {
+            tell(&error.to_string());
+            return Ok(Exit::Usage);
+        }
+    };
     let found = match verify::verify(config) {
         Ok(found) => found,
         Err(error) => return Ok(told(&error)),

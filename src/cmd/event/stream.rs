@@ -1,8 +1,8 @@
 //! The files in which `gate4k event run` tells of its games while they are played: `--events` and `--live`.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Serialize;
@@ -11,6 +11,8 @@ use crate::cli::EventRunArgs;
 use crate::cmd::note;
 use crate::event::config::Config;
 use crate::event::journal::record::GameStarted;
+use crate::files::outputs::{self, Named, SameFile};
+use crate::files::write;
 use crate::model::text::{escape, shown};
 use crate::runner::events::Event;
 use crate::runner::live::{LiveFile, Names};
@@ -33,11 +35,11 @@ struct Line<'a> {
 
 impl Stream {
     pub(super) fn open(config: &Config, args: &EventRunArgs) -> anyhow::Result<Stream> {
+        if let Some(path) = &args.events {
+            apart(config, "--events", path)?;
+        }
         let events = match &args.events {
-            Some(path) => {
-                let file = OpenOptions::new().append(true).create(true).open(path);
-                Some((path.clone(), file.with_context(|| cannot(path))?))
-            }
+            Some(path) => Some((path.clone(), write::append(path).with_context(|| cannot(path))?)),
             None => None,
         };
         let live = match args.live {
@@ -73,6 +75,19 @@ impl Stream {
             note(&format!("{}: {error}", cannot(&path)));
         }
     }
+}
+
+/// Refuses an output that is a file which the event is made of: its journal would be lost.
+pub(super) fn apart(config: &Config, option: &str, path: &Path) -> Result<(), SameFile> {
+    let live = config.live_file();
+    let mut inputs: Vec<Named<'_>> = vec![
+        ("the journal", &config.journal),
+        ("the event file", &config.path),
+        ("the live file", &live),
+    ];
+    inputs
+        .extend(config.stages.iter().filter_map(|stage| Some(("a book", stage.book.as_deref()?))));
+    outputs::distinct(&[(option, path)], &inputs)
 }
 
 fn cannot(path: &std::path::Path) -> String {

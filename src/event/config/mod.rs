@@ -19,13 +19,14 @@ use super::journal::record::Previous;
 use super::plan::formats::RawFormat;
 use super::stage::{Format, Stage};
 use super::terms::{AskTables, Bounds, RawDrawRule, RawTerms, RawWinRule, Terms, plain};
+use crate::files::read;
 use crate::game::clock::TimeControl;
 use crate::game::end::Material;
 use crate::judge::settings::{Files, memory_limit, size_limit};
 use crate::judge::waiver::{RawWaiver, Waiver};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::variant::Variant;
-use crate::model::source_place::{Misplaced, Mistake};
+use crate::model::source_place::{Misplaced, Mistake, with_suggestion};
 use crate::model::text::{sha256, shown};
 use crate::model::units::Bytes;
 use crate::model::words::all;
@@ -260,9 +261,7 @@ mod time {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
         let text = String::deserialize(from)?;
-        humantime::parse_duration(&text).map_err(|why| {
-            serde::de::Error::custom(format!("{text:?} is no time such as 5s: {why}"))
-        })
+        crate::model::units::time(&text).map_err(serde::de::Error::custom)
     }
 }
 
@@ -289,7 +288,7 @@ impl Config {
     /// # Errors
     /// When it cannot be read, or is wrong at some place.
     pub fn load(path: &Path) -> Result<Config, ConfigError> {
-        let text = std::fs::read_to_string(path)
+        let text = read::text(path, read::SETTINGS)
             .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
         Config::parse(path, &text)
             .map_err(|(span, what)| ConfigError::Wrong(Misplaced::new(path, &text, span, &what)))
@@ -297,7 +296,7 @@ impl Config {
 
     fn parse(path: &Path, text: &str) -> Result<Config, Mistake> {
         let raw: Raw = toml::from_str(text)
-            .map_err(|error| (error.span().unwrap_or(0..0), error.message().to_owned()))?;
+            .map_err(|error| (error.span().unwrap_or(0..0), with_suggestion(error.message())))?;
         let here = path.parent().unwrap_or(Path::new(""));
         let terms = Terms::at(plain(&raw.time_control)?).with(&RawTerms {
             time_control: None,

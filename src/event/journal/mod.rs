@@ -363,7 +363,9 @@ fn scan<R: Kept>(
                 // The line is whole, by its sums.
                 0 => JournalError::Foreign {
                     path: path_of(),
-                    what: format!("it is a journal of another kind ({error})"),
+                    what: "it is a journal of another kind: `gate4k merge` reads those of matches and checks, \
+                           `gate4k event` and `standings` those of events"
+                        .into(),
                 },
                 _ => damaged(format!("it cannot be understood: {error}")),
             })?;

@@ -3,9 +3,10 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::{JournalError, Kept, Position, Record, lock, scan, sync_directory};
+use super::{JournalError, Kept, Position, Record, lock, regular, scan, sync_directory};
 
 /// A record that was cut off.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +33,10 @@ pub fn repair(path: &Path) -> Result<Option<Repaired>, JournalError> {
 /// As for [`repair`].
 pub fn repair_of<R: Kept>(path: &Path) -> Result<Option<Repaired>, JournalError> {
     let read = |source| JournalError::Read { path: path.to_owned(), source };
-    let file = OpenOptions::new().read(true).write(true).open(path).map_err(read)?;
+    let opened =
+        OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path);
+    let file = opened.map_err(read)?;
+    regular(path, &file)?;
     let file = lock(path, file)?;
     let nothing = &mut |_, _: R| Ok(());
     let begin = Position::default();

@@ -7,7 +7,8 @@ use super::super::tiebreak::CHAINS;
 use super::formats::{chain, format, ties_of};
 use super::raw::{Raw, RawDraw, RawEngine, RawStage};
 use super::{Plan, PlannedStage, Seating, Source, Terms, Variant};
-use crate::model::source_place::{Misplaced, Mistake, nearest};
+use crate::files::read;
+use crate::model::source_place::{Misplaced, Mistake, nearest, with_suggestion};
 use crate::model::text::shown;
 
 /// An error in an event file.
@@ -32,7 +33,7 @@ impl Plan {
     /// # Errors
     /// When it cannot be read, or is wrong at some place.
     pub(crate) fn load(path: &Path) -> Result<Plan, PlanError> {
-        let text = std::fs::read_to_string(path)
+        let text = read::text(path, read::SETTINGS)
             .map_err(|source| PlanError::Read { path: path.to_owned(), source })?;
         Plan::parse(&text)
             .map_err(|(span, what)| PlanError::Wrong(Misplaced::new(path, &text, span, &what)))
@@ -40,7 +41,7 @@ impl Plan {
 
     pub(super) fn parse(text: &str) -> Result<Plan, Mistake> {
         let raw: Raw = toml::from_str(text)
-            .map_err(|error| (error.span().unwrap_or(0..0), meant(error.message())))?;
+            .map_err(|error| (error.span().unwrap_or(0..0), with_suggestion(error.message())))?;
         let mut engines: Vec<RawEngine> = raw.entry.into_iter().chain(raw.engine).collect();
         engines.sort_by_key(|engine| engine.seed.unwrap_or(u32::MAX));
         let span = raw.stage.span();
@@ -60,18 +61,6 @@ impl Plan {
             engines: engines.into_iter().map(|engine| engine.name).collect(),
             stages,
         })
-    }
-}
-
-/// A message of the reader with the key that was probably meant.
-fn meant(message: &str) -> String {
-    let mut words = message.split('`').skip(1).step_by(2);
-    let Some(wrong) = words.next().filter(|_| message.starts_with("unknown ")) else {
-        return message.to_owned();
-    };
-    match nearest(wrong, words) {
-        Some(near) => format!("{message}; did you mean `{near}`?"),
-        None => message.to_owned(),
     }
 }
 

@@ -2,7 +2,6 @@
 //!
 //! Standings refuse a doubtful game (`pgn_source`); a replay takes its pairing and result, and says what is odd.
 
-use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +11,7 @@ use shakmaty::{CastlingMode, Chess, Move, Outcome, Position};
 
 use super::super::pgn_lines::{Lines, unpacked};
 use super::super::termination;
+use crate::files::read;
 use crate::model::game::ending::{Ending, Termination};
 use crate::model::game::listed::{ListedGame, Player};
 use crate::model::game::opening::Opening;
@@ -57,7 +57,7 @@ pub(super) struct ReadFile {
 /// When it cannot be opened.
 pub(super) fn read(path: &Path) -> Result<ReadFile, (PathBuf, std::io::Error)> {
     let failed = |error| (path.to_owned(), error);
-    let input = File::open(path).and_then(|file| unpacked(Box::new(file))).map_err(failed)?;
+    let input = read::stream(path).and_then(|file| unpacked(Box::new(file))).map_err(failed)?;
     let (lines, _) = Lines::new(input);
     let mut reader = Reader::build(lines)
         .set_supported_tag_line_length(1 << 14)

@@ -15,11 +15,12 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use sequence::{Order, Sequence};
 
+use crate::files::read;
 use crate::game::end::{Material, Referee};
 use crate::game::start_positions::StartNumber;
 use crate::model::game::opening::Opening;
 use crate::model::game::variant::Variant;
-use crate::model::text::sha256;
+use crate::model::text::{sha256, shown};
 use crate::model::units::Ply;
 
 /// How a book is written.
@@ -76,7 +77,7 @@ pub(crate) enum BookError {
     /// The file cannot be read.
     #[error(
         "cannot read the openings in {}: {source}; put your file of openings there, or name another as `book`",
-        path.display()
+        shown(path)
     )]
     Read {
         /// The file.
@@ -88,14 +89,14 @@ pub(crate) enum BookError {
     #[error(
         "cannot tell how the openings in {} are written; name the file *.pgn, *.epd, *.bin or *.txt (one \
          line of moves a line)",
-        path.display()
+        shown(path)
     )]
     Unknown {
         /// The file.
         path: PathBuf,
     },
     /// A place in the file is wrong.
-    #[error("{}, {place}: {what}", path.display())]
+    #[error("{}, {place}: {what}", shown(path))]
     Wrong {
         /// The file.
         path: PathBuf,
@@ -105,7 +106,7 @@ pub(crate) enum BookError {
         what: String,
     },
     /// Nothing to play is in the file.
-    #[error("there is no opening in {}", path.display())]
+    #[error("there is no opening in {}", shown(path))]
     Empty {
         /// The file.
         path: PathBuf,
@@ -114,7 +115,7 @@ pub(crate) enum BookError {
     #[error(
         "{}, {place} is a position and no list of moves, but {engine} may be told moves only (rule 7.9); \
          use a book of moves (PGN, *.txt, polyglot); of an engine of a match, fen=yes says that it knows positions",
-        path.display()
+        shown(path)
     )]
     NeedsFen {
         /// The file.
@@ -160,8 +161,8 @@ impl Book {
     /// Where it cannot be read, is no book, or holds a move that is not legal.
     pub(crate) fn read(path: &Path, wanted: Wanted) -> Result<Book, BookError> {
         let format = Format::of(path).ok_or_else(|| BookError::Unknown { path: path.into() })?;
-        let bytes =
-            std::fs::read(path).map_err(|source| BookError::Read { path: path.into(), source })?;
+        let bytes = read::bytes(path, read::BOOK)
+            .map_err(|source| BookError::Read { path: path.into(), source })?;
         let openings = parse(&bytes, format, wanted).map_err(|(place, what)| BookError::Wrong {
             path: path.into(),
             place,
@@ -231,6 +232,9 @@ impl Book {
 }
 
 fn parse(bytes: &[u8], format: Format, wanted: Wanted) -> Result<Vec<Opening>, Wrong> {
+    if format != Format::Polyglot && bytes.contains(&0) {
+        return Err((Place::File, "it holds zero bytes, so it is no text in UTF-8".to_owned()));
+    }
     match format {
         Format::Pgn => pgn::read(bytes, wanted),
         Format::Positions => positions::read(bytes, wanted),

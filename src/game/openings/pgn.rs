@@ -43,11 +43,14 @@ const NAME_CHARS: usize = 200;
 
 struct Tags {
     start: Chess,
+    /// How many there are.
+    count: usize,
     names: OpeningNames,
 }
 
 struct Line {
     names: OpeningNames,
+    tags: usize,
     start: Chess,
     position: Chess,
     moves: Vec<Move>,
@@ -61,7 +64,7 @@ impl Visitor for MainLine {
     fn begin_tags(&mut self) -> ControlFlow<Self::Output, Tags> {
         // A game without a position begins with the classical one, which is one of Chess960's.
         let start = Fen::default().into_position(self.variant.castling()).unwrap_or_default();
-        ControlFlow::Continue(Tags { start, names: OpeningNames::default() })
+        ControlFlow::Continue(Tags { start, count: 0, names: OpeningNames::default() })
     }
 
     fn tag(
@@ -70,6 +73,7 @@ impl Visitor for MainLine {
         name: &[u8],
         value: RawTag<'_>,
     ) -> ControlFlow<Self::Output> {
+        tags.count += 1;
         if name == b"FEN" {
             let fen = match Fen::from_ascii(value.as_bytes()) {
                 Ok(fen) => fen,
@@ -96,8 +100,14 @@ impl Visitor for MainLine {
     }
 
     fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Self::Output, Line> {
-        let Tags { start, names } = tags;
-        ControlFlow::Continue(Line { names, position: start.clone(), start, moves: Vec::new() })
+        let Tags { start, count, names } = tags;
+        ControlFlow::Continue(Line {
+            names,
+            tags: count,
+            position: start.clone(),
+            start,
+            moves: Vec::new(),
+        })
     }
 
     fn san(&mut self, line: &mut Line, san: SanPlus) -> ControlFlow<Self::Output> {
@@ -120,6 +130,10 @@ impl Visitor for MainLine {
     }
 
     fn end_game(&mut self, mut line: Line) -> Self::Output {
+        // Anything is a PGN to its parser, and this would be the classical position.
+        if line.tags == 0 && line.moves.is_empty() {
+            return Err("it has neither tags nor moves; is the file a PGN?".to_owned());
+        }
         Ok(finish(&mut line))
     }
 }

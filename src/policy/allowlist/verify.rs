@@ -148,17 +148,3 @@ fn unique<'a>(names: impl Iterator<Item = &'a Text>) -> Result<(), Mistake> {
 fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(word, known).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
-
-/// Adds the likely meaning to `unknown field `x`, expected one of `a`, `b``.
-pub(crate) fn with_suggestion(message: &str) -> String {
-    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    match quoted.split_first() {
-        Some((word, known)) if message.starts_with("unknown ") && !known.is_empty() => {
-            format!("{message}{}", did_you_mean(word, known.iter().copied()))
-        }
-        // The words of the language that this is written in are no help to others.
-        _ => ["a nonzero usize", "a nonzero u32", "a nonzero u64"]
-            .iter()
-            .fold(message.to_owned(), |text, word| text.replace(word, "a whole number from 1 up")),
-    }
-}

@@ -1,0 +1,96 @@
+//! Files that are written: added to, or replaced whole.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+
+/// Opens a file to add to, and makes it where it is not there. A pipe needs its reader: without one an open would wait
+/// for ever, and no interrupt would end it.
+///
+/// # Errors
+/// When it cannot be opened, or is a pipe that nobody reads.
+pub(crate) fn append(path: &Path) -> io::Result<File> {
+    let opened =
+        OpenOptions::new().append(true).create(true).custom_flags(libc::O_NONBLOCK).open(path);
+    let file = opened.map_err(|error| match error.raw_os_error() {
+        Some(libc::ENXIO) => io::Error::new(
+            ErrorKind::BrokenPipe,
+            "nobody reads this pipe; start its reader first, or name a file",
+        ),
+        _ => error,
+    })?;
+    fcntl(&file, FcntlArg::F_SETFL(OFlag::O_APPEND))?;
+    Ok(file)
+}
+
+/// Writes a file in the place of another of the same name: a reader sees the old one or the new one, never half of
+/// either. A link stays a link, and what it leads to is replaced.
+///
+/// # Errors
+/// When it cannot be written, or what is there is no regular file: a device or pipe would be lost.
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let path = replaceable(path)?;
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    let beside = PathBuf::from(beside);
+    let done = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, &path));
+    if done.is_err() {
+        // A part of it would only take the room that is missing.
+        let _ = std::fs::remove_file(&beside);
+    }
+    done
+}
+
+/// The path at which a file may be put in the place of another.
+///
+/// # Errors
+/// When what is there is no regular file.
+pub(crate) fn replaceable(path: &Path) -> io::Result<PathBuf> {
+    match path.metadata() {
+        Ok(there) if there.is_file() => path.canonicalize(),
+        Ok(there) if there.is_dir() => Err(ErrorKind::IsADirectory.into()),
+        Ok(_) => {
+            let words = "it is no regular file, and would be replaced by one; name a file";
+            Err(io::Error::new(ErrorKind::InvalidInput, words))
+        }
+        Err(_) => Ok(path.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::FileTypeExt;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn nothing_but_a_file_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let there = |name: &str| dir.path().join(name);
+        nix::unistd::mkfifo(&there("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        symlink("pipe", there("link")).unwrap();
+        for name in ["pipe", "link"] {
+            let error = replace(&there(name), "text").unwrap_err();
+            assert!(error.to_string().contains("no regular file"), "{error}");
+        }
+        assert!(std::fs::metadata(there("link")).unwrap().file_type().is_fifo());
+        assert!(replace(dir.path(), "text").is_err());
+        std::fs::write(there("file"), "old").unwrap();
+        symlink("file", there("other")).unwrap();
+        replace(&there("other"), "new").unwrap();
+        assert!(there("other").is_symlink());
+        assert_eq!(std::fs::read_to_string(there("file")).unwrap(), "new");
+    }
+
+    #[test]
+    fn a_pipe_without_a_reader_is_refused_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let error = append(&pipe).unwrap_err();
+        assert!(error.to_string().contains("nobody reads"), "{error}");
+    }
+}
