@@ -44,6 +44,7 @@ mod replayed;
 mod reports;
 mod run;
 mod sandbox;
+mod seasons;
 mod standings;
 mod submissions;
 mod terminal;
@@ -59,7 +60,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> impl Iterator<Item = Test> {
-    let modules: [fn() -> Vec<Test>; 37] = [
+    let modules: [fn() -> Vec<Test>; 38] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -84,6 +85,7 @@ fn all() -> impl Iterator<Item = Test> {
         handbook::tests,
         standings::tests,
         formats::tests,
+        seasons::tests,
         referee::tests,
         changed::tests,
         chess960::tests,
