@@ -67,11 +67,11 @@ pub(crate) fn long_game(control: TimeControl) -> Duration {
 
 /// The rounds of a stage; of a bracket those in which all its matches of one level are played.
 fn rounds(of: &Format, engines: usize) -> u64 {
-    let cycles =
-        |doubles: NonZeroU32| 2 * u64::from(doubles.get()) * u64::from(rounds_per_cycle(engines));
+    let of_cycles = |cycles: u64| cycles * u64::from(rounds_per_cycle(engines));
+    let cycles = |doubles: NonZeroU32| of_cycles(2 * u64::from(doubles.get()));
     match of {
         Format::DoubleRoundRobins(doubles) | Format::Pairs(doubles) => cycles(*doubles),
-        Format::Of(format::Format::RoundRobin(format)) => cycles(format.doubles),
+        Format::Of(format::Format::RoundRobin(format)) => of_cycles(u64::from(format.cycles.get())),
         Format::Of(format::Format::Playoff(format)) => cycles(format.doubles),
         Format::Of(format::Format::Match(_)) => of.games(engines),
         Format::Of(format::Format::Swiss(format)) => u64::from(format.rounds.get()),

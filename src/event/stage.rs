@@ -39,6 +39,9 @@ impl Format {
             Format::DoubleRoundRobins(doubles) | Format::Pairs(doubles) => {
                 u64::from(doubles.get()) * seats as u64 * (seats as u64).saturating_sub(1)
             }
+            Format::Of(format::Format::RoundRobin(format)) => {
+                u64::from(format.cycles.get()) * (seats * seats.saturating_sub(1) / 2) as u64
+            }
             Format::Of(format) => format.openings(seats) as u64 * format.games_each() as u64,
         }
     }

@@ -316,7 +316,7 @@ mod tests {
                 sections: number(2),
             }))
         };
-        let round_robin = RoundRobin { doubles: number(2), order: Order::Rotation };
+        let round_robin = RoundRobin::of_doubles(number(2), Order::Rotation);
         vec![
             (Format::DoubleRoundRobins(number(2)), 5),
             (Format::Of(Other::RoundRobin(round_robin)), 6),

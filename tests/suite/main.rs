@@ -45,6 +45,7 @@ mod replayed;
 mod reports;
 mod run;
 mod sandbox;
+mod seasons;
 mod standings;
 mod submissions;
 mod terminal;
@@ -85,6 +86,7 @@ fn all() -> impl Iterator<Item = Test> {
         handbook::tests,
         standings::tests,
         formats::tests,
+        seasons::tests,
         referee::tests,
         changed::tests,
         chess960::tests,

@@ -81,7 +81,7 @@ impl Format {
         let everybody =
             |doubles: NonZeroU32| doubles.get() as usize * (seats * seats.saturating_sub(1) / 2);
         match self {
-            Format::RoundRobin(format) => everybody(format.doubles),
+            Format::RoundRobin(format) => everybody(format.doubles()),
             Format::Match(format) => {
                 let then = format.then.iter().filter(|then| !then.again);
                 let pairs = |pairs: NonZeroU32| pairs.get() as usize;

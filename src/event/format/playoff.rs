@@ -23,8 +23,8 @@ pub(crate) struct Playoff {
 struct Standing {
     /// The seats that play on, in order.
     left: Vec<Seat>,
-    /// The seats that have a spot, the first one first.
-    promoted: Vec<Seat>,
+    /// The seats that have a spot, the first ones first.
+    promoted: Vec<Vec<Seat>>,
     /// The seats that are out, the last to leave last.
     behind: Vec<Vec<Seat>>,
     /// Rounds and pairs of all goes before.
@@ -58,11 +58,10 @@ impl Playoff {
             pairs: 0,
         };
         loop {
-            let given = past.taken + standing.promoted.len();
+            let given = past.taken + standing.promoted.iter().map(Vec::len).sum::<usize>();
             let spots = (self.spots.get() as usize).saturating_sub(given);
             if standing.left.len() <= spots || spots == 0 {
-                let mut places: Vec<Vec<Seat>> =
-                    standing.promoted.iter().map(|seat| vec![*seat]).collect();
+                let mut places = standing.promoted;
                 places.push(standing.left);
                 places.extend(standing.behind.into_iter().rev());
                 places
@@ -82,7 +81,7 @@ impl Playoff {
 
     /// The games of the go that comes now.
     fn go(&self, standing: &Standing) -> Vec<Due> {
-        let format = RoundRobin { doubles: self.doubles, order: Order::Berger };
+        let format = RoundRobin::of_doubles(self.doubles, Order::Berger);
         let games = format.games(standing.left.len()).unwrap_or_default();
         let seat = |seat: Seat| standing.left.get(seat.0).copied().unwrap_or(seat);
         games
@@ -99,7 +98,7 @@ impl Playoff {
             .collect()
     }
 
-    /// Counts a go: who is clear first has a spot, who is behind the last spot is out.
+    /// Counts a go: who is ahead of the last spot, such as the clear first of two, has one; who is behind it is out.
     fn count(&self, standing: &mut Standing, go: &[Due], past: &Past, spots: usize) {
         let points = |seat: Seat| -> HalfPoints {
             go.iter().filter_map(|due| past.games.get(&due.at)).map(|game| game.points(seat)).sum()
@@ -108,9 +107,10 @@ impl Playoff {
         standing.rounds += go.iter().map(|due| due.at.round).max().unwrap_or(0) - standing.rounds;
         standing.pairs += u32::try_from(go.len() / 2).unwrap_or(u32::MAX);
         let mut spots = spots;
-        if spots > 1 && order[0].len() == 1 {
-            standing.promoted.extend(order.remove(0));
-            spots -= 1;
+        while order.first().is_some_and(|group| group.len() < spots) {
+            let group = order.remove(0);
+            spots -= group.len();
+            standing.promoted.push(group);
         }
         // Everybody on the points of the last spot stays in, everybody behind leaves.
         let mut kept = 0;
@@ -183,6 +183,24 @@ mod tests {
         });
         assert_eq!(goes, [6, 2, 2]);
         assert_eq!(groups, [[Seat(2)], [Seat(1)], [Seat(0)]]);
+    }
+
+    /// Swiss 9: nine for six spots, of whom five were ahead of the two that shared the sixth place, and only these
+    /// two went on.
+    #[test]
+    fn who_is_ahead_of_the_last_spot_plays_no_more() {
+        // In the first go 0 beats all; 1 and 2 are level, as are 3 and 4 behind them; in the second 4 wins.
+        let level = |a: Seat, b: Seat| a.0.div_ceil(2) == b.0.div_ceil(2);
+        let (goes, groups) = played(4, 6, |go, due| match go {
+            0 if level(due.white, due.black) => None,
+            0 => Some(due.white.min(due.black)),
+            _ => Some(Seat(4)),
+        });
+        assert_eq!(goes, [30, 2]);
+        assert_eq!(
+            groups,
+            [vec![Seat(0)], vec![Seat(1), Seat(2)], vec![Seat(4)], vec![Seat(3)], vec![Seat(5)]]
+        );
     }
 
     /// Two for one spot: one double round robin has two rounds.

@@ -81,7 +81,7 @@ fn formats(seats: usize) -> Vec<Format> {
         all.push(Format::Dutch(Dutch { rounds: number((seats - 1).clamp(1, 5)) }));
     }
     for order in [Order::Berger, Order::Rotation] {
-        all.push(Format::RoundRobin(RoundRobin { doubles: number(1 + seats % 2), order }));
+        all.push(Format::RoundRobin(RoundRobin::of_doubles(number(1 + seats % 2), order)));
     }
     for spots in 1..seats.min(4) {
         all.push(Format::Playoff(Playoff { doubles: number(1), spots: number(spots) }));
@@ -170,7 +170,7 @@ fn colours_and_byes_are_shared_as_the_rules_say() {
                     .values()
                     .for_each(|game| *meetings.entry((game.white, game.black)).or_default() += 1);
                 assert_eq!(meetings.len(), seats * (seats - 1));
-                assert!(meetings.values().all(|games| *games == round_robin.doubles.get()));
+                assert!(meetings.values().all(|games| *games == round_robin.doubles().get()));
             }
         }
     }

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use super::super::schedule::{BookPolicy, OpeningIndex, Schedule, Seat, TooFewOrMany};
 use super::due::{Due, Next, PairId, Past, groups, open, points};
 use crate::model::game::listed::RoundGame;
+use crate::model::words::counted;
 
 /// In which order the pairs of a cycle come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
@@ -17,27 +18,65 @@ pub(crate) enum Order {
     Rotation,
 }
 
-/// Double round robins; the second cycle of each is the first with colours reversed, from the same openings.
+impl Order {
+    /// Every order.
+    pub(crate) const ALL: [Order; 2] = [Order::Berger, Order::Rotation];
+
+    /// Its word in an event file.
+    #[must_use]
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Order::Berger => "berger",
+            Order::Rotation => "rotation",
+        }
+    }
+}
+
+/// Cycles in which everybody meets everybody once; every second one is the cycle before it with colours reversed,
+/// from the same openings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RoundRobin {
-    /// Double round robins.
-    pub(crate) doubles: NonZeroU32,
+    /// Cycles: two are a double round robin.
+    pub(crate) cycles: NonZeroU32,
     /// The order within a cycle.
     pub(crate) order: Order,
 }
 
 impl RoundRobin {
+    /// So many double round robins.
+    #[must_use]
+    pub(crate) fn of_doubles(doubles: NonZeroU32, order: Order) -> RoundRobin {
+        RoundRobin { cycles: doubles.saturating_mul(NonZeroU32::MIN.saturating_add(1)), order }
+    }
+
+    /// Its double round robins; of one that is not whole there are openings all the same.
+    #[must_use]
+    pub(crate) fn doubles(&self) -> NonZeroU32 {
+        NonZeroU32::new(self.cycles.get().div_ceil(2)).unwrap_or(NonZeroU32::MIN)
+    }
+
+    /// Its length in words, such as `2 double round robins`.
+    #[must_use]
+    pub(crate) fn in_words(&self) -> String {
+        let cycles = self.cycles.get();
+        let (number, kind) = match cycles.is_multiple_of(2) {
+            true => (cycles / 2, "double round robin"),
+            false => (cycles, "single round robin"),
+        };
+        counted(number, kind)
+    }
+
     /// Every game, in order.
     ///
     /// # Errors
     /// For a number of engines that cannot play each other.
     pub(crate) fn games(&self, seats: usize) -> Result<Vec<Due>, TooFewOrMany> {
-        let schedule = Schedule::new(seats, self.doubles, BookPolicy::None)?;
+        let schedule = Schedule::new(seats, self.doubles(), BookPolicy::None)?;
         if self.order == Order::Rotation {
             return Ok(self.rotation(seats));
         }
         let cycle = schedule.games_per_double() / 2;
-        Ok((0..)
+        Ok((0..cycle * self.cycles.get() as usize)
             .zip(schedule.pairings())
             .map(|(number, game)| {
                 let pair = pair(number, cycle);
@@ -57,7 +96,7 @@ impl RoundRobin {
         let last = even - 1;
         let rounds = u32::try_from(last).unwrap_or(u32::MAX);
         let mut games = Vec::new();
-        for cycle in 0..self.doubles.get().saturating_mul(2) {
+        for cycle in 0..self.cycles.get() {
             for round in 0..last {
                 let pairs = (0..even / 2).map(|i| {
                     let first = (round + i) % last;
@@ -104,7 +143,33 @@ mod tests {
     use super::*;
 
     fn doubles(number: u32, order: Order) -> RoundRobin {
-        RoundRobin { doubles: NonZeroU32::new(number).unwrap(), order }
+        RoundRobin::of_doubles(NonZeroU32::new(number).unwrap(), order)
+    }
+
+    #[test]
+    fn a_single_round_robin_is_the_first_half_of_a_double_one() {
+        for order in [Order::Berger, Order::Rotation] {
+            for seats in 2..=20 {
+                for cycles in 1..=3 {
+                    let some = RoundRobin { cycles: NonZeroU32::new(cycles).unwrap(), order };
+                    let games = some.games(seats).unwrap();
+                    assert_eq!(games.len(), cycles as usize * seats * (seats - 1) / 2);
+                    assert_eq!(games, doubles(2, order).games(seats).unwrap()[..games.len()]);
+                }
+            }
+        }
+        let words = |cycles| {
+            RoundRobin { cycles: NonZeroU32::new(cycles).unwrap(), order: Order::Berger }.in_words()
+        };
+        assert_eq!(
+            [1, 2, 3, 4].map(words),
+            [
+                "1 single round robin",
+                "1 double round robin",
+                "3 single round robins",
+                "2 double round robins"
+            ]
+        );
     }
 
     #[test]

@@ -33,7 +33,9 @@ pub(in crate::event) enum RawFormat {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::event) struct RawRoundRobin {
-    pub(in crate::event) doubles: NonZeroU32,
+    pub(in crate::event) doubles: Option<NonZeroU32>,
+    /// Half as long: everybody meets everybody once in each.
+    pub(in crate::event) cycles: Option<NonZeroU32>,
     #[serde(default)]
     pub(in crate::event) order: Order,
 }
@@ -140,11 +142,19 @@ pub(in crate::event) enum RawTies {
 pub(in crate::event) fn format(raw: Spanned<RawFormat>) -> Result<Format, Mistake> {
     let span = raw.span();
     Ok(match raw.into_inner() {
-        RawFormat::RoundRobin(RawRoundRobin { doubles, order }) => {
-            Format::RoundRobin(RoundRobin { doubles, order })
+        RawFormat::RoundRobin(RawRoundRobin { doubles, cycles, order }) => {
+            Format::RoundRobin(match (doubles, cycles) {
+                (Some(doubles), None) => RoundRobin::of_doubles(doubles, order),
+                (None, Some(cycles)) => RoundRobin { cycles, order },
+                _ => {
+                    let what = "a round robin has either `doubles` (both colours against everybody) or `cycles` \
+                                (one game against everybody in each)";
+                    return Err((span, what.into()));
+                }
+            })
         }
         RawFormat::DoubleRoundRobins(doubles) => {
-            Format::RoundRobin(RoundRobin { doubles, order: Order::Berger })
+            Format::RoundRobin(RoundRobin::of_doubles(doubles, Order::Berger))
         }
         RawFormat::Pairs(pairs) => Format::Match(Match::until_decisive(pairs, false)),
         RawFormat::Match(RawMatch { pairs, early, then }) => {

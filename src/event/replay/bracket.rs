@@ -1,18 +1,20 @@
 //! Comparison of a recorded knockout with its format: the bracket, first White and the length of each match.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::format::knockout::{Draw, Encounter, Knockout, WhiteFirst};
-use super::league::{length, results};
+use super::league::{alternation, length, results};
 use super::report::{Kind, StageReplay};
 use super::stage_games::{Id, Seated, Shown, StageGames};
 use crate::model::game::result::GameResult;
+use crate::model::words::counted;
 
-/// Compares a knockout; the places come back.
+/// Compares a knockout whose games have so many parts; the places come back.
 pub(super) fn knockout(
     format: &Knockout,
     stage: &StageGames<'_>,
     given: Option<Vec<Id>>,
+    parts: usize,
     out: &mut StageReplay,
 ) -> Vec<Vec<Id>> {
     let mut matches: BTreeMap<(Id, Id), Vec<Shown>> = BTreeMap::new();
@@ -28,6 +30,12 @@ pub(super) fn knockout(
         out.notes.push("the first round gives the bracket, and agrees by that".to_owned());
     }
     let is_given = given.is_some();
+    let (skipped, format) = later(format, stage, parts);
+    if skipped > 0 {
+        let first = if skipped == 1 { "round".to_owned() } else { counted(skipped, "round") };
+        out.notes.push(format!("there are no games of the first {first}"));
+    }
+    let format = &format;
     let seats = given.unwrap_or_else(|| first_round(format, &order, &matches, stage));
     // Games tell the places of a bracket and not who is seeded how: its lower place is taken for the lower seed.
     let places = format.draw.places(seats.len());
@@ -77,20 +85,15 @@ pub(super) fn knockout(
                 let own: Vec<String> = own.map(|(a, b)| stage.meeting(*a, *b)).collect();
                 own.join(", ")
             };
-            (told(), stage.meeting(white, black), format!("{}; {}", with(white), with(black)))
+            let played = match [white, black].into_iter().any(is_unknown) {
+                true => "there are no games of it".to_owned(),
+                false => format!("{}; {}", with(white), with(black)),
+            };
+            (told(), stage.meeting(white, black), played)
         });
         let Some(games) = games else { continue };
         seen.push((white.min(black), white.max(black)));
-        for (number, game) in games.iter().enumerate() {
-            let (white, black) = if number % 2 == 0 { (white, black) } else { (black, white) };
-            out.compare(Kind::Colours, game.white == white, || {
-                (
-                    format!("{}, game {}", told(), number + 1),
-                    stage.meeting(white, black),
-                    stage.told(game),
-                )
-            });
-        }
+        alternation(games, white, black, stage, out, |number| format!("{}, game {number}", told()));
         // The first game says who began; a length is a question of its own.
         let state = one.format.after(&results(games, white));
         length(games, state, || format!("{}: {}", told(), stage.meeting(white, black)), out);
@@ -115,6 +118,22 @@ fn lead(games: &[Shown], first: Id) -> i64 {
     games.iter().map(one).sum::<i64>().signum()
 }
 
+/// The number of rounds that the files leave out, and the format from the first one on that they hold.
+fn later(format: &Knockout, stage: &StageGames<'_>, parts: usize) -> (usize, Knockout) {
+    let first = stage.games.iter().map(|game| game.part).min().unwrap_or(0);
+    let skipped = if first < parts { first.min(format.pairs.len() - 1) } else { 0 };
+    (skipped, Knockout { pairs: format.pairs[skipped..].to_vec(), ..format.clone() })
+}
+
+/// An engine that no game names: the loser of a match that is missing.
+fn unknown(number: usize) -> Id {
+    Id(usize::MAX - 1 - number)
+}
+
+fn is_unknown(id: Id) -> bool {
+    id.0 > usize::MAX / 2
+}
+
 /// The bracket's places by the matches of the first round: those in which both play for the first time.
 fn first_round(
     format: &Knockout,
@@ -122,15 +141,34 @@ fn first_round(
     matches: &BTreeMap<(Id, Id), Vec<Shown>>,
     stage: &StageGames<'_>,
 ) -> Vec<Id> {
+    // Upper place first.
+    let placed = |pair: &(Id, Id)| {
+        let game = matches.get(pair)?.first()?;
+        Some(match format.white_first {
+            WhiteFirst::Lower => [game.black, game.white],
+            WhiteFirst::Upper => [game.white, game.black],
+        })
+    };
+    let part =
+        |pair: &&(Id, Id)| matches.get(*pair).and_then(|games| games.first()).map(|game| game.part);
+    let parts: BTreeSet<usize> = order.iter().filter_map(|pair| part(&pair)).collect();
+    let of = |number: usize| -> Vec<(Id, Id)> {
+        let wanted = parts.iter().nth(number).copied();
+        order.iter().filter(|pair| wanted.is_some() && part(pair) == wanted).copied().collect()
+    };
+    let (first, second) = (of(0), of(1));
     let mut seats: Vec<Id> = Vec::new();
-    for pair in order {
-        if seats.contains(&pair.0) || seats.contains(&pair.1) {
-            continue;
+    if first.len() < 2 * second.len() && second.len().is_power_of_two() {
+        // Matches are missing: the second round tells where those that are there belong.
+        for id in second.iter().filter_map(placed).flatten() {
+            let own = first.iter().find(|pair| pair.0 == id || pair.1 == id).and_then(placed);
+            seats.extend(own.unwrap_or_else(|| [id, unknown(seats.len())]));
         }
-        let Some(game) = matches.get(pair).and_then(|games| games.first()) else { continue };
-        match format.white_first {
-            WhiteFirst::Lower => seats.extend([game.black, game.white]),
-            WhiteFirst::Upper => seats.extend([game.white, game.black]),
+    } else {
+        for pair in order {
+            if !seats.contains(&pair.0) && !seats.contains(&pair.1) {
+                seats.extend(placed(pair).into_iter().flatten());
+            }
         }
     }
     seats.extend(stage.roster().into_iter().filter(|id| !seats.contains(id)).collect::<Vec<_>>());

@@ -1,20 +1,19 @@
 //! Round robins, matches and playoffs against what was played.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
 use super::super::format::due::Due;
 use super::super::format::match_::{Match, MatchState};
 use super::super::format::playoff::Playoff;
-use super::super::format::round_robin::RoundRobin;
+use super::super::format::round_robin::{Order, RoundRobin};
 use super::super::format::{Next, Past};
 use super::super::schedule::Seat;
 use super::report::{Kind, StageReplay};
+use super::seating::{Laid, laid, voted};
 use super::stage_games::{Id, Seated, Shown, StageGames};
-use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
-
-type Placed = BTreeMap<RoundGame, Shown>;
+use crate::model::words::counted;
 
 /// Compares a round robin; `given` are the seats where the event file gives them.
 pub(super) fn round_robin(
@@ -24,49 +23,43 @@ pub(super) fn round_robin(
     out: &mut StageReplay,
 ) {
     let roster = stage.roster();
-    let dues = match whole(format, stage, roster.len(), out).games(roster.len()) {
+    let format = whole(format, stage, roster.len(), out);
+    let dues = match format.games(roster.len()) {
         Ok(dues) => dues,
         Err(error) => return out.notes.push(error.to_string()),
     };
-    // By their tags, or one after the other where that agrees more.
-    let by_number: Placed =
-        dues.iter().zip(&stage.games).map(|(due, game)| (due.at, *game)).collect();
-    let mut ways = vec![by_number];
-    if stage.has_places() {
-        let by_tag = stage.games.iter().filter_map(|game| Some((game.at?, *game)));
-        ways.insert(0, by_tag.collect());
+    let laid = laid(&dues, stage, given.as_deref());
+    let seated = Seated { seats: &laid.seats };
+    let told = |due: &Due| stage.meeting(seated.id(due.white), seated.id(due.black));
+    if 2 * laid.agree < stage.games.len().min(dues.len()) {
+        return other_order(&format, &dues, stage, &laid, given.as_deref(), out);
     }
-    let mut best: Option<(usize, Placed, Vec<Id>)> = None;
-    for placed in ways {
-        let seats = given.clone().unwrap_or_else(|| voted(&dues, &placed, &roster));
-        let agree = dues
-            .iter()
-            .filter(|due| placed.get(&due.at).is_some_and(|game| is_as(due, game, &seats)))
-            .count();
-        if best.as_ref().is_none_or(|(most, ..)| agree > *most) {
-            best = Some((agree, placed, seats));
-        }
-    }
-    let Some((_, placed, seats)) = best else { return };
-    let seated = Seated { seats: &seats };
+    let mut missing = Vec::new();
     for due in &dues {
         let (white, black) = (seated.id(due.white), seated.id(due.black));
-        let expected = || stage.meeting(white, black);
-        let game = placed.get(&due.at);
-        out.compare(Kind::Games, game.is_some(), || {
-            (due.at.to_string(), expected(), "there is no such game".to_owned())
-        });
-        let Some(game) = game else { continue };
+        let game = laid.placed.get(&due.at);
+        out.count(Kind::Games, game.is_some());
+        let Some(game) = game else {
+            missing.push((*due, white, black));
+            continue;
+        };
         let is_pair = game.pair() == (white.min(black), white.max(black));
-        out.compare(Kind::Pairs, is_pair, || (due.at.to_string(), expected(), stage.told(game)));
+        out.compare(Kind::Pairs, is_pair, || (due.at.to_string(), told(due), stage.told(game)));
         if is_pair {
             out.compare(Kind::Colours, game.white == white, || {
-                (due.at.to_string(), expected(), stage.told(game))
+                (due.at.to_string(), told(due), stage.told(game))
             });
         }
     }
-    let planned: std::collections::BTreeSet<usize> =
-        dues.iter().filter_map(|due| placed.get(&due.at)).map(|game| game.number).collect();
+    for due in dues.iter().filter(|due| laid.made_up.contains(&due.at)) {
+        let tagged = laid.placed.get(&due.at).and_then(|game| game.at);
+        let tag = tagged.map_or_else(|| "?".to_owned(), |at| at.to_string());
+        out.compare(Kind::Rounds, false, || {
+            (due.at.to_string(), told(due), format!("at another time, tagged {tag}"))
+        });
+    }
+    absent(missing, &dues, stage, out);
+    let planned: BTreeSet<usize> = laid.placed.values().map(|game| game.number).collect();
     for game in stage.games.iter().filter(|game| !planned.contains(&game.number)) {
         let at = game.at.map_or_else(|| "?".to_owned(), |at| at.to_string());
         out.compare(Kind::Games, false, || (at, "no game".to_owned(), stage.told(game)));
@@ -75,7 +68,8 @@ pub(super) fn round_robin(
         stage.games.iter().enumerate().map(|(order, game)| (game.number, order)).collect();
     let order = |game: &&Shown| order.get(&game.number).copied();
     for round in dues.chunk_by(|a, b| a.at.round == b.at.round) {
-        let planned: Vec<&Shown> = round.iter().filter_map(|due| placed.get(&due.at)).collect();
+        let planned: Vec<&Shown> =
+            round.iter().filter_map(|due| laid.placed.get(&due.at)).collect();
         let is_in_order = planned.is_sorted_by_key(order);
         if let Some(first) = round.first().filter(|_| !planned.is_empty()) {
             out.compare(Kind::Rounds, is_in_order, || {
@@ -90,53 +84,111 @@ pub(super) fn round_robin(
     }
 }
 
-/// The format with as many double round robins as were played, where these are whole: that is one difference.
+/// Tells games that are missing: where they are the last ones, or those of an engine that left, by one difference.
+fn absent(
+    missing: Vec<(Due, Id, Id)>,
+    dues: &[Due],
+    stage: &StageGames<'_>,
+    out: &mut StageReplay,
+) {
+    let none = |games: usize| match games {
+        1 => "there is no such game".to_owned(),
+        _ => "there are no such games".to_owned(),
+    };
+    let mut left = missing;
+    let Some((first, ..)) = left.first().copied() else { return };
+    let last = dues.iter().skip_while(|due| due.at != first.at).count();
+    if left.len() > 1 && last == left.len() {
+        let expected = format!("the last {}", counted(left.len(), "game"));
+        return out.differ(
+            Kind::Games,
+            format!("from {} on", first.at),
+            expected,
+            none(left.len()),
+        );
+    }
+    while let Some((due, white, black)) = left.first().copied() {
+        let of = |id: Id| left.iter().filter(|(_, a, b)| [*a, *b].contains(&id)).count();
+        let gone = if of(white) >= of(black) { white } else { black };
+        let games = of(gone);
+        let at = due.at.to_string();
+        if games > 2 {
+            let expected = format!("{} of {}", counted(games, "game"), stage.name(gone));
+            out.differ(Kind::Games, format!("from {at} on"), expected, none(games));
+            left.retain(|(_, a, b)| ![*a, *b].contains(&gone));
+        } else {
+            out.differ(Kind::Games, at, stage.meeting(white, black), none(1));
+            left.remove(0);
+        }
+    }
+}
+
+/// Compares games that were played in an order of their own: that is one difference, and what is left are the pairs.
+fn other_order(
+    format: &RoundRobin,
+    dues: &[Due],
+    stage: &StageGames<'_>,
+    laid: &Laid,
+    given: Option<&[Id]>,
+    out: &mut StageReplay,
+) {
+    for at in 0..dues.len() {
+        out.count(Kind::Pairs, at < laid.agree);
+    }
+    let other = Order::ALL.into_iter().filter(|order| *order != format.order).find(|order| {
+        let other = RoundRobin { order: *order, ..*format };
+        let dues = other.games(stage.roster().len()).unwrap_or_default();
+        super::seating::laid(&dues, stage, given).agree == stage.games.len()
+    });
+    let played = match other {
+        Some(order) => format!("the order {:?}", order.word()),
+        None => format!("another one; {} of {} games agree", laid.agree, stage.games.len()),
+    };
+    out.differ(
+        Kind::Pairs,
+        "the stage".to_owned(),
+        format!("the order {:?}", format.order.word()),
+        played,
+    );
+    let roster = stage.roster();
+    let cycles = format.cycles.get() as usize;
+    for (number, white) in roster.iter().enumerate() {
+        for black in &roster[number + 1..] {
+            let own: Vec<&Shown> =
+                stage.games.iter().filter(|game| game.pair() == (*white, *black)).collect();
+            out.compare(Kind::Games, own.len() == cycles, || {
+                (stage.meeting(*white, *black), counted(cycles, "game"), counted(own.len(), "game"))
+            });
+            let with_white = own.iter().filter(|game| game.white == *white).count();
+            out.compare(Kind::Colours, with_white.abs_diff(own.len() - with_white) <= 1, || {
+                let at = stage.meeting(*white, *black);
+                let played = format!("{with_white} of {}", own.len());
+                (
+                    at,
+                    format!("both colours for {}", stage.name(*white)),
+                    format!("White in {played}"),
+                )
+            });
+        }
+    }
+}
+
+/// The format with as many cycles as were played, where these are whole: that is one difference.
 fn whole(
     format: &RoundRobin,
     stage: &StageGames<'_>,
     seats: usize,
     out: &mut StageReplay,
 ) -> RoundRobin {
-    let each = seats * seats.saturating_sub(1);
+    let each = seats * seats.saturating_sub(1) / 2;
     let is_whole = each > 0 && stage.games.len().is_multiple_of(each);
     let played = if is_whole { stage.games.len() / each } else { 0 };
-    let doubles = u32::try_from(played).ok().and_then(NonZeroU32::new).unwrap_or(format.doubles);
-    out.compare(Kind::Lengths, doubles == format.doubles, || {
-        let told = |doubles: NonZeroU32| format!("{doubles} double round robins");
-        ("the stage".to_owned(), told(format.doubles), told(doubles))
+    let cycles = u32::try_from(played).ok().and_then(NonZeroU32::new).unwrap_or(format.cycles);
+    let whole = RoundRobin { cycles, ..*format };
+    out.compare(Kind::Lengths, whole == *format, || {
+        ("the stage".to_owned(), format.in_words(), whole.in_words())
     });
-    RoundRobin { doubles, ..*format }
-}
-
-fn is_as(due: &Due, game: &Shown, seats: &[Id]) -> bool {
-    let seated = Seated { seats };
-    (seated.id(due.white), seated.id(due.black)) == (game.white, game.black)
-}
-
-/// The seats that most games speak for.
-fn voted(dues: &[Due], placed: &Placed, roster: &[Id]) -> Vec<Id> {
-    let mut votes: BTreeMap<(usize, Id), usize> = BTreeMap::new();
-    for due in dues {
-        let Some(game) = placed.get(&due.at) else { continue };
-        *votes.entry((due.white.0, game.white)).or_default() += 1;
-        *votes.entry((due.black.0, game.black)).or_default() += 1;
-    }
-    let mut votes: Vec<((usize, Id), usize)> = votes.into_iter().collect();
-    votes.sort_by_key(|(seat, count)| (std::cmp::Reverse(*count), *seat));
-    let mut seats: Vec<Option<Id>> = vec![None; roster.len()];
-    for ((seat, id), _) in votes {
-        if !seats.contains(&Some(id))
-            && let Some(free) = seats.get_mut(seat).filter(|free| free.is_none())
-        {
-            *free = Some(id);
-        }
-    }
-    let mut rest: Vec<Id> =
-        roster.iter().copied().filter(|id| !seats.contains(&Some(*id))).collect();
-    seats
-        .into_iter()
-        .map(|seat| seat.unwrap_or_else(|| rest.pop().unwrap_or(Id(usize::MAX))))
-        .collect()
+    whole
 }
 
 /// Compares a match; the first of `given` has White first.
@@ -157,18 +209,33 @@ pub(super) fn match_(
     let seats = given.unwrap_or_else(|| stage.appearance().into_iter().rev().take(2).collect());
     // Of the first game: Black appears first, so that White is seat 0.
     let seated = Seated { seats: &seats };
-    for (number, game) in stage.games.iter().enumerate() {
-        let white = seated.id(Seat(number % 2));
-        let black = seated.id(Seat(1 - number % 2));
-        out.compare(Kind::Colours, game.white == white, || {
-            (format!("game {}", number + 1), stage.meeting(white, black), stage.told(game))
-        });
-    }
+    alternation(&stage.games, seated.id(Seat(0)), seated.id(Seat(1)), stage, out, |number| {
+        format!("game {number}")
+    });
     let state = format.after(&results(&stage.games, seated.id(Seat(0))));
     length(&stage.games, state, || stage.meeting(seats[0], seats[1]), out);
     match state {
         MatchState::Won(seat, _) => vec![vec![seated.id(seat)], vec![seated.id(Seat(1 - seat.0))]],
         MatchState::Due(_) | MatchState::Level(_) => vec![seats],
+    }
+}
+
+/// Compares the colours of a match: `white` has White first, and each game the other colours of the one before it,
+/// so that an order that turns round in the middle is one difference.
+pub(super) fn alternation(
+    games: &[Shown],
+    white: Id,
+    black: Id,
+    stage: &StageGames<'_>,
+    out: &mut StageReplay,
+    at: impl Fn(usize) -> String,
+) {
+    let mut expected = (white, black);
+    for (number, game) in (1..).zip(games) {
+        out.compare(Kind::Colours, game.white == expected.0, || {
+            (at(number), stage.meeting(expected.0, expected.1), stage.told(game))
+        });
+        expected = (game.black, game.white);
     }
 }
 
@@ -210,7 +277,7 @@ pub(super) fn playoff(
     out: &mut StageReplay,
 ) -> Vec<Vec<Id>> {
     let roster = stage.roster();
-    let single = RoundRobin { doubles: format.doubles, order: Default::default() };
+    let single = RoundRobin::of_doubles(format.doubles, Default::default());
     let seats = given.unwrap_or_else(|| {
         let dues = single.games(roster.len()).unwrap_or_default();
         let placed = dues.iter().zip(&stage.games).map(|(due, game)| (due.at, *game)).collect();

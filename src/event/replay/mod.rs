@@ -9,6 +9,7 @@ mod promotions;
 mod read;
 mod report;
 mod rounds;
+mod seating;
 mod stage_games;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -80,6 +81,7 @@ pub(crate) fn replay(plan: &Plan, files: &[PathBuf]) -> Result<Replay, ReplayErr
                 black: ids[number].1,
                 result: game.recorded.game.record.ending.result,
                 at: game.recorded.game.round,
+                tag: game.recorded.tag,
                 part: game.part,
                 number,
             })
@@ -109,7 +111,8 @@ pub(crate) fn replay(plan: &Plan, files: &[PathBuf]) -> Result<Replay, ReplayErr
                 places = Some(league::playoff(format, &stage, given, &mut told));
             }
             Format::Knockout(format) => {
-                places = Some(bracket::knockout(format, &stage, given, &mut told));
+                places =
+                    Some(bracket::knockout(format, &stage, given, planned.tags.len(), &mut told));
             }
             Format::Swiss(format) => {
                 byes = rounds::swiss(System::Monrad(*format), &stage, given, &mut told);
@@ -295,13 +298,14 @@ fn seats(
     }
 }
 
-/// Compares the start positions.
+/// Compares the start positions; that all games had another kind of them is one difference.
 fn variants(
     planned: &PlannedStage,
     stage: &StageGames<'_>,
     games: &[Assigned],
     out: &mut StageReplay,
 ) {
+    let mut others: Vec<(String, Start)> = Vec::new();
     for game in &stage.games {
         let Some(start) = games.get(game.number).map(|game| game.recorded.variant) else {
             continue;
@@ -313,11 +317,22 @@ fn variants(
             Variant::DoubleChess960 => start != Start::Standard,
         };
         if planned.terms.variant != Variant::Standard || !agrees {
-            out.compare(Kind::Variants, agrees, || {
-                let at = game.at.map_or_else(|| "?".to_owned(), |at| at.to_string());
-                (at, format!("{:?}", planned.terms.variant), format!("{start:?}"))
-            });
+            out.count(Kind::Variants, agrees);
         }
+        if !agrees {
+            others.push((game.at.map_or_else(|| "?".to_owned(), |at| at.to_string()), start));
+        }
+    }
+    let is_one = others.iter().all(|(_, start)| Some(*start) == others.first().map(|one| one.1));
+    if is_one && others.len() > 1 && others.len() == stage.games.len() {
+        others.truncate(1);
+        for (at, _) in &mut others {
+            *at = format!("all {}", counted(stage.games.len(), "game"));
+        }
+    }
+    for (at, start) in others {
+        let expected = format!("{:?}", planned.terms.variant);
+        out.differ(Kind::Variants, at, expected, format!("{start:?}"));
     }
 }
 

@@ -11,6 +11,7 @@ use shakmaty::{CastlingMode, Chess, Move, Outcome, Position};
 
 use super::super::pgn_lines::{Lines, unpacked};
 use super::super::termination;
+use super::stage_games::Tag;
 use crate::files::read;
 use crate::model::game::ending::{Ending, Termination};
 use crate::model::game::listed::{ListedGame, Player};
@@ -29,6 +30,8 @@ pub(super) struct Recorded {
     pub(super) game: ListedGame,
     /// The kind of its start position.
     pub(super) variant: Start,
+    /// What its Round tag tells.
+    pub(super) tag: Tag,
 }
 
 /// How a game began.
@@ -227,6 +230,7 @@ fn finish(game: Moves) -> <Games as Visitor>::Output {
         .or_else(|| termination::seen(&position))
         .unwrap_or(Termination::Unknown);
     let ending = Ending { result, reason: termination };
+    let tag = if tags.round.contains('.') { Tag::Place } else { Tag::Round };
     let game = ListedGame {
         event: tags.event,
         white: Player { name: tags.white, rating: tags.white_elo },
@@ -234,7 +238,7 @@ fn finish(game: Moves) -> <Games as Visitor>::Output {
         round: tags.round.parse().ok(),
         record: GameRecord::of_moves(Opening::new(start, Vec::new()), moves, ending),
     };
-    Ok((Recorded { game, variant }, odd))
+    Ok((Recorded { game, variant, tag }, odd))
 }
 
 /// Tells a Chess960 position that both sides share from one of two different halves.

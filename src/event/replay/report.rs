@@ -124,6 +124,15 @@ impl StageReplay {
         agrees: bool,
         difference: impl FnOnce() -> (String, String, String),
     ) {
+        self.count(kind, agrees);
+        if !agrees {
+            let (at, expected, played) = difference();
+            self.differ(kind, at, expected, played);
+        }
+    }
+
+    /// Counts one comparison without telling it: a difference that many of them share is told once.
+    pub(super) fn count(&mut self, kind: Kind, agrees: bool) {
         let known = self.counts.iter().position(|count| count.kind == kind);
         let at = known.unwrap_or_else(|| {
             self.counts.push(Count { kind, agree: 0, of: 0 });
@@ -133,9 +142,10 @@ impl StageReplay {
             count.of += 1;
             count.agree += usize::from(agrees);
         }
-        if !agrees {
-            let (at, expected, played) = difference();
-            self.differences.push(Difference { kind, at, expected, played });
-        }
+    }
+
+    /// Tells a difference.
+    pub(super) fn differ(&mut self, kind: Kind, at: String, expected: String, played: String) {
+        self.differences.push(Difference { kind, at, expected, played });
     }
 }

@@ -37,7 +37,11 @@ fn played(format: &Format, seats: usize) -> String {
         Format::Pairs(pairs) => {
             format!("{}, after a tie further pairs until one is decisive", a_match(pairs.get()))
         }
-        Format::Of(OtherFormat::RoundRobin(of)) => doubles(of.doubles.get()),
+        Format::Of(OtherFormat::RoundRobin(of)) => match of.cycles.get() {
+            1 => "A single round robin".to_owned(),
+            cycles if cycles.is_multiple_of(2) => doubles(cycles / 2),
+            _ => of.in_words(),
+        },
         Format::Of(OtherFormat::Match(of)) => match_in_words(of),
         Format::Of(OtherFormat::Swiss(of)) => {
             let games = counted(of.games.get(), "game");
