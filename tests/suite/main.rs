@@ -61,7 +61,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> impl Iterator<Item = Test> {
-    let modules: [fn() -> Vec<Test>; 38] = [
+    let modules: [fn() -> Vec<Test>; 39] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
