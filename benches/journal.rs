@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use gate4k::event::config::Config;
+use gate4k::event::config::EventConfig;
 use gate4k::event::field::FieldBuilder;
-use gate4k::event::journal::record::{GameFinished, GameStarted, Header, Ply, StageStarted};
-use gate4k::event::journal::{self, Journal, Record, VERSION};
+use gate4k::event::journal::record::{GameFinished, GameStarted, JournalHeader, JournalPly, StageStarted};
+use gate4k::event::journal::{self, Journal, JournalRecord, VERSION};
 use gate4k::event::journal_games;
 use gate4k::event::ledger::Ledger;
 use gate4k::event::ratings::EventRatings;
-use gate4k::event::schedule::{BookPolicy, Pairing, Schedule};
+use gate4k::event::schedule::{BookPolicy, StagePairing, StageSchedule};
 use gate4k::model::game::ending::Termination;
 use gate4k::model::text::sha256;
 use nix::sys::resource::{UsageWho, getrusage};
@@ -73,7 +73,7 @@ fn event(dir: &Path, games: usize, each_move: bool) -> PathBuf {
     let path = dir.join(format!("{games}.journal"));
     let (mut journal, _) = Journal::open(&path, &mut |_, _| Ok(())).expect("a journal");
     let mut add = |record| journal.append(&record).expect("a record");
-    add(Record::Header(Header {
+    add(JournalRecord::Header(JournalHeader {
         previous: Vec::new(),
         version: VERSION,
         event: "Long".into(),
@@ -83,7 +83,7 @@ fn event(dir: &Path, games: usize, each_move: bool) -> PathBuf {
     }));
     let seats: Vec<String> = (0..ENGINES).map(name).collect();
     let ratings = Default::default();
-    add(Record::StageStarted(StageStarted {
+    add(JournalRecord::StageStarted(StageStarted {
         stage: 0,
         name: "Pool".into(),
         seats,
@@ -91,7 +91,7 @@ fn event(dir: &Path, games: usize, each_move: bool) -> PathBuf {
         ..StageStarted::default()
     }));
     let doubles = NonZeroU32::new(doubles).expect("some");
-    let schedule = Schedule::new(ENGINES, doubles, BookPolicy::None).expect("a schedule");
+    let schedule = StageSchedule::new(ENGINES, doubles, BookPolicy::None).expect("a schedule");
     let lines = lines();
     let mut random = Random(1);
     for pairing in schedule.pairings().take(games) {
@@ -103,8 +103,8 @@ fn event(dir: &Path, games: usize, each_move: bool) -> PathBuf {
 }
 
 fn game(
-    add: &mut impl FnMut(Record),
-    pairing: &Pairing,
+    add: &mut impl FnMut(JournalRecord),
+    pairing: &StagePairing,
     line: &[String],
     result: &str,
     each_move: bool,
@@ -112,7 +112,7 @@ fn game(
     let (white, black) = (name(pairing.white.0), name(pairing.black.0));
     let id = format!("long/pool/{}/{white}/{black}", pairing.at).to_lowercase();
     let at = "2026-07-01T12:00:00.000Z";
-    add(Record::GameStarted(GameStarted {
+    add(JournalRecord::GameStarted(GameStarted {
         id: id.clone(),
         stage: 0,
         round: pairing.at.round,
@@ -130,7 +130,7 @@ fn game(
         at: at.into(),
     }));
     for (number, one) in line.iter().enumerate().filter(|_| each_move) {
-        add(Record::Ply(Ply {
+        add(JournalRecord::Ply(JournalPly {
             id: id.clone(),
             number,
             uci: one.clone(),
@@ -152,7 +152,7 @@ fn game(
         "1-0" => "White mates",
         _ => "Black mates",
     };
-    add(Record::GameFinished(GameFinished {
+    add(JournalRecord::GameFinished(GameFinished {
         id,
         stage: 0,
         round: pairing.at.round,
@@ -220,11 +220,11 @@ fn quickest(mut what: impl FnMut()) -> f64 {
 /// Measures the table after the next game of an event that has come so far.
 fn table_after_a_game(dir: &Path, games: usize) {
     let file = event(dir, games, false);
-    let config = Config::load(&file).expect("an event");
+    let config = EventConfig::load(&file).expect("an event");
     let mut ledger = Ledger::default();
     let mut finished = Vec::new();
     journal::read(&config.journal, &mut |_, record| {
-        if let Record::GameFinished(game) = &record {
+        if let JournalRecord::GameFinished(game) = &record {
             finished.push(game.clone());
         }
         ledger.apply(record)

@@ -15,7 +15,7 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use gate4k::judge::Judge;
-use gate4k::judge::probe::Waits;
+use gate4k::judge::probe::ProbeWaits;
 use gate4k::judge::settings::Settings;
 use gate4k::model::evidence::Shell;
 use gate4k::policy::allowlist::Allowlist;
@@ -23,7 +23,7 @@ use gate4k::policy::decide::Strictness;
 use gate4k::policy::toolchain::Toolchain;
 use gate4k::sandbox::Sandbox;
 use gate4k::sandbox::capability::Capability;
-use gate4k::sandbox::plan::{Audit, Launcher, Plan, Staging};
+use gate4k::sandbox::plan::{Audit, Launcher, StartPlan, Staging};
 use nix::sys::resource::{UsageWho, getrusage};
 
 const RUNS: usize = 200;
@@ -95,7 +95,7 @@ fn firejail(path: &Path) -> Option<Duration> {
     done.success().then(|| start.elapsed())
 }
 
-fn sandboxed(sandbox: &dyn Launcher, plan: &Plan) -> Duration {
+fn sandboxed(sandbox: &dyn Launcher, plan: &StartPlan) -> Duration {
     let start = Instant::now();
     let (confined, pipes) = sandbox.launch(plan).expect("the sandbox starts");
     drop(pipes);
@@ -113,7 +113,7 @@ fn starts(sandbox: &Sandbox, namespaces: bool) {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&path, mode).expect("a mode");
 
-    let plan = |audit| Plan {
+    let plan = |audit| StartPlan {
         bytes: nothing().into(),
         staging: Staging::Neutral,
         shell: Shell::AsIs,
@@ -165,7 +165,7 @@ fn starts(sandbox: &Sandbox, namespaces: bool) {
 /// Runs a program in the sandbox with this input and gives its output up to the line that holds `word`, and the time
 /// from its start to that line.
 fn talk_inside(sandbox: &Sandbox, bytes: &[u8], input: &str, word: &str) -> (Duration, String) {
-    let plan = Plan {
+    let plan = StartPlan {
         bytes: bytes.into(),
         staging: Staging::Neutral,
         shell: Shell::AsIs,
@@ -294,7 +294,7 @@ fn whole_check() {
         assert!(report.startup.readyok.is_some(), "it did not start");
     }
     let (total, engine) = (median(totals), median(engines));
-    let waits = Waits::default().idle * 2;
+    let waits = ProbeWaits::default().idle * 2;
     println!("a whole check of an engine that answers at once, median of 5");
     println!("  total                    {:7.1} ms", total.as_secs_f64() * 1e3);
     println!("  its processes' CPU time  {:7.1} ms", engine.as_secs_f64() * 1e3);

@@ -8,7 +8,7 @@
 use std::env;
 
 use gate4k::ratings::elo::Pentanomial;
-use gate4k::ratings::sprt::{Decision, Scale, Sprt};
+use gate4k::ratings::sprt::{SprtDecision, Scale, Sprt};
 
 const TEST: Sprt =
     Sprt { elo0: 0.0, elo1: 50.0, alpha: 0.05, beta: 0.05, scale: Scale::Normalized };
@@ -86,7 +86,7 @@ fn shares(elo: f64) -> [f64; 5] {
 struct Tally([u64; 5]);
 
 impl Tally {
-    fn decide(&self) -> Decision {
+    fn decide(&self) -> SprtDecision {
         let [ll, ld, dd, wd, ww] = self.0;
         TEST.decide(&Pentanomial { ll, ld, wl: 0, dd, wd, ww }.into())
     }
@@ -102,11 +102,11 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn add(&mut self, decision: Decision, counted: usize, played: usize) {
+    fn add(&mut self, decision: SprtDecision, counted: usize, played: usize) {
         match decision {
-            Decision::AcceptUpper => self.upper += 1,
-            Decision::AcceptLower => self.lower += 1,
-            Decision::Continue => {}
+            SprtDecision::AcceptUpper => self.upper += 1,
+            SprtDecision::AcceptLower => self.lower += 1,
+            SprtDecision::Continue => {}
         }
         self.counted += counted;
         self.played += played;
@@ -119,7 +119,7 @@ struct Pairs {
     shares: [f64; 5],
     results: Vec<usize>,
     tally: Tally,
-    decisions: Vec<Decision>,
+    decisions: Vec<SprtDecision>,
 }
 
 impl Pairs {
@@ -136,7 +136,7 @@ impl Pairs {
     }
 
     /// After the pairs up to this one.
-    fn decision(&mut self, number: usize) -> Decision {
+    fn decision(&mut self, number: usize) -> SprtDecision {
         while self.decisions.len() <= number {
             let result = self.result(self.decisions.len());
             self.tally.0[result] += 1;
@@ -147,14 +147,14 @@ impl Pairs {
 }
 
 /// One machine: the test after each pair.
-fn alone(pairs: &mut Pairs) -> (Decision, usize) {
+fn alone(pairs: &mut Pairs) -> (SprtDecision, usize) {
     for number in 0..MOST {
         let decision = pairs.decision(number);
-        if decision != Decision::Continue {
+        if decision != SprtDecision::Continue {
             return (decision, number + 1);
         }
     }
-    (Decision::Continue, MOST)
+    (SprtDecision::Continue, MOST)
 }
 
 /// How shards are counted.
@@ -167,7 +167,7 @@ enum Count {
 }
 
 /// The shards: the decision, the pairs that it rests on, and those that were begun by then.
-fn sharded(pairs: &mut Pairs, slow: &[f64; 4], count: Count) -> (Decision, usize, usize) {
+fn sharded(pairs: &mut Pairs, slow: &[f64; 4], count: Count) -> (SprtDecision, usize, usize) {
     let machines = slow.len();
     let (mut ended, mut free_at) = ([0usize; 4], [0f64; 4]);
     let (mut tally, mut counted) = (Tally::default(), 0);
@@ -191,7 +191,7 @@ fn sharded(pairs: &mut Pairs, slow: &[f64; 4], count: Count) -> (Decision, usize
         let begun = ended.iter().sum::<usize>() + machines;
         if count == Count::All {
             let decision = tally.decide();
-            if decision != Decision::Continue {
+            if decision != SprtDecision::Continue {
                 return (decision, counted, begun);
             }
             continue;
@@ -199,12 +199,12 @@ fn sharded(pairs: &mut Pairs, slow: &[f64; 4], count: Count) -> (Decision, usize
         while ended[counted % machines] > counted / machines {
             let decision = pairs.decision(counted);
             counted += 1;
-            if decision != Decision::Continue {
+            if decision != SprtDecision::Continue {
                 return (decision, counted, begun);
             }
         }
     }
-    (Decision::Continue, counted, counted)
+    (SprtDecision::Continue, counted, counted)
 }
 
 fn main() {

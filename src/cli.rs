@@ -13,7 +13,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
-use crate::event::tiebreak::{CHAINS, Chain};
+use crate::event::tiebreak::{CHAINS, TiebreakChain};
 use crate::judge::settings::{GamesWanted, memory_limit_of, size_limit_of};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::{RULES, RuleId, UnknownRule};
@@ -26,7 +26,7 @@ pub(crate) use event::{
     WithdrawArgs,
 };
 pub(crate) use merge::MergeArgs;
-pub(crate) use play::{DrawChoice, MatchArgs, PgnStyle, ResignChoice, Told};
+pub(crate) use play::{DrawChoice, MatchArgs, PgnStyle, ResignChoice, OutputReader};
 pub(crate) use report::{ReportPath, ReportTo};
 
 /// Decides whether a chess engine may enter the TCEC 4k event
@@ -44,12 +44,12 @@ pub(crate) struct Cli {
     pub(crate) color: Color,
     /// What to do
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Judge entries: size, start, sandbox, UCI, moves, leftovers
     Check(Box<CheckArgs>),
     /// Build the smallest entry that works from a source, and prove it by checking it
@@ -338,8 +338,8 @@ pub(crate) struct DoctorArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) allowlist: Option<PathBuf>,
     /// How to print the result
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub(crate) format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
 }
 
 /// `gate4k explain`.
@@ -349,8 +349,8 @@ pub(crate) struct ExplainArgs {
     #[arg(value_name = "RULE", value_parser = rule_parser())]
     pub(crate) rule: Option<RuleId>,
     /// How to print the text
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub(crate) format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
 }
 
 /// `gate4k completions`.
@@ -380,7 +380,7 @@ pub(crate) struct StandingsArgs {
     pub(crate) stage: Option<String>,
     /// Whose tie-breaks decide between engines on the same points
     #[arg(long, value_name = "EVENT", value_parser = chain_parser(), default_value = CHAINS[0].name)]
-    pub(crate) tiebreaks: &'static Chain,
+    pub(crate) tiebreaks: &'static TiebreakChain,
     /// Disqualify an engine that crashed N times and annul all its games (season 17; off in 4k events)
     #[arg(long, value_name = "N", value_parser = value::count::<NonZeroU32>)]
     pub(crate) crash_limit: Option<NonZeroU32>,
@@ -408,8 +408,8 @@ pub(crate) struct RatingsArgs {
     #[arg(long, value_enum, default_value_t = SprtScale::Normalized, requires = "sprt")]
     pub(crate) scale: SprtScale,
     /// How to print the result
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub(crate) format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
 }
 
 /// The two hypotheses of a test, in Elo.
@@ -455,9 +455,9 @@ pub(crate) enum StandingsFormat {
 }
 
 /// Chains by name, so that a slip of the pen is answered with what there is.
-fn chain_parser() -> impl TypedValueParser<Value = &'static Chain> {
+fn chain_parser() -> impl TypedValueParser<Value = &'static TiebreakChain> {
     PossibleValuesParser::new(CHAINS.iter().map(|chain| chain.name))
-        .try_map(|name| Chain::named(&name).ok_or("no such tie-breaks"))
+        .try_map(|name| TiebreakChain::named(&name).ok_or("no such tie-breaks"))
 }
 
 /// Layers by the words of reports.
@@ -491,7 +491,7 @@ pub(crate) enum EntryFormat {
 
 /// How a result is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum OutputFormat {
     /// For people
     Human,
     /// For programs: one versioned document
@@ -533,7 +533,7 @@ mod tests {
         let chain = |words: &[&str]| {
             let words = ["gate4k", "standings", "x.pgn"].iter().chain(words);
             match Cli::try_parse_from(words).unwrap().command {
-                Command::Standings(args) => args.tiebreaks.name,
+                CliCommand::Standings(args) => args.tiebreaks.name,
                 _ => panic!("not standings"),
             }
         };

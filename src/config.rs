@@ -17,7 +17,7 @@ use crate::judge::settings::{Files, GamesWanted, MATCH_LIMIT, NotGames, memory_l
 use crate::judge::waiver::{RawWaiver, Waiver};
 use crate::model::evidence::Limits;
 use crate::model::layer_status::LayerName;
-use crate::model::source_place::{Misplaced, Mistake, known, with_suggestion};
+use crate::model::source_place::{Misplaced, TextMistake, known, with_suggestion};
 use crate::model::text::shown;
 use crate::model::units::{self, Bytes};
 use crate::sandbox::devices::DeviceClass;
@@ -233,7 +233,7 @@ impl Config {
     }
 }
 
-fn read(text: &str, path: &Path, folders: Folders) -> Result<Config, Mistake> {
+fn read(text: &str, path: &Path, folders: Folders) -> Result<Config, TextMistake> {
     let raw: Raw = toml::from_str(text)
         .map_err(|error| (error.span().unwrap_or(0..0), with_suggestion(error.message())))?;
     let here = path.parent().unwrap_or(Path::new(""));
@@ -290,12 +290,12 @@ fn words<'a, T, const N: usize>(
     what: &str,
     all: [&'a str; N],
     named: fn(&str) -> Option<T>,
-) -> Result<Vec<T>, Mistake> {
+) -> Result<Vec<T>, TextMistake> {
     raw.iter().map(|word| known(word, what, all, named)).collect()
 }
 
 /// `match = 3`, or `match = "off"`.
-fn games(raw: Spanned<toml::Value>) -> Result<GamesWanted, Mistake> {
+fn games(raw: Spanned<toml::Value>) -> Result<GamesWanted, TextMistake> {
     let text = match raw.get_ref() {
         toml::Value::String(word) => word.clone(),
         other => other.to_string(),

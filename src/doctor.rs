@@ -17,7 +17,7 @@ pub(crate) const SCHEMA: &str = "gate4k/doctor/1";
 /// How a matter stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum State {
+pub(crate) enum HostState {
     /// As it should be.
     Pass,
     /// Entries can be judged, some of them only in part.
@@ -26,60 +26,60 @@ pub(crate) enum State {
     Fail,
 }
 
-impl State {
+impl HostState {
     fn word(self) -> &'static str {
         match self {
-            State::Pass => "pass",
-            State::Caution => "caution",
-            State::Fail => "fail",
+            HostState::Pass => "pass",
+            HostState::Caution => "caution",
+            HostState::Fail => "fail",
         }
     }
 
     fn style(self) -> Style {
         match self {
-            State::Pass => AnsiColor::Green.on_default(),
-            State::Caution => AnsiColor::Yellow.on_default().bold(),
-            State::Fail => AnsiColor::Red.on_default().bold(),
+            HostState::Pass => AnsiColor::Green.on_default(),
+            HostState::Caution => AnsiColor::Yellow.on_default().bold(),
+            HostState::Fail => AnsiColor::Red.on_default().bold(),
         }
     }
 }
 
 /// One matter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Line {
+pub(crate) struct HostLine {
     /// The topic: `kernel`, `sandbox`, `timing`, `command`, `library`.
     pub(crate) topic: &'static str,
     /// Its name there.
     pub(crate) name: String,
     /// How it stands.
-    pub(crate) state: State,
+    pub(crate) state: HostState,
     /// The finding.
     pub(crate) what: String,
     /// The command that mends it, or what else to do.
     pub(crate) fix: Option<String>,
 }
 
-impl Line {
+impl HostLine {
     /// A matter that is as it should be.
-    pub(crate) fn pass(topic: &'static str, name: &str, what: impl Into<String>) -> Line {
-        Line { topic, name: name.to_owned(), state: State::Pass, what: what.into(), fix: None }
+    pub(crate) fn pass(topic: &'static str, name: &str, what: impl Into<String>) -> HostLine {
+        HostLine { topic, name: name.to_owned(), state: HostState::Pass, what: what.into(), fix: None }
     }
 
     /// As another state, with what mends it.
-    pub(crate) fn but(self, state: State, fix: impl Into<String>) -> Line {
-        Line { state, fix: Some(fix.into()), ..self }
+    pub(crate) fn but(self, state: HostState, fix: impl Into<String>) -> HostLine {
+        HostLine { state, fix: Some(fix.into()), ..self }
     }
 }
 
 /// True if nothing is missing without which no entry can be accepted.
 #[must_use]
-pub(crate) fn is_fit(lines: &[Line]) -> bool {
-    lines.iter().all(|line| line.state != State::Fail)
+pub(crate) fn is_fit(lines: &[HostLine]) -> bool {
+    lines.iter().all(|line| line.state != HostState::Fail)
 }
 
 /// The page for people.
 #[must_use]
-pub(crate) fn human(lines: &[Line], width: usize) -> String {
+pub(crate) fn human(lines: &[HostLine], width: usize) -> String {
     const INDENT: usize = 9 + 9 + 15;
     // Beside less than that a text would be a column of single words.
     const ROOM: usize = 40;
@@ -107,13 +107,13 @@ pub(crate) fn human(lines: &[Line], width: usize) -> String {
         }
     }
     let count = |state| lines.iter().filter(|line| line.state == state).count();
-    let (cautions, failures) = (count(State::Caution), count(State::Fail));
+    let (cautions, failures) = (count(HostState::Caution), count(HostState::Fail));
     let word = if is_fit(lines) {
         "this host can judge entries"
     } else {
         "this host cannot judge entries: mend what fails"
     };
-    let passes = count(State::Pass);
+    let passes = count(HostState::Pass);
     page.push('\n');
     put(
         &mut page,
@@ -129,12 +129,12 @@ pub(crate) fn human(lines: &[Line], width: usize) -> String {
 ///
 /// # Errors
 /// None that can be met: all that a line holds has a JSON form.
-pub(crate) fn json(lines: &[Line]) -> serde_json::Result<String> {
+pub(crate) fn json(lines: &[HostLine]) -> serde_json::Result<String> {
     #[derive(Serialize)]
     struct Document<'a> {
         schema: &'static str,
         fit: bool,
-        checks: &'a [Line],
+        checks: &'a [HostLine],
     }
     let document = Document { schema: SCHEMA, fit: is_fit(lines), checks: lines };
     let mut text = serde_json::to_string_pretty(&document)?;
@@ -146,11 +146,11 @@ pub(crate) fn json(lines: &[Line]) -> serde_json::Result<String> {
 mod tests {
     use super::*;
 
-    fn lines() -> Vec<Line> {
+    fn lines() -> Vec<HostLine> {
         vec![
-            Line::pass("kernel", "release", "6.18"),
-            Line::pass("command", "pypy3", "not\ninstalled")
-                .but(State::Caution, "apt-get install pypy3"),
+            HostLine::pass("kernel", "release", "6.18"),
+            HostLine::pass("command", "pypy3", "not\ninstalled")
+                .but(HostState::Caution, "apt-get install pypy3"),
         ]
     }
 
@@ -175,7 +175,7 @@ mod tests {
     fn only_failures_make_a_host_unfit() {
         let mut lines = lines();
         assert!(is_fit(&lines));
-        lines.push(Line::pass("sandbox", "landlock", "").but(State::Fail, "a newer kernel"));
+        lines.push(HostLine::pass("sandbox", "landlock", "").but(HostState::Fail, "a newer kernel"));
         assert!(!is_fit(&lines));
         let document: serde_json::Value = serde_json::from_str(&json(&lines).unwrap()).unwrap();
         assert_eq!(document["schema"], SCHEMA);

@@ -34,7 +34,7 @@ type Key = [u8; 32];
 
 /// The results; without a folder, nothing is kept and nothing found.
 #[derive(Clone, Debug)]
-pub(crate) struct Cache {
+pub(crate) struct ResultCache {
     folder: Option<Arc<Folder>>,
 }
 
@@ -45,30 +45,30 @@ struct Folder {
     key: Key,
 }
 
-impl Cache {
+impl ResultCache {
     /// The cache of this user: `gate4k` in `$XDG_CACHE_HOME`, or in `~/.cache`.
     #[must_use]
-    pub(crate) fn of_user() -> Cache {
+    pub(crate) fn of_user() -> ResultCache {
         let absolute = |name: &str| {
             std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
         };
         let top = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
-        Cache::within(top.as_deref())
+        ResultCache::within(top.as_deref())
     }
 
     /// None at all.
     #[must_use]
-    pub(crate) fn none() -> Cache {
-        Cache { folder: None }
+    pub(crate) fn none() -> ResultCache {
+        ResultCache { folder: None }
     }
 
-    fn within(top: Option<&Path>) -> Cache {
+    fn within(top: Option<&Path>) -> ResultCache {
         // Where it cannot be made, or is not ours alone, nothing is kept; judging does not depend on it.
         let folder = top.and_then(|top| Folder::open(top).ok());
         if let Some(folder) = &folder {
             folder.forget_old();
         }
-        Cache { folder: folder.map(Arc::new) }
+        ResultCache { folder: folder.map(Arc::new) }
     }
 
     /// True if anything can be kept.
@@ -240,8 +240,8 @@ mod tests {
     use crate::view::json;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    fn at(top: &Path) -> Cache {
-        Cache::within(Some(top))
+    fn at(top: &Path) -> ResultCache {
+        ResultCache::within(Some(top))
     }
 
     const PRINT: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
@@ -303,8 +303,8 @@ mod tests {
         assert!(cache.get(PRINT).is_none());
         cache.put("../../x", &report());
         assert_eq!(files(folder.path()), 0);
-        Cache::none().put(PRINT, &report());
-        assert!(Cache::none().get(PRINT).is_none());
+        ResultCache::none().put(PRINT, &report());
+        assert!(ResultCache::none().get(PRINT).is_none());
     }
 
     #[test]

@@ -26,7 +26,7 @@ use tracing::debug;
 pub(crate) use super::repository::GitError;
 use super::repository::Repository;
 pub(crate) use super::tree::Astray;
-use super::tree::{Node, Tree, follow};
+use super::tree::{CommitNode, CommitTree, follow};
 use crate::model::text::{hex, shown};
 
 /// An error in finding the changes of a branch.
@@ -80,10 +80,10 @@ pub enum Before {
 
 /// A commit, and the files as they are in the work tree.
 #[derive(Debug)]
-pub struct Changes {
+pub struct RepositoryChanges {
     repository: Repository,
     rev: String,
-    tree: Tree,
+    tree: CommitTree,
 }
 
 /// The work tree is not as the commit has it.
@@ -107,18 +107,18 @@ impl From<Astray> for Lost {
     }
 }
 
-impl Changes {
+impl RepositoryChanges {
     /// Compares with the commit `rev`, in the repository that `folder` is in.
     ///
     /// # Errors
     /// When git, the repository or the commit is not there.
-    pub fn since(rev: &str, folder: &Path) -> Result<Changes, ChangedError> {
+    pub fn since(rev: &str, folder: &Path) -> Result<RepositoryChanges, ChangedError> {
         let repository = Repository::above(folder)?;
         let commit = repository.commit(rev)?;
-        let tree = Tree::parse(&repository.listing(&commit)?)
+        let tree = CommitTree::parse(&repository.listing(&commit)?)
             .ok_or_else(|| ChangedError::Listing { rev: rev.to_owned() })?;
         debug!(top = %shown(repository.top()), commit, "compared with this commit");
-        Ok(Changes { repository, rev: rev.to_owned(), tree })
+        Ok(RepositoryChanges { repository, rev: rev.to_owned(), tree })
     }
 
     /// True if an entry, or a file, differs from the commit's.
@@ -198,7 +198,7 @@ impl Changes {
             Lost::Astray(why) => ChangedError::Astray { rev: self.rev.clone(), why },
         })?;
         match self.tree.at(&place) {
-            Some(Node::File { sum, .. }) => Ok(Some(self.repository.blob(sum)?)),
+            Some(CommitNode::File { sum, .. }) => Ok(Some(self.repository.blob(sum)?)),
             _ => Ok(None),
         }
     }
@@ -206,7 +206,7 @@ impl Changes {
     /// Where the link that the commit has at a path leads to.
     fn link(&self, at: &Path) -> Result<Option<PathBuf>, GitError> {
         match self.tree.at(at) {
-            Some(Node::Link { sum }) => {
+            Some(CommitNode::Link { sum }) => {
                 Ok(Some(PathBuf::from(OsString::from_vec(self.repository.blob(sum)?))))
             }
             _ => Ok(None),
@@ -236,7 +236,7 @@ impl Changes {
         };
         match (meta, self.tree.at(&place)) {
             (None, None) => false,
-            (Some(meta), Some(Node::Folder)) if meta.is_dir() => {
+            (Some(meta), Some(CommitNode::Folder)) if meta.is_dir() => {
                 let Ok(mut names) = names(&here) else { return true };
                 if place.as_os_str().is_empty() {
                     names.remove(OsStr::new(".git"));
@@ -244,7 +244,7 @@ impl Changes {
                 names.extend(self.tree.names(&place));
                 names.iter().any(|name| self.differs(&place.join(name), seen))
             }
-            (Some(meta), Some(Node::File { executable, sum })) if meta.is_file() => {
+            (Some(meta), Some(CommitNode::File { executable, sum })) if meta.is_file() => {
                 (meta.mode() & 0o100 != 0) != *executable || !has_sum(&here, sum)
             }
             _ => true,

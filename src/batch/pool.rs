@@ -27,7 +27,7 @@ pub(crate) type Assess<'a> =
     &'a (dyn Fn(&Path, NonZeroUsize, &(dyn Fn(&str) + Sync)) -> Judged + Sync);
 
 /// The observer of the workers; called from any of them.
-pub(crate) trait Watch: Sync {
+pub(crate) trait PoolWatch: Sync {
     /// A worker does this step of an entry now.
     fn step(&self, worker: usize, entry: &Path, step: &str);
     /// A worker has nothing to do any more.
@@ -79,7 +79,7 @@ pub(crate) fn run<E>(
     entries: &[PathBuf],
     at_once: Concurrency,
     judge: Assess<'_>,
-    watch: &dyn Watch,
+    watch: &dyn PoolWatch,
     mut keep: impl FnMut(usize, &Judged) -> Result<(), E>,
     mut hear: impl FnMut(usize, Judged) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -144,7 +144,7 @@ pub(crate) fn run<E>(
 }
 
 /// An entry beside which nothing else is judged: what other work on the host may have caused is judged again.
-fn alone(judge: Assess<'_>, path: &Path, jobs: NonZeroUsize, watch: &dyn Watch) -> Judged {
+fn alone(judge: Assess<'_>, path: &Path, jobs: NonZeroUsize, watch: &dyn PoolWatch) -> Judged {
     let waits = || watch.step(0, path, "waiting for the host to be quiet");
     judged_when_quiet(|| guarded(judge, path, jobs, 0, watch), waits)
 }
@@ -155,7 +155,7 @@ fn guarded(
     path: &Path,
     jobs: NonZeroUsize,
     worker: usize,
-    watch: &dyn Watch,
+    watch: &dyn PoolWatch,
 ) -> Judged {
     let work = || judge(path, jobs, &|step| watch.step(worker, path, step));
     // Nothing that this entry touched is looked at again.
@@ -228,7 +228,7 @@ mod tests {
 
     struct Nobody;
 
-    impl Watch for Nobody {
+    impl PoolWatch for Nobody {
         fn step(&self, _: usize, _: &Path, _: &str) {}
         fn rests(&self, _: usize) {}
         fn done(&self, _: &Path, _: &Judged) {}

@@ -88,7 +88,7 @@ pub enum GitError {
 }
 
 /// Where a repository's files lie.
-struct Found {
+struct FoundRepository {
     /// The directory that holds `.git`.
     top: PathBuf,
     /// Its own directory of git; another than the common one in a linked work tree.
@@ -116,13 +116,13 @@ impl Repository {
     pub(super) fn above(folder: &Path) -> Result<Repository, GitError> {
         let missing = |why: String| GitError::NoRepository { folder: folder.to_owned(), why };
         let start = folder.canonicalize().map_err(|error| missing(error.to_string()))?;
-        let found = Found::above(&start)
+        let found = FoundRepository::above(&start)
             .map_err(|error| missing(error.to_string()))?
             .ok_or_else(|| missing("there is no .git here or above".to_owned()))?;
         if found.led
             && found.own == found.common
             && let Some(above) = found.top.parent()
-            && let Ok(Some(outer)) = Found::above(above)
+            && let Ok(Some(outer)) = FoundRepository::above(above)
             && [&outer.own, &outer.common].iter().any(|git| found.own.starts_with(git))
         {
             return Err(GitError::Submodule { top: found.top, outer: outer.top });
@@ -140,7 +140,7 @@ impl Repository {
 
     /// Makes our repository: references as they are there, and a configuration that says no more than how
     /// sums are made and references kept.
-    fn furnish(&self, found: &Found) -> io::Result<()> {
+    fn furnish(&self, found: &FoundRepository) -> io::Result<()> {
         let ours = self.ours.path();
         let config =
             "[core]\nrepositoryformatversion = 1\nbare = true\ncommitGraph = false\n[extensions]\n";
@@ -257,9 +257,9 @@ impl Repository {
     }
 }
 
-impl Found {
+impl FoundRepository {
     /// The nearest one above a directory that is told without links.
-    fn above(folder: &Path) -> io::Result<Option<Found>> {
+    fn above(folder: &Path) -> io::Result<Option<FoundRepository>> {
         for top in folder.ancestors() {
             let git = top.join(".git");
             let Ok(meta) = git.metadata() else { continue };
@@ -276,7 +276,7 @@ impl Found {
                 Ok(text) => own.join(path_of(&text)).canonicalize()?,
                 Err(_) => own.clone(),
             };
-            return Ok(Some(Found { top: top.to_owned(), own, common, led: !meta.is_dir() }));
+            return Ok(Some(FoundRepository { top: top.to_owned(), own, common, led: !meta.is_dir() }));
         }
         Ok(None)
     }

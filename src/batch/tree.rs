@@ -13,7 +13,7 @@ const MOST_LINKS: usize = 40;
 
 /// The item that a commit has at a path.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Node {
+pub(super) enum CommitNode {
     File {
         executable: bool,
         sum: String,
@@ -39,13 +39,13 @@ pub enum Astray {
 
 /// The files of a commit, by their paths from the top.
 #[derive(Debug)]
-pub(super) struct Tree {
-    nodes: BTreeMap<PathBuf, Node>,
+pub(super) struct CommitTree {
+    nodes: BTreeMap<PathBuf, CommitNode>,
 }
 
-impl Tree {
+impl CommitTree {
     /// Reads `MODE TYPE SUM<tab>PATH`, each ended by a zero byte; none where a line is anything else.
-    pub(super) fn parse(listing: &[u8]) -> Option<Tree> {
+    pub(super) fn parse(listing: &[u8]) -> Option<CommitTree> {
         let lines = listing.split(|byte| *byte == 0).filter(|line| !line.is_empty());
         let nodes = lines
             .map(|line| {
@@ -54,21 +54,21 @@ impl Tree {
                 let mut words = words.split(' ');
                 let (mode, _, sum) = (words.next()?, words.next()?, words.next()?.to_owned());
                 let node = match mode {
-                    "040000" => Node::Folder,
-                    "120000" => Node::Link { sum },
-                    "160000" => Node::Submodule,
-                    "100755" => Node::File { executable: true, sum },
-                    _ => Node::File { executable: false, sum },
+                    "040000" => CommitNode::Folder,
+                    "120000" => CommitNode::Link { sum },
+                    "160000" => CommitNode::Submodule,
+                    "100755" => CommitNode::File { executable: true, sum },
+                    _ => CommitNode::File { executable: false, sum },
                 };
                 Some((PathBuf::from(OsStr::from_bytes(path)), node))
             })
             .collect::<Option<_>>()?;
-        Some(Tree { nodes })
+        Some(CommitTree { nodes })
     }
 
     /// Returns the item at a path, of which no part is a link.
-    pub(super) fn at(&self, path: &Path) -> Option<&Node> {
-        if path.as_os_str().is_empty() { Some(&Node::Folder) } else { self.nodes.get(path) }
+    pub(super) fn at(&self, path: &Path) -> Option<&CommitNode> {
+        if path.as_os_str().is_empty() { Some(&CommitNode::Folder) } else { self.nodes.get(path) }
     }
 
     /// Returns the names in a directory.
@@ -123,23 +123,23 @@ pub(super) fn follow<E: From<Astray>>(
 mod tests {
     use super::*;
 
-    fn tree() -> Tree {
+    fn tree() -> CommitTree {
         let listing = b"040000 tree aa\ta\x00100755 blob ab\ta/b\x00100644 blob ac\ta/\n\xff\x00040000 tree ad\ta/d\x00\
             100644 blob ae\ta/d/e\x00100644 blob af\ta-b\x00120000 blob b0\tl\x00160000 commit b1\tm\x00";
-        Tree::parse(listing).unwrap()
+        CommitTree::parse(listing).unwrap()
     }
 
     #[test]
     fn a_listing_is_read_with_any_name() {
         let tree = tree();
-        let file = |executable, sum: &str| Node::File { executable, sum: sum.into() };
+        let file = |executable, sum: &str| CommitNode::File { executable, sum: sum.into() };
         assert_eq!(tree.at(Path::new("a/b")), Some(&file(true, "ab")));
         assert_eq!(tree.at(Path::new(OsStr::from_bytes(b"a/\n\xff"))), Some(&file(false, "ac")));
-        assert_eq!(tree.at(Path::new("l")), Some(&Node::Link { sum: "b0".into() }));
-        assert_eq!(tree.at(Path::new("m")), Some(&Node::Submodule));
-        assert_eq!(tree.at(Path::new("")), Some(&Node::Folder));
+        assert_eq!(tree.at(Path::new("l")), Some(&CommitNode::Link { sum: "b0".into() }));
+        assert_eq!(tree.at(Path::new("m")), Some(&CommitNode::Submodule));
+        assert_eq!(tree.at(Path::new("")), Some(&CommitNode::Folder));
         assert_eq!(tree.at(Path::new("a/d/e/f")), None);
-        assert!(Tree::parse(b"100644 blob ab\0").is_none() && Tree::parse(b"").is_some());
+        assert!(CommitTree::parse(b"100644 blob ab\0").is_none() && CommitTree::parse(b"").is_some());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::game::clock::TimeControl;
 use crate::model::game::variant::Variant;
 use crate::model::units::{Bytes, Ply};
 use crate::runner::Affinity;
-use crate::runner::schedule::Format as Meetings;
+use crate::runner::schedule::PairingSystem as Meetings;
 use crate::shard::Wish;
 
 /// `gate4k match`.
@@ -168,12 +168,12 @@ pub(crate) struct MatchArgs {
     pub(crate) quiet: bool,
     /// The reader of what is printed
     #[arg(skip)]
-    pub(crate) told: Told,
+    pub(crate) told: OutputReader,
 }
 
 /// Whom the output of a match is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum OutputReader {
     /// People: a line a game, and a table.
     #[default]
     People,

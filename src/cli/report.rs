@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use crate::files::outputs::Named;
+use crate::files::outputs::NamedPath;
 use crate::view::report_format::ReportFormat;
 
 /// Where a report goes.
@@ -27,7 +27,7 @@ pub(crate) struct ReportTo {
 
 impl ReportTo {
     /// The file, if it is one, under the option's name.
-    pub(crate) fn file(&self) -> Option<Named<'_>> {
+    pub(crate) fn file(&self) -> Option<NamedPath<'_>> {
         match &self.path {
             ReportPath::File(path) => Some(("--report", path)),
             ReportPath::Stdout => None,

@@ -9,19 +9,19 @@ use std::{mem, slice};
 use tracing::debug;
 
 use super::check_shard::{KeptEntries, outcome};
-use super::choice::Choice;
+use super::choice::CheckChoice;
 use super::receipt_to::{self, ReceiptTo};
 use super::reports::Reports;
 use super::surroundings::Surroundings;
 use super::total::Total;
 use super::watch::Watched;
-use super::worker_lines::{Shown, WorkerLines};
+use super::worker_lines::{ProgressLook, WorkerLines};
 use super::{log, match_shard, note, tell, with_causes};
-use crate::batch::cache::Cache;
+use crate::batch::cache::ResultCache;
 use crate::batch::pool::{self, Assess, Concurrency, Judged};
 use crate::cli::{CheckArgs, EntryFormat, ReportPath, ReportTo};
 use crate::event::journal::JournalError;
-use crate::files::outputs::{self, Named, SameFile};
+use crate::files::outputs::{self, NamedPath, SameFile};
 use crate::judge::{Judge, Progress};
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit
 /// The entries of the command line, or else of the configuration.
 fn watched(args: &CheckArgs) -> anyhow::Result<Watched> {
     let named = &args.entry.entries;
-    let paths = if named.is_empty() { Choice::of(args)?.config.entries } else { named.clone() };
+    let paths = if named.is_empty() { CheckChoice::of(args)?.config.entries } else { named.clone() };
     let ours = args.report.iter().filter_map(|report| match &report.path {
         ReportPath::File(path) => Some(path.as_path()),
         ReportPath::Stdout => None,
@@ -67,14 +67,14 @@ fn watched(args: &CheckArgs) -> anyhow::Result<Watched> {
 }
 
 /// Refuses an output that is another's file, or one that decides: an entry, settings or a journal would be lost.
-fn files_apart(args: &CheckArgs, choice: &Choice) -> Result<(), SameFile> {
+fn files_apart(args: &CheckArgs, choice: &CheckChoice) -> Result<(), SameFile> {
     let signature = args.receipt.as_deref().map(sign::beside);
     let outputs = [
         ("--journal", args.journal.as_deref()),
         ("--receipt", args.receipt.as_deref()),
         ("the signature", signature.as_deref()),
     ];
-    let mut outputs: Vec<Named<'_>> =
+    let mut outputs: Vec<NamedPath<'_>> =
         outputs.iter().filter_map(|(option, path)| Some((*option, (*path)?))).collect();
     outputs.extend(args.report.iter().filter_map(ReportTo::file));
     let inputs = [
@@ -83,7 +83,7 @@ fn files_apart(args: &CheckArgs, choice: &Choice) -> Result<(), SameFile> {
         ("--sign-key", args.sign_key.as_deref()),
         ("--engines-json", args.entry.engines_json.as_deref()),
     ];
-    let mut inputs: Vec<Named<'_>> =
+    let mut inputs: Vec<NamedPath<'_>> =
         inputs.iter().filter_map(|(option, path)| Some((*option, (*path)?))).collect();
     inputs.extend(args.entry.entries.iter().map(|path| ("an entry", path.as_path())));
     outputs::distinct(&outputs, &inputs)
@@ -94,7 +94,7 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         out.write_all(BUILT_IN.as_bytes())?;
         return Ok(Exit::Success);
     }
-    let choice = match Choice::of(args) {
+    let choice = match CheckChoice::of(args) {
         Ok(choice) => choice,
         Err(error) => {
             let why = with_causes(&error);
@@ -137,7 +137,7 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         }
     };
     // A caller that names one entry wants it to be looked at.
-    let cache = if choice.many && choice.config.cache { Cache::of_user() } else { Cache::none() };
+    let cache = if choice.many && choice.config.cache { ResultCache::of_user() } else { ResultCache::none() };
     let kept = Kept { judge: &judge, cache, fingerprints: Mutex::default() };
     let assess: Assess<'_> = &|path, jobs, progress| {
         kept.or_judge(path, progress, |progress| judge.assess(path, jobs, progress))
@@ -181,7 +181,7 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
 /// Results of entries that have not changed.
 struct Kept<'a> {
     judge: &'a Judge,
-    cache: Cache,
+    cache: ResultCache,
     fingerprints: Mutex<HashMap<PathBuf, String>>,
 }
 
@@ -223,14 +223,14 @@ impl Kept<'_> {
 /// as it was judged, and `journal` has those from before.
 fn judge_all(
     args: &CheckArgs,
-    choice: &Choice,
+    choice: &CheckChoice,
     outputs: Reports,
     out: &mut impl Write,
     assess: Assess<'_>,
     keep: &dyn Fn(&Path, &EntryReport),
     mut journal: Option<&mut KeptEntries>,
 ) -> anyhow::Result<(Exit, Vec<EntryReport>)> {
-    let Choice { entries, settings, config, config_findings, .. } = choice;
+    let CheckChoice { entries, settings, config, config_findings, .. } = choice;
     let mut known = journal.as_ref().map_or_else(BTreeMap::new, |journal| journal.known().clone());
     let is_due = |entry: &usize| {
         journal.as_ref().is_none_or(|journal| journal.has(*entry)) && !known.contains_key(entry)
@@ -240,9 +240,9 @@ fn judge_all(
     let at_once = Concurrency::new(config.jobs, settings.jobs);
     let workers = at_once.workers(due.len());
     let look = match args.entry.format {
-        _ if args.quiet || log::is_on(args.verbose) => Shown::Nothing,
-        EntryFormat::Plain => Shown::Plain,
-        EntryFormat::Human | EntryFormat::Json => Shown::Drawn,
+        _ if args.quiet || log::is_on(args.verbose) => ProgressLook::Nothing,
+        EntryFormat::Plain => ProgressLook::Plain,
+        EntryFormat::Human | EntryFormat::Json => ProgressLook::Drawn,
     };
     let lines = WorkerLines::new(look, workers, due.len());
     let mut total = Total::new(outputs);
@@ -273,7 +273,7 @@ fn judge_all(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Cli, Command};
+    use crate::cli::{Cli, CliCommand};
     use crate::judge::error::CheckError;
     use crate::model::entry_report::tests::report;
     use crate::model::verdict::Verdict;
@@ -296,12 +296,12 @@ mod tests {
 
     fn check(words: &[&str]) -> (Exit, String) {
         let cli = Cli::try_parse_from(["gate4k", "check", "-q"].iter().chain(words)).unwrap();
-        let Command::Check(args) = cli.command else {
+        let CliCommand::Check(args) = cli.command else {
             panic!("not check");
         };
         let mut out = Vec::new();
         let outputs = Reports::open(&*args, Surroundings::default()).unwrap();
-        let choice = Choice::of(&args).unwrap();
+        let choice = CheckChoice::of(&args).unwrap();
         let (exit, _) = judge_all(
             &args,
             &choice,

@@ -3,29 +3,29 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::choice::Choice;
+use super::choice::CheckChoice;
 use super::match_shard::{NotReady, configuration, host_name, shard_of, tell_lost};
 use crate::batch::pool::Judged;
 use crate::event::journal::{JournalError, JournalOf};
 use crate::judge::Judge;
 use crate::judge::waiver::Waiver;
 use crate::receipt::document::{HostRecord, ProgramRecord, SettingsRecord, tools};
-use crate::shard::check::{Check, Entry, Header, Host, Listed, Outcome, Record, VERSION};
+use crate::shard::check::{Check, JudgedEntry, CheckHeader, JudgingHost, Listed, EntryOutcome, CheckRecord, VERSION};
 use crate::shard::checked::OfShard;
 use crate::shard::{self, Shard, Wish};
 
 /// The journal of a check that goes on.
 pub(super) struct KeptEntries {
-    journal: JournalOf<Record>,
+    journal: JournalOf<CheckRecord>,
     shard: Shard,
-    known: BTreeMap<usize, Outcome>,
+    known: BTreeMap<usize, EntryOutcome>,
 }
 
 impl KeptEntries {
     pub(super) fn open(
         path: &Path,
         wish: Option<Wish>,
-        choice: &Choice,
+        choice: &CheckChoice,
         judge: &Judge,
     ) -> Result<KeptEntries, NotReady> {
         let shard = shard_of(wish)?;
@@ -35,8 +35,8 @@ impl KeptEntries {
         tell_lost(path, &lost, "an entry", "judged");
         match &before.header {
             None => {
-                let header = Header { version: VERSION, shard, check };
-                journal.append(&Record::Check(Box::new(header)))?;
+                let header = CheckHeader { version: VERSION, shard, check };
+                journal.append(&CheckRecord::Check(Box::new(header)))?;
             }
             Some(header) => {
                 let differs = header.check.difference(&check);
@@ -46,8 +46,8 @@ impl KeptEntries {
                 }
             }
         }
-        let host = Host { name: host_name(), host: HostRecord::here() };
-        journal.append(&Record::Host(Box::new(host)))?;
+        let host = JudgingHost { name: host_name(), host: HostRecord::here() };
+        journal.append(&CheckRecord::Host(Box::new(host)))?;
         // An undecided entry is tried again.
         let known = before.found.into_iter().map(|(entry, found)| (entry, found.outcome));
         let known = known.filter(|(_, outcome)| outcome.is_decided()).collect();
@@ -60,26 +60,26 @@ impl KeptEntries {
     }
 
     /// The results from before, by the entries' numbers.
-    pub(super) fn known(&self) -> &BTreeMap<usize, Outcome> {
+    pub(super) fn known(&self) -> &BTreeMap<usize, EntryOutcome> {
         &self.known
     }
 
     pub(super) fn keep(&mut self, entry: usize, judged: &Judged) -> Result<(), JournalError> {
         let tools = judged.as_ref().map_or_else(|_| Vec::new(), |report| tools([report]));
-        let judged = Entry { entry, outcome: outcome(judged), tools };
-        self.journal.append(&Record::Entry(Box::new(judged)))
+        let judged = JudgedEntry { entry, outcome: outcome(judged), tools };
+        self.journal.append(&CheckRecord::Entry(Box::new(judged)))
     }
 }
 
 /// A result as it is kept.
-pub(super) fn outcome(judged: &Judged) -> Outcome {
+pub(super) fn outcome(judged: &Judged) -> EntryOutcome {
     match judged {
-        Ok(report) => Outcome::Judged(Box::new(report.clone())),
-        Err(error) => Outcome::NotJudged { what: error.to_string(), exit: error.exit() },
+        Ok(report) => EntryOutcome::Judged(Box::new(report.clone())),
+        Err(error) => EntryOutcome::NotJudged { what: error.to_string(), exit: error.exit() },
     }
 }
 
-fn check(choice: &Choice, judge: &Judge) -> Check {
+fn check(choice: &CheckChoice, judge: &Judge) -> Check {
     let listed = |path: &Path| {
         // A file that cannot be read is told when it is judged.
         let digest = judge.digest(path).ok();

@@ -6,7 +6,7 @@ use anyhow::Context;
 use tracing::debug;
 
 use super::{NO_ENTRY, settings};
-use crate::batch::changed::{self, Before, Changes};
+use crate::batch::changed::{self, Before, RepositoryChanges};
 use crate::batch::discover;
 use crate::cli::CheckArgs;
 use crate::config::{Config, FILE_NAME, Folders};
@@ -17,7 +17,7 @@ use crate::model::text::shown;
 use crate::policy::allowlist::Allowlist;
 
 /// The choices for one check.
-pub(super) struct Choice {
+pub(super) struct CheckChoice {
     /// All of it, as a configuration.
     pub(super) config: Config,
     /// For the judge.
@@ -32,16 +32,16 @@ pub(super) struct Choice {
     pub(super) config_findings: Vec<ConfigFinding>,
 }
 
-impl Choice {
+impl CheckChoice {
     /// Reads what there is to read.
     ///
     /// # Errors
     /// When a setting is wrong, git cannot tell what changed, or no entry is named.
-    pub(super) fn of(args: &CheckArgs) -> anyhow::Result<Choice> {
+    pub(super) fn of(args: &CheckArgs) -> anyhow::Result<CheckChoice> {
         let mut notes = Vec::new();
         let here = std::env::current_dir().unwrap_or_else(|_| ".".into());
         let branch = match &args.changed_since {
-            Some(rev) => Some(Branch { rev, changes: Changes::since(rev, &here)? }),
+            Some(rev) => Some(Branch { rev, changes: RepositoryChanges::since(rev, &here)? }),
             None => None,
         };
         let config = read_config(args, &here, branch.as_ref(), &mut notes)?;
@@ -70,14 +70,14 @@ impl Choice {
             }
         };
         let config_findings = waive::without_entry(&config.waivers);
-        Ok(Choice { config, settings, entries, many, notes, config_findings })
+        Ok(CheckChoice { config, settings, entries, many, notes, config_findings })
     }
 }
 
 /// A branch under judgement: no file of it decides on anything, since its author wrote them.
 struct Branch<'a> {
     rev: &'a str,
-    changes: Changes,
+    changes: RepositoryChanges,
 }
 
 impl Branch<'_> {

@@ -5,9 +5,9 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::tell;
-use crate::cli::{DoctorArgs, Format};
+use crate::cli::{DoctorArgs, OutputFormat};
 use crate::doctor::selftest::{self, Trial, Tried};
-use crate::doctor::{self, Line, State, host, tools};
+use crate::doctor::{self, HostLine, HostState, host, tools};
 use crate::judge::error::CheckError;
 use crate::model::exit::Exit;
 use crate::policy::allowlist::Allowlist;
@@ -33,13 +33,13 @@ pub(crate) fn run(args: &DoctorArgs, out: &mut impl Write) -> anyhow::Result<Exi
     };
     let lines = look(list);
     match args.format {
-        Format::Human => out.write_all(doctor::human(&lines, text::width()).as_bytes())?,
-        Format::Json => out.write_all(doctor::json(&lines)?.as_bytes())?,
+        OutputFormat::Human => out.write_all(doctor::human(&lines, text::width()).as_bytes())?,
+        OutputFormat::Json => out.write_all(doctor::json(&lines)?.as_bytes())?,
     }
     Ok(if doctor::is_fit(&lines) { Exit::Success } else { Exit::Undecided })
 }
 
-fn look(list: Allowlist) -> Vec<Line> {
+fn look(list: Allowlist) -> Vec<HostLine> {
     let capability = Capability::probe();
     let tools = Arc::new(Toolchain::discover(Arc::new(list), Strictness::Tolerant));
     let mut lines = host::Kernel::read(capability.landlock_abi).lines();
@@ -61,13 +61,13 @@ fn look(list: Allowlist) -> Vec<Line> {
         let workers = std::thread::available_parallelism().map_or(2, NonZeroUsize::get) + 1;
         match selftest::run(&sandbox, &trials, workers) {
             Ok(tried) => {
-                lines.push(Line::pass("sandbox", "start", "entries start, confined and traced"));
+                lines.push(HostLine::pass("sandbox", "start", "entries start, confined and traced"));
                 tried
             }
             Err(error) => {
                 lines.push(
-                    Line::pass("sandbox", "start", error.to_string())
-                        .but(State::Fail, "mend what fails above"),
+                    HostLine::pass("sandbox", "start", error.to_string())
+                        .but(HostState::Fail, "mend what fails above"),
                 );
                 Vec::new()
             }

@@ -6,9 +6,9 @@ use std::io::Write;
 use clap::Parser;
 
 use super::{match_, note, tell, tell_usage};
-use crate::cli::{Cli, Command, FastchessArgs, Told};
+use crate::cli::{Cli, CliCommand, FastchessArgs, OutputReader};
 use crate::model::exit::Exit;
-use crate::model::game::ending::{Ending, Termination};
+use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::source_place::nearest;
 
 /// The version of fastchess of which this has the words; a client asks for it, and reads the first number of the answer.
@@ -86,8 +86,8 @@ pub(super) fn run(args: &FastchessArgs, out: &mut impl Write) -> anyhow::Result<
     }
     let own = ["gate4k".to_owned(), "match".to_owned()];
     match Cli::try_parse_from(own.into_iter().chain(words)) {
-        Ok(Cli { command: Command::Match(mut own), .. }) => {
-            own.told = Told::Fastchess;
+        Ok(Cli { command: CliCommand::Match(mut own), .. }) => {
+            own.told = OutputReader::Fastchess;
             match_::run(&own, out)
         }
         Ok(_) => Ok(Exit::Usage),
@@ -97,7 +97,7 @@ pub(super) fn run(args: &FastchessArgs, out: &mut impl Write) -> anyhow::Result<
 
 /// A game that has ended, in ASCII: the client takes its number from the third word, its result from the seventh, and its reason
 /// from what stands between the first colon and the next.
-pub(super) fn line(game: usize, [white, black]: [&str; 2], ending: &Ending) -> String {
+pub(super) fn line(game: usize, [white, black]: [&str; 2], ending: &GameEnding) -> String {
     let loser = if ending.loser() == Some(shakmaty::Color::White) { "White" } else { "Black" };
     let winner = if loser == "White" { "Black" } else { "White" };
     let reason = match &ending.reason {
@@ -395,7 +395,7 @@ mod tests {
         assert_eq!(words, expected);
         let own = ["gate4k".to_owned(), "match".to_owned()];
         let parsed = Cli::try_parse_from(own.into_iter().chain(told(OPENBENCHS).unwrap())).unwrap();
-        assert!(matches!(parsed.command, Command::Match(_)));
+        assert!(matches!(parsed.command, CliCommand::Match(_)));
     }
 
     #[test]
@@ -455,7 +455,7 @@ mod tests {
 
     #[test]
     fn a_line_has_the_words_that_the_client_looks_for() {
-        let lost = |reason| line(6, ["A-dev", "A-bäse"], &Ending::win(Color::Black, reason));
+        let lost = |reason| line(6, ["A-dev", "A-bäse"], &GameEnding::win(Color::Black, reason));
         let crash = lost(Termination::Crash { exit: None });
         assert_eq!(crash, "Finished game 7 (A-dev vs A-b?se): 0-1 {White disconnects}");
         assert_eq!(crash.split_whitespace().nth(6), Some("0-1"));

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use super::tell;
 use crate::event::journal::record::{Bye, StageStarted, Withdrawn};
-use crate::event::journal::{self, JournalError, Record};
+use crate::event::journal::{self, JournalError, JournalRecord};
 use crate::event::pgn_source::{PgnError, PgnSource};
-use crate::event::stage::Format;
+use crate::event::stage::StageFormat;
 use crate::event::{config, journal_games};
 use crate::model::exit::Exit;
-use crate::model::game::listed::{ListedGame, Player};
+use crate::model::game::listed::{ListedGame, ListedPlayer};
 use crate::model::text::shown;
 
 /// The wanted stages of a journal.
@@ -25,63 +25,63 @@ pub(super) enum Stages {
 }
 
 /// An item of the files as they are read: one game at a time, so that no file is ever held whole.
-pub(super) enum Told<'a> {
+pub(super) enum FileItem<'a> {
     /// A game.
     Game(&'a ListedGame),
     /// A stage of a journal that is wanted alone, with its format: the games of this file so far are not.
-    Stage(Option<Format>),
+    Stage(Option<StageFormat>),
     /// A bye in a stage of a journal.
-    Bye(&'a Player, &'a Bye),
+    Bye(&'a ListedPlayer, &'a Bye),
     /// An engine that was withdrawn from a stage of a journal.
-    Withdrawn(&'a Player, &'a Withdrawn),
+    Withdrawn(&'a ListedPlayer, &'a Withdrawn),
     /// The file with this number has ended.
     End,
 }
 
 /// The finished games of a journal, in one pass: what a game needs besides its record is told before it.
-fn of_journal(file: &Path, stages: &Stages, take: &mut dyn FnMut(Told<'_>)) -> Result<(), Exit> {
+fn of_journal(file: &Path, stages: &Stages, take: &mut dyn FnMut(FileItem<'_>)) -> Result<(), Exit> {
     let mut event = String::new();
     let mut formats = BTreeMap::new();
     let mut begun: Vec<StageStarted> = Vec::new();
     journal_games::read(file, &["stage-started", "bye", "withdrawn"], &mut |record| {
         match record {
-            Record::Header(header) => {
+            JournalRecord::Header(header) => {
                 formats = config::formats(&header.settings);
                 event = header.event;
             }
-            Record::StageStarted(started) => {
+            JournalRecord::StageStarted(started) => {
                 let alone = match stages {
                     Stages::All => false,
                     Stages::Last => true,
                     Stages::Named(name) => *name == started.name,
                 };
                 if alone {
-                    take(Told::Stage(formats.get(&started.name).cloned()));
+                    take(FileItem::Stage(formats.get(&started.name).cloned()));
                 }
                 begun.push(started);
             }
-            Record::Bye(bye) => {
+            JournalRecord::Bye(bye) => {
                 if let Some(stage) = begun.get(bye.stage).filter(|stage| is_wanted(stages, stage)) {
-                    take(Told::Bye(&stage.player(&bye.engine), &bye));
+                    take(FileItem::Bye(&stage.player(&bye.engine), &bye));
                 }
             }
-            Record::Withdrawn(withdrawn) => {
+            JournalRecord::Withdrawn(withdrawn) => {
                 let stage = begun.get(withdrawn.stage);
                 if let Some(stage) = stage.filter(|stage| is_wanted(stages, stage)) {
-                    take(Told::Withdrawn(&stage.player(&withdrawn.engine), &withdrawn));
+                    take(FileItem::Withdrawn(&stage.player(&withdrawn.engine), &withdrawn));
                     if let Some(bye) = withdrawn.walkover() {
-                        take(Told::Bye(&stage.player(&bye.engine), &bye));
+                        take(FileItem::Bye(&stage.player(&bye.engine), &bye));
                     }
                 }
             }
-            Record::GameFinished(game) => {
+            JournalRecord::GameFinished(game) => {
                 let stage = begun
                     .get(game.stage)
                     .ok_or_else(|| format!("the game {} belongs to no stage", game.id))?;
                 if is_wanted(stages, stage) {
                     let listed = journal_games::listed(&event, stage, &game)
                         .ok_or_else(|| format!("the moves of {} are not legal", game.id))?;
-                    take(Told::Game(&listed));
+                    take(FileItem::Game(&listed));
                 }
             }
             _ => {}
@@ -114,7 +114,7 @@ fn journal_told(error: &JournalError) -> Exit {
 pub(super) fn each(
     files: &[PathBuf],
     stages: &Stages,
-    mut take: impl FnMut(Told<'_>, usize),
+    mut take: impl FnMut(FileItem<'_>, usize),
 ) -> Result<(), Exit> {
     let mut any = false;
     for (number, file) in files.iter().enumerate() {
@@ -122,23 +122,23 @@ pub(super) fn each(
         if journal::is_journal(file) {
             of_journal(file, stages, &mut |told| {
                 match told {
-                    Told::Game(_) => games += 1,
-                    Told::Stage(_) => games = 0,
-                    Told::Bye(..) | Told::Withdrawn(..) | Told::End => {}
+                    FileItem::Game(_) => games += 1,
+                    FileItem::Stage(_) => games = 0,
+                    FileItem::Bye(..) | FileItem::Withdrawn(..) | FileItem::End => {}
                 }
                 take(told, number);
             })?;
         } else {
             let mut source = PgnSource::open(file).map_err(told)?;
             while let Some(game) = source.next() {
-                take(Told::Game(&game.map_err(told)?), number);
+                take(FileItem::Game(&game.map_err(told)?), number);
                 games += 1;
                 for warning in source.warnings() {
                     tell(&format!("warning: {warning}"));
                 }
             }
         }
-        take(Told::End, number);
+        take(FileItem::End, number);
         any |= games > 0;
     }
     if any {

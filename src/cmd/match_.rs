@@ -11,14 +11,14 @@ use super::match_shard::{self, KeptGames, NotReady};
 use super::{note, say, tell, with_causes};
 use crate::cli::{DrawChoice, MatchArgs, PgnStyle, ResignChoice};
 use crate::config::Config;
-use crate::engine::process::Start;
-use crate::engine::stop::{Level, Stop};
+use crate::engine::process::EngineStart;
+use crate::engine::stop::{StopLevel, Stop};
 use crate::event::journal::JournalError;
-use crate::files::outputs::{self, Named, SameFile};
+use crate::files::outputs::{self, NamedPath, SameFile};
 use crate::game::adjudicate::{DrawRule, Rules};
 use crate::game::clock::Patience;
 use crate::game::end::Material;
-use crate::game::openings::{Book, Order, Sequence, Wanted};
+use crate::game::openings::{Book, BookOrder, Sequence, BookPart};
 use crate::game::start_positions::StartNumber;
 use crate::game::tables::Tables;
 use crate::judge::Judge;
@@ -30,10 +30,10 @@ use crate::model::text::shown;
 use crate::model::units::Ply;
 use crate::model::words::all;
 use crate::runner::events::Event;
-use crate::runner::schedule::{Colours, Format as Meetings, Schedule};
+use crate::runner::schedule::{ColourOrder, PairingSystem as Meetings, MatchSchedule};
 use crate::runner::score::MatchScore;
-use crate::runner::spec::{self, Asked, Source, UciSubset};
-use crate::runner::{self, Bounds, Dialogue, Engine, Games, Match, Restart};
+use crate::runner::spec::{self, Asked, EngineSource, UciSubset};
+use crate::runner::{self, EngineBounds, Dialogue, Engine, MatchGames, Match, Restart};
 
 /// Plays and prints; a match that was stopped early, but not by its test or the file of `--until`, is [`Exit::Undecided`].
 pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
     sinks.recall(&stop);
     if let (Some(file), true) = (&args.until, sinks.is_called_off()) {
         note(&format!("{} is there: no game is begun", shown(file)));
-        stop.raise(Level::FinishGames);
+        stop.raise(StopLevel::FinishGames);
     }
     let mut failed = None;
     let mut early = None;
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
         }
         if let Err(error) = sinks.take(event, &game, &stop, out) {
             // No further game begins after an event that cannot be kept.
-            stop.raise(Level::FinishGames);
+            stop.raise(StopLevel::FinishGames);
             failed.get_or_insert(error);
         }
     })
@@ -107,9 +107,9 @@ pub(super) fn listen_to_signals(heard: impl FnMut() + Send + 'static) {
 }
 
 /// The words for a signal while games are played: at the first no more games are begun, at the second no more moves.
-pub(super) fn while_playing(level: Level) -> &'static str {
+pub(super) fn while_playing(level: StopLevel) -> &'static str {
     match level {
-        Level::Now => "stopping now",
+        StopLevel::Now => "stopping now",
         _ => "finishing the games under way; once more stops at once",
     }
 }
@@ -170,7 +170,7 @@ fn prepare(
         .into_iter()
         .map(|one| engine(one, args, &mut judge).map(Arc::new))
         .collect::<Result<Vec<_>, _>>()?;
-    let bounds = Bounds { startup: args.startup_limit, quit: args.quit_limit, ..Bounds::default() };
+    let bounds = EngineBounds { startup: args.startup_limit, quit: args.quit_limit, ..EngineBounds::default() };
     if args.variant.is_chess960() {
         chess960(&engines, bounds, stop)?;
     }
@@ -193,7 +193,7 @@ fn prepare(
         }
         _ => None,
     };
-    let mut games = Games::Planned(schedule, book);
+    let mut games = MatchGames::Planned(schedule, book);
     if let Some(kept) = &kept {
         games = games.only(|pairing| kept.is_due(pairing));
     }
@@ -238,23 +238,23 @@ fn files_apart(args: &MatchArgs, asked: &[Asked]) -> Result<(), SameFile> {
         ("--engines", &args.engines),
         ("--allowlist", &args.allowlist),
     ];
-    fn there<'a>((name, path): &(&'a str, &'a Option<PathBuf>)) -> Option<Named<'a>> {
+    fn there<'a>((name, path): &(&'a str, &'a Option<PathBuf>)) -> Option<NamedPath<'a>> {
         path.as_deref().map(|path| (*name, path))
     }
-    let outputs: Vec<Named<'_>> = outputs.iter().filter_map(there).collect();
-    let mut inputs: Vec<Named<'_>> = inputs.iter().filter_map(there).collect();
+    let outputs: Vec<NamedPath<'_>> = outputs.iter().filter_map(there).collect();
+    let mut inputs: Vec<NamedPath<'_>> = inputs.iter().filter_map(there).collect();
     inputs.extend(asked.iter().map(|one| match &one.source {
-        Source::Program(program) => (one.name.as_str(), program.command.as_path()),
-        Source::Entry(path) => (one.name.as_str(), path.as_path()),
+        EngineSource::Program(program) => (one.name.as_str(), program.command.as_path()),
+        EngineSource::Entry(path) => (one.name.as_str(), path.as_path()),
     }));
     outputs::distinct(&outputs, &inputs)
 }
 
 /// The plan of the games.
-fn schedule(args: &MatchArgs, engines: usize) -> Result<Schedule, CheckError> {
-    let colours = if args.no_reverse { Colours::InTurn } else { Colours::Reversed };
+fn schedule(args: &MatchArgs, engines: usize) -> Result<MatchSchedule, CheckError> {
+    let colours = if args.no_reverse { ColourOrder::InTurn } else { ColourOrder::Reversed };
     let (rounds, games) = (args.rounds.get(), args.games.get());
-    let schedule = Schedule::new(engines, args.schedule, rounds, games, colours);
+    let schedule = MatchSchedule::new(engines, args.schedule, rounds, games, colours);
     let Some(seeds) = args.seeds else { return Ok(schedule) };
     if args.schedule != Meetings::Gauntlet {
         let words = "--seeds are of a gauntlet: give --schedule gauntlet, too";
@@ -268,7 +268,7 @@ fn schedule(args: &MatchArgs, engines: usize) -> Result<Schedule, CheckError> {
 }
 
 /// Refuses engines that cannot play Chess960, before the first game. Each is started for it.
-fn chess960(engines: &[Arc<Engine>], bounds: Bounds, stop: &Stop) -> Result<(), CheckError> {
+fn chess960(engines: &[Arc<Engine>], bounds: EngineBounds, stop: &Stop) -> Result<(), CheckError> {
     if let Some(engine) = engines.iter().find(|engine| engine.subset == UciSubset::Rule79) {
         let words = format!(
             "{} may be sent only what rule 7.9 lists, which has no start positions and no UCI_Chess960: an entry is \
@@ -299,12 +299,12 @@ fn engine(asked: Asked, args: &MatchArgs, judge: &mut Option<Judge>) -> Result<E
     }
     let memory = asked.memory.or(args.memory);
     let (start, mut options) = match asked.source {
-        Source::Program(mut program) => {
+        EngineSource::Program(mut program) => {
             program.memory = memory;
             program.look().map_err(|why| CheckError::Configuration(why.into()))?;
-            (Start::Trusted(program), Vec::new())
+            (EngineStart::Trusted(program), Vec::new())
         }
-        Source::Entry(path) => {
+        EngineSource::Entry(path) => {
             // Looked for once, and only where somebody has to be confined.
             let judge = match judge {
                 Some(judge) => judge,
@@ -337,7 +337,7 @@ fn engine(asked: Asked, args: &MatchArgs, judge: &mut Option<Judge>) -> Result<E
                     size.words()
                 ));
             }
-            (Start::Entry(entry.launcher, entry.plan), entry.submission.options())
+            (EngineStart::Entry(entry.launcher, entry.plan), entry.submission.options())
         }
     };
     options.extend(asked.options);
@@ -348,12 +348,12 @@ fn engine(asked: Asked, args: &MatchArgs, judge: &mut Option<Judge>) -> Result<E
 
 fn book(
     args: &MatchArgs,
-    schedule: &Schedule,
+    schedule: &MatchSchedule,
     engines: &[Arc<Engine>],
 ) -> Result<Option<(Book, Sequence)>, CheckError> {
     let order = match args.shuffle {
-        Some(seed) => Order::Shuffled { seed },
-        None => Order::Sequential,
+        Some(seed) => BookOrder::Shuffled { seed },
+        None => BookOrder::Sequential,
     };
     let start = args.start.get() - 1;
     let variant = args.variant;
@@ -362,13 +362,13 @@ fn book(
             return Ok(None);
         }
         let most = schedule.openings().saturating_add(start).min(StartNumber::count(variant));
-        let book = Book::of_starts(Wanted { plies: None, most, order, variant });
+        let book = Book::of_starts(BookPart { plies: None, most, order, variant });
         let book = book.map_err(configuration)?;
-        let sequence = Sequence::new(book.openings().len(), Order::Sequential, start);
+        let sequence = Sequence::new(book.openings().len(), BookOrder::Sequential, start);
         return Ok(Some((book, sequence)));
     };
     let is_table = path.extension().is_some_and(|ending| ending == "bin");
-    let wanted = Wanted {
+    let wanted = BookPart {
         plies: args.plies.map(Ply),
         most: if is_table { schedule.openings().saturating_add(start) } else { usize::MAX },
         order,

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use shakmaty::{ByColor, Color, Position};
 
-use crate::cli::{MatchArgs, Told};
-use crate::engine::process::Start;
+use crate::cli::{MatchArgs, OutputReader};
+use crate::engine::process::EngineStart;
 use crate::game::clock::GameClock;
 use crate::game::go::Go;
 use crate::game::{moment, notation};
-use crate::model::game::crash::{Crash, CrashMove};
+use crate::model::game::crash::{GameCrash, CrashMove};
 use crate::model::game::record::GameRecord;
 use crate::model::text::{escape, shown};
 use crate::runner::Match;
@@ -41,7 +41,7 @@ impl Crashes {
     /// games, and knows of no folder in it.
     pub(super) fn beside(args: &MatchArgs) -> Option<Crashes> {
         let beside = args.pgn.clone().or(args.journal.clone())?;
-        let wanted = args.told == Told::People;
+        let wanted = args.told == OutputReader::People;
         wanted.then_some(Crashes { beside, waiting: Vec::new(), kept: 0 })
     }
 
@@ -81,7 +81,7 @@ impl Crashes {
     }
 
     /// Writes the files of a crash; an older crash of the same number is left as it is.
-    fn keep(&self, crash: &Crash, game: usize) -> io::Result<PathBuf> {
+    fn keep(&self, crash: &GameCrash, game: usize) -> io::Result<PathBuf> {
         let folder = free(&self.beside.with_extension("crashes"), game + 1)?;
         for (name, text) in crash.files() {
             fs::write(folder.join(name), text)?;
@@ -104,7 +104,7 @@ fn free(all: &Path, game: usize) -> io::Result<PathBuf> {
     }
 }
 
-fn crash(lost: &Lost, finished: &Finished, of: &Match, event: &str) -> Crash {
+fn crash(lost: &Lost, finished: &Finished, of: &Match, event: &str) -> GameCrash {
     let (record, pairing) = (&finished.record, &finished.pairing);
     let color = Color::from_white(pairing.white == lost.engine);
     let (moves, last) = moves(record, color);
@@ -130,9 +130,9 @@ fn crash(lost: &Lost, finished: &Finished, of: &Match, event: &str) -> Crash {
     facts.push(format!("Options: {}", word(&engine.options_line())));
     facts.push(format!("Time control: {}", engine.control));
     facts.push(format!("gate4k {}", env!("CARGO_PKG_VERSION")));
-    Crash {
+    GameCrash {
         facts,
-        again: if matches!(engine.start, Start::Entry(..)) { "gate4k run ENTRY" } else { "ENGINE" },
+        again: if matches!(engine.start, EngineStart::Entry(..)) { "gate4k run ENTRY" } else { "ENGINE" },
         why: lost.why.clone(),
         moment: moment(lost.engine, finished, of),
         fen: last.fen,

@@ -13,20 +13,20 @@ use super::live::Live;
 use super::match_crash::Crashes;
 use super::match_shard::KeptGames;
 use super::match_strikes::Strikes;
-use super::match_table::{self, Progress, half, sample};
-use crate::cli::{MatchArgs, PgnStyle, SprtScale, Told};
-use crate::engine::stop::{Level, Stop};
+use super::match_table::{self, MatchProgress, half, sample};
+use crate::cli::{MatchArgs, PgnStyle, SprtScale, OutputReader};
+use crate::engine::stop::{StopLevel, Stop};
 use crate::files::write;
-use crate::game::pgn::{self, Header, Style};
+use crate::game::pgn::{self, PgnHeader, Style};
 use crate::model::text::{escape, shown};
-use crate::ratings::sprt::{Decision, Scale, Sprt};
+use crate::ratings::sprt::{SprtDecision, Scale, Sprt};
 use crate::runner::Match;
 use crate::runner::events::{Event, Finished};
 use crate::runner::in_order::InOrder;
 use crate::runner::live::{LiveFile, Names};
-use crate::runner::schedule::Pairing;
-use crate::runner::score::{MatchScore, Tally};
-use crate::shard::record::{Game, Test};
+use crate::runner::schedule::ScheduledGame;
+use crate::runner::score::{MatchScore, MatchTally};
+use crate::shard::record::{ShardGame, Test};
 use crate::view::text;
 
 /// How often either error of a test may happen; the customary figure.
@@ -39,7 +39,7 @@ pub(super) struct Sinks {
     games: Option<(PathBuf, LiveFile)>,
     style: Style,
     quiet: bool,
-    told: Told,
+    told: OutputReader,
     /// The file that ends the match.
     until: Option<PathBuf>,
     event: String,
@@ -47,7 +47,7 @@ pub(super) struct Sinks {
     /// True if the statistics count pairs of games.
     paired: bool,
     sprt: Option<Sprt>,
-    decided: Option<Decision>,
+    decided: Option<SprtDecision>,
     order: InOrder<Option<String>>,
     score: MatchScore,
     played: usize,
@@ -108,7 +108,7 @@ impl Sinks {
             score,
             played: 0,
             began: Instant::now(),
-            live: Live::new(args.quiet || args.told == Told::Fastchess),
+            live: Live::new(args.quiet || args.told == OutputReader::Fastchess),
             kept,
             recalled: 0,
             crashes: Crashes::beside(args),
@@ -156,7 +156,7 @@ impl Sinks {
                 self.finished(&finished, game, out)?;
                 self.test(stop);
                 if self.is_called_off() {
-                    stop.raise(Level::FinishGames);
+                    stop.raise(StopLevel::FinishGames);
                 }
             }
             Event::GameStarted { .. } => self.draw(game),
@@ -172,7 +172,7 @@ impl Sinks {
                     && let Some(words) = strikes.lost(engine, &name)
                 {
                     super::note(&words);
-                    stop.raise(Level::FinishGames);
+                    stop.raise(StopLevel::FinishGames);
                 }
             }
             Event::Unasked { engine, said } => {
@@ -203,7 +203,7 @@ impl Sinks {
         let wanted = self.pgn.is_some() || self.kept.is_some();
         let text = if wanted && counts { Some(self.pgn_text(finished, game)?) } else { None };
         if let (Some(kept), Some(pgn)) = (&mut self.kept, &text) {
-            kept.keep(Game {
+            kept.keep(ShardGame {
                 game: pairing.game,
                 result: ending.result,
                 summary: pgn::summary(ending),
@@ -221,8 +221,8 @@ impl Sinks {
                 self.live.clear();
                 let names = [pairing.white, pairing.black].map(|one| &*game.engines[one].name);
                 match self.told {
-                    Told::People => line(pairing.game, names, &pgn::summary(ending), out)?,
-                    Told::Fastchess => {
+                    OutputReader::People => line(pairing.game, names, &pgn::summary(ending), out)?,
+                    OutputReader::Fastchess => {
                         writeln!(out, "{}", fastchess::line(pairing.game, names, ending))?;
                     }
                 }
@@ -251,7 +251,7 @@ impl Sinks {
 
     /// How things stand, as lines.
     fn standing(&self, game: &Match) -> Vec<String> {
-        let progress = Progress {
+        let progress = MatchProgress {
             played: self.played,
             total: game.games.total() + self.recalled,
             elapsed: self.began.elapsed(),
@@ -274,10 +274,10 @@ impl Sinks {
             return;
         };
         match sprt.decide(&sample(tally, self.paired)) {
-            Decision::Continue => {}
+            SprtDecision::Continue => {}
             decision => {
                 self.decided = Some(decision);
-                stop.raise(Level::FinishGames);
+                stop.raise(StopLevel::FinishGames);
             }
         }
     }
@@ -288,7 +288,7 @@ impl Sinks {
             white: &game.engines[pairing.white],
             black: &game.engines[pairing.black],
         };
-        let header = Header {
+        let header = PgnHeader {
             event: self.event.clone(),
             site: self.site.clone(),
             round: format!("{}.{}", pairing.round, pairing.in_round),
@@ -318,7 +318,7 @@ impl Sinks {
                 write_whole(&path, &mut file, text.as_bytes())?;
             }
         }
-        if self.told == Told::People {
+        if self.told == OutputReader::People {
             let names: Vec<&str> = game.engines.iter().map(|engine| &*engine.name).collect();
             results(&self.score, &names, self.paired, out)?;
             if let Some(line) = self.sprt_line() {
@@ -330,7 +330,7 @@ impl Sinks {
 }
 
 /// A game of the live file, by its number in the match.
-fn names(pairing: &Pairing, game: &Match) -> Names {
+fn names(pairing: &ScheduledGame, game: &Match) -> Names {
     let name = |engine: usize| safe(&game.engines[engine].name);
     let id = (pairing.game + 1).to_string();
     Names { id, white: name(pairing.white), black: name(pairing.black) }
@@ -350,7 +350,7 @@ pub(super) fn sprt(test: Test) -> Sprt {
 /// How a test stands.
 pub(super) fn sprt_line(
     sprt: &Sprt,
-    decided: Option<Decision>,
+    decided: Option<SprtDecision>,
     score: &MatchScore,
     paired: bool,
 ) -> Option<String> {
@@ -358,8 +358,8 @@ pub(super) fn sprt_line(
     let llr = sprt.llr(&sample(tally, paired));
     let (lower, upper) = sprt.bounds();
     let word = match decided {
-        Some(Decision::AcceptUpper) => format!("{} accepted", sprt.elo1),
-        Some(Decision::AcceptLower) => format!("{} accepted", sprt.elo0),
+        Some(SprtDecision::AcceptUpper) => format!("{} accepted", sprt.elo1),
+        Some(SprtDecision::AcceptLower) => format!("{} accepted", sprt.elo0),
         _ => "not decided".into(),
     };
     Some(format!(
@@ -395,7 +395,7 @@ pub(super) fn results(
 }
 
 /// `Elo 12.3 ± 4.5, nElo 20.1 ± 7.7, LOS 97.2 %, draws 31.0 %`.
-fn figures(tally: &Tally, paired: bool) -> String {
+fn figures(tally: &MatchTally, paired: bool) -> String {
     let Some(estimate) = sample(tally, paired).estimate() else {
         return "too few games for a figure".into();
     };

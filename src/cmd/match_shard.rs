@@ -17,10 +17,10 @@ use crate::model::game::result::GameResult;
 use crate::model::text::{hex, shown};
 use crate::model::units::Bytes;
 use crate::runner::Engine;
-use crate::runner::schedule::{Pairing, Schedule};
-use crate::runner::spec::{Asked, Source};
-use crate::shard::record::{Game, Header, Record, Run, VERSION};
-use crate::shard::{self, Lost, Shard, Wish, scheduler};
+use crate::runner::schedule::{ScheduledGame, MatchSchedule};
+use crate::runner::spec::{Asked, EngineSource};
+use crate::shard::record::{ShardGame, ShardHeader, ShardRecord, MatchRun, VERSION};
+use crate::shard::{self, LostEnd, Shard, Wish, scheduler};
 
 /// A match that cannot begin.
 #[derive(Debug, thiserror::Error)]
@@ -71,14 +71,14 @@ pub(super) fn host_name() -> String {
 }
 
 /// Tells what a journal has lost with its last record.
-pub(super) fn tell_lost(path: &Path, lost: &Lost, unit: &str, done: &str) {
+pub(super) fn tell_lost(path: &Path, lost: &LostEnd, unit: &str, done: &str) {
     let path = shown(path);
     match lost {
-        Lost::Nothing => {}
-        Lost::Torn => {
+        LostEnd::Nothing => {}
+        LostEnd::Torn => {
             note(&format!("{path} ended with {unit} that was not kept whole; it is {done} again"));
         }
-        Lost::Damaged(cut) => note(&format!(
+        LostEnd::Damaged(cut) => note(&format!(
             "the last record of {path} was damaged and is cut off, {} of which {} is a copy; what it held is {done} again",
             Bytes(cut.bytes),
             shown(&cut.kept)
@@ -89,7 +89,7 @@ pub(super) fn tell_lost(path: &Path, lost: &Lost, unit: &str, done: &str) {
 /// The sums of what the engines are.
 pub(super) fn engines(asked: &[Asked]) -> Result<Vec<String>, CheckError> {
     let sum = |one: &Asked| match &one.source {
-        Source::Program(program) => {
+        EngineSource::Program(program) => {
             let words = &program.arguments;
             let sum = sum_of(&program.look().map_err(configuration)?)?;
             let (environment, folder) = (&program.environment, &program.directory);
@@ -98,7 +98,7 @@ pub(super) fn engines(asked: &[Asked]) -> Result<Vec<String>, CheckError> {
                 one.memory
             ))
         }
-        Source::Entry(path) => {
+        EngineSource::Entry(path) => {
             Ok(format!("entry, sha256 {}, memory {:?}", sum_of(path)?, one.memory))
         }
     };
@@ -184,9 +184,9 @@ fn settings(
 
 /// The journal of a match that is played.
 pub(super) struct KeptGames {
-    journal: JournalOf<Record>,
+    journal: JournalOf<ShardRecord>,
     shard: Shard,
-    plan: Schedule,
+    plan: MatchSchedule,
     before: Vec<(usize, GameResult)>,
     known: HashSet<usize>,
 }
@@ -198,10 +198,10 @@ impl KeptGames {
         engines: &[Arc<Engine>],
         sums: &[String],
         book: Option<&str>,
-        plan: &Schedule,
+        plan: &MatchSchedule,
     ) -> Result<KeptGames, NotReady> {
         let shard = shard_of(args.shard)?;
-        let run = Run {
+        let run = MatchRun {
             engines: engines.iter().map(|engine| engine.name.clone()).collect(),
             schedule: args.schedule,
             seeds: args.seeds,
@@ -211,16 +211,16 @@ impl KeptGames {
             test: asked_test(args),
             settings: settings(args, engines, sums, book)?,
         };
-        let mut header: Option<Header> = None;
+        let mut header: Option<ShardHeader> = None;
         let mut before = Vec::new();
-        let (mut journal, lost) = shard::open::<Record>(path, &mut |record| match record {
-            Record::Shard(found) if header.is_none() => {
+        let (mut journal, lost) = shard::open::<ShardRecord>(path, &mut |record| match record {
+            ShardRecord::Shard(found) if header.is_none() => {
                 header = Some(*found);
                 Ok(())
             }
-            Record::Shard(_) => Err("it begins a second time".into()),
-            Record::Host { .. } => Ok(()),
-            Record::Game(Game { game, result, .. }) => {
+            ShardRecord::Shard(_) => Err("it begins a second time".into()),
+            ShardRecord::Host { .. } => Ok(()),
+            ShardRecord::Game(ShardGame { game, result, .. }) => {
                 before.push((game, result));
                 Ok(())
             }
@@ -228,8 +228,8 @@ impl KeptGames {
         tell_lost(path, &lost, "a game", "played");
         match header {
             None => {
-                let header = Header { version: VERSION, shard, run };
-                journal.append(&Record::Shard(Box::new(header)))?;
+                let header = ShardHeader { version: VERSION, shard, run };
+                journal.append(&ShardRecord::Shard(Box::new(header)))?;
             }
             Some(header) => {
                 let differs = header.run.difference(&run);
@@ -247,12 +247,12 @@ impl KeptGames {
                 return Err(JournalError::Foreign { path: path.to_owned(), what }.into());
             }
         }
-        journal.append(&Record::Host { name: host_name() })?;
+        journal.append(&ShardRecord::Host { name: host_name() })?;
         Ok(KeptGames { journal, shard, plan: plan.clone(), before, known })
     }
 
     /// True if a game is of this shard and was not played before.
-    pub(super) fn is_due(&self, pairing: &Pairing) -> bool {
+    pub(super) fn is_due(&self, pairing: &ScheduledGame) -> bool {
         self.shard.has(self.plan.unit(pairing)) && !self.known.contains(&pairing.game)
     }
 
@@ -267,12 +267,12 @@ impl KeptGames {
     }
 
     /// The games that were played before.
-    pub(super) fn played(&self) -> impl Iterator<Item = (Pairing, GameResult)> {
+    pub(super) fn played(&self) -> impl Iterator<Item = (ScheduledGame, GameResult)> {
         let all = self.before.iter();
         all.filter_map(|(game, result)| Some((self.plan.pairing(*game)?, *result)))
     }
 
-    pub(super) fn keep(&mut self, game: Game) -> Result<(), JournalError> {
-        self.journal.append(&Record::Game(game))
+    pub(super) fn keep(&mut self, game: ShardGame) -> Result<(), JournalError> {
+        self.journal.append(&ShardRecord::Game(game))
     }
 }

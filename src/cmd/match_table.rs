@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::model::words::counted;
 use crate::ratings::elo::{Estimate, Pentanomial, Sample, Trinomial};
-use crate::runner::score::{MatchScore, Tally};
+use crate::runner::score::{MatchScore, MatchTally};
 
 /// Pairs of games where the match has them, single games otherwise.
-pub(super) fn sample(tally: &Tally, paired: bool) -> Sample {
+pub(super) fn sample(tally: &MatchTally, paired: bool) -> Sample {
     if paired {
         let [ll, ld, wl, dd, wd, ww] = tally.pairs;
         Pentanomial { ll, ld, wl, dd, wd, ww }.into()
@@ -22,13 +22,13 @@ pub(super) fn half(points: u64) -> String {
 }
 
 /// How far a match is.
-pub(super) struct Progress {
+pub(super) struct MatchProgress {
     pub(super) played: usize,
     pub(super) total: usize,
     pub(super) elapsed: Duration,
 }
 
-impl Progress {
+impl MatchProgress {
     /// `12 of 100 games, 1m 40s left`.
     pub(super) fn words(&self) -> String {
         let left = self.left().map_or(String::new(), |left| {
@@ -51,9 +51,9 @@ pub(super) fn lines(
     score: &MatchScore,
     names: &[String],
     paired: bool,
-    progress: &Progress,
+    progress: &MatchProgress,
 ) -> Vec<String> {
-    let mut engines: Vec<(Tally, &String)> =
+    let mut engines: Vec<(MatchTally, &String)> =
         names.iter().enumerate().map(|(index, name)| (score.of(index), name)).collect();
     engines.sort_by_key(|(tally, _)| std::cmp::Reverse(tally.half_points()));
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).clamp(6, 24);
@@ -88,12 +88,12 @@ pub(super) fn lines(
 mod tests {
     use super::*;
     use crate::model::game::result::GameResult;
-    use crate::runner::schedule::{Colours, Format, Schedule};
+    use crate::runner::schedule::{ColourOrder, PairingSystem, MatchSchedule};
     use shakmaty::Color;
 
     #[test]
     fn engines_stand_by_their_points_with_their_pairs() {
-        let schedule = Schedule::new(2, Format::RoundRobin, 4, 2, Colours::Reversed);
+        let schedule = MatchSchedule::new(2, PairingSystem::RoundRobin, 4, 2, ColourOrder::Reversed);
         let mut score = MatchScore::new(&schedule);
         let results = ["0-1", "1-0", "1/2-1/2", "1-0", "0-1", "1/2-1/2"];
         for (game, word) in results.iter().enumerate() {
@@ -101,7 +101,7 @@ mod tests {
             score.add(&schedule.pairing(game).unwrap(), result);
         }
         assert_eq!(GameResult::from_word("1-0"), Some(GameResult::Win(Color::White)));
-        let progress = Progress { played: 6, total: 8, elapsed: Duration::from_secs(30) };
+        let progress = MatchProgress { played: 6, total: 8, elapsed: Duration::from_secs(30) };
         let names = ["first".to_owned(), "second".to_owned()];
         let lines = lines(&score, &names, true, &progress);
         assert_eq!(lines[0], "6 of 8 games, 10s left");
@@ -115,10 +115,10 @@ mod tests {
 
     #[test]
     fn all_points_are_no_elo() {
-        let schedule = Schedule::new(2, Format::RoundRobin, 1, 1, Colours::InTurn);
+        let schedule = MatchSchedule::new(2, PairingSystem::RoundRobin, 1, 1, ColourOrder::InTurn);
         let mut score = MatchScore::new(&schedule);
         score.add(&schedule.pairing(0).unwrap(), GameResult::Win(Color::White));
-        let progress = Progress { played: 1, total: 1, elapsed: Duration::ZERO };
+        let progress = MatchProgress { played: 1, total: 1, elapsed: Duration::ZERO };
         let names = ["A".to_owned(), "B".to_owned()];
         let lines = lines(&score, &names, false, &progress);
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
@@ -128,8 +128,8 @@ mod tests {
 
     #[test]
     fn before_the_first_game_nothing_is_reckoned() {
-        let schedule = Schedule::new(2, Format::RoundRobin, 1, 2, Colours::InTurn);
-        let progress = Progress { played: 0, total: 2, elapsed: Duration::ZERO };
+        let schedule = MatchSchedule::new(2, PairingSystem::RoundRobin, 1, 2, ColourOrder::InTurn);
+        let progress = MatchProgress { played: 0, total: 2, elapsed: Duration::ZERO };
         let names = ["A".to_owned(), "B".to_owned()];
         let lines = lines(&MatchScore::new(&schedule), &names, false, &progress);
         assert_eq!(lines[0], "0 of 2 games");

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::{match_shard, merge_check, merge_match, merge_watch, tell};
 use crate::cli::{MergeArgs, ReportTo};
-use crate::files::outputs::{self, Named};
+use crate::files::outputs::{self, NamedPath};
 use crate::model::exit::Exit;
 use crate::receipt::sign;
 use crate::shard;
@@ -12,7 +12,7 @@ use crate::shard::parts::MergeError;
 
 /// Merges journals of matches or of checks. An error that another try may mend is [`Exit::Undecided`].
 pub(crate) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
-    let journals: Vec<Named<'_>> =
+    let journals: Vec<NamedPath<'_>> =
         args.journals.iter().map(|path| ("a journal", path.as_path())).collect();
     let signature = args.receipt.as_deref().map(sign::beside);
     let outputs = [
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
         ("--receipt", args.receipt.as_deref()),
         ("the signature", signature.as_deref()),
     ];
-    let mut outputs: Vec<Named<'_>> =
+    let mut outputs: Vec<NamedPath<'_>> =
         outputs.iter().filter_map(|(option, path)| Some((*option, (*path)?))).collect();
     outputs.extend(args.report.iter().filter_map(ReportTo::file));
     if let Err(same) = outputs::distinct(&outputs, &journals) {

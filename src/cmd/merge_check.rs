@@ -4,14 +4,14 @@ use std::io::Write;
 
 use super::merge_match::{gap_words, tell_empty};
 use super::receipt_to::{ReceiptTo, receipt};
-use super::reports::{Extent, Reports, Wanted};
+use super::reports::{Extent, Reports, WantedReports};
 use super::surroundings::Surroundings;
 use super::total::Total;
 use super::{note, tell, with_causes};
 use crate::cli::{EntryFormat, MergeArgs};
 use crate::model::exit::Exit;
 use crate::model::text::shown;
-use crate::shard::check::Outcome;
+use crate::shard::check::EntryOutcome;
 use crate::shard::checked::Checked;
 
 /// Reports what the shards found; an entry that none of them has is undecided.
@@ -31,7 +31,7 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
         ));
         return Ok(Exit::Undecided);
     }
-    let wanted = Wanted {
+    let wanted = WantedReports {
         report: &args.report,
         format: args.format.unwrap_or(EntryFormat::Human),
         verbose: args.verbose,
@@ -51,7 +51,7 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
     let mut total = Total::new(outputs);
     for (number, listed) in checked.check.entries.iter().enumerate() {
         let outcome = checked.found.remove(&number).map(|found| found.outcome);
-        let missing = || Outcome::NotJudged {
+        let missing = || EntryOutcome::NotJudged {
             what: format!(
                 "{}: shard {} has no result on it",
                 shown(&listed.path),

@@ -14,7 +14,7 @@ use crate::event::journal;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::counted;
-use crate::ratings::sprt::Decision;
+use crate::ratings::sprt::SprtDecision;
 use crate::runner::score::MatchScore;
 use crate::shard::Shard;
 use crate::shard::parts::MergeError;
@@ -76,7 +76,7 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
         next += 1;
         if let ([(_, tally)], Some(test), true) = (score.couples(), &test, no_gap) {
             let decision = test.decide(&sample(tally, run.paired()));
-            decided = Some(decision).filter(|decision| *decision != Decision::Continue);
+            decided = Some(decision).filter(|decision| *decision != SprtDecision::Continue);
         }
     }
     if let Some((path, mut file)) = pgn {
@@ -109,7 +109,7 @@ pub(super) fn decided_before_a_gap(whole: &Whole) -> Result<Option<String>, Merg
         score.add(&pairing, game.result);
         let [(_, tally)] = score.couples() else { break };
         let decision = test.decide(&sample(tally, whole.run.paired()));
-        if decision != Decision::Continue {
+        if decision != SprtDecision::Continue {
             return Ok(sprt_line(&test, Some(decision), &score, whole.run.paired()));
         }
     }

@@ -49,7 +49,7 @@ use anstream::ColorChoice;
 use clap::Parser;
 
 use crate::cli::{
-    Cli, Color, Command, ConfineArgs, EntryArgs, EntryFormat, EventCommand, Format, ReplayFormat,
+    Cli, Color, CliCommand, ConfineArgs, EntryArgs, EntryFormat, EventCommand, OutputFormat, ReplayFormat,
     ReportPath, ReportTo, StandingsFormat,
 };
 use crate::judge::settings::Settings;
@@ -91,21 +91,21 @@ fn run(cli: Cli) -> Exit {
     let width = is_for_people(&cli.command).then(|| text::terminal_width(std::io::stdout()));
     let mut out = Output::new(anstream::stdout(), width.flatten());
     let done = match cli.command {
-        Command::Check(args) => check::run(&args, &mut out),
-        Command::Pack(args) => pack::run(&args, &mut out),
-        Command::Verify(args) => verify::run(&args, &mut out),
-        Command::Match(args) => match_::run(&args, &mut out),
-        Command::Fastchess(args) => fastchess::run(&args, &mut out),
-        Command::Merge(args) => merge::run(&args, &mut out),
-        Command::Size(args) => size::run(&args, &mut out),
-        Command::Run(args) => run::run(&args),
-        Command::Doctor(args) => doctor::run(&args, &mut out),
-        Command::Event(command) => event::run(&command, &mut out),
-        Command::Explain(args) => explain::run(&args, &mut out),
-        Command::Standings(args) => standings::run(&args, &mut out),
-        Command::Ratings(args) => ratings::run(&args, &mut out),
-        Command::Completions(args) => shell::completions(&args, &mut out),
-        Command::Man(args) => shell::man(&args, &mut out),
+        CliCommand::Check(args) => check::run(&args, &mut out),
+        CliCommand::Pack(args) => pack::run(&args, &mut out),
+        CliCommand::Verify(args) => verify::run(&args, &mut out),
+        CliCommand::Match(args) => match_::run(&args, &mut out),
+        CliCommand::Fastchess(args) => fastchess::run(&args, &mut out),
+        CliCommand::Merge(args) => merge::run(&args, &mut out),
+        CliCommand::Size(args) => size::run(&args, &mut out),
+        CliCommand::Run(args) => run::run(&args),
+        CliCommand::Doctor(args) => doctor::run(&args, &mut out),
+        CliCommand::Event(command) => event::run(&command, &mut out),
+        CliCommand::Explain(args) => explain::run(&args, &mut out),
+        CliCommand::Standings(args) => standings::run(&args, &mut out),
+        CliCommand::Ratings(args) => ratings::run(&args, &mut out),
+        CliCommand::Completions(args) => shell::completions(&args, &mut out),
+        CliCommand::Man(args) => shell::man(&args, &mut out),
     };
     let done = done.and_then(|exit| {
         out.flush()?;
@@ -123,27 +123,27 @@ fn is_for_programs(report: &ReportTo) -> bool {
 }
 
 /// True if a command writes to standard output for people and nobody else.
-fn is_for_people(command: &Command) -> bool {
+fn is_for_people(command: &CliCommand) -> bool {
     match command {
-        Command::Check(args) => {
+        CliCommand::Check(args) => {
             args.entry.format != EntryFormat::Json
                 && !args.dump_config
                 && !args.dump_allowlist
                 && !args.report.iter().any(is_for_programs)
         }
-        Command::Size(args) => args.entry.format != EntryFormat::Json,
-        Command::Doctor(args) => args.format == Format::Human,
-        Command::Ratings(args) => args.format == Format::Human,
-        Command::Explain(args) => args.format == Format::Human,
-        Command::Standings(args) => args.format == StandingsFormat::Text,
-        Command::Event(EventCommand::Export(_)) => false,
-        Command::Event(EventCommand::ReplayGames(args)) => args.format == ReplayFormat::Human,
-        Command::Match(_) => true,
-        Command::Merge(args) => {
+        CliCommand::Size(args) => args.entry.format != EntryFormat::Json,
+        CliCommand::Doctor(args) => args.format == OutputFormat::Human,
+        CliCommand::Ratings(args) => args.format == OutputFormat::Human,
+        CliCommand::Explain(args) => args.format == OutputFormat::Human,
+        CliCommand::Standings(args) => args.format == StandingsFormat::Text,
+        CliCommand::Event(EventCommand::Export(_)) => false,
+        CliCommand::Event(EventCommand::ReplayGames(args)) => args.format == ReplayFormat::Human,
+        CliCommand::Match(_) => true,
+        CliCommand::Merge(args) => {
             args.format != Some(EntryFormat::Json) && !args.report.iter().any(is_for_programs)
         }
-        Command::Event(_) | Command::Pack(_) | Command::Verify(_) => true,
-        Command::Run(_) | Command::Completions(_) | Command::Man(_) | Command::Fastchess(_) => {
+        CliCommand::Event(_) | CliCommand::Pack(_) | CliCommand::Verify(_) => true,
+        CliCommand::Run(_) | CliCommand::Completions(_) | CliCommand::Man(_) | CliCommand::Fastchess(_) => {
             false
         }
     }

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use super::games::{self, Told};
+use super::games::{self, FileItem};
 use super::tell;
-use crate::cli::{Format, RatingsArgs, SprtScale};
+use crate::cli::{OutputFormat, RatingsArgs, SprtScale};
 use crate::event::duel::duel;
 use crate::event::field::FieldBuilder;
 use crate::model::exit::Exit;
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Ex
     let mut field = FieldBuilder::default();
     let read = games::each(&args.files, &games::Stages::All, |told, file| {
         // All stages are wanted: nothing is ever taken back.
-        let Told::Game(game) = told else { return };
+        let FileItem::Game(game) = told else { return };
         let mut game = game.clone();
         if args.merge_versions {
             for engine in [&mut game.white, &mut game.black] {
@@ -61,8 +61,8 @@ pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Ex
         return Ok(Exit::Usage);
     }
     let page = match args.format {
-        Format::Human => report::text(&list, duel.as_ref(), test.as_ref()),
-        Format::Json => report::json(&list, duel.as_ref(), test.as_ref())?,
+        OutputFormat::Human => report::text(&list, duel.as_ref(), test.as_ref()),
+        OutputFormat::Json => report::json(&list, duel.as_ref(), test.as_ref())?,
     };
     out.write_all(page.as_bytes())?;
     Ok(Exit::Success)

@@ -7,7 +7,7 @@ use anyhow::Context;
 use super::reports::{Sink, cannot};
 use crate::receipt::document::Receipt;
 use crate::receipt::sign::{self, Signer};
-use crate::shard::check::Outcome;
+use crate::shard::check::EntryOutcome;
 use crate::shard::checked::Checked;
 
 /// Where a receipt goes.
@@ -45,8 +45,8 @@ impl ReceiptTo {
 /// The receipt of all that is there.
 pub(super) fn receipt(checked: &Checked) -> Receipt {
     let parts = checked.found.values().filter_map(|found| match &found.outcome {
-        Outcome::Judged(report) => Some((&**report, &*found.host, &*found.tools)),
-        Outcome::NotJudged { .. } => None,
+        EntryOutcome::Judged(report) => Some((&**report, &*found.host, &*found.tools)),
+        EntryOutcome::NotJudged { .. } => None,
     });
     let check = &checked.check;
     let (gate4k, settings) = (check.gate4k.clone(), check.settings.clone());

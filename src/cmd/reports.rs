@@ -15,7 +15,7 @@ use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::text::shown;
 use crate::view::look::Look;
 use crate::view::report_format::ReportFormat;
-use crate::view::table::Row;
+use crate::view::table::TableRow;
 use crate::view::{github, human, markdown, table, text};
 
 /// All that was asked for.
@@ -44,7 +44,7 @@ impl Extent {
 }
 
 /// The wishes of a command line.
-pub(super) struct Wanted<'a> {
+pub(super) struct WantedReports<'a> {
     /// `--report`, each of them.
     pub(super) report: &'a [ReportTo],
     /// `--format`.
@@ -55,10 +55,10 @@ pub(super) struct Wanted<'a> {
     pub(super) extent: Extent,
 }
 
-impl<'a> From<&'a CheckArgs> for Wanted<'a> {
-    fn from(args: &'a CheckArgs) -> Wanted<'a> {
+impl<'a> From<&'a CheckArgs> for WantedReports<'a> {
+    fn from(args: &'a CheckArgs) -> WantedReports<'a> {
         let CheckArgs { report, entry, verbose, summary, .. } = args;
-        Wanted { report, format: entry.format, verbose: *verbose, extent: Extent::of(*summary) }
+        WantedReports { report, format: entry.format, verbose: *verbose, extent: Extent::of(*summary) }
     }
 }
 
@@ -77,10 +77,10 @@ impl Reports {
     /// # Errors
     /// When one cannot, or is named twice.
     pub(super) fn open<'a>(
-        wanted: impl Into<Wanted<'a>>,
+        wanted: impl Into<WantedReports<'a>>,
         surroundings: Surroundings,
     ) -> anyhow::Result<Reports> {
-        let Wanted { report, format, verbose, extent } = wanted.into();
+        let WantedReports { report, format, verbose, extent } = wanted.into();
         let mut stdout = Vec::new();
         let mut files = Vec::new();
         let mut seen: Vec<&Path> = Vec::new();
@@ -123,7 +123,7 @@ impl Reports {
     pub(super) fn finish(
         self,
         told: ReportInput<'_>,
-        rows: &[Row],
+        rows: &[TableRow],
         out: &mut impl Write,
     ) -> anyhow::Result<()> {
         if self.stdout.contains(&ReportFormat::Human) {
@@ -184,7 +184,7 @@ impl Reports {
         &self,
         format: ReportFormat,
         told: ReportInput<'_>,
-        rows: &[Row],
+        rows: &[TableRow],
     ) -> anyhow::Result<String> {
         let look = Look { width: 100, ..self.look };
         let mut page = format.text(told, look, &self.surroundings.places)?;
@@ -197,7 +197,7 @@ impl Reports {
 }
 
 /// The table at the end of the page for people, where there are several entries.
-fn table_of(rows: &[Row], look: Look, extent: Extent) -> String {
+fn table_of(rows: &[TableRow], look: Look, extent: Extent) -> String {
     if rows.len() > 1 || extent == Extent::Summary {
         table::table(rows, look)
     } else {
@@ -284,19 +284,19 @@ impl Sink {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Cli, Command};
+    use crate::cli::{Cli, CliCommand};
     use crate::model::entry_report::tests::{config_finding, report};
     use clap::Parser;
 
     fn written(words: &[&str], surroundings: Surroundings) -> anyhow::Result<String> {
         let cli = Cli::try_parse_from(["gate4k", "check", "x"].iter().chain(words)).unwrap();
-        let Command::Check(args) = cli.command else { panic!("not check") };
+        let CliCommand::Check(args) = cli.command else { panic!("not check") };
         let mut out = Vec::new();
         let outputs = Reports::open(&*args, surroundings)?;
         outputs.entry(&report(), &mut out)?;
         let config_findings = [config_finding()];
         let told = ReportInput { entries: &[report()], config_findings: &config_findings };
-        outputs.finish(told, &[Row::judged(&report())], &mut out)?;
+        outputs.finish(told, &[TableRow::judged(&report())], &mut out)?;
         Ok(String::from_utf8(out).unwrap())
     }
 
@@ -347,7 +347,7 @@ mod tests {
         for path in [folder.path(), inside.as_path()] {
             let word = format!("--report=html={}", path.display());
             let cli = Cli::try_parse_from(["gate4k", "check", "x", &word]).unwrap();
-            let Command::Check(args) = cli.command else { panic!("not check") };
+            let CliCommand::Check(args) = cli.command else { panic!("not check") };
             let error = Reports::open(&*args, Surroundings::default()).err().unwrap();
             assert!(format!("{error:#}").starts_with("cannot write /"), "{error:#}");
         }

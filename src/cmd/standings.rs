@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 
-use super::games::{self, Stages, Told};
+use super::games::{self, Stages, FileItem};
 use crate::cli::{StandingsArgs, StandingsFormat};
 use crate::event::field::FieldBuilder;
 use crate::event::standings::{Standings, TieOfTwo};
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
     let (mut all, mut file) = (FieldBuilder::default(), FieldBuilder::default());
     let (mut format, mut annulled, mut withdrawn) = (None, Vec::new(), Vec::new());
     let read = games::each(&args.files, &stages, |told, number| match told {
-        Told::Game(game) => {
+        FileItem::Game(game) => {
             if let Termination::Annulled(reason) = &game.record.ending.reason {
                 let place = game.round.map(|at| format!("{at}, ")).unwrap_or_default();
                 let [white, black] = [&game.white.name, &game.black.name];
@@ -26,19 +26,19 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
             }
             file.add(game, number);
         }
-        Told::Stage(of) => {
+        FileItem::Stage(of) => {
             annulled.clear();
             withdrawn.clear();
             file = FieldBuilder::default();
             format = of;
         }
-        Told::Bye(player, bye) => file.add_bye(player, bye.round, bye.wins),
-        Told::Withdrawn(player, one) => {
+        FileItem::Bye(player, bye) => file.add_bye(player, bye.round, bye.wins),
+        FileItem::Withdrawn(player, one) => {
             file.enter(player);
             annulled.push(one.in_words());
             withdrawn.push((one.engine.clone(), one.played));
         }
-        Told::End => all.append(std::mem::take(&mut file)),
+        FileItem::End => all.append(std::mem::take(&mut file)),
     });
     if let Err(exit) = read {
         return Ok(exit);

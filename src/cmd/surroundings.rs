@@ -5,13 +5,13 @@ use std::env;
 use std::hash::{BuildHasher, Hasher};
 use std::path::{Path, PathBuf};
 
-use crate::view::place::Places;
+use crate::view::place::BasePaths;
 
 /// The settings of reports that come from the environment.
 #[derive(Clone, Debug)]
 pub(super) struct Surroundings {
     /// The directories that paths are told from.
-    pub(super) places: Places,
+    pub(super) places: BasePaths,
     /// Where GitHub Actions wants the summary of the step.
     pub(super) summary: Option<PathBuf>,
     /// Where a runner reads commands from standard output: the word that ends a quotation.
@@ -21,7 +21,7 @@ pub(super) struct Surroundings {
 impl Default for Surroundings {
     fn default() -> Surroundings {
         Surroundings {
-            places: Places { base: "/".into(), root: "/".into() },
+            places: BasePaths { base: "/".into(), root: "/".into() },
             summary: None,
             token: None,
         }
@@ -35,7 +35,7 @@ impl Surroundings {
         let workspace = env::var_os("GITHUB_WORKSPACE").map(PathBuf::from);
         let root = root(&base, workspace.as_deref());
         Surroundings {
-            places: Places { base, root },
+            places: BasePaths { base, root },
             summary: env::var_os("GITHUB_STEP_SUMMARY")
                 .filter(|path| !path.is_empty())
                 .map(PathBuf::from),

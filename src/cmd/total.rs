@@ -7,14 +7,14 @@ use super::reports::Reports;
 use super::tell;
 use crate::model::entry_report::{ConfigFinding, EntryReport, ReportInput};
 use crate::model::exit::Exit;
-use crate::shard::check::Outcome;
-use crate::view::table::Row;
+use crate::shard::check::EntryOutcome;
+use crate::view::table::TableRow;
 
 /// All results so far.
 pub(super) struct Total {
     outputs: Reports,
     reports: Vec<EntryReport>,
-    rows: Vec<Row>,
+    rows: Vec<TableRow>,
     outcomes: Vec<Exit>,
 }
 
@@ -27,19 +27,19 @@ impl Total {
     pub(super) fn take(
         &mut self,
         path: &Path,
-        outcome: Outcome,
+        outcome: EntryOutcome,
         out: &mut impl Write,
     ) -> anyhow::Result<()> {
         self.outcomes.push(outcome.exit());
         match outcome {
-            Outcome::Judged(report) => {
+            EntryOutcome::Judged(report) => {
                 self.outputs.entry(&report, out)?;
-                self.rows.push(Row::judged(&report));
+                self.rows.push(TableRow::judged(&report));
                 self.reports.push(*report);
             }
-            Outcome::NotJudged { what, .. } => {
+            EntryOutcome::NotJudged { what, .. } => {
                 tell(&what);
-                self.rows.push(Row::not_judged(path, &what));
+                self.rows.push(TableRow::not_judged(path, &what));
             }
         }
         Ok(())

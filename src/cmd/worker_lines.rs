@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::batch::pool::{Judged, Watch};
+use crate::batch::pool::{Judged, PoolWatch};
 use crate::cmd::say;
 use crate::model::text::{escape, shown};
 
@@ -25,13 +25,13 @@ pub(crate) enum WorkerLines {
     /// On a terminal: what each worker does, and how many are done.
     Lines { all: MultiProgress, workers: Vec<ProgressBar>, done: ProgressBar },
     /// Elsewhere: lines that stay.
-    Plain(Plain),
+    Plain(PlainLines),
     /// Not at all.
     Silent,
 }
 
 /// Lines that stay.
-pub(crate) struct Plain {
+pub(crate) struct PlainLines {
     total: usize,
     work: Arc<Mutex<Work>>,
     /// Hears of each line that was written; once it is gone, the clock stops and no more is told.
@@ -55,7 +55,7 @@ struct Doing {
 
 /// The look of progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
+pub(crate) enum ProgressLook {
     /// Drawn anew where standard error is a terminal.
     Drawn,
     /// Only lines that stay.
@@ -66,12 +66,12 @@ pub(crate) enum Shown {
 
 impl WorkerLines {
     /// For `total` entries that `workers` judge.
-    pub(crate) fn new(look: Shown, workers: usize, total: usize) -> WorkerLines {
+    pub(crate) fn new(look: ProgressLook, workers: usize, total: usize) -> WorkerLines {
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         match look {
-            Shown::Nothing => WorkerLines::Silent,
-            Shown::Drawn if !dumb && std::io::stderr().is_terminal() => drawn(workers, total),
-            Shown::Drawn | Shown::Plain => WorkerLines::Plain(Plain::new(workers, total)),
+            ProgressLook::Nothing => WorkerLines::Silent,
+            ProgressLook::Drawn if !dumb && std::io::stderr().is_terminal() => drawn(workers, total),
+            ProgressLook::Drawn | ProgressLook::Plain => WorkerLines::Plain(PlainLines::new(workers, total)),
         }
     }
 
@@ -119,8 +119,8 @@ fn drawn(workers: usize, total: usize) -> WorkerLines {
     WorkerLines::Lines { all, workers, done }
 }
 
-impl Plain {
-    fn new(workers: usize, total: usize) -> Plain {
+impl PlainLines {
+    fn new(workers: usize, total: usize) -> PlainLines {
         let workers = (0..workers).map(|_| None).collect();
         let work = Arc::new(Mutex::new(Work { total, done: 0, workers }));
         let (told, heard) = mpsc::channel();
@@ -137,7 +137,7 @@ impl Plain {
                 }
             }
         });
-        Plain { total, work, told: Mutex::new(Some(told)), clock: Some(clock) }
+        PlainLines { total, work, told: Mutex::new(Some(told)), clock: Some(clock) }
     }
 
     fn done(&self, path: &Path, judged: &Judged) {
@@ -174,7 +174,7 @@ impl Plain {
     }
 }
 
-impl Drop for Plain {
+impl Drop for PlainLines {
     fn drop(&mut self) {
         self.end();
         if let Some(clock) = self.clock.take() {
@@ -197,7 +197,7 @@ impl Work {
     }
 }
 
-impl Watch for WorkerLines {
+impl PoolWatch for WorkerLines {
     fn step(&self, worker: usize, entry: &Path, step: &str) {
         match self {
             WorkerLines::Lines { workers, .. } => {

@@ -1,6 +1,6 @@
 //! The kernel and the layers of the sandbox as lines.
 
-use super::{Line, State};
+use super::{HostLine, HostState};
 use crate::model::layer_status as status;
 use crate::model::layer_status::{Layer, LayerName};
 use crate::sandbox::timing::TimingFact;
@@ -46,24 +46,24 @@ impl Kernel {
 
     /// A line each.
     #[must_use]
-    pub(crate) fn lines(&self) -> Vec<Line> {
+    pub(crate) fn lines(&self) -> Vec<HostLine> {
         vec![
-            Line::pass("kernel", "release", &self.release),
+            HostLine::pass("kernel", "release", &self.release),
             self.landlock(),
             self.ptrace(),
             self.seccomp(),
         ]
     }
 
-    fn landlock(&self) -> Line {
+    fn landlock(&self) -> HostLine {
         let abi = self.landlock_abi;
         let (has, lacks): (Vec<_>, Vec<_>) = RIGHTS.iter().partition(|(since, _)| *since <= abi);
         let words = |rights: Vec<&(i32, &'static str)>| {
             rights.iter().map(|(_, word)| *word).collect::<Vec<_>>().join(", ")
         };
         if abi <= 0 {
-            return Line::pass("kernel", "landlock", "not there").but(
-                State::Fail,
+            return HostLine::pass("kernel", "landlock", "not there").but(
+                HostState::Fail,
                 "Linux 6.2 or newer, with landlock in the lsm= list of its command line \
                  (GRUB_CMDLINE_LINUX in /etc/default/grub, then update-grub, then reboot)",
             );
@@ -73,40 +73,40 @@ impl Kernel {
         if lacking {
             what.push_str(&format!("; not: {}", words(lacks)));
         }
-        let line = Line::pass("kernel", "landlock", what);
+        let line = HostLine::pass("kernel", "landlock", what);
         let newer = "a newer kernel: apt-get install -t bookworm-backports linux-image-amd64";
         match abi {
-            ..3 => line.but(State::Fail, newer),
-            _ if lacking => line.but(State::Caution, newer),
+            ..3 => line.but(HostState::Fail, newer),
+            _ if lacking => line.but(HostState::Caution, newer),
             _ => line,
         }
     }
 
-    fn ptrace(&self) -> Line {
-        let line = |what: &str| Line::pass("kernel", "ptrace", what);
+    fn ptrace(&self) -> HostLine {
+        let line = |what: &str| HostLine::pass("kernel", "ptrace", what);
         let fix = "sysctl -w kernel.yama.ptrace_scope=1";
         match self.ptrace_scope.as_deref() {
             None => line("not restricted (no Yama)"),
             Some("0") => line("not restricted (yama.ptrace_scope 0)"),
             Some("1") => line("own descendants (yama.ptrace_scope 1)"),
             Some("2") if self.root => line("for root (yama.ptrace_scope 2)"),
-            Some("2") => line("for root only (yama.ptrace_scope 2)").but(State::Fail, fix),
+            Some("2") => line("for root only (yama.ptrace_scope 2)").but(HostState::Fail, fix),
             Some(other) => line(&format!("for nobody (yama.ptrace_scope {other})")).but(
-                State::Fail,
+                HostState::Fail,
                 "remove kernel.yama.ptrace_scope=3 from /etc/sysctl.d and reboot",
             ),
         }
     }
 
-    fn seccomp(&self) -> Line {
-        let line = |what: &str| Line::pass("kernel", "seccomp", what);
+    fn seccomp(&self) -> HostLine {
+        let line = |what: &str| HostLine::pass("kernel", "seccomp", what);
         match &self.seccomp_actions {
             Some(actions)
                 if ["trace", "errno", "kill_process"].iter().all(|a| actions.contains(a)) =>
             {
                 line(actions)
             }
-            Some(actions) => line(actions).but(State::Fail, "Linux 4.14 or newer"),
+            Some(actions) => line(actions).but(HostState::Fail, "Linux 4.14 or newer"),
             None => line("its settings cannot be read; it was tried below"),
         }
     }
@@ -115,17 +115,17 @@ impl Kernel {
 /// Returns a line for each fact that times depend on here. No entry is judged otherwise for it, so each is told with a
 /// way to steadier times, and none makes the host unfit.
 #[must_use]
-pub(crate) fn timing(facts: &[TimingFact]) -> Vec<Line> {
+pub(crate) fn timing(facts: &[TimingFact]) -> Vec<HostLine> {
     let line = |fact: &TimingFact| {
-        let line = Line::pass("timing", fact.name, &fact.what);
-        fact.fix.map_or(line.clone(), |fix| line.but(State::Caution, fix))
+        let line = HostLine::pass("timing", fact.name, &fact.what);
+        fact.fix.map_or(line.clone(), |fix| line.but(HostState::Caution, fix))
     };
     facts.iter().map(line).collect()
 }
 
 /// The layers of the sandbox, a line each; `required` as by --require.
 #[must_use]
-pub(crate) fn layers(layers: &[Layer]) -> Vec<Line> {
+pub(crate) fn layers(layers: &[Layer]) -> Vec<HostLine> {
     let known = |name: LayerName| match name {
         // Told with the kernel, in more words.
         LayerName::Landlock | LayerName::Seccomp => false,
@@ -135,13 +135,13 @@ pub(crate) fn layers(layers: &[Layer]) -> Vec<Line> {
         .iter()
         .filter(|layer| known(layer.name))
         .map(|layer| {
-            let line = Line::pass("sandbox", layer.name.word(), &layer.reason);
-            if layer.state == status::State::Enforced {
+            let line = HostLine::pass("sandbox", layer.name.word(), &layer.reason);
+            if layer.state == status::LayerState::Enforced {
                 return line;
             }
             let what = format!("{}: {}", layer.state.word(), layer.reason);
-            let state = if layer.name.is_mandatory() { State::Fail } else { State::Caution };
-            Line { what, ..line }.but(state, fix(layer))
+            let state = if layer.name.is_mandatory() { HostState::Fail } else { HostState::Caution };
+            HostLine { what, ..line }.but(state, fix(layer))
         })
         .collect()
 }
@@ -182,16 +182,16 @@ mod tests {
 
     #[test]
     fn a_good_kernel_passes() {
-        assert!(kernel().lines().iter().all(|line| line.state == State::Pass));
+        assert!(kernel().lines().iter().all(|line| line.state == HostState::Pass));
     }
 
     #[test]
     fn each_gap_has_its_weight_and_its_command() {
         for (abi, state, part) in [
-            (0, State::Fail, "lsm="),
-            (2, State::Fail, "linux-image"),
-            (4, State::Caution, "linux-image"),
-            (6, State::Pass, ""),
+            (0, HostState::Fail, "lsm="),
+            (2, HostState::Fail, "linux-image"),
+            (4, HostState::Caution, "linux-image"),
+            (6, HostState::Pass, ""),
         ] {
             let line = Kernel { landlock_abi: abi, ..kernel() }.landlock();
             assert_eq!(line.state, state, "{abi}");
@@ -200,7 +200,7 @@ mod tests {
         let line = Kernel { ptrace_scope: Some("2".into()), ..kernel() }.ptrace();
         assert_eq!(line.fix.as_deref(), Some("sysctl -w kernel.yama.ptrace_scope=1"));
         let line = Kernel { ptrace_scope: Some("2".into()), root: true, ..kernel() }.ptrace();
-        assert_eq!(line.state, State::Pass);
+        assert_eq!(line.state, HostState::Pass);
     }
 
     #[test]
@@ -208,20 +208,20 @@ mod tests {
         let user = |reason: &str| {
             let layer = Layer {
                 name: LayerName::User,
-                state: status::State::Absent,
+                state: status::LayerState::Absent,
                 reason: reason.into(),
             };
             layers(&[layer]).remove(0)
         };
         let line = user("EPERM; AppArmor restricts (sysctl kernel.apparmor_restrict…=0 allows)");
-        assert_eq!(line.state, State::Caution);
+        assert_eq!(line.state, HostState::Caution);
         assert!(line.fix.unwrap().contains("apparmor_restrict_unprivileged_userns=0"));
         assert!(user("user.max_user_namespaces").fix.unwrap().ends_with("=15000"));
         let gone = Layer {
             name: LayerName::ExecReporter,
-            state: status::State::Absent,
+            state: status::LayerState::Absent,
             reason: "x".into(),
         };
-        assert_eq!(layers(&[gone])[0].state, State::Fail);
+        assert_eq!(layers(&[gone])[0].state, HostState::Fail);
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::model::evidence::Shell;
 use crate::model::text::escape;
 use crate::sandbox::Sandbox;
-use crate::sandbox::plan::{Audit, Plan, SandboxError, Staging, Streams};
+use crate::sandbox::plan::{Audit, StartPlan, SandboxError, Staging, Streams};
 
 /// Stands between the version and the result.
 const MARK: &str = "--gate4k--";
@@ -149,7 +149,7 @@ fn one(sandbox: &Sandbox, script: &str, tests_work: bool) -> Result<Tried, Sandb
         stdout: OwnedFd::from(copy),
         stderr: OwnedFd::from(file()?),
     };
-    let plan = Plan {
+    let plan = StartPlan {
         bytes: script.as_bytes().into(),
         staging: Staging::Neutral,
         shell: Shell::AsIs,

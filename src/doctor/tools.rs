@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::selftest::Tried;
-use super::{Line, State};
+use super::{HostLine, HostState};
 use crate::policy::allowlist::CommandClass;
 
 /// The Debian package of a command.
@@ -32,43 +32,43 @@ fn mend(name: &str, real: &Path) -> String {
 
 /// A command, the real file behind its name, and what it did inside the sandbox.
 #[must_use]
-pub(crate) fn command(name: &str, class: CommandClass, real: Option<&Path>, tried: &Tried) -> Line {
+pub(crate) fn command(name: &str, class: CommandClass, real: Option<&Path>, tried: &Tried) -> HostLine {
     let install = || format!("apt-get install {}", package(name));
     // Without a shell hardly any entry starts at all.
-    let weight = if name == "sh" { State::Fail } else { State::Caution };
+    let weight = if name == "sh" { HostState::Fail } else { HostState::Caution };
     let Some(real) = real else {
-        let line = Line::pass("command", name, "not installed");
+        let line = HostLine::pass("command", name, "not installed");
         return match class {
             CommandClass::Listed | CommandClass::Waived => {
                 let what = "not installed: an entry that needs it stays undecided here";
-                Line { what: what.into(), ..line }.but(weight, install())
+                HostLine { what: what.into(), ..line }.but(weight, install())
             }
-            CommandClass::Tolerated => Line {
+            CommandClass::Tolerated => HostLine {
                 what: "not installed; not among the commands of rule 7.5, only tolerated".into(),
                 ..line
             }
-            .but(State::Caution, install()),
+            .but(HostState::Caution, install()),
         };
     };
     let version = tried.version.as_deref().unwrap_or("tells no version");
     let what = format!("{} · {version}", real.display());
     match tried.works {
-        Some(true) => Line::pass("command", name, format!("{what} · works inside")),
-        None => Line::pass("command", name, what),
+        Some(true) => HostLine::pass("command", name, format!("{what} · works inside")),
+        None => HostLine::pass("command", name, what),
         Some(false) => {
             let what = format!("{what} · does not work inside: {}", tried.complaint);
-            Line::pass("command", name, what).but(weight, mend(name, real))
+            HostLine::pass("command", name, what).but(weight, mend(name, real))
         }
     }
 }
 
 /// A module of Python under one interpreter.
 #[must_use]
-pub(crate) fn module(python: &str, tried: &Tried) -> Line {
+pub(crate) fn module(python: &str, tried: &Tried) -> HostLine {
     let name = format!("numpy/{python}");
     match (&tried.version, tried.works) {
         (Some(version), Some(true)) => {
-            Line::pass("library", &name, format!("{version} · works inside"))
+            HostLine::pass("library", &name, format!("{version} · works inside"))
         }
         _ => {
             let fix = match python {
@@ -76,33 +76,33 @@ pub(crate) fn module(python: &str, tried: &Tried) -> Line {
                 _ => "apt-get install python3-numpy",
             };
             let what = format!("cannot be imported: {}", tried.complaint);
-            Line::pass("library", &name, what).but(State::Caution, fix)
+            HostLine::pass("library", &name, what).but(HostState::Caution, fix)
         }
     }
 }
 
 /// The shared libraries that rule 7.6 names, by what the sandbox grants.
 #[must_use]
-pub(crate) fn libraries<'a>(granted: impl Iterator<Item = &'a PathBuf> + Clone) -> Vec<Line> {
+pub(crate) fn libraries<'a>(granted: impl Iterator<Item = &'a PathBuf> + Clone) -> Vec<HostLine> {
     let find = |start: &str| {
         granted.clone().find(|path| {
             path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start))
         })
     };
-    let line = |name: &str, start: &str, weight: State, fix: &str| match find(start) {
-        Some(path) => Line::pass("library", name, path.display().to_string()),
+    let line = |name: &str, start: &str, weight: HostState, fix: &str| match find(start) {
+        Some(path) => HostLine::pass("library", name, path.display().to_string()),
         None => {
-            Line::pass("library", name, "not installed: an entry that needs it stays undecided")
+            HostLine::pass("library", name, "not installed: an entry that needs it stays undecided")
                 .but(weight, fix)
         }
     };
     vec![
-        line("libc", "libc.so.", State::Fail, "apt-get install libc6"),
-        line("CUDA", "libcuda.so", State::Caution, "apt-get install libcuda1 (non-free)"),
+        line("libc", "libc.so.", HostState::Fail, "apt-get install libc6"),
+        line("CUDA", "libcuda.so", HostState::Caution, "apt-get install libcuda1 (non-free)"),
         line(
             "OpenCL",
             "libOpenCL.so",
-            State::Caution,
+            HostState::Caution,
             "apt-get install ocl-icd-libopencl1 pocl-opencl-icd",
         ),
     ]
@@ -119,10 +119,10 @@ mod tests {
         let xz = Path::new("/usr/bin/xz");
         let line = command("xz", CommandClass::Listed, Some(xz), &works);
         assert_eq!(line.what, "/usr/bin/xz · xz 5.4 · works inside");
-        assert_eq!(line.state, State::Pass);
+        assert_eq!(line.state, HostState::Pass);
         let broken = Tried { works: Some(false), complaint: "no".into(), ..works };
         let line = command("xz", CommandClass::Listed, Some(xz), &broken);
-        assert_eq!(line.state, State::Caution);
+        assert_eq!(line.state, HostState::Caution);
         assert_eq!(line.fix.as_deref(), Some("apt-get install --reinstall xz-utils"));
         assert!(line.what.ends_with("does not work inside: no"));
         let own = Path::new("/home/x/.rustup/toolchains/stable/bin/cargo");
@@ -130,14 +130,14 @@ mod tests {
         let fix = line.fix.unwrap();
         assert!(fix.starts_with("apt-get install cargo, ") && fix.contains("/.rustup/"), "{fix}");
         let line = command("sh", CommandClass::Listed, None, &Tried::default());
-        assert_eq!((line.state, line.fix.as_deref()), (State::Fail, Some("apt-get install dash")));
+        assert_eq!((line.state, line.fix.as_deref()), (HostState::Fail, Some("apt-get install dash")));
     }
 
     #[test]
     fn libraries_are_found_by_name() {
         let granted = [PathBuf::from("/lib/x86_64-linux-gnu/libc.so.6")];
         let lines = libraries(granted.iter());
-        let states: Vec<State> = lines.iter().map(|line| line.state).collect();
-        assert_eq!(states, [State::Pass, State::Caution, State::Caution]);
+        let states: Vec<HostState> = lines.iter().map(|line| line.state).collect();
+        assert_eq!(states, [HostState::Pass, HostState::Caution, HostState::Caution]);
     }
 }

@@ -30,7 +30,7 @@ const WARY: std::ops::RangeInclusive<u32> = 64..=4096;
 
 /// The thing to do for one answer before waiting for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Choice {
+pub(super) enum AnswerStep {
     /// Nothing.
     Wait,
     /// See whether it is there.
@@ -44,7 +44,7 @@ pub(super) enum Choice {
 pub(super) struct HandOver {
     /// True if the engine has the same one processor as we.
     one_core: bool,
-    choice: Choice,
+    choice: AnswerStep,
     /// True if the present question was yielded for.
     yielded: bool,
     /// Questions to go before it is yielded to again.
@@ -61,7 +61,7 @@ impl HandOver {
 
     fn new(one_core: bool) -> HandOver {
         let next = *WARY.start();
-        HandOver { one_core, choice: Choice::Wait, yielded: false, wary: 0, next }
+        HandOver { one_core, choice: AnswerStep::Wait, yielded: false, wary: 0, next }
     }
 
     /// Before a question is written: `last` is how long the answer to the one before took, if one came.
@@ -76,18 +76,18 @@ impl HandOver {
         }
         self.yielded = false;
         self.choice = if !self.one_core || !at_once {
-            Choice::Wait
+            AnswerStep::Wait
         } else if self.wary == 0 {
-            Choice::Yield
+            AnswerStep::Yield
         } else {
-            Choice::Look
+            AnswerStep::Look
         };
     }
 
     /// The thing to do before waiting; something once a question at most.
-    pub(super) fn take(&mut self) -> Choice {
-        let choice = std::mem::replace(&mut self.choice, Choice::Wait);
-        self.yielded |= choice == Choice::Yield;
+    pub(super) fn take(&mut self) -> AnswerStep {
+        let choice = std::mem::replace(&mut self.choice, AnswerStep::Wait);
+        self.yielded |= choice == AnswerStep::Yield;
         choice
     }
 
@@ -128,8 +128,8 @@ pub(super) mod tests {
     fn asked(hand_over: &mut HandOver, last: Option<Duration>) -> bool {
         hand_over.ask(last);
         let choice = hand_over.take();
-        assert_eq!(hand_over.take(), Choice::Wait, "twice for one question");
-        choice == Choice::Yield
+        assert_eq!(hand_over.take(), AnswerStep::Wait, "twice for one question");
+        choice == AnswerStep::Yield
     }
 
     #[test]
@@ -187,11 +187,11 @@ pub(super) mod tests {
         one.missed();
         for _ in 0..63 {
             one.ask(QUICK);
-            assert_eq!(one.take(), Choice::Look);
+            assert_eq!(one.take(), AnswerStep::Look);
             one.missed();
         }
         assert!(asked(&mut one, QUICK));
         one.ask(SLOW);
-        assert_eq!(one.take(), Choice::Wait);
+        assert_eq!(one.take(), AnswerStep::Wait);
     }
 }

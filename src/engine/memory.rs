@@ -8,7 +8,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 use crate::model::units::Bytes;
-use crate::sandbox::limits::memory::{self, Tree};
+use crate::sandbox::limits::memory::{self, ProcessTree};
 
 /// The deepest tree of processes that is followed.
 const DEEPEST: usize = 64;
@@ -58,7 +58,7 @@ impl Engine {
     }
 }
 
-impl Tree for Engine {
+impl ProcessTree for Engine {
     fn has_ended(&self) -> bool {
         *self.waited_for()
     }

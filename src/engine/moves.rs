@@ -6,7 +6,7 @@ use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
 
 use crate::engine::legality;
-use crate::engine::uci::Command;
+use crate::engine::uci::UciCommand;
 use crate::model::units::Ply;
 
 /// Moves played from the start position; every one was legal.
@@ -79,7 +79,7 @@ impl Moves {
     /// The `position` command that leads here.
     #[must_use]
     pub(crate) fn command(&self) -> String {
-        Command::StartPos(&self.list).to_string()
+        UciCommand::StartPos(&self.list).to_string()
     }
 
     /// The position as FEN.

@@ -21,20 +21,20 @@ use crate::model::evidence::{ExitHow, Left, Refusal, Resource};
 use crate::model::secret;
 use crate::model::units::Bytes;
 use crate::sandbox::cpu::CpuTimes;
-use crate::sandbox::plan::{Confined, Launcher, Pipes, Plan, SandboxError, Traces};
+use crate::sandbox::plan::{Confined, Launcher, Pipes, StartPlan, SandboxError, Traces};
 
 /// How an engine is started.
 #[derive(Clone)]
-pub(crate) enum Start {
+pub(crate) enum EngineStart {
     /// A program that is trusted: it may do what the user may.
-    Trusted(Program),
+    Trusted(EngineProgram),
     /// An entry, confined.
-    Entry(Arc<dyn Launcher + Send + Sync>, Plan),
+    Entry(Arc<dyn Launcher + Send + Sync>, StartPlan),
 }
 
 /// A program with its words and surroundings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Program {
+pub(crate) struct EngineProgram {
     /// The program: a path, or a name looked for along PATH.
     pub(crate) command: PathBuf,
     /// Its arguments.
@@ -88,10 +88,10 @@ pub(crate) enum StartError {
 ///
 /// # Errors
 /// See [`StartError`].
-pub(crate) fn start(how: &Start) -> Result<(Box<dyn EngineProcess>, Pipes), StartError> {
+pub(crate) fn start(how: &EngineStart) -> Result<(Box<dyn EngineProcess>, Pipes), StartError> {
     match how {
-        Start::Trusted(program) => TrustedProcess::start(program).map_err(StartError::Program),
-        Start::Entry(launcher, plan) => {
+        EngineStart::Trusted(program) => TrustedProcess::start(program).map_err(StartError::Program),
+        EngineStart::Entry(launcher, plan) => {
             let (confined, pipes) = launcher.launch(plan)?;
             Ok((Box::new(ConfinedProcess { confined: Some(confined) }), pipes))
         }
@@ -107,7 +107,7 @@ struct TrustedProcess {
     exceeded: Option<Bytes>,
 }
 
-impl Program {
+impl EngineProgram {
     /// Looks for the program's file, which may be run, without running it.
     ///
     /// # Errors
@@ -134,7 +134,7 @@ impl Program {
 }
 
 impl TrustedProcess {
-    fn start(program: &Program) -> Result<(Box<dyn EngineProcess>, Pipes), String> {
+    fn start(program: &EngineProgram) -> Result<(Box<dyn EngineProcess>, Pipes), String> {
         let mut command = Command::new(&program.command);
         command
             .args(&program.arguments)
@@ -346,8 +346,8 @@ impl Drop for ConfinedProcess {
 mod tests {
     use super::*;
 
-    fn program(words: &[&str]) -> Start {
-        Start::Trusted(Program {
+    fn program(words: &[&str]) -> EngineStart {
+        EngineStart::Trusted(EngineProgram {
             command: words[0].into(),
             arguments: words[1..].iter().map(|&word| word.to_owned()).collect(),
             directory: None,

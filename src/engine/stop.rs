@@ -9,7 +9,7 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 
 /// How far a match is to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
+pub(crate) enum StopLevel {
     /// To its end.
     GoOn,
     /// No new games.
@@ -40,17 +40,17 @@ impl Stop {
     }
 
     /// Asks for more than was asked for before.
-    pub(crate) fn ask(&self) -> Level {
+    pub(crate) fn ask(&self) -> StopLevel {
         let before = self.0.level.load(Ordering::Relaxed);
-        let level = if before == 0 { Level::FinishGames } else { Level::Now };
+        let level = if before == 0 { StopLevel::FinishGames } else { StopLevel::Now };
         self.raise(level);
         level
     }
 
     /// Asks for at least this much.
-    pub(crate) fn raise(&self, level: Level) {
+    pub(crate) fn raise(&self, level: StopLevel) {
         self.0.level.fetch_max(level as u8, Ordering::AcqRel);
-        if level == Level::Now {
+        if level == StopLevel::Now {
             // It cannot overflow: once is enough and nobody asks 2^64 times.
             let _ = self.0.now.write(1);
         }
@@ -58,11 +58,11 @@ impl Stop {
 
     /// The level that was asked for.
     #[must_use]
-    pub(crate) fn level(&self) -> Level {
+    pub(crate) fn level(&self) -> StopLevel {
         match self.0.level.load(Ordering::Acquire) {
-            0 => Level::GoOn,
-            1 => Level::FinishGames,
-            _ => Level::Now,
+            0 => StopLevel::GoOn,
+            1 => StopLevel::FinishGames,
+            _ => StopLevel::Now,
         }
     }
 
@@ -80,11 +80,11 @@ mod tests {
     #[test]
     fn once_then_twice() {
         let stop = Stop::new().unwrap();
-        assert_eq!(stop.level(), Level::GoOn);
-        assert_eq!(stop.clone().ask(), Level::FinishGames);
-        assert_eq!(stop.level(), Level::FinishGames);
-        assert_eq!(stop.ask(), Level::Now);
-        stop.raise(Level::FinishGames);
-        assert_eq!(stop.level(), Level::Now);
+        assert_eq!(stop.level(), StopLevel::GoOn);
+        assert_eq!(stop.clone().ask(), StopLevel::FinishGames);
+        assert_eq!(stop.level(), StopLevel::FinishGames);
+        assert_eq!(stop.ask(), StopLevel::Now);
+        stop.raise(StopLevel::FinishGames);
+        assert_eq!(stop.level(), StopLevel::Now);
     }
 }

@@ -14,7 +14,7 @@ use crate::model::game::record::SearchInfo;
 
 /// A message to an engine. Printing gives the line without its end; the wire adds a single LF.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Command<'a> {
+pub(crate) enum UciCommand<'a> {
     /// `uci`
     Uci,
     /// `isready`
@@ -34,13 +34,13 @@ pub(crate) enum Command<'a> {
     },
 }
 
-impl fmt::Display for Command<'_> {
+impl fmt::Display for UciCommand<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Command::Uci => f.write_str("uci"),
-            Command::IsReady => f.write_str("isready"),
-            Command::NewGame => f.write_str("ucinewgame"),
-            Command::StartPos(moves) => {
+            UciCommand::Uci => f.write_str("uci"),
+            UciCommand::IsReady => f.write_str("isready"),
+            UciCommand::NewGame => f.write_str("ucinewgame"),
+            UciCommand::StartPos(moves) => {
                 f.write_str("position startpos")?;
                 for (index, one) in moves.iter().enumerate() {
                     f.write_str(if index == 0 { " moves " } else { " " })?;
@@ -48,8 +48,8 @@ impl fmt::Display for Command<'_> {
                 }
                 Ok(())
             }
-            Command::Fen(fen) => write!(f, "position fen {fen}"),
-            Command::SetOption { name, value } => {
+            UciCommand::Fen(fen) => write!(f, "position fen {fen}"),
+            UciCommand::SetOption { name, value } => {
                 write!(f, "setoption name {name}")?;
                 match value {
                     Some(value) => write!(f, " value {value}"),
@@ -323,10 +323,10 @@ mod tests {
 
     #[test]
     fn positions_are_move_lists() {
-        assert_eq!(Command::StartPos(&[]).to_string(), "position startpos");
+        assert_eq!(UciCommand::StartPos(&[]).to_string(), "position startpos");
         let moves = ["e2e4", "a7a8n"].map(|word| read_move(word).unwrap());
-        assert_eq!(Command::StartPos(&moves).to_string(), "position startpos moves e2e4 a7a8n");
-        let set = Command::SetOption { name: "Own Book", value: Some("false") };
+        assert_eq!(UciCommand::StartPos(&moves).to_string(), "position startpos moves e2e4 a7a8n");
+        let set = UciCommand::SetOption { name: "Own Book", value: Some("false") };
         assert_eq!(set.to_string(), "setoption name Own Book value false");
     }
 

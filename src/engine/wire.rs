@@ -18,8 +18,8 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{Errno, read, write};
 use rustix::thread::sched_yield;
 
-use super::hand_over::{Choice, HandOver};
-use super::stop::{Level, Stop};
+use super::hand_over::{AnswerStep, HandOver};
+use super::stop::{StopLevel, Stop};
 use crate::model::units::Bytes;
 use crate::sandbox::plan::Pipes;
 
@@ -295,8 +295,8 @@ impl<O: Observer> Wire<O> {
             return Err(self.flood());
         }
         let choice = self.hand_over.take();
-        if choice != Choice::Wait && self.stop.level() != Level::Now {
-            if choice == Choice::Yield {
+        if choice != AnswerStep::Wait && self.stop.level() != StopLevel::Now {
+            if choice == AnswerStep::Yield {
                 sched_yield();
             }
             if self.read(deadline)? {

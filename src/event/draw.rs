@@ -1,9 +1,9 @@
 //! The seating of a stage, as it follows from the stages before.
 
-use super::config::Config;
+use super::config::EventConfig;
 use super::format;
 use super::ledger::Ledger;
-use super::stage::{Draw, Format, Stage, playing};
+use super::stage::{SeatDraw, StageFormat, Stage, playing};
 
 /// The engines of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) struct Drawn {
 
 /// The engines of a stage by its number.
 #[must_use]
-pub(crate) fn drawn(config: &Config, ledger: &Ledger, number: usize) -> Drawn {
+pub(crate) fn drawn(config: &EventConfig, ledger: &Ledger, number: usize) -> Drawn {
     let Some(stage) = config.stages.get(number) else { return Drawn::default() };
     if let Some(before) = stage.breaks_ties_of {
         return tied(config, ledger, stage, before);
@@ -42,16 +42,16 @@ pub(crate) fn drawn(config: &Config, ledger: &Ledger, number: usize) -> Drawn {
     // A place of which nobody has taken the seat is vacant.
     seats.retain(|name| ledger.withdrawal(name).is_none());
     match stage.draw {
-        Draw::ReversedRanking => seats.reverse(),
-        Draw::Alphabetical => seats.sort_by_key(|name| name.to_lowercase()),
-        Draw::Seeds | Draw::Ranking => {}
+        SeatDraw::ReversedRanking => seats.reverse(),
+        SeatDraw::Alphabetical => seats.sort_by_key(|name| name.to_lowercase()),
+        SeatDraw::Seeds | SeatDraw::Ranking => {}
     }
     Drawn { seats, through: Vec::new() }
 }
 
 /// The engines that go on from a stage by their places. The seat of one that was withdrawn since goes to the next behind
 /// those that go on; where that place is shared by several the withdrawn one stays here, and its seat is nobody's.
-fn going_on(config: &Config, ledger: &Ledger, number: usize) -> Vec<String> {
+fn going_on(config: &EventConfig, ledger: &Ledger, number: usize) -> Vec<String> {
     let state = ledger.stages.get(number);
     let Some((state, outcome)) = state.and_then(|state| Some((state, state.outcome.as_ref()?)))
     else {
@@ -81,9 +81,9 @@ fn going_on(config: &Config, ledger: &Ledger, number: usize) -> Vec<String> {
 }
 
 /// Returns the engines that are level on points for the last spots of a playoff, and the engines before them.
-fn tied(config: &Config, ledger: &Ledger, stage: &Stage, before: usize) -> Drawn {
+fn tied(config: &EventConfig, ledger: &Ledger, stage: &Stage, before: usize) -> Drawn {
     let mut drawn = Drawn::default();
-    let Format::Of(format::Format::Playoff(playoff)) = &stage.format else { return drawn };
+    let StageFormat::Of(format::Format::Playoff(playoff)) = &stage.format else { return drawn };
     let Some((state, outcome)) =
         ledger.stages.get(before).and_then(|state| Some((state, state.outcome.as_ref()?)))
     else {

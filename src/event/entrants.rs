@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::config::{Config, Entry, GateKind, Trusted};
-use super::journal::record::{Frozen, Receipt};
-use crate::engine::process::{Program, Start};
+use super::config::{EventConfig, EventEntry, GateKind, Trusted};
+use super::journal::record::{Frozen, GateReceipt};
+use crate::engine::process::{EngineProgram, EngineStart};
 use crate::judge::Judge;
 use crate::judge::error::CheckError;
 use crate::judge::settings::Settings;
@@ -19,7 +19,7 @@ use crate::model::verdict::Verdict;
 use crate::policy::allowlist::BUILT_IN;
 use crate::runner::Engine;
 use crate::runner::spec::UciSubset;
-use crate::submission::json::{Json, Node};
+use crate::submission::json::{Json, JsonNode};
 
 /// An entry as it is on the disk now.
 pub(crate) struct Entrant {
@@ -28,10 +28,10 @@ pub(crate) struct Entrant {
     /// The sums of its files.
     pub(crate) frozen: Frozen,
     path: PathBuf,
-    kind: Kind,
+    kind: EntrantKind,
 }
 
-enum Kind {
+enum EntrantKind {
     /// It passes the gate and plays in the sandbox.
     Confined { judge: Arc<Judge>, playable: Box<PlayableEntry> },
     /// A program of the organisers' own choice.
@@ -56,7 +56,7 @@ pub(crate) struct Judges(Vec<(EnginesJson, Arc<Judge>)>);
 type EnginesJson = (Option<PathBuf>, Option<String>);
 
 impl Judges {
-    fn of(&mut self, config: &Config, entry: &Entry) -> Result<Arc<Judge>, CheckError> {
+    fn of(&mut self, config: &EventConfig, entry: &EventEntry) -> Result<Arc<Judge>, CheckError> {
         let key = (entry.engines_json.clone(), entry.engine.clone());
         if let Some((_, judge)) = self.0.iter().find(|(known, _)| *known == key) {
             return Ok(Arc::clone(judge));
@@ -81,7 +81,7 @@ impl Judges {
 #[derive(Debug)]
 pub(crate) enum Admission {
     /// It plays.
-    Admitted(Receipt),
+    Admitted(GateReceipt),
     /// It does not; the report tells why.
     Refused(Box<EntryReport>),
 }
@@ -99,8 +99,8 @@ impl Entrant {
     /// When it cannot be read or confined.
     pub(crate) fn read(
         judges: &mut Judges,
-        config: &Config,
-        entry: &Entry,
+        config: &EventConfig,
+        entry: &EventEntry,
     ) -> Result<Entrant, CheckError> {
         if let Some(trusted) = &entry.trusted {
             let file = sha256(read(&entry.path)?);
@@ -108,7 +108,7 @@ impl Entrant {
                 name: entry.name.clone(),
                 frozen: Frozen { file, engines_json: None, allowlist: "none".to_owned() },
                 path: entry.path.clone(),
-                kind: Kind::Trusted(trusted.clone()),
+                kind: EntrantKind::Trusted(trusted.clone()),
             });
         }
         let judge = judges.of(config, entry)?;
@@ -125,25 +125,25 @@ impl Entrant {
         let engines_json =
             submission.engines_json.as_ref().map(|json| sha256(json.text.as_bytes()));
         let frozen = Frozen { file, engines_json, allowlist };
-        let kind = Kind::Confined { judge, playable: Box::new(playable) };
+        let kind = EntrantKind::Confined { judge, playable: Box::new(playable) };
         Ok(Entrant { name: entry.name.clone(), frozen, path: entry.path.clone(), kind })
     }
 
     /// Its way through the gate; none for a program that the organisers trust.
     pub(crate) fn candidate(&self) -> Option<Candidate> {
         match &self.kind {
-            Kind::Confined { judge, .. } => Some(Candidate {
+            EntrantKind::Confined { judge, .. } => Some(Candidate {
                 name: self.name.clone(),
                 path: self.path.clone(),
                 judge: Arc::clone(judge),
             }),
-            Kind::Trusted(_) => None,
+            EntrantKind::Trusted(_) => None,
         }
     }
 
     /// The receipt of a program that the organisers trust.
-    pub(crate) fn trusted(&self) -> Receipt {
-        Receipt {
+    pub(crate) fn trusted(&self) -> GateReceipt {
+        GateReceipt {
             entry: self.name.clone(),
             frozen: self.frozen.clone(),
             verdict: "trusted".to_owned(),
@@ -159,7 +159,7 @@ impl Entrant {
     /// When it changed meanwhile.
     pub(crate) fn admission(
         &self,
-        config: &Config,
+        config: &EventConfig,
         report: EntryReport,
     ) -> Result<Admission, CheckError> {
         if report.sha256.as_ref() != Some(&self.frozen.file) {
@@ -175,7 +175,7 @@ impl Entrant {
         if !admitted {
             return Ok(Admission::Refused(Box::new(report)));
         }
-        Ok(Admission::Admitted(Receipt {
+        Ok(Admission::Admitted(GateReceipt {
             entry: self.name.clone(),
             frozen: self.frozen.clone(),
             verdict: report.verdict.word().to_owned(),
@@ -192,17 +192,17 @@ impl Entrant {
     /// The engine that the runner plays. It is told the event's options, and those of its configuration
     /// that the event does not set.
     #[must_use]
-    pub(crate) fn engine(&self, config: &Config) -> Arc<Engine> {
+    pub(crate) fn engine(&self, config: &EventConfig) -> Arc<Engine> {
         let mut options = config.options.clone();
         let (start, own, subset) = match &self.kind {
-            Kind::Confined { playable, .. } => {
+            EntrantKind::Confined { playable, .. } => {
                 let json = playable.submission.engines_json.as_ref();
                 let selected = json.and_then(|json| json.selected.as_ref().ok());
-                let start = Start::Entry(Arc::clone(&playable.launcher), playable.plan.clone());
+                let start = EngineStart::Entry(Arc::clone(&playable.launcher), playable.plan.clone());
                 (start, selected.map(own_options).unwrap_or_default(), UciSubset::Rule79)
             }
-            Kind::Trusted(Trusted { arguments, options }) => {
-                let program = Program {
+            EntrantKind::Trusted(Trusted { arguments, options }) => {
+                let program = EngineProgram {
                     // A name without a directory would be looked for on PATH.
                     command: std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone()),
                     arguments: arguments.clone(),
@@ -210,7 +210,7 @@ impl Entrant {
                     environment: BTreeMap::new(),
                     memory: None,
                 };
-                (Start::Trusted(program), options.clone(), UciSubset::Full)
+                (EngineStart::Trusted(program), options.clone(), UciSubset::Full)
             }
         };
         for (name, value) in own {
@@ -228,7 +228,7 @@ fn read(path: &std::path::Path) -> Result<Vec<u8>, CheckError> {
 
 /// The options of an engine in cutechess's form.
 fn own_options(engine: &Json) -> Vec<(String, String)> {
-    let Some(Json { node: Node::Array(options), .. }) = engine.get("options") else {
+    let Some(Json { node: JsonNode::Array(options), .. }) = engine.get("options") else {
         return Vec::new();
     };
     options

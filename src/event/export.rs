@@ -6,40 +6,40 @@ use std::time::{Duration, SystemTime};
 use shakmaty::uci::UciMove;
 use shakmaty::{ByColor, Position};
 
-use super::config::Config;
-use super::journal::record::{GameStarted, Ply, Record};
+use super::config::EventConfig;
+use super::journal::record::{GameStarted, JournalPly, JournalRecord};
 use super::journal::{self, JournalError};
 use super::journal_games::{self, Struck};
 use super::recorder::ply_record;
-use crate::game::pgn::{self, Header, Style};
-use crate::model::game::ending::Ending;
+use crate::game::pgn::{self, PgnHeader, Style};
+use crate::model::game::ending::GameEnding;
 use crate::model::game::record::GameRecord;
 
 /// Hands on every finished game as PGN, in the order in which they ended.
 ///
 /// # Errors
 /// When the journal cannot be read, or a game in it is not legal.
-pub(crate) fn pgn(config: &Config, take: &mut dyn FnMut(&str)) -> Result<(), JournalError> {
-    let mut open: BTreeMap<String, (GameStarted, Vec<Ply>)> = BTreeMap::new();
+pub(crate) fn pgn(config: &EventConfig, take: &mut dyn FnMut(&str)) -> Result<(), JournalError> {
+    let mut open: BTreeMap<String, (GameStarted, Vec<JournalPly>)> = BTreeMap::new();
     let mut ratings: Vec<BTreeMap<String, i32>> = Vec::new();
     let struck = Struck::of(&config.journal)?;
     journal::read(&config.journal, &mut |line, record| {
         match record {
-            Record::StageStarted(started) => ratings.push(started.ratings),
-            Record::GameStarted(started) => {
+            JournalRecord::StageStarted(started) => ratings.push(started.ratings),
+            JournalRecord::GameStarted(started) => {
                 let id = started.id.clone();
                 open.entry(id).or_insert_with(|| (started, Vec::new()));
             }
-            Record::Ply(ply) => {
+            JournalRecord::Ply(ply) => {
                 if let Some((_, plies)) = open.get_mut(&ply.id) {
                     plies.push(ply);
                 }
             }
-            Record::Annulled(annulled) => drop(open.remove(&annulled.id)),
-            Record::Withdrawn(withdrawn) => {
+            JournalRecord::Annulled(annulled) => drop(open.remove(&annulled.id)),
+            JournalRecord::Withdrawn(withdrawn) => {
                 open.retain(|id, _| !withdrawn.broken_off.contains(id));
             }
-            Record::GameFinished(mut game) => {
+            JournalRecord::GameFinished(mut game) => {
                 // A game that was struck out was played all the same: it is there, without a result.
                 if let Some(annulled) = struck.by(&game.id, line) {
                     game.annul(&annulled.reason);
@@ -62,16 +62,16 @@ pub(crate) fn pgn(config: &Config, take: &mut dyn FnMut(&str)) -> Result<(), Jou
 
 /// A game's end, or its state while it is played.
 pub(super) struct End {
-    pub(super) ending: Ending,
+    pub(super) ending: GameEnding,
     /// In microseconds.
     pub(super) lasted: u64,
 }
 
 /// A game as PGN; none where its moves are not legal.
 pub(super) fn one(
-    config: &Config,
+    config: &EventConfig,
     started: &GameStarted,
-    plies: &[Ply],
+    plies: &[JournalPly],
     end: End,
     elo: ByColor<Option<i32>>,
     style: Style,
@@ -103,7 +103,7 @@ pub(super) fn one(
     let stage = config.stages.get(started.stage)?;
     let control = stage.control(started.place());
     let [white, black] = started.options.clone();
-    let header = Header {
+    let header = PgnHeader {
         event: format!("{}: {}", config.event, stage.name),
         site: config.site.clone(),
         round: started.place().to_string(),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
 use super::rmobility::{self, Held, RMobility};
-use crate::model::game::listed::{ListedGame, Player, RoundGame};
+use crate::model::game::listed::{ListedGame, ListedPlayer, RoundGame};
 use crate::model::game::points::HalfPoints;
 use crate::model::game::result::GameResult;
 
@@ -30,7 +30,7 @@ impl EngineIx {
 
 /// A game, finished or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Game {
+pub(crate) struct EventGame {
     /// The engine with White.
     pub(crate) white: EngineIx,
     /// The engine with Black.
@@ -47,7 +47,7 @@ pub(crate) struct Game {
     pub(crate) at: Option<RoundGame>,
 }
 
-impl Game {
+impl EventGame {
     /// The engine's colour; none if it did not play here.
     #[must_use]
     pub(crate) fn color(&self, engine: EngineIx) -> Option<Color> {
@@ -69,11 +69,11 @@ impl Game {
 
 /// A finished game as one of its engines sees it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct SeenGame<'a> {
     /// Its number in the event's order, from 0.
     pub(crate) number: usize,
     /// The game.
-    pub(crate) game: &'a Game,
+    pub(crate) game: &'a EventGame,
     /// The engine's colour.
     pub(crate) color: Color,
     /// The engine's points.
@@ -82,7 +82,7 @@ pub(crate) struct Seen<'a> {
     pub(crate) opponent: EngineIx,
 }
 
-impl Seen<'_> {
+impl SeenGame<'_> {
     /// The engine's r-mobility points.
     #[must_use]
     pub(crate) fn r_mobility(&self) -> RMobility {
@@ -94,8 +94,8 @@ impl Seen<'_> {
 #[derive(Clone, Debug, Default)]
 pub struct Field {
     events: BTreeSet<String>,
-    engines: Vec<Player>,
-    games: Vec<Game>,
+    engines: Vec<ListedPlayer>,
+    games: Vec<EventGame>,
     /// Games by engine, as indices into `games`; annulled ones are not here.
     by_engine: Vec<Vec<u32>>,
     /// By engine, of those that play no more.
@@ -109,13 +109,13 @@ pub enum Out {
     /// It crashed too often, and its games count for nobody.
     Disqualified,
     /// Its author withdrew it.
-    Withdrawn(Played),
+    Withdrawn(WithdrawnGames),
 }
 
 /// The fate of the games that an engine played before it was withdrawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Played {
+pub enum WithdrawnGames {
     /// Counted for nobody: in a round robin some have met it and some would not.
     Annulled,
     /// Counted: later pairings followed from them.
@@ -125,7 +125,7 @@ pub enum Played {
 impl Out {
     /// True if the games count for nobody.
     fn is_annulled(self) -> bool {
-        !matches!(self, Out::Withdrawn(Played::Counts))
+        !matches!(self, Out::Withdrawn(WithdrawnGames::Counts))
     }
 }
 
@@ -150,23 +150,23 @@ impl Field {
 
     /// An engine as the games name it, with its latest rating.
     #[must_use]
-    pub(crate) fn engine(&self, engine: EngineIx) -> &Player {
+    pub(crate) fn engine(&self, engine: EngineIx) -> &ListedPlayer {
         &self.engines[engine.at()]
     }
 
     /// Every game in the event's order, also those that are unfinished or annulled.
     #[must_use]
-    pub(crate) fn games(&self) -> &[Game] {
+    pub(crate) fn games(&self) -> &[EventGame] {
         &self.games
     }
 
     /// The finished games of an engine that count, in the event's order.
-    pub(crate) fn of(&self, engine: EngineIx) -> impl Iterator<Item = Seen<'_>> {
+    pub(crate) fn of(&self, engine: EngineIx) -> impl Iterator<Item = SeenGame<'_>> {
         self.by_engine[engine.at()].iter().filter_map(move |number| {
             let number = *number as usize;
             let game = &self.games[number];
             let color = game.color(engine)?;
-            Some(Seen {
+            Some(SeenGame {
                 number,
                 game,
                 color,
@@ -211,7 +211,7 @@ impl Field {
     }
 
     /// Takes out an engine that its author withdrew.
-    pub fn withdraw(&mut self, name: &str, played: Played) {
+    pub fn withdraw(&mut self, name: &str, played: WithdrawnGames) {
         let found = self.indices().find(|engine| self.engine(*engine).name == name);
         if let Some(engine) = found {
             self.out[engine.at()] = Some(Out::Withdrawn(played));
@@ -248,7 +248,7 @@ impl Field {
 pub struct FieldBuilder {
     events: BTreeSet<String>,
     names: HashMap<String, EngineIx>,
-    engines: Vec<Player>,
+    engines: Vec<ListedPlayer>,
     games: Vec<Sourced>,
     byes: Vec<ByeOf>,
 }
@@ -257,7 +257,7 @@ pub struct FieldBuilder {
 #[derive(Clone, Copy, Debug)]
 struct Sourced {
     source: u32,
-    game: Game,
+    game: EventGame,
 }
 
 impl FieldBuilder {
@@ -267,7 +267,7 @@ impl FieldBuilder {
             self.events.insert(listed.event.clone());
         }
         let record = &listed.record;
-        let game = Game {
+        let game = EventGame {
             white: self.engine(&listed.white),
             black: self.engine(&listed.black),
             result: record.ending.result,
@@ -281,13 +281,13 @@ impl FieldBuilder {
     }
 
     /// Takes in a bye, which counts as so many won games. An engine that has nothing but byes has a row, too.
-    pub(crate) fn add_bye(&mut self, engine: &Player, round: u32, wins: u32) {
+    pub(crate) fn add_bye(&mut self, engine: &ListedPlayer, round: u32, wins: u32) {
         let engine = self.engine(engine);
         self.byes.push(ByeOf { engine, round, wins });
     }
 
     /// Gives an engine a row, whether or not it has games.
-    pub fn enter(&mut self, engine: &Player) {
+    pub fn enter(&mut self, engine: &ListedPlayer) {
         self.engine(engine);
     }
 
@@ -320,7 +320,7 @@ impl FieldBuilder {
         self.byes.extend(other.byes.into_iter().map(|bye| bye.seated(&place)));
     }
 
-    fn engine(&mut self, engine: &Player) -> EngineIx {
+    fn engine(&mut self, engine: &ListedPlayer) -> EngineIx {
         if let Some(index) = self.names.get(&engine.name) {
             let known = &mut self.engines[index.at()];
             known.rating = engine.rating.or(known.rating);
@@ -339,7 +339,7 @@ impl FieldBuilder {
     }
 
     /// Every game in the order in which it came, with the engine of each colour, White's first.
-    pub(crate) fn games(&self) -> impl Iterator<Item = ([&Player; 2], &Game)> {
+    pub(crate) fn games(&self) -> impl Iterator<Item = ([&ListedPlayer; 2], &EventGame)> {
         let engine = |index: EngineIx| &self.engines[index.at()];
         self.games.iter().map(move |sourced| {
             let game = &sourced.game;
@@ -372,10 +372,10 @@ impl FieldBuilder {
                 });
             }
         }
-        let games: Vec<Game> =
+        let games: Vec<EventGame> =
             games.into_iter().map(|sourced| sourced.seated(&place).game).collect();
 
-        let engines: Vec<Player> = order.iter().map(|old| self.engines[*old].clone()).collect();
+        let engines: Vec<ListedPlayer> = order.iter().map(|old| self.engines[*old].clone()).collect();
         let mut counts = vec![0; engines.len()];
         for game in &games {
             counts[game.white.at()] += 1;
@@ -417,7 +417,7 @@ impl Sourced {
     fn seated(self, place: &[EngineIx]) -> Sourced {
         let Sourced { source, game } = self;
         let (white, black) = (place[game.white.at()], place[game.black.at()]);
-        Sourced { source, game: Game { white, black, ..game } }
+        Sourced { source, game: EventGame { white, black, ..game } }
     }
 }
 
@@ -470,7 +470,7 @@ pub(crate) mod tests {
 
     #[test]
     fn an_engine_whose_only_round_was_a_bye_has_a_row() {
-        let player = |name: &str| Player { name: name.to_owned(), rating: Some(2500) };
+        let player = |name: &str| ListedPlayer { name: name.to_owned(), rating: Some(2500) };
         let mut builder = FieldBuilder::default();
         builder.add(&listed("b", "c", GameResult::Draw, ""), 0);
         builder.add_bye(&player("a"), 1, 2);
@@ -538,7 +538,7 @@ pub(crate) mod tests {
     #[test]
     fn a_game_is_a_few_dozen_bytes() {
         assert!(size_of::<Sourced>() <= 40, "{}", size_of::<Sourced>());
-        assert!(size_of::<Game>() <= 36, "{}", size_of::<Game>());
+        assert!(size_of::<EventGame>() <= 36, "{}", size_of::<EventGame>());
     }
 
     #[test]

@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::entrants::Candidate;
-use crate::batch::pool::{self, Assess, Concurrency, Judged, Watch};
-use crate::engine::stop::{Level, Stop};
+use crate::batch::pool::{self, Assess, Concurrency, Judged, PoolWatch};
+use crate::engine::stop::{StopLevel, Stop};
 use crate::judge::error::CheckError;
 use crate::judge::settings::Settings;
 
@@ -17,7 +17,7 @@ use crate::judge::settings::Settings;
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The observer of an event's gate, which may outlive the wait for it.
-pub(crate) type Watcher = Arc<dyn Watch + Send>;
+pub(crate) type Watcher = Arc<dyn PoolWatch + Send>;
 
 /// Entries on their way through.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl Gate {
         loop {
             match self.reports.recv_timeout(LOOK) {
                 Ok(judged) => return Some(judged),
-                Err(RecvTimeoutError::Timeout) if stop.level() == Level::GoOn => {}
+                Err(RecvTimeoutError::Timeout) if stop.level() == StopLevel::GoOn => {}
                 Err(RecvTimeoutError::Timeout) => return None,
                 Err(RecvTimeoutError::Disconnected) => {
                     let what = "the gate ended before it had judged every entry".to_owned();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use shakmaty::Color;
 
-use super::journal::record::{History, HistoryFile, Meeting, Record};
+use super::journal::record::{History, HistoryFile, Meeting, JournalRecord};
 use super::journal::{self, JournalError};
 use super::journal_games;
 use super::pgn_source::{PgnError, PgnSource};
@@ -58,7 +58,7 @@ pub(crate) fn read(files: &[PathBuf]) -> Result<(History, Vec<String>), HistoryE
         };
         if journal::is_journal(path) {
             journal_games::read(path, &["game-finished"], &mut |record| {
-                if let Record::GameFinished(game) = record {
+                if let JournalRecord::GameFinished(game) = record {
                     take(&game.white, &game.black, game.result());
                 }
                 Ok(())
@@ -90,7 +90,7 @@ pub(crate) fn read(files: &[PathBuf]) -> Result<(History, Vec<String>), HistoryE
 #[cfg(test)]
 mod tests {
     use super::super::journal::Journal;
-    use super::super::journal::record::Header;
+    use super::super::journal::record::JournalHeader;
     use super::super::journal_games::tests::finished;
     use super::*;
     use crate::model::game::listed::RoundGame;
@@ -105,7 +105,7 @@ mod tests {
         let (pgn, old) = (dir.path().join("a.pgn"), dir.path().join("old.journal"));
         std::fs::write(&pgn, PGN).unwrap();
         let (mut journal, _) = Journal::open(&old, &mut |_, _| Ok(())).unwrap();
-        let header = Header {
+        let header = JournalHeader {
             version: journal::VERSION,
             event: "Old".into(),
             gate4k: String::new(),
@@ -113,9 +113,9 @@ mod tests {
             settings_sha256: String::new(),
             previous: Vec::new(),
         };
-        journal.append(&Record::Header(header)).unwrap();
+        journal.append(&JournalRecord::Header(header)).unwrap();
         let at = RoundGame { round: 1, game: 1 };
-        journal.append(&Record::GameFinished(finished("b", "a 1", at, "0-1", "e2e4"))).unwrap();
+        journal.append(&JournalRecord::GameFinished(finished("b", "a 1", at, "0-1", "e2e4"))).unwrap();
         let (history, odd) = read(&[pgn.clone(), old]).unwrap();
         assert_eq!(odd, [""; 0]);
         let told: Vec<_> = history.files.iter().map(|f| (f.name.as_str(), f.games)).collect();

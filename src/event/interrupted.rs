@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use shakmaty::{ByColor, Chess, Color, Position};
 
-use super::terms::Bounds;
-use crate::model::game::ending::{Ending, Termination};
+use super::terms::InterruptionBounds;
+use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::result::GameResult;
 use crate::model::game::score::Score;
 use crate::model::words::counted;
@@ -21,7 +21,7 @@ pub(crate) const PIECES: usize = 7;
 
 /// A game at the moment of its interruption.
 #[derive(Clone, Debug)]
-pub(crate) struct Moment {
+pub(crate) struct InterruptedGame {
     /// The position reached.
     pub(crate) position: Chess,
     /// Half-moves played, the opening's among them.
@@ -42,14 +42,14 @@ pub(crate) struct Ruling {
     /// The decision and its grounds, in words.
     pub(crate) why: String,
     /// Over, or on.
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: Continuation,
 }
 
 /// Over, or on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum Continuation {
     /// The game has this result.
-    Over(Ending),
+    Over(GameEnding),
     /// It goes on with these clocks, in which `compensation` is contained.
     GoesOn {
         /// The time on the clocks.
@@ -62,10 +62,10 @@ pub(crate) enum Verdict {
 /// Decides by rule 6.1, with the bounds of the stage. `probe` asks tables that are at hand; `compensation` is the event's setting, since
 /// the rule names no number.
 pub(crate) fn decide(
-    moment: &Moment,
-    probe: impl FnOnce(&Chess) -> Option<Ending>,
+    moment: &InterruptedGame,
+    probe: impl FnOnce(&Chess) -> Option<GameEnding>,
     compensation: Duration,
-    bounds: Bounds,
+    bounds: InterruptionBounds,
 ) -> Ruling {
     if let (Some(white), Some(black)) = (moment.evals.white, moment.evals.black) {
         let both = |holds: &dyn Fn(i32) -> bool| holds(white.value()) && holds(black.value());
@@ -73,18 +73,18 @@ pub(crate) fn decide(
         let over = |rule, what: &str, ending| Ruling {
             rule,
             why: told(what),
-            verdict: Verdict::Over(ending),
+            verdict: Continuation::Over(ending),
         };
         if both(&|eval| bounds.win.is_passed(eval)) {
-            let ending = Ending::win(Color::White, Termination::WinByEval);
+            let ending = GameEnding::win(Color::White, Termination::WinByEval);
             return over("6.1.2", &format!("both above +{}, White wins", bounds.win), ending);
         }
         if both(&|eval| bounds.win.is_passed(eval.saturating_neg())) {
-            let ending = Ending::win(Color::Black, Termination::WinByEval);
+            let ending = GameEnding::win(Color::Black, Termination::WinByEval);
             return over("6.1.2", &format!("both below -{}, Black wins", bounds.win), ending);
         }
         if both(&|eval| bounds.draw.holds(eval)) && moment.plies / 2 >= MOVES {
-            let ending = Ending::draw(Termination::DrawByEval);
+            let ending = GameEnding::draw(Termination::DrawByEval);
             return over(
                 "6.1.3",
                 &format!("both within {} after {MOVES} moves, a draw", bounds.draw),
@@ -103,7 +103,7 @@ pub(crate) fn decide(
         return Ruling {
             rule: "6.1.4",
             why: format!("{pieces} pieces on the board, by the tables {result}"),
-            verdict: Verdict::Over(ending),
+            verdict: Continuation::Over(ending),
         };
     }
     // Compensation that no move has used since the last time is not given again.
@@ -119,7 +119,7 @@ pub(crate) fn decide(
             seconds(clocks.black),
             seconds(compensation)
         ),
-        verdict: Verdict::GoesOn { clocks, compensation },
+        verdict: Continuation::GoesOn { clocks, compensation },
     }
 }
 
@@ -130,8 +130,8 @@ mod tests {
     use shakmaty::CastlingMode;
     use shakmaty::fen::Fen;
 
-    fn moment(white: Option<i64>, black: Option<i64>, plies: usize) -> Moment {
-        Moment {
+    fn moment(white: Option<i64>, black: Option<i64>, plies: usize) -> InterruptedGame {
+        InterruptedGame {
             position: Chess::default(),
             plies,
             evals: ByColor {
@@ -143,21 +143,21 @@ mod tests {
         }
     }
 
-    fn ruled(moment: &Moment) -> (&'static str, Option<GameResult>) {
+    fn ruled(moment: &InterruptedGame) -> (&'static str, Option<GameResult>) {
         let ruling = decide(moment, |_| None, Duration::from_secs(5));
         let result = match ruling.verdict {
-            Verdict::Over(ending) => Some(ending.result),
-            Verdict::GoesOn { .. } => None,
+            Continuation::Over(ending) => Some(ending.result),
+            Continuation::GoesOn { .. } => None,
         };
         (ruling.rule, result)
     }
 
     fn decide(
-        moment: &Moment,
-        probe: impl FnOnce(&Chess) -> Option<Ending>,
+        moment: &InterruptedGame,
+        probe: impl FnOnce(&Chess) -> Option<GameEnding>,
         time: Duration,
     ) -> Ruling {
-        super::decide(moment, probe, time, Bounds::TCEC_4K)
+        super::decide(moment, probe, time, InterruptionBounds::TCEC_4K)
     }
 
     #[test]
@@ -195,7 +195,7 @@ mod tests {
         let position = |fen: &str| -> Chess {
             fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap()
         };
-        let draw = |_: &Chess| Some(Ending::draw(Termination::Tables));
+        let draw = |_: &Chess| Some(GameEnding::draw(Termination::Tables));
         let mut at = moment(Some(300), Some(300), 90);
         at.position = position("8/8/4k3/8/8/4K3/PPPPP3/8 w - - 0 1");
         assert_eq!(decide(&at, draw, Duration::ZERO).rule, "6.1.4");
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn compensation_is_given_once() {
         let mut at = moment(None, None, 20);
-        let on = |white, black, compensation| Verdict::GoesOn {
+        let on = |white, black, compensation| Continuation::GoesOn {
             clocks: ByColor {
                 white: Duration::from_secs(white),
                 black: Duration::from_secs(black),

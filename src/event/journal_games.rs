@@ -7,7 +7,7 @@ use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move, Position};
 
-use super::journal::record::{Annulled, GameFinished, Record, StageStarted, Then};
+use super::journal::record::{Annulled, GameFinished, JournalRecord, StageStarted, AfterAnnulment};
 use super::journal::{self, JournalError};
 use crate::model::game::listed::ListedGame;
 use crate::model::game::opening::Opening;
@@ -60,7 +60,7 @@ impl Struck {
         let mut all = Struck::default();
         let wanted = &mut |record: &str| record.starts_with("{\"annulled\"");
         journal::read_some(path, wanted, &mut |line, record| {
-            if let Record::Annulled(annulled) = record {
+            if let JournalRecord::Annulled(annulled) = record {
                 all.0.push((line, annulled));
             }
             Ok(())
@@ -73,8 +73,8 @@ impl Struck {
     pub(crate) fn by(&self, id: &str, line: u64) -> Option<&Annulled> {
         let later = self.0.iter().filter(|(at, one)| *at > line && one.id == id);
         later.map(|(_, one)| one).reduce(|one, other| match one.then {
-            Then::PlayedAgain => one,
-            Then::Nothing => other,
+            AfterAnnulment::PlayedAgain => one,
+            AfterAnnulment::Nothing => other,
         })
     }
 }
@@ -87,7 +87,7 @@ impl Struck {
 pub(crate) fn read(
     path: &Path,
     wanted: &[&str],
-    take: &mut dyn FnMut(Record) -> Result<(), String>,
+    take: &mut dyn FnMut(JournalRecord) -> Result<(), String>,
 ) -> Result<(), JournalError> {
     let struck = Struck::of(path)?;
     let mut ended = HashSet::new();
@@ -98,9 +98,9 @@ pub(crate) fn read(
                 .is_some_and(|kind| wanted.iter().any(|wanted| kind.starts_with(wanted)))
     };
     journal::read_some(path, wanted, &mut |line, mut record| {
-        if let Record::GameFinished(game) = &mut record {
+        if let JournalRecord::GameFinished(game) = &mut record {
             match struck.by(&game.id, line) {
-                Some(Annulled { then: Then::PlayedAgain, .. }) => return Ok(()),
+                Some(Annulled { then: AfterAnnulment::PlayedAgain, .. }) => return Ok(()),
                 Some(Annulled { reason, .. }) => game.annul(reason),
                 None => {}
             }

@@ -8,24 +8,24 @@ use std::num::NonZeroU32;
 
 use shakmaty::Color;
 
-use super::field::{self, Field, FieldBuilder, Game, Out};
-use super::format::{Past, Played};
+use super::field::{self, Field, FieldBuilder, EventGame, Out};
+use super::format::{Past, PlayedPairing};
 use super::journal::record::{
-    Annulled, Decision, Fix, GameFinished, GameStarted, Header, History, Interrupted, Ply, Receipt,
-    Record, StageFinished, StageStarted, Then, Update, Withdrawn,
+    Annulled, TieDecision, Fix, GameFinished, GameStarted, JournalHeader, History, Interrupted, JournalPly, GateReceipt,
+    JournalRecord, StageFinished, StageStarted, AfterAnnulment, Update, Withdrawn,
 };
 use super::journal_games;
 use super::schedule::Seat;
-use crate::model::game::listed::{Player, RoundGame};
+use crate::model::game::listed::{ListedPlayer, RoundGame};
 use crate::model::game::result::GameResult;
 
 /// An event's state.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     /// The journal's first record.
-    pub(crate) header: Option<Header>,
+    pub(crate) header: Option<JournalHeader>,
     /// The latest receipt of each entry.
-    pub(crate) receipts: BTreeMap<String, Receipt>,
+    pub(crate) receipts: BTreeMap<String, GateReceipt>,
     /// The games before the event that its rating list counts.
     pub(crate) history: Option<History>,
     /// The stages that have begun.
@@ -58,9 +58,9 @@ pub struct StageState {
     /// The same as formats see them.
     past: Past,
     /// The engines that were withdrawn from it.
-    withdrawn: Vec<(String, field::Played)>,
+    withdrawn: Vec<(String, field::WithdrawnGames)>,
     /// Ties that were decided.
-    pub(crate) decisions: Vec<Decision>,
+    pub(crate) decisions: Vec<TieDecision>,
     /// Its outcome.
     pub(crate) outcome: Option<StageFinished>,
 }
@@ -98,7 +98,7 @@ impl StageState {
     /// Gives a place its result; whether it had one.
     fn took_place(&mut self, at: RoundGame, white: &str, black: &str, result: GameResult) -> bool {
         let (white, black) = (self.seat(white), self.seat(black));
-        self.past.games.insert(at, Played { at, white, black, result }).is_some()
+        self.past.games.insert(at, PlayedPairing { at, white, black, result }).is_some()
     }
 
     /// The seat of an engine; one that nobody has for an engine that does not play here.
@@ -108,15 +108,15 @@ impl StageState {
     }
 
     /// Strikes out the game of a place; false where there was none.
-    fn strike(&mut self, at: RoundGame, then: Then) -> bool {
+    fn strike(&mut self, at: RoundGame, then: AfterAnnulment) -> bool {
         match then {
             // A place with a result that is none: nothing is due there, and it counts for nothing.
-            Then::Nothing => {
+            AfterAnnulment::Nothing => {
                 self.games.annul(at);
                 let game = self.past.games.get_mut(&at);
                 game.map(|game| game.result = GameResult::Unfinished).is_some()
             }
-            Then::PlayedAgain => {
+            AfterAnnulment::PlayedAgain => {
                 self.games.remove(at);
                 self.past.games.remove(&at).is_some()
             }
@@ -191,7 +191,7 @@ impl StageState {
     }
 
     /// Its games in the order in which they ended, with the engines, White's first.
-    pub(crate) fn games(&self) -> impl Iterator<Item = ([&Player; 2], &Game)> {
+    pub(crate) fn games(&self) -> impl Iterator<Item = ([&ListedPlayer; 2], &EventGame)> {
         self.games.games()
     }
 
@@ -215,7 +215,7 @@ pub(crate) struct OpenGame {
     /// How it began, or went on the last time.
     pub(crate) started: GameStarted,
     /// The moves that engines made, of all attempts.
-    pub(crate) plies: Vec<Ply>,
+    pub(crate) plies: Vec<JournalPly>,
     /// How many of them were made before it last went on.
     pub(crate) before: usize,
     /// The last decision on it.
@@ -227,36 +227,36 @@ impl Ledger {
     ///
     /// # Errors
     /// Says why it cannot follow those before it.
-    pub fn apply(&mut self, record: Record) -> Result<(), String> {
+    pub fn apply(&mut self, record: JournalRecord) -> Result<(), String> {
         match record {
-            Record::Header(header) => {
+            JournalRecord::Header(header) => {
                 if self.header.is_some() {
                     return Err("a second header".into());
                 }
                 self.header = Some(header);
             }
-            Record::Receipt(receipt) => {
+            JournalRecord::Receipt(receipt) => {
                 let entry = receipt.entry.clone();
                 if self.receipts.insert(entry.clone(), receipt).is_some() {
                     return Err(format!("a second receipt of {entry}"));
                 }
             }
-            Record::History(history) => {
+            JournalRecord::History(history) => {
                 if self.history.is_some() || !self.stages.is_empty() {
                     return Err("a history after the event has begun".into());
                 }
                 self.history = Some(history);
             }
-            Record::StageStarted(started) => self.stage_started(started)?,
-            Record::GameStarted(started) => self.game_started(started)?,
-            Record::Bye(bye) => {
+            JournalRecord::StageStarted(started) => self.stage_started(started)?,
+            JournalRecord::GameStarted(started) => self.game_started(started)?,
+            JournalRecord::Bye(bye) => {
                 let stage = self.stage(bye.stage)?;
                 if !stage.past.byes.insert((stage.seat(&bye.engine), bye.round)) {
                     return Err(format!("{} has a second bye in round {}", bye.engine, bye.round));
                 }
                 stage.games.add_bye(&stage.started.player(&bye.engine), bye.round, bye.wins);
             }
-            Record::Ply(ply) => {
+            JournalRecord::Ply(ply) => {
                 let game = self.open.get_mut(&ply.id).ok_or_else(|| not_open(&ply.id))?;
                 if ply.number != game.plies.len() {
                     return Err(format!(
@@ -268,37 +268,37 @@ impl Ledger {
                 }
                 game.plies.push(ply);
             }
-            Record::Interrupted(decision) => {
+            JournalRecord::Interrupted(decision) => {
                 self.interruptions += 1;
                 let id = &decision.id;
                 let game = self.open.get_mut(id).ok_or_else(|| not_open(id))?;
                 game.interrupted = Some(decision);
             }
-            Record::GameFinished(finished) => self.game_finished(finished)?,
-            Record::Annulled(annulled) => self.annul(annulled)?,
-            Record::Withdrawn(withdrawn) => self.withdraw(withdrawn)?,
-            Record::Decision(decision) => self.stage(decision.stage)?.decisions.push(decision),
-            Record::StageFinished(outcome) => {
+            JournalRecord::GameFinished(finished) => self.game_finished(finished)?,
+            JournalRecord::Annulled(annulled) => self.annul(annulled)?,
+            JournalRecord::Withdrawn(withdrawn) => self.withdraw(withdrawn)?,
+            JournalRecord::Decision(decision) => self.stage(decision.stage)?.decisions.push(decision),
+            JournalRecord::StageFinished(outcome) => {
                 let stage = self.stage(outcome.stage)?;
                 if stage.outcome.is_some() {
                     return Err("the stage is over already".into());
                 }
                 stage.outcome = Some(outcome);
             }
-            Record::Fix(fix) => {
+            JournalRecord::Fix(fix) => {
                 self.receipts.insert(fix.entry.clone(), fix.receipt.clone());
                 self.fixes.push(fix);
             }
-            Record::Update(update) => {
+            JournalRecord::Update(update) => {
                 if update.stage != self.stages.len() {
                     return Err(format!("{} is updated within a stage", update.entry));
                 }
                 self.receipts.insert(update.entry.clone(), update.receipt.clone());
                 self.updates.push(update);
             }
-            Record::Paused { why } => self.paused = Some(why),
-            Record::EventFinished { winner } => self.winner = Some(winner),
-            Record::EngineKilled(_) | Record::Note { .. } => {}
+            JournalRecord::Paused { why } => self.paused = Some(why),
+            JournalRecord::EventFinished { winner } => self.winner = Some(winner),
+            JournalRecord::EngineKilled(_) | JournalRecord::Note { .. } => {}
         }
         Ok(())
     }
@@ -349,7 +349,7 @@ impl Ledger {
         if stage.outcome.is_some() {
             return Err(format!("{} is annulled after the end of its stage", annulled.id));
         }
-        if let (Some(game), Then::Nothing) = (&open, annulled.then) {
+        if let (Some(game), AfterAnnulment::Nothing) = (&open, annulled.then) {
             let GameStarted { white, black, .. } = &game.started;
             stage.took_place(annulled.place(), white, black, GameResult::Unfinished);
         }
@@ -419,7 +419,7 @@ mod tests {
     use super::super::journal::record::Bye;
     use super::super::journal_games::tests::{finished, started};
     use super::super::standings::Standings;
-    use super::super::tiebreak::Chain;
+    use super::super::tiebreak::TiebreakChain;
     use super::*;
     use crate::model::game::ending::Termination;
     use crate::model::game::listed::RoundGame;
@@ -444,7 +444,7 @@ mod tests {
         let name = "S".to_owned();
         let (seats, ratings) = (Vec::new(), BTreeMap::new());
         ledger
-            .apply(Record::StageStarted(StageStarted {
+            .apply(JournalRecord::StageStarted(StageStarted {
                 name,
                 seats,
                 ratings,
@@ -455,14 +455,14 @@ mod tests {
     }
 
     fn play(ledger: &mut Ledger, game: &GameFinished) -> Result<(), String> {
-        ledger.apply(Record::GameStarted(started(game)))?;
-        ledger.apply(Record::GameFinished(game.clone()))
+        ledger.apply(JournalRecord::GameStarted(started(game)))?;
+        ledger.apply(JournalRecord::GameFinished(game.clone()))
     }
 
     #[test]
     fn what_is_kept_gives_the_table_of_all_games_counted_anew() {
         let mut ledger = begun();
-        let chain = Chain::named("4k").unwrap();
+        let chain = TiebreakChain::named("4k").unwrap();
         for (number, game) in games().iter().enumerate() {
             play(&mut ledger, game).unwrap();
             let state = &ledger.stages[0];
@@ -481,8 +481,8 @@ mod tests {
         assert_eq!(ledger.stages[0].field(NonZeroU32::new(1)).indices().count(), 3);
     }
 
-    fn struck(game: &GameFinished, then: Then) -> Record {
-        Record::Annulled(Annulled {
+    fn struck(game: &GameFinished, then: AfterAnnulment) -> JournalRecord {
+        JournalRecord::Annulled(Annulled {
             id: game.id.clone(),
             stage: game.stage,
             round: game.round,
@@ -498,18 +498,18 @@ mod tests {
         let mut ledger = begun();
         let [first, second, ..] = &games()[..] else { panic!("games") };
         play(&mut ledger, first).unwrap();
-        ledger.apply(Record::GameStarted(started(second))).unwrap();
+        ledger.apply(JournalRecord::GameStarted(started(second))).unwrap();
         for game in [first, second] {
-            ledger.apply(struck(game, Then::Nothing)).unwrap();
+            ledger.apply(struck(game, AfterAnnulment::Nothing)).unwrap();
             // Its place is taken, and counts for nobody.
             let played = ledger.stages[0].past().games.get(&game.place());
             assert_eq!(played.map(|one| one.result), Some(GameResult::Unfinished));
-            assert!(ledger.apply(Record::GameStarted(started(game))).is_err());
+            assert!(ledger.apply(JournalRecord::GameStarted(started(game))).is_err());
         }
         assert!(ledger.open.is_empty());
         let field = ledger.stages[0].field(None);
         assert!(field.indices().all(|engine| field.of(engine).count() == 0));
-        ledger.apply(struck(first, Then::PlayedAgain)).unwrap();
+        ledger.apply(struck(first, AfterAnnulment::PlayedAgain)).unwrap();
         play(&mut ledger, first).unwrap();
         assert_eq!(ledger.stages[0].field(None).games().len(), 1);
         assert_eq!(ledger.annulled_in(0).len(), 3);
@@ -518,13 +518,13 @@ mod tests {
     /// Whoever had it may be another without that result.
     #[test]
     fn a_bye_of_the_next_round_goes_with_an_annulled_game() {
-        for then in [Then::Nothing, Then::PlayedAgain] {
+        for then in [AfterAnnulment::Nothing, AfterAnnulment::PlayedAgain] {
             let mut ledger = begun();
             let game = &games()[0];
             let bye = |round| Bye { stage: 0, round, engine: "a".into(), wins: 2 };
-            ledger.apply(Record::Bye(bye(game.round))).unwrap();
+            ledger.apply(JournalRecord::Bye(bye(game.round))).unwrap();
             play(&mut ledger, game).unwrap();
-            ledger.apply(Record::Bye(bye(game.round + 1))).unwrap();
+            ledger.apply(JournalRecord::Bye(bye(game.round + 1))).unwrap();
             ledger.apply(struck(game, then)).unwrap();
             let state = &ledger.stages[0];
             let rounds: Vec<u32> = state.past().byes.iter().map(|(_, round)| *round).collect();
@@ -532,7 +532,7 @@ mod tests {
             let field = state.field(None);
             let a = field.indices().find(|one| field.engine(*one).name == "a").unwrap();
             assert_eq!(field.byes(a).collect::<Vec<_>>(), [(game.round, 2)], "{then:?}");
-            ledger.apply(Record::Bye(bye(game.round + 1))).unwrap();
+            ledger.apply(JournalRecord::Bye(bye(game.round + 1))).unwrap();
         }
     }
 
@@ -540,12 +540,12 @@ mod tests {
     fn nothing_is_struck_out_that_was_not_played_or_has_had_its_consequences() {
         let mut ledger = begun();
         let game = &games()[0];
-        let error = ledger.apply(struck(game, Then::PlayedAgain)).unwrap_err();
+        let error = ledger.apply(struck(game, AfterAnnulment::PlayedAgain)).unwrap_err();
         assert!(error.contains("was never played"), "{error}");
         play(&mut ledger, game).unwrap();
         let (order, promoted) = (vec!["b".to_owned()], vec!["b".to_owned()]);
-        ledger.apply(Record::StageFinished(StageFinished { stage: 0, order, promoted })).unwrap();
-        let error = ledger.apply(struck(game, Then::PlayedAgain)).unwrap_err();
+        ledger.apply(JournalRecord::StageFinished(StageFinished { stage: 0, order, promoted })).unwrap();
+        let error = ledger.apply(struck(game, AfterAnnulment::PlayedAgain)).unwrap_err();
         assert!(error.contains("after the end of its stage"), "{error}");
     }
 

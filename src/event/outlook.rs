@@ -3,10 +3,10 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use super::config::Config;
+use super::config::EventConfig;
 use super::format::{self, knockout::Knockout};
 use super::schedule::rounds_per_cycle;
-use super::stage::Format;
+use super::stage::StageFormat;
 use crate::game::clock::TimeControl;
 
 /// The moves of each side in a long game; those of real events are shorter but for a few.
@@ -35,7 +35,7 @@ pub(crate) struct StageOutlook {
 
 /// The stages of an event, in order.
 #[must_use]
-pub(crate) fn outlook(config: &Config) -> Vec<StageOutlook> {
+pub(crate) fn outlook(config: &EventConfig) -> Vec<StageOutlook> {
     let at_a_time = config.concurrency.get() as u64;
     let mut stages = Vec::new();
     for stage in &config.stages {
@@ -66,16 +66,16 @@ pub(crate) fn long_game(control: TimeControl) -> Duration {
 }
 
 /// The rounds of a stage; of a bracket those in which all its matches of one level are played.
-fn rounds(of: &Format, engines: usize) -> u64 {
+fn rounds(of: &StageFormat, engines: usize) -> u64 {
     let of_cycles = |cycles: u64| cycles * u64::from(rounds_per_cycle(engines));
     let cycles = |doubles: NonZeroU32| of_cycles(2 * u64::from(doubles.get()));
     match of {
-        Format::DoubleRoundRobins(doubles) | Format::Pairs(doubles) => cycles(*doubles),
-        Format::Of(format::Format::RoundRobin(format)) => of_cycles(u64::from(format.cycles.get())),
-        Format::Of(format::Format::Playoff(format)) => cycles(format.doubles),
-        Format::Of(format::Format::Match(_)) => of.games(engines),
-        Format::Of(format::Format::Swiss(format)) => u64::from(format.rounds.get()),
-        Format::Of(format::Format::Dutch(format)) => u64::from(format.rounds.get()),
-        Format::Of(format::Format::Knockout(_)) => u64::from(Knockout::rounds(engines)),
+        StageFormat::DoubleRoundRobins(doubles) | StageFormat::Pairs(doubles) => cycles(*doubles),
+        StageFormat::Of(format::Format::RoundRobin(format)) => of_cycles(u64::from(format.cycles.get())),
+        StageFormat::Of(format::Format::Playoff(format)) => cycles(format.doubles),
+        StageFormat::Of(format::Format::Match(_)) => of.games(engines),
+        StageFormat::Of(format::Format::Swiss(format)) => u64::from(format.rounds.get()),
+        StageFormat::Of(format::Format::Dutch(format)) => u64::from(format.rounds.get()),
+        StageFormat::Of(format::Format::Knockout(_)) => u64::from(Knockout::rounds(engines)),
     }
 }

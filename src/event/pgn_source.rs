@@ -14,8 +14,8 @@ use shakmaty::{CastlingMode, Chess, Move, Outcome, Position};
 use super::pgn_lines::{LineCount, Lines, unpacked};
 use super::termination;
 use crate::files::read;
-use crate::model::game::ending::{Ending, Termination};
-use crate::model::game::listed::{ListedGame, Player};
+use crate::model::game::ending::{GameEnding, Termination};
+use crate::model::game::listed::{ListedGame, ListedPlayer};
 use crate::model::game::opening::Opening;
 use crate::model::game::record::GameRecord;
 use crate::model::game::result::GameResult;
@@ -382,11 +382,11 @@ fn finish(game: Moves) -> Result<(ListedGame, Option<Fault>), Fault> {
         .unwrap_or(Termination::Unknown);
     let mut book = game.moves;
     let played = book.split_off(game.book);
-    let ending = Ending { result, reason: termination };
+    let ending = GameEnding { result, reason: termination };
     let listed = ListedGame {
         event: tags.event.filter(|name| name != "?").unwrap_or_default(),
-        white: Player { name: white, rating: elo(tags.white_elo) },
-        black: Player { name: black, rating: elo(tags.black_elo) },
+        white: ListedPlayer { name: white, rating: elo(tags.white_elo) },
+        black: ListedPlayer { name: black, rating: elo(tags.black_elo) },
         round: tags.round.and_then(|round| round.parse().ok()),
         record: GameRecord::of_moves(Opening::new(game.start, book), played, ending),
     };

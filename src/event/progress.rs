@@ -3,14 +3,14 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::num::NonZeroU32;
 
-use super::field::{EngineIx, Field, Game};
-use super::schedule::{BookPolicy, Schedule, Seat};
+use super::field::{EngineIx, Field, EventGame};
+use super::schedule::{BookPolicy, StageSchedule, Seat};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
 
 /// An event that follows the [`Schedule`] of double round robins.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct EventProgress {
     /// The draw: the engines by seat.
     pub(crate) seats: Vec<EngineIx>,
     /// Double round robins of which every game is finished, counted from the first.
@@ -21,15 +21,15 @@ pub struct Progress {
     pub(crate) missing: Vec<RoundGame>,
 }
 
-impl Progress {
+impl EventProgress {
     /// Recognises the schedule: the seats follow from the pairings of round 1, and then every game must
     /// be where the schedule has it. None for events in another order, or with more games passed over than
     /// played.
     #[must_use]
-    pub(crate) fn of(field: &Field) -> Option<Progress> {
+    pub(crate) fn of(field: &Field) -> Option<EventProgress> {
         let games = field.games();
         let engines = field.indices().count();
-        let schedule = Schedule::new(engines, NonZeroU32::MIN, BookPolicy::None).ok()?;
+        let schedule = StageSchedule::new(engines, NonZeroU32::MIN, BookPolicy::None).ok()?;
         let seats = seats(field, schedule)?;
 
         // The numbers of finished games in the order of play; a schedule need not be laid out to know them.
@@ -62,7 +62,7 @@ impl Progress {
             missing.extend((due..*number).map(|number| schedule.place(number)));
             due = number + 1;
         }
-        Some(Progress {
+        Some(EventProgress {
             seats,
             complete: u32::try_from(complete).unwrap_or(u32::MAX),
             further: finished.len() - complete * per_double,
@@ -72,10 +72,10 @@ impl Progress {
 }
 
 /// Returns the engines by seat, from round 1 of the Berger tables; an odd field's seat 0 has the bye then.
-fn seats(field: &Field, schedule: Schedule) -> Option<Vec<EngineIx>> {
+fn seats(field: &Field, schedule: StageSchedule) -> Option<Vec<EngineIx>> {
     let mut seats: Vec<Option<EngineIx>> = vec![None; schedule.seats()];
-    let round_one = |game: &Game| game.at.filter(|at| at.round == 1);
-    let first: HashMap<RoundGame, &Game> =
+    let round_one = |game: &EventGame| game.at.filter(|at| at.round == 1);
+    let first: HashMap<RoundGame, &EventGame> =
         field.games().iter().filter_map(|game| Some((round_one(game)?, game))).collect();
     for planned in schedule.double(0).take_while(|game| game.at.round == 1) {
         let game = first.get(&planned.at)?;
@@ -108,7 +108,7 @@ pub struct Pair {
 /// pair.
 #[must_use]
 pub fn pairs(field: &Field) -> Vec<Pair> {
-    let double = Progress::of(field).map(|progress| {
+    let double = EventProgress::of(field).map(|progress| {
         let engines = progress.seats.len();
         2 * super::schedule::rounds_per_cycle(engines)
     });
@@ -152,7 +152,7 @@ mod tests {
     /// A pool of `n` engines in which the first `count` games are drawn.
     fn pool(n: usize, doubles: u32, count: usize) -> FieldBuilder {
         let schedule =
-            Schedule::new(n, NonZeroU32::new(doubles).unwrap(), BookPolicy::None).unwrap();
+            StageSchedule::new(n, NonZeroU32::new(doubles).unwrap(), BookPolicy::None).unwrap();
         let mut builder = FieldBuilder::default();
         for pairing in schedule.pairings().take(count) {
             let name = |seat: Seat| format!("engine {}", 9 - seat.0);
@@ -168,7 +168,7 @@ mod tests {
         for n in 2..9 {
             let games = n * (n - 1);
             let field = pool(n, 3, games * 2 + 1).finish();
-            let progress = Progress::of(&field).unwrap();
+            let progress = EventProgress::of(&field).unwrap();
             assert_eq!((progress.complete, progress.further), (2, 1));
             assert_eq!(progress.missing, []);
             assert_eq!(field.engine(progress.seats[0]).name, "engine 9");
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_game_without_result_does_not_shift_the_pairs_behind_it() {
-        let schedule = Schedule::match_of_pairs(NonZeroU32::new(3).unwrap());
+        let schedule = StageSchedule::match_of_pairs(NonZeroU32::new(3).unwrap());
         let mut builder = FieldBuilder::default();
         for (number, pairing) in schedule.pairings().enumerate() {
             let result = if number == 1 { GameResult::Unfinished } else { GameResult::Draw };
@@ -196,7 +196,7 @@ mod tests {
             builder.add(&game, 0);
         }
         let field = builder.finish();
-        let progress = Progress::of(&field).unwrap();
+        let progress = EventProgress::of(&field).unwrap();
         assert_eq!((progress.complete, progress.further), (0, 5));
         assert_eq!(progress.missing, [RoundGame { round: 2, game: 1 }]);
         let pairs: Vec<_> = pairs(&field).iter().map(|p| (p.first, p.second)).collect();
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn games_in_another_order_are_paired_in_sequence() {
         let field = field("a-b 1, a-c 1, b-a 0, a-b 1, c-b =, c-a 0, b-c 1");
-        assert_eq!(Progress::of(&field), None);
+        assert_eq!(EventProgress::of(&field), None);
         let pairs: Vec<_> = pairs(&field).iter().map(|p| (p.first, p.second)).collect();
         assert_eq!(pairs, [(0, 2), (1, 5), (4, 6)]);
     }
@@ -234,7 +234,7 @@ mod tests {
             let mut game = listed("engine 9", "engine 6", GameResult::Draw, "");
             game.round = round.parse().ok();
             builder.add(&game, 0);
-            assert_eq!(Progress::of(&builder.finish()), None);
+            assert_eq!(EventProgress::of(&builder.finish()), None);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::config::Config;
+use super::config::EventConfig;
 use super::ledger::{Ledger, StageState};
 use crate::ratings::bayes::{List, Model, Rated, Results};
 use crate::ratings::names::Versions;
@@ -30,12 +30,12 @@ pub(crate) struct EntryRating {
     /// The entry.
     pub(crate) name: String,
     /// Its rating.
-    pub(crate) known: Known,
+    pub(crate) known: KnownRating,
 }
 
 /// A rating, or what stands for one.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Known {
+pub(crate) enum KnownRating {
     /// It has games.
     Rated {
         /// Its place in the whole list, from 1.
@@ -49,14 +49,14 @@ pub(crate) enum Known {
     Unknown,
 }
 
-impl Known {
+impl KnownRating {
     /// In Elo.
     #[must_use]
     pub(crate) fn elo(&self) -> Option<f64> {
         match self {
-            Known::Rated { rated, .. } => Some(rated.elo),
-            Known::Temporary(elo) => Some(f64::from(*elo)),
-            Known::Unknown => None,
+            KnownRating::Rated { rated, .. } => Some(rated.elo),
+            KnownRating::Temporary(elo) => Some(f64::from(*elo)),
+            KnownRating::Unknown => None,
         }
     }
 }
@@ -64,7 +64,7 @@ impl Known {
 impl EventRatings {
     /// The list as it stands.
     #[must_use]
-    pub fn of(config: &Config, ledger: &Ledger) -> EventRatings {
+    pub fn of(config: &EventConfig, ledger: &Ledger) -> EventRatings {
         let names = Versions::of(config.entries.iter().map(|entry| entry.name.as_str()));
         let mut results = Results::default();
         for meeting in ledger.history.iter().flat_map(|history| &history.meetings) {
@@ -85,10 +85,10 @@ impl EventRatings {
                 let place = list.rated.iter().position(|rated| rated.name == entry.name);
                 let known = match (place, entry.rating) {
                     (Some(place), _) => {
-                        Known::Rated { rank: place + 1, rated: list.rated[place].clone() }
+                        KnownRating::Rated { rank: place + 1, rated: list.rated[place].clone() }
                     }
-                    (None, Some(elo)) => Known::Temporary(elo),
-                    (None, None) => Known::Unknown,
+                    (None, Some(elo)) => KnownRating::Temporary(elo),
+                    (None, None) => KnownRating::Unknown,
                 };
                 EntryRating { name: entry.name.clone(), known }
             })
@@ -116,7 +116,7 @@ impl EventRatings {
 
 /// Returns the offset for a list of mean 0: the mean that the event asks for, or the offset that leaves the mean of the
 /// entries with a temporary rating where these put it.
-fn anchor(config: &Config, list: &List) -> Option<f64> {
+fn anchor(config: &EventConfig, list: &List) -> Option<f64> {
     if config.rating_mean.is_some() {
         return config.rating_mean;
     }
@@ -133,12 +133,12 @@ fn anchor(config: &Config, list: &List) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::journal::record::{History, Meeting, Record, StageStarted};
+    use super::super::journal::record::{History, Meeting, JournalRecord, StageStarted};
     use super::super::journal_games::tests::{finished, started};
     use super::*;
     use crate::model::game::listed::RoundGame;
 
-    fn config(more: &str, entries: &str) -> Config {
+    fn config(more: &str, entries: &str) -> EventConfig {
         let dir = tempfile::tempdir().unwrap();
         let mut text = format!("event = \"E\"\ntime-control = \"1+1\"\n{more}\n");
         for entry in entries.split(',') {
@@ -150,7 +150,7 @@ mod tests {
                  book-policy = \"none\"\ndraw = \"seeds\"\ntie-breaks = \"4k\"\npromote = 2\n";
         let path = dir.path().join("event.toml");
         std::fs::write(&path, text).unwrap();
-        Config::load(&path).unwrap()
+        EventConfig::load(&path).unwrap()
     }
 
     fn ledger(history: &[(&str, &str, [u32; 3])], games: &str) -> Ledger {
@@ -161,16 +161,16 @@ mod tests {
             results: *results,
         });
         let history = History { files: Vec::new(), meetings: meetings.collect() };
-        ledger.apply(Record::History(history)).unwrap();
+        ledger.apply(JournalRecord::History(history)).unwrap();
         let stage = StageStarted { name: "P".into(), ..StageStarted::default() };
-        ledger.apply(Record::StageStarted(stage)).unwrap();
+        ledger.apply(JournalRecord::StageStarted(stage)).unwrap();
         for (number, game) in games.split(',').filter(|game| !game.is_empty()).enumerate() {
             let (white, rest) = game.split_once('-').unwrap();
             let (black, result) = rest.split_once('=').unwrap();
             let at = RoundGame { round: number as u32 + 1, game: 1 };
             let game = finished(white, black, at, result, "e2e4");
-            ledger.apply(Record::GameStarted(started(&game))).unwrap();
-            ledger.apply(Record::GameFinished(game)).unwrap();
+            ledger.apply(JournalRecord::GameStarted(started(&game))).unwrap();
+            ledger.apply(JournalRecord::GameFinished(game)).unwrap();
         }
         ledger
     }
@@ -203,8 +203,8 @@ mod tests {
     fn a_new_engine_has_its_temporary_rating_until_it_has_played() {
         let config = config("", "x:rating = 2900,y:rating = 2700,z");
         let ratings = EventRatings::of(&config, &ledger(&[], ""));
-        assert_eq!(ratings.entries[0].known, Known::Temporary(2900));
-        assert_eq!(ratings.entries[2].known, Known::Unknown);
+        assert_eq!(ratings.entries[0].known, KnownRating::Temporary(2900));
+        assert_eq!(ratings.entries[2].known, KnownRating::Unknown);
         assert_eq!(
             ratings.entered().into_iter().collect::<Vec<_>>(),
             [("x".to_owned(), 2900), ("y".to_owned(), 2700)]

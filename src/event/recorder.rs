@@ -6,14 +6,14 @@ use std::time::Duration;
 use shakmaty::uci::UciMove;
 use shakmaty::{ByColor, CastlingMode, Color, Move, Position};
 
-use super::config::Config;
+use super::config::EventConfig;
 use super::entrants::now;
-use super::interrupted::Moment;
-use super::journal::record::{GameFinished, GameStarted, Interrupted, Ply};
+use super::interrupted::InterruptedGame;
+use super::journal::record::{GameFinished, GameStarted, Interrupted, JournalPly};
 use super::journal_games;
 use super::ledger::OpenGame;
 use crate::game::end::Referee;
-use crate::model::game::ending::Ending;
+use crate::model::game::ending::GameEnding;
 use crate::model::game::opening::Opening;
 use crate::model::game::record::SearchInfo;
 use crate::model::game::record::Stamp;
@@ -47,10 +47,10 @@ pub(crate) fn uci<'a>(moves: impl IntoIterator<Item = &'a Move>, castling: Castl
 
 /// A move that was played.
 #[must_use]
-pub(crate) fn ply(id: &str, told: &MovePlayed) -> Ply {
+pub(crate) fn ply(id: &str, told: &MovePlayed) -> JournalPly {
     let MovePlayed { number, ply, clocks: both, pv, .. } = told;
     let info = &ply.info;
-    Ply {
+    JournalPly {
         id: id.to_owned(),
         number: *number,
         uci: uci([&ply.played], told.before.castles().mode()),
@@ -89,7 +89,7 @@ pub(crate) fn finished(
 }
 
 /// A game with this end and nothing told of its moves.
-fn ended(started: &GameStarted, ending: &Ending) -> GameFinished {
+fn ended(started: &GameStarted, ending: &GameEnding) -> GameFinished {
     GameFinished {
         id: started.id.clone(),
         stage: started.stage,
@@ -115,9 +115,9 @@ fn ended(started: &GameStarted, ending: &Ending) -> GameFinished {
 #[derive(Debug)]
 pub(crate) struct Broken {
     /// Where it stands.
-    pub(crate) moment: Moment,
+    pub(crate) moment: InterruptedGame,
     /// How it ended on the board, where that was not recorded any more.
-    pub(crate) ending: Option<Ending>,
+    pub(crate) ending: Option<GameEnding>,
     /// Its opening.
     pub(crate) opening: Opening,
     /// The engines' moves.
@@ -129,7 +129,7 @@ impl Broken {
     ///
     /// # Errors
     /// Says which move is not legal.
-    pub(crate) fn replay(game: &OpenGame, config: &Config) -> Result<Broken, String> {
+    pub(crate) fn replay(game: &OpenGame, config: &EventConfig) -> Result<Broken, String> {
         let id = &game.started.id;
         let started = &game.started;
         let opening = journal_games::opening(started.start.as_deref(), &started.opening)
@@ -156,7 +156,7 @@ impl Broken {
         let last =
             game.plies.last().filter(|_| moved).map_or(game.started.clocks, |ply| ply.clocks);
         Ok(Broken {
-            moment: Moment {
+            moment: InterruptedGame {
                 position: referee.position().clone(),
                 plies: opening.moves().len() + plies.len(),
                 evals,
@@ -172,10 +172,10 @@ impl Broken {
     /// The record of a decision.
     #[must_use]
     pub(crate) fn interrupted(&self, id: &str, ruling: &super::interrupted::Ruling) -> Interrupted {
-        use super::interrupted::Verdict;
+        use super::interrupted::Continuation;
         let (result, compensation) = match &ruling.verdict {
-            Verdict::Over(ending) => (Some(ending.result.word().to_owned()), Duration::ZERO),
-            Verdict::GoesOn { compensation, .. } => (None, *compensation),
+            Continuation::Over(ending) => (Some(ending.result.word().to_owned()), Duration::ZERO),
+            Continuation::GoesOn { compensation, .. } => (None, *compensation),
         };
         Interrupted {
             id: id.to_owned(),
@@ -192,7 +192,7 @@ impl Broken {
     pub(crate) fn finished(
         &self,
         started: &GameStarted,
-        ending: &Ending,
+        ending: &GameEnding,
         rule: Option<&str>,
     ) -> GameFinished {
         let moves = self.opening.moves().iter().chain(self.plies.iter().map(|ply| &ply.played));
@@ -220,7 +220,7 @@ impl Broken {
 
 /// A move as the runner had recorded it.
 #[must_use]
-pub(crate) fn ply_record(ply: &Ply, played: Move, side: Color) -> PlyRecord {
+pub(crate) fn ply_record(ply: &JournalPly, played: Move, side: Color) -> PlyRecord {
     let left = from_clocks(ply.clocks);
     PlyRecord {
         played,

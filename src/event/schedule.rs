@@ -32,7 +32,7 @@ pub enum BookPolicy {
 
 /// A stage's schedule: `doubles` double round robins between `seats` engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Schedule {
+pub struct StageSchedule {
     seats: usize,
     doubles: NonZeroU32,
     book: BookPolicy,
@@ -45,7 +45,7 @@ pub struct TooFewOrMany(usize);
 
 /// One game to be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Pairing {
+pub struct StagePairing {
     /// Its place, as the PGN's Round tag has it.
     pub at: RoundGame,
     /// The seat with White.
@@ -58,7 +58,7 @@ pub struct Pairing {
     pub opening: Option<OpeningIndex>,
 }
 
-impl Schedule {
+impl StageSchedule {
     /// A schedule, also for one stage that is a match.
     ///
     /// # Errors
@@ -67,18 +67,18 @@ impl Schedule {
         seats: usize,
         doubles: NonZeroU32,
         book: BookPolicy,
-    ) -> Result<Schedule, TooFewOrMany> {
+    ) -> Result<StageSchedule, TooFewOrMany> {
         if !(2..=1000).contains(&seats) {
             return Err(TooFewOrMany(seats));
         }
-        Ok(Schedule { seats, doubles, book })
+        Ok(StageSchedule { seats, doubles, book })
     }
 
     /// The MiniFinal's (rules 0.4 and 3.2) schedule: seat 1 is the pool's winner. A tie is played on with
     /// [`Schedule::double`] beyond the last pair.
     #[must_use]
-    pub fn match_of_pairs(pairs: NonZeroU32) -> Schedule {
-        Schedule { seats: 2, doubles: pairs, book: BookPolicy::EachDouble }
+    pub fn match_of_pairs(pairs: NonZeroU32) -> StageSchedule {
+        StageSchedule { seats: 2, doubles: pairs, book: BookPolicy::EachDouble }
     }
 
     /// Engines.
@@ -106,12 +106,12 @@ impl Schedule {
     }
 
     /// Every game, in order.
-    pub fn pairings(self) -> impl Iterator<Item = Pairing> {
+    pub fn pairings(self) -> impl Iterator<Item = StagePairing> {
         (0..self.doubles.get()).flat_map(move |double| self.double(double))
     }
 
     /// The games of one double round robin, in order; also of one beyond the last.
-    pub(crate) fn double(self, double: u32) -> impl Iterator<Item = Pairing> {
+    pub(crate) fn double(self, double: u32) -> impl Iterator<Item = StagePairing> {
         // Rounds that no number tells are played by nobody.
         let rounds = 2 * self.rounds_per_cycle();
         let first = rounds.saturating_mul(double).saturating_add(1);
@@ -119,7 +119,7 @@ impl Schedule {
     }
 
     /// The games of one round, from 1, in order; also of one beyond the last double round robin.
-    fn round(self, round: u32) -> impl Iterator<Item = Pairing> {
+    fn round(self, round: u32) -> impl Iterator<Item = StagePairing> {
         let rounds = self.rounds_per_cycle();
         let (cycle, in_cycle) = ((round - 1) / rounds, (round - 1) % rounds);
         let double = cycle / 2;
@@ -128,7 +128,7 @@ impl Schedule {
             BookPolicy::FirstBookless => double.checked_sub(1),
             BookPolicy::EachDouble => Some(double),
         };
-        berger_round(self.seats, in_cycle).zip(1..).map(move |((first, second), game)| Pairing {
+        berger_round(self.seats, in_cycle).zip(1..).map(move |((first, second), game)| StagePairing {
             at: RoundGame { round, game },
             white: if cycle.is_multiple_of(2) { first } else { second },
             black: if cycle.is_multiple_of(2) { second } else { first },
@@ -139,7 +139,7 @@ impl Schedule {
 
     /// The game of a place, also of one beyond the last double round robin; none where no schedule has one.
     #[must_use]
-    pub(crate) fn at(self, place: RoundGame) -> Option<Pairing> {
+    pub(crate) fn at(self, place: RoundGame) -> Option<StagePairing> {
         let game = place.game.checked_sub(1)? as usize;
         (place.round > 0).then(|| self.round(place.round).nth(game))?
     }
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn a_pool_has_the_rules_number_of_games() {
         // Rule 0.2: 120 games at 6 engines.
-        let pool = Schedule::new(6, doubles(4), BookPolicy::FirstBookless).unwrap();
+        let pool = StageSchedule::new(6, doubles(4), BookPolicy::FirstBookless).unwrap();
         assert_eq!(pool.games(), 120);
         assert_eq!(pool.pairings().count(), 120);
     }
@@ -235,8 +235,8 @@ mod tests {
     #[test]
     fn a_reverse_game_comes_one_cycle_later_with_the_same_opening() {
         for seats in 2..12 {
-            let pool = Schedule::new(seats, doubles(3), BookPolicy::FirstBookless).unwrap();
-            let games: Vec<Pairing> = pool.pairings().collect();
+            let pool = StageSchedule::new(seats, doubles(3), BookPolicy::FirstBookless).unwrap();
+            let games: Vec<StagePairing> = pool.pairings().collect();
             let cycle = seats * (seats - 1) / 2;
             for (at, game) in games.iter().enumerate() {
                 if at / cycle % 2 == 1 {
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn everybody_meets_everybody_with_both_colours_in_each_double() {
         for seats in 2..15 {
-            let pool = Schedule::new(seats, doubles(2), BookPolicy::None).unwrap();
+            let pool = StageSchedule::new(seats, doubles(2), BookPolicy::None).unwrap();
             for double in 0..2 {
                 let mut met = HashMap::new();
                 for game in pool.double(double) {
@@ -268,8 +268,8 @@ mod tests {
     #[test]
     fn nobody_plays_twice_in_a_round_and_places_are_in_order() {
         for seats in 2..12 {
-            let pool = Schedule::new(seats, doubles(2), BookPolicy::None).unwrap();
-            let games: Vec<Pairing> = pool.pairings().collect();
+            let pool = StageSchedule::new(seats, doubles(2), BookPolicy::None).unwrap();
+            let games: Vec<StagePairing> = pool.pairings().collect();
             assert!(games.is_sorted_by(|a, b| a.at < b.at));
             for round in games.chunk_by(|a, b| a.at.round == b.at.round) {
                 let mut busy: Vec<Seat> = round.iter().flat_map(|g| [g.white, g.black]).collect();
@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn a_place_tells_its_game_and_its_number() {
         for seats in 2..9 {
-            let pool = Schedule::new(seats, doubles(3), BookPolicy::FirstBookless).unwrap();
+            let pool = StageSchedule::new(seats, doubles(3), BookPolicy::FirstBookless).unwrap();
             for (number, game) in (0..).zip(pool.pairings()) {
                 assert_eq!(pool.at(game.at), Some(game));
                 assert_eq!((pool.number(game.at), pool.place(number)), (number, game.at));
@@ -299,8 +299,8 @@ mod tests {
 
     #[test]
     fn a_minifinal_has_distinct_openings_each_followed_by_its_reverse() {
-        let minifinal = Schedule::match_of_pairs(doubles(25));
-        let games: Vec<Pairing> = minifinal.pairings().collect();
+        let minifinal = StageSchedule::match_of_pairs(doubles(25));
+        let games: Vec<StagePairing> = minifinal.pairings().collect();
         assert_eq!(games.len(), 50);
         for (pair, games) in games.chunks(2).enumerate() {
             assert!(games.iter().all(|g| g.opening == Some(OpeningIndex(pair))));
@@ -310,7 +310,7 @@ mod tests {
             assert_eq!(games[1].at.to_string(), format!("{}.1", 2 * pair + 2));
         }
         // Played on after a tie: the 26th pair.
-        let next: Vec<Pairing> = minifinal.double(25).collect();
+        let next: Vec<StagePairing> = minifinal.double(25).collect();
         assert_eq!(next[0].at, RoundGame { round: 51, game: 1 });
         assert_eq!(next[0].opening, Some(OpeningIndex(25)));
     }
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn one_engine_plays_nobody() {
         for seats in [0, 1, 1001] {
-            let error = Schedule::new(seats, doubles(1), BookPolicy::None).unwrap_err();
+            let error = StageSchedule::new(seats, doubles(1), BookPolicy::None).unwrap_err();
             assert!(error.to_string().starts_with(&seats.to_string()));
         }
     }

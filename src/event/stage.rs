@@ -11,10 +11,10 @@ use shakmaty::Color;
 use super::field::Field;
 use super::format::{self, Due, Next, PairId, Past, open};
 use super::ledger::StageState;
-use super::schedule::{BookPolicy, Pairing, Schedule, Seat};
-use super::standings::{Place, Row, Standings, TieOfTwo};
-use super::terms::Terms;
-use super::tiebreak::Chain;
+use super::schedule::{BookPolicy, StagePairing, StageSchedule, Seat};
+use super::standings::{Place, StandingsRow, Standings, TieOfTwo};
+use super::terms::StageTerms;
+use super::tiebreak::TiebreakChain;
 use crate::game::clock::TimeControl;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::points::HalfPoints;
@@ -22,7 +22,7 @@ use crate::model::game::variant::Variant;
 
 /// The format of a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum StageFormat {
     /// So many double round robins in Berger order.
     DoubleRoundRobins(NonZeroU32),
     /// A match of so many pairs; after a tie pairs until one engine wins one (rule 3.2).
@@ -31,35 +31,35 @@ pub(crate) enum Format {
     Of(format::Format),
 }
 
-impl Format {
+impl StageFormat {
     /// Games before any tie is played on.
     #[must_use]
     pub(crate) fn games(&self, seats: usize) -> u64 {
         match self {
-            Format::DoubleRoundRobins(doubles) | Format::Pairs(doubles) => {
+            StageFormat::DoubleRoundRobins(doubles) | StageFormat::Pairs(doubles) => {
                 u64::from(doubles.get()) * seats as u64 * (seats as u64).saturating_sub(1)
             }
-            Format::Of(format::Format::RoundRobin(format)) => {
+            StageFormat::Of(format::Format::RoundRobin(format)) => {
                 u64::from(format.cycles.get()) * (seats * seats.saturating_sub(1) / 2) as u64
             }
-            Format::Of(format) => format.openings(seats) as u64 * format.games_each() as u64,
+            StageFormat::Of(format) => format.openings(seats) as u64 * format.games_each() as u64,
         }
     }
 
     /// True if only two engines play each other.
     #[must_use]
     pub(crate) fn is_match(&self) -> bool {
-        matches!(self, Format::Pairs(_) | Format::Of(format::Format::Match(_)))
+        matches!(self, StageFormat::Pairs(_) | StageFormat::Of(format::Format::Match(_)))
     }
 
     /// True if a tie is played on until it is none.
     #[must_use]
     pub(crate) fn is_played_on(&self) -> bool {
         match self {
-            Format::DoubleRoundRobins(_) => false,
-            Format::Pairs(_) => true,
-            Format::Of(format::Format::Match(of)) => of.then.iter().any(|then| then.again),
-            Format::Of(format) => format.ranks(),
+            StageFormat::DoubleRoundRobins(_) => false,
+            StageFormat::Pairs(_) => true,
+            StageFormat::Of(format::Format::Match(of)) => of.then.iter().any(|then| then.again),
+            StageFormat::Of(format) => format.ranks(),
         }
     }
 }
@@ -67,7 +67,7 @@ impl Format {
 /// The rule for the seats of a stage's engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Draw {
+pub(crate) enum SeatDraw {
     /// By the entries' seeds; for a first stage.
     Seeds,
     /// By their names.
@@ -93,7 +93,7 @@ pub struct Stage {
     /// Its name.
     pub name: String,
     /// The format.
-    pub(crate) format: Format,
+    pub(crate) format: StageFormat,
     /// Its openings.
     pub(crate) book: Option<PathBuf>,
     /// How these are handed out.
@@ -103,7 +103,7 @@ pub struct Stage {
     /// In Chess960 without a book: the lot by which start positions are drawn.
     pub(crate) start_seed: Option<u64>,
     /// The rule for the seats of its engines.
-    pub(crate) draw: Draw,
+    pub(crate) draw: SeatDraw,
     /// The places of earlier stages, by their numbers, that play in it; nothing where all do who went on from the one
     /// before.
     pub(crate) from: Vec<(usize, Vec<usize>)>,
@@ -117,13 +117,13 @@ pub struct Stage {
     /// How many play in it.
     pub(crate) seats: usize,
     /// The tie-breaks.
-    pub(crate) chain: &'static Chain,
+    pub(crate) chain: &'static TiebreakChain,
     /// How many go on, or win; none where only a playoff takes engines from it.
     pub(crate) promote: usize,
     /// The rule on updates of engines before it.
     pub(crate) updates: Updates,
     /// The terms of its games.
-    pub(crate) terms: Terms,
+    pub(crate) terms: StageTerms,
     /// The clocks of the further parts of a match that have their own, in their order.
     pub(crate) clocks_after: Vec<Option<TimeControl>>,
     /// Season 17's rule: crashes after which an engine is disqualified and its games are annulled. None where crashes
@@ -140,8 +140,8 @@ impl Stage {
     pub(crate) fn openings(&self) -> usize {
         match (&self.format, self.policy) {
             (_, BookPolicy::None) => 0,
-            (Format::Of(format), _) => format.openings(self.seats),
-            (Format::DoubleRoundRobins(doubles) | Format::Pairs(doubles), policy) => {
+            (StageFormat::Of(format), _) => format.openings(self.seats),
+            (StageFormat::DoubleRoundRobins(doubles) | StageFormat::Pairs(doubles), policy) => {
                 let bookless = u32::from(policy == BookPolicy::FirstBookless);
                 (doubles.get() - bookless) as usize
             }
@@ -152,7 +152,7 @@ impl Stage {
     #[must_use]
     pub(crate) fn control(&self, at: RoundGame) -> TimeControl {
         let own = match &self.format {
-            Format::Of(format::Format::Match(of)) => {
+            StageFormat::Of(format::Format::Match(of)) => {
                 let after = of.part(at.round).checked_sub(1);
                 after.and_then(|after| self.clocks_after.get(after).copied().flatten())
             }
@@ -167,7 +167,7 @@ impl Stage {
     pub(crate) fn opening(&self, seats: usize, due: &Due, there: usize) -> Option<usize> {
         let index = due.opening?;
         let again = || match &self.format {
-            Format::Of(format::Format::Knockout(knockout)) => knockout.again(seats, due.at),
+            StageFormat::Of(format::Format::Knockout(knockout)) => knockout.again(seats, due.at),
             _ => None,
         };
         let index = if index.0 < there { index } else { again().unwrap_or(index) };
@@ -178,9 +178,9 @@ impl Stage {
     #[must_use]
     pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
         let (doubles, is_match) = match &self.format {
-            Format::DoubleRoundRobins(doubles) => (*doubles, false),
-            Format::Pairs(pairs) => (*pairs, true),
-            Format::Of(format) => {
+            StageFormat::DoubleRoundRobins(doubles) => (*doubles, false),
+            StageFormat::Pairs(pairs) => (*pairs, true),
+            StageFormat::Of(format) => {
                 return match format.next(seats, past) {
                     Next::Play(due) if self.policy == BookPolicy::None => Next::Play(
                         due.into_iter().map(|due| Due { opening: None, ..due }).collect(),
@@ -189,7 +189,7 @@ impl Stage {
                 };
             }
         };
-        let Ok(schedule) = Schedule::new(seats, doubles, self.policy) else {
+        let Ok(schedule) = StageSchedule::new(seats, doubles, self.policy) else {
             return Next::Over(Vec::new());
         };
         let due = open(schedule.pairings().map(game_of), past);
@@ -226,10 +226,10 @@ impl Stage {
     #[must_use]
     pub(crate) fn at(&self, seats: usize, past: &Past, place: RoundGame) -> Option<Due> {
         match &self.format {
-            Format::DoubleRoundRobins(doubles) | Format::Pairs(doubles) => {
-                Schedule::new(seats, *doubles, self.policy).ok()?.at(place).map(game_of)
+            StageFormat::DoubleRoundRobins(doubles) | StageFormat::Pairs(doubles) => {
+                StageSchedule::new(seats, *doubles, self.policy).ok()?.at(place).map(game_of)
             }
-            Format::Of(_) => self.due(seats, past).into_iter().find(|due| due.at == place),
+            StageFormat::Of(_) => self.due(seats, past).into_iter().find(|due| due.at == place),
         }
     }
 
@@ -239,10 +239,10 @@ impl Stage {
     pub(crate) fn pairs_beyond(&self, seats: usize, past: &Past) -> BTreeMap<u32, usize> {
         let beyond = |pairs: usize| (past.games.len() / 2).saturating_sub(pairs);
         let of_all = match &self.format {
-            Format::Pairs(pairs) => beyond(pairs.get() as usize),
-            Format::Of(format::Format::Knockout(knockout)) => return knockout.beyond(seats, past),
-            Format::Of(format) if self.format.is_played_on() => beyond(format.openings(seats)),
-            Format::DoubleRoundRobins(_) | Format::Of(_) => 0,
+            StageFormat::Pairs(pairs) => beyond(pairs.get() as usize),
+            StageFormat::Of(format::Format::Knockout(knockout)) => return knockout.beyond(seats, past),
+            StageFormat::Of(format) if self.format.is_played_on() => beyond(format.openings(seats)),
+            StageFormat::DoubleRoundRobins(_) | StageFormat::Of(_) => 0,
         };
         BTreeMap::from([(0, of_all)])
     }
@@ -280,7 +280,7 @@ impl Stage {
 
     /// Returns the places by a format that ranks by its matches; none where it does not, or is not over.
     fn places(&self, state: &StageState) -> Option<Ranking> {
-        let Format::Of(format) = &self.format else { return None };
+        let StageFormat::Of(format) = &self.format else { return None };
         let seats = &state.started.seats;
         match format.next(seats.len(), state.past()) {
             Next::Over(groups) if format.ranks() => {
@@ -307,7 +307,7 @@ impl Stage {
                 return None;
             }
             // Engines that go on from a bracket or a playoff may share a place: matches have decided that they go on.
-            let all_go_on = matches!(&self.format, Format::Of(format) if format.ranks())
+            let all_go_on = matches!(&self.format, StageFormat::Of(format) if format.ranks())
                 && place + group.len() <= self.promote;
             if group.len() > 1 && !all_go_on {
                 return Some(group);
@@ -321,7 +321,7 @@ impl Stage {
 /// A ranking without the engines that play no more.
 #[must_use]
 pub(crate) fn playing(standings: &Standings, ranking: &Ranking) -> Ranking {
-    let is_ranked = |row: &&Row| matches!(row.place, Place::Ranked { .. });
+    let is_ranked = |row: &&StandingsRow| matches!(row.place, Place::Ranked { .. });
     let rows = standings.rows.iter().filter(|row| !is_ranked(row));
     let out: BTreeSet<&String> = rows.map(|row| &row.engine.name).collect();
     let kept = |group: &Vec<String>| -> Vec<String> {
@@ -350,13 +350,13 @@ fn ranked(standings: &Standings) -> Ranking {
 }
 
 /// A game of a 4k schedule.
-fn game_of(pairing: Pairing) -> Due {
-    let Pairing { at, white, black, double, opening } = pairing;
+fn game_of(pairing: StagePairing) -> Due {
+    let StagePairing { at, white, black, double, opening } = pairing;
     Due { at, white, black, pair: PairId(double), opening }
 }
 
 /// True if the points of a match are level after all games before a double round robin.
-fn is_level(past: &Past, schedule: Schedule, doubles: u32) -> bool {
+fn is_level(past: &Past, schedule: StageSchedule, doubles: u32) -> bool {
     let mut points = [HalfPoints::ZERO; 2];
     for pairing in (0..doubles).flat_map(|double| schedule.double(double)) {
         let Some(game) = past.games.get(&pairing.at) else { continue };
@@ -371,12 +371,12 @@ fn is_level(past: &Past, schedule: Schedule, doubles: u32) -> bool {
 
 #[cfg(test)]
 pub(in crate::event) mod tests {
-    use super::super::journal::record::{Decision, GameFinished, StageStarted};
+    use super::super::journal::record::{TieDecision, GameFinished, StageStarted};
     use super::super::journal_games::tests::finished;
     use super::*;
     use crate::model::game::ending::Termination;
 
-    pub(in crate::event) fn stage(format: Format) -> Stage {
+    pub(in crate::event) fn stage(format: StageFormat) -> Stage {
         Stage {
             name: "S".into(),
             format,
@@ -384,16 +384,16 @@ pub(in crate::event) mod tests {
             policy: BookPolicy::None,
             variant: Variant::Standard,
             start_seed: None,
-            draw: Draw::Seeds,
+            draw: SeatDraw::Seeds,
             from: Vec::new(),
             breaks_ties_of: None,
             previous: Vec::new(),
             engines: Vec::new(),
             seats: 2,
-            chain: Chain::named("4k").unwrap(),
+            chain: TiebreakChain::named("4k").unwrap(),
             promote: 2,
             updates: Updates::Forbidden,
-            terms: Terms::at(TimeControl::EVENT),
+            terms: StageTerms::at(TimeControl::EVENT),
             clocks_after: Vec::new(),
             crash_limit: None,
         }
@@ -410,15 +410,15 @@ pub(in crate::event) mod tests {
         state
     }
 
-    fn pairs(number: u32) -> Format {
-        Format::Pairs(NonZeroU32::new(number).unwrap())
+    fn pairs(number: u32) -> StageFormat {
+        StageFormat::Pairs(NonZeroU32::new(number).unwrap())
     }
 
     /// The places due after a match with these results, White's view.
-    fn due(format: Format, words: &[&str]) -> Vec<String> {
+    fn due(format: StageFormat, words: &[&str]) -> Vec<String> {
         let stage = stage(format);
         let seats = ["second".to_owned(), "winner".to_owned()];
-        let schedule = Schedule::new(2, NonZeroU32::MIN, BookPolicy::None).unwrap();
+        let schedule = StageSchedule::new(2, NonZeroU32::MIN, BookPolicy::None).unwrap();
         let games: Vec<GameFinished> = (0..)
             .flat_map(|double| schedule.double(double))
             .zip(words)
@@ -445,21 +445,21 @@ pub(in crate::event) mod tests {
     #[test]
     fn beyond_the_books_end_a_match_of_a_bracket_has_its_own_openings_again() {
         let knockout = format::knockout::Knockout {
-            draw: format::knockout::Draw::EqualDistance,
+            draw: format::knockout::BracketDraw::EqualDistance,
             pairs: vec![NonZeroU32::MIN],
             bronze: None,
             early: true,
             white_first: format::knockout::WhiteFirst::Lower,
         };
-        let stage = stage(Format::Of(format::Format::Knockout(knockout)));
+        let stage = stage(StageFormat::Of(format::Format::Knockout(knockout)));
         let mut past = Past::default();
         for game in stage.due(4, &past) {
             let Due { at, white, black, .. } = game;
             let result = crate::model::game::result::GameResult::Draw;
-            past.add(format::Played { at, white, black, result });
+            past.add(format::PlayedPairing { at, white, black, result });
         }
         let due = match &stage.format {
-            Format::Of(format) => format.next(4, &past),
+            StageFormat::Of(format) => format.next(4, &past),
             _ => Next::Over(Vec::new()),
         };
         let Next::Play(due) = due else { panic!("both matches are level") };
@@ -512,7 +512,7 @@ pub(in crate::event) mod tests {
         let ranking = stage.ranking(&standings, &state);
         let tied = Some(vec!["b".to_owned(), "c".to_owned()]);
         assert_eq!(stage.open_tie(&standings, &ranking), tied);
-        let decision = Decision {
+        let decision = TieDecision {
             stage: 0,
             order: vec!["c".into(), "b".into()],
             reason: "a coin".into(),

@@ -3,10 +3,10 @@
 use shakmaty::Color;
 
 use super::field::{EngineIx, Field, Out};
-use super::progress::Progress;
+use super::progress::EventProgress;
 use super::rmobility::RMobility;
-use super::tiebreak::{Chain, Context, Criterion, Figure, Rest, break_tie};
-use crate::model::game::listed::Player;
+use super::tiebreak::{TiebreakChain, Context, Criterion, Figure, TiedRest, break_tie};
+use crate::model::game::listed::ListedPlayer;
 use crate::model::game::points::{HalfPoints, QuarterPoints};
 use crate::model::game::result::GameResult;
 
@@ -16,9 +16,9 @@ pub struct Standings {
     /// The event's name; the names of all where games of several were put together.
     pub event: String,
     /// The tie-breaks that were applied.
-    pub chain: &'static Chain,
+    pub chain: &'static TiebreakChain,
     /// The engines, the best first; tied ones by name, disqualified ones last.
-    pub rows: Vec<Row>,
+    pub rows: Vec<StandingsRow>,
     /// Finished games.
     pub games: usize,
     /// Games without a result; they count for nothing.
@@ -26,7 +26,7 @@ pub struct Standings {
     /// The games among them that the organisers annulled, and the engines that were withdrawn, in words.
     pub annulled: Vec<String>,
     /// How far the schedule is played, where the games follow one.
-    pub progress: Option<Progress>,
+    pub progress: Option<EventProgress>,
     /// True if a tie between its two engines is played on, and no tie-break asked (rule 3.2).
     pub(crate) is_played_on: bool,
 }
@@ -42,17 +42,17 @@ pub(crate) enum TieOfTwo {
 
 /// One engine's line.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct StandingsRow {
     /// The engine.
-    pub engine: Player,
+    pub engine: ListedPlayer,
     /// Its place.
     pub place: Place,
     /// Points.
     pub points: HalfPoints,
     /// Games with White.
-    pub(crate) white: Tally,
+    pub(crate) white: ColourTally,
     /// Games with Black.
-    pub(crate) black: Tally,
+    pub(crate) black: ColourTally,
     /// Crashes; they are counted as losses (rule 6.2).
     pub crashes: u32,
     /// Sonneborn-Berger, whether or not the chain asks for it.
@@ -66,7 +66,7 @@ pub struct Row {
     pub(crate) results: Vec<Vec<Cell>>,
 }
 
-impl Row {
+impl StandingsRow {
     /// Finished games.
     #[must_use]
     pub(crate) fn games(&self) -> u32 {
@@ -94,7 +94,7 @@ pub enum Place {
 
 /// Results with one colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct ColourTally {
     /// Won games.
     pub(crate) wins: u32,
     /// Drawn games.
@@ -103,7 +103,7 @@ pub(crate) struct Tally {
     pub(crate) losses: u32,
 }
 
-impl Tally {
+impl ColourTally {
     /// Games.
     #[must_use]
     pub(crate) fn games(self) -> u32 {
@@ -143,14 +143,14 @@ impl Cell {
 impl Standings {
     /// Counts games of which nothing is known but themselves: two engines play a match.
     #[must_use]
-    pub fn of(field: &Field, chain: &'static Chain) -> Standings {
+    pub fn of(field: &Field, chain: &'static TiebreakChain) -> Standings {
         let tie = if chain.spares_matches { TieOfTwo::PlayedOn } else { TieOfTwo::Broken };
         Standings::with(field, chain, tie)
     }
 
     /// Counts an event.
     #[must_use]
-    pub(crate) fn with(field: &Field, chain: &'static Chain, tie: TieOfTwo) -> Standings {
+    pub(crate) fn with(field: &Field, chain: &'static TiebreakChain, tie: TieOfTwo) -> Standings {
         // Rule 3.1 excepts the MiniFinal; its tie is played on (rule 3.2).
         let is_played_on = tie == TieOfTwo::PlayedOn && field.indices().count() == 2;
         let context = Context::new(field);
@@ -161,7 +161,7 @@ impl Standings {
         let mut places: Vec<(EngineIx, Place)> = Vec::new();
         for tied in ranked.chunk_by(|a, b| context.points[a.at()] == context.points[b.at()]) {
             let groups = if is_played_on {
-                vec![super::tiebreak::Group { engines: tied.to_vec(), by: None }]
+                vec![super::tiebreak::TiedGroup { engines: tied.to_vec(), by: None }]
             } else {
                 break_tie(&context, tied, chain)
             };
@@ -187,7 +187,7 @@ impl Standings {
             .iter()
             .map(|(engine, place)| row(&context, chain, *engine, *place, &order))
             .collect();
-        let finished = |game: &&super::field::Game| game.result != GameResult::Unfinished;
+        let finished = |game: &&super::field::EventGame| game.result != GameResult::Unfinished;
         let games = field.games().iter().filter(finished).count();
         Standings {
             event: field.events().collect::<Vec<_>>().join(" + "),
@@ -196,14 +196,14 @@ impl Standings {
             games,
             unfinished: field.games().len() - games,
             annulled: Vec::new(),
-            progress: Progress::of(field),
+            progress: EventProgress::of(field),
             is_played_on,
         }
     }
 
     /// The engines of each place that several share, in order of places.
-    pub(crate) fn ties(&self) -> impl Iterator<Item = &[Row]> {
-        let rank = |row: &Row| match row.place {
+    pub(crate) fn ties(&self) -> impl Iterator<Item = &[StandingsRow]> {
+        let rank = |row: &StandingsRow| match row.place {
             Place::Ranked { rank, .. } => Some(rank),
             Place::Disqualified | Place::Withdrawn => None,
         };
@@ -219,8 +219,8 @@ impl Standings {
             "pairs of games are played until one engine wins such a pair (rule 3.2)"
         } else {
             match self.chain.rest {
-                Rest::Organisers => "the organisers decide",
-                Rest::Shared => "they share the place",
+                TiedRest::Organisers => "the organisers decide",
+                TiedRest::Shared => "they share the place",
             }
         }
     }
@@ -259,7 +259,7 @@ impl Order {
     }
 }
 
-fn row(context: &Context<'_>, chain: &Chain, engine: EngineIx, place: Place, order: &Order) -> Row {
+fn row(context: &Context<'_>, chain: &TiebreakChain, engine: EngineIx, place: Place, order: &Order) -> StandingsRow {
     let field = context.field;
     let tied: Vec<EngineIx> = order
         .engines
@@ -269,7 +269,7 @@ fn row(context: &Context<'_>, chain: &Chain, engine: EngineIx, place: Place, ord
             field.out(*other).is_none() && context.points[other.at()] == context.points[engine.at()]
         })
         .collect();
-    let mut tallies = [Tally::default(), Tally::default()];
+    let mut tallies = [ColourTally::default(), ColourTally::default()];
     for seen in field.of(engine) {
         let tally = &mut tallies[seen.color.fold_wb(0, 1)];
         match seen.points {
@@ -279,7 +279,7 @@ fn row(context: &Context<'_>, chain: &Chain, engine: EngineIx, place: Place, ord
         }
     }
     let opponents = field.of(engine);
-    Row {
+    StandingsRow {
         engine: field.engine(engine).clone(),
         place,
         points: context.points[engine.at()],
@@ -314,7 +314,7 @@ pub(crate) mod tests {
 
     /// Standings of games written as for [`field`].
     pub(crate) fn standings(games: &str, chain: &str) -> Standings {
-        Standings::of(&field(games), Chain::named(chain).unwrap())
+        Standings::of(&field(games), TiebreakChain::named(chain).unwrap())
     }
 
     fn told(standings: &Standings) -> String {
@@ -351,7 +351,7 @@ pub(crate) mod tests {
     #[test]
     fn a_pool_in_which_only_two_play_is_no_minifinal() {
         let told = |games: &str| {
-            let chain = Chain::named("4k").unwrap();
+            let chain = TiebreakChain::named("4k").unwrap();
             let standings = Standings::with(&field(games), chain, TieOfTwo::Broken);
             let by = match standings.rows[1].place {
                 Place::Ranked { by, .. } => by,
@@ -390,14 +390,14 @@ pub(crate) mod tests {
     fn disqualified_engines_have_no_rank() {
         let mut field = field("a-b 1!, b-a =, a-c 0, c-b 1!, b-c 0!");
         field.disqualify_after(3);
-        let standings = Standings::of(&field, Chain::named("s17").unwrap());
+        let standings = Standings::of(&field, TiebreakChain::named("s17").unwrap());
         assert_eq!(told(&standings), "1 c 1, 2 a 0, - b");
         assert_eq!(standings.rows[2].crashes, 3);
     }
 
     #[test]
     fn no_games_make_no_rows() {
-        let standings = Standings::of(&Field::default(), Chain::named("4k").unwrap());
+        let standings = Standings::of(&Field::default(), TiebreakChain::named("4k").unwrap());
         assert!(standings.rows.is_empty() && standings.progress.is_none());
     }
 
@@ -425,7 +425,7 @@ pub(crate) mod tests {
         })
     }
 
-    fn count(games: &[ListedGame], chain: &'static Chain) -> Standings {
+    fn count(games: &[ListedGame], chain: &'static TiebreakChain) -> Standings {
         let mut builder = FieldBuilder::default();
         for game in games {
             builder.add(game, 0);
@@ -433,11 +433,11 @@ pub(crate) mod tests {
         Standings::of(&builder.finish(), chain)
     }
 
-    fn chain() -> impl Strategy<Value = &'static Chain> {
-        let alone = |criterion| Chain {
+    fn chain() -> impl Strategy<Value = &'static TiebreakChain> {
+        let alone = |criterion| TiebreakChain {
             name: "one",
             criteria: std::slice::from_ref(criterion),
-            rest: Rest::Shared,
+            rest: TiedRest::Shared,
             spares_matches: false,
         };
         let alone = Criterion::ALL.iter().map(alone).map(|chain| &*Box::leak(Box::new(chain)));
@@ -469,7 +469,7 @@ pub(crate) mod tests {
             let standings = count(&games, chain);
             let points: HalfPoints = standings.rows.iter().map(|row| row.points).sum();
             prop_assert_eq!(points, HalfPoints(2 * standings.games as u32));
-            let played: u32 = standings.rows.iter().map(Row::games).sum();
+            let played: u32 = standings.rows.iter().map(StandingsRow::games).sum();
             prop_assert_eq!(played as usize, 2 * standings.games);
             let mobility: RMobility = standings.rows.iter().map(|row| row.r_mobility).sum();
             prop_assert_eq!(mobility.as_f64(), standings.games as f64);

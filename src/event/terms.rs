@@ -10,12 +10,12 @@ use toml::Spanned;
 
 use crate::game::adjudicate::{DrawRule, Rules, WinRule};
 use crate::game::clock::TimeControl;
-use crate::model::source_place::Mistake;
+use crate::model::source_place::TextMistake;
 use crate::model::units::Ply;
 
 /// The clock and the adjudication of the games of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct StageTerms {
     /// The clock; further parts of a match may have another.
     pub control: TimeControl,
     /// Draws and wins by evaluation.
@@ -23,7 +23,7 @@ pub struct Terms {
     /// The games about which tables are asked.
     pub(crate) tables: AskTables,
     /// When an interruption ends a game.
-    pub(crate) interruption: Bounds,
+    pub(crate) interruption: InterruptionBounds,
 }
 
 /// The games about which tables are asked.
@@ -39,16 +39,16 @@ pub(crate) enum AskTables {
 
 /// The evaluations at which a game that was interrupted is over (rules 6.1.2 and 6.1.3 of 4k events).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bounds {
+pub(crate) struct InterruptionBounds {
     /// Both engines beyond this: a win.
     pub(crate) win: Bound,
     /// Both within this, after 35 moves: a draw.
     pub(crate) draw: Bound,
 }
 
-impl Bounds {
+impl InterruptionBounds {
     /// The bounds of 4k events and of the leagues: more than 10, less than 0.15.
-    pub(crate) const TCEC_4K: Bounds = Bounds {
+    pub(crate) const TCEC_4K: InterruptionBounds = InterruptionBounds {
         win: Bound { pawns: 1000, itself: Itself::Without },
         draw: Bound { pawns: 15, itself: Itself::Without },
     };
@@ -118,8 +118,8 @@ fn hundredths(pawns: f64) -> Option<i32> {
     is_sane.then(|| (pawns * 100.0).round() as i32)
 }
 
-impl<'de> Deserialize<'de> for Bounds {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Bounds, D::Error> {
+impl<'de> Deserialize<'de> for InterruptionBounds {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<InterruptionBounds, D::Error> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Raw {
@@ -127,7 +127,7 @@ impl<'de> Deserialize<'de> for Bounds {
             draw: String,
         }
         let raw = Raw::deserialize(from)?;
-        Ok(Bounds {
+        Ok(InterruptionBounds {
             win: bound(&raw.win, '>').map_err(de::Error::custom)?,
             draw: bound(&raw.draw, '<').map_err(de::Error::custom)?,
         })
@@ -175,19 +175,19 @@ pub(in crate::event) struct RawTerms {
     pub(in crate::event) draw_rule: Option<Spanned<RawDrawRule>>,
     pub(in crate::event) win_rule: Option<Spanned<RawWinRule>>,
     pub(in crate::event) tables: Option<AskTables>,
-    pub(in crate::event) interruption: Option<Bounds>,
+    pub(in crate::event) interruption: Option<InterruptionBounds>,
     pub(in crate::event) crash_limit: Option<NonZeroU32>,
 }
 
-impl Terms {
+impl StageTerms {
     /// The terms of 4k events at a clock: nothing is adjudicated (rule 2).
     #[must_use]
-    pub(crate) fn at(control: TimeControl) -> Terms {
-        Terms {
+    pub(crate) fn at(control: TimeControl) -> StageTerms {
+        StageTerms {
             control,
             rules: Rules::default(),
             tables: AskTables::Interrupted,
-            interruption: Bounds::TCEC_4K,
+            interruption: InterruptionBounds::TCEC_4K,
         }
     }
 
@@ -201,7 +201,7 @@ impl Terms {
     ///
     /// # Errors
     /// When a number among them is none, or the clock is one that entries cannot be told.
-    pub(in crate::event) fn with(self, own: &RawTerms) -> Result<Terms, Mistake> {
+    pub(in crate::event) fn with(self, own: &RawTerms) -> Result<StageTerms, TextMistake> {
         let mut terms = self;
         if let Some(control) = &own.time_control {
             terms.control = plain(control)?;
@@ -221,7 +221,7 @@ impl Terms {
 }
 
 /// A clock that entries can be told.
-pub(in crate::event) fn plain(control: &Spanned<TimeControl>) -> Result<TimeControl, Mistake> {
+pub(in crate::event) fn plain(control: &Spanned<TimeControl>) -> Result<TimeControl, TextMistake> {
     if control.get_ref().is_plain_clock() {
         return Ok(*control.get_ref());
     }
@@ -250,9 +250,9 @@ fn pawns(number: f64) -> String {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Terms, String> {
+    fn read(text: &str) -> Result<StageTerms, String> {
         let raw: RawTerms = toml::from_str(text).map_err(|error| error.message().to_owned())?;
-        Terms::at(TimeControl::EVENT).with(&raw).map_err(|(_, what)| what)
+        StageTerms::at(TimeControl::EVENT).with(&raw).map_err(|(_, what)| what)
     }
 
     #[test]
@@ -272,8 +272,8 @@ mod tests {
             (true, false)
         );
         // Where nothing is said, nothing changes.
-        assert_eq!(read("").unwrap(), Terms::at(TimeControl::EVENT));
-        let new = Terms { rules: Rules { draw: Some(DrawRule::NEW), ..Rules::default() }, ..terms };
+        assert_eq!(read("").unwrap(), StageTerms::at(TimeControl::EVENT));
+        let new = StageTerms { rules: Rules { draw: Some(DrawRule::NEW), ..Rules::default() }, ..terms };
         let none = toml::from_str("draw-rule = \"none\"").unwrap();
         assert_eq!(new.with(&none).unwrap().rules.draw, None);
     }
@@ -282,7 +282,7 @@ mod tests {
     fn bounds_hold_what_they_say() {
         let with =
             read("interruption = { win = \">=10\", draw = \"<=0.15\" }").unwrap().interruption;
-        let without = Bounds::TCEC_4K;
+        let without = InterruptionBounds::TCEC_4K;
         assert!(with.win.is_passed(1000) && !without.win.is_passed(1000));
         assert!(!with.win.is_passed(999) && without.win.is_passed(1001));
         assert!(with.draw.holds(-15) && !without.draw.holds(15) && without.draw.holds(-14));

@@ -5,17 +5,17 @@ use std::collections::{BTreeMap, HashMap};
 use shakmaty::Position;
 use shakmaty::uci::UciMove;
 
-use super::config::Config;
+use super::config::EventConfig;
 use super::draw;
 use super::format::{Due, Next};
 use super::journal::record::{
-    Bye, GameFinished, GameStarted, Ply, Record, StageFinished, StageStarted, Withdrawn,
+    Bye, GameFinished, GameStarted, JournalPly, JournalRecord, StageFinished, StageStarted, Withdrawn,
 };
 use super::journal::{self, JournalError};
 use super::journal_games;
 use super::ledger::Ledger;
 use super::ratings::EventRatings;
-use super::stage::{Format, Stage, Updates};
+use super::stage::{StageFormat, Stage, Updates};
 use super::withdraw;
 use crate::game::clock::TimeControl;
 use crate::game::end::Referee;
@@ -36,9 +36,9 @@ pub(crate) struct Verified {
 }
 
 /// A game as its records told it.
-struct Told {
+struct RecordedGame {
     started: GameStarted,
-    plies: Vec<Ply>,
+    plies: Vec<JournalPly>,
     /// The time that the clocks must show before the next move.
     clocks: [u64; 2],
 }
@@ -47,22 +47,22 @@ struct Told {
 ///
 /// # Errors
 /// When it cannot be read, is damaged, or its records cannot follow each other.
-pub(crate) fn verify(config: &Config) -> Result<Verified, JournalError> {
+pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
     let mut found = Verified::default();
     let mut ledger = Ledger::default();
-    let mut open: BTreeMap<String, Told> = BTreeMap::new();
+    let mut open: BTreeMap<String, RecordedGame> = BTreeMap::new();
     let mut openings = Openings::new();
     let torn = journal::read(&config.journal, &mut |line, mut record| {
         found.records += 1;
         let mut wrong = |what: String| found.wrong.push(format!("line {line}: {what}"));
         match &record {
-            Record::Header(header) if header.settings_sha256 != config.sha256 => {
+            JournalRecord::Header(header) if header.settings_sha256 != config.sha256 => {
                 wrong("the event file is not the one it was begun with".into());
             }
-            Record::Header(header) if header.previous != config.previous => {
+            JournalRecord::Header(header) if header.previous != config.previous => {
                 wrong("the journals of the events before are not those it was begun with".into());
             }
-            Record::StageStarted(started) => {
+            JournalRecord::StageStarted(started) => {
                 check_ratings(config, &ledger, started, &mut wrong);
                 let drawn = draw::drawn(config, &ledger, started.stage);
                 if (&drawn.seats, &drawn.through) != (&started.seats, &started.through) {
@@ -72,46 +72,46 @@ pub(crate) fn verify(config: &Config) -> Result<Verified, JournalError> {
                     ));
                 }
             }
-            Record::Bye(bye) => check_bye(config, &ledger, bye, &mut wrong),
-            Record::GameStarted(started) => {
+            JournalRecord::Bye(bye) => check_bye(config, &ledger, bye, &mut wrong),
+            JournalRecord::GameStarted(started) => {
                 let due = due(config, &ledger, started);
                 check_start(config, &ledger, started, due, &mut wrong);
                 check_opening(&ledger, started, due, &mut openings, &mut wrong);
-                let told = open.entry(started.id.clone()).or_insert_with(|| Told {
+                let told = open.entry(started.id.clone()).or_insert_with(|| RecordedGame {
                     started: started.clone(),
                     plies: Vec::new(),
                     clocks: started.clocks,
                 });
                 told.clocks = started.clocks;
             }
-            Record::Ply(ply) => {
+            JournalRecord::Ply(ply) => {
                 found.moves += 1;
                 if let Some(told) = open.get_mut(&ply.id) {
                     check_clock(config, told, ply, &mut wrong);
                     told.plies.push(ply.clone());
                 }
             }
-            Record::GameFinished(game) => {
+            JournalRecord::GameFinished(game) => {
                 found.games += 1;
                 if let Some(told) = open.remove(&game.id) {
                     check_game(config, &told, game, &mut wrong);
                 }
             }
-            Record::Annulled(annulled) => {
+            JournalRecord::Annulled(annulled) => {
                 open.remove(&annulled.id);
             }
-            Record::Withdrawn(withdrawn) => {
+            JournalRecord::Withdrawn(withdrawn) => {
                 open.retain(|id, _| !withdrawn.broken_off.contains(id));
                 check_withdrawal(config, &ledger, withdrawn, &mut wrong);
             }
-            Record::StageFinished(outcome) => check_stage(config, &ledger, outcome, &mut wrong),
-            Record::Update(update) => {
+            JournalRecord::StageFinished(outcome) => check_stage(config, &ledger, outcome, &mut wrong),
+            JournalRecord::Update(update) => {
                 let stage = config.stages.get(update.stage);
                 if stage.is_none_or(|stage| stage.updates == Updates::Forbidden) {
                     wrong(format!("{} was updated before a stage that forbids it", update.entry));
                 }
             }
-            Record::EventFinished { winner } => {
+            JournalRecord::EventFinished { winner } => {
                 let last = ledger.stages.last().and_then(|stage| stage.outcome.as_ref());
                 if last.and_then(|outcome| outcome.order.first()) != Some(winner) {
                     wrong(format!("{winner} did not win the last stage"));
@@ -119,7 +119,7 @@ pub(crate) fn verify(config: &Config) -> Result<Verified, JournalError> {
             }
             _ => {}
         }
-        if let Record::GameFinished(game) = &mut record
+        if let JournalRecord::GameFinished(game) = &mut record
             && journal_games::opening(game.start.as_deref(), &game.moves).is_none()
         {
             // The fault is reported; the result counts all the same, so that the rest can be looked at.
@@ -135,7 +135,7 @@ pub(crate) fn verify(config: &Config) -> Result<Verified, JournalError> {
 
 /// Checks that the entries enter a stage with the ratings that the list gives them, but for rounding.
 fn check_ratings(
-    config: &Config,
+    config: &EventConfig,
     ledger: &Ledger,
     started: &StageStarted,
     wrong: &mut impl FnMut(String),
@@ -152,7 +152,7 @@ fn check_ratings(
 
 /// Checks that a withdrawal was allowed, and has the consequences that its stage's format gives it.
 fn check_withdrawal(
-    config: &Config,
+    config: &EventConfig,
     ledger: &Ledger,
     withdrawn: &Withdrawn,
     wrong: &mut impl FnMut(String),
@@ -170,7 +170,7 @@ fn check_withdrawal(
 }
 
 /// Checks that a bye is the one that its round has.
-fn check_bye(config: &Config, ledger: &Ledger, bye: &Bye, wrong: &mut impl FnMut(String)) {
+fn check_bye(config: &EventConfig, ledger: &Ledger, bye: &Bye, wrong: &mut impl FnMut(String)) {
     let Some((stage, state)) = config.stages.get(bye.stage).zip(ledger.stages.get(bye.stage))
     else {
         return;
@@ -181,21 +181,21 @@ fn check_bye(config: &Config, ledger: &Ledger, bye: &Bye, wrong: &mut impl FnMut
         Next::Play(_) | Next::Over(_) => None,
     };
     let wins =
-        matches!(&stage.format, Format::Of(format) if format.games_each() == bye.wins as usize);
+        matches!(&stage.format, StageFormat::Of(format) if format.games_each() == bye.wins as usize);
     if due != Some((&bye.engine, bye.round)) || !wins {
         wrong(format!("{} has a bye in round {} that was not due", bye.engine, bye.round));
     }
 }
 
 /// The game that the stage has at the place of one that begins.
-fn due(config: &Config, ledger: &Ledger, started: &GameStarted) -> Option<Due> {
+fn due(config: &EventConfig, ledger: &Ledger, started: &GameStarted) -> Option<Due> {
     let (stage, state) = config.stages.get(started.stage).zip(ledger.stages.get(started.stage))?;
     stage.at(state.started.seats.len(), state.past(), started.place())
 }
 
 /// Checks that a game is the one that the schedule has at its place.
 fn check_start(
-    config: &Config,
+    config: &EventConfig,
     ledger: &Ledger,
     started: &GameStarted,
     due: Option<Due>,
@@ -269,7 +269,7 @@ fn check_opening(
 }
 
 /// Checks that the clocks follow from the time that was used.
-fn check_clock(config: &Config, told: &mut Told, ply: &Ply, wrong: &mut impl FnMut(String)) {
+fn check_clock(config: &EventConfig, told: &mut RecordedGame, ply: &JournalPly, wrong: &mut impl FnMut(String)) {
     let Some(stage) = config.stages.get(told.started.stage) else { return };
     let control = stage.control(told.started.place());
     let TimeControl::Clock { increment, .. } = control else { return };
@@ -293,7 +293,7 @@ fn check_clock(config: &Config, told: &mut Told, ply: &Ply, wrong: &mut impl FnM
 }
 
 /// Checks that a game's moves are legal and its result is what they, or its reason, say.
-fn check_game(config: &Config, told: &Told, game: &GameFinished, wrong: &mut impl FnMut(String)) {
+fn check_game(config: &EventConfig, told: &RecordedGame, game: &GameFinished, wrong: &mut impl FnMut(String)) {
     let id = &game.id;
     let mut due: Vec<&str> = told.started.opening.split_whitespace().collect();
     let book = due.len();
@@ -364,7 +364,7 @@ fn check_game(config: &Config, told: &Told, game: &GameFinished, wrong: &mut imp
 
 /// Checks that a stage's games were all played and its order follows from them.
 fn check_stage(
-    config: &Config,
+    config: &EventConfig,
     ledger: &Ledger,
     outcome: &StageFinished,
     wrong: &mut impl FnMut(String),

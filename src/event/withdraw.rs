@@ -3,19 +3,19 @@
 //! The rules know disqualification alone (season 17, rule 15.c). A withdrawal in a round robin is treated as one; where
 //! pairings followed from results the games that were played count, and nobody waits for those that were not.
 
-use super::config::Config;
-use super::field::Played;
+use super::config::EventConfig;
+use super::field::WithdrawnGames;
 use super::format::{self, Next, Past};
 use super::journal::record::{Walkover, Withdrawn};
 use super::ledger::{Ledger, StageState};
 use super::schedule::Seat;
-use super::stage::{Format, Stage};
+use super::stage::{StageFormat, Stage};
 
 /// Returns the withdrawal of an engine as it follows from an event so far, without a reason and a time.
 ///
 /// # Errors
 /// Says why it cannot be withdrawn now.
-pub fn withdrawal(config: &Config, ledger: &Ledger, engine: &str) -> Result<Withdrawn, String> {
+pub fn withdrawal(config: &EventConfig, ledger: &Ledger, engine: &str) -> Result<Withdrawn, String> {
     let mut names = config.entries.iter().map(|entry| entry.name.as_str());
     if !names.clone().any(|name| name == engine) {
         let there: Vec<&str> = names.collect();
@@ -41,7 +41,7 @@ pub fn withdrawal(config: &Config, ledger: &Ledger, engine: &str) -> Result<With
         engine: engine.to_owned(),
         stage: begun,
         round: 1,
-        played: Played::Counts,
+        played: WithdrawnGames::Counts,
         broken_off: Vec::new(),
         walkovers: Vec::new(),
         reason: String::new(),
@@ -81,17 +81,17 @@ impl Leaving<'_> {
         let seats = state.started.seats.len();
         let next = stage.next(seats, &past);
         let (played, is_bracket) = match &stage.format {
-            Format::DoubleRoundRobins(_) | Format::Of(format::Format::RoundRobin(_)) => {
-                (Played::Annulled, false)
+            StageFormat::DoubleRoundRobins(_) | StageFormat::Of(format::Format::RoundRobin(_)) => {
+                (WithdrawnGames::Annulled, false)
             }
-            Format::Of(format::Format::Swiss(_) | format::Format::Dutch(_)) => {
-                (Played::Counts, false)
+            StageFormat::Of(format::Format::Swiss(_) | format::Format::Dutch(_)) => {
+                (WithdrawnGames::Counts, false)
             }
-            Format::Pairs(_)
-            | Format::Of(format::Format::Match(_) | format::Format::Knockout(_)) => {
-                (Played::Counts, true)
+            StageFormat::Pairs(_)
+            | StageFormat::Of(format::Format::Match(_) | format::Format::Knockout(_)) => {
+                (WithdrawnGames::Counts, true)
             }
-            Format::Of(format::Format::Playoff(_)) => {
+            StageFormat::Of(format::Format::Playoff(_)) => {
                 return Err(format!(
                     "{name} is a playoff, in which nobody is withdrawn: who is left in it follows from all games of each \
                      go. It ends soon; `gate4k event forfeit` scores a game of an engine that does not start"
@@ -113,7 +113,7 @@ impl Leaving<'_> {
                 format.champion(seats, &past).is_some_and(|seat| past.left(seat).is_some())
             };
             let nobody = match &stage.format {
-                Format::Of(format::Format::Knockout(format)) => is_gone(format),
+                StageFormat::Of(format::Format::Knockout(format)) => is_gone(format),
                 _ => false,
             };
             if nobody || matches!(next, Next::Over(_)) {
@@ -126,7 +126,7 @@ impl Leaving<'_> {
         if (0..seats).filter(|seat| past.left(Seat(*seat)).is_none()).count() < 2 {
             return Err(format!("without {engine} fewer than two engines would be left in {name}"));
         }
-        if let (Played::Counts, Next::Play(due)) = (played, next) {
+        if let (WithdrawnGames::Counts, Next::Play(due)) = (played, next) {
             let seats = &state.started.seats;
             let seated = |seat: Seat| seats.get(seat.0).cloned().unwrap_or_default();
             let own = due.into_iter().filter(|due| due.white == seat || due.black == seat);
@@ -163,13 +163,13 @@ mod tests {
     use super::*;
     use crate::event::field::EngineIx;
     use crate::event::format::dutch::Dutch;
-    use crate::event::format::knockout::{Draw, Knockout, WhiteFirst};
-    use crate::event::format::match_::Match;
+    use crate::event::format::knockout::{BracketDraw, Knockout, WhiteFirst};
+    use crate::event::format::match_::MatchFormat;
     use crate::event::format::playoff::Playoff;
-    use crate::event::format::round_robin::{Order, RoundRobin};
+    use crate::event::format::round_robin::{PairOrder, RoundRobin};
     use crate::event::format::swiss::Swiss;
     use crate::event::format::{Due, Format as Other};
-    use crate::event::journal::record::{Bye, Record, StageStarted};
+    use crate::event::journal::record::{Bye, JournalRecord, StageStarted};
     use crate::event::journal_games::tests::{finished, started};
     use crate::event::stage::tests::stage;
     use crate::model::game::listed::RoundGame;
@@ -189,11 +189,11 @@ mod tests {
     }
 
     impl Table {
-        fn of(format: Format, engines: usize, lots: u64) -> Table {
+        fn of(format: StageFormat, engines: usize, lots: u64) -> Table {
             let seats = (1..=engines).map(|number| format!("e{number}")).collect();
             let (name, mut ledger) = ("S".to_owned(), Ledger::default());
             let begins = StageStarted { name, seats, ..StageStarted::default() };
-            ledger.apply(Record::StageStarted(begins)).unwrap();
+            ledger.apply(JournalRecord::StageStarted(begins)).unwrap();
             Table { stage: stage(format), ledger, lots, begun: BTreeMap::new() }
         }
 
@@ -219,12 +219,12 @@ mod tests {
             let due = match self.next() {
                 Next::Over(_) => return false,
                 Next::Bye(seat, round) => {
-                    let Format::Of(format) = &self.stage.format else { panic!("no bye") };
+                    let StageFormat::Of(format) = &self.stage.format else { panic!("no bye") };
                     let wins = u32::try_from(format.games_each()).unwrap();
                     let engine = self.state().started.seats[seat.0].clone();
                     assert!(!self.state().has_withdrawn(&engine));
                     let bye = Bye { stage: 0, round, engine, wins };
-                    self.ledger.apply(Record::Bye(bye)).unwrap();
+                    self.ledger.apply(JournalRecord::Bye(bye)).unwrap();
                     return true;
                 }
                 Next::Play(due) => due,
@@ -246,14 +246,14 @@ mod tests {
                 let [white, black] = self.names(game);
                 let game = finished(&white, &black, game.at, "*", "e2e4");
                 self.begun.insert(game.place(), [white, black]);
-                self.ledger.apply(Record::GameStarted(started(&game))).unwrap();
+                self.ledger.apply(JournalRecord::GameStarted(started(&game))).unwrap();
                 return true;
             }
             let at = open[self.below(open.len())];
             let [white, black] = self.begun[&at].clone();
             let result = ["1-0", "0-1", "1/2-1/2"][self.below(3)];
             let game = finished(&white, &black, at, result, "e2e4");
-            self.ledger.apply(Record::GameFinished(game)).unwrap();
+            self.ledger.apply(JournalRecord::GameFinished(game)).unwrap();
             true
         }
 
@@ -262,7 +262,7 @@ mod tests {
                 engine: engine.to_owned(),
                 stage: 0,
                 round: 1,
-                played: Played::Counts,
+                played: WithdrawnGames::Counts,
                 broken_off: Vec::new(),
                 walkovers: Vec::new(),
                 reason: "a test".into(),
@@ -276,7 +276,7 @@ mod tests {
                 seat: Seat(seat.unwrap()),
             };
             leaving.leave(&mut withdrawn)?;
-            self.ledger.apply(Record::Withdrawn(withdrawn.clone())).unwrap();
+            self.ledger.apply(JournalRecord::Withdrawn(withdrawn.clone())).unwrap();
             Ok(withdrawn)
         }
 
@@ -299,10 +299,10 @@ mod tests {
         }
     }
 
-    fn formats() -> Vec<(Format, usize)> {
+    fn formats() -> Vec<(StageFormat, usize)> {
         let knockout = |bronze| {
-            Format::Of(Other::Knockout(Knockout {
-                draw: Draw::EqualDistance,
+            StageFormat::Of(Other::Knockout(Knockout {
+                draw: BracketDraw::EqualDistance,
                 pairs: vec![number(1), number(2)],
                 bronze,
                 early: true,
@@ -310,19 +310,19 @@ mod tests {
             }))
         };
         let swiss = |games| {
-            Format::Of(Other::Swiss(Swiss {
+            StageFormat::Of(Other::Swiss(Swiss {
                 rounds: number(5),
                 games: number(games),
                 sections: number(2),
             }))
         };
-        let round_robin = RoundRobin::of_doubles(number(2), Order::Rotation);
+        let round_robin = RoundRobin::of_doubles(number(2), PairOrder::Rotation);
         vec![
-            (Format::DoubleRoundRobins(number(2)), 5),
-            (Format::Of(Other::RoundRobin(round_robin)), 6),
+            (StageFormat::DoubleRoundRobins(number(2)), 5),
+            (StageFormat::Of(Other::RoundRobin(round_robin)), 6),
             (swiss(2), 8),
             (swiss(1), 9),
-            (Format::Of(Other::Dutch(Dutch { rounds: number(4) })), 9),
+            (StageFormat::Of(Other::Dutch(Dutch { rounds: number(4) })), 9),
             (knockout(None), 6),
             (knockout(Some(number(1))), 8),
         ]
@@ -372,7 +372,7 @@ mod tests {
                     games.filter(|game| round.is_none_or(|round| game.at.round == round)).count()
                 };
                 match &table.stage.format {
-                    Format::Of(Other::Swiss(swiss)) => {
+                    StageFormat::Of(Other::Swiss(swiss)) => {
                         prop_assert_eq!(table.points(name), swiss.points(past, seat));
                         for round in 1..=swiss.rounds.get() {
                             let byes = usize::from(past.byes.contains(&(seat, round)));
@@ -380,13 +380,13 @@ mod tests {
                             prop_assert_eq!(of(Some(round)) + each * byes, each);
                         }
                     }
-                    Format::Of(Other::Dutch(dutch)) => {
+                    StageFormat::Of(Other::Dutch(dutch)) => {
                         for round in 1..=dutch.rounds.get() {
                             let byes = usize::from(past.byes.contains(&(seat, round)));
                             prop_assert_eq!(of(Some(round)) + byes, 1);
                         }
                     }
-                    Format::DoubleRoundRobins(_) | Format::Of(Other::RoundRobin(_)) => {
+                    StageFormat::DoubleRoundRobins(_) | StageFormat::Of(Other::RoundRobin(_)) => {
                         let field = state.field(None);
                         let own = field.indices().find(|one| field.engine(*one).name == **name);
                         prop_assert_eq!(field.of(own.unwrap()).count(), 4 * (all - 1));
@@ -403,13 +403,13 @@ mod tests {
 
     #[test]
     fn games_of_a_round_robin_count_for_nobody() {
-        let mut table = Table::of(Format::DoubleRoundRobins(number(1)), 4, 1);
+        let mut table = Table::of(StageFormat::DoubleRoundRobins(number(1)), 4, 1);
         play(&mut table, 9);
         let withdrawn = table.withdraw("e2").unwrap();
-        assert_eq!(withdrawn.played, Played::Annulled);
+        assert_eq!(withdrawn.played, WithdrawnGames::Annulled);
         assert!(withdrawn.in_words().contains("e2 is withdrawn: a test; its games"));
         assert_eq!(table.points("e2"), HalfPoints::ZERO);
-        let error = table.ledger.apply(Record::Withdrawn(withdrawn)).unwrap_err();
+        let error = table.ledger.apply(JournalRecord::Withdrawn(withdrawn)).unwrap_err();
         assert!(error.contains("withdrawn twice"), "{error}");
         table.withdraw("e1").unwrap();
         let error = table.withdraw("e3").unwrap_err();
@@ -421,16 +421,16 @@ mod tests {
     #[test]
     fn the_open_round_of_a_swiss_gives_its_opponent_what_is_not_played() {
         let swiss = Swiss { rounds: number(3), games: number(2), sections: number(1) };
-        let mut table = Table::of(Format::Of(Other::Swiss(swiss)), 4, 1);
+        let mut table = Table::of(StageFormat::Of(Other::Swiss(swiss)), 4, 1);
         let Next::Play(due) = table.next() else { panic!("round 1 is due") };
         let [white, black] = table.names(&due[0]);
         let game = finished(&white, &black, due[0].at, "1-0", "e2e4");
-        table.ledger.apply(Record::GameStarted(started(&game))).unwrap();
-        table.ledger.apply(Record::GameFinished(game)).unwrap();
+        table.ledger.apply(JournalRecord::GameStarted(started(&game))).unwrap();
+        table.ledger.apply(JournalRecord::GameFinished(game)).unwrap();
         let second = finished(&black, &white, due[1].at, "*", "e2e4");
-        table.ledger.apply(Record::GameStarted(started(&second))).unwrap();
+        table.ledger.apply(JournalRecord::GameStarted(started(&second))).unwrap();
         let withdrawn = table.withdraw(&white).unwrap();
-        assert_eq!((withdrawn.round, withdrawn.played), (2, Played::Counts));
+        assert_eq!((withdrawn.round, withdrawn.played), (2, WithdrawnGames::Counts));
         assert_eq!(withdrawn.broken_off, [second.id]);
         let bye = withdrawn.walkover().unwrap();
         assert_eq!((bye.engine, bye.round, bye.wins), (black.clone(), 1, 1));
@@ -443,13 +443,13 @@ mod tests {
 
     #[test]
     fn a_match_goes_to_the_opponent_unless_its_results_have_decided_it() {
-        let two = Match::until_decisive(number(1), false);
-        for format in [Format::Pairs(number(1)), Format::Of(Other::Match(two))] {
+        let two = MatchFormat::until_decisive(number(1), false);
+        for format in [StageFormat::Pairs(number(1)), StageFormat::Of(Other::Match(two))] {
             let mut table = Table::of(format, 2, 1);
             let end = |table: &mut Table, round, white: &str, black: &str| {
                 let game = finished(white, black, RoundGame { round, game: 1 }, "1-0", "e2e4");
-                table.ledger.apply(Record::GameStarted(started(&game))).unwrap();
-                table.ledger.apply(Record::GameFinished(game)).unwrap();
+                table.ledger.apply(JournalRecord::GameStarted(started(&game))).unwrap();
+                table.ledger.apply(JournalRecord::GameFinished(game)).unwrap();
             };
             end(&mut table, 1, "e1", "e2");
             let mut early = Table {
@@ -460,8 +460,8 @@ mod tests {
             assert!(matches!(early.next(), Next::Over(_)));
             assert_eq!(early.places(1)[1], ["e2"]);
             let game = finished("e2", "e1", RoundGame { round: 2, game: 1 }, "1/2-1/2", "e2e4");
-            table.ledger.apply(Record::GameStarted(started(&game))).unwrap();
-            table.ledger.apply(Record::GameFinished(game)).unwrap();
+            table.ledger.apply(JournalRecord::GameStarted(started(&game))).unwrap();
+            table.ledger.apply(JournalRecord::GameFinished(game)).unwrap();
             let error = table.withdraw("e1").unwrap_err();
             assert!(error.contains("S is decided"), "{error}");
         }
@@ -470,7 +470,7 @@ mod tests {
     #[test]
     fn nobody_is_withdrawn_from_a_playoff() {
         let playoff = Playoff { doubles: number(1), spots: number(1) };
-        let mut table = Table::of(Format::Of(Other::Playoff(playoff)), 3, 1);
+        let mut table = Table::of(StageFormat::Of(Other::Playoff(playoff)), 3, 1);
         play(&mut table, 3);
         let error = table.withdraw("e2").unwrap_err();
         assert!(error.contains("S is a playoff") && error.contains("event forfeit"), "{error}");

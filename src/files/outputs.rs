@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::model::text::shown;
 
 /// A file of a command, with the words that name it in a message: `--pgn`, `the book`.
-pub(crate) type Named<'a> = (&'a str, &'a Path);
+pub(crate) type NamedPath<'a> = (&'a str, &'a Path);
 
 #[derive(PartialEq, Eq)]
 enum Identity {
@@ -29,7 +29,7 @@ pub(crate) struct SameFile {
 ///
 /// # Errors
 /// The first output that is another's file.
-pub(crate) fn distinct(outputs: &[Named<'_>], inputs: &[Named<'_>]) -> Result<(), SameFile> {
+pub(crate) fn distinct(outputs: &[NamedPath<'_>], inputs: &[NamedPath<'_>]) -> Result<(), SameFile> {
     for (at, (one, path)) in outputs.iter().enumerate() {
         let Some(identity) = identity(path) else { continue };
         let others = outputs[..at].iter().chain(inputs);

@@ -8,7 +8,7 @@ use serde::Serialize;
 use shakmaty::{Bitboard, Color, Position, Role};
 
 use crate::game::end::Referee;
-use crate::model::game::ending::{Ending, Termination};
+use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::score::Score;
 use crate::model::units::Ply;
 
@@ -95,16 +95,16 @@ impl Adjudicator {
     /// A move was played: `eval` is what its player thinks, White's view.
     ///
     /// `game` is the state after the move, which the rules on the board did not end.
-    pub(crate) fn after(&mut self, game: &Referee, eval: Option<Score>) -> Option<Ending> {
+    pub(crate) fn after(&mut self, game: &Referee, eval: Option<Score>) -> Option<GameEnding> {
         let mover = !game.position().turn();
         if let Some(rule) = self.rules.win {
             self.count_win(rule, mover, eval);
             let needed = i32::try_from(rule.moves.max(1)).unwrap_or(i32::MAX);
             if self.win.iter().all(|count| *count >= needed) {
-                return Some(Ending::win(Color::White, Termination::WinByEval));
+                return Some(GameEnding::win(Color::White, Termination::WinByEval));
             }
             if self.win.iter().all(|count| *count <= -needed) {
-                return Some(Ending::win(Color::Black, Termination::WinByEval));
+                return Some(GameEnding::win(Color::Black, Termination::WinByEval));
             }
         }
         if let Some(rule) = self.rules.resign {
@@ -113,16 +113,16 @@ impl Adjudicator {
             let count = &mut self.lost[mover.fold_wb(0, 1)];
             *count = if is_lost { *count + 1 } else { 0 };
             if *count >= rule.moves.max(1) {
-                return Some(Ending::win(!mover, Termination::WinByEval));
+                return Some(GameEnding::win(!mover, Termination::WinByEval));
             }
         }
         if let Some(rule) = self.rules.draw
             && self.is_drawn(rule, game, eval)
         {
-            return Some(Ending::draw(Termination::DrawByEval));
+            return Some(GameEnding::draw(Termination::DrawByEval));
         }
         match self.rules.length {
-            Some(longest) if game.plies() >= longest => Some(Ending::draw(Termination::Length)),
+            Some(longest) if game.plies() >= longest => Some(GameEnding::draw(Termination::Length)),
             _ => None,
         }
     }
@@ -212,7 +212,7 @@ mod tests {
         fen: &str,
         evals: impl Fn(u32) -> Option<i64>,
         most: u32,
-    ) -> Option<(u32, Ending)> {
+    ) -> Option<(u32, GameEnding)> {
         let mut game = game(fen);
         let mut adjudicator = Adjudicator::new(rules);
         for ply in 1..=most {
@@ -250,9 +250,9 @@ mod tests {
         let end = |evals: &dyn Fn(u32) -> Option<i64>| walk(rules, ROOKS, evals, 20);
         // Black moves at even plies; White's evaluations stay level, and White's view counts.
         let black_lost = |ply| Some(if ply % 2 == 0 { 400 } else { 0 });
-        assert_eq!(end(&black_lost), Some((6, Ending::win(Color::White, Termination::WinByEval))));
+        assert_eq!(end(&black_lost), Some((6, GameEnding::win(Color::White, Termination::WinByEval))));
         let white_lost = |ply| Some(if ply % 2 == 1 { -400 } else { 0 });
-        assert_eq!(end(&white_lost), Some((5, Ending::win(Color::Black, Termination::WinByEval))));
+        assert_eq!(end(&white_lost), Some((5, GameEnding::win(Color::Black, Termination::WinByEval))));
         // A winner's evaluations are no resignation, nor are two in a row, nor one that is not given.
         assert_eq!(end(&|ply| Some(if ply % 2 == 1 { 900 } else { 0 })), None);
         let broken = |ply| (ply % 6 != 0).then_some(if ply % 2 == 0 { 900 } else { 0 });

@@ -4,7 +4,7 @@ use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position, Role};
 
 use crate::game::legal::{self, can_move};
-use crate::model::game::ending::{Ending, Termination};
+use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::units::Ply;
 
 /// The setting for positions in which neither side can mate.
@@ -57,7 +57,7 @@ impl Referee {
     }
 
     /// Plays one of the legal moves here and says whether the game is over.
-    pub fn play(&mut self, one: Move) -> Option<Ending> {
+    pub fn play(&mut self, one: Move) -> Option<GameEnding> {
         // Castling and moves of king or rook keep the list: the castling rights in the positions
         // themselves tell them apart.
         let zeroing = one.is_capture() || one.role() == Role::Pawn;
@@ -72,22 +72,22 @@ impl Referee {
 
     /// True if the game is over here, by the rules on the board.
     #[must_use]
-    pub(crate) fn ending(&self) -> Option<Ending> {
+    pub(crate) fn ending(&self) -> Option<GameEnding> {
         if !can_move(&self.position) {
             return Some(if self.position.is_check() {
-                Ending::win(!self.position.turn(), Termination::Mate)
+                GameEnding::win(!self.position.turn(), Termination::Mate)
             } else {
-                Ending::draw(Termination::Stalemate)
+                GameEnding::draw(Termination::Stalemate)
             });
         }
         if self.material == Material::Draws && self.position.is_insufficient_material() {
-            return Some(Ending::draw(Termination::InsufficientMaterial));
+            return Some(GameEnding::draw(Termination::InsufficientMaterial));
         }
         if self.position.halfmoves() >= 100 {
-            return Some(Ending::draw(Termination::FiftyMoves));
+            return Some(GameEnding::draw(Termination::FiftyMoves));
         }
         if self.occurrences() >= 3 {
-            return Some(Ending::draw(Termination::Threefold));
+            return Some(GameEnding::draw(Termination::Threefold));
         }
         None
     }
@@ -110,7 +110,7 @@ mod tests {
     }
 
     /// Plays words until an end comes, and says after how many plies.
-    fn play(referee: &mut Referee, moves: &str) -> Option<(u32, Ending)> {
+    fn play(referee: &mut Referee, moves: &str) -> Option<(u32, GameEnding)> {
         for word in moves.split_whitespace() {
             let one = referee
                 .find(word.parse().unwrap())
@@ -122,7 +122,7 @@ mod tests {
         None
     }
 
-    fn from_start(moves: &str) -> Option<(u32, Ending)> {
+    fn from_start(moves: &str) -> Option<(u32, GameEnding)> {
         play(&mut Referee::new(Chess::default(), Material::Draws), moves)
     }
 
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(end.termination(), None);
         let mut game = Referee::new(start("7k/8/6K1/8/8/8/8/5Q2 w - - 98 80"), Material::Draws);
         let (_, end) = play(&mut game, "f1f7").unwrap();
-        assert_eq!(end, Ending::draw(Termination::Stalemate));
+        assert_eq!(end, GameEnding::draw(Termination::Stalemate));
     }
 
     #[test]
@@ -148,10 +148,10 @@ mod tests {
     #[test]
     fn the_third_time_counts_the_start() {
         let shuffle = "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8";
-        assert_eq!(from_start(shuffle), Some((8, Ending::draw(Termination::Threefold))));
+        assert_eq!(from_start(shuffle), Some((8, GameEnding::draw(Termination::Threefold))));
         // After a pawn move the earlier ones cannot come again.
         let moves = format!("g1f3 g8f6 f3g1 f6g8 e2e4 e7e5 {shuffle}");
-        assert_eq!(from_start(&moves), Some((14, Ending::draw(Termination::Threefold))));
+        assert_eq!(from_start(&moves), Some((14, GameEnding::draw(Termination::Threefold))));
     }
 
     #[test]

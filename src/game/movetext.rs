@@ -11,7 +11,7 @@ use shakmaty::{Chess, Color, Move, Position, Role};
 
 use super::go::millis;
 use super::san;
-use crate::model::game::ending::Ending;
+use crate::model::game::ending::GameEnding;
 use crate::model::game::record::{GameRecord, PlyRecord};
 use crate::model::game::score::Score;
 use crate::model::text::escape;
@@ -148,7 +148,7 @@ impl Movetext<'_> {
         }
     }
 
-    fn ply(&mut self, ply: &PlyRecord, pv: &[u8], ending: Option<&Ending>) {
+    fn ply(&mut self, ply: &PlyRecord, pv: &[u8], ending: Option<&GameEnding>) {
         let side = self.position.turn();
         match self.style {
             Style::Moves => self.san(ply.played),
@@ -158,7 +158,7 @@ impl Movetext<'_> {
             }
             Style::Fastchess => {
                 self.san(ply.played);
-                let why = ending.map(Ending::details).filter(|text| !text.is_empty());
+                let why = ending.map(GameEnding::details).filter(|text| !text.is_empty());
                 self.word(|out| push_fastchess_comment(out, ply, why.as_deref()));
                 self.has_told_why |= why.is_some();
             }
@@ -173,7 +173,7 @@ impl Movetext<'_> {
                 if self.style == Style::Relay {
                     push_commands(self.out, ply, side);
                 }
-                let details = ending.map(Ending::details).filter(|text| !text.is_empty());
+                let details = ending.map(GameEnding::details).filter(|text| !text.is_empty());
                 if let Some(details) = details {
                     self.out.push_str(&format!(" {}", Comment(&details)));
                 }
@@ -240,7 +240,7 @@ impl Movetext<'_> {
         }
     }
 
-    fn finish(&mut self, ending: &Ending) {
+    fn finish(&mut self, ending: &GameEnding) {
         if self.style.is_the_events() {
             self.line_end();
         } else if !self.has_told_why {

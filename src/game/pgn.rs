@@ -9,13 +9,13 @@ use shakmaty::{ByColor, Color};
 use crate::game::clock::TimeControl;
 pub(crate) use crate::game::movetext::Style;
 use crate::game::movetext::{self, Comment};
-use crate::model::game::ending::Ending;
+use crate::model::game::ending::GameEnding;
 use crate::model::game::record::GameRecord;
 use crate::model::game::result::GameResult;
 
 /// The header of a game, besides what its record knows.
 #[derive(Clone, Debug)]
-pub(crate) struct Header {
+pub(crate) struct PgnHeader {
     /// The event's name.
     pub event: String,
     /// Where it is played.
@@ -42,7 +42,7 @@ pub(crate) struct Header {
 /// None that memory could give; the type is the writer's.
 pub(crate) fn write(
     out: &mut String,
-    header: &Header,
+    header: &PgnHeader,
     record: &GameRecord,
     style: Style,
 ) -> fmt::Result {
@@ -61,7 +61,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-fn write_tags(out: &mut String, header: &Header, record: &GameRecord) -> fmt::Result {
+fn write_tags(out: &mut String, header: &PgnHeader, record: &GameRecord) -> fmt::Result {
     let ended = header.started + header.lasted;
     let seconds = header.lasted.as_secs();
     let lasted = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -141,7 +141,7 @@ impl fmt::Display for Quoted<'_> {
 
 /// One line for the log: `1-0 {White mates}`.
 #[must_use]
-pub(crate) fn summary(ending: &Ending) -> String {
+pub(crate) fn summary(ending: &GameEnding) -> String {
     let result: GameResult = ending.result;
     format!("{result} {{{}}}", Comment(&ending.details()))
 }
@@ -149,7 +149,7 @@ pub(crate) fn summary(ending: &Ending) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::openings::{Book, Order, Wanted};
+    use crate::game::openings::{Book, BookOrder, BookPart};
     use crate::model::game::ending::Termination;
     use crate::model::game::opening::Opening;
     use crate::model::game::record::PlyRecord;
@@ -160,9 +160,9 @@ mod tests {
     use shakmaty::uci::UciMove;
     use shakmaty::{CastlingMode, Position};
 
-    fn header(white: &str) -> Header {
+    fn header(white: &str) -> PgnHeader {
         let both = |text: &str| ByColor { white: text.to_owned(), black: text.to_owned() };
-        Header {
+        PgnHeader {
             event: "A \"test\" \\ of\nlines".into(),
             site: "?".into(),
             round: "1.2".into(),
@@ -175,7 +175,7 @@ mod tests {
         }
     }
 
-    fn record(opening: Opening, moves: &str, ending: Ending) -> GameRecord {
+    fn record(opening: Opening, moves: &str, ending: GameEnding) -> GameRecord {
         let mut position = opening.start();
         for one in opening.moves() {
             position.play_unchecked(*one);
@@ -209,8 +209,8 @@ mod tests {
         GameRecord { opening, plies, pvs, ending, unanswered: None }
     }
 
-    fn mate() -> Ending {
-        Ending::win(Color::Black, Termination::Mate)
+    fn mate() -> GameEnding {
+        GameEnding::win(Color::Black, Termination::Mate)
     }
 
     fn opening(line: &str) -> Opening {
@@ -218,7 +218,7 @@ mod tests {
         let name = if line.contains('/') { "b.epd" } else { "b.txt" };
         std::fs::write(dir.path().join(name), line).unwrap();
         let wanted =
-            Wanted { plies: None, most: 1, order: Order::Sequential, variant: Variant::Standard };
+            BookPart { plies: None, most: 1, order: BookOrder::Sequential, variant: Variant::Standard };
         let book = Book::read(&dir.path().join(name), wanted).unwrap();
         book.openings()[0].clone()
     }
@@ -309,7 +309,7 @@ mod tests {
         );
         // A game without a move has no comment that could hold it.
         let none =
-            record(Opening::default(), "", Ending::win(Color::White, Termination::Resignation));
+            record(Opening::default(), "", GameEnding::win(Color::White, Termination::Resignation));
         let mut out = String::new();
         write(&mut out, &header("A"), &none, Style::Fastchess).unwrap();
         assert!(out.ends_with("\n\n{Black resigns} 1-0\n\n"), "{out}");
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_position_has_its_tags_and_black_may_begin() {
-        let ending = Ending::win(Color::White, Termination::IllegalMove("a1}".into()));
+        let ending = GameEnding::win(Color::White, Termination::IllegalMove("a1}".into()));
         let game = record(opening("4k3/8/8/8/8/8/4P3/4K3 b - - 0 7"), "e8d7", ending);
         let mut other = header("A");
         other.controls.black = "nodes=5".parse().unwrap();

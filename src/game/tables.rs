@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use shakmaty::{Chess, Color, Position};
 use shakmaty_syzygy::{Tablebase, Wdl};
 
-use crate::model::game::ending::{Ending, Termination};
+use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::result::GameResult;
 
 /// Tables that cannot be used.
@@ -65,13 +65,13 @@ impl Tables {
     /// The tables' result for a position after a move: nothing while castling is possible, nothing where a
     /// table is missing or broken. Wins that the fifty-move rule takes away are draws.
     #[must_use]
-    pub fn probe(&self, position: &Chess) -> Option<Ending> {
+    pub fn probe(&self, position: &Chess) -> Option<GameEnding> {
         if position.castles().any() || position.board().occupied().count() > self.most {
             return None;
         }
         let wdl = self.tables.probe_wdl_after_zeroing(position).ok()?;
         let result = result(wdl, position.turn());
-        Some(Ending { result, reason: Termination::Tables })
+        Some(GameEnding { result, reason: Termination::Tables })
     }
 }
 

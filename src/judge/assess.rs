@@ -12,7 +12,7 @@ use super::error::CheckError;
 use super::games::before_games;
 use super::host::{Host, HostFor};
 use super::mistaken_file;
-use super::probe::{self, ProbePlan, Waits};
+use super::probe::{self, ProbePlan, ProbeWaits};
 use super::read::{Read, engine_of_file, engines_json_sha256, figures};
 use super::rules::{self, Case, Needed};
 use super::support::allowed::HostAllows;
@@ -20,9 +20,9 @@ use super::support::unrecorded;
 use super::waiver::Waiver;
 use super::{Judge, Progress, waive};
 use crate::model::entry_report::{Circumstances, EntryReport, Leftover, RunSummary, StartTimes};
-use crate::model::evidence::{Capabilities, Evidence, Games, Purpose, Run, Shell};
+use crate::model::evidence::{Capabilities, Evidence, GamesEvidence, Purpose, Run, Shell};
 use crate::model::layer_status as status;
-use crate::model::layer_status::{Layer, LayerName, State};
+use crate::model::layer_status::{Layer, LayerName, LayerState};
 use crate::model::rule::{RULES, RuleId};
 use crate::model::text::{escape, shown};
 use crate::model::verdict::{Finding, Verdict};
@@ -164,7 +164,7 @@ impl Judge {
         let mut evidence = Evidence {
             runs,
             capabilities,
-            games: Games::NotYet,
+            games: GamesEvidence::NotYet,
             host: host.facts.clone(),
             limits: self.settings.limits,
             strict: self.settings.strict,
@@ -213,7 +213,7 @@ impl Judge {
             quick: self.settings.quick,
             jobs: jobs.get(),
             limits: self.settings.limits,
-            waits: Waits::default(),
+            waits: ProbeWaits::default(),
         }
     }
 }
@@ -245,7 +245,7 @@ fn blank(path: &Path) -> EntryReport {
 /// Puts into the report what it shows of the runs.
 fn show(report: &mut EntryReport, evidence: &Evidence) {
     report.runs = evidence.runs.iter().map(RunSummary::from).collect();
-    if let Games::Played(played) = &evidence.games {
+    if let GamesEvidence::Played(played) = &evidence.games {
         report.games = played.games.clone();
     }
     report.capabilities = Some(Capabilities::clone(&evidence.capabilities));
@@ -309,7 +309,7 @@ fn note_missing_layer(layers: &mut [Layer], error: &SandboxError) {
     if let SandboxError::Missing { what, .. } = error
         && let Some(layer) = layers.iter_mut().find(|layer| layer.name == LayerName::ExecReporter)
     {
-        layer.state = State::Absent;
+        layer.state = LayerState::Absent;
         layer.reason.clone_from(what);
     }
 }

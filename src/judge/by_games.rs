@@ -4,14 +4,14 @@
 use super::assess::shown_run;
 use super::rules::{Case, commands, libraries};
 use super::support::wording;
-use crate::model::evidence::{Evidence, Games, Left, LeftFile, LeftProcess, Played, Run};
+use crate::model::evidence::{Evidence, GamesEvidence, Left, LeftFile, LeftProcess, PlayedGames, Run};
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
 use crate::model::words::counted;
 
 /// Turns findings into failures where games broke the rule.
 pub(crate) fn judge(findings: &mut [Finding], case: &Case<'_>) {
-    let Games::Played(played) = &case.evidence.games else { return };
+    let GamesEvidence::Played(played) = &case.evidence.games else { return };
     what_ran(findings, case, played);
     leftovers(findings, case.evidence, played);
 }
@@ -22,7 +22,7 @@ fn is_settled(finding: &Finding) -> bool {
 }
 
 /// The programs that were started and the libraries that were opened.
-fn what_ran(findings: &mut [Finding], case: &Case<'_>, played: &Played) {
+fn what_ran(findings: &mut [Finding], case: &Case<'_>, played: &PlayedGames) {
     let evidence = case.evidence;
     // A process that plays is started as the measured one is, and asked for no more than that was.
     let Some(measured) = shown_run(&evidence.runs) else { return };
@@ -36,7 +36,7 @@ fn what_ran(findings: &mut [Finding], case: &Case<'_>, played: &Played) {
     let of_games = Evidence {
         runs: played.left.iter().map(run).collect(),
         capabilities: evidence.capabilities.clone(),
-        games: Games::NotYet,
+        games: GamesEvidence::NotYet,
         host: evidence.host.clone(),
         ..*evidence
     };
@@ -52,7 +52,7 @@ fn what_ran(findings: &mut [Finding], case: &Case<'_>, played: &Played) {
     }
 }
 
-fn leftovers(findings: &mut [Finding], evidence: &Evidence, played: &Played) {
+fn leftovers(findings: &mut [Finding], evidence: &Evidence, played: &PlayedGames) {
     let files: Vec<&LeftFile> = (played.left.iter().flat_map(|left| &left.files))
         .filter(|file| file.exempt.is_none())
         .collect();
@@ -110,7 +110,7 @@ mod tests {
         let with = |left: Left| {
             let mut evidence = testing::evidence_of([testing::run(Purpose::Main)]);
             evidence.games = testing::games(Vec::new());
-            if let Games::Played(played) = &mut evidence.games {
+            if let GamesEvidence::Played(played) = &mut evidence.games {
                 played.left = vec![left];
             }
             let case = Case { evidence: &evidence, needed: &[], allowed: &TestList };

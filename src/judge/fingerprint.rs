@@ -125,7 +125,7 @@ mod tests {
     use crate::judge::settings::{GamesWanted, Settings};
     use crate::judge::waiver::Waiver;
     use crate::model::rule::RuleId;
-    use crate::model::source_place::Place;
+    use crate::model::source_place::SourcePlace;
     use crate::model::units::Bytes;
     use std::os::unix::fs::PermissionsExt;
 
@@ -167,7 +167,7 @@ mod tests {
             sha256: None,
             place: "gate4k.toml:1:1".into(),
             file: "gate4k.toml".into(),
-            at: Place { line: 1, column: 1 },
+            at: SourcePlace { line: 1, column: 1 },
         };
         let waived = |reason| Settings { waivers: vec![waiver(reason)], ..Settings::default() };
         differs(waived("harmless"));

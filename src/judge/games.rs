@@ -9,8 +9,8 @@ use super::settings::GamesWanted;
 use super::{Judge, Progress};
 use crate::judge::probe::games;
 use crate::judge::probe::games::{Contender, GamesPlan};
-use crate::model::evidence::{Evidence, GameEnd, Games, Played, PlayedGame, Purpose, Shell};
-use crate::model::rule::{Kind, RuleId};
+use crate::model::evidence::{Evidence, GameEnd, GamesEvidence, PlayedGames, PlayedGame, Purpose, Shell};
+use crate::model::rule::{RuleKind, RuleId};
 use crate::model::verdict::{Finding, Status};
 use crate::submission::Submission;
 
@@ -26,17 +26,17 @@ impl Judge {
         host: &Host,
         jobs: NonZeroUsize,
         progress: Progress<'_>,
-    ) -> Games {
+    ) -> GamesEvidence {
         let settings = &self.settings;
         let pairs = match settings.games {
             GamesWanted::Pairs(pairs) => pairs,
             GamesWanted::AsUsual if !settings.quick => PAIRS,
-            GamesWanted::AsUsual => return Games::LeftOut("left out by --quick".into()),
-            GamesWanted::Off => return Games::LeftOut("left out by --match off".into()),
+            GamesWanted::AsUsual => return GamesEvidence::LeftOut("left out by --quick".into()),
+            GamesWanted::Off => return GamesEvidence::LeftOut("left out by --match off".into()),
         };
         let shown = &evidence.capabilities;
         if shown.go_clock != Some(true) && shown.go_bare == Some(true) {
-            return Games::LeftOut("it answers `go` without a clock, and games have one".into());
+            return GamesEvidence::LeftOut("it answers `go` without a clock, and games have one".into());
         }
         let shell = shown_run(&evidence.runs).map_or(Shell::AsIs, |run| run.shell);
         let contender = Contender {
@@ -50,34 +50,34 @@ impl Judge {
         let control = if weak { games::LEAST } else { games::FAST };
         let plan = GamesPlan { pairs, limit: settings.games_limit, beside: jobs, control };
         let first = self.play(&contender, plan, progress);
-        let Games::Played(played) = &first else { return first };
+        let GamesEvidence::Played(played) = &first else { return first };
         if weak || !all_faults_held(played) {
             return first;
         }
         let disproved = played.games.clone();
         let mut second =
             self.play(&contender, GamesPlan { control: games::LEAST, ..plan }, progress);
-        if let Games::Played(played) = &mut second {
+        if let GamesEvidence::Played(played) = &mut second {
             played.disproved = disproved;
         }
         second
     }
 
     /// Plays games, and asks again what went wrong in them.
-    fn play(&self, contender: &Contender, plan: GamesPlan, progress: Progress<'_>) -> Games {
+    fn play(&self, contender: &Contender, plan: GamesPlan, progress: Progress<'_>) -> GamesEvidence {
         let limits = self.settings.limits;
         let mut games = games::play(contender, plan, &limits, progress);
-        if let Games::Played(played) = &mut games
+        if let GamesEvidence::Played(played) = &mut games
             && let Err(why) = games::again::ask_again(contender, played, limits, progress)
         {
-            return Games::Impossible(why.to_string());
+            return GamesEvidence::Impossible(why.to_string());
         }
         games
     }
 }
 
 /// True if there were faults, and none of them came again on the event's clocks.
-fn all_faults_held(played: &Played) -> bool {
+fn all_faults_held(played: &PlayedGames) -> bool {
     let faulty = |game: &&PlayedGame| matches!(game.end, GameEnd::Fault(_));
     let mut faults = played.games.iter().filter(faulty).peekable();
     faults.peek().is_some()
@@ -89,7 +89,7 @@ fn all_faults_held(played: &Played) -> bool {
 pub(super) fn before_games(findings: &[Finding]) -> Option<RuleId> {
     let needed = [RuleId::Startup, RuleId::UciPosition, RuleId::UciGo, RuleId::LegalMoves];
     let bars = |finding: &&Finding| match finding.status {
-        Status::Fail => finding.rule.rule().kind == Kind::Gate,
+        Status::Fail => finding.rule.rule().kind == RuleKind::Gate,
         Status::Undecided | Status::Skipped => needed.contains(&finding.rule),
         Status::Pass | Status::Advice => false,
     };

@@ -17,7 +17,7 @@ use super::rules::{self, CausedByLoad};
 use super::support::excuse;
 use crate::model::entry_report::{EntryReport, RunSummary};
 use crate::model::evidence::{EndHow, ExitHow, Purpose, Shell};
-use crate::model::rule::Kind;
+use crate::model::rule::RuleKind;
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Status, Verdict};
 
@@ -45,7 +45,7 @@ impl OtherWork {
 }
 
 /// A host that can be measured; a trait so that tests have one that is as busy as they say.
-trait Host {
+trait MeasuredHost {
     /// Begins to measure.
     fn begin(&mut self);
     /// The other work since then; none where that cannot be told.
@@ -94,7 +94,7 @@ fn is_busy_always() -> Result<bool, CheckError> {
 }
 
 fn judged_on(
-    host: &mut impl Host,
+    host: &mut impl MeasuredHost,
     mut judge: impl FnMut() -> Result<EntryReport, CheckError>,
     waits: impl Fn(),
 ) -> Result<EntryReport, CheckError> {
@@ -137,7 +137,7 @@ fn judged_on(
 
 /// True if an entry missed something that it might have reached on a quiet host, and nothing else speaks against it.
 pub(crate) fn may_be_caused_by_load(report: &EntryReport) -> bool {
-    let gates = || report.findings.iter().filter(|found| found.rule.rule().kind == Kind::Gate);
+    let gates = || report.findings.iter().filter(|found| found.rule.rule().kind == RuleKind::Gate);
     report.circumstances.judged.is_none()
         && report.verdict != Verdict::Accepted
         && !report.runs.is_empty()
@@ -185,7 +185,7 @@ fn fails_at_any_speed(found: &Finding, report: &EntryReport) -> bool {
 fn leave_open(report: &mut EntryReport, work: OtherWork) {
     let OtherWork { taken, processors } = work;
     for found in &mut report.findings {
-        if found.status == Status::Fail && found.rule.rule().kind == Kind::Gate {
+        if found.status == Status::Fail && found.rule.rule().kind == RuleKind::Gate {
             found.status = Status::Undecided;
             let busy = format!(
                 "the host was too busy to tell (other work took {taken:.1} of its {processors:.0} processors): "
@@ -207,7 +207,7 @@ struct ThisHost {
     begun: Option<Reading>,
 }
 
-impl Host for ThisHost {
+impl MeasuredHost for ThisHost {
     fn begin(&mut self) {
         self.begun = Reading::now();
     }
@@ -297,7 +297,7 @@ mod tests {
         becomes: Quiet,
     }
 
-    impl Host for Played {
+    impl MeasuredHost for Played {
         fn begin(&mut self) {}
 
         fn since(&mut self) -> Option<OtherWork> {

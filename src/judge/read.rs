@@ -12,7 +12,7 @@ use crate::model::verdict::{Finding, Status, Verdict};
 use crate::pack::hint::{self, Hint};
 use crate::submission::Submission;
 use crate::submission::entry::{self, LoadError, LoadOptions};
-use crate::submission::format::{self, Format, ThisHost};
+use crate::submission::format::{self, FileFormat, ThisHost};
 use crate::submission::json::Json;
 use crate::submission::payload::{self, Counting, PayloadReport};
 use crate::submission::size::{self, FileParts, SizeReport};
@@ -33,7 +33,7 @@ pub(crate) struct EntryDigest {
 /// An entry that was read, with the findings of the rules that its bytes decide.
 pub(super) struct Read {
     pub(super) submission: Submission,
-    pub(super) format: Format,
+    pub(super) format: FileFormat,
     pub(super) size: SizeReport,
     pub(super) payload: PayloadReport,
     pub(super) findings: Vec<Finding>,

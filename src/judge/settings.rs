@@ -11,7 +11,7 @@ use toml::Spanned;
 use super::waiver::Waiver;
 use crate::model::evidence::Limits;
 use crate::model::layer_status::LayerName;
-use crate::model::source_place::Mistake;
+use crate::model::source_place::TextMistake;
 use crate::model::text::sha256;
 use crate::model::units::{BadSize, Bytes};
 use crate::policy::allowlist;
@@ -140,7 +140,7 @@ pub(crate) fn memory_limit_of(text: &str) -> Result<Bytes, String> {
 ///
 /// # Errors
 /// As [`size_limit_of`], with the place.
-pub(crate) fn size_limit(raw: Spanned<toml::Value>) -> Result<Bytes, Mistake> {
+pub(crate) fn size_limit(raw: Spanned<toml::Value>) -> Result<Bytes, TextMistake> {
     written(raw, size_limit_of)
 }
 
@@ -148,14 +148,14 @@ pub(crate) fn size_limit(raw: Spanned<toml::Value>) -> Result<Bytes, Mistake> {
 ///
 /// # Errors
 /// As [`memory_limit_of`], with the place.
-pub(crate) fn memory_limit(raw: Spanned<toml::Value>) -> Result<Bytes, Mistake> {
+pub(crate) fn memory_limit(raw: Spanned<toml::Value>) -> Result<Bytes, TextMistake> {
     written(raw, memory_limit_of)
 }
 
 fn written(
     raw: Spanned<toml::Value>,
     read: fn(&str) -> Result<Bytes, String>,
-) -> Result<Bytes, Mistake> {
+) -> Result<Bytes, TextMistake> {
     let text = match raw.get_ref() {
         toml::Value::String(size) => size.clone(),
         other => other.to_string(),

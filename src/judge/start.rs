@@ -15,7 +15,7 @@ use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::model::verdict::Status;
 use crate::sandbox::plan::{
-    Audit, Confined, Launcher, Plan, SandboxError, Staging, Streams, Traces,
+    Audit, Confined, Launcher, StartPlan, SandboxError, Staging, Streams, Traces,
 };
 use crate::submission::Submission;
 
@@ -26,7 +26,7 @@ pub(crate) struct PlayableEntry {
     /// The sandbox that starts it.
     pub(crate) launcher: Arc<dyn Launcher + Send + Sync>,
     /// The plan of each start.
-    pub(crate) plan: Plan,
+    pub(crate) plan: StartPlan,
 }
 
 /// An entry that runs on the caller's streams.
@@ -116,8 +116,8 @@ impl Judge {
     }
 }
 
-fn plan(read: &Read) -> Plan {
-    Plan {
+fn plan(read: &Read) -> StartPlan {
+    StartPlan {
         bytes: Arc::clone(&read.submission.bytes),
         staging: Staging::Neutral,
         shell: Shell::AsIs,

@@ -124,7 +124,7 @@ fn config_finding(waiver: &Waiver) -> ConfigFinding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::source_place::Place;
+    use crate::model::source_place::SourcePlace;
     use crate::model::verdict::Verdict;
 
     fn waiver(rule: RuleId) -> Waiver {
@@ -137,7 +137,7 @@ mod tests {
             sha256: None,
             place: "gate4k.toml:3:9".into(),
             file: "gate4k.toml".into(),
-            at: Place { line: 3, column: 9 },
+            at: SourcePlace { line: 3, column: 9 },
         }
     }
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize, Serializer};
 use toml::Spanned;
 
-use crate::model::rule::{Kind, RULES, RuleId};
-use crate::model::source_place::{Mistake, Place, known};
+use crate::model::rule::{RuleKind, RULES, RuleId};
+use crate::model::source_place::{TextMistake, SourcePlace, known};
 use crate::model::text::{escape, shown};
 
 /// One decision of the organisers (rule 7.8).
@@ -36,7 +36,7 @@ pub struct Waiver {
     pub file: PathBuf,
     /// The line and column of [`Waiver::place`].
     #[serde(skip)]
-    pub at: Place,
+    pub at: SourcePlace,
 }
 
 impl Waiver {
@@ -91,10 +91,10 @@ impl RawWaiver {
     ///
     /// # Errors
     /// At the first mistake.
-    pub(crate) fn verified(self, text: &str, path: &Path) -> Result<Waiver, Mistake> {
+    pub(crate) fn verified(self, text: &str, path: &Path) -> Result<Waiver, TextMistake> {
         let rules = RULES.iter().map(|rule| rule.name);
         let rule: RuleId = known(&self.rule, "rule", rules, |word| word.parse().ok())?;
-        if rule.rule().kind != Kind::Gate {
+        if rule.rule().kind != RuleKind::Gate {
             return Err((
                 self.rule.span(),
                 format!("{rule} never rejects, so nothing can be waived"),
@@ -129,7 +129,7 @@ impl RawWaiver {
                 return Err((sha256.span(), what.into()));
             }
         }
-        let at = Place::of(text, self.entry.span().start);
+        let at = SourcePlace::of(text, self.entry.span().start);
         Ok(Waiver {
             entry: path.parent().unwrap_or(Path::new("")).join(self.entry.get_ref()),
             rule,
@@ -145,7 +145,7 @@ impl RawWaiver {
 }
 
 /// Names as along PATH, at least one.
-fn names(programs: Spanned<Vec<Spanned<String>>>) -> Result<Vec<String>, Mistake> {
+fn names(programs: Spanned<Vec<Spanned<String>>>) -> Result<Vec<String>, TextMistake> {
     if programs.get_ref().is_empty() {
         return Err((programs.span(), "name a program that is granted: [\"sed\"]".into()));
     }

@@ -3,10 +3,10 @@
 use super::evidence::PlayedGame;
 use super::size_figures::SizeFigures;
 use crate::model::evidence::{
-    Capabilities, Ending, Exec, LeftFile, LeftProcess, Purpose, Run, Shell,
+    Capabilities, RunEnding, Exec, LeftFile, LeftProcess, Purpose, Run, Shell,
 };
 use crate::model::layer_status::Layer;
-use crate::model::source_place::Place;
+use crate::model::source_place::SourcePlace;
 use crate::model::verdict::{Finding, Verdict};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -82,7 +82,7 @@ pub struct ConfigFinding {
     #[serde(with = "crate::model::path_text")]
     pub(crate) file: PathBuf,
     /// Where in it.
-    pub(crate) at: Place,
+    pub(crate) at: SourcePlace,
     /// The finding.
     pub(crate) finding: Finding,
 }
@@ -147,7 +147,7 @@ pub struct RunSummary {
     /// See [`RunSummary::asked`].
     pub answered: usize,
     /// How it ended.
-    pub ending: Ending,
+    pub ending: RunEnding,
     /// See [`Run::strained`].
     pub strained: bool,
 }
@@ -170,15 +170,15 @@ impl From<&Run> for RunSummary {
 pub(crate) mod tests {
     use super::*;
     use crate::model::evidence::{
-        Colours, EndHow, ExecOutcome, ExitHow, GameEnd, PlayedPly, ProgramClass, Rival,
+        EntryColours, EndHow, ExecOutcome, ExitHow, GameEnd, PlayedPly, ProgramClass, Rival,
     };
     use crate::model::game::result::GameResult;
     use crate::model::game::score::Score;
-    use crate::model::layer_status::{LayerName, State};
+    use crate::model::layer_status::{LayerName, LayerState};
     use crate::model::rule::RuleId;
     use crate::model::units::Bytes;
 
-    fn layer(name: LayerName, state: State, reason: &str) -> Layer {
+    fn layer(name: LayerName, state: LayerState, reason: &str) -> Layer {
         Layer { name, state, reason: reason.into() }
     }
 
@@ -241,10 +241,10 @@ pub(crate) mod tests {
                 Leftover::Process(LeftProcess { pid: 9, state: 'S', command: "sleep 60".into() }),
             ],
             layers: vec![
-                layer(LayerName::Landlock, State::Enforced, "ABI 7"),
-                layer(LayerName::Seccomp, State::Enforced, ""),
-                layer(LayerName::Net, State::Partial, "loopback is up"),
-                layer(LayerName::User, State::Absent, "refused by the host"),
+                layer(LayerName::Landlock, LayerState::Enforced, "ABI 7"),
+                layer(LayerName::Seccomp, LayerState::Enforced, ""),
+                layer(LayerName::Net, LayerState::Partial, "loopback is up"),
+                layer(LayerName::User, LayerState::Absent, "refused by the host"),
             ],
             capabilities: Some(Capabilities {
                 go_clock: Some(true),
@@ -259,7 +259,7 @@ pub(crate) mod tests {
                 startup: StartTimes::default(),
                 asked: 4,
                 answered: 3,
-                ending: Ending {
+                ending: RunEnding {
                     how: EndHow::Killed,
                     exit: Some(ExitHow::Signal(9)),
                     exit_after: None,
@@ -276,7 +276,7 @@ pub(crate) mod tests {
     pub(crate) fn config_finding() -> ConfigFinding {
         ConfigFinding {
             file: "gate4k.toml".into(),
-            at: Place { line: 3, column: 9 },
+            at: SourcePlace { line: 3, column: 9 },
             finding: Finding::advice(RuleId::Size, "the waiver matches nothing")
                 .detail("its reason was: x")
                 .help("remove it"),
@@ -298,7 +298,7 @@ pub(crate) mod tests {
         PlayedGame {
             number: 1,
             rival: Rival::Reference,
-            colours: Colours::White,
+            colours: EntryColours::White,
             result: GameResult::Win(shakmaty::Color::White),
             clocks: None,
             again: None,

@@ -100,7 +100,7 @@ impl LayerName {
 /// The state of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum LayerState {
     /// In force, whole.
     Enforced,
     /// In force, with a gap that the reason names.
@@ -109,14 +109,14 @@ pub enum State {
     Absent,
 }
 
-impl State {
+impl LayerState {
     /// The word in reports.
     #[must_use]
     pub(crate) fn word(self) -> &'static str {
         match self {
-            State::Enforced => "enforced",
-            State::Partial => "partial",
-            State::Absent => "absent",
+            LayerState::Enforced => "enforced",
+            LayerState::Partial => "partial",
+            LayerState::Absent => "absent",
         }
     }
 }
@@ -127,7 +127,7 @@ pub struct Layer {
     /// The layer.
     pub name: LayerName,
     /// Its state.
-    pub state: State,
+    pub state: LayerState,
     /// Its form (`ABI 7`), or the reason that it is partial or absent.
     pub reason: String,
 }
@@ -136,7 +136,7 @@ pub struct Layer {
 #[must_use]
 pub(crate) fn unmet(required: &[LayerName], layers: &[Layer]) -> Vec<String> {
     let words = |name: &LayerName| match layers.iter().find(|layer| layer.name == *name) {
-        Some(layer) if layer.state == State::Enforced => None,
+        Some(layer) if layer.state == LayerState::Enforced => None,
         Some(layer) => Some(format!("{} is {}: {}", name.word(), layer.state.word(), layer.reason)),
         None => Some(format!("{} was not reported", name.word())),
     };
@@ -159,9 +159,9 @@ mod tests {
     fn what_is_required_must_hold_whole() {
         let layer = |name, state| Layer { name, state, reason: "why".into() };
         let layers = [
-            layer(LayerName::User, State::Enforced),
-            layer(LayerName::Net, State::Absent),
-            layer(LayerName::Cgroup, State::Partial),
+            layer(LayerName::User, LayerState::Enforced),
+            layer(LayerName::Net, LayerState::Absent),
+            layer(LayerName::Cgroup, LayerState::Partial),
         ];
         assert_eq!(unmet(&[LayerName::User], &layers), [""; 0]);
         assert_eq!(

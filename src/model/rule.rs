@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The kind of a rule: its findings can reject, or only advise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RuleKind {
     /// Breaking it rejects the entry.
     Gate,
     /// It informs the author and never rejects.
@@ -29,7 +29,7 @@ pub struct Rule {
     /// The question that it decides, in one line.
     pub title: &'static str,
     /// Gate or advice.
-    pub kind: Kind,
+    pub kind: RuleKind,
     /// The text of `gate4k explain`: the rule, why it exists, what passes, what fails, how to mend it.
     pub explain: &'static str,
 }
@@ -49,7 +49,7 @@ macro_rules! rules {
                 name: $name,
                 section: $section,
                 title: $title,
-                kind: Kind::$kind,
+                kind: RuleKind::$kind,
                 explain: include_str!(concat!("../explain/", $name, ".md")),
             },)*
         ];

@@ -10,27 +10,27 @@ use crate::model::text::{escape, steers};
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize,
 )]
-pub struct Place {
+pub struct SourcePlace {
     /// The line.
     pub line: usize,
     /// The character within it.
     pub column: usize,
 }
 
-impl Place {
+impl SourcePlace {
     /// The place of a byte offset; an offset beyond the end is the end.
     #[must_use]
-    pub(crate) fn of(text: &str, offset: usize) -> Place {
+    pub(crate) fn of(text: &str, offset: usize) -> SourcePlace {
         let before = &text[..floor(text, offset)];
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Place {
+        SourcePlace {
             line: before.matches('\n').count() + 1,
             column: before[start..].chars().count() + 1,
         }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourcePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
     }
@@ -43,7 +43,7 @@ pub struct Misplaced {
     /// The file.
     pub(crate) path: PathBuf,
     /// Where.
-    pub(crate) place: Place,
+    pub(crate) place: SourcePlace,
     /// The mistake, and what to write instead.
     pub(crate) what: String,
     /// The line with a caret.
@@ -56,7 +56,7 @@ impl Misplaced {
     pub(crate) fn new(path: &Path, text: &str, span: Range<usize>, what: &str) -> Misplaced {
         Misplaced {
             path: path.to_owned(),
-            place: Place::of(text, span.start),
+            place: SourcePlace::of(text, span.start),
             // It repeats what is written there, and a string may hold anything.
             what: escape(what.as_bytes(), 1000),
             excerpt: excerpt(text, span),
@@ -65,7 +65,7 @@ impl Misplaced {
 }
 
 /// A mistake in a text that is being read: the part of the text, and what is wrong with it.
-pub(crate) type Mistake = (Range<usize>, String);
+pub(crate) type TextMistake = (Range<usize>, String);
 
 /// One word out of a known set.
 ///
@@ -76,7 +76,7 @@ pub(crate) fn known<'a, T>(
     what: &str,
     all: impl IntoIterator<Item = &'a str>,
     named: impl FnOnce(&str) -> Option<T>,
-) -> Result<T, Mistake> {
+) -> Result<T, TextMistake> {
     let text = word.get_ref();
     named(text).ok_or_else(|| {
         let all: Vec<&str> = all.into_iter().collect();
@@ -105,7 +105,7 @@ const WIDTH: usize = 76;
 #[must_use]
 pub(crate) fn excerpt(text: &str, span: Range<usize>) -> String {
     let begin = floor(text, span.start);
-    let place = Place::of(text, begin);
+    let place = SourcePlace::of(text, begin);
     let start = text[..begin].rfind('\n').map_or(0, |newline| newline + 1);
     let end = text[begin..].find('\n').map_or(text.len(), |newline| begin + newline);
     let line: Vec<char> =
@@ -194,10 +194,10 @@ mod tests {
 
     #[test]
     fn places_count_from_one_and_in_characters() {
-        assert_eq!(Place::of("ab\ncd", 0).to_string(), "1:1");
-        assert_eq!(Place::of("ab\ncd", 4).to_string(), "2:2");
-        assert_eq!(Place::of("é=x", 2).to_string(), "1:2");
-        assert_eq!(Place::of("ab\n", 99).to_string(), "2:1");
+        assert_eq!(SourcePlace::of("ab\ncd", 0).to_string(), "1:1");
+        assert_eq!(SourcePlace::of("ab\ncd", 4).to_string(), "2:2");
+        assert_eq!(SourcePlace::of("é=x", 2).to_string(), "1:2");
+        assert_eq!(SourcePlace::of("ab\n", 99).to_string(), "2:1");
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl Voice {
 
 /// One line of the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct TranscriptLine {
     /// When, since the exec of the entry.
     pub(crate) at: Duration,
     /// The speaker.
@@ -55,10 +55,10 @@ pub(crate) struct Entry {
     pub(crate) more: usize,
 }
 
-impl Entry {
-    fn new(at: Duration, voice: Voice, text: &[u8]) -> Entry {
+impl TranscriptLine {
+    fn new(at: Duration, voice: Voice, text: &[u8]) -> TranscriptLine {
         let kept = text.len().min(LINE);
-        Entry { at, voice, text: text[..kept].to_vec(), more: text.len() - kept }
+        TranscriptLine { at, voice, text: text[..kept].to_vec(), more: text.len() - kept }
     }
 
     /// One harmless line for a report: `  1.234 < bestmove e2e4`.
@@ -76,36 +76,36 @@ impl Entry {
 /// A record of what was said; bounded, whatever the engine floods.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transcript {
-    head: Vec<Entry>,
-    tail: VecDeque<Entry>,
+    head: Vec<TranscriptLine>,
+    tail: VecDeque<TranscriptLine>,
     dropped: u64,
 }
 
 impl Transcript {
     /// We sent a line (given without its end).
     pub(crate) fn sent(&mut self, at: Duration, line: &[u8]) {
-        self.push(Entry::new(at, Voice::Sent, line));
+        self.push(TranscriptLine::new(at, Voice::Sent, line));
     }
 
     /// The engine wrote a line (given without its end).
     pub(crate) fn received(&mut self, at: Duration, line: &[u8]) {
-        self.push(Entry::new(at, Voice::Received, line));
+        self.push(TranscriptLine::new(at, Voice::Received, line));
     }
 
     /// The engine wrote to its standard error; the chunk may hold several lines.
     pub(crate) fn stderr(&mut self, at: Duration, chunk: &[u8]) {
         let chunk = chunk.strip_suffix(b"\n").unwrap_or(chunk);
         for line in chunk.split(|byte| *byte == b'\n') {
-            self.push(Entry::new(at, Voice::Stderr, line));
+            self.push(TranscriptLine::new(at, Voice::Stderr, line));
         }
     }
 
     /// Something that a reader should know at this point.
     pub(crate) fn note(&mut self, at: Duration, text: &str) {
-        self.push(Entry::new(at, Voice::Note, text.as_bytes()));
+        self.push(TranscriptLine::new(at, Voice::Note, text.as_bytes()));
     }
 
-    fn push(&mut self, entry: Entry) {
+    fn push(&mut self, entry: TranscriptLine) {
         if self.head.len() < HEAD {
             self.head.push(entry);
             return;
@@ -120,11 +120,11 @@ impl Transcript {
     /// The record for a report, harmless line by line.
     #[must_use]
     pub(crate) fn lines(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self.head.iter().map(Entry::line).collect();
+        let mut lines: Vec<String> = self.head.iter().map(TranscriptLine::line).collect();
         if self.dropped > 0 {
             lines.push(format!("         … {} lines left out …", self.dropped));
         }
-        lines.extend(self.tail.iter().map(Entry::line));
+        lines.extend(self.tail.iter().map(TranscriptLine::line));
         lines
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::model::rule::{Kind, RuleId};
+use crate::model::rule::{RuleKind, RuleId};
 
 /// The outcome of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
@@ -153,7 +153,7 @@ impl Verdict {
     /// The same, by the rules and their statuses alone.
     #[must_use]
     pub(crate) fn by(found: impl Iterator<Item = (RuleId, Status)>) -> Verdict {
-        found.filter(|(rule, _)| rule.rule().kind == Kind::Gate).fold(
+        found.filter(|(rule, _)| rule.rule().kind == RuleKind::Gate).fold(
             Verdict::Accepted,
             |verdict, (_, status)| match status {
                 Status::Fail => Verdict::Rejected,

@@ -17,7 +17,7 @@ use crate::policy::pattern;
 
 mod verify;
 
-use verify::Mistake;
+use verify::AllowlistMistake;
 
 /// The version of the format that is read here.
 pub(crate) const VERSION: u32 = 1;
@@ -72,7 +72,7 @@ pub(crate) enum CommandClass {
 /// A command that an entry may start.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Command {
+pub(crate) struct AllowedCommand {
     /// Its name along PATH.
     pub(crate) name: Text,
     /// Listed or tolerated.
@@ -186,7 +186,7 @@ pub(crate) struct UncountedOption {
 /// Files that programs of the system may leave behind as caches (7.4).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Cache {
+pub struct AllowedCache {
     /// A pattern for the path; `~` is the home directory.
     pub(crate) path: Text,
     /// The programs whose cache it is: base names as patterns. Empty: whoever loads the library that
@@ -203,7 +203,7 @@ pub struct Cache {
     pub(crate) reason: Option<Text>,
 }
 
-impl Cache {
+impl AllowedCache {
     /// True if a file that begins with `head` could be such a cache: a name alone proves nothing.
     #[must_use]
     pub(crate) fn accepts(&self, head: &[u8]) -> bool {
@@ -258,7 +258,7 @@ macro_rules! grounds {
         }
     )*};
 }
-grounds!(Command Helper Library Directory Module UncountedOption Cache HostFile);
+grounds!(AllowedCommand Helper Library Directory Module UncountedOption AllowedCache HostFile);
 
 /// The whole list.
 #[derive(Clone, Debug, Deserialize)]
@@ -267,7 +267,7 @@ pub struct Allowlist {
     version: Spanned<u32>,
     /// Commands (7.5, 7.8).
     #[serde(default, rename = "command")]
-    pub(crate) commands: Vec<Command>,
+    pub(crate) commands: Vec<AllowedCommand>,
     /// The programs that these start themselves.
     #[serde(default, rename = "helper")]
     pub(crate) helpers: Vec<Helper>,
@@ -294,7 +294,7 @@ pub struct Allowlist {
     pub(crate) options: Vec<UncountedOption>,
     /// Caches (7.4).
     #[serde(default, rename = "cache")]
-    pub(crate) caches: Vec<Cache>,
+    pub(crate) caches: Vec<AllowedCache>,
     /// Files of the host that every entry may read.
     #[serde(default, rename = "file")]
     pub(crate) files: Vec<HostFile>,
@@ -337,13 +337,13 @@ impl Allowlist {
     pub(crate) fn granting(&self, programs: &[(String, String)]) -> Allowlist {
         let mut list = self.clone();
         for (name, ground) in programs {
-            let is_listed = |command: &Command| command.class == CommandClass::Listed;
+            let is_listed = |command: &AllowedCommand| command.class == CommandClass::Listed;
             if list.command(name).is_some_and(is_listed) {
                 continue;
             }
             let known = list.commands.iter().position(|command| *command.name == **name);
             let before = known.map(|at| list.commands.remove(at));
-            list.commands.push(Command {
+            list.commands.push(AllowedCommand {
                 name: Text::new(name),
                 class: CommandClass::Waived,
                 reads: before.map(|command| command.reads).unwrap_or_default(),
@@ -369,11 +369,11 @@ impl Allowlist {
     /// # Errors
     /// At the first mistake.
     pub fn parse(text: &str, path: &Path) -> Result<Allowlist, AllowlistError> {
-        let wrong = |mistake: Mistake| {
+        let wrong = |mistake: AllowlistMistake| {
             AllowlistError::Wrong(Misplaced::new(path, text, mistake.span, &mistake.message))
         };
         let list: Allowlist = toml::from_str(text).map_err(|error| {
-            wrong(Mistake {
+            wrong(AllowlistMistake {
                 span: error.span().unwrap_or(0..0),
                 message: with_suggestion(error.message()),
             })
@@ -384,7 +384,7 @@ impl Allowlist {
 
     /// The command of that name.
     #[must_use]
-    pub(crate) fn command(&self, name: &str) -> Option<&Command> {
+    pub(crate) fn command(&self, name: &str) -> Option<&AllowedCommand> {
         self.commands.iter().find(|command| &*command.name == name)
     }
 
@@ -437,7 +437,7 @@ impl Allowlist {
         made_by: Option<&str>,
         head: Option<&[u8]>,
         has_library: impl Fn(&str) -> bool,
-    ) -> Option<&Cache> {
+    ) -> Option<&AllowedCache> {
         let home = home.trim_end_matches('/');
         let shortened = match path.strip_prefix(home) {
             Some(rest) if !home.is_empty() && rest.starts_with('/') => format!("~{rest}"),
@@ -541,7 +541,7 @@ mod tests {
     #[test]
     fn a_cache_that_a_library_writes_is_exempt_where_the_host_has_the_library() {
         let list = Allowlist::built_in();
-        let lines: Vec<&Cache> = list.caches.iter().filter(|cache| cache.by.is_empty()).collect();
+        let lines: Vec<&AllowedCache> = list.caches.iter().filter(|cache| cache.by.is_empty()).collect();
         assert!(!lines.is_empty() && lines.iter().all(|cache| cache.library.is_some()));
         let exempt = |has: bool| {
             let path = "/home/x/.nv/ComputeCache/index";

@@ -25,7 +25,7 @@ pub(crate) enum Origin {
 
 /// How a program of the host chooses what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ProgramForm {
     /// One file, one program (a name may still choose between `xz` and `unxz`).
     Ordinary,
     /// busybox, toybox, uutils: the name it is called by chooses among hundreds of programs.
@@ -34,7 +34,7 @@ pub(crate) enum Form {
 
 /// A program that ran, or was about to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Program<'a> {
+pub(crate) struct StartedProgram<'a> {
     /// The allow-list names that its inode has on this host; empty for one that is on no list.
     pub(crate) known_as: &'a [&'a str],
     /// The path as it was asked for.
@@ -42,7 +42,7 @@ pub(crate) struct Program<'a> {
     /// Its arguments, from argv\[0\] on.
     pub(crate) argv: &'a [&'a str],
     /// Ordinary or multi-call.
-    pub(crate) form: Form,
+    pub(crate) form: ProgramForm,
     /// Where it lies.
     pub(crate) origin: Origin,
 }
@@ -58,7 +58,7 @@ pub(crate) struct Above<'a> {
 
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Decision {
+pub(crate) struct ProgramDecision {
     /// Its class under rule 7.5.
     pub(crate) class: ProgramClass,
     /// The name under which the allow-list knows it, or its base name.
@@ -71,10 +71,10 @@ pub(crate) struct Decision {
 #[must_use]
 pub(crate) fn program(
     list: &Allowlist,
-    program: &Program<'_>,
+    program: &StartedProgram<'_>,
     above: &[Above<'_>],
     strictness: Strictness,
-) -> Decision {
+) -> ProgramDecision {
     let base = base_name(program.asked);
     match program.origin {
         Origin::Workspace => {
@@ -86,11 +86,11 @@ pub(crate) fn program(
         return refused(base, stranger(list, base));
     }
     match program.form {
-        Form::Ordinary => {
+        ProgramForm::Ordinary => {
             let name = called(list, program);
             named(list, name, above, strictness)
         }
-        Form::MultiCall => {
+        ProgramForm::MultiCall => {
             let Some(applet) = applet(program) else {
                 return refused(
                     base,
@@ -112,7 +112,7 @@ pub(crate) fn named(
     name: &str,
     above: &[Above<'_>],
     strictness: Strictness,
-) -> Decision {
+) -> ProgramDecision {
     if let Some(command) = list.command(name) {
         return match (command.class, strictness) {
             (CommandClass::Listed, _) => decision(ProgramClass::Listed, name, command.ground()),
@@ -187,7 +187,7 @@ pub(crate) fn grant_name<'a>(
 
 /// The name that an ordinary program was called by, if its inode has that name on the list; otherwise
 /// (a versioned name, a link of another name) the best name that it has.
-fn called<'a>(list: &Allowlist, program: &Program<'a>) -> &'a str {
+fn called<'a>(list: &Allowlist, program: &StartedProgram<'a>) -> &'a str {
     let has = |wanted: &str| (program.known_as.iter().copied()).find(|name| *name == wanted);
     has(base_name(program.asked))
         .or_else(|| has(base_name(program.argv.first()?)))
@@ -205,7 +205,7 @@ fn is_box(name: &str) -> bool {
 }
 
 /// The program that a multi-call file was told to be: argv\[0\], or the next word after its own name.
-fn applet<'a>(program: &Program<'a>) -> Option<&'a str> {
+fn applet<'a>(program: &StartedProgram<'a>) -> Option<&'a str> {
     let name = base_name(program.argv.first()?);
     // a login shell is called with a dash before its name
     let name = name.strip_prefix('-').unwrap_or(name);
@@ -224,11 +224,11 @@ fn stranger(list: &Allowlist, name: &str) -> String {
     format!("{name} is not on the list of rule 7.5{near}")
 }
 
-fn decision(class: ProgramClass, name: &str, reason: impl Into<String>) -> Decision {
-    Decision { class, name: name.to_owned(), reason: reason.into() }
+fn decision(class: ProgramClass, name: &str, reason: impl Into<String>) -> ProgramDecision {
+    ProgramDecision { class, name: name.to_owned(), reason: reason.into() }
 }
 
-fn refused(name: &str, reason: impl Into<String>) -> Decision {
+fn refused(name: &str, reason: impl Into<String>) -> ProgramDecision {
     decision(ProgramClass::Refused, name, reason)
 }
 
@@ -238,12 +238,12 @@ mod tests {
     use ProgramClass::{Helper, Listed, OwnProduct, Refused, Tolerated, Waived};
     use Strictness::{Strict, Tolerant};
 
-    fn host<'a>(known_as: &'a [&'a str], asked: &'a str, argv: &'a [&'a str]) -> Program<'a> {
-        Program { known_as, asked, argv, form: Form::Ordinary, origin: Origin::Host }
+    fn host<'a>(known_as: &'a [&'a str], asked: &'a str, argv: &'a [&'a str]) -> StartedProgram<'a> {
+        StartedProgram { known_as, asked, argv, form: ProgramForm::Ordinary, origin: Origin::Host }
     }
 
     fn class(
-        what: &Program<'_>,
+        what: &StartedProgram<'_>,
         above: &[(&str, ProgramClass)],
         strictness: Strictness,
     ) -> ProgramClass {
@@ -316,7 +316,7 @@ mod tests {
     fn a_multi_call_file_is_the_program_it_is_told_to_be() {
         let call = |argv| {
             let known = ["sh", "xz", "tail"];
-            let what = Program { form: Form::MultiCall, ..host(&known, "/bin/sh", argv) };
+            let what = StartedProgram { form: ProgramForm::MultiCall, ..host(&known, "/bin/sh", argv) };
             let decision = program(Allowlist::built_in(), &what, &[], Tolerant);
             (decision.class, decision.name)
         };
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn what_the_entry_made_is_its_own() {
-        let product = Program { origin: Origin::Workspace, ..host(&[], "/tmp/tmp.a", &["curl"]) };
+        let product = StartedProgram { origin: Origin::Workspace, ..host(&[], "/tmp/tmp.a", &["curl"]) };
         assert_eq!(class(&product, &[], Strict), OwnProduct);
     }
 

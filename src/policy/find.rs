@@ -11,26 +11,26 @@ pub(super) const SYSTEM_PATH: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"]
 
 /// A name and the real file behind it.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundProgram {
     pub(super) name: String,
     pub(super) real: PathBuf,
 }
 
 /// A walk over the names of the allow-list.
-pub(super) struct Search<'a> {
+pub(super) struct NameWalk<'a> {
     list: &'a Allowlist,
     path: Vec<PathBuf>,
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<FoundProgram>,
     /// The directory of a Rust toolchain outside the system's directories.
     pub(super) rust: Option<PathBuf>,
     expander: Expander,
 }
 
-impl<'a> Search<'a> {
-    pub(super) fn new(list: &'a Allowlist) -> Search<'a> {
+impl<'a> NameWalk<'a> {
+    pub(super) fn new(list: &'a Allowlist) -> NameWalk<'a> {
         let user = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::split_paths(&user).filter(|dir| dir.is_absolute()).collect();
-        Search { list, path, found: Vec::new(), rust: None, expander: Expander::default() }
+        NameWalk { list, path, found: Vec::new(), rust: None, expander: Expander::default() }
     }
 
     pub(super) fn command(&mut self, name: &str) {
@@ -75,7 +75,7 @@ impl<'a> Search<'a> {
             self.rust = real.parent().and_then(Path::parent).map(Path::to_owned);
         }
         if !self.found.iter().any(|f| f.name == name && f.real == real) {
-            self.found.push(Found { name: name.to_owned(), real });
+            self.found.push(FoundProgram { name: name.to_owned(), real });
         }
         true
     }

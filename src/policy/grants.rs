@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::allowlist::{Allowlist, HostAccess};
-use super::find::Found;
+use super::find::FoundProgram;
 use super::places::{Expander, children};
 use super::{elf_needs, pattern};
 use crate::sandbox::{Grants, devices};
@@ -18,7 +18,7 @@ const INSTALLED: [&str; 2] = ["site-packages", "dist-packages"];
 /// The rights of the sandbox, and the chess libraries of this host, which get none.
 pub(super) fn grants(
     list: &Allowlist,
-    found: &[Found],
+    found: &[FoundProgram],
     rust: Option<&Path>,
 ) -> (Grants, Vec<PathBuf>) {
     let mut expander = Expander::default();
@@ -157,7 +157,7 @@ pub(super) fn own_needs(
         .collect();
     if is_python {
         let name = names.first().copied().unwrap_or_default().to_owned();
-        trees.extend(python_homes(&[Found { name, real: program.to_owned() }]));
+        trees.extend(python_homes(&[FoundProgram { name, real: program.to_owned() }]));
     }
     trees.retain_mut(|tree| tree.canonicalize().map(|real| *tree = real).is_ok());
     let installed = |path: &Path| is_python && path.parent().is_some_and(is_installed);
@@ -208,7 +208,7 @@ pub(super) fn is_installed(path: &Path) -> bool {
 }
 
 /// Standard libraries of interpreters that lie outside the system's directories (pyenv, /opt).
-fn python_homes(found: &[Found]) -> Vec<PathBuf> {
+fn python_homes(found: &[FoundProgram]) -> Vec<PathBuf> {
     found
         .iter()
         .filter(|f| f.name.starts_with("python") || f.name.starts_with("pypy"))

@@ -6,7 +6,7 @@ use crate::policy::pattern;
 
 /// The decision on a library or module under rules 7.6 and 7.7.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum LibraryWord {
+pub(crate) enum LibraryDecision {
     /// It may be used, and this is the ground.
     Allowed(String),
     /// A chess library of the host (7.7), by its top-level name.
@@ -17,11 +17,11 @@ pub(crate) enum LibraryWord {
     NotALibrary,
 }
 
-impl LibraryWord {
+impl LibraryDecision {
     /// True if it may be used.
     #[must_use]
     pub(crate) fn is_allowed(&self) -> bool {
-        matches!(self, LibraryWord::Allowed(_))
+        matches!(self, LibraryDecision::Allowed(_))
     }
 }
 
@@ -31,7 +31,7 @@ impl LibraryWord {
 /// an allowed name and lie where the system keeps its libraries. The libraries of the listed commands
 /// themselves are known to whoever resolved them, not to this list.
 #[must_use]
-pub(crate) fn judge(list: &Allowlist, name_or_path: &str) -> LibraryWord {
+pub(crate) fn judge(list: &Allowlist, name_or_path: &str) -> LibraryDecision {
     if let Some(word) = python_file(list, name_or_path) {
         return word;
     }
@@ -48,7 +48,7 @@ pub(crate) fn judge(list: &Allowlist, name_or_path: &str) -> LibraryWord {
     }
 }
 
-const NOT: LibraryWord = LibraryWord::NotALibrary;
+const NOT: LibraryDecision = LibraryDecision::NotALibrary;
 
 fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
@@ -63,20 +63,20 @@ fn is_shared_library(base: &str) -> bool {
 }
 
 /// A shared library by its name, and by its place where one is given.
-fn shared_library(list: &Allowlist, path: &str) -> LibraryWord {
+fn shared_library(list: &Allowlist, path: &str) -> LibraryDecision {
     let base = base_name(path);
     let Some(line) = (list.libraries.iter()).find(|line| pattern::matches(&line.name, base)) else {
-        return LibraryWord::Refused(format!("{base} is not a library that rule 7.6 allows"));
+        return LibraryDecision::Refused(format!("{base} is not a library that rule 7.6 allows"));
     };
     let Some((directory, _)) = path.rsplit_once('/') else {
-        return LibraryWord::Allowed(line.ground());
+        return LibraryDecision::Allowed(line.ground());
     };
     let in_place = (list.library_directories.iter())
         .any(|place| pattern::matches(place.directory.trim_end_matches('/'), directory));
     if in_place {
-        LibraryWord::Allowed(line.ground())
+        LibraryDecision::Allowed(line.ground())
     } else {
-        LibraryWord::Refused(format!(
+        LibraryDecision::Refused(format!(
             "{base} has an allowed name, but {directory} is no directory of the system's libraries"
         ))
     }
@@ -84,7 +84,7 @@ fn shared_library(list: &Allowlist, path: &str) -> LibraryWord {
 
 /// A module by its dotted name, as `import` has it: what is neither allowed nor a chess library is
 /// unknown here, since the names of the standard library are not listed.
-fn python_module(list: &Allowlist, name: &str) -> LibraryWord {
+fn python_module(list: &Allowlist, name: &str) -> LibraryDecision {
     let top = name.split('.').next().unwrap_or(name);
     if let Some(word) = named_module(list, name).or_else(|| named_module(list, top)) {
         word
@@ -93,18 +93,18 @@ fn python_module(list: &Allowlist, name: &str) -> LibraryWord {
     }
 }
 
-fn named_module(list: &Allowlist, name: &str) -> Option<LibraryWord> {
+fn named_module(list: &Allowlist, name: &str) -> Option<LibraryDecision> {
     let find = |lines: &[Module]| {
         (lines.iter()).find(|line| pattern::matches(&line.name, name)).map(Module::ground)
     };
     find(&list.chess_libraries)
-        .map(|_| LibraryWord::ChessLibrary(name.to_owned()))
-        .or_else(|| find(&list.python_modules).map(LibraryWord::Allowed))
+        .map(|_| LibraryDecision::ChessLibrary(name.to_owned()))
+        .or_else(|| find(&list.python_modules).map(LibraryDecision::Allowed))
 }
 
 /// Judges a file in a directory of Python's: in site-packages or dist-packages the top-level name decides,
 /// elsewhere it is the standard library.
-fn python_file(list: &Allowlist, path: &str) -> Option<LibraryWord> {
+fn python_file(list: &Allowlist, path: &str) -> Option<LibraryDecision> {
     if !path.starts_with('/') {
         return None;
     }
@@ -118,7 +118,7 @@ fn python_file(list: &Allowlist, path: &str) -> Option<LibraryWord> {
         }
         let word = named_module(list, module_of(top)).or_else(|| named_module(list, top));
         return Some(word.unwrap_or_else(|| {
-            LibraryWord::Refused(format!(
+            LibraryDecision::Refused(format!(
                 "the Python module {} is not in the standard library and not NumPy",
                 module_of(top)
             ))
@@ -126,7 +126,7 @@ fn python_file(list: &Allowlist, path: &str) -> Option<LibraryWord> {
     }
     (list.python_directories.iter())
         .find(|place| pattern::covers(&place.directory, path))
-        .map(|place| LibraryWord::Allowed(place.ground()))
+        .map(|place| LibraryDecision::Allowed(place.ground()))
 }
 
 /// `chess` of `chess.py`, `chess.cpython-311-x86_64-linux-gnu.so` and `chess`.
@@ -139,14 +139,14 @@ fn module_of(top: &str) -> &str {
 }
 
 /// Judges a file in a directory of Perl's core, and any `.pm` elsewhere.
-fn perl_file(list: &Allowlist, path: &str) -> Option<LibraryWord> {
+fn perl_file(list: &Allowlist, path: &str) -> Option<LibraryDecision> {
     if !path.starts_with('/') {
         return None;
     }
     if let Some(place) =
         (list.perl_directories.iter()).find(|place| pattern::covers(&place.directory, path))
     {
-        return Some(LibraryWord::Allowed(place.ground()));
+        return Some(LibraryDecision::Allowed(place.ground()));
     }
     if !(path.ends_with(".pm") || path.contains("/perl5/") || path.contains("/site_perl/")) {
         return None;
@@ -154,12 +154,12 @@ fn perl_file(list: &Allowlist, path: &str) -> Option<LibraryWord> {
     let module = base_name(path).trim_end_matches(".pm");
     let chess = path.split('/').any(|part| {
         let part = part.trim_end_matches(".pm");
-        matches!(named_module(list, part), Some(LibraryWord::ChessLibrary(_)))
+        matches!(named_module(list, part), Some(LibraryDecision::ChessLibrary(_)))
     });
     Some(if chess {
-        LibraryWord::ChessLibrary(module.to_owned())
+        LibraryDecision::ChessLibrary(module.to_owned())
     } else {
-        LibraryWord::Refused(format!("the Perl module {module} is not a core module"))
+        LibraryDecision::Refused(format!("the Perl module {module} is not a core module"))
     })
 }
 
@@ -169,13 +169,13 @@ mod tests {
 
     fn letter(name: &str) -> char {
         match judge(Allowlist::built_in(), name) {
-            LibraryWord::Allowed(ground) => {
+            LibraryDecision::Allowed(ground) => {
                 assert!(!ground.is_empty());
                 'a'
             }
-            LibraryWord::ChessLibrary(_) => 'c',
-            LibraryWord::Refused(_) => 'r',
-            LibraryWord::NotALibrary => 'n',
+            LibraryDecision::ChessLibrary(_) => 'c',
+            LibraryDecision::Refused(_) => 'r',
+            LibraryDecision::NotALibrary => 'n',
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use memchr::memmem;
 
-use super::decide::{BOXES, Form};
+use super::decide::{BOXES, ProgramForm};
 
 /// The marks that stand in them and in no ordinary program.
 const MARKS: [&[u8]; 4] =
@@ -17,10 +17,10 @@ const MARKS: [&[u8]; 4] =
 const LARGEST: u64 = 8 << 20;
 
 /// The form of a program of the host.
-pub(super) fn form(real: &Path) -> Form {
+pub(super) fn form(real: &Path) -> ProgramForm {
     let name = real.file_name().unwrap_or_default().to_string_lossy();
     let known = BOXES.iter().any(|known| name.starts_with(known));
-    if known || has_mark(real) { Form::MultiCall } else { Form::Ordinary }
+    if known || has_mark(real) { ProgramForm::MultiCall } else { ProgramForm::Ordinary }
 }
 
 fn has_mark(real: &Path) -> bool {
@@ -43,10 +43,10 @@ mod tests {
             std::fs::write(&path, bytes).unwrap();
             form(&path)
         };
-        assert_eq!(file("busybox.static", b""), Form::MultiCall);
-        assert_eq!(file("xz", b"\x7fELF .. BusyBox v1.35.0 (Debian)"), Form::MultiCall);
-        assert_eq!(file("tail", b"\x7fELF .. GNU coreutils"), Form::Ordinary);
-        assert_eq!(form(Path::new("/no/such/file")), Form::Ordinary);
+        assert_eq!(file("busybox.static", b""), ProgramForm::MultiCall);
+        assert_eq!(file("xz", b"\x7fELF .. BusyBox v1.35.0 (Debian)"), ProgramForm::MultiCall);
+        assert_eq!(file("tail", b"\x7fELF .. GNU coreutils"), ProgramForm::Ordinary);
+        assert_eq!(form(Path::new("/no/such/file")), ProgramForm::Ordinary);
     }
 
     #[test]
@@ -55,7 +55,7 @@ mod tests {
             let path = Path::new("/usr/bin").join(name);
             if let Ok(real) = path.canonicalize() {
                 let is_box = real.file_name().is_some_and(|n| n.to_string_lossy().contains("box"));
-                assert_eq!(form(&real) == Form::MultiCall, is_box, "{name}");
+                assert_eq!(form(&real) == ProgramForm::MultiCall, is_box, "{name}");
             }
         }
     }

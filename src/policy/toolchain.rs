@@ -8,15 +8,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::allowlist::{Allowlist, Command, CommandClass};
-use super::decide::{self, Above, Form, Origin, Program, Strictness};
-use super::find::{Found, SYSTEM_PATH, Search};
+use super::allowlist::{Allowlist, AllowedCommand, CommandClass};
+use super::decide::{self, Above, ProgramForm, Origin, StartedProgram, Strictness};
+use super::find::{FoundProgram, SYSTEM_PATH, NameWalk};
 use super::grants::{self, grants};
 use super::{multi_call, pattern};
 use crate::model::evidence::ProgramClass;
 use crate::model::text::shown;
-use crate::sandbox::plan::{Programs, Seen};
-use crate::sandbox::{Grants, Host, capability, limits};
+use crate::sandbox::plan::{Programs, SeenProgram};
+use crate::sandbox::{Grants, HostSettings, capability, limits};
 
 /// Below these no entry can make a name.
 const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/etc"];
@@ -35,7 +35,7 @@ pub struct Toolchain {
     /// The host's own chess libraries; none of them is granted.
     pub chess_libraries: Vec<PathBuf>,
     known: HashMap<(u64, u64), Known>,
-    found: Vec<Found>,
+    found: Vec<FoundProgram>,
     /// The programs and libraries as they were when they were found.
     files: Vec<(PathBuf, Inode)>,
     /// Per program, the libraries and directories that it needs by itself, once it was asked.
@@ -53,20 +53,20 @@ fn inode(path: &Path) -> Option<Inode> {
 #[derive(Clone, Debug)]
 struct Known {
     names: Vec<String>,
-    form: Form,
+    form: ProgramForm,
 }
 
 impl Toolchain {
     /// Looks through the host.
     #[must_use]
     pub fn discover(list: Arc<Allowlist>, strictness: Strictness) -> Toolchain {
-        let mut search = Search::new(&list);
+        let mut search = NameWalk::new(&list);
         for name in decide::granted(&list, strictness) {
             search.command(name);
         }
-        let Search { found, rust, .. } = search;
+        let NameWalk { found, rust, .. } = search;
         let mut known: HashMap<(u64, u64), Known> = HashMap::new();
-        for Found { name, real } in &found {
+        for FoundProgram { name, real } in &found {
             let Ok(metadata) = std::fs::metadata(real) else {
                 continue;
             };
@@ -84,7 +84,7 @@ impl Toolchain {
             .collect();
         let mut path: Vec<PathBuf> =
             SYSTEM_PATH.iter().map(PathBuf::from).filter(|dir| dir.is_dir()).collect();
-        for Found { name, real } in &found {
+        for FoundProgram { name, real } in &found {
             let in_system = SYSTEM_PATH.iter().any(|dir| Path::new(dir).join(name).exists());
             if let Some(dir) = real.parent()
                 && list.command(name).is_some()
@@ -126,7 +126,7 @@ impl Toolchain {
     }
 
     /// Each command of the list, with the real file behind it where this host has one.
-    pub(crate) fn commands(&self) -> impl Iterator<Item = (&Command, Option<&Path>)> {
+    pub(crate) fn commands(&self) -> impl Iterator<Item = (&AllowedCommand, Option<&Path>)> {
         self.list.commands.iter().map(|command| {
             let found = self.found.iter().find(|found| found.name == *command.name);
             (command, found.map(|found| found.real.as_path()))
@@ -135,8 +135,8 @@ impl Toolchain {
 
     /// The facts of this host that the sandbox needs.
     #[must_use]
-    pub fn host(&self, namespaces: bool) -> Host {
-        Host {
+    pub fn host(&self, namespaces: bool) -> HostSettings {
+        HostSettings {
             namespaces,
             grants: self.grants.clone(),
             path: self.path.clone(),
@@ -164,7 +164,7 @@ impl Toolchain {
 
     /// A program that is not the file that was found, and stands in its place on the host by now. Where allowed programs
     /// lie no entry can write.
-    fn put_in_its_place(&self, seen: &Seen) -> Option<Known> {
+    fn put_in_its_place(&self, seen: &SeenProgram) -> Option<Known> {
         let real = seen.real.as_ref().filter(|_| !seen.own)?;
         let here = inode(real);
         let same = self.found.iter().filter(|found| found.real == *real);
@@ -218,12 +218,12 @@ impl Toolchain {
 }
 
 impl Programs for Toolchain {
-    fn classify(&self, seen: &Seen, above: &[(String, ProgramClass)]) -> (ProgramClass, String) {
+    fn classify(&self, seen: &SeenProgram, above: &[(String, ProgramClass)]) -> (ProgramClass, String) {
         let known = seen.inode.and_then(|inode| self.known.get(&inode)).cloned();
         let known = known.or_else(|| self.put_in_its_place(seen));
         let (names, form) = match &known {
             Some(known) => (known.names.iter().map(String::as_str).collect(), known.form),
-            None => (Vec::new(), Form::Ordinary),
+            None => (Vec::new(), ProgramForm::Ordinary),
         };
         let names: Vec<&str> = names;
         // A link of the entry's own may have any name; what it leads to has one.
@@ -235,7 +235,7 @@ impl Programs for Toolchain {
         let argv: Vec<&str> = seen.argv.iter().map(String::as_str).collect();
         let above: Vec<Above<'_>> =
             above.iter().map(|(name, class)| Above { name, class: *class }).collect();
-        let program = Program {
+        let program = StartedProgram {
             known_as: &names,
             asked: &asked,
             argv: &argv,
@@ -302,7 +302,7 @@ mod tests {
             file.1 = (0, 0);
         }
         assert_eq!(tools.replaced(), ["tail"]);
-        let seen = |real: &Path, own: bool| Seen {
+        let seen = |real: &Path, own: bool| SeenProgram {
             asked: "/usr/bin/tail".into(),
             inode: std::fs::metadata(real).ok().map(|file| (file.dev(), file.ino())),
             real: Some(real.to_owned()),

@@ -6,17 +6,17 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::{Failure, Hope, Place};
-use crate::event::broadcast::{Changes, Follower};
-use crate::event::config::Config;
+use super::{Failure, Hope, Destination};
+use crate::event::broadcast::{EventChanges, Follower};
+use crate::event::config::EventConfig;
 use crate::files::write::replace;
 use crate::model::text::{sha256, shown};
-use crate::view::site::{File, Kind, Site};
+use crate::view::site::{File, SiteKind, Site};
 use crate::view::tcec::Tcec;
 
 /// The files that it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum FolderForm {
     /// The event's own pages.
     Site,
     /// The files that TCEC's page watches.
@@ -27,7 +27,7 @@ pub(crate) enum Form {
 #[derive(Debug)]
 pub(crate) struct Folder {
     dir: PathBuf,
-    form: Form,
+    form: FolderForm,
     /// The sums of the files as they were written.
     written: BTreeMap<String, String>,
     /// The directory that they were written to, by its device and its number there.
@@ -39,7 +39,7 @@ impl Folder {
     ///
     /// # Errors
     /// When it cannot be made.
-    pub(crate) fn open(dir: &Path, form: Form) -> io::Result<Folder> {
+    pub(crate) fn open(dir: &Path, form: FolderForm) -> io::Result<Folder> {
         std::fs::create_dir_all(dir)?;
         Ok(Folder { dir: dir.to_owned(), form, written: BTreeMap::new(), seen: None })
     }
@@ -74,7 +74,7 @@ impl Folder {
     }
 }
 
-impl Place for Folder {
+impl Destination for Folder {
     fn name(&self) -> String {
         shown(&self.dir)
     }
@@ -87,10 +87,10 @@ impl Place for Folder {
         1
     }
 
-    fn put(&mut self, config: &Config, event: &Follower, changes: &Changes) -> Result<(), Failure> {
+    fn put(&mut self, config: &EventConfig, event: &Follower, changes: &EventChanges) -> Result<(), Failure> {
         let files = match self.form {
-            Form::Site => pages(config, event, changes),
-            Form::Tcec => {
+            FolderForm::Site => pages(config, event, changes),
+            FolderForm::Tcec => {
                 Tcec { config, broadcast: &event.broadcast, now: SystemTime::now() }.files()
             }
         };
@@ -102,10 +102,10 @@ impl Place for Folder {
     }
 }
 
-fn pages(config: &Config, event: &Follower, changes: &Changes) -> Vec<File> {
+fn pages(config: &EventConfig, event: &Follower, changes: &EventChanges) -> Vec<File> {
     let broadcast = &event.broadcast;
     let is_over = broadcast.ledger.winner.is_some();
-    let kind = if is_over { Kind::Exported } else { Kind::Mirrored };
+    let kind = if is_over { SiteKind::Exported } else { SiteKind::Mirrored };
     let site = Site { config, broadcast, running: &[], now: SystemTime::now(), kind };
     let mut files = if changes.is_anew || is_over {
         site.all_files()
@@ -134,7 +134,7 @@ mod tests {
     fn a_file_is_written_when_it_changes_and_all_of_them_to_another_directory() {
         let dir = tempfile::tempdir().unwrap();
         let own = dir.path().join("published");
-        let mut folder = Folder::open(&own, Form::Tcec).unwrap();
+        let mut folder = Folder::open(&own, FolderForm::Tcec).unwrap();
         folder.write(files("1")).unwrap();
         std::fs::write(own.join("a.json"), "changed by another").unwrap();
         folder.write(files("2")).unwrap();
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_written_leaves_nothing_half_done_and_comes_later() {
         let dir = tempfile::tempdir().unwrap();
-        let mut folder = Folder::open(dir.path(), Form::Site).unwrap();
+        let mut folder = Folder::open(dir.path(), FolderForm::Site).unwrap();
         std::fs::create_dir(dir.path().join("a.json")).unwrap();
         assert!(folder.write(files("1")).is_err());
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::push::{self, Answer};
-use super::{Failure, Hope, Place};
-use crate::event::broadcast::{Changes, Follower, GameKey};
-use crate::event::config::Config;
+use super::push::{self, PushAnswer};
+use super::{Failure, Hope, Destination};
+use crate::event::broadcast::{EventChanges, Follower, GameKey};
+use crate::event::config::EventConfig;
 use crate::model::secret;
 use crate::model::text::escape;
 
@@ -136,7 +136,7 @@ impl Lichess {
         }
     }
 
-    fn taken(&mut self, games: &[(GameKey, String)], answer: &Answer) {
+    fn taken(&mut self, games: &[(GameKey, String)], answer: &PushAnswer) {
         #[derive(Deserialize)]
         struct Document {
             games: Vec<Told>,
@@ -180,7 +180,7 @@ impl Lichess {
     }
 }
 
-impl Place for Lichess {
+impl Destination for Lichess {
     fn name(&self) -> String {
         format!("lichess round {}", self.round)
     }
@@ -193,7 +193,7 @@ impl Place for Lichess {
         3
     }
 
-    fn put(&mut self, config: &Config, event: &Follower, changes: &Changes) -> Result<(), Failure> {
+    fn put(&mut self, config: &EventConfig, event: &Follower, changes: &EventChanges) -> Result<(), Failure> {
         let broadcast = &event.broadcast;
         if changes.is_anew {
             self.due = broadcast.games.keys().copied().collect();

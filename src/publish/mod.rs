@@ -11,10 +11,10 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use crate::event::broadcast::{Changes, Follower};
-use crate::event::config::Config;
+use crate::event::broadcast::{EventChanges, Follower};
+use crate::event::config::EventConfig;
 
-pub(crate) use folder::{Folder, Form};
+pub(crate) use folder::{Folder, FolderForm};
 pub(crate) use lichess::Lichess;
 
 /// The least time between two looks at the journal.
@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const SHARE: u32 = 10;
 
 /// Somewhere that an event is told.
-pub(crate) trait Place: Send {
+pub(crate) trait Destination: Send {
     /// In words, for what is told of it.
     fn name(&self) -> String;
     /// The least time between two calls of [`Place::put`].
@@ -34,7 +34,7 @@ pub(crate) trait Place: Send {
     ///
     /// # Errors
     /// When it has not taken all of them.
-    fn put(&mut self, config: &Config, event: &Follower, changes: &Changes) -> Result<(), Failure>;
+    fn put(&mut self, config: &EventConfig, event: &Follower, changes: &EventChanges) -> Result<(), Failure>;
     /// Matters of single games, to be told once.
     fn remarks(&mut self) -> Vec<String> {
         Vec::new()
@@ -90,8 +90,8 @@ impl Publisher {
     /// # Errors
     /// When no thread can be started.
     pub(crate) fn start(
-        config: &Config,
-        place: Box<dyn Place>,
+        config: &EventConfig,
+        place: Box<dyn Destination>,
         say: fn(&str),
     ) -> io::Result<Publisher> {
         let (name, end) = (place.name(), Arc::new(End::default()));
@@ -100,7 +100,7 @@ impl Publisher {
             config: config.clone(),
             follower: Follower::new(config),
             // There are files before there is a journal.
-            waits: Changes { is_anew: true, ..Changes::default() },
+            waits: EventChanges { is_anew: true, ..EventChanges::default() },
             failures: 0,
             is_told: false,
             place,
@@ -134,15 +134,15 @@ impl Publisher {
 }
 
 struct Desk {
-    config: Config,
+    config: EventConfig,
     follower: Follower,
     /// The changes that the place does not have.
-    waits: Changes,
+    waits: EventChanges,
     /// The failures in a row.
     failures: u32,
     /// True if somebody was told of them.
     is_told: bool,
-    place: Box<dyn Place>,
+    place: Box<dyn Destination>,
     say: fn(&str),
 }
 
@@ -166,7 +166,7 @@ impl Desk {
             pause = (SHARE * began.elapsed()).max(self.place.period());
             match done {
                 Ok(()) => {
-                    (self.waits, self.failures) = (Changes::default(), 0);
+                    (self.waits, self.failures) = (EventChanges::default(), 0);
                     if std::mem::take(&mut self.is_told) {
                         (self.say)(&format!("{} follows the event again", self.place.name()));
                     }

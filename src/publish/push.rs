@@ -15,7 +15,7 @@ const PATIENCE: &str = "30";
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct PushAnswer {
     /// Of HTTP.
     pub(super) status: u16,
     /// The time that it asks to be left alone for.
@@ -35,7 +35,7 @@ pub(super) fn is_there() -> bool {
 ///
 /// # Errors
 /// When no whole answer came; in words.
-pub(super) fn post(address: &str, token: &str, text: &str) -> Result<Answer, String> {
+pub(super) fn post(address: &str, token: &str, text: &str) -> Result<PushAnswer, String> {
     let failed = |error: io::Error| format!("curl cannot be run: {error}");
     let mut body = tempfile::NamedTempFile::new().map_err(failed)?;
     body.write_all(text.as_bytes()).map_err(failed)?;
@@ -82,7 +82,7 @@ fn hide(command: &mut Command) {
 }
 
 /// The last head and what follows it; there are others before it where the server said `100 Continue`.
-fn parse(text: &str) -> Option<Answer> {
+fn parse(text: &str) -> Option<PushAnswer> {
     let mut rest = text;
     loop {
         let (head, body) = rest.split_once("\r\n\r\n")?;
@@ -98,7 +98,7 @@ fn parse(text: &str) -> Option<Answer> {
             let seconds = || value.trim().parse().ok();
             name.eq_ignore_ascii_case("retry-after").then(seconds)?.map(Duration::from_secs)
         });
-        return Some(Answer { status, retry_after, body: body.to_owned() });
+        return Some(PushAnswer { status, retry_after, body: body.to_owned() });
     }
 }
 

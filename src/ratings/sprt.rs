@@ -32,7 +32,7 @@ pub struct Sprt {
 
 /// The state of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
+pub enum SprtDecision {
     /// More games are needed.
     Continue,
     /// `elo0`.
@@ -75,15 +75,15 @@ impl Sprt {
 
     /// The test's state after a sample.
     #[must_use]
-    pub fn decide(&self, sample: &Sample) -> Decision {
+    pub fn decide(&self, sample: &Sample) -> SprtDecision {
         let llr = self.llr(sample);
         let (lower, upper) = self.bounds();
         if llr <= lower {
-            Decision::AcceptLower
+            SprtDecision::AcceptLower
         } else if llr >= upper {
-            Decision::AcceptUpper
+            SprtDecision::AcceptUpper
         } else {
-            Decision::Continue
+            SprtDecision::Continue
         }
     }
 }
@@ -173,7 +173,7 @@ mod tests {
         let sample = penta([223, 9863, 20279, 1000, 10037, 246]);
         let llr = test.llr(&sample);
         assert!((llr + 3.07).abs() < 0.005, "{llr}");
-        assert_eq!(test.decide(&sample), Decision::AcceptLower);
+        assert_eq!(test.decide(&sample), SprtDecision::AcceptLower);
     }
 
     #[test]
@@ -187,7 +187,7 @@ mod tests {
         for scale in [Scale::Normalized, Scale::Logistic] {
             let test = sprt(0.0, 10.0, scale);
             assert_eq!(test.llr(&penta([0; 6])), 0.0);
-            assert_eq!(test.decide(&penta([0; 6])), Decision::Continue);
+            assert_eq!(test.decide(&penta([0; 6])), SprtDecision::Continue);
             for counts in [[0, 0, 0, 0, 0, 50], [50, 0, 0, 0, 0, 0], [0, 0, 0, 50, 0, 0]] {
                 assert!(test.llr(&penta(counts)).is_finite(), "{counts:?}");
             }

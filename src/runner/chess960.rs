@@ -2,7 +2,7 @@
 
 use shakmaty::CastlingMode;
 
-use crate::game::play::Lost;
+use crate::game::play::PlayerLost;
 
 /// The option of UCI without which an engine is not told castling as Chess960 has it.
 const OPTION: &str = "UCI_Chess960";
@@ -34,13 +34,13 @@ impl Switch {
     }
 
     /// The line that is due before a game; none where it plays so already.
-    pub(super) fn line(&mut self, wanted: CastlingMode) -> Result<String, Lost> {
+    pub(super) fn line(&mut self, wanted: CastlingMode) -> Result<String, PlayerLost> {
         if wanted == self.told {
             return Ok(String::new());
         }
         let Some(option) = &self.option else {
             let why = format!("it offers no option {OPTION}, so it cannot play Chess960");
-            return Err(Lost::NotStarted(why));
+            return Err(PlayerLost::NotStarted(why));
         };
         self.told = wanted;
         Ok(format!("setoption name {option} value {}\n", wanted.is_chess960()))
@@ -61,6 +61,6 @@ mod tests {
         assert_eq!(told, [Ok(String::new()), value(true), Ok(String::new()), value(false)]);
         let mut without = Switch::of(["Hash"].into_iter());
         assert_eq!(without.line(standard), Ok(String::new()));
-        assert!(matches!(without.line(chess960), Err(Lost::NotStarted(_))));
+        assert!(matches!(without.line(chess960), Err(PlayerLost::NotStarted(_))));
     }
 }

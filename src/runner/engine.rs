@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use super::spec::UciSubset;
-use crate::engine::process::Start;
+use crate::engine::process::EngineStart;
 use crate::game::clock::TimeControl;
 use crate::model::evidence::{ExitHow, Refusal};
 
@@ -13,7 +13,7 @@ pub(crate) struct Engine {
     /// Its name in the match.
     pub(crate) name: String,
     /// How it is started.
-    pub(crate) start: Start,
+    pub(crate) start: EngineStart,
     /// Lines to send before `uci`, as they are; an entry is sent none.
     pub(crate) init: Vec<String>,
     /// Options to set, where it announces them.
@@ -33,7 +33,7 @@ impl Engine {
     #[must_use]
     pub(crate) fn new(
         name: String,
-        start: Start,
+        start: EngineStart,
         options: Vec<(String, String)>,
         control: TimeControl,
         subset: UciSubset,
@@ -86,7 +86,7 @@ impl Engine {
 
 /// Bounds on what is no move.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bounds {
+pub(crate) struct EngineBounds {
     /// From the start to the first `readyok` (rule 7.4: 60 s).
     pub(crate) startup: Duration,
     /// For `readyok` between games.
@@ -108,9 +108,9 @@ pub(crate) enum Missing {
     BreaksOff,
 }
 
-impl Default for Bounds {
-    fn default() -> Bounds {
-        Bounds {
+impl Default for EngineBounds {
+    fn default() -> EngineBounds {
+        EngineBounds {
             startup: Duration::from_secs(60),
             ready: Duration::from_secs(10),
             quit: Duration::from_secs(2),

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use shakmaty::{ByColor, CastlingMode, Chess, Color, Position};
 
 use super::engine::Remains;
-use super::schedule::Pairing;
+use super::schedule::ScheduledGame;
 use crate::game::notation;
 use crate::model::evidence::{ExitHow, Left};
 use crate::model::game::record::{GameRecord, PlyRecord, Unanswered};
@@ -86,7 +86,7 @@ pub(crate) enum Event {
     GameStarted {
         /// Its place in the plan.
         #[serde(flatten)]
-        pairing: Pairing,
+        pairing: ScheduledGame,
         /// The board at the engines' first move; told only where the moves are.
         #[serde(flatten)]
         board: Option<Box<Board>>,
@@ -107,7 +107,7 @@ pub(crate) enum Event {
 impl Event {
     /// The game that it is of, where it is of one.
     #[must_use]
-    pub(crate) fn pairing(&self) -> Option<&Pairing> {
+    pub(crate) fn pairing(&self) -> Option<&ScheduledGame> {
         match self {
             Event::GameStarted { pairing, .. } => Some(pairing),
             Event::MovePlayed(played) => Some(&played.pairing),
@@ -142,7 +142,7 @@ impl Serialize for Board {
 #[derive(Clone, Debug)]
 pub(crate) struct MovePlayed {
     /// The game.
-    pub(crate) pairing: Pairing,
+    pub(crate) pairing: ScheduledGame,
     /// The moves that players made before it in this game.
     pub(crate) number: usize,
     /// Its side.
@@ -207,7 +207,7 @@ impl Serialize for MovePlayed {
 #[derive(Debug)]
 pub(crate) struct Finished {
     /// Its place in the plan.
-    pub(crate) pairing: Pairing,
+    pub(crate) pairing: ScheduledGame,
     /// When it began.
     pub(crate) started: SystemTime,
     /// How long it took.
@@ -250,7 +250,7 @@ impl Serialize for Finished {
 #[serde(rename_all = "kebab-case")]
 struct FinishedView<'a> {
     #[serde(flatten)]
-    pairing: Pairing,
+    pairing: ScheduledGame,
     result: GameResult,
     reason: &'a crate::model::game::ending::Termination,
     details: String,

@@ -19,12 +19,12 @@ const REMEMBERED: usize = 64;
 
 /// A moment on the clock that goes on in a suspended host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Moment(Duration);
+pub(super) struct BootMoment(Duration);
 
-impl Moment {
-    pub(super) fn now() -> Moment {
+impl BootMoment {
+    pub(super) fn now() -> BootMoment {
         // Linux has this clock; without it nothing would ever be late.
-        Moment(clock_gettime(ClockId::CLOCK_BOOTTIME).map(Duration::from).unwrap_or_default())
+        BootMoment(clock_gettime(ClockId::CLOCK_BOOTTIME).map(Duration::from).unwrap_or_default())
     }
 }
 
@@ -37,27 +37,27 @@ pub(super) struct Heartbeat {
 
 #[derive(Debug)]
 struct Pulse {
-    last: Moment,
+    last: BootMoment,
     standstills: VecDeque<Standstill>,
 }
 
 /// No beat came between these.
 #[derive(Clone, Copy, Debug)]
 struct Standstill {
-    from: Moment,
-    to: Moment,
+    from: BootMoment,
+    to: BootMoment,
 }
 
 impl Heartbeat {
     pub(super) fn new() -> Heartbeat {
-        let pulse = Pulse { last: Moment::now(), standstills: VecDeque::new() };
+        let pulse = Pulse { last: BootMoment::now(), standstills: VecDeque::new() };
         Heartbeat { pulse: Mutex::new(pulse), over: AtomicBool::new(false) }
     }
 
     /// Beats until [`Heartbeat::end`]; whoever calls that wakes this thread.
     pub(super) fn run(&self) {
         while !self.over.load(Ordering::Acquire) {
-            self.with(|pulse| pulse.beat(Moment::now()));
+            self.with(|pulse| pulse.beat(BootMoment::now()));
             thread::park_timeout(PERIOD);
         }
     }
@@ -68,8 +68,8 @@ impl Heartbeat {
 
     /// The longest standstill of the referee since then, one that has only just ended among them. Short ones are not
     /// added up: a game in which a move takes minutes would be broken off for a busy host.
-    pub(super) fn longest(&self, since: Moment) -> Duration {
-        self.with(|pulse| pulse.longest(since, Moment::now()))
+    pub(super) fn longest(&self, since: BootMoment) -> Duration {
+        self.with(|pulse| pulse.longest(since, BootMoment::now()))
     }
 
     fn with<T>(&self, of: impl FnOnce(&mut Pulse) -> T) -> T {
@@ -78,7 +78,7 @@ impl Heartbeat {
 }
 
 impl Pulse {
-    fn beat(&mut self, now: Moment) {
+    fn beat(&mut self, now: BootMoment) {
         if let Some(one) = self.since_last(now) {
             self.standstills.push_back(one);
             if self.standstills.len() > REMEMBERED {
@@ -89,12 +89,12 @@ impl Pulse {
     }
 
     /// Where the beat that is due comes too late, or has not come yet.
-    fn since_last(&self, now: Moment) -> Option<Standstill> {
+    fn since_last(&self, now: BootMoment) -> Option<Standstill> {
         let passed = now.0.saturating_sub(self.last.0);
         (passed > PERIOD + LATE).then_some(Standstill { from: self.last, to: now })
     }
 
-    fn longest(&self, since: Moment, now: Moment) -> Duration {
+    fn longest(&self, since: BootMoment, now: BootMoment) -> Duration {
         let all = self.standstills.iter().copied().chain(self.since_last(now));
         all.map(|one| one.to.0.saturating_sub(one.from.max(since).0)).max().unwrap_or_default()
     }
@@ -104,8 +104,8 @@ impl Pulse {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Moment {
-        Moment(Duration::from_millis(millis))
+    fn at(millis: u64) -> BootMoment {
+        BootMoment(Duration::from_millis(millis))
     }
 
     fn pulse(beats: &[u64]) -> Pulse {

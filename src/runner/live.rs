@@ -15,7 +15,7 @@ use serde::Serialize;
 use shakmaty::Position;
 
 use super::events::{Board, Event, MovePlayed};
-use super::schedule::Pairing;
+use super::schedule::ScheduledGame;
 use crate::files::write::replace;
 
 /// The name and version of the form.
@@ -81,7 +81,7 @@ impl LiveFile {
     }
 
     /// Takes what has happened; `names` tells those of a game that begins.
-    pub(crate) fn hear(&self, event: &Event, names: impl FnOnce(&Pairing) -> Names) {
+    pub(crate) fn hear(&self, event: &Event, names: impl FnOnce(&ScheduledGame) -> Names) {
         match event {
             Event::GameStarted { pairing, board: Some(board) } => {
                 let (names, since) = (Arc::new(names(pairing)), SystemTime::now());
@@ -217,8 +217,8 @@ mod tests {
     use shakmaty::uci::UciMove;
     use shakmaty::{ByColor, Chess, Color};
 
-    fn pairing(game: usize) -> Pairing {
-        Pairing {
+    fn pairing(game: usize) -> ScheduledGame {
+        ScheduledGame {
             game,
             round: 1,
             in_round: game + 1,
@@ -241,7 +241,7 @@ mod tests {
         let live = LiveFile::start(&path).unwrap();
         assert_eq!(read(&path)["games"], Value::Array(Vec::new()));
         let names =
-            |_: &Pairing| Names { id: "7".into(), white: "A\n".into(), black: "<b>".into() };
+            |_: &ScheduledGame| Names { id: "7".into(), white: "A\n".into(), black: "<b>".into() };
         let clocks = ByColor { white: Some(Duration::from_secs(9)), black: None };
         let board = Some(Box::new(Board { position: Chess::default(), clocks }));
         live.hear(&Event::GameStarted { pairing: pairing(0), board }, names);

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::affinity::Affinity;
 use super::dialogue::Dialogue;
-use super::engine::{Bounds, Engine};
-use super::schedule::{Pairing, Schedule};
+use super::engine::{EngineBounds, Engine};
+use super::schedule::{ScheduledGame, MatchSchedule};
 use crate::game::adjudicate::Rules;
 use crate::game::clock::Patience;
 use crate::game::end::Material;
@@ -30,11 +30,11 @@ pub(crate) struct Match {
     /// The players.
     pub(crate) engines: Vec<Arc<Engine>>,
     /// The pairings.
-    pub(crate) games: Games,
+    pub(crate) games: MatchGames,
     /// Time margins and bounds on moves.
     pub(crate) patience: Patience,
     /// Bounds on what is no move.
-    pub(crate) bounds: Bounds,
+    pub(crate) bounds: EngineBounds,
     /// True if insufficient material is a draw.
     pub(crate) material: Material,
     /// Adjudication.
@@ -64,57 +64,57 @@ pub(crate) struct Match {
 }
 
 /// The games of a match.
-pub(crate) enum Games {
+pub(crate) enum MatchGames {
     /// By a plan, with the openings of a book; the start position if there is none.
-    Planned(Schedule, Option<(Book, Sequence)>),
+    Planned(MatchSchedule, Option<(Book, Sequence)>),
     /// One by one, as an event has them.
     Given(Vec<Given>),
     /// The games of these numbers among others.
-    Part(Box<Games>, Vec<usize>),
+    Part(Box<MatchGames>, Vec<usize>),
 }
 
 /// A game that an event wants played.
 #[derive(Clone, Debug)]
 pub(crate) struct Given {
     /// The players and their colours; its `game` is its place in the list.
-    pub(crate) pairing: Pairing,
+    pub(crate) pairing: ScheduledGame,
     /// Where it begins.
     pub(crate) opening: Opening,
     /// The moves before an interruption.
     pub(crate) resume: Option<Resume>,
 }
 
-impl Games {
+impl MatchGames {
     /// The games that are wanted, in the same order.
     #[must_use]
-    pub(crate) fn only(self, wanted: impl Fn(&Pairing) -> bool) -> Games {
+    pub(crate) fn only(self, wanted: impl Fn(&ScheduledGame) -> bool) -> MatchGames {
         let is_wanted = |number: &usize| self.pairing(*number).is_some_and(|one| wanted(&one));
         let numbers = (0..self.total()).filter(is_wanted).collect();
-        Games::Part(Box::new(self), numbers)
+        MatchGames::Part(Box::new(self), numbers)
     }
 
     /// How many.
     #[must_use]
     pub(crate) fn total(&self) -> usize {
         match self {
-            Games::Planned(schedule, _) => schedule.total(),
-            Games::Given(list) => list.len(),
-            Games::Part(_, numbers) => numbers.len(),
+            MatchGames::Planned(schedule, _) => schedule.total(),
+            MatchGames::Given(list) => list.len(),
+            MatchGames::Part(_, numbers) => numbers.len(),
         }
     }
 
-    fn pairing(&self, number: usize) -> Option<Pairing> {
+    fn pairing(&self, number: usize) -> Option<ScheduledGame> {
         match self {
-            Games::Planned(schedule, _) => schedule.pairing(number),
-            Games::Given(list) => Some(list.get(number)?.pairing),
-            Games::Part(all, numbers) => all.pairing(*numbers.get(number)?),
+            MatchGames::Planned(schedule, _) => schedule.pairing(number),
+            MatchGames::Given(list) => Some(list.get(number)?.pairing),
+            MatchGames::Part(all, numbers) => all.pairing(*numbers.get(number)?),
         }
     }
 
     /// The game of a number, from 0.
     pub(super) fn game(&self, number: usize) -> Option<Given> {
         match self {
-            Games::Planned(schedule, book) => {
+            MatchGames::Planned(schedule, book) => {
                 let pairing = schedule.pairing(number)?;
                 let opening = book.as_ref().and_then(|(book, sequence)| {
                     let index = sequence.opening(pairing.encounter)?;
@@ -122,8 +122,8 @@ impl Games {
                 });
                 Some(Given { pairing, opening: opening.unwrap_or_default(), resume: None })
             }
-            Games::Given(list) => list.get(number).cloned(),
-            Games::Part(all, numbers) => all.game(*numbers.get(number)?),
+            MatchGames::Given(list) => list.get(number).cloned(),
+            MatchGames::Part(all, numbers) => all.game(*numbers.get(number)?),
         }
     }
 }

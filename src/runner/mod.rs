@@ -25,8 +25,8 @@ use std::time::Duration;
 
 pub(crate) use affinity::Affinity;
 pub(crate) use dialogue::Dialogue;
-pub(crate) use engine::{Bounds, Engine, Missing, Remains};
-pub(crate) use match_::{Games, Given, Match, Restart};
+pub(crate) use engine::{EngineBounds, Engine, Missing, Remains};
+pub(crate) use match_::{MatchGames, Given, Match, Restart};
 pub(crate) use offers::without_chess960;
 
 use crate::engine::stop::{self, Stop};
@@ -107,7 +107,7 @@ pub(crate) fn run(
             let worker = Worker::new(number, &shared, sender.clone());
             let builder = thread::Builder::new().name(format!("game-{number}"));
             if let Err(error) = builder.spawn_scoped(scope, move || worker.run()) {
-                stop.raise(stop::Level::Now);
+                stop.raise(stop::StopLevel::Now);
                 spawned = Err(error);
                 break;
             }
@@ -118,7 +118,7 @@ pub(crate) fn run(
             match builder.spawn_scoped(scope, || heartbeat.run()) {
                 Ok(thread) => Some((heartbeat, thread)),
                 Err(error) => {
-                    stop.raise(stop::Level::Now);
+                    stop.raise(stop::StopLevel::Now);
                     spawned = Err(error);
                     None
                 }

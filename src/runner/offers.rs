@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::chess960::Offer;
-use super::engine::{Bounds, Engine};
-use super::seat::Seat;
-use crate::engine::stop::{Level, Stop};
+use super::engine::{EngineBounds, Engine};
+use super::seat::EngineSeat;
+use crate::engine::stop::{StopLevel, Stop};
 use crate::game::clock::Monotonic;
 
 /// The names of those engines that start and do not offer the option `UCI_Chess960`. An engine that does not start
@@ -13,16 +13,16 @@ use crate::game::clock::Monotonic;
 #[must_use]
 pub(crate) fn without_chess960(
     engines: &[Arc<Engine>],
-    bounds: Bounds,
+    bounds: EngineBounds,
     stop: &Stop,
 ) -> Vec<String> {
     let mut without = Vec::new();
     for engine in engines {
-        if stop.level() != Level::GoOn {
+        if stop.level() != StopLevel::GoOn {
             break;
         }
         let mut seat =
-            Seat::new(Arc::clone(engine), Monotonic::start(), bounds, stop.clone(), None, None);
+            EngineSeat::new(Arc::clone(engine), Monotonic::start(), bounds, stop.clone(), None, None);
         if seat.offers_chess960() == Some(Offer::No) {
             without.push(engine.name.clone());
         }

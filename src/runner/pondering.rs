@@ -17,14 +17,14 @@ const ENOUGH: u32 = 3;
 
 /// The waits of one engine in one game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Waits {
+pub(super) struct PonderWaits {
     pondered: u32,
     /// Waits in which it pondered, together.
     waited: Duration,
     used: Duration,
 }
 
-impl Waits {
+impl PonderWaits {
     /// Takes down one wait: how long it was, and the processor time that was used in it.
     pub(super) fn note(&mut self, waited: Duration, used: Duration) {
         if waited < LONG {
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     fn after(waits: &[(f64, f64)]) -> Option<String> {
-        let mut all = Waits::default();
+        let mut all = PonderWaits::default();
         for (waited, used) in waits {
             all.note(Duration::from_secs_f64(*waited), Duration::from_secs_f64(*used));
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The pairings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
-pub enum Format {
+pub enum PairingSystem {
     /// Everybody meets everybody
     RoundRobin,
     /// The first engine meets each of the others
@@ -14,7 +14,7 @@ pub enum Format {
 
 /// How openings and colours are shared out in an encounter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Colours {
+pub enum ColourOrder {
     /// Two games in a row on the same opening, colours reversed.
     Reversed,
     /// A new opening each game, colours in turn.
@@ -23,16 +23,16 @@ pub enum Colours {
 
 /// The plan of a match.
 #[derive(Clone, Debug)]
-pub(crate) struct Schedule {
+pub(crate) struct MatchSchedule {
     couples: Vec<(usize, usize)>,
     rounds: usize,
     games: usize,
-    colours: Colours,
+    colours: ColourOrder,
 }
 
 /// One game of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Pairing {
+pub(crate) struct ScheduledGame {
     /// Its number, from 0.
     pub(crate) game: usize,
     /// Its round, from 1.
@@ -51,28 +51,28 @@ pub(crate) struct Pairing {
     pub(crate) paired: bool,
 }
 
-impl Schedule {
+impl MatchSchedule {
     /// For so many engines: `rounds` times an encounter of `games` games between the two of each couple.
     #[must_use]
     pub(crate) fn new(
         engines: usize,
-        format: Format,
+        format: PairingSystem,
         rounds: usize,
         games: usize,
-        colours: Colours,
-    ) -> Schedule {
+        colours: ColourOrder,
+    ) -> MatchSchedule {
         let couples = match format {
-            Format::Gauntlet => (1..engines).map(|other| (0, other)).collect(),
-            Format::RoundRobin => (0..engines)
+            PairingSystem::Gauntlet => (1..engines).map(|other| (0, other)).collect(),
+            PairingSystem::RoundRobin => (0..engines)
                 .flat_map(|one| (one + 1..engines).map(move |other| (one, other)))
                 .collect(),
         };
-        Schedule { couples, rounds, games, colours }
+        MatchSchedule { couples, rounds, games, colours }
     }
 
     /// The same as a gauntlet of the first so many engines: each of them meets all the others, and no other of them.
     #[must_use]
-    pub(crate) fn seeded(mut self, seeds: usize) -> Schedule {
+    pub(crate) fn seeded(mut self, seeds: usize) -> MatchSchedule {
         let engines = self.couples.iter().map(|(_, other)| other + 1).max().unwrap_or(0);
         let others = |seed: usize| (seeds..engines).map(move |other| (seed, other));
         self.couples = (0..seeds).flat_map(others).collect();
@@ -97,21 +97,21 @@ impl Schedule {
 
     fn openings_an_encounter(&self) -> usize {
         match self.colours {
-            Colours::Reversed => self.games.div_ceil(2),
-            Colours::InTurn => self.games,
+            ColourOrder::Reversed => self.games.div_ceil(2),
+            ColourOrder::InTurn => self.games,
         }
     }
 
     /// How colours go.
     #[must_use]
-    pub(crate) fn colours(&self) -> Colours {
+    pub(crate) fn colours(&self) -> ColourOrder {
         self.colours
     }
 
     /// The number of the pair of games (of the single game, where pairs are none) that a game is of: all games of one
     /// opening between the same two engines have it.
     #[must_use]
-    pub(crate) fn unit(&self, pairing: &Pairing) -> usize {
+    pub(crate) fn unit(&self, pairing: &ScheduledGame) -> usize {
         pairing.encounter.saturating_mul(self.couples.len()).saturating_add(pairing.couple)
     }
 
@@ -123,7 +123,7 @@ impl Schedule {
 
     /// The game of a number (from 0); none beyond the last.
     #[must_use]
-    pub(crate) fn pairing(&self, game: usize) -> Option<Pairing> {
+    pub(crate) fn pairing(&self, game: usize) -> Option<ScheduledGame> {
         if game >= self.total() {
             return None;
         }
@@ -132,14 +132,14 @@ impl Schedule {
         let (one, other) = *self.couples.get(couple)?;
         let (opening, swapped) = match self.colours {
             // An odd game at the end of an encounter changes hands with the round.
-            Colours::Reversed if part + 1 == self.games && part % 2 == 0 => {
+            ColourOrder::Reversed if part + 1 == self.games && part % 2 == 0 => {
                 (part / 2, (round + couple) % 2 == 1)
             }
-            Colours::Reversed => (part / 2, part % 2 == 1),
-            Colours::InTurn => (part, (round * self.games + part + couple) % 2 == 1),
+            ColourOrder::Reversed => (part / 2, part % 2 == 1),
+            ColourOrder::InTurn => (part, (round * self.games + part + couple) % 2 == 1),
         };
         let (white, black) = if swapped { (other, one) } else { (one, other) };
-        Some(Pairing {
+        Some(ScheduledGame {
             game,
             round: round + 1,
             in_round: in_round + 1,
@@ -147,7 +147,7 @@ impl Schedule {
             black,
             couple,
             encounter: round * self.openings_an_encounter() + opening,
-            paired: self.colours == Colours::Reversed && (part % 2 == 1 || part + 1 < self.games),
+            paired: self.colours == ColourOrder::Reversed && (part % 2 == 1 || part + 1 < self.games),
         })
     }
 }
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn played(schedule: &Schedule) -> Vec<(usize, usize, usize)> {
+    fn played(schedule: &MatchSchedule) -> Vec<(usize, usize, usize)> {
         (0..schedule.total())
             .map(|game| schedule.pairing(game).unwrap())
             .map(|p| (p.white, p.black, p.encounter))
@@ -166,15 +166,15 @@ mod tests {
 
     #[test]
     fn pairs_reverse_the_colours_of_one_opening() {
-        let two = Schedule::new(2, Format::RoundRobin, 2, 2, Colours::Reversed);
+        let two = MatchSchedule::new(2, PairingSystem::RoundRobin, 2, 2, ColourOrder::Reversed);
         assert_eq!(played(&two), [(0, 1, 0), (1, 0, 0), (0, 1, 1), (1, 0, 1)]);
         assert_eq!(two.pairing(4), None);
-        let three = Schedule::new(3, Format::Gauntlet, 1, 2, Colours::Reversed);
+        let three = MatchSchedule::new(3, PairingSystem::Gauntlet, 1, 2, ColourOrder::Reversed);
         assert_eq!(played(&three), [(0, 1, 0), (1, 0, 0), (0, 2, 0), (2, 0, 0)]);
-        let seeds = Schedule::new(4, Format::Gauntlet, 1, 1, Colours::InTurn).seeded(2);
+        let seeds = MatchSchedule::new(4, PairingSystem::Gauntlet, 1, 1, ColourOrder::InTurn).seeded(2);
         assert_eq!(seeds.couples(), [(0, 2), (0, 3), (1, 2), (1, 3)]);
         assert_eq!(three.clone().seeded(1).couples(), three.couples());
-        let single = Schedule::new(2, Format::RoundRobin, 3, 1, Colours::Reversed);
+        let single = MatchSchedule::new(2, PairingSystem::RoundRobin, 3, 1, ColourOrder::Reversed);
         assert_eq!(played(&single), [(0, 1, 0), (1, 0, 1), (0, 1, 2)]);
         assert!(!single.pairing(0).unwrap().paired);
     }
@@ -184,8 +184,8 @@ mod tests {
         fn colours_are_fair_and_no_couple_meets_an_opening_twice_with_the_same_colours(
             engines in 2usize..7, rounds in 1usize..5, games in 1usize..5, reversed: bool,
         ) {
-            let colours = if reversed { Colours::Reversed } else { Colours::InTurn };
-            let schedule = Schedule::new(engines, Format::RoundRobin, rounds, games, colours);
+            let colours = if reversed { ColourOrder::Reversed } else { ColourOrder::InTurn };
+            let schedule = MatchSchedule::new(engines, PairingSystem::RoundRobin, rounds, games, colours);
             let all = played(&schedule);
             prop_assert_eq!(all.len(), engines * (engines - 1) / 2 * rounds * games);
             let mut seen = std::collections::HashSet::new();

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use serde::Serialize;
 use shakmaty::Color;
 
-use super::schedule::{Pairing, Schedule};
+use super::schedule::{ScheduledGame, MatchSchedule};
 use crate::model::game::points::HalfPoints;
 use crate::model::game::result::GameResult;
 
 /// Results between two engines, from the first one's point of view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Tally {
+pub(crate) struct MatchTally {
     /// Games won.
     pub(crate) wins: u64,
     /// Games drawn.
@@ -22,7 +22,7 @@ pub(crate) struct Tally {
     pub(crate) pairs: [u64; 6],
 }
 
-impl Tally {
+impl MatchTally {
     /// Games that count.
     #[must_use]
     pub(crate) fn games(&self) -> u64 {
@@ -37,9 +37,9 @@ impl Tally {
 
     /// The same from the other engine's point of view.
     #[must_use]
-    pub(crate) fn reversed(&self) -> Tally {
+    pub(crate) fn reversed(&self) -> MatchTally {
         let [ll, ld, wl, dd, wd, ww] = self.pairs;
-        Tally {
+        MatchTally {
             wins: self.losses,
             draws: self.draws,
             losses: self.wins,
@@ -49,7 +49,7 @@ impl Tally {
 
     /// The sum of both.
     #[must_use]
-    pub(crate) fn plus(mut self, other: &Tally) -> Tally {
+    pub(crate) fn plus(mut self, other: &MatchTally) -> MatchTally {
         self.wins += other.wins;
         self.draws += other.draws;
         self.losses += other.losses;
@@ -75,7 +75,7 @@ impl Tally {
 /// All results of a match.
 #[derive(Clone, Debug)]
 pub(crate) struct MatchScore {
-    couples: Vec<((usize, usize), Tally)>,
+    couples: Vec<((usize, usize), MatchTally)>,
     /// The first result of a pair that waits for its second: by couple and encounter.
     half: HashMap<(usize, usize), HalfPoints>,
 }
@@ -83,15 +83,15 @@ pub(crate) struct MatchScore {
 impl MatchScore {
     /// Nothing played yet.
     #[must_use]
-    pub(crate) fn new(schedule: &Schedule) -> MatchScore {
+    pub(crate) fn new(schedule: &MatchSchedule) -> MatchScore {
         MatchScore {
-            couples: schedule.couples().iter().map(|couple| (*couple, Tally::default())).collect(),
+            couples: schedule.couples().iter().map(|couple| (*couple, MatchTally::default())).collect(),
             half: HashMap::new(),
         }
     }
 
     /// Counts a result; unfinished games count for nothing.
-    pub(crate) fn add(&mut self, pairing: &Pairing, result: GameResult) {
+    pub(crate) fn add(&mut self, pairing: &ScheduledGame, result: GameResult) {
         let Some(((first, _), tally)) = self.couples.get_mut(pairing.couple) else {
             return;
         };
@@ -117,14 +117,14 @@ impl MatchScore {
 
     /// The results of each couple, from the first engine's point of view.
     #[must_use]
-    pub(crate) fn couples(&self) -> &[((usize, usize), Tally)] {
+    pub(crate) fn couples(&self) -> &[((usize, usize), MatchTally)] {
         &self.couples
     }
 
     /// All results of one engine.
     #[must_use]
-    pub(crate) fn of(&self, engine: usize) -> Tally {
-        self.couples.iter().fold(Tally::default(), |sum, ((one, other), tally)| {
+    pub(crate) fn of(&self, engine: usize) -> MatchTally {
+        self.couples.iter().fold(MatchTally::default(), |sum, ((one, other), tally)| {
             if *one == engine {
                 sum.plus(tally)
             } else if *other == engine {
@@ -139,11 +139,11 @@ impl MatchScore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runner::schedule::{Colours, Format};
+    use crate::runner::schedule::{ColourOrder, PairingSystem};
 
     #[test]
     fn games_and_pairs_are_counted_from_the_first_engines_side() {
-        let schedule = Schedule::new(2, Format::RoundRobin, 3, 2, Colours::Reversed);
+        let schedule = MatchSchedule::new(2, PairingSystem::RoundRobin, 3, 2, ColourOrder::Reversed);
         let mut score = MatchScore::new(&schedule);
         let white = GameResult::Win(Color::White);
         // Won both; then a win for each White: WL; then a draw and an unfinished game.

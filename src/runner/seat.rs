@@ -8,16 +8,16 @@ use shakmaty::CastlingMode;
 
 use super::chess960::{Offer, Switch};
 use super::dialogue::Tap;
-use super::engine::{Bounds, Engine, Missing, Remains};
-use super::heartbeat::{Heartbeat, Moment};
-use super::pondering::Waits;
+use super::engine::{EngineBounds, Engine, Missing, Remains};
+use super::heartbeat::{Heartbeat, BootMoment};
+use super::pondering::PonderWaits;
 use crate::engine::info::InfoLine;
-use crate::engine::process::{self, EngineProcess, Start, StartError};
+use crate::engine::process::{self, EngineProcess, EngineStart, StartError};
 use crate::engine::stop::Stop;
 use crate::engine::uci::{self, Reply};
 use crate::engine::wire::{Silence, Wire};
 use crate::game::clock::Monotonic;
-use crate::game::play::{Lost, Player, Said, Thought};
+use crate::game::play::{PlayerLost, Player, Said, Thought};
 use crate::model::evidence::{ExitHow, Left};
 use crate::model::game::record::{SearchInfo, Stamp};
 use crate::model::text::escape;
@@ -32,11 +32,11 @@ const SLOW_GAME: Duration = Duration::from_secs(10);
 const DYING: Duration = Duration::from_millis(500);
 
 /// One engine's seat at one table: the process, if there is one now.
-pub(super) struct Seat<'a> {
+pub(super) struct EngineSeat<'a> {
     pub(super) engine: Arc<Engine>,
     live: Option<Live>,
     epoch: Monotonic,
-    bounds: Bounds,
+    bounds: EngineBounds,
     stop: Stop,
     /// Where the referee is watched, with the standstill that breaks off games.
     heartbeat: Option<&'a (Heartbeat, Duration)>,
@@ -48,7 +48,7 @@ pub(super) struct Seat<'a> {
     /// When it began to wait, and what it had used by then; kept where a wait may be long enough to tell anything.
     resting: Option<(Instant, Duration)>,
     /// Its waits in this game.
-    pub(super) waits: Waits,
+    pub(super) waits: PonderWaits,
     /// How castling is told in the game that comes.
     castling: CastlingMode,
     /// How long the last start took; taken by whoever tells of it.
@@ -64,16 +64,16 @@ struct Live {
     switch: Switch,
 }
 
-impl<'a> Seat<'a> {
+impl<'a> EngineSeat<'a> {
     pub(super) fn new(
         engine: Arc<Engine>,
         epoch: Monotonic,
-        bounds: Bounds,
+        bounds: EngineBounds,
         stop: Stop,
         heartbeat: Option<&'a (Heartbeat, Duration)>,
         log: Option<Tap>,
-    ) -> Seat<'a> {
-        Seat {
+    ) -> EngineSeat<'a> {
+        EngineSeat {
             engine,
             live: None,
             epoch,
@@ -84,7 +84,7 @@ impl<'a> Seat<'a> {
             pv: Vec::with_capacity(512),
             unasked: None,
             resting: None,
-            waits: Waits::default(),
+            waits: PonderWaits::default(),
             castling: CastlingMode::Standard,
             started_in: None,
             remains: None,
@@ -105,19 +105,19 @@ impl<'a> Seat<'a> {
     }
 
     /// Starts the process and speaks with it until it is ready.
-    fn start(&mut self) -> Result<(), Lost> {
+    fn start(&mut self) -> Result<(), PlayerLost> {
         let loses = self.bounds.missing == Missing::Loses;
         let failed = self.engine.failures.load(Ordering::Relaxed);
         if loses && failed >= HOPELESS {
-            return Err(Lost::NotStarted(format!(
+            return Err(PlayerLost::NotStarted(format!(
                 "it did not start {failed} times in a row and is not tried again"
             )));
         }
         // A program of the host that an entry starts with may have been replaced in the middle of that.
-        let again = !loses || matches!(self.engine.start, Start::Entry(..));
+        let again = !loses || matches!(self.engine.start, EngineStart::Entry(..));
         let mut tried = self.start_once();
         for _ in 1..if again { TRIES } else { 1 } {
-            if !matches!(tried, Err(Lost::NotStarted(_))) {
+            if !matches!(tried, Err(PlayerLost::NotStarted(_))) {
                 break;
             }
             tried = self.start_once();
@@ -125,7 +125,7 @@ impl<'a> Seat<'a> {
         tried
     }
 
-    fn start_once(&mut self) -> Result<(), Lost> {
+    fn start_once(&mut self) -> Result<(), PlayerLost> {
         let began = Instant::now();
         match self.try_start(began + self.bounds.startup) {
             Ok(()) => {
@@ -134,7 +134,7 @@ impl<'a> Seat<'a> {
                 Ok(())
             }
             Err(lost) => {
-                if !matches!(lost, Lost::Stopped | Lost::Host(_)) {
+                if !matches!(lost, PlayerLost::Stopped | PlayerLost::Host(_)) {
                     self.engine.failures.fetch_add(1, Ordering::Relaxed);
                 }
                 self.kill();
@@ -143,10 +143,10 @@ impl<'a> Seat<'a> {
         }
     }
 
-    fn try_start(&mut self, deadline: Instant) -> Result<(), Lost> {
+    fn try_start(&mut self, deadline: Instant) -> Result<(), PlayerLost> {
         let (process, pipes) = process::start(&self.engine.start)?;
         let wire = Wire::new(pipes, self.stop.clone(), self.log.clone())
-            .map_err(|why| Lost::Host(format!("the pipes to it cannot be used: {why}")))?;
+            .map_err(|why| PlayerLost::Host(format!("the pipes to it cannot be used: {why}")))?;
         self.live = Some(Live { wire, process, switch: Switch::of(std::iter::empty()) });
         let mut announced = Vec::new();
         let greeting: String = self
@@ -177,7 +177,7 @@ impl<'a> Seat<'a> {
         // Rule 0.1. Options that an entry's own file sets do not count; whoever sets one for a trusted engine means it.
         for option in announced.iter().filter(|option| uci::switches_book_or_pondering(option)) {
             let set = |(name, _): &(String, String)| name.eq_ignore_ascii_case(&option.name);
-            if matches!(self.engine.start, Start::Entry(..)) || !self.engine.options.iter().any(set)
+            if matches!(self.engine.start, EngineStart::Entry(..)) || !self.engine.options.iter().any(set)
             {
                 text += &format!("setoption name {} value false\n", option.name);
             }
@@ -203,7 +203,7 @@ impl<'a> Seat<'a> {
         answer: &[u8],
         deadline: Instant,
         hear: impl FnMut(&[u8]),
-    ) -> Result<(), Lost> {
+    ) -> Result<(), PlayerLost> {
         let result = match &mut self.live {
             Some(live) => converse(&mut live.wire, text, answer, deadline, hear),
             None => Err(Silence::Gone),
@@ -211,8 +211,8 @@ impl<'a> Seat<'a> {
         let word = String::from_utf8_lossy(answer);
         match result {
             Ok(()) => Ok(()),
-            Err(Silence::Stopped) => Err(Lost::Stopped),
-            Err(Silence::Timeout) => Err(Lost::NotStarted(format!(
+            Err(Silence::Stopped) => Err(PlayerLost::Stopped),
+            Err(Silence::Timeout) => Err(PlayerLost::NotStarted(format!(
                 "no {word} within {}; see that it answers uci and isready",
                 humantime::format_duration(self.bounds.startup)
             ))),
@@ -220,7 +220,7 @@ impl<'a> Seat<'a> {
                 let exit = self.exit();
                 let how = exit.map_or("its output was closed".to_owned(), |exit| exit.to_string());
                 let last = self.stderr().pop().map(|line| format!(": {line}")).unwrap_or_default();
-                Err(Lost::NotStarted(format!("it ended before {word} ({how}){last}")))
+                Err(PlayerLost::NotStarted(format!("it ended before {word} ({how}){last}")))
             }
         }
     }
@@ -284,11 +284,11 @@ impl<'a> Seat<'a> {
         self.live.as_ref()?.process.pid()
     }
 
-    fn lost(&mut self, silence: Silence, waited: Duration) -> Lost {
+    fn lost(&mut self, silence: Silence, waited: Duration) -> PlayerLost {
         match silence {
-            Silence::Stopped => Lost::Stopped,
-            Silence::Timeout => Lost::Silent(waited),
-            Silence::Gone | Silence::Flood(_) => Lost::Gone(self.exit()),
+            Silence::Stopped => PlayerLost::Stopped,
+            Silence::Timeout => PlayerLost::Silent(waited),
+            Silence::Gone | Silence::Flood(_) => PlayerLost::Gone(self.exit()),
         }
     }
 }
@@ -316,28 +316,28 @@ fn converse(
     }
 }
 
-impl From<StartError> for Lost {
-    fn from(error: StartError) -> Lost {
+impl From<StartError> for PlayerLost {
+    fn from(error: StartError) -> PlayerLost {
         match error {
-            StartError::Program(why) => Lost::NotStarted(why),
-            StartError::Sandbox(error) => Lost::Host(error.to_string()),
+            StartError::Program(why) => PlayerLost::NotStarted(why),
+            StartError::Sandbox(error) => PlayerLost::Host(error.to_string()),
         }
     }
 }
 
-impl Seat<'_> {
+impl EngineSeat<'_> {
     /// Asks the engine, and takes back whatever came of it where the referee stood still meanwhile.
-    fn watched<T>(&mut self, ask: impl FnOnce(&mut Self) -> T) -> (T, Option<Lost>) {
-        let asked = self.heartbeat.map(|_| Moment::now());
+    fn watched<T>(&mut self, ask: impl FnOnce(&mut Self) -> T) -> (T, Option<PlayerLost>) {
+        let asked = self.heartbeat.map(|_| BootMoment::now());
         let answer = ask(self);
         let lost = self.heartbeat.zip(asked).and_then(|((heartbeat, limit), asked)| {
             let lasted = heartbeat.longest(asked);
-            (lasted >= *limit).then_some(Lost::Standstill(lasted))
+            (lasted >= *limit).then_some(PlayerLost::Standstill(lasted))
         });
         (answer, lost)
     }
 
-    fn greet(&mut self) -> Result<(), Lost> {
+    fn greet(&mut self) -> Result<(), PlayerLost> {
         for attempt in 0..2 {
             if self.live.is_none() {
                 self.start()?;
@@ -356,7 +356,7 @@ impl Seat<'_> {
                 }
             }
         }
-        Err(Lost::Gone(None))
+        Err(PlayerLost::Gone(None))
     }
 
     /// Looks at what it has used, before and after its opponent's thinking, where that takes seconds.
@@ -380,7 +380,7 @@ impl Seat<'_> {
         self.pv.clear();
         let Some(live) = &mut self.live else {
             let now = self.epoch.stamp(Instant::now());
-            return Thought { sent: now, heard: now, said: Said::Lost(Lost::Gone(None)) };
+            return Thought { sent: now, heard: now, said: Said::Lost(PlayerLost::Gone(None)) };
         };
         let unasked = &mut self.unasked;
         // A move that was said twice would be taken for the answer to this question.
@@ -419,11 +419,11 @@ impl Seat<'_> {
     }
 }
 
-impl Player for Seat<'_> {
-    fn new_game(&mut self) -> Result<(), Lost> {
-        (self.resting, self.waits) = (None, Waits::default());
+impl Player for EngineSeat<'_> {
+    fn new_game(&mut self) -> Result<(), PlayerLost> {
+        (self.resting, self.waits) = (None, PonderWaits::default());
         match self.watched(Self::greet) {
-            (Err(lost), Some(standstill)) if lost != Lost::Stopped => Err(standstill),
+            (Err(lost), Some(standstill)) if lost != PlayerLost::Stopped => Err(standstill),
             (answer, _) => answer,
         }
     }
@@ -433,7 +433,7 @@ impl Player for Seat<'_> {
         let (thought, standstill) = self.watched(|seat| seat.ask_for_move(text, wait));
         self.resting = self.look();
         match standstill {
-            Some(lost) if thought.said != Said::Lost(Lost::Stopped) => {
+            Some(lost) if thought.said != Said::Lost(PlayerLost::Stopped) => {
                 Thought { said: Said::Lost(lost), ..thought }
             }
             _ => thought,

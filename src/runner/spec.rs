@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::engine::process::Program;
+use crate::engine::process::EngineProgram;
 use crate::files::read;
 use crate::game::clock::TimeControl;
 use crate::model::source_place::{Misplaced, with_suggestion};
@@ -23,9 +23,9 @@ pub(crate) enum UciSubset {
 
 /// Where an engine comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum EngineSource {
     /// A program that is trusted.
-    Program(Program),
+    Program(EngineProgram),
     /// An entry's file, to be confined.
     Entry(PathBuf),
 }
@@ -38,7 +38,7 @@ pub(crate) struct Asked {
     /// True if the name was asked for; a name that only comes from the file may be replaced by a longer one.
     pub(crate) name_is_given: bool,
     /// Where it comes from.
-    pub(crate) source: Source,
+    pub(crate) source: EngineSource,
     /// Lines to send before `uci`, as they are. An entry has none: it is sent what rule 7.9 lists.
     pub(crate) init: Vec<String>,
     /// Options to set, where it announces them.
@@ -123,7 +123,7 @@ fn entry(path: PathBuf) -> Asked {
     Asked {
         name: name_of(&path),
         name_is_given: false,
-        source: Source::Entry(path),
+        source: EngineSource::Entry(path),
         init: Vec::new(),
         options: Vec::new(),
         control: None,
@@ -181,7 +181,7 @@ pub(crate) fn tell_apart(engines: &mut [Asked]) -> Result<(), SpecError> {
     let names: Vec<String> = engines.iter().map(|engine| engine.name.clone()).collect();
     for engine in engines.iter_mut().filter(|engine| !engine.name_is_given) {
         let clashes = names.iter().filter(|name| **name == engine.name).count() > 1;
-        if let (true, Source::Entry(path)) = (clashes, &engine.source)
+        if let (true, EngineSource::Entry(path)) = (clashes, &engine.source)
             && let Some(folder) = std::path::absolute(path).ok().as_deref().and_then(Path::parent)
             && let Some(name) = folder.file_name()
         {
@@ -199,8 +199,8 @@ fn distinct(engines: &[Asked]) -> Result<(), SpecError> {
         return Ok(());
     };
     let (key, path) = match &second.source {
-        Source::Program(program) => ("cmd", &program.command),
-        Source::Entry(path) => ("entry", path),
+        EngineSource::Program(program) => ("cmd", &program.command),
+        EngineSource::Entry(path) => ("entry", path),
     };
     let words = format!("name={}-2 {key}={}", second.name, shown(path));
     Err(SpecError::SameName { name: second.name.clone(), words })
@@ -265,7 +265,7 @@ impl Raw {
     /// `here` is where relative paths of a file begin.
     fn finish(self, here: &Path) -> Result<Asked, String> {
         let source = match (self.command, self.entry) {
-            (Some(command), None) => Source::Program(Program {
+            (Some(command), None) => EngineSource::Program(EngineProgram {
                 command: located(&command, here),
                 arguments: self.arguments,
                 directory: self.directory.map(|directory| here.join(directory)),
@@ -283,28 +283,28 @@ impl Raw {
                         "an entry is started by the sandbox, so it cannot have {key}; a program that you trust has cmd="
                     ));
                 }
-                Source::Entry(here.join(path))
+                EngineSource::Entry(here.join(path))
             }
             (Some(_), Some(_)) => {
                 return Err("an engine has a command or is an entry, not both".into());
             }
             (None, None) => return Err("an engine has neither a command nor an entry".into()),
         };
-        if matches!(source, Source::Entry(_)) && !self.init.is_empty() {
+        if matches!(source, EngineSource::Entry(_)) && !self.init.is_empty() {
             return Err(
                 "an entry is sent only what rule 7.9 lists: it cannot have lines to begin with"
                     .into(),
             );
         }
         let named = match &source {
-            Source::Program(program) => {
+            EngineSource::Program(program) => {
                 program.command.file_name().unwrap_or_default().to_string_lossy().into_owned()
             }
-            Source::Entry(path) => name_of(path),
+            EngineSource::Entry(path) => name_of(path),
         };
         let given = self.name.filter(|name| !name.trim().is_empty());
         let (name, name_is_given) = given.map_or((named, false), |name| (name, true));
-        let full = self.fen.unwrap_or(matches!(source, Source::Program(_)));
+        let full = self.fen.unwrap_or(matches!(source, EngineSource::Program(_)));
         Ok(Asked {
             name,
             name_is_given,
@@ -473,7 +473,7 @@ mod tests {
             "name=A cmd=./tiny args=\"seed=3 'a b'\" options.Hash=16 env.X=1 tc=10+0.1 fen=no memory=64M",
         )
         .unwrap();
-        let Source::Program(program) = &engine.source else {
+        let EngineSource::Program(program) = &engine.source else {
             panic!("no program");
         };
         assert_eq!(program.command, Path::new("./tiny"));
@@ -487,7 +487,7 @@ mod tests {
         let engine = from_words("cmd=stockfish").unwrap();
         assert_eq!((engine.name.as_str(), engine.subset), ("stockfish", UciSubset::Full));
         let engine = from_words("dir/my engine.sh").unwrap();
-        assert_eq!(engine.source, Source::Entry("dir/my engine.sh".into()));
+        assert_eq!(engine.source, EngineSource::Entry("dir/my engine.sh".into()));
         assert_eq!((engine.name.as_str(), engine.subset), ("my engine", UciSubset::Rule79));
     }
 
@@ -495,7 +495,7 @@ mod tests {
     fn an_entry_may_have_a_name_and_settings() {
         let words = "name=A entry='b c/engine' options.Hash=16 tc=1+0.1 memory=64M";
         let engine = from_words(words).unwrap();
-        assert_eq!(engine.source, Source::Entry("b c/engine".into()));
+        assert_eq!(engine.source, EngineSource::Entry("b c/engine".into()));
         assert_eq!((engine.name.as_str(), engine.subset), ("A", UciSubset::Rule79));
         assert_eq!((engine.memory, engine.control), (Some(Bytes(64 << 20)), "1+0.1".parse().ok()));
         assert_eq!(engine.options, [("Hash".to_owned(), "16".to_owned())]);
@@ -556,7 +556,7 @@ mod tests {
         )
         .unwrap();
         let engines = from_file(&json).unwrap();
-        let Source::Program(program) = &engines[0].source else {
+        let EngineSource::Program(program) = &engines[0].source else {
             panic!("no program");
         };
         assert_eq!(program.command, dir.path().join("./b"));
@@ -573,7 +573,7 @@ mod tests {
         )
         .unwrap();
         let engines = from_file(&file).unwrap();
-        assert_eq!(engines[0].source, Source::Entry(dir.path().join("e.sh")));
+        assert_eq!(engines[0].source, EngineSource::Entry(dir.path().join("e.sh")));
         assert_eq!(engines[1].memory, Some(Bytes(2 << 30)));
         assert_eq!(engines[1].options[1], ("Ponder".to_owned(), "false".to_owned()));
         std::fs::write(&file, "[[engine]]\ncmd = \"x\"\nhash = 3\n").unwrap();

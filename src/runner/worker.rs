@@ -13,14 +13,14 @@ use super::engine::{Missing, Remains};
 use super::events::{Board, Event, Finished, MovePlayed};
 use super::heartbeat::Heartbeat;
 use super::match_::{Given, Match, Restart};
-use super::schedule::Pairing;
-use super::seat::{QuitLate, Seat};
-use crate::engine::stop::{Level, Stop};
+use super::schedule::ScheduledGame;
+use super::seat::{QuitLate, EngineSeat};
+use crate::engine::stop::{StopLevel, Stop};
 use crate::game::clock::Monotonic;
-use crate::game::play::{Terms, play_watched};
+use crate::game::play::{GameTerms, play_watched};
 use crate::model::evidence::{Refusal, Resource};
-use crate::model::game::ending::{Ending, Termination};
-use crate::model::game::record::{GameRecord, Played};
+use crate::model::game::ending::{GameEnding, Termination};
+use crate::model::game::record::{GameRecord, PlayedMove};
 use crate::model::game::result::GameResult;
 
 /// The things that all workers of a match share.
@@ -43,7 +43,7 @@ pub(super) struct Worker<'a> {
     number: usize,
     shared: &'a Shared<'a>,
     events: SyncSender<Event>,
-    seats: Vec<(usize, Seat<'a>)>,
+    seats: Vec<(usize, EngineSeat<'a>)>,
     pinned: bool,
     played: usize,
 }
@@ -59,7 +59,7 @@ impl<'a> Worker<'a> {
 
     /// Plays until there is no game left or the match is stopped.
     pub(super) fn run(mut self) {
-        while self.shared.stop.level() == Level::GoOn
+        while self.shared.stop.level() == StopLevel::GoOn
             && !self.shared.broken_off.load(Ordering::Relaxed)
         {
             let number = self.shared.next.fetch_add(1, Ordering::Relaxed);
@@ -67,7 +67,7 @@ impl<'a> Worker<'a> {
                 break;
             };
             self.pause();
-            if self.shared.stop.level() == Level::GoOn {
+            if self.shared.stop.level() == StopLevel::GoOn {
                 self.game(&given);
             }
         }
@@ -80,7 +80,7 @@ impl<'a> Worker<'a> {
     fn pause(&self) {
         const LOOK: Duration = Duration::from_millis(20);
         let until = Instant::now() + self.shared.game.wait;
-        while self.played > 0 && self.shared.stop.level() == Level::GoOn {
+        while self.played > 0 && self.shared.stop.level() == StopLevel::GoOn {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return;
@@ -114,7 +114,7 @@ impl<'a> Worker<'a> {
             Box::new(Board { position, clocks })
         });
         self.tell(Event::GameStarted { pairing, board });
-        let terms = Terms {
+        let terms = GameTerms {
             opening: &given.opening,
             controls,
             patience: game.patience,
@@ -129,7 +129,7 @@ impl<'a> Worker<'a> {
         let events = &self.events;
         let mut record = play_watched(&terms, players, &mut |played| {
             if let Some(position) = &mut position {
-                let Played { number, mover, ply, clocks, pv } = played;
+                let PlayedMove { number, mover, ply, clocks, pv } = played;
                 let before = position.clone();
                 position.play_unchecked(ply.played);
                 let (ply, pv) = (ply.clone(), pv.to_vec());
@@ -142,15 +142,15 @@ impl<'a> Worker<'a> {
             (&record.ending.reason, record.ending.loser(), game.bounds.missing)
         {
             let name = &missing.fold_wb(&white, &black).engine.name;
-            record.ending = Ending {
+            record.ending = GameEnding {
                 result: GameResult::Unfinished,
                 reason: Termination::NoStart(format!("{name} does not start: {why}")),
             };
         }
         let is_nobodys = matches!(
             record.ending,
-            Ending { result: GameResult::Unfinished, reason: Termination::NoStart(_) }
-                | Ending { reason: Termination::Standstill { .. }, .. }
+            GameEnding { result: GameResult::Unfinished, reason: Termination::NoStart(_) }
+                | GameEnding { reason: Termination::Standstill { .. }, .. }
         );
         if is_nobodys {
             self.shared.broken_off.store(true, Ordering::Relaxed);
@@ -185,7 +185,7 @@ impl<'a> Worker<'a> {
 
     /// Puts this thread, and what it starts, on one core or on all; engines that were started on the wrong
     /// ones are ended, so that they start anew on the right ones.
-    fn place(&mut self, pairing: &Pairing) {
+    fn place(&mut self, pairing: &ScheduledGame) {
         let wide = [pairing.white, pairing.black]
             .iter()
             .filter_map(|engine| self.shared.game.engines.get(*engine))
@@ -210,14 +210,14 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn take_seat(&mut self, engine: usize) -> Seat<'a> {
+    fn take_seat(&mut self, engine: usize) -> EngineSeat<'a> {
         if let Some(at) = self.seats.iter().position(|(owner, _)| *owner == engine) {
             return self.seats.swap_remove(at).1;
         }
         let shared = self.shared;
         let engine = &shared.game.engines[engine];
         let log = shared.game.dialogue.as_ref();
-        Seat::new(
+        EngineSeat::new(
             Arc::clone(engine),
             shared.epoch,
             shared.game.bounds,
@@ -227,7 +227,7 @@ impl<'a> Worker<'a> {
         )
     }
 
-    fn tell_start(&self, engine: usize, seat: &mut Seat<'_>) {
+    fn tell_start(&self, engine: usize, seat: &mut EngineSeat<'_>) {
         if let Some(took) = seat.started_in.take() {
             let pid = seat.pid();
             self.tell(Event::EngineStarted { engine, pid, took });
@@ -235,7 +235,7 @@ impl<'a> Worker<'a> {
     }
 
     /// After a game: an engine that was lost in it, or that must not be asked again, is killed.
-    fn after(&self, pairing: &Pairing, side: Color, seat: &mut Seat<'_>, record: &GameRecord) {
+    fn after(&self, pairing: &ScheduledGame, side: Color, seat: &mut EngineSeat<'_>, record: &GameRecord) {
         if self.played < LOOKS {
             seat.look_at_threads();
         }
@@ -268,11 +268,11 @@ impl<'a> Worker<'a> {
     }
 
     /// Ends a process in order; at a stop, at once.
-    fn end(&self, engine: usize, mut seat: Seat<'_>) {
+    fn end(&self, engine: usize, mut seat: EngineSeat<'_>) {
         if !seat.is_running() {
             return;
         }
-        if self.shared.stop.level() == Level::Now {
+        if self.shared.stop.level() == StopLevel::Now {
             seat.kill();
             return;
         }
@@ -315,7 +315,7 @@ fn with_refusals(mut why: String, refusals: &[Refusal]) -> String {
     why
 }
 
-fn is_loss_of_process(ending: &Ending) -> bool {
+fn is_loss_of_process(ending: &GameEnding) -> bool {
     matches!(
         ending.reason,
         Termination::Crash { .. } | Termination::Stall { .. } | Termination::NoStart(_)

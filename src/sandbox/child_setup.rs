@@ -18,12 +18,12 @@ use crate::sandbox::fs::workspace::{DIRS, Dirs, setup};
 use crate::sandbox::inspect::process;
 use crate::sandbox::limits::cgroup::{Group, Groups, Top};
 use crate::sandbox::limits::rlimits;
-use crate::sandbox::plan::{Plan, SandboxError};
+use crate::sandbox::plan::{StartPlan, SandboxError};
 use crate::sandbox::users;
 
 /// The settings that all runs on this host share.
 #[derive(Debug)]
-pub struct Host {
+pub struct HostSettings {
     /// True if entries get namespaces of their own.
     pub(crate) namespaces: bool,
     /// The host's files that an entry may use.
@@ -48,7 +48,7 @@ pub struct Host {
 /// The host with everything looked up that each start needs.
 #[derive(Debug)]
 pub(super) struct HostReady {
-    pub(super) host: Host,
+    pub(super) host: HostSettings,
     rules: Mutex<Arc<Rules>>,
     /// Granted directories outside the system's, to be bound at their own path.
     more: Vec<PathBuf>,
@@ -61,7 +61,7 @@ pub(super) struct HostReady {
 }
 
 impl HostReady {
-    pub(super) fn new(host: Host) -> HostReady {
+    pub(super) fn new(host: HostSettings) -> HostReady {
         let granted = host.grants.read.iter().chain(&host.grants.execute).map(|path| {
             if path.is_dir() { path.clone() } else { path.parent().unwrap_or(path).to_owned() }
         });
@@ -142,7 +142,7 @@ impl HostReady {
 /// Works it out for one start.
 pub(super) fn child_setup(
     prepared: &HostReady,
-    plan: &Plan,
+    plan: &StartPlan,
     entry: &Path,
     dirs: Option<&Dirs>,
 ) -> Result<ChildSetup, SandboxError> {
@@ -194,7 +194,7 @@ pub(super) fn child_setup(
 
 /// The programs to execute: the file itself, then (after ENOEXEC, as execvp does) a shell that reads it; or the
 /// shell that the plan names, as if it were `/bin/sh`.
-fn attempts(host: &Host, plan: &Plan, entry: &Path) -> Vec<Attempt> {
+fn attempts(host: &HostSettings, plan: &StartPlan, entry: &Path) -> Vec<Attempt> {
     let shell = match plan.shell {
         Shell::AsIs => None,
         Shell::Dash => host.dash.as_deref(),
@@ -223,7 +223,7 @@ fn shebang_argument(bytes: &[u8]) -> Option<CString> {
     Some(c(OsStr::from_bytes(line.get(blank..)?.trim_ascii())))
 }
 
-fn environment(host: &Host, home: &Path, tmp: Option<&Path>) -> Vec<CString> {
+fn environment(host: &HostSettings, home: &Path, tmp: Option<&Path>) -> Vec<CString> {
     let path = host.path.iter().map(|dir| dir.to_string_lossy()).collect::<Vec<_>>().join(":");
     let mut variables = vec![
         format!("PATH={path}"),

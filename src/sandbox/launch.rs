@@ -11,20 +11,20 @@ use crate::sandbox::child;
 use crate::sandbox::child_setup::HostReady;
 use crate::sandbox::fs::workspace::{Workspace, setup};
 use crate::sandbox::limits::cgroup::Group;
-use crate::sandbox::plan::{Audit, Plan, SandboxError, Streams};
-use crate::sandbox::supervise::{Outcome, Start};
+use crate::sandbox::plan::{Audit, StartPlan, SandboxError, Streams};
+use crate::sandbox::supervise::{StartOutcome, StartRequest};
 use crate::sandbox::trace::shared::Shared;
 use crate::sandbox::users;
 use crate::sandbox::watchdog::{self, EntryTree};
 
 /// An entry that runs in its sandbox.
-pub(super) struct Started {
+pub(super) struct StartedEntry {
     /// The moment in which it was let run.
     pub(super) at: Instant,
     pub(super) workspace: Workspace,
     pub(super) shared: Arc<Shared>,
     /// Brings what the tracer saw, when everything has ended.
-    pub(super) outcome: mpsc::Receiver<Outcome>,
+    pub(super) outcome: mpsc::Receiver<StartOutcome>,
     pub(super) group: Option<Arc<Group>>,
     /// Becomes readable when the entry's first process has ended.
     pub(super) ended: OwnedFd,
@@ -38,9 +38,9 @@ pub(super) struct Started {
 /// When the sandbox could not be built, or its processes were killed from outside before the entry ran.
 pub(super) fn launch(
     host: &Arc<HostReady>,
-    plan: &Plan,
+    plan: &StartPlan,
     streams: &Streams,
-) -> Result<Started, SandboxError> {
+) -> Result<StartedEntry, SandboxError> {
     let (ours, theirs) = talk()?;
     let talk = Arc::new(ours);
     let ended = nix::sys::eventfd::EventFd::from_flags(nix::sys::eventfd::EfdFlags::EFD_CLOEXEC)
@@ -54,7 +54,7 @@ pub(super) fn launch(
     // Here and not there: its guardian would be a child of the thread that waits for all of its children.
     let host_directory = if host.host.namespaces { None } else { Some(host.host_directory()?) };
     let group = host.group()?.map(Arc::new);
-    let start = Start {
+    let start = StartRequest {
         host: Arc::clone(host),
         host_directory,
         group: group.clone(),
@@ -79,7 +79,7 @@ pub(super) fn launch(
     let tree = EntryTree { shared: Arc::clone(&shared), root: workspace.own_file_system() };
     let tree = Arc::new(tree);
     watchdog::watch(&tree, host.host.memory);
-    Ok(Started { at, workspace, shared, outcome, group, ended, tree })
+    Ok(StartedEntry { at, workspace, shared, outcome, group, ended, tree })
 }
 
 /// The socket between the supervisor and the children.

@@ -18,7 +18,7 @@ mod trace;
 mod users;
 mod watchdog;
 
-pub(crate) use child_setup::Host;
+pub(crate) use child_setup::HostSettings;
 pub(crate) use fs::devices;
 pub(crate) use fs::landlock::Grants;
 pub(crate) use limits::cpu;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::model::evidence::{
-    Crash, Denial, Exec, ExitHow, FileOpen, LaunchFailure, LeftFile, LeftProcess, ProgramClass,
+    FatalSignal, Denial, Exec, ExitHow, FileOpen, LaunchFailure, LeftFile, LeftProcess, ProgramClass,
     Refusal, Shell,
 };
 use crate::model::units::Bytes;
@@ -35,7 +35,7 @@ pub enum Audit {
 
 /// One start of an entry.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct StartPlan {
     /// The entry's bytes, staged as a fresh read-only executable copy.
     pub bytes: Arc<[u8]>,
     /// Where and under which name.
@@ -73,7 +73,7 @@ pub struct Pipes {
 
 /// A program that ran, or was asked for, as far as the kernel knows.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct SeenProgram {
     /// The path as given, where an exec was seen.
     pub(crate) asked: PathBuf,
     /// The file that ran (`/proc/PID/exe`); for a script its interpreter.
@@ -92,7 +92,7 @@ pub struct Seen {
 pub trait Programs: Send + Sync {
     /// The class of a program below those of `above` (names and classes, the nearest first), and the name
     /// under which the allow-list knows it.
-    fn classify(&self, seen: &Seen, above: &[(String, ProgramClass)]) -> (ProgramClass, String);
+    fn classify(&self, seen: &SeenProgram, above: &[(String, ProgramClass)]) -> (ProgramClass, String);
     /// The line that exempts a file as a cache of a system program, if one does. `home` is the entry's
     /// HOME, `made_by` the allow-list name of the program that made the file, where it was seen, `head` what
     /// a regular file begins with; none for a directory.
@@ -125,7 +125,7 @@ pub struct Traces {
     /// Large mappings that were made without reserving memory for them (`--lazy-memory`).
     pub(crate) lazy_maps: Vec<Bytes>,
     /// Fatal signals.
-    pub crashes: Vec<Crash>,
+    pub crashes: Vec<FatalSignal>,
     /// Files that remained when the last process had ended.
     pub left_files: Vec<LeftFile>,
 }
@@ -160,7 +160,7 @@ pub trait Launcher: Sync {
     /// # Errors
     /// When the sandbox could not be built; an entry that cannot be executed is no error but a
     /// [`Traces::launch_failure`].
-    fn launch(&self, plan: &Plan) -> Result<(Box<dyn Confined>, Pipes), SandboxError>;
+    fn launch(&self, plan: &StartPlan) -> Result<(Box<dyn Confined>, Pipes), SandboxError>;
 }
 
 /// A started entry with all that it started.

@@ -10,22 +10,22 @@ use nix::fcntl::OFlag;
 use nix::unistd::pipe2;
 
 use crate::model::evidence::{
-    Exec, ExitHow, FileOpen, LeftProcess, ProgramClass, Record, Refusal, Resource,
+    Exec, ExitHow, FileOpen, LeftProcess, ProgramClass, RecordPart, Refusal, Resource,
 };
 use crate::model::text::escape;
 use crate::model::units::Bytes;
 use crate::sandbox::child;
-use crate::sandbox::child_setup::{Host, HostReady};
+use crate::sandbox::child_setup::{HostSettings, HostReady};
 use crate::sandbox::fs::workspace::{Workspace, setup};
 use crate::sandbox::inspect::files::Sums;
 use crate::sandbox::inspect::{process, residue};
-use crate::sandbox::launch::{Started, launch};
+use crate::sandbox::launch::{StartedEntry, launch};
 use crate::sandbox::limits::cgroup::Group;
 use crate::sandbox::limits::cpu::CpuTimes;
 use crate::sandbox::plan::{
-    Confined, Launcher, Pipes, Plan, Programs, SandboxError, Seen, Streams, Traces,
+    Confined, Launcher, Pipes, StartPlan, Programs, SandboxError, SeenProgram, Streams, Traces,
 };
-use crate::sandbox::supervise::Outcome;
+use crate::sandbox::supervise::StartOutcome;
 use crate::sandbox::trace::record::{Raw, RawExec};
 use crate::sandbox::trace::shared::Shared;
 use crate::sandbox::watchdog::EntryTree;
@@ -38,7 +38,7 @@ pub struct Sandbox {
 
 impl Sandbox {
     /// A sandbox with these grants, whose events are named by `programs`.
-    pub fn new(host: Host, programs: Arc<dyn Programs>) -> Sandbox {
+    pub fn new(host: HostSettings, programs: Arc<dyn Programs>) -> Sandbox {
         if !host.namespaces {
             // Orphans of the entry come to us, to be reaped by the tracer.
             let _ = nix::sys::prctl::set_child_subreaper(true);
@@ -54,10 +54,10 @@ impl Sandbox {
     /// As [`Launcher::launch`].
     pub(crate) fn attach(
         &self,
-        plan: &Plan,
+        plan: &StartPlan,
         streams: Streams,
     ) -> Result<(Box<dyn Confined>, OwnedFd), SandboxError> {
-        let Started { at, workspace, shared, outcome, group, ended, tree } =
+        let StartedEntry { at, workspace, shared, outcome, group, ended, tree } =
             launch(&self.host, plan, &streams)?;
         let (outcome, programs) = (Mutex::new(outcome), Arc::clone(&self.programs));
         let process = SandboxedProcess { at, workspace, group, shared, outcome, programs, tree };
@@ -75,7 +75,7 @@ fn pipes() -> Result<(Streams, [OwnedFd; 3]), SandboxError> {
 }
 
 impl Launcher for Sandbox {
-    fn launch(&self, plan: &Plan) -> Result<(Box<dyn Confined>, Pipes), SandboxError> {
+    fn launch(&self, plan: &StartPlan) -> Result<(Box<dyn Confined>, Pipes), SandboxError> {
         let (theirs, [stdin, stdout, stderr]) = pipes()?;
         let (confined, ended) = self.attach(plan, theirs)?;
         Ok((confined, Pipes { stdin, stdout, stderr, ended }))
@@ -92,14 +92,14 @@ struct SandboxedProcess {
     workspace: Workspace,
     group: Option<Arc<Group>>,
     shared: Arc<Shared>,
-    outcome: Mutex<Receiver<Outcome>>,
+    outcome: Mutex<Receiver<StartOutcome>>,
     programs: Arc<dyn Programs>,
     #[expect(dead_code, reason = "watched as long as it is kept")]
     tree: Arc<EntryTree>,
 }
 
 impl SandboxedProcess {
-    fn join(&self) -> Option<Outcome> {
+    fn join(&self) -> Option<StartOutcome> {
         self.shared.kill();
         let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
         let end = Instant::now() + END_OF_TRACER;
@@ -177,8 +177,8 @@ impl Confined for SandboxedProcess {
     }
 
     fn close(self: Box<Self>) -> Traces {
-        let Some(Outcome { raw, launch_failure }) = self.join() else {
-            let what = Resource::Unrecorded(Record::Tracer);
+        let Some(StartOutcome { raw, launch_failure }) = self.join() else {
+            let what = Resource::Unrecorded(RecordPart::Tracer);
             return Traces { refusals: vec![Refusal { by: None, what }], ..Traces::default() };
         };
         let Raw { execs, opens, denials, mut refusals, lazy_maps, crashes, not_installed, made } =
@@ -216,7 +216,7 @@ impl Confined for SandboxedProcess {
             .collect();
         let left = residue::scan(&self.workspace.watched(), maker, cache);
         if !left.complete {
-            let what = Resource::Unrecorded(Record::LeftFiles);
+            let what = Resource::Unrecorded(RecordPart::LeftFiles);
             refusals.push(Refusal { by: None, what });
         }
         let since = |at: Instant| at.saturating_duration_since(self.at);
@@ -296,9 +296,9 @@ impl SandboxedProcess {
 const ENTRY: &str = "entry";
 
 /// The program that reads a script.
-fn interpreter(script: &Seen) -> Seen {
+fn interpreter(script: &SeenProgram) -> SeenProgram {
     let asked = script.real.clone().unwrap_or_default();
-    Seen { asked, own: false, script: false, ..script.clone() }
+    SeenProgram { asked, own: false, script: false, ..script.clone() }
 }
 
 fn left_process(pid: i32) -> Option<LeftProcess> {

@@ -16,7 +16,7 @@ use crate::sandbox::fs::host_directory::HostDirectory;
 use crate::sandbox::fs::workspace::{Dirs, Workspace, setup, staged};
 use crate::sandbox::inspect::files::EntryFiles;
 use crate::sandbox::limits::cgroup::Group;
-use crate::sandbox::plan::{Plan, SandboxError};
+use crate::sandbox::plan::{StartPlan, SandboxError};
 use crate::sandbox::trace::exit_channel::ExitChannel;
 use crate::sandbox::trace::record::Raw;
 use crate::sandbox::trace::shared::Shared;
@@ -24,9 +24,9 @@ use crate::sandbox::trace::tracer::Tracer;
 use crate::sandbox::{failure, users};
 
 /// All that the thread of one start is given.
-pub(super) struct Start {
+pub(super) struct StartRequest {
     pub(super) host: Arc<HostReady>,
-    pub(super) plan: Plan,
+    pub(super) plan: StartPlan,
     /// Where workspaces lie, where there is no mount namespace to hold them.
     pub(super) host_directory: Option<Arc<HostDirectory>>,
     pub(super) group: Option<Arc<Group>>,
@@ -37,18 +37,18 @@ pub(super) struct Start {
 }
 
 /// All that the thread of one start brings back.
-pub(super) struct Outcome {
+pub(super) struct StartOutcome {
     pub(super) raw: Raw,
     pub(super) launch_failure: Option<LaunchFailure>,
 }
 
-impl Start {
+impl StartRequest {
     /// The whole start: tells when the entry waits for its streams, or why it does not come to that, and at the end what
     /// was seen. Either receiver may have gone; then nobody wants to know.
     pub(super) fn run(
         self,
         report: &mpsc::Sender<Result<Workspace, SandboxError>>,
-        at_end: &mpsc::Sender<Outcome>,
+        at_end: &mpsc::Sender<StartOutcome>,
     ) {
         let shared = Arc::clone(&self.shared);
         match self.supervise(report) {
@@ -69,9 +69,9 @@ impl Start {
     fn supervise(
         self,
         report: &mpsc::Sender<Result<Workspace, SandboxError>>,
-    ) -> Result<Outcome, SandboxError> {
+    ) -> Result<StartOutcome, SandboxError> {
         let (dirs, setup_of_child) = self.make()?;
-        let Start { host, plan, group, theirs, talk, shared, .. } = self;
+        let StartRequest { host, plan, group, theirs, talk, shared, .. } = self;
         let (entry, root) = begin(&setup_of_child, theirs, &talk, &shared, group.as_deref())?;
         let (files, workspace) = match (dirs, root) {
             (Some(dirs), _) => (EntryFiles::on_host(dirs.top.path()), dirs.into_workspace()),
@@ -93,7 +93,7 @@ impl Start {
         let raw = tracer.run(&mut exit_channel);
         let failed = exit_channel.exec_failed();
         let launch_failure = failed.map(|errno| failure::launch_failure(errno, &plan.bytes));
-        Ok(Outcome { raw, launch_failure })
+        Ok(StartOutcome { raw, launch_failure })
     }
 
     /// The entry's place on the host, if it has one there, and what the children are to do.

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::model::units::Bytes;
-use crate::sandbox::limits::memory::{self, Tree};
+use crate::sandbox::limits::memory::{self, ProcessTree};
 use crate::sandbox::trace::shared::Shared;
 
 /// Longer than any event takes, even on a host that is short of processors.
@@ -24,7 +24,7 @@ pub(super) struct EntryTree {
     pub(super) root: Option<File>,
 }
 
-impl Tree for EntryTree {
+impl ProcessTree for EntryTree {
     fn has_ended(&self) -> bool {
         self.shared.is_empty()
     }

@@ -8,7 +8,7 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::sync::watch;
 
-use super::changes::{self, Stream};
+use super::changes::{self, VisitorStream};
 use super::{Shelf, Stored};
 
 /// The way to the files.
@@ -40,7 +40,7 @@ impl Door {
     }
 }
 
-type Body = Either<Full<Bytes>, Stream>;
+type Body = Either<Full<Bytes>, VisitorStream>;
 
 /// The things that a page may do, whatever strangers have put into its text; the pages say the same.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \

@@ -17,9 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A visitor's stream.
 #[derive(Debug)]
-pub(super) struct Stream(Channel<Bytes>);
+pub(super) struct VisitorStream(Channel<Bytes>);
 
-impl Body for Stream {
+impl Body for VisitorStream {
     type Data = Bytes;
     type Error = std::convert::Infallible;
 
@@ -32,11 +32,11 @@ impl Body for Stream {
 }
 
 /// Begins a stream. Whoever comes back with the number of the last word that it heard is told what it has missed.
-pub(super) fn stream(shelf: watch::Receiver<Shelf>, began: u128, last: Option<&str>) -> Stream {
+pub(super) fn stream(shelf: watch::Receiver<Shelf>, began: u128, last: Option<&str>) -> VisitorStream {
     let (sender, body) = Channel::new(1);
     let heard = last.and_then(|last| known(last, began));
     tokio::spawn(tell(shelf, began, heard, sender));
-    Stream(body)
+    VisitorStream(body)
 }
 
 /// The version of a word's number, where this server gave it.

@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
 
 use super::answer::{Door, answer};
-use super::{Shelf, Terms};
+use super::{Shelf, VisitorTerms};
 
 /// So long a visitor may take to ask, and may stay silent between two questions.
 const ASKING: Duration = Duration::from_secs(10);
@@ -27,7 +27,7 @@ const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 30\r\ncon
 
 pub(super) async fn accept(
     listener: TcpListener,
-    terms: Terms,
+    terms: VisitorTerms,
     shelf: watch::Receiver<Shelf>,
     mut stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
@@ -43,7 +43,7 @@ pub(super) async fn accept(
 
 async fn doorkeeper(
     listener: tokio::net::TcpListener,
-    terms: Terms,
+    terms: VisitorTerms,
     shelf: watch::Receiver<Shelf>,
 ) {
     let places = Arc::new(Semaphore::new(terms.visitors.get()));

@@ -20,7 +20,7 @@ use crate::model::text::sha256;
 
 /// The terms on which visitors are served.
 #[derive(Clone, Debug)]
-pub(crate) struct Terms {
+pub(crate) struct VisitorTerms {
     /// The names by which they may ask; none where any will do.
     pub(crate) names: Option<Vec<String>>,
     /// The most connections at a time.
@@ -64,15 +64,15 @@ pub(crate) enum News {
 
 /// Puts files before visitors.
 #[derive(Debug)]
-pub(crate) struct Publisher(watch::Sender<Shelf>);
+pub(crate) struct SitePublisher(watch::Sender<Shelf>);
 
-impl Default for Publisher {
-    fn default() -> Publisher {
-        Publisher(watch::Sender::new(Shelf::default()))
+impl Default for SitePublisher {
+    fn default() -> SitePublisher {
+        SitePublisher(watch::Sender::new(Shelf::default()))
     }
 }
 
-impl Publisher {
+impl SitePublisher {
     /// Puts these files in the place of those of the same names.
     pub(crate) fn put(&self, files: Vec<(String, String)>, news: News) {
         let stored: Vec<_> = files.into_iter().map(stored).collect();
@@ -103,7 +103,7 @@ impl Publisher {
     pub(crate) fn serve(
         &self,
         listener: TcpListener,
-        terms: Terms,
+        terms: VisitorTerms,
         stop: watch::Receiver<bool>,
     ) -> io::Result<()> {
         let runtime =

@@ -19,19 +19,19 @@ pub(crate) const VERSION: u32 = 1;
 /// One record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Record {
+pub(crate) enum CheckRecord {
     /// The first one: the check that this is a part of.
-    Check(Box<Header>),
+    Check(Box<CheckHeader>),
     /// A host begins or goes on here.
-    Host(Box<Host>),
+    Host(Box<JudgingHost>),
     /// An entry has been judged.
-    Entry(Box<Entry>),
+    Entry(Box<JudgedEntry>),
 }
 
 /// The check and the part of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) struct Header {
+pub(crate) struct CheckHeader {
     /// See [`VERSION`].
     pub version: u32,
     /// The part of the check.
@@ -76,7 +76,7 @@ pub(crate) struct Listed {
 /// A host that judges.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) struct Host {
+pub(crate) struct JudgingHost {
     /// Its name.
     pub(crate) name: String,
     /// All else that a receipt has of it.
@@ -86,11 +86,11 @@ pub(crate) struct Host {
 /// An entry that has been judged; a later record of the same entry takes the place of one that did not decide.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) struct Entry {
+pub(crate) struct JudgedEntry {
     /// Its number among all entries, from 0.
     pub(crate) entry: usize,
     /// The result.
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: EntryOutcome,
     /// The host's programs that it started.
     pub(crate) tools: Vec<Tool>,
 }
@@ -98,7 +98,7 @@ pub(crate) struct Entry {
 /// The result on one entry.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Outcome {
+pub(crate) enum EntryOutcome {
     /// A report.
     Judged(Box<EntryReport>),
     /// None, and why.
@@ -110,20 +110,20 @@ pub(crate) enum Outcome {
     },
 }
 
-impl Outcome {
+impl EntryOutcome {
     /// The exit code of a check of this entry alone.
     #[must_use]
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Outcome::Judged(report) => report.verdict.into(),
-            Outcome::NotJudged { exit, .. } => *exit,
+            EntryOutcome::Judged(report) => report.verdict.into(),
+            EntryOutcome::NotJudged { exit, .. } => *exit,
         }
     }
 
     /// True if another try would tell nothing else.
     #[must_use]
     pub(crate) fn is_decided(&self) -> bool {
-        matches!(self, Outcome::Judged(report) if report.verdict != Verdict::Undecided)
+        matches!(self, EntryOutcome::Judged(report) if report.verdict != Verdict::Undecided)
     }
 }
 
@@ -168,13 +168,13 @@ fn differing(of: &str, one: &Value, other: &Value) -> Option<String> {
     (one != other).then(|| format!("{of}is {one} and {other}"))
 }
 
-impl Kept for Record {
+impl Kept for CheckRecord {
     const MEND: &'static str = super::MEND;
 
     fn begins(&self) -> Result<(), String> {
         match self {
-            Record::Check(header) if header.version == VERSION => Ok(()),
-            Record::Check(header) => {
+            CheckRecord::Check(header) if header.version == VERSION => Ok(()),
+            CheckRecord::Check(header) => {
                 Err(format!("it is of version {}, and this is for {VERSION}", header.version))
             }
             _ => Err("it does not begin with the check that it is a part of".into()),

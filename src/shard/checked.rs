@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::Shard;
-use super::check::{Check, Entry, Header, Outcome, Record};
+use super::check::{Check, JudgedEntry, CheckHeader, EntryOutcome, CheckRecord};
 use super::parts::{MergeError, Parts, read_all};
 use crate::event::journal;
 use crate::receipt::document::{HostRecord, Tool};
 
 /// The result on one entry, and where it was reached.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct CheckedEntry {
     /// The result.
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: EntryOutcome,
     /// The host's programs that the entry started.
     pub(crate) tools: Vec<Tool>,
     /// The host.
@@ -27,7 +27,7 @@ pub(crate) struct Checked {
     /// The check.
     pub(crate) check: Check,
     /// The results, by the entries' numbers.
-    pub(crate) found: BTreeMap<usize, Found>,
+    pub(crate) found: BTreeMap<usize, CheckedEntry>,
     /// The shards.
     pub(crate) parts: Parts,
 }
@@ -44,7 +44,7 @@ impl Checked {
     fn add(checked: &mut Option<Checked>, path: &Path) -> Result<(), MergeError> {
         let mut journal = OfShard::default();
         journal::read_of(path, &mut |_, record| journal.take(record))?;
-        let Some(Header { shard, check, .. }) = journal.header else {
+        let Some(CheckHeader { shard, check, .. }) = journal.header else {
             return Err(MergeError::Empty(path.to_owned()));
         };
         let checked = checked.get_or_insert_with(|| Checked {
@@ -74,9 +74,9 @@ impl Checked {
 #[derive(Debug, Default)]
 pub(crate) struct OfShard {
     /// The check, if it has begun.
-    pub(crate) header: Option<Header>,
+    pub(crate) header: Option<CheckHeader>,
     /// The results, by the entries' numbers.
-    pub(crate) found: BTreeMap<usize, Found>,
+    pub(crate) found: BTreeMap<usize, CheckedEntry>,
     host: Option<Rc<HostRecord>>,
 }
 
@@ -85,13 +85,13 @@ impl OfShard {
     ///
     /// # Errors
     /// Says how it is none that can be there.
-    pub(crate) fn take(&mut self, record: Record) -> Result<(), String> {
+    pub(crate) fn take(&mut self, record: CheckRecord) -> Result<(), String> {
         match record {
-            Record::Check(header) if self.header.is_none() => self.header = Some(*header),
-            Record::Check(_) => return Err("it begins a second time".into()),
-            Record::Host(host) => self.host = Some(Rc::new(host.host)),
-            Record::Entry(judged) => {
-                let Entry { entry, outcome, tools } = *judged;
+            CheckRecord::Check(header) if self.header.is_none() => self.header = Some(*header),
+            CheckRecord::Check(_) => return Err("it begins a second time".into()),
+            CheckRecord::Host(host) => self.host = Some(Rc::new(host.host)),
+            CheckRecord::Entry(judged) => {
+                let JudgedEntry { entry, outcome, tools } = *judged;
                 let header = self.header.as_ref();
                 let own = header.is_some_and(|header| {
                     entry < header.check.entries.len() && header.shard.has(entry)
@@ -100,7 +100,7 @@ impl OfShard {
                     return Err(format!("entry {} is none of this shard's", entry + 1));
                 }
                 let host = Rc::clone(self.host.as_ref().ok_or("no host has judged it")?);
-                let before = self.found.insert(entry, Found { outcome, tools, host });
+                let before = self.found.insert(entry, CheckedEntry { outcome, tools, host });
                 if before.is_some_and(|before| before.outcome.is_decided()) {
                     return Err(format!("entry {} stands there twice", entry + 1));
                 }

@@ -16,7 +16,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::journal::{self, JournalError, JournalOf, Kept, Place, Repaired};
+use crate::event::journal::{self, JournalError, JournalOf, Kept, RecordPlace, Repaired};
 use crate::model::text::shown;
 
 /// One part of a run. The same shard is always the same games, and each game is of exactly one shard.
@@ -75,7 +75,7 @@ const MEND: &str = "give the command of its shard again, which will";
 
 /// The end of a shard's journal that was lost when it was opened; the work is done again.
 #[derive(Debug)]
-pub(crate) enum Lost {
+pub(crate) enum LostEnd {
     /// Nothing.
     Nothing,
     /// A record of which the end was never written.
@@ -92,16 +92,16 @@ pub(crate) enum Lost {
 pub(crate) fn open<R: Kept>(
     path: &Path,
     take: &mut dyn FnMut(R) -> Result<(), String>,
-) -> Result<(JournalOf<R>, Lost), JournalError> {
-    let lost = match journal::read_of::<R>(path, &mut |_: Place, _| Ok(())) {
+) -> Result<(JournalOf<R>, LostEnd), JournalError> {
+    let lost = match journal::read_of::<R>(path, &mut |_: RecordPlace, _| Ok(())) {
         Err(JournalError::LastDamaged { .. }) => journal::repair_of::<R>(path)?,
         _ => None,
     };
     let (journal, torn) = JournalOf::open(path, &mut |_, record| take(record))?;
     let lost = match (lost, torn) {
-        (Some(repaired), _) => Lost::Damaged(repaired),
-        (None, Some(_)) => Lost::Torn,
-        (None, None) => Lost::Nothing,
+        (Some(repaired), _) => LostEnd::Damaged(repaired),
+        (None, Some(_)) => LostEnd::Torn,
+        (None, None) => LostEnd::Nothing,
     };
     Ok((journal, lost))
 }
@@ -123,7 +123,7 @@ pub(crate) fn refusal(
 /// True if a journal is of a check.
 #[must_use]
 pub(crate) fn is_of_check(path: &Path) -> bool {
-    let begins = |line: Vec<u8>| journal::record_in::<check::Record>(&line)?.begins().ok();
+    let begins = |line: Vec<u8>| journal::record_in::<check::CheckRecord>(&line)?.begins().ok();
     journal::first_line(path).and_then(begins).is_some()
 }
 

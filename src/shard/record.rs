@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Shard;
 use crate::event::journal::Kept;
 use crate::model::game::result::GameResult;
-use crate::runner::schedule::{Colours, Format, Schedule};
+use crate::runner::schedule::{ColourOrder, PairingSystem, MatchSchedule};
 
 /// The version of the journal's form.
 pub const VERSION: u32 = 1;
@@ -16,38 +16,38 @@ pub const VERSION: u32 = 1;
 /// One record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Record {
+pub enum ShardRecord {
     /// The first one: the run that this is a part of.
-    Shard(Box<Header>),
+    Shard(Box<ShardHeader>),
     /// A host begins or goes on here.
     Host {
         /// Its name.
         name: String,
     },
     /// A game has ended with a result.
-    Game(Game),
+    Game(ShardGame),
 }
 
 /// The run and the part of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Header {
+pub struct ShardHeader {
     /// See [`VERSION`].
     pub version: u32,
     /// The part of the run.
     pub shard: Shard,
     /// The run.
-    pub run: Run,
+    pub run: MatchRun,
 }
 
 /// A match, told so fully that two equal ones play the same games.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Run {
+pub struct MatchRun {
     /// The engines' names.
     pub engines: Vec<String>,
     /// The pairings.
-    pub schedule: Format,
+    pub schedule: PairingSystem,
     /// How many engines of a gauntlet meet all the others, where it is not the first alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds: Option<NonZeroUsize>,
@@ -56,7 +56,7 @@ pub struct Run {
     /// Games of an encounter.
     pub games: usize,
     /// How colours go.
-    pub colours: Colours,
+    pub colours: ColourOrder,
     /// The test, where there is one.
     pub test: Option<Test>,
     /// All other settings and the sums of files, by their names.
@@ -78,7 +78,7 @@ pub struct Test {
 /// A game that has ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Game {
+pub struct ShardGame {
     /// Its number in the run, from 0.
     pub game: usize,
     /// Its result.
@@ -89,12 +89,12 @@ pub struct Game {
     pub pgn: String,
 }
 
-impl Run {
+impl MatchRun {
     /// The plan of all of its games.
     #[must_use]
-    pub(crate) fn plan(&self) -> Schedule {
+    pub(crate) fn plan(&self) -> MatchSchedule {
         let count = self.engines.len();
-        let plan = Schedule::new(count, self.schedule, self.rounds, self.games, self.colours);
+        let plan = MatchSchedule::new(count, self.schedule, self.rounds, self.games, self.colours);
         match self.seeds {
             Some(seeds) => plan.seeded(seeds.get()),
             None => plan,
@@ -104,12 +104,12 @@ impl Run {
     /// True if the statistics count pairs of games.
     #[must_use]
     pub(crate) fn paired(&self) -> bool {
-        self.colours == Colours::Reversed && self.games > 1
+        self.colours == ColourOrder::Reversed && self.games > 1
     }
 
     /// The first thing in which another run differs from this one; none where it is the same run.
     #[must_use]
-    pub(crate) fn difference(&self, other: &Run) -> Option<String> {
+    pub(crate) fn difference(&self, other: &MatchRun) -> Option<String> {
         let tell =
             |name: &str, one: &str, other: &str| Some(format!("{name} is {one} and {other}"));
         let both = [self, other].map(|run| {
@@ -138,13 +138,13 @@ impl Run {
     }
 }
 
-impl Kept for Record {
+impl Kept for ShardRecord {
     const MEND: &'static str = super::MEND;
 
     fn begins(&self) -> Result<(), String> {
         match self {
-            Record::Shard(header) if header.version == VERSION => Ok(()),
-            Record::Shard(header) => {
+            ShardRecord::Shard(header) if header.version == VERSION => Ok(()),
+            ShardRecord::Shard(header) => {
                 Err(format!("it is of version {}, and this is for {VERSION}", header.version))
             }
             _ => Err("it does not begin with the run that it is a part of".into()),

@@ -27,7 +27,7 @@ pub(crate) enum NoShard {
 }
 
 /// A scheduler's word: its variable, the shard from 1, and of how many where it tells.
-type Told = (&'static str, usize, Option<usize>);
+type SchedulerWord = (&'static str, usize, Option<usize>);
 
 /// Asks the environment, through `get`; `given` is the number of shards of the command line.
 ///
@@ -74,7 +74,7 @@ fn from_zero(name: &str, index: usize) -> Result<usize, NoShard> {
 }
 
 /// `--array=A-B:STEP`: tasks are counted from the first. A list with gaps has no such order.
-fn slurm(get: &dyn Fn(&str) -> Option<String>) -> Result<Option<Told>, NoShard> {
+fn slurm(get: &dyn Fn(&str) -> Option<String>) -> Result<Option<SchedulerWord>, NoShard> {
     const NAME: &str = "SLURM_ARRAY_TASK_ID";
     let Some(id) = number(NAME, get)? else { return Ok(None) };
     let need = |name: &str| {
@@ -96,19 +96,19 @@ fn slurm(get: &dyn Fn(&str) -> Option<String>) -> Result<Option<Told>, NoShard> 
     Ok(Some((NAME, past / step + 1, Some(count))))
 }
 
-fn kubernetes(get: &dyn Fn(&str) -> Option<String>) -> Result<Option<Told>, NoShard> {
+fn kubernetes(get: &dyn Fn(&str) -> Option<String>) -> Result<Option<SchedulerWord>, NoShard> {
     const NAME: &str = "JOB_COMPLETION_INDEX";
     let Some(index) = number(NAME, get)? else { return Ok(None) };
     Ok(Some((NAME, from_zero(NAME, index)?, None)))
 }
 
-fn aws(get: &dyn Fn(&str) -> Option<String>) -> Result<Option<Told>, NoShard> {
+fn aws(get: &dyn Fn(&str) -> Option<String>) -> Result<Option<SchedulerWord>, NoShard> {
     const NAME: &str = "AWS_BATCH_JOB_ARRAY_INDEX";
     let Some(index) = number(NAME, get)? else { return Ok(None) };
     Ok(Some((NAME, from_zero(NAME, index)?, number("AWS_BATCH_JOB_ARRAY_SIZE", get)?)))
 }
 
-fn parallel(get: &dyn Fn(&str) -> Option<String>) -> Result<Option<Told>, NoShard> {
+fn parallel(get: &dyn Fn(&str) -> Option<String>) -> Result<Option<SchedulerWord>, NoShard> {
     const NAME: &str = "PARALLEL_SEQ";
     Ok(number(NAME, get)?.map(|sequence| (NAME, sequence, None)))
 }

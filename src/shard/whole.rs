@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use super::Shard;
 use super::parts::{MergeError, Parts, read_all};
-use super::record::{Game, Header, Record, Run};
-use crate::event::journal::{self, JournalError, Place};
-use crate::runner::schedule::Schedule;
+use super::record::{ShardGame, ShardHeader, ShardRecord, MatchRun};
+use crate::event::journal::{self, JournalError, RecordPlace};
+use crate::runner::schedule::MatchSchedule;
 
 /// Where a game is kept.
 #[derive(Clone, Copy, Debug)]
-struct Found {
+struct FoundGame {
     file: usize,
     offset: u64,
     bytes: u64,
@@ -26,12 +26,12 @@ const OPEN: usize = 200;
 #[derive(Debug)]
 pub(crate) struct Whole {
     /// The run.
-    pub(crate) run: Run,
+    pub(crate) run: MatchRun,
     /// The shards.
     pub(crate) parts: Parts,
-    plan: Schedule,
+    plan: MatchSchedule,
     files: Vec<(PathBuf, Option<File>)>,
-    found: Vec<Option<Found>>,
+    found: Vec<Option<FoundGame>>,
 }
 
 impl Whole {
@@ -44,18 +44,18 @@ impl Whole {
     }
 
     fn add(whole: &mut Option<Whole>, path: &Path) -> Result<(), MergeError> {
-        let mut header: Option<Header> = None;
-        let mut plan: Option<Schedule> = None;
-        let mut games: Vec<(usize, Place)> = Vec::new();
+        let mut header: Option<ShardHeader> = None;
+        let mut plan: Option<MatchSchedule> = None;
+        let mut games: Vec<(usize, RecordPlace)> = Vec::new();
         journal::read_of(path, &mut |place, record| {
             match record {
-                Record::Shard(found) if header.is_none() => {
+                ShardRecord::Shard(found) if header.is_none() => {
                     plan = Some(found.run.plan());
                     header = Some(*found);
                 }
-                Record::Shard(_) => return Err("it begins a second time".into()),
-                Record::Host { .. } => {}
-                Record::Game(Game { game, .. }) => {
+                ShardRecord::Shard(_) => return Err("it begins a second time".into()),
+                ShardRecord::Host { .. } => {}
+                ShardRecord::Game(ShardGame { game, .. }) => {
                     let unit = plan.as_ref().and_then(|plan| Some(plan.unit(&plan.pairing(game)?)));
                     let own = header.as_ref().zip(unit).is_some_and(|(h, unit)| h.shard.has(unit));
                     if !own {
@@ -82,14 +82,14 @@ impl Whole {
     fn take(
         &mut self,
         path: &Path,
-        header: &Header,
-        games: &[(usize, Place)],
+        header: &ShardHeader,
+        games: &[(usize, RecordPlace)],
     ) -> Result<(), MergeError> {
         self.parts.add(path, header.shard, self.run.difference(&header.run))?;
         for (game, place) in games {
             if let Some(slot) = self.found.get_mut(*game) {
                 let found =
-                    Found { file: self.files.len(), offset: place.offset, bytes: place.bytes };
+                    FoundGame { file: self.files.len(), offset: place.offset, bytes: place.bytes };
                 if slot.replace(found).is_some() {
                     return Err(MergeError::Journal(JournalError::Damaged {
                         path: path.to_owned(),
@@ -109,7 +109,7 @@ impl Whole {
 
     /// The plan of all games.
     #[must_use]
-    pub(crate) fn plan(&self) -> &Schedule {
+    pub(crate) fn plan(&self) -> &MatchSchedule {
         &self.plan
     }
 
@@ -125,7 +125,7 @@ impl Whole {
     ///
     /// # Errors
     /// Where a file is no longer what it was.
-    pub(crate) fn games(&self) -> impl Iterator<Item = Result<Game, MergeError>> {
+    pub(crate) fn games(&self) -> impl Iterator<Item = Result<ShardGame, MergeError>> {
         let mut line = Vec::new();
         self.found.iter().enumerate().filter_map(move |(number, found)| {
             let found = (*found)?;
@@ -136,7 +136,7 @@ impl Whole {
                 None => File::open(path).and_then(|f| f.read_exact_at(&mut line, found.offset)),
             };
             match read.ok().and_then(|()| journal::record_in(&line)) {
-                Some(Record::Game(game)) if game.game == number => Some(Ok(game)),
+                Some(ShardRecord::Game(game)) if game.game == number => Some(Ok(game)),
                 _ => Some(Err(MergeError::Changed(path.clone()))),
             }
         })

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::model::source_place::{Place, excerpt};
+use crate::model::source_place::{SourcePlace, excerpt};
 use crate::model::text::escape;
-use crate::submission::json::{self, Json, Mistake, Node};
+use crate::submission::json::{self, Json, JsonMistake, JsonNode};
 
 /// A configuration file with the engine chosen from it.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct EnginesJson {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConfigProblem {
     /// The place.
-    pub(crate) place: Place,
+    pub(crate) place: SourcePlace,
     /// The mistake.
     pub(crate) message: String,
     /// The line with a caret.
@@ -34,9 +34,9 @@ pub struct ConfigProblem {
 }
 
 impl ConfigProblem {
-    fn new(text: &str, mistake: Mistake, help: impl Into<String>) -> ConfigProblem {
+    fn new(text: &str, mistake: JsonMistake, help: impl Into<String>) -> ConfigProblem {
         ConfigProblem {
-            place: Place::of(text, mistake.span.start),
+            place: SourcePlace::of(text, mistake.span.start),
             // It repeats keys and values as they are written.
             message: escape(mistake.message.as_bytes(), 1000),
             excerpt: excerpt(text, mistake.span),
@@ -48,7 +48,7 @@ impl ConfigProblem {
     #[must_use]
     pub(crate) fn not_text(message: impl Into<String>) -> ConfigProblem {
         ConfigProblem {
-            place: Place { line: 1, column: 1 },
+            place: SourcePlace { line: 1, column: 1 },
             message: message.into(),
             excerpt: String::new(),
             help: "write engines.json as UTF-8 text, as cutechess does".to_owned(),
@@ -69,7 +69,7 @@ pub enum SelectError {
 /// array of engines.
 #[must_use]
 pub fn commands(text: &str) -> Vec<String> {
-    let Ok(Json { node: Node::Array(engines), .. }) = json::parse(text) else {
+    let Ok(Json { node: JsonNode::Array(engines), .. }) = json::parse(text) else {
         return Vec::new();
     };
     engines.iter().flat_map(words_of).collect()
@@ -135,14 +135,14 @@ pub(crate) fn split_command(command: &str) -> Vec<String> {
 /// When the text is no array of engines, leaves open which one is meant, or has none of that name.
 pub fn select(text: &str, name: Option<&str>, file_name: &str) -> Result<Json, SelectError> {
     let problem = |span: Range<usize>, message: String, help: &str| {
-        SelectError::Problem(ConfigProblem::new(text, Mistake { span, message }, help))
+        SelectError::Problem(ConfigProblem::new(text, JsonMistake { span, message }, help))
     };
     let value = json::parse(text).map_err(|mistake| {
         SelectError::Problem(ConfigProblem::new(text, mistake, "mend the JSON there"))
     })?;
     let start = value.span.start;
     let kind = value.kind();
-    let Node::Array(mut engines) = value.node else {
+    let JsonNode::Array(mut engines) = value.node else {
         let message = format!("an array of engines is expected, not {kind}");
         return Err(problem(start..start + 1, message, SHAPE));
     };
@@ -203,9 +203,9 @@ const SHAPE: &str =
     "write it as cutechess does: [ { \"name\": …, \"command\": …, \"options\": [ … ] } ]";
 
 /// Checks what the engine could see; the rest cutechess reads as it likes.
-fn check_shape(engine: &Json) -> Result<(), Mistake> {
+fn check_shape(engine: &Json) -> Result<(), JsonMistake> {
     let wrong = |value: &Json, what: &str| {
-        Err(Mistake {
+        Err(JsonMistake {
             span: value.span.clone(),
             message: format!("{what} is expected, not {}", value.kind()),
         })
@@ -215,7 +215,7 @@ fn check_shape(engine: &Json) -> Result<(), Mistake> {
     }
     for key in ["name", "command", "workingDirectory", "stderrFile", "protocol"] {
         match engine.get(key) {
-            Some(value) if !matches!(value.node, Node::String(_) | Node::Null) => {
+            Some(value) if !matches!(value.node, JsonNode::String(_) | JsonNode::Null) => {
                 return wrong(value, &format!("a string for \"{key}\""));
             }
             _ => {}
@@ -223,12 +223,12 @@ fn check_shape(engine: &Json) -> Result<(), Mistake> {
     }
     for key in super::payload::LISTS {
         match engine.get(key).map(|value| (value, &value.node)) {
-            Some((_, Node::Array(items))) => {
+            Some((_, JsonNode::Array(items))) => {
                 if let Some(item) = items.iter().find(|item| item.scalar().is_none()) {
                     return wrong(item, &format!("a string in \"{key}\""));
                 }
             }
-            Some((value, Node::Object(_) | Node::Bool(_) | Node::Number(_))) => {
+            Some((value, JsonNode::Object(_) | JsonNode::Bool(_) | JsonNode::Number(_))) => {
                 return wrong(value, &format!("an array of strings for \"{key}\""));
             }
             _ => {}
@@ -238,11 +238,11 @@ fn check_shape(engine: &Json) -> Result<(), Mistake> {
         return Ok(());
     };
     let items = match &options.node {
-        Node::Array(items) => items.as_slice(),
-        Node::Null => &[],
+        JsonNode::Array(items) => items.as_slice(),
+        JsonNode::Null => &[],
         // the shape that rule 7.3 itself shows: "TuringEngine":"...."
-        Node::Object(members) => {
-            let no_value = |value: &&Json| matches!(value.node, Node::Array(_) | Node::Object(_));
+        JsonNode::Object(members) => {
+            let no_value = |value: &&Json| matches!(value.node, JsonNode::Array(_) | JsonNode::Object(_));
             return match members.iter().map(|member| &member.value).find(no_value) {
                 Some(value) => wrong(value, "one value for an option"),
                 None => Ok(()),
@@ -255,13 +255,13 @@ fn check_shape(engine: &Json) -> Result<(), Mistake> {
             return wrong(option, "an option's object");
         }
         match option.get("name").map(|name| (name, &name.node)) {
-            Some((_, Node::String(_))) => {}
+            Some((_, JsonNode::String(_))) => {}
             Some((name, _)) => return wrong(name, "a string for the option's \"name\""),
             None => return wrong(option, "an option with a \"name\""),
         }
         for key in ["value", "default"] {
             match option.get(key) {
-                Some(value) if matches!(value.node, Node::Array(_) | Node::Object(_)) => {
+                Some(value) if matches!(value.node, JsonNode::Array(_) | JsonNode::Object(_)) => {
                     return wrong(value, &format!("one value for the option's \"{key}\""));
                 }
                 _ => {}

@@ -20,7 +20,7 @@ use crate::submission::stub::{self, Packing};
 /// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     /// An ELF file.
     Elf,
     /// A script with a shebang.
@@ -66,32 +66,32 @@ impl Files {
     }
 }
 
-impl Kind {
+impl FileKind {
     fn word(self) -> &'static str {
         match self {
-            Kind::Elf => "an ELF file",
-            Kind::Script => "a script",
-            Kind::ShellText => "a shell script",
-            Kind::Empty => "an empty file",
-            Kind::Pe => "a program for Windows (PE)",
-            Kind::Dos => "a program for DOS (MZ)",
-            Kind::MachO => "a program for macOS (Mach-O)",
-            Kind::JavaClass => "a compiled Java class",
-            Kind::Zip => "a zip archive (zip, jar, wheel)",
-            Kind::Wasm => "a WebAssembly module",
-            Kind::Compressed => "compressed data without a stub that unpacks them",
-            Kind::Unknown => "neither an executable nor text",
+            FileKind::Elf => "an ELF file",
+            FileKind::Script => "a script",
+            FileKind::ShellText => "a shell script",
+            FileKind::Empty => "an empty file",
+            FileKind::Pe => "a program for Windows (PE)",
+            FileKind::Dos => "a program for DOS (MZ)",
+            FileKind::MachO => "a program for macOS (Mach-O)",
+            FileKind::JavaClass => "a compiled Java class",
+            FileKind::Zip => "a zip archive (zip, jar, wheel)",
+            FileKind::Wasm => "a WebAssembly module",
+            FileKind::Compressed => "compressed data without a stub that unpacks them",
+            FileKind::Unknown => "neither an executable nor text",
         }
     }
 }
 
-impl Kind {
+impl FileKind {
     /// The next step for a file that the event's machine cannot start.
     fn instead(self) -> &'static str {
         match self {
-            Kind::Pe | Kind::Dos | Kind::MachO => "build it for x86-64 Linux",
-            Kind::Zip => "take out of it the one file that is the engine, and hand that in",
-            Kind::Compressed => {
+            FileKind::Pe | FileKind::Dos | FileKind::MachO => "build it for x86-64 Linux",
+            FileKind::Zip => "take out of it the one file that is the engine, and hand that in",
+            FileKind::Compressed => {
                 "unpack it, then let `gate4k pack FILE -o ENTRY` put a stub before it that does so at the start"
             }
             _ => "hand in an ELF executable for x86-64 Linux or a script",
@@ -101,9 +101,9 @@ impl Kind {
 
 /// The facts of a file that its bytes tell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Format {
+pub struct FileFormat {
     /// The kind of the file.
-    pub(crate) kind: Kind,
+    pub(crate) kind: FileKind,
     /// ELF: 32 or 64 bits.
     pub(crate) class: Option<Class>,
     /// ELF: the machine.
@@ -128,9 +128,9 @@ pub struct Format {
     pub(crate) payload_magic: Option<&'static str>,
 }
 
-impl Format {
-    fn plain(kind: Kind) -> Format {
-        Format {
+impl FileFormat {
+    fn plain(kind: FileKind) -> FileFormat {
+        FileFormat {
             kind,
             class: None,
             machine: None,
@@ -146,7 +146,7 @@ impl Format {
         }
     }
 
-    fn packed(mut self, packing: Packing) -> Format {
+    fn packed(mut self, packing: Packing) -> FileFormat {
         // It names the program of the first line as it is written.
         self.packer = packing.packer.map(|packer| escape(packer.as_bytes(), 120));
         self.stub_bytes = packing.stub;
@@ -158,23 +158,23 @@ impl Format {
     /// True if a shell, rather than the kernel, has to be tried with it: a script for `sh`.
     #[must_use]
     pub(crate) fn is_for_sh(&self) -> bool {
-        self.kind == Kind::ShellText || self.reader.as_deref() == Some("sh")
+        self.kind == FileKind::ShellText || self.reader.as_deref() == Some("sh")
     }
 
     /// One line for people.
     #[must_use]
     pub fn describe(&self) -> String {
         let mut line = match (self.kind, self.class) {
-            (Kind::Elf, Some(class)) => format!(
+            (FileKind::Elf, Some(class)) => format!(
                 "ELF executable, {} bits, {}, {}",
                 class.bits(),
                 self.machine.as_deref().unwrap_or("?"),
                 self.linkage.map_or("?", Linkage::word)
             ),
-            (Kind::Script, _) => {
+            (FileKind::Script, _) => {
                 format!("script for {}", self.reader.as_deref().unwrap_or("?"))
             }
-            (Kind::ShellText, _) => "script without a shebang, which a shell runs".to_owned(),
+            (FileKind::ShellText, _) => "script without a shebang, which a shell runs".to_owned(),
             (kind, _) => kind.word().to_owned(),
         };
         if let Some(packer) = &self.packer {
@@ -197,7 +197,7 @@ pub enum Machine {
 }
 
 /// The facts of a host on which the judgement of a format rests.
-pub trait Host {
+pub trait FormatHost {
     /// The machine whose code it executes.
     fn machine(&self) -> Machine;
     /// True if there is such a file.
@@ -210,7 +210,7 @@ pub trait Host {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ThisHost;
 
-impl Host for ThisHost {
+impl FormatHost for ThisHost {
     fn machine(&self) -> Machine {
         match std::env::consts::ARCH {
             "x86_64" => Machine::X86_64,
@@ -261,7 +261,7 @@ impl Remarks {
         self.advice.push(harmless(what, help));
     }
 
-    fn finding(self, format: &Format) -> Finding {
+    fn finding(self, format: &FileFormat) -> Finding {
         let status = match (&self.fail[..], &self.undecided[..], &self.advice[..]) {
             ([_, ..], _, _) => Status::Fail,
             (_, [_, ..], _) => Status::Undecided,
@@ -290,18 +290,18 @@ pub fn judge(
     bytes: &[u8],
     mode: Mode,
     files: Files,
-    host: &dyn Host,
+    host: &dyn FormatHost,
     list: &Allowlist,
-) -> (Format, Finding) {
+) -> (FileFormat, Finding) {
     let mut remarks = Remarks::default();
     let format = read(bytes, host, list, &mut remarks);
-    if files == Files::ElfOnly && matches!(format.kind, Kind::Script | Kind::ShellText) {
+    if files == Files::ElfOnly && matches!(format.kind, FileKind::Script | FileKind::ShellText) {
         remarks.fail(
             "this event takes ELF executables only",
             "enter the program itself: an ELF executable, without a script that unpacks or compiles it",
         );
     }
-    let runs = matches!(format.kind, Kind::Elf | Kind::Script | Kind::ShellText);
+    let runs = matches!(format.kind, FileKind::Elf | FileKind::Script | FileKind::ShellText);
     if runs && !mode.is_executable() {
         remarks.advice("it has no execute bit", "set it: chmod +x");
     }
@@ -309,13 +309,13 @@ pub fn judge(
     (format, finding)
 }
 
-fn read(bytes: &[u8], host: &dyn Host, list: &Allowlist, remarks: &mut Remarks) -> Format {
+fn read(bytes: &[u8], host: &dyn FormatHost, list: &Allowlist, remarks: &mut Remarks) -> FileFormat {
     if elf::is_elf(bytes) {
         return match elf::parse(bytes) {
             Ok(elf) => executable(elf, bytes, host, list, remarks),
             Err(fault) => {
                 broken_elf(&fault, host, remarks);
-                Format::plain(Kind::Elf)
+                FileFormat::plain(FileKind::Elf)
             }
         };
     }
@@ -331,7 +331,7 @@ fn read(bytes: &[u8], host: &dyn Host, list: &Allowlist, remarks: &mut Remarks) 
         FirstLine::Other => match not_text(bytes) {
             Some(kind) => {
                 remarks.fail("the event's machine cannot start it", kind.instead());
-                Format::plain(kind)
+                FileFormat::plain(kind)
             }
             None => {
                 let later = (bytes.iter().position(|byte| !byte.is_ascii_whitespace()))
@@ -353,17 +353,17 @@ fn read(bytes: &[u8], host: &dyn Host, list: &Allowlist, remarks: &mut Remarks) 
     }
 }
 
-fn shell_text(bytes: &[u8]) -> Format {
-    let mut format = Format::plain(Kind::ShellText).packed(stub::of_script(bytes, "sh"));
+fn shell_text(bytes: &[u8]) -> FileFormat {
+    let mut format = FileFormat::plain(FileKind::ShellText).packed(stub::of_script(bytes, "sh"));
     format.reader = Some("sh".to_owned());
     format
 }
 
 /// The kind of a file that neither the kernel nor a shell takes; none for one that a shell tries.
-fn not_text(bytes: &[u8]) -> Option<Kind> {
+fn not_text(bytes: &[u8]) -> Option<FileKind> {
     let starts = |magic: &[u8]| bytes.starts_with(magic);
     if bytes.is_empty() {
-        return Some(Kind::Empty);
+        return Some(FileKind::Empty);
     }
     if starts(b"MZ") {
         let pe = (bytes.get(0x3c..0x40))
@@ -371,36 +371,36 @@ fn not_text(bytes: &[u8]) -> Option<Kind> {
             .and_then(|at| bytes.get(at..at.checked_add(4)?))
             == Some(b"PE\0\0");
         if pe {
-            return Some(Kind::Pe);
+            return Some(FileKind::Pe);
         }
     }
     for magic in [0xfeed_face_u32, 0xfeed_facf] {
         if starts(&magic.to_le_bytes()) || starts(&magic.to_be_bytes()) {
-            return Some(Kind::MachO);
+            return Some(FileKind::MachO);
         }
     }
     if starts(b"\xca\xfe\xba\xbe") {
         // a universal binary has a handful of architectures where Java has its version, at least 45
         let number = bytes.get(4..8).map_or(0, |b| u32::from_be_bytes([b[0], b[1], b[2], b[3]]));
-        return Some(if number < 45 { Kind::MachO } else { Kind::JavaClass });
+        return Some(if number < 45 { FileKind::MachO } else { FileKind::JavaClass });
     }
     if starts(b"\0asm") {
-        return Some(Kind::Wasm);
+        return Some(FileKind::Wasm);
     }
     match stub::magic(bytes) {
-        Some("zip") => return Some(Kind::Zip),
-        Some(_) => return Some(Kind::Compressed),
+        Some("zip") => return Some(FileKind::Zip),
+        Some(_) => return Some(FileKind::Compressed),
         None => {}
     }
     // as bash does: a NUL before the first newline means that this is no script
     let first_line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     if first_line.contains(&0) {
-        return Some(if starts(b"MZ") { Kind::Dos } else { Kind::Unknown });
+        return Some(if starts(b"MZ") { FileKind::Dos } else { FileKind::Unknown });
     }
     // the first word names a command, which no file of binary junk does
     let mut words = bytes.split(|byte| byte.is_ascii_whitespace());
     match words.find(|word| !word.is_empty()) {
-        None => Some(Kind::Empty),
+        None => Some(FileKind::Empty),
         Some(word) => {
             let text = std::str::from_utf8(&word[..word.len().min(80)]);
             let begun = match text {
@@ -410,12 +410,12 @@ fn not_text(bytes: &[u8]) -> Option<Kind> {
                     good.len() > 1 && good.iter().all(|byte| !byte.is_ascii_control())
                 }
             };
-            (!begun).then_some(Kind::Unknown)
+            (!begun).then_some(FileKind::Unknown)
         }
     }
 }
 
-fn broken_elf(fault: &ElfFault, host: &dyn Host, remarks: &mut Remarks) {
+fn broken_elf(fault: &ElfFault, host: &dyn FormatHost, remarks: &mut Remarks) {
     let help = "build it for x86-64 Linux (or i386)";
     match (fault, host.machine()) {
         (ElfFault::Machine(machine), Machine::Other(own)) if machine == own => {
@@ -436,10 +436,10 @@ fn broken_elf(fault: &ElfFault, host: &dyn Host, remarks: &mut Remarks) {
 fn executable(
     elf: Elf,
     bytes: &[u8],
-    host: &dyn Host,
+    host: &dyn FormatHost,
     list: &Allowlist,
     remarks: &mut Remarks,
-) -> Format {
+) -> FileFormat {
     let x86 = matches!(elf.machine.as_str(), "x86-64" | "i386");
     match host.machine() {
         Machine::X86_64 if !x86 => remarks
@@ -469,7 +469,7 @@ fn executable(
             }
         }
     }
-    let mut format = Format::plain(Kind::Elf).packed(stub::of_elf(bytes));
+    let mut format = FileFormat::plain(FileKind::Elf).packed(stub::of_elf(bytes));
     format.class = Some(elf.class);
     format.machine = Some(elf.machine);
     format.linkage = Some(elf.linkage);
@@ -481,10 +481,10 @@ fn executable(
 fn script(
     shebang: &Shebang,
     bytes: &[u8],
-    host: &dyn Host,
+    host: &dyn FormatHost,
     list: &Allowlist,
     remarks: &mut Remarks,
-) -> Format {
+) -> FileFormat {
     let path = String::from_utf8_lossy(&shebang.interpreter).into_owned();
     let argument =
         (shebang.argument.as_deref()).map(|text| String::from_utf8_lossy(text).into_owned());
@@ -513,7 +513,7 @@ fn script(
             "save it with LF line ends",
         );
     }
-    let mut format = Format::plain(Kind::Script).packed(stub::of_script(bytes, &reader));
+    let mut format = FileFormat::plain(FileKind::Script).packed(stub::of_script(bytes, &reader));
     format.interpreter = Some(shown);
     format.argument = (shebang.argument.as_deref()).map(|text| escape(text, 120));
     format.reader = Some(escape(reader.as_bytes(), 60));
@@ -538,7 +538,7 @@ fn absent(what: &str, base: &str, list: &Allowlist, remarks: &mut Remarks) {
 /// The command that `env` is told to look up: everything behind it is one word, unless `-S` splits it.
 fn looked_up(
     argument: Option<&str>,
-    host: &dyn Host,
+    host: &dyn FormatHost,
     list: &Allowlist,
     remarks: &mut Remarks,
 ) -> Option<String> {

@@ -11,12 +11,12 @@ pub struct Json {
     /// Where it stands.
     pub(crate) span: Range<usize>,
     /// The value itself.
-    pub(crate) node: Node,
+    pub(crate) node: JsonNode,
 }
 
 /// A value without its place.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Node {
+pub(crate) enum JsonNode {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -47,12 +47,12 @@ impl Json {
     #[must_use]
     pub(crate) fn kind(&self) -> &'static str {
         match self.node {
-            Node::Null => "null",
-            Node::Bool(_) => "true or false",
-            Node::Number(_) => "a number",
-            Node::String(_) => "a string",
-            Node::Array(_) => "an array",
-            Node::Object(_) => "an object",
+            JsonNode::Null => "null",
+            JsonNode::Bool(_) => "true or false",
+            JsonNode::Number(_) => "a number",
+            JsonNode::String(_) => "a string",
+            JsonNode::Array(_) => "an array",
+            JsonNode::Object(_) => "an object",
         }
     }
 
@@ -60,10 +60,10 @@ impl Json {
     #[must_use]
     pub(crate) fn scalar(&self) -> Option<&str> {
         match &self.node {
-            Node::String(text) | Node::Number(text) => Some(text),
-            Node::Bool(true) => Some("true"),
-            Node::Bool(false) => Some("false"),
-            Node::Null | Node::Array(_) | Node::Object(_) => None,
+            JsonNode::String(text) | JsonNode::Number(text) => Some(text),
+            JsonNode::Bool(true) => Some("true"),
+            JsonNode::Bool(false) => Some("false"),
+            JsonNode::Null | JsonNode::Array(_) | JsonNode::Object(_) => None,
         }
     }
 
@@ -71,7 +71,7 @@ impl Json {
     #[must_use]
     pub(crate) fn members(&self) -> Option<&[Member]> {
         match &self.node {
-            Node::Object(members) => Some(members),
+            JsonNode::Object(members) => Some(members),
             _ => None,
         }
     }
@@ -86,15 +86,15 @@ impl Json {
     #[must_use]
     pub(crate) fn canonical(&self) -> String {
         match &self.node {
-            Node::Null => "null".to_owned(),
-            Node::Bool(value) => value.to_string(),
-            Node::Number(text) => text.clone(),
-            Node::String(text) => quoted(text),
-            Node::Array(items) => {
+            JsonNode::Null => "null".to_owned(),
+            JsonNode::Bool(value) => value.to_string(),
+            JsonNode::Number(text) => text.clone(),
+            JsonNode::String(text) => quoted(text),
+            JsonNode::Array(items) => {
                 let items: Vec<String> = items.iter().map(Json::canonical).collect();
                 format!("[{}]", items.join(","))
             }
-            Node::Object(members) => {
+            JsonNode::Object(members) => {
                 let members: Vec<String> = (members.iter())
                     .map(|m| format!("{}:{}", quoted(&m.key), m.value.canonical()))
                     .collect();
@@ -128,7 +128,7 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// The reason that a text is no JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mistake {
+pub(crate) struct JsonMistake {
     /// The bytes it is about.
     pub(crate) span: Range<usize>,
     /// The mistake in words.
@@ -142,7 +142,7 @@ const DEPTH: usize = 32;
 ///
 /// # Errors
 /// At the first byte that is not JSON, and at the second of two equal keys of one object.
-pub(crate) fn parse(text: &str) -> Result<Json, Mistake> {
+pub(crate) fn parse(text: &str) -> Result<Json, JsonMistake> {
     let mut parser = Parser { text, at: 0 };
     let value = parser.value(0)?;
     parser.blank();
@@ -169,12 +169,12 @@ impl Parser<'_> {
     }
 
     /// The mistake at the present character.
-    fn wrong(&self, message: impl Into<String>) -> Mistake {
+    fn wrong(&self, message: impl Into<String>) -> JsonMistake {
         let width = (self.text[self.at..].chars().next()).map_or(0, char::len_utf8);
-        Mistake { span: self.at..self.at + width, message: message.into() }
+        JsonMistake { span: self.at..self.at + width, message: message.into() }
     }
 
-    fn expected(&self, what: &str) -> Mistake {
+    fn expected(&self, what: &str) -> JsonMistake {
         match self.text[self.at..].chars().next() {
             Some(found) => self.wrong(format!("{what} is expected, not {found:?}")),
             None => self.wrong(format!("{what} is expected, but the text ends here")),
@@ -187,7 +187,7 @@ impl Parser<'_> {
         taken
     }
 
-    fn value(&mut self, depth: usize) -> Result<Json, Mistake> {
+    fn value(&mut self, depth: usize) -> Result<Json, JsonMistake> {
         self.blank();
         if depth > DEPTH {
             return Err(self.wrong(format!("values lie more than {DEPTH} deep here")));
@@ -196,16 +196,16 @@ impl Parser<'_> {
         let node = match self.peek() {
             Some(b'{') => self.object(depth)?,
             Some(b'[') => self.array(depth)?,
-            Some(b'"') => Node::String(self.string()?),
+            Some(b'"') => JsonNode::String(self.string()?),
             Some(b'-' | b'0'..=b'9') => self.number()?,
             _ => self.word()?,
         };
         Ok(Json { span: start..self.at, node })
     }
 
-    fn word(&mut self) -> Result<Node, Mistake> {
+    fn word(&mut self) -> Result<JsonNode, JsonMistake> {
         for (word, node) in
-            [("null", Node::Null), ("true", Node::Bool(true)), ("false", Node::Bool(false))]
+            [("null", JsonNode::Null), ("true", JsonNode::Bool(true)), ("false", JsonNode::Bool(false))]
         {
             if self.text[self.at..].starts_with(word) {
                 self.at += word.len();
@@ -215,18 +215,18 @@ impl Parser<'_> {
         Err(self.expected("a value"))
     }
 
-    fn array(&mut self, depth: usize) -> Result<Node, Mistake> {
+    fn array(&mut self, depth: usize) -> Result<JsonNode, JsonMistake> {
         self.at += 1;
         let mut items = Vec::new();
         self.blank();
         if self.take(b']') {
-            return Ok(Node::Array(items));
+            return Ok(JsonNode::Array(items));
         }
         loop {
             items.push(self.value(depth + 1)?);
             self.blank();
             if self.take(b']') {
-                return Ok(Node::Array(items));
+                return Ok(JsonNode::Array(items));
             }
             if !self.take(b',') {
                 return Err(self.expected("a comma or `]`"));
@@ -234,12 +234,12 @@ impl Parser<'_> {
         }
     }
 
-    fn object(&mut self, depth: usize) -> Result<Node, Mistake> {
+    fn object(&mut self, depth: usize) -> Result<JsonNode, JsonMistake> {
         self.at += 1;
         let mut members: Vec<Member> = Vec::new();
         self.blank();
         if self.take(b'}') {
-            return Ok(Node::Object(members));
+            return Ok(JsonNode::Object(members));
         }
         loop {
             self.blank();
@@ -250,7 +250,7 @@ impl Parser<'_> {
             let key = self.string()?;
             let key_span = start..self.at;
             if members.iter().any(|member| member.key == key) {
-                return Err(Mistake {
+                return Err(JsonMistake {
                     span: key_span,
                     message: format!("the key {} stands twice here", quoted(&key)),
                 });
@@ -263,7 +263,7 @@ impl Parser<'_> {
             members.push(Member { key, key_span, value });
             self.blank();
             if self.take(b'}') {
-                return Ok(Node::Object(members));
+                return Ok(JsonNode::Object(members));
             }
             if !self.take(b',') {
                 return Err(self.expected("a comma or `}`"));
@@ -271,7 +271,7 @@ impl Parser<'_> {
         }
     }
 
-    fn digits(&mut self) -> Result<(), Mistake> {
+    fn digits(&mut self) -> Result<(), JsonMistake> {
         if !self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
             return Err(self.expected("a digit"));
         }
@@ -281,7 +281,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn number(&mut self) -> Result<Node, Mistake> {
+    fn number(&mut self) -> Result<JsonNode, JsonMistake> {
         let start = self.at;
         self.take(b'-');
         if !self.take(b'0') {
@@ -294,10 +294,10 @@ impl Parser<'_> {
             let _ = self.take(b'+') || self.take(b'-');
             self.digits()?;
         }
-        Ok(Node::Number(self.text[start..self.at].to_owned()))
+        Ok(JsonNode::Number(self.text[start..self.at].to_owned()))
     }
 
-    fn string(&mut self) -> Result<String, Mistake> {
+    fn string(&mut self) -> Result<String, JsonMistake> {
         self.at += 1;
         let mut out = String::new();
         loop {
@@ -321,7 +321,7 @@ impl Parser<'_> {
         }
     }
 
-    fn escape(&mut self) -> Result<char, Mistake> {
+    fn escape(&mut self) -> Result<char, JsonMistake> {
         self.at += 1;
         let plain = match self.peek() {
             Some(b'"') => '"',
@@ -343,7 +343,7 @@ impl Parser<'_> {
     }
 
     /// Four hexadecimal digits, or two such numbers that make one character.
-    fn unicode(&mut self) -> Result<char, Mistake> {
+    fn unicode(&mut self) -> Result<char, JsonMistake> {
         let start = self.at;
         let first = self.hex()?;
         let code = if (0xd800..0xdc00).contains(&first) && self.take(b'\\') && self.take(b'u') {
@@ -355,13 +355,13 @@ impl Parser<'_> {
         } else {
             first
         };
-        char::from_u32(code).ok_or_else(|| Mistake {
+        char::from_u32(code).ok_or_else(|| JsonMistake {
             span: start..self.at,
             message: "this is half of a character; the other half is missing".to_owned(),
         })
     }
 
-    fn hex(&mut self) -> Result<u32, Mistake> {
+    fn hex(&mut self) -> Result<u32, JsonMistake> {
         let mut code = 0;
         for _ in 0..4 {
             let digit = (self.peek()).and_then(|byte| char::from(byte).to_digit(16));
@@ -384,7 +384,7 @@ mod tests {
     fn values_know_where_they_stand() {
         let text = r#"[{"name":"a\u00e9\ud83d\ude00", "n": 1e2}]"#;
         let value = parse(text).unwrap();
-        let Node::Array(items) = &value.node else { panic!("no array") };
+        let JsonNode::Array(items) = &value.node else { panic!("no array") };
         let n = items[0].get("n").unwrap();
         assert_eq!(n.scalar(), Some("1e2"));
         assert_eq!(&text[n.span.clone()], "1e2");

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use crate::model::units::Bytes;
 use crate::submission::engines_json::EnginesJson;
-use crate::submission::json::{Json, Node};
+use crate::submission::json::{Json, JsonNode};
 
 /// The submission that an ENTRY argument resolved to.
 #[derive(Clone, Debug)]
@@ -57,12 +57,12 @@ impl Submission {
 }
 
 fn options(config: &Json) -> Vec<(String, String)> {
-    let Some(Node::Array(options)) = config.get("options").map(|options| &options.node) else {
+    let Some(JsonNode::Array(options)) = config.get("options").map(|options| &options.node) else {
         return Vec::new();
     };
     let text = |option: &Json, key: &str| match &option.get(key)?.node {
-        Node::Bool(flag) => Some(flag.to_string()),
-        Node::Number(text) | Node::String(text) => Some(text.clone()),
+        JsonNode::Bool(flag) => Some(flag.to_string()),
+        JsonNode::Number(text) | JsonNode::String(text) => Some(text.clone()),
         _ => None,
     };
     options

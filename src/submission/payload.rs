@@ -9,14 +9,14 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use crate::model::rule::RuleId;
-use crate::model::source_place::Place;
+use crate::model::source_place::SourcePlace;
 use crate::model::text::escape;
 use crate::model::units::Bytes;
 use crate::model::verdict::Finding;
 use crate::policy::allowlist::Allowlist;
 use crate::policy::options::{self, Judgement, NameMatch};
 use crate::submission::engines_json::{EnginesJson, base_name, split_command};
-use crate::submission::json::{Json, Member, Node, quoted};
+use crate::submission::json::{Json, Member, JsonNode, quoted};
 
 /// Keys whose strings reach the engine one by one.
 pub(crate) const LISTS: [&str; 3] = ["initStrings", "arguments", "args"];
@@ -61,11 +61,11 @@ pub enum Counting {
 
 /// One field, or one option or line of a field.
 #[derive(Clone, Debug, Serialize)]
-pub struct Field {
+pub struct PayloadField {
     /// Its name: `command`, `option Hash`, `initStrings[2]`.
     pub(crate) field: String,
     /// Where it stands.
-    pub(crate) place: Place,
+    pub(crate) place: SourcePlace,
     /// The decision on whether it counts.
     pub counting: Counting,
     /// The bytes that it counts, or would.
@@ -79,7 +79,7 @@ pub struct Field {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct PayloadReport {
     /// Every field with what it counts.
-    pub fields: Vec<Field>,
+    pub fields: Vec<PayloadField>,
     /// The sum of what counts; none where the file could not be understood.
     pub(crate) counts: Option<Counts>,
 }
@@ -129,7 +129,7 @@ pub fn judge(
 
 fn finding(report: &PayloadReport, shown: &str) -> Finding {
     let counts = report.counts.unwrap_or_default();
-    let counted = |f: &&Field| f.counting != Counting::NotCounted;
+    let counted = |f: &&PayloadField| f.counting != Counting::NotCounted;
     let number = report.fields.iter().filter(counted).count();
     let total = report.fields.len();
     let summary = if number == 0 {
@@ -141,14 +141,14 @@ fn finding(report: &PayloadReport, shown: &str) -> Finding {
             counts.canonical, counts.bare
         )
     };
-    let despite = |f: &Field| f.counting == Counting::CountedDespiteName;
+    let despite = |f: &PayloadField| f.counting == Counting::CountedDespiteName;
     let finding = if report.fields.iter().any(despite) {
         Finding::advice(RuleId::Payload, summary)
             .help("give these options values that configure, or leave them out")
     } else {
         Finding::pass(RuleId::Payload, summary)
     };
-    let line = |f: &Field| match f.counting {
+    let line = |f: &PayloadField| match f.counting {
         Counting::NotCounted => format!("{}: {} does not count: {}", f.place, f.field, f.reason),
         _ => format!(
             "{}: {} counts {} (bare {}): {}",
@@ -182,7 +182,7 @@ struct Counter<'a> {
     text: &'a str,
     file_name: &'a str,
     list: &'a Allowlist,
-    fields: Vec<Field>,
+    fields: Vec<PayloadField>,
     /// The options set so far: a second setting is no configuration but could be a digit of a number.
     set: HashSet<String>,
     /// How many options a pattern made configuration: of enough switches, each is a bit of the engine.
@@ -191,9 +191,9 @@ struct Counter<'a> {
 
 impl Counter<'_> {
     fn push(&mut self, at: &Json, field: String, counting: Counting, size: Counts, reason: String) {
-        self.fields.push(Field {
+        self.fields.push(PayloadField {
             field,
-            place: Place::of(self.text, at.span.start),
+            place: SourcePlace::of(self.text, at.span.start),
             counting,
             size,
             reason,
@@ -237,7 +237,7 @@ impl Counter<'_> {
                     _ => "not a key that cutechess knows, so no engine sees it",
                 };
                 let text = match &member.value.node {
-                    Node::String(text) => text.clone(),
+                    JsonNode::String(text) => text.clone(),
                     _ => member.value.canonical(),
                 };
                 self.string(member, &text, Counting::NotCounted, reason);
@@ -271,8 +271,8 @@ impl Counter<'_> {
     /// initStrings and arguments: every line of them reaches the engine as it is.
     fn lines(&mut self, member: &Member) {
         let items = match &member.value.node {
-            Node::Array(items) => items.as_slice(),
-            Node::Null => &[],
+            JsonNode::Array(items) => items.as_slice(),
+            JsonNode::Null => &[],
             _ => std::slice::from_ref(&member.value),
         };
         let mut opened = false;
@@ -316,13 +316,13 @@ impl Counter<'_> {
 
     fn options(&mut self, options: &Json) {
         match &options.node {
-            Node::Array(items) => {
+            JsonNode::Array(items) => {
                 for option in items {
                     self.option(option);
                 }
             }
             // the shape that rule 7.3 itself shows: "TuringEngine":"...."
-            Node::Object(members) => {
+            JsonNode::Object(members) => {
                 for Member { key, value, .. } in members {
                     self.setting(value, key, value.scalar());
                 }
@@ -347,7 +347,7 @@ impl Counter<'_> {
             self.setting(option, name, value);
         }
         for key in UNSENT.into_iter().filter(|key| *key != taken) {
-            let Some(part) = option.get(key).filter(|part| part.node != Node::Null) else {
+            let Some(part) = option.get(key).filter(|part| part.node != JsonNode::Null) else {
                 continue;
             };
             if self.describes(name, key, part) {
@@ -387,7 +387,7 @@ impl Counter<'_> {
         }
         match key {
             "default" => fits(part),
-            "choices" => matches!(&part.node, Node::Array(items) if items.iter().all(fits)),
+            "choices" => matches!(&part.node, JsonNode::Array(items) if items.iter().all(fits)),
             // a name that the list knows to the letter
             "alias" => part.scalar().is_some_and(|alias| {
                 alias.is_empty()
@@ -443,8 +443,8 @@ fn option_field(name: &str) -> String {
 /// The bytes of the strings and numbers in a value.
 fn content(value: &Json) -> Bytes {
     match &value.node {
-        Node::Array(items) => items.iter().map(content).sum(),
-        Node::Object(members) => {
+        JsonNode::Array(items) => items.iter().map(content).sum(),
+        JsonNode::Object(members) => {
             (members.iter()).map(|member| Bytes::of(&member.key) + content(&member.value)).sum()
         }
         _ => Bytes::of(value.scalar().unwrap_or_default()),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::model::rule::RuleId;
 use crate::model::units::Bytes;
 use crate::model::verdict::Finding;
-use crate::submission::format::Format;
+use crate::submission::format::FileFormat;
 use crate::submission::payload::{Counting, PayloadReport};
 
 /// The sum and its parts, in bytes.
@@ -50,8 +50,8 @@ pub struct FileParts {
     pub(crate) packed: Option<Bytes>,
 }
 
-impl From<&Format> for FileParts {
-    fn from(format: &Format) -> FileParts {
+impl From<&FileFormat> for FileParts {
+    fn from(format: &FileFormat) -> FileParts {
         FileParts { stub: format.stub_bytes, packed: format.payload_bytes }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::markup::html as escaped;
 use super::ratings::{HEADS, cells, document, grid};
-use crate::event::ratings::{EntryRating, EventRatings, Known};
+use crate::event::ratings::{EntryRating, EventRatings, KnownRating};
 use crate::model::words::counted;
 
 /// The entries with BayesElo's columns; empty while nothing is known of any.
@@ -52,7 +52,7 @@ pub(crate) fn json(ratings: &EventRatings) -> Value {
             json!({
                 "entry": entry.name,
                 "elo": entry.known.elo(),
-                "temporary": matches!(entry.known, Known::Temporary(_)),
+                "temporary": matches!(entry.known, KnownRating::Temporary(_)),
             })
         })
         .collect();
@@ -63,7 +63,7 @@ pub(crate) fn json(ratings: &EventRatings) -> Value {
 }
 
 fn is_empty(ratings: &EventRatings) -> bool {
-    ratings.entries.iter().all(|entry| entry.known == Known::Unknown)
+    ratings.entries.iter().all(|entry| entry.known == KnownRating::Unknown)
 }
 
 fn line(entry: &EntryRating) -> [String; 9] {
@@ -75,9 +75,9 @@ fn line(entry: &EntryRating) -> [String; 9] {
         cells
     };
     match &entry.known {
-        Known::Rated { rank, rated } => cells(*rank, rated),
-        Known::Temporary(elo) => blank(&elo.to_string(), "0"),
-        Known::Unknown => blank("–", "0"),
+        KnownRating::Rated { rank, rated } => cells(*rank, rated),
+        KnownRating::Temporary(elo) => blank(&elo.to_string(), "0"),
+        KnownRating::Unknown => blank("–", "0"),
     }
 }
 
@@ -95,7 +95,7 @@ fn headline(ratings: &EventRatings) -> String {
 
 fn note(ratings: &EventRatings) -> String {
     let mut note = String::new();
-    if ratings.entries.iter().any(|entry| matches!(entry.known, Known::Temporary(_))) {
+    if ratings.entries.iter().any(|entry| matches!(entry.known, KnownRating::Temporary(_))) {
         note += "Without a game: a temporary rating (rule 5.5). ";
     }
     if !ratings.is_anchored {
@@ -119,15 +119,15 @@ mod tests {
         let list = results.rate(&Model { offset: 2500.0, ..Model::default() });
         let known = |name: &str| {
             let place = list.rated.iter().position(|rated| rated.name == name).unwrap();
-            Known::Rated { rank: place + 1, rated: list.rated[place].clone() }
+            KnownRating::Rated { rank: place + 1, rated: list.rated[place].clone() }
         };
         let entry = |name: &str, known| EntryRating { name: name.into(), known };
         EventRatings {
             entries: vec![
-                entry("new", Known::Temporary(2900)),
+                entry("new", KnownRating::Temporary(2900)),
                 entry("a", known("a")),
                 entry("b<", known("b<")),
-                entry("c", Known::Unknown),
+                entry("c", KnownRating::Unknown),
             ],
             list,
             history: 2,
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn nothing_known_is_nothing_shown() {
         let mut nothing = ratings();
-        nothing.entries.retain(|entry| entry.known == Known::Unknown);
+        nothing.entries.retain(|entry| entry.known == KnownRating::Unknown);
         assert_eq!(text(&nothing) + &html(&nothing), "");
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::text::clean;
 use crate::model::entry_report::{EntryReport, RunSummary, StartTimes};
 use crate::model::evidence::{Capabilities, EndHow};
-use crate::model::layer_status::{Layer, State};
+use crate::model::layer_status::{Layer, LayerState};
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
 
@@ -69,7 +69,7 @@ pub(crate) fn sandbox(layers: &[Layer]) -> Vec<(&'static str, String)> {
     }
     let enforced: Vec<&str> = layers
         .iter()
-        .filter(|layer| layer.state == State::Enforced)
+        .filter(|layer| layer.state == LayerState::Enforced)
         .map(|layer| layer.name.word())
         .collect();
     let mut lines = vec![(
@@ -80,7 +80,7 @@ pub(crate) fn sandbox(layers: &[Layer]) -> Vec<(&'static str, String)> {
             format!("enforced: {}", enforced.join(", "))
         },
     )];
-    for layer in layers.iter().filter(|layer| layer.state != State::Enforced) {
+    for layer in layers.iter().filter(|layer| layer.state != LayerState::Enforced) {
         let mandatory = if layer.name.is_mandatory() { " (needed for a verdict)" } else { "" };
         lines.push((
             "",

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use shakmaty::Color;
 
-use crate::event::broadcast::{Game, ShownMove};
-use crate::event::journal::record::Ply;
+use crate::event::broadcast::{BroadcastGame, ShownMove};
+use crate::event::journal::record::JournalPly;
 use crate::event::ledger::Ledger;
-use crate::model::game::ending::Ending;
+use crate::model::game::ending::GameEnding;
 use crate::model::game::score::Score;
 use crate::model::text::escape;
 
@@ -43,13 +43,13 @@ pub(in crate::view) fn evaluation(value: i32) -> String {
 }
 
 /// The depth of a search, with its deepest line where that is told: `12/20`.
-pub(in crate::view) fn depth(ply: &Ply) -> Option<String> {
+pub(in crate::view) fn depth(ply: &JournalPly) -> Option<String> {
     let depth = ply.depth?;
     Some(ply.seldepth.map_or_else(|| depth.to_string(), |deepest| format!("{depth}/{deepest}")))
 }
 
 /// The time that a search took: `1.25 s`.
-pub(in crate::view) fn took(ply: &Ply) -> String {
+pub(in crate::view) fn took(ply: &JournalPly) -> String {
     format!("{:.2} s", Duration::from_micros(ply.used).as_secs_f64())
 }
 
@@ -67,7 +67,7 @@ pub(in crate::view) fn numbered(one: &ShownMove<'_>) -> String {
 pub(in crate::view) fn search<'a>(
     moves: &'a [ShownMove<'_>],
     color: Color,
-) -> Option<(&'a ShownMove<'a>, &'a Ply)> {
+) -> Option<(&'a ShownMove<'a>, &'a JournalPly)> {
     moves.iter().rev().find(|one| one.side == color && one.ply.is_some()).and_then(|one| {
         let ply = one.ply?;
         Some((one, ply))
@@ -75,7 +75,7 @@ pub(in crate::view) fn search<'a>(
 }
 
 /// How a game stands, in a sentence.
-pub(in crate::view) fn said(game: &Game, last: Option<&ShownMove<'_>>) -> String {
+pub(in crate::view) fn said(game: &BroadcastGame, last: Option<&ShownMove<'_>>) -> String {
     match (&game.finished, &game.annulled, last) {
         (Some(finished), _, _) => told(&finished.ending()),
         (None, Some(annulled), _) => word(&annulled.in_words()),
@@ -85,7 +85,7 @@ pub(in crate::view) fn said(game: &Game, last: Option<&ShownMove<'_>>) -> String
 }
 
 /// A game's end.
-pub(in crate::view) fn told(ending: &Ending) -> String {
+pub(in crate::view) fn told(ending: &GameEnding) -> String {
     format!("{}: {}", ending.result.word(), word(&ending.details()))
 }
 

@@ -6,9 +6,9 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::place::Places;
+use super::place::BasePaths;
 use super::text::clean;
-use super::weight::{Weight, is_told};
+use super::weight::{FindingWeight, is_told};
 use crate::model::entry_report::ReportInput;
 use crate::model::text::steers;
 use crate::model::verdict::Finding;
@@ -22,16 +22,16 @@ const LONGEST_TITLE: usize = 200;
 
 /// The commands, a line each.
 #[must_use]
-pub(crate) fn annotations<'a>(told: impl Into<ReportInput<'a>>, places: &Places) -> String {
+pub(crate) fn annotations<'a>(told: impl Into<ReportInput<'a>>, places: &BasePaths) -> String {
     let told = told.into();
     let mut out = String::new();
     for (weight, level, what) in [
-        (Weight::Breaks, "error", "broken rules"),
-        (Weight::Open, "warning", "open questions"),
-        (Weight::Remark, "notice", "remarks"),
+        (FindingWeight::Breaks, "error", "broken rules"),
+        (FindingWeight::Open, "warning", "open questions"),
+        (FindingWeight::Remark, "notice", "remarks"),
     ] {
         let mut found = in_turns(told, weight);
-        if weight == Weight::Remark {
+        if weight == FindingWeight::Remark {
             // One of each entry is enough beside a line of code, if it asks for something; the summary has all of them.
             found.retain(|placed| is_told(placed.found));
             let mut seen = HashSet::new();
@@ -68,8 +68,8 @@ struct Placed<'a> {
 
 /// Findings of one weight: the first of every entry, then the second of every entry, and so on; at the end
 /// what is of none.
-fn in_turns(told: ReportInput<'_>, weight: Weight) -> Vec<Placed<'_>> {
-    let wanted = move |found: &&Finding| Weight::of(found) == weight;
+fn in_turns(told: ReportInput<'_>, weight: FindingWeight) -> Vec<Placed<'_>> {
+    let wanted = move |found: &&Finding| FindingWeight::of(found) == weight;
     let mut found: Vec<(usize, Placed<'_>)> = told
         .entries
         .iter()
@@ -92,7 +92,7 @@ fn in_turns(told: ReportInput<'_>, weight: Weight) -> Vec<Placed<'_>> {
     found.into_iter().map(|(_, placed)| placed).chain(config_findings).collect()
 }
 
-fn one(level: &str, placed: &Placed<'_>, places: &Places) -> String {
+fn one(level: &str, placed: &Placed<'_>, places: &BasePaths) -> String {
     let Placed { path, file, line, found } = placed;
     let file = places.relative(file);
     // The runner opens no file by this name; it must only be the one that the repository has.
@@ -152,8 +152,8 @@ mod tests {
     use crate::model::rule::RuleId;
     use crate::model::verdict::Verdict;
 
-    fn places() -> Places {
-        Places { base: "/repo".into(), root: "/repo".into() }
+    fn places() -> BasePaths {
+        BasePaths { base: "/repo".into(), root: "/repo".into() }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use super::look::Look;
-use super::place::Places;
+use super::place::BasePaths;
 use super::report_format::ReportFormat;
 use crate::model::entry_report::tests::report;
 use crate::model::entry_report::{EngineOfFile, EntryReport, Leftover, ReportInput};
@@ -62,7 +62,7 @@ fn written(name: &str) -> EntryReport {
 
 /// The report in each format, by name.
 fn all(report: &EntryReport) -> Vec<(String, String)> {
-    let places = Places { base: "/w".into(), root: "/w".into() };
+    let places = BasePaths { base: "/w".into(), root: "/w".into() };
     let look = Look { verbose: true, ..Look::of_width(100) };
     let told = ReportInput::from(std::slice::from_ref(report));
     let formats = ReportFormat::value_variants().iter();

@@ -10,9 +10,9 @@ use super::facts::{circumstances, sandbox, start, summary, understands};
 use super::look::Look;
 use super::size;
 use super::text::{clean, put};
-use super::weight::{Weight, is_told};
+use super::weight::{FindingWeight, is_told};
 use crate::model::entry_report::{ConfigFinding, EntryReport};
-use crate::model::rule::Kind;
+use crate::model::rule::RuleKind;
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Status, Verdict, WAIVED};
 use crate::model::words::counted;
@@ -127,7 +127,7 @@ fn header(page: &mut String, report: &EntryReport, look: Look) {
         report
             .findings
             .iter()
-            .filter(|found| found.rule.rule().kind == Kind::Gate)
+            .filter(|found| found.rule.rule().kind == RuleKind::Gate)
             .filter(|found| statuses.contains(&found.status))
             .map(|found| found.rule.name())
             .collect::<Vec<_>>()
@@ -146,7 +146,7 @@ fn header(page: &mut String, report: &EntryReport, look: Look) {
 /// The findings that ask for something, by weight, then the names of all others.
 fn telling(page: &mut String, findings: &[Finding], look: Look) {
     let mut told: Vec<&Finding> = findings.iter().filter(|f| is_told(f)).collect();
-    told.sort_by_key(|found| Weight::of(found));
+    told.sort_by_key(|found| FindingWeight::of(found));
     for found in told {
         finding(page, found, look);
     }
@@ -164,11 +164,11 @@ fn telling(page: &mut String, findings: &[Finding], look: Look) {
             findings.iter().filter(|found| of(found)).map(|found| found.rule.name()).collect();
         (!named.is_empty()).then(|| named.join(", "))
     };
-    let noted = |found: &Finding| Weight::of(found) == Weight::Remark && !is_told(found);
+    let noted = |found: &Finding| FindingWeight::of(found) == FindingWeight::Remark && !is_told(found);
     if let Some(noted) = names(&noted) {
         folded(Status::Advice, format!("{noted} (nothing to do; -v tells)"));
     }
-    if let Some(kept) = names(&|found| Weight::of(found) == Weight::Kept && !is_told(found)) {
+    if let Some(kept) = names(&|found| FindingWeight::of(found) == FindingWeight::Kept && !is_told(found)) {
         folded(Status::Pass, kept);
     }
     let mut causes: Vec<&str> = Vec::new();

@@ -7,7 +7,7 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 
 use super::facts::circumstances;
 use super::text::clean;
-use super::weight::Weight;
+use super::weight::FindingWeight;
 use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::text::shown;
 use crate::model::verdict::Finding;
@@ -57,23 +57,23 @@ fn suite(report: &EntryReport) -> TestSuite {
 fn case(name: &str, found: &Finding) -> TestCase {
     let mut case = TestCase::new(found.rule.name(), status(found));
     case.set_classname(name);
-    let weight = Weight::of(found);
-    if weight == Weight::Kept || weight == Weight::Remark {
+    let weight = FindingWeight::of(found);
+    if weight == FindingWeight::Kept || weight == FindingWeight::Remark {
         case.set_system_out(told(found));
     }
     case
 }
 
 fn status(found: &Finding) -> TestCaseStatus {
-    let (mut status, kind) = match Weight::of(found) {
-        Weight::Kept | Weight::Remark => return TestCaseStatus::success(),
-        Weight::NotTried => {
+    let (mut status, kind) = match FindingWeight::of(found) {
+        FindingWeight::Kept | FindingWeight::Remark => return TestCaseStatus::success(),
+        FindingWeight::NotTried => {
             let mut status = TestCaseStatus::skipped();
             status.set_message(clean(&found.summary));
             return status;
         }
-        Weight::Breaks => (TestCaseStatus::non_success(NonSuccessKind::Failure), "rule"),
-        Weight::Open => (TestCaseStatus::non_success(NonSuccessKind::Error), "undecided"),
+        FindingWeight::Breaks => (TestCaseStatus::non_success(NonSuccessKind::Failure), "rule"),
+        FindingWeight::Open => (TestCaseStatus::non_success(NonSuccessKind::Error), "undecided"),
     };
     status.set_message(clean(&found.summary));
     status.set_type(format!("{kind} {}", found.rule.rule().section));

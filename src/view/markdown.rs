@@ -4,7 +4,7 @@ use super::facts::{circumstances, sandbox, start, understands};
 use super::human;
 use super::markup::{fenced, markdown as safe};
 use super::text::clean;
-use super::weight::{Weight, is_told};
+use super::weight::{FindingWeight, is_told};
 use crate::model::entry_report::{ConfigFinding, EntryReport, Leftover, ReportInput};
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Verdict};
@@ -112,7 +112,7 @@ fn row(report: &EntryReport) -> String {
         report
             .findings
             .iter()
-            .filter(move |found| Weight::of(found) == weight)
+            .filter(move |found| FindingWeight::of(found) == weight)
             .map(|found| found.rule.name())
             .collect::<Vec<_>>()
             .join(", ")
@@ -125,8 +125,8 @@ fn row(report: &EntryReport) -> String {
         report.size.as_ref().map_or_else(|| "–".to_owned(), |size| size.total.0.to_string()),
         match report.verdict {
             Verdict::Accepted => String::new(),
-            Verdict::Undecided => because(Weight::Open),
-            Verdict::Rejected => because(Weight::Breaks),
+            Verdict::Undecided => because(FindingWeight::Open),
+            Verdict::Rejected => because(FindingWeight::Breaks),
         }
     )
 }

@@ -9,14 +9,14 @@ use crate::model::text::shown;
 
 /// The directory that relative paths start from, and the one that they are told from.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub struct BasePaths {
     /// Where paths were given: the current directory.
     pub base: PathBuf,
     /// The directory that they are told from: the top of the repository.
     pub root: PathBuf,
 }
 
-impl Places {
+impl BasePaths {
     /// The path below the root, with `/` between its parts; the whole path where it lies elsewhere.
     /// Links are not followed: what counts is the name that the repository has.
     #[must_use]
@@ -74,8 +74,8 @@ fn plain(path: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn places() -> Places {
-        Places { base: "/repo/entries".into(), root: "/repo".into() }
+    fn places() -> BasePaths {
+        BasePaths { base: "/repo/entries".into(), root: "/repo".into() }
     }
 
     #[test]

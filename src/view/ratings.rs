@@ -6,7 +6,7 @@ use super::text::clean;
 use crate::ratings::bayes::{List, Rated};
 use crate::ratings::duel::Duel;
 use crate::ratings::elo::Estimate;
-use crate::ratings::sprt::{Decision, Scale, Sprt};
+use crate::ratings::sprt::{SprtDecision, Scale, Sprt};
 
 /// The name and version of the document.
 pub(crate) const RATINGS_SCHEMA: &str = "gate4k/ratings/1";
@@ -102,9 +102,9 @@ fn versus(duel: &Duel, test: Option<&Sprt>) -> String {
             unit(duel),
             test.llr(&sample),
             match test.decide(&sample) {
-                Decision::Continue => "not decided".to_owned(),
-                Decision::AcceptLower => format!("{} is accepted", test.elo0),
-                Decision::AcceptUpper => format!("{} is accepted", test.elo1),
+                SprtDecision::Continue => "not decided".to_owned(),
+                SprtDecision::AcceptLower => format!("{} is accepted", test.elo0),
+                SprtDecision::AcceptUpper => format!("{} is accepted", test.elo1),
             }
         );
     }
@@ -201,9 +201,9 @@ fn fields(duel: &Duel, test: Option<&Sprt>) -> Value {
                 "llr": test.llr(&sample),
                 "bounds": [lower, upper],
                 "decision": match test.decide(&sample) {
-                    Decision::Continue => "continue",
-                    Decision::AcceptLower => "elo0",
-                    Decision::AcceptUpper => "elo1",
+                    SprtDecision::Continue => "continue",
+                    SprtDecision::AcceptLower => "elo0",
+                    SprtDecision::AcceptUpper => "elo1",
                 },
             })
         }),

@@ -4,7 +4,7 @@
 use clap::ValueEnum;
 
 use super::look::Look;
-use super::place::Places;
+use super::place::BasePaths;
 use super::{github, html, human, json, junit, markdown, sarif};
 use crate::model::entry_report::ReportInput;
 
@@ -53,7 +53,7 @@ impl ReportFormat {
         self,
         told: ReportInput<'_>,
         look: Look,
-        places: &Places,
+        places: &BasePaths,
     ) -> Result<String, ReportError> {
         Ok(match self {
             ReportFormat::Human => {

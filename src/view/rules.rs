@@ -7,15 +7,15 @@ use serde::Serialize;
 
 use super::styled;
 use super::text::put;
-use crate::model::rule::{Kind, RULES, Rule};
+use crate::model::rule::{RuleKind, RULES, Rule};
 
 const BOLD: Style = Style::new().bold();
 
 /// The word for a rule's kind: `gate` if it can reject, else `advice`.
 fn kind(rule: &Rule) -> &'static str {
     match rule.kind {
-        Kind::Gate => "gate",
-        Kind::Advice => "advice",
+        RuleKind::Gate => "gate",
+        RuleKind::Advice => "advice",
     }
 }
 

@@ -9,12 +9,12 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::place::Places;
+use super::place::BasePaths;
 use super::text::clean;
-use super::weight::Weight;
+use super::weight::FindingWeight;
 use crate::model::entry_report::{EntryReport, ReportInput};
-use crate::model::rule::{Kind, RULES, Rule};
-use crate::model::source_place::Place;
+use crate::model::rule::{RuleKind, RULES, Rule};
+use crate::model::source_place::SourcePlace;
 use crate::model::text::hex;
 use crate::model::verdict::Finding;
 
@@ -40,7 +40,7 @@ struct Outcome {
 ///
 /// # Errors
 /// None that can be met: all that a report holds has a JSON form.
-pub fn check<'a>(told: impl Into<ReportInput<'a>>, places: &Places) -> serde_json::Result<String> {
+pub fn check<'a>(told: impl Into<ReportInput<'a>>, places: &BasePaths) -> serde_json::Result<String> {
     let ReportInput { entries, config_findings } = told.into();
     let of_entries = entries
         .iter()
@@ -48,9 +48,9 @@ pub fn check<'a>(told: impl Into<ReportInput<'a>>, places: &Places) -> serde_jso
     let of_none = config_findings.iter().map(|config_finding| {
         (&*config_finding.file, Some(config_finding.at), &config_finding.finding)
     });
-    let mut found: Vec<(Weight, &Path, Option<Place>, &Finding)> = of_entries
+    let mut found: Vec<(FindingWeight, &Path, Option<SourcePlace>, &Finding)> = of_entries
         .chain(of_none)
-        .map(|(file, at, found)| (Weight::of(found), file, at, found))
+        .map(|(file, at, found)| (FindingWeight::of(found), file, at, found))
         .filter(|(weight, ..)| level(*weight).is_some())
         .collect();
     found.sort_by_key(|(weight, ..)| *weight);
@@ -103,19 +103,19 @@ fn document(artifacts: &Value, invocation: &Value, results: &Value) -> serde_jso
 }
 
 /// The level of a result; none where a finding is no result.
-fn level(weight: Weight) -> Option<&'static str> {
+fn level(weight: FindingWeight) -> Option<&'static str> {
     match weight {
-        Weight::Breaks => Some("error"),
-        Weight::Open => Some("warning"),
-        Weight::Remark => Some("note"),
-        Weight::NotTried | Weight::Kept => None,
+        FindingWeight::Breaks => Some("error"),
+        FindingWeight::Open => Some("warning"),
+        FindingWeight::Remark => Some("note"),
+        FindingWeight::NotTried | FindingWeight::Kept => None,
     }
 }
 
 fn rule(rule: &Rule) -> Value {
     let default = match rule.kind {
-        Kind::Gate => "error",
-        Kind::Advice => "note",
+        RuleKind::Gate => "error",
+        RuleKind::Advice => "note",
     };
     json!({
         "id": rule.name,
@@ -144,7 +144,7 @@ fn camel(name: &str) -> String {
         .collect()
 }
 
-fn location(file: &Path, places: &Places) -> Value {
+fn location(file: &Path, places: &BasePaths) -> Value {
     let uri = places.uri(file);
     if uri.starts_with("file:") {
         json!({"uri": uri})
@@ -153,7 +153,7 @@ fn location(file: &Path, places: &Places) -> Value {
     }
 }
 
-fn artifact(report: &EntryReport, places: &Places) -> Value {
+fn artifact(report: &EntryReport, places: &BasePaths) -> Value {
     let mut artifact = json!({
         "location": location(&report.file, places),
         "roles": ["analysisTarget"],
@@ -173,10 +173,10 @@ fn artifact(report: &EntryReport, places: &Places) -> Value {
 
 fn outcome(
     file: &Path,
-    at: Option<Place>,
+    at: Option<SourcePlace>,
     found: &Finding,
-    weight: Weight,
-    places: &Places,
+    weight: FindingWeight,
+    places: &BasePaths,
 ) -> Outcome {
     let mut lines = vec![clean(&found.summary)];
     lines.extend(found.details.iter().map(|line| clean(line)));
@@ -198,7 +198,7 @@ fn outcome(
         locations: [json!({"physicalLocation": {
             "artifactLocation": location(file, places),
             "region": match at {
-                Some(Place { line, column }) => json!({"startLine": line, "startColumn": column}),
+                Some(SourcePlace { line, column }) => json!({"startLine": line, "startColumn": column}),
                 // An entry is bytes, not lines; but an alert without a line is not shown.
                 None => json!({"startLine": 1}),
             },
@@ -223,8 +223,8 @@ mod tests {
     use crate::model::entry_report::tests::{config_finding, report};
     use crate::model::rule::RuleId;
 
-    fn places() -> Places {
-        Places { base: "/repo".into(), root: "/repo".into() }
+    fn places() -> BasePaths {
+        BasePaths { base: "/repo".into(), root: "/repo".into() }
     }
 
     fn document(report: EntryReport) -> Value {

@@ -8,9 +8,9 @@ use shakmaty::{Board, Color, File, Piece, Rank, Role, Square};
 
 use super::figures::{clock, depth, evaluation, large, numbered, said, search, state, told, word};
 use crate::event::broadcast::{
-    self, BracketMatch, Broadcast, Game, GameKey, Level, Running, ShownMove, Side, progress,
+    self, BracketMatch, Broadcast, BroadcastGame, GameKey, BracketLevel, Running, ShownMove, Side, progress,
 };
-use crate::event::config::Config;
+use crate::event::config::EventConfig;
 use crate::event::standings::Place;
 use crate::model::text::escape;
 use crate::model::words::counted;
@@ -24,7 +24,7 @@ const ABOVE_TABLE: usize = 13;
 #[derive(Clone, Copy)]
 pub(crate) struct Screen<'a> {
     /// Its settings.
-    pub(crate) config: &'a Config,
+    pub(crate) config: &'a EventConfig,
     /// Its games and its state.
     pub(crate) broadcast: &'a Broadcast,
     /// The clocks that run.
@@ -51,7 +51,7 @@ impl Screen<'_> {
     #[must_use]
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = vec![self.headline()];
-        let open: Vec<&Game> = self.broadcast.under_way().collect();
+        let open: Vec<&BroadcastGame> = self.broadcast.under_way().collect();
         let shown = open.first().copied().or_else(|| self.broadcast.finished().last().copied());
         if let Some(game) = shown {
             lines.extend(self.game(game));
@@ -85,7 +85,7 @@ impl Screen<'_> {
     }
 
     /// A game: the board, and beside it the players and the last moves.
-    fn game(&self, game: &Game) -> Vec<String> {
+    fn game(&self, game: &BroadcastGame) -> Vec<String> {
         let moves = game.moves();
         let last = moves.last();
         let place = place(self.config, game);
@@ -109,7 +109,7 @@ impl Screen<'_> {
     }
 
     /// Name and clock, and what the last search told.
-    fn player(&self, game: &Game, moves: &[ShownMove<'_>], color: Color) -> Vec<String> {
+    fn player(&self, game: &BroadcastGame, moves: &[ShownMove<'_>], color: Color) -> Vec<String> {
         let name = color.fold_wb(&game.started.white, &game.started.black);
         let mark = color.fold_wb('○', '●');
         let mut figures = Vec::new();
@@ -127,13 +127,13 @@ impl Screen<'_> {
         ]
     }
 
-    fn runs(&self, game: &Game, moves: &[ShownMove<'_>], color: Color) -> bool {
+    fn runs(&self, game: &BroadcastGame, moves: &[ShownMove<'_>], color: Color) -> bool {
         let turn = moves.last().map_or(Color::White, |last| !last.side);
         game.is_open() && turn == color && self.runner == Runner::AtWork
     }
 
     /// A clock, less what has gone since it began to run.
-    fn left(&self, game: &Game, moves: &[ShownMove<'_>], color: Color) -> Duration {
+    fn left(&self, game: &BroadcastGame, moves: &[ShownMove<'_>], color: Color) -> Duration {
         let left = Duration::from_micros(game.clocks[color.fold_wb(0, 1)]);
         if !self.runs(game, moves, color) {
             return left;
@@ -146,7 +146,7 @@ impl Screen<'_> {
     }
 
     /// A game that is not drawn.
-    fn brief(&self, game: &Game) -> String {
+    fn brief(&self, game: &BroadcastGame) -> String {
         let moves = game.moves();
         let clocks =
             [Color::White, Color::Black].map(|color| clock(self.left(game, &moves, color)));
@@ -164,7 +164,7 @@ impl Screen<'_> {
     fn table(&self, stage: usize) -> Vec<String> {
         let room = self.height.saturating_sub(ABOVE_TABLE).max(3);
         if let Some(bracket) = broadcast::bracket(self.config, self.broadcast, stage) {
-            let is_open = |level: &&Level| level.matches.iter().any(|one| one.winner.is_none());
+            let is_open = |level: &&BracketLevel| level.matches.iter().any(|one| one.winner.is_none());
             let level = bracket.levels.iter().find(is_open).or(bracket.levels.last());
             return level.into_iter().flat_map(|level| &level.matches).map(encounter).collect();
         }
@@ -190,13 +190,13 @@ impl Screen<'_> {
 
 /// The state of the event in a sentence.
 #[must_use]
-pub(crate) fn state_line(config: &Config, broadcast: &Broadcast) -> String {
+pub(crate) fn state_line(config: &EventConfig, broadcast: &Broadcast) -> String {
     format!("{} – {}", word(&config.event), state(&broadcast.ledger))
 }
 
 /// A move as it is told where nothing is drawn: `1-2.1 A – B: 12. Nf3 +0.31 depth 12/20, 1.25 s, 0:58 0:59`.
 #[must_use]
-pub(crate) fn move_line(game: &Game, one: &ShownMove<'_>) -> String {
+pub(crate) fn move_line(game: &BroadcastGame, one: &ShownMove<'_>) -> String {
     let mut line = format!("{} {}: {}", game.key(), players(game), numbered(one));
     match one.ply {
         Some(ply) => {
@@ -212,13 +212,13 @@ pub(crate) fn move_line(game: &Game, one: &ShownMove<'_>) -> String {
 
 /// The beginning of a game as it is told where nothing is drawn.
 #[must_use]
-pub(crate) fn begin_line(config: &Config, game: &Game) -> String {
+pub(crate) fn begin_line(config: &EventConfig, game: &BroadcastGame) -> String {
     format!("{} {}: begins, {}", game.key(), players(game), place(config, game))
 }
 
 /// The end of a game as it is told where nothing is drawn; none while it is played.
 #[must_use]
-pub(crate) fn end_line(game: &Game) -> Option<String> {
+pub(crate) fn end_line(game: &BroadcastGame) -> Option<String> {
     let how = match (&game.finished, &game.annulled) {
         (Some(finished), _) => told(&finished.ending()),
         (None, Some(annulled)) => word(&annulled.in_words()),
@@ -227,11 +227,11 @@ pub(crate) fn end_line(game: &Game) -> Option<String> {
     Some(format!("{} {}: {how}", game.key(), players(game)))
 }
 
-fn players(game: &Game) -> String {
+fn players(game: &BroadcastGame) -> String {
     format!("{} – {}", word(&game.started.white), word(&game.started.black))
 }
 
-fn place(config: &Config, game: &Game) -> String {
+fn place(config: &EventConfig, game: &BroadcastGame) -> String {
     let GameKey { stage, at } = game.key();
     let stage = config.stages.get(stage).map_or("", |stage| &stage.name);
     format!("{} {at}", word(stage))

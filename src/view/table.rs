@@ -6,14 +6,14 @@ use std::path::Path;
 use super::human;
 use super::look::Look;
 use super::text::{clean, put};
-use super::weight::Weight;
+use super::weight::FindingWeight;
 use crate::model::entry_report::EntryReport;
 use crate::model::text::shown;
 use crate::model::verdict::Verdict;
 
 /// A line of the table.
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
+pub(crate) struct TableRow {
     path: String,
     verdict: Option<Verdict>,
     bytes: String,
@@ -21,15 +21,15 @@ pub(crate) struct Row {
     because: String,
 }
 
-impl Row {
+impl TableRow {
     /// Of an entry that was judged.
     #[must_use]
-    pub(crate) fn judged(report: &EntryReport) -> Row {
-        let named = |weight: Weight| {
-            let found = report.findings.iter().filter(move |found| Weight::of(found) == weight);
+    pub(crate) fn judged(report: &EntryReport) -> TableRow {
+        let named = |weight: FindingWeight| {
+            let found = report.findings.iter().filter(move |found| FindingWeight::of(found) == weight);
             found.map(|found| found.rule.name()).collect::<Vec<_>>().join(", ")
         };
-        Row {
+        TableRow {
             path: shown(&report.path),
             verdict: Some(report.verdict),
             bytes: report.size.as_ref().map_or_else(|| "–".into(), |size| size.total.0.to_string()),
@@ -37,16 +37,16 @@ impl Row {
                 .map_or_else(|| "–".into(), |time| format!("{:.2} s", time.as_secs_f64())),
             because: match report.verdict {
                 Verdict::Accepted => String::new(),
-                Verdict::Undecided => named(Weight::Open),
-                Verdict::Rejected => named(Weight::Breaks),
+                Verdict::Undecided => named(FindingWeight::Open),
+                Verdict::Rejected => named(FindingWeight::Breaks),
             },
         }
     }
 
     /// Of one that was not, and why.
     #[must_use]
-    pub(crate) fn not_judged(path: &Path, why: &str) -> Row {
-        Row {
+    pub(crate) fn not_judged(path: &Path, why: &str) -> TableRow {
+        TableRow {
             path: shown(path),
             verdict: None,
             bytes: "–".into(),
@@ -59,12 +59,12 @@ impl Row {
 
 /// The table with the tally below.
 #[must_use]
-pub(crate) fn table(rows: &[Row], look: Look) -> String {
+pub(crate) fn table(rows: &[TableRow], look: Look) -> String {
     if look.plain {
         return in_words(rows, look.width);
     }
     let width = look.width;
-    let widest = |text: fn(&Row) -> &str| {
+    let widest = |text: fn(&TableRow) -> &str| {
         rows.iter().map(|row| text(row).chars().count()).max().unwrap_or_default()
     };
     let (path, bytes, start) =
@@ -105,7 +105,7 @@ pub(crate) fn table(rows: &[Row], look: Look) -> String {
 }
 
 /// The same in sentences.
-fn in_words(rows: &[Row], width: usize) -> String {
+fn in_words(rows: &[TableRow], width: usize) -> String {
     let mut page = String::new();
     for row in rows {
         let word = row.verdict.map_or("not judged", Verdict::word);
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use crate::model::entry_report::tests::report;
 
-    fn plain(rows: &[Row], width: usize) -> String {
+    fn plain(rows: &[TableRow], width: usize) -> String {
         anstream::adapter::strip_str(&table(rows, Look::of_width(width))).to_string()
     }
 
@@ -139,9 +139,9 @@ mod tests {
     fn a_line_an_entry_and_the_tally() {
         let good = EntryReport { path: "e/x".into(), verdict: Verdict::Accepted, ..report() };
         let rows = [
-            Row::judged(&good),
-            Row::judged(&report()),
-            Row::not_judged(Path::new("gone"), "nothing there\n3 | x"),
+            TableRow::judged(&good),
+            TableRow::judged(&report()),
+            TableRow::not_judged(Path::new("gone"), "nothing there\n3 | x"),
         ];
         assert_eq!(
             plain(&rows, 100),
@@ -162,7 +162,7 @@ not judged  gone              –         –  nothing there
 
     #[test]
     fn a_hostile_name_cannot_forge_a_line() {
-        let rows = [Row::not_judged(Path::new("x\naccepted  y"), "a\rb\u{1b}[2J")];
+        let rows = [TableRow::not_judged(Path::new("x\naccepted  y"), "a\rb\u{1b}[2J")];
         let page = table(&rows, Look::of_width(100));
         assert!(!page.contains("\u{1b}[2J") && !page.contains('\r'), "{page}");
         assert_eq!(page.lines().count(), 4, "{page}");

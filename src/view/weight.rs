@@ -1,11 +1,11 @@
 //! The weight of a finding for its reader, in the way in which it made the verdict.
 
-use crate::model::rule::Kind;
+use crate::model::rule::RuleKind;
 use crate::model::verdict::{Finding, LEFT_OUT, Status, WAIVED};
 
 /// How much a finding weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Weight {
+pub(crate) enum FindingWeight {
     /// A gate is broken.
     Breaks,
     /// A gate could not be decided.
@@ -18,31 +18,31 @@ pub(crate) enum Weight {
     Kept,
 }
 
-impl Weight {
+impl FindingWeight {
     /// As [`Verdict::of`](crate::model::verdict::Verdict::of) takes it; a rule that only advises never weighs more
     /// than a remark.
-    pub(crate) fn of(finding: &Finding) -> Weight {
-        let gate = finding.rule.rule().kind == Kind::Gate;
+    pub(crate) fn of(finding: &Finding) -> FindingWeight {
+        let gate = finding.rule.rule().kind == RuleKind::Gate;
         match finding.status {
-            Status::Pass => Weight::Kept,
-            Status::Skipped => Weight::NotTried,
-            Status::Fail if gate => Weight::Breaks,
-            Status::Undecided if gate => Weight::Open,
-            Status::Fail | Status::Undecided | Status::Advice => Weight::Remark,
+            Status::Pass => FindingWeight::Kept,
+            Status::Skipped => FindingWeight::NotTried,
+            Status::Fail if gate => FindingWeight::Breaks,
+            Status::Undecided if gate => FindingWeight::Open,
+            Status::Fail | Status::Undecided | Status::Advice => FindingWeight::Remark,
         }
     }
 }
 
 /// True if a finding is told whole: somebody could do something about it, or must know of it.
 pub(crate) fn is_told(found: &Finding) -> bool {
-    match Weight::of(found) {
-        Weight::Breaks | Weight::Open => true,
+    match FindingWeight::of(found) {
+        FindingWeight::Breaks | FindingWeight::Open => true,
         // Whoever reads a verdict must see by whose leave it was reached.
-        Weight::Remark if found.evidence.contains_key(WAIVED) => true,
-        Weight::Remark => !found.help.is_empty(),
+        FindingWeight::Remark if found.evidence.contains_key(WAIVED) => true,
+        FindingWeight::Remark => !found.help.is_empty(),
         // Of a slow engine less was asked than of others.
-        Weight::Kept => found.evidence.contains_key(LEFT_OUT),
-        Weight::NotTried => false,
+        FindingWeight::Kept => found.evidence.contains_key(LEFT_OUT),
+        FindingWeight::NotTried => false,
     }
 }
 
@@ -53,8 +53,8 @@ mod tests {
 
     #[test]
     fn advice_never_weighs_more_than_a_remark() {
-        assert_eq!(Weight::of(&Finding::fail(RuleId::Size, "")), Weight::Breaks);
-        assert_eq!(Weight::of(&Finding::fail(RuleId::Clock, "")), Weight::Remark);
-        assert_eq!(Weight::of(&Finding::undecided(RuleId::Clock, "")), Weight::Remark);
+        assert_eq!(FindingWeight::of(&Finding::fail(RuleId::Size, "")), FindingWeight::Breaks);
+        assert_eq!(FindingWeight::of(&Finding::fail(RuleId::Clock, "")), FindingWeight::Remark);
+        assert_eq!(FindingWeight::of(&Finding::undecided(RuleId::Clock, "")), FindingWeight::Remark);
     }
 }

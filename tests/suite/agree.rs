@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gate4k::model::rule::{Kind, RULES, Rule};
+use gate4k::model::rule::{RuleKind, RULES, Rule};
 
 use crate::trials::Test;
 
@@ -83,7 +83,7 @@ fn every_rule_is_explained_and_nothing_else_is() {
             assert!(rule.explain.contains(part), "{}: no {part}", rule.name);
         }
         let fails = rule.explain.contains("**Fails:**");
-        assert_eq!(fails, rule.kind == Kind::Gate, "{}: **Fails:**", rule.name);
+        assert_eq!(fails, rule.kind == RuleKind::Gate, "{}: **Fails:**", rule.name);
     }
 }
 
@@ -95,8 +95,8 @@ fn every_gate_has_fixtures_that_it_rejects() {
             .filter(|folder| rule_of(folder).is_some_and(|owner| owner.id == rule.id))
             .count();
         match rule.kind {
-            Kind::Gate => assert!(count > 0, "no fixture is rejected for {}", rule.name),
-            Kind::Advice => assert_eq!(count, 0, "{} never rejects", rule.name),
+            RuleKind::Gate => assert!(count > 0, "no fixture is rejected for {}", rule.name),
+            RuleKind::Advice => assert_eq!(count, 0, "{} never rejects", rule.name),
         }
     }
 }

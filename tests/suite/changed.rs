@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use gate4k::batch::changed::{Before, ChangedError, Changes, is_missing};
+use gate4k::batch::changed::{Before, ChangedError, RepositoryChanges, is_missing};
 
 use crate::trials::Test;
 
@@ -56,7 +56,7 @@ fn what_a_branch_touched_is_told_and_nothing_else() {
     fs::remove_dir_all(top.path().join("entries/a")).unwrap();
     write(&top, &[("entries/e/engine", "not committed")]);
 
-    let changes = Changes::since("main", &top.path().join("entries")).unwrap();
+    let changes = RepositoryChanges::since("main", &top.path().join("entries")).unwrap();
     let touched = |name: &str| changes.touches(&top.path().join(name)).unwrap();
     assert!(touched("entries/c d\n") && touched("entries/e") && touched("entries/a"));
     assert!(touched("entries") && touched("."));
@@ -78,7 +78,7 @@ fn what_the_tip_changed_meanwhile_is_judged_with_the_branch() {
     write(&top, &[("entries/b/engine", "2")]);
     commit(&top);
     git(top.path(), &["switch", "-q", "pull"]);
-    let changes = Changes::since("main", top.path()).unwrap();
+    let changes = RepositoryChanges::since("main", top.path()).unwrap();
     assert!(changes.touches(&top.path().join("entries/b")).unwrap());
     assert!(!changes.touches(&top.path().join("entries/a")).unwrap());
 }
@@ -97,7 +97,7 @@ fn every_kind_of_change_is_one() {
     symlink("/nowhere", path("e/out")).unwrap();
     symlink("gone", path("e/dangling")).unwrap();
     commit(&top);
-    let changes = Changes::since("HEAD", top.path()).unwrap();
+    let changes = RepositoryChanges::since("HEAD", top.path()).unwrap();
     let touched = |name: &str| changes.touches(&path("e").join(name)).unwrap();
     for name in ["kind", "link", "mode", "same", "far", "extra", "round", "alias", "dangling"] {
         assert!(!touched(name), "{name}");
@@ -125,12 +125,12 @@ fn what_git_does_not_know_is_told() {
     let top = repository();
     // A word that looks like an option is none.
     for rev in ["no-such", "--all", "", "main..main", "HEAD^{tree}"] {
-        let error = Changes::since(rev, top.path()).unwrap_err();
+        let error = RepositoryChanges::since(rev, top.path()).unwrap_err();
         assert!(error.to_string().contains("knows no commit"), "{error}");
     }
-    let error = Changes::since("main", Path::new("/proc")).unwrap_err();
+    let error = RepositoryChanges::since("main", Path::new("/proc")).unwrap_err();
     assert!(error.to_string().contains("repository"), "{error}");
-    let changes = Changes::since("main", top.path()).unwrap();
+    let changes = RepositoryChanges::since("main", top.path()).unwrap();
     let error = changes.touches(Path::new("/proc")).unwrap_err();
     assert!(matches!(error, ChangedError::Elsewhere { .. }), "{error}");
 }

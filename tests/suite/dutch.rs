@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::process::{Command, Stdio};
 
 use gate4k::event::format::dutch::Dutch;
-use gate4k::event::format::{Next, Past, Played};
+use gate4k::event::format::{Next, Past, PlayedPairing};
 use gate4k::event::schedule::Seat;
 use gate4k::model::game::result::GameResult;
 use shakmaty::Color;
@@ -142,7 +142,7 @@ fn played(tournament: u32, chance: &mut Chance, rounds: &mut Vec<Asked>) {
                 _ if (chance.below(100) as i64) < 50 + edge => GameResult::Win(Color::White),
                 _ => GameResult::Win(Color::Black),
             };
-            past.add(Played { at: game.at, white: game.white, black: game.black, result });
+            past.add(PlayedPairing { at: game.at, white: game.white, black: game.black, result });
         }
     }
 }

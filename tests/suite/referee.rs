@@ -13,7 +13,7 @@ use std::time::Duration;
 use gate4k::event::pgn_source::PgnSource;
 use gate4k::game::clock::{GameClock, Patience};
 use gate4k::game::end::{Material, Referee};
-use gate4k::model::game::ending::Ending;
+use gate4k::model::game::ending::GameEnding;
 use lzma_rust2::XzReader;
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
 use shakmaty::{ByColor, Chess, Color, Position};
@@ -36,7 +36,7 @@ struct Replay {
     referee: Option<Referee>,
     clock: Option<GameClock>,
     /// The first end that the referee saw, and after which ply.
-    seen: Option<(u32, Ending)>,
+    seen: Option<(u32, GameEnding)>,
     /// The differences that were found on the way.
     odd: Vec<String>,
     comments: u32,

@@ -15,19 +15,19 @@ use gate4k::model::entry_report::{
 };
 use gate4k::model::evidence::PlayedGame;
 use gate4k::model::evidence::{
-    Capabilities, Colours, EndHow, Ending, Exec, ExecOutcome, ExitHow, GameEnd, GameFault,
+    Capabilities, EntryColours, EndHow, RunEnding, Exec, ExecOutcome, ExitHow, GameEnd, GameFault,
     LeftFile, LeftProcess, PlayedPly, Product, ProgramClass, Purpose, Rival, Shell,
 };
 use gate4k::model::game::result::GameResult;
 use gate4k::model::game::score::Score;
-use gate4k::model::layer_status::{Layer, LayerName, State};
+use gate4k::model::layer_status::{Layer, LayerName, LayerState};
 use gate4k::model::rule::{RULES, RuleId};
 use gate4k::model::size_figures::SizeFigures;
-use gate4k::model::source_place::Place;
+use gate4k::model::source_place::SourcePlace;
 use gate4k::model::units::Bytes;
 use gate4k::model::verdict::{Finding, Verdict};
 use gate4k::view::look::Look;
-use gate4k::view::place::Places;
+use gate4k::view::place::BasePaths;
 use gate4k::view::report_format::ReportFormat;
 use gate4k::view::{json, junit, sarif};
 use serde_json::Value;
@@ -67,15 +67,15 @@ fn exec(name: &str, class: ProgramClass, at: u64, lasted: Option<u64>, by: Optio
     }
 }
 
-fn layers(net: State) -> Vec<Layer> {
+fn layers(net: LayerState) -> Vec<Layer> {
     let layer = |name, state, reason: &str| Layer { name, state, reason: reason.to_owned() };
     vec![
-        layer(LayerName::Landlock, State::Enforced, "ABI 6"),
-        layer(LayerName::Seccomp, State::Enforced, ""),
+        layer(LayerName::Landlock, LayerState::Enforced, "ABI 6"),
+        layer(LayerName::Seccomp, LayerState::Enforced, ""),
         layer(
             LayerName::Net,
             net,
-            if net == State::Enforced { "" } else { "user namespaces are off" },
+            if net == LayerState::Enforced { "" } else { "user namespaces are off" },
         ),
     ]
 }
@@ -124,7 +124,7 @@ fn accepted() -> EntryReport {
             own,
         ],
         leftovers: Vec::new(),
-        layers: layers(State::Enforced),
+        layers: layers(LayerState::Enforced),
         capabilities: Some(Capabilities {
             go_clock: Some(true),
             go_bare: Some(true),
@@ -163,7 +163,7 @@ fn game(number: usize, rival: Rival, end: GameEnd, told: bool) -> PlayedGame {
     PlayedGame {
         number,
         rival,
-        colours: if rival == Rival::Itself { Colours::Both } else { Colours::Black },
+        colours: if rival == Rival::Itself { EntryColours::Both } else { EntryColours::Black },
         result: match end {
             GameEnd::Cut(_) => GameResult::Unfinished,
             _ => GameResult::Win(shakmaty::Color::White),
@@ -193,7 +193,7 @@ fn run(purpose: Purpose, how: EndHow) -> RunSummary {
         startup: StartTimes { uciok: Some(ms(345)), readyok: Some(ms(346)) },
         asked: 12,
         answered: 12,
-        ending: Ending {
+        ending: RunEnding {
             how,
             exit: Some(ExitHow::Status(0)),
             exit_after: Some(ms(9)),
@@ -240,7 +240,7 @@ fn rejected() -> EntryReport {
             }),
             Leftover::Process(LeftProcess { pid: 9, state: 'S', command: name.into() }),
         ],
-        layers: layers(State::Enforced),
+        layers: layers(LayerState::Enforced),
         capabilities: Some(Capabilities::default()),
         transcript: vec!["   0.000 > uci".into(), format!("   0.080 < ``` </pre> {name}")],
         runs: vec![run(Purpose::Main, EndHow::Killed)],
@@ -274,7 +274,7 @@ fn undecided() -> EntryReport {
         startup: StartTimes::default(),
         execs: Vec::new(),
         leftovers: Vec::new(),
-        layers: layers(State::Absent),
+        layers: layers(LayerState::Absent),
         capabilities: None,
         transcript: Vec::new(),
         runs: Vec::new(),
@@ -294,13 +294,13 @@ fn config_finding() -> ConfigFinding {
         sha256: None,
         place: "gate4k.toml:12:9".into(),
         file: "gate4k.toml".into(),
-        at: Place { line: 12, column: 9 },
+        at: SourcePlace { line: 12, column: 9 },
     };
     waive::without_entry(&[waiver]).remove(0)
 }
 
-fn places() -> Places {
-    Places { base: "/repo".into(), root: "/repo".into() }
+fn places() -> BasePaths {
+    BasePaths { base: "/repo".into(), root: "/repo".into() }
 }
 
 /// Every form by the ending of its snapshot.

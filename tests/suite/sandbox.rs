@@ -11,7 +11,7 @@ use gate4k::policy::decide::Strictness;
 use gate4k::policy::toolchain::Toolchain;
 use gate4k::sandbox::Sandbox;
 use gate4k::sandbox::capability::Capability;
-use gate4k::sandbox::plan::{Audit, Launcher, Plan, Staging, Traces};
+use gate4k::sandbox::plan::{Audit, Launcher, StartPlan, Staging, Traces};
 
 use crate::needs::Need;
 use crate::trials::Test;
@@ -46,7 +46,7 @@ impl Done {
 
 /// Runs a script with its input closed after `input`, and waits up to `patience` for all of it to end.
 fn run_in(sandbox: &dyn Launcher, script: &str, shell: Shell, patience: Duration) -> Done {
-    let plan = Plan {
+    let plan = StartPlan {
         bytes: script.as_bytes().into(),
         staging: Staging::Neutral,
         shell,
@@ -56,7 +56,7 @@ fn run_in(sandbox: &dyn Launcher, script: &str, shell: Shell, patience: Duration
 }
 
 /// `first` is how long its first process is waited for, `rest` how long all others are then.
-fn run_plan(sandbox: &dyn Launcher, plan: &Plan, first: Duration, rest: Duration) -> Done {
+fn run_plan(sandbox: &dyn Launcher, plan: &StartPlan, first: Duration, rest: Duration) -> Done {
     let (confined, pipes) = sandbox.launch(plan).expect("the sandbox starts");
     drop(pipes.stdin);
     let reader = |fd| {
@@ -234,7 +234,7 @@ fn what_is_left_is_found_with_its_maker_wherever_it_lies() {
 fn a_daemon_is_seen_and_killed() {
     let sandbox = sandbox(Strictness::Tolerant, true);
     let script = "#!/bin/sh\n(python3 -c 'import os,time\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\ntime.sleep(1000)' >/dev/null 2>&1 </dev/null)\necho away\n";
-    let plan = Plan {
+    let plan = StartPlan {
         bytes: script.as_bytes().into(),
         staging: Staging::Neutral,
         shell: Shell::AsIs,
@@ -362,7 +362,7 @@ fn without_namespaces_everything_mandatory_still_holds() {
 }
 
 fn input_reaches_the_entry() {
-    let plan = Plan {
+    let plan = StartPlan {
         bytes: b"#!/bin/sh\nread a\necho \"got $a\"\n".as_slice().into(),
         staging: Staging::Blank,
         shell: Shell::AsIs,
@@ -380,7 +380,7 @@ fn input_reaches_the_entry() {
 fn an_entry_opens_its_own_streams_by_their_paths() {
     let script = b"#!/bin/sh\nread a </proc/self/fd/0\necho \"got $a\" >/proc/self/fd/1\necho oops 1<>/proc/self/fd/2\n";
     for namespaces in [true, false] {
-        let plan = Plan {
+        let plan = StartPlan {
             bytes: script.as_slice().into(),
             staging: Staging::Neutral,
             shell: Shell::AsIs,

@@ -9,9 +9,9 @@ use std::process::{Command, Output};
 use gate4k::event::field::{Field, FieldBuilder};
 use gate4k::event::pgn_source::PgnSource;
 use gate4k::event::rmobility::{self, Goal, RMobility};
-use gate4k::event::schedule::{BookPolicy, Schedule};
+use gate4k::event::schedule::{BookPolicy, StageSchedule};
 use gate4k::event::standings::{Place, Standings};
-use gate4k::event::tiebreak::{Chain, Criterion};
+use gate4k::event::tiebreak::{TiebreakChain, Criterion};
 use gate4k::model::game::listed::ListedGame;
 use gate4k::model::game::result::GameResult;
 use lzma_rust2::{XzOptions, XzWriter};
@@ -37,7 +37,7 @@ fn field(games: &[ListedGame]) -> Field {
 }
 
 fn standings(games: &[ListedGame], chain: &str) -> Standings {
-    Standings::of(&field(games), Chain::named(chain).unwrap())
+    Standings::of(&field(games), TiebreakChain::named(chain).unwrap())
 }
 
 /// Name and points in order, as `4ku 4.0 34.5`.
@@ -59,7 +59,7 @@ fn lower(standings: &Standings, row: usize) -> String {
 }
 
 /// Every game must be where the schedule has it, with the right colours; `seats` in the order of the draw.
-fn follows(games: &[ListedGame], schedule: Schedule, seats: &[&str]) {
+fn follows(games: &[ListedGame], schedule: StageSchedule, seats: &[&str]) {
     assert_eq!(games.len(), schedule.games());
     for (game, planned) in games.iter().zip(schedule.pairings()) {
         assert_eq!(game.round, Some(planned.at));
@@ -74,7 +74,7 @@ fn follows(games: &[ListedGame], schedule: Schedule, seats: &[&str]) {
 }
 
 /// All games with one opening have the same book moves, others have others; bookless games have none.
-fn openings(games: &[ListedGame], schedule: Schedule) {
+fn openings(games: &[ListedGame], schedule: StageSchedule) {
     let mut books: Vec<Option<Vec<String>>> = Vec::new();
     for (game, planned) in games.iter().zip(schedule.pairings()) {
         let book: Vec<String> =
@@ -146,7 +146,7 @@ fn season_26_pool_schedule() {
     let games = games(&path);
     let seats =
         ["4ku 4.0", "M4sseur 1.0", "STRO4K 2.0", "ice4 4", "moonfish d7b5af5c", "pygone 1.5.5"];
-    let schedule = Schedule::new(6, doubles(4), BookPolicy::FirstBookless).unwrap();
+    let schedule = StageSchedule::new(6, doubles(4), BookPolicy::FirstBookless).unwrap();
     let found: Vec<&str> = games[..3]
         .iter()
         .map(|game| game.white.name.as_str())
@@ -167,7 +167,7 @@ fn season_26_minifinal() {
     // The list that the runner read was newer from game 42 on; the latest rating is shown.
     assert_eq!(standings.rows[0].engine.rating, Some(2965));
     // The pool's winner is Black in the first game of each pair.
-    let schedule = Schedule::match_of_pairs(doubles(25));
+    let schedule = StageSchedule::match_of_pairs(doubles(25));
     follows(&games, schedule, &["ice4 4", "4ku 4.0"]);
     openings(&games, schedule);
 }
@@ -204,7 +204,7 @@ fn season_24_pool() {
         "STRO4K 1.0",
         "sunfish 2022-12-24_classic",
     ];
-    let schedule = Schedule::new(6, doubles(6), BookPolicy::FirstBookless).unwrap();
+    let schedule = StageSchedule::new(6, doubles(6), BookPolicy::FirstBookless).unwrap();
     follows(&games, schedule, &seats);
     openings(&games, schedule);
 }
@@ -216,7 +216,7 @@ fn season_24_final() {
     assert_eq!(table(&standings), ["ice4 v3 12.5", "4ku 3.0 11.5"]);
     let counted = ["143.75 1 78.00 87.25", "143.75 0 87.25 78.00"];
     assert_eq!([0, 1].map(|row| lower(&standings, row)), counted);
-    let schedule = Schedule::match_of_pairs(doubles(12));
+    let schedule = StageSchedule::match_of_pairs(doubles(12));
     follows(&games, schedule, &["ice4 v3", "4ku 3.0"]);
     openings(&games, schedule);
 }
@@ -448,8 +448,8 @@ mod memory {
     use std::fmt::Write as _;
 
     use super::*;
-    use gate4k::event::journal::record::{GameFinished, Header, StageStarted};
-    use gate4k::event::journal::{Journal, Record, VERSION};
+    use gate4k::event::journal::record::{GameFinished, JournalHeader, StageStarted};
+    use gate4k::event::journal::{Journal, JournalRecord, VERSION};
     use gate4k::model::game::ending::Termination;
 
     /// In the last stage.
@@ -467,7 +467,7 @@ mod memory {
     fn journal(path: &Path) {
         let (mut journal, _) = Journal::open(path, &mut |_, _| Ok(())).unwrap();
         let mut add = |record| journal.append(&record).unwrap();
-        add(Record::Header(Header {
+        add(JournalRecord::Header(JournalHeader {
             previous: Vec::new(),
             version: VERSION,
             event: "Long".into(),
@@ -479,7 +479,7 @@ mod memory {
         // The table is that of the last stage; what came before is forgotten.
         for stage in 0..2 {
             let (name, seats) = (format!("Stage {stage}"), Vec::new());
-            add(Record::StageStarted(StageStarted {
+            add(JournalRecord::StageStarted(StageStarted {
                 stage,
                 name,
                 seats,
@@ -488,7 +488,7 @@ mod memory {
             for round in 1..=if stage == 0 { 50 } else { GAMES } {
                 let [white, black] =
                     if round % 2 == 1 { ["A", "B"] } else { ["B", "A"] }.map(str::to_owned);
-                add(Record::GameFinished(GameFinished {
+                add(JournalRecord::GameFinished(GameFinished {
                     id: format!("{stage}/{round}"),
                     stage,
                     round,

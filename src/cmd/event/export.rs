@@ -10,18 +10,18 @@ use super::live_pgn;
 use super::views::told;
 use crate::cli::ExportWhat;
 use crate::event::broadcast::Follower;
-use crate::event::config::Config;
+use crate::event::config::EventConfig;
 use crate::event::export;
 use crate::event::journal;
 use crate::event::ledger::Ledger;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::counted;
-use crate::view::site::{File, Kind, Site};
+use crate::view::site::{File, SiteKind, Site};
 
 /// Prints or writes it.
 pub(super) fn run(
-    config: &Config,
+    config: &EventConfig,
     what: &ExportWhat,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
@@ -36,8 +36,8 @@ pub(super) fn run(
         return Ok(told(&error));
     }
     let kind = match what {
-        ExportWhat::Html(_) => Kind::Alone,
-        _ => Kind::Exported,
+        ExportWhat::Html(_) => SiteKind::Alone,
+        _ => SiteKind::Exported,
     };
     let broadcast = &follower.broadcast;
     let site = Site { config, broadcast, running: &[], now: SystemTime::now(), kind };
@@ -65,7 +65,7 @@ pub(super) fn run(
 /// Prints the event file that the journal was begun with. The file of today may be lost or wrong: the journal is then the one
 /// that lies beside it.
 pub(super) fn settings(event: &Path, out: &mut impl Write) -> anyhow::Result<Exit> {
-    let journal = Config::load(event)
+    let journal = EventConfig::load(event)
         .map_or_else(|_| event.with_extension("journal"), |config| config.journal);
     let mut ledger = Ledger::default();
     if let Err(error) = journal::read(&journal, &mut |_, record| ledger.apply(record)) {
@@ -77,18 +77,18 @@ pub(super) fn settings(event: &Path, out: &mut impl Write) -> anyhow::Result<Exi
 }
 
 /// How far it is, for programs.
-pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
+pub(super) fn status(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     let mut follower = Follower::new(config);
     if let Err(error) = follower.look(config) {
         return Ok(told(&error));
     }
     let (broadcast, now) = (&follower.broadcast, SystemTime::now());
-    let site = Site { config, broadcast, running: &[], now, kind: Kind::Exported };
+    let site = Site { config, broadcast, running: &[], now, kind: SiteKind::Exported };
     writeln!(out, "{}", serde_json::to_string_pretty(&site.status())?)?;
     Ok(Exit::Success)
 }
 
-fn pgn(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
+fn pgn(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     let mut failed = None;
     let read = export::pgn(config, &mut |game| {
         if failed.is_none()

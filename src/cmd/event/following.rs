@@ -4,15 +4,15 @@ use std::thread;
 use std::time::Duration;
 
 use crate::cmd::note;
-use crate::event::broadcast::{Broadcast, Changes, Follower};
-use crate::event::config::Config;
+use crate::event::broadcast::{Broadcast, EventChanges, Follower};
+use crate::event::config::EventConfig;
 
 /// After a journal that could not be read, so long is waited.
 const RESPITE: Duration = Duration::from_secs(1);
 
 /// An event as far as it is known.
 pub(super) struct Following {
-    pub(super) config: Config,
+    pub(super) config: EventConfig,
     pub(super) follower: Follower,
     /// The last fault that was told; the same is not told again.
     fault: Option<String>,
@@ -20,7 +20,7 @@ pub(super) struct Following {
 
 impl Following {
     /// Begins before the first record.
-    pub(super) fn new(config: &Config) -> Following {
+    pub(super) fn new(config: &EventConfig) -> Following {
         Following { config: config.clone(), follower: Follower::new(config), fault: None }
     }
 
@@ -36,12 +36,12 @@ impl Following {
 
     /// Reads what has come. None where the journal cannot be read: that is told once, after `before`, and the next
     /// look reads all anew.
-    pub(super) fn look(&mut self, before: impl FnOnce()) -> Option<Changes> {
+    pub(super) fn look(&mut self, before: impl FnOnce()) -> Option<EventChanges> {
         let has_begun = self.broadcast().ledger.header.is_some();
         match self.follower.look(&self.config) {
             Ok(changes) => Some(changes),
             // An event that has not begun has no journal, which is no fault.
-            Err(_) if !has_begun && !self.config.journal.exists() => Some(Changes::default()),
+            Err(_) if !has_begun && !self.config.journal.exists() => Some(EventChanges::default()),
             Err(error) => {
                 let words = error.to_string();
                 if self.fault.as_ref() != Some(&words) {

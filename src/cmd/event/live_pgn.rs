@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::following::Following;
 use crate::cmd::tell;
-use crate::event::config::Config;
+use crate::event::config::EventConfig;
 use crate::files::write::replace;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
@@ -18,7 +18,7 @@ use crate::model::text::shown;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Follows the event to its end.
-pub(super) fn run(config: &Config, file: &Path, out: &mut impl Write) -> anyhow::Result<Exit> {
+pub(super) fn run(config: &EventConfig, file: &Path, out: &mut impl Write) -> anyhow::Result<Exit> {
     if let Err(same) = super::stream::apart(config, "--live", file) {
         tell(&same.to_string());
         return Ok(Exit::Usage);

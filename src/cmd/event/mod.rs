@@ -19,8 +19,8 @@ use std::io::Write;
 use super::tell;
 use crate::cli::{EventCommand, ExportWhat, StatusFormat};
 use crate::event::conduct::EventError;
-use crate::event::config::{Config, ConfigError};
-use crate::event::journal::record::Then;
+use crate::event::config::{EventConfig, EventConfigError};
+use crate::event::journal::record::AfterAnnulment;
 use crate::model::exit::Exit;
 
 /// Carries out one of its commands.
@@ -52,10 +52,10 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
             with(&args.file.event, |config| organise::decide(config, args, out))
         }
         EventCommand::Annul(args) => {
-            with(&args.file.event, |config| organise::annul(config, args, Then::Nothing, out))
+            with(&args.file.event, |config| organise::annul(config, args, AfterAnnulment::Nothing, out))
         }
         EventCommand::Replay(args) => {
-            with(&args.file.event, |config| organise::annul(config, args, Then::PlayedAgain, out))
+            with(&args.file.event, |config| organise::annul(config, args, AfterAnnulment::PlayedAgain, out))
         }
         EventCommand::Withdraw(args) => {
             with(&args.file.event, |config| organise::withdraw(config, args, out))
@@ -72,14 +72,14 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
 /// Reads the event first.
 fn with(
     path: &std::path::Path,
-    then: impl FnOnce(&Config) -> anyhow::Result<Exit>,
+    then: impl FnOnce(&EventConfig) -> anyhow::Result<Exit>,
 ) -> anyhow::Result<Exit> {
-    match Config::load(path) {
+    match EventConfig::load(path) {
         Ok(config) => then(&config),
         Err(error) => {
             tell(&error.to_string());
             Ok(match error {
-                ConfigError::Read { source, .. }
+                EventConfigError::Read { source, .. }
                     if source.kind() == std::io::ErrorKind::NotFound =>
                 {
                     Exit::Nothing

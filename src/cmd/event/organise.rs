@@ -9,12 +9,12 @@ use anyhow::Context;
 use super::failed;
 use crate::cli::{AnnulArgs, DecideArgs, FixArgs, ForfeitArgs, NewArgs, WithdrawArgs};
 use crate::cmd::tell;
-use crate::cmd::worker_lines::{Shown, WorkerLines};
+use crate::cmd::worker_lines::{ProgressLook, WorkerLines};
 use crate::engine::stop::Stop;
 use crate::event::conduct::{Audience, Conductor};
-use crate::event::config::{Config, template};
+use crate::event::config::{EventConfig, template};
 use crate::event::gate::Watcher;
-use crate::event::journal::record::Then;
+use crate::event::journal::record::AfterAnnulment;
 use crate::event::ratings::EventRatings;
 use crate::event::standings::Standings;
 use crate::event::{config, journal};
@@ -57,7 +57,7 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
 }
 
 /// Leaves the marker that a runner looks for.
-pub(super) fn pause(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
+pub(super) fn pause(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     if !journal::is_journal(&config.journal) {
         tell(&format!("{} has not begun: there is no journal", shown(&config.path)));
         return Ok(Exit::Nothing);
@@ -69,7 +69,7 @@ pub(super) fn pause(config: &Config, out: &mut impl Write) -> anyhow::Result<Exi
 }
 
 /// Cuts off a last record that is not whole.
-pub(super) fn repair(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
+pub(super) fn repair(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     match journal::repair(&config.journal) {
         Ok(None) => {
             writeln!(out, "{} is whole: there is nothing to repair", shown(&config.journal))?
@@ -89,7 +89,7 @@ pub(super) fn repair(config: &Config, out: &mut impl Write) -> anyhow::Result<Ex
 
 /// Journals a decision of the organisers.
 pub(super) fn decide(
-    config: &Config,
+    config: &EventConfig,
     args: &DecideArgs,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
@@ -101,9 +101,9 @@ pub(super) fn decide(
 
 /// Journals that a game is struck out.
 pub(super) fn annul(
-    config: &Config,
+    config: &EventConfig,
     args: &AnnulArgs,
-    then: Then,
+    then: AfterAnnulment,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
     organised(config, out, |conductor| {
@@ -114,7 +114,7 @@ pub(super) fn annul(
 
 /// Journals that an engine leaves the event.
 pub(super) fn withdraw(
-    config: &Config,
+    config: &EventConfig,
     args: &WithdrawArgs,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
@@ -126,7 +126,7 @@ pub(super) fn withdraw(
 
 /// Journals that a game is lost by who does not start.
 pub(super) fn forfeit(
-    config: &Config,
+    config: &EventConfig,
     args: &ForfeitArgs,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
@@ -137,7 +137,7 @@ pub(super) fn forfeit(
 }
 
 /// Journals a crash fix.
-pub(super) fn fix(config: &Config, args: &FixArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+pub(super) fn fix(config: &EventConfig, args: &FixArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     organised(config, out, |conductor| {
         let sum = conductor.fix(&args.entry, &args.reason)?;
         Ok(format!("{} plays on as fixed: SHA-256 {sum}", args.entry))
@@ -145,7 +145,7 @@ pub(super) fn fix(config: &Config, args: &FixArgs, out: &mut impl Write) -> anyh
 }
 
 fn organised(
-    config: &Config,
+    config: &EventConfig,
     out: &mut impl Write,
     act: impl FnOnce(&mut Conductor<'_>) -> Result<String, crate::event::conduct::EventError>,
 ) -> anyhow::Result<Exit> {
@@ -177,7 +177,7 @@ impl Audience for Words {
     }
 
     fn gate_opens(&mut self, workers: usize, entries: usize) -> Watcher {
-        Arc::new(WorkerLines::new(Shown::Nothing, workers, entries))
+        Arc::new(WorkerLines::new(ProgressLook::Nothing, workers, entries))
     }
 
     fn gate_closes(&mut self) {}

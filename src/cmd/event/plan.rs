@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use crate::cmd::without_numbers;
 use crate::event::conduct::books;
-use crate::event::config::Config;
+use crate::event::config::EventConfig;
 use crate::event::outlook::{LONG_GAME, outlook};
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::counted;
 
 /// Prints each stage; [`Exit::Rejected`] where a book is not there, or is too small.
-pub(super) fn run(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
+pub(super) fn run(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     writeln!(
         out,
         "{}: {} at {}, {} at a time",

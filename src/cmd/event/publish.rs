@@ -6,10 +6,10 @@ use anyhow::Context;
 
 use crate::cli::Publish;
 use crate::cmd::note;
-use crate::engine::stop::{Level, Stop};
-use crate::event::config::Config;
+use crate::engine::stop::{StopLevel, Stop};
+use crate::event::config::EventConfig;
 use crate::model::text::shown;
-use crate::publish::{Folder, Form, Lichess, Place, Publisher};
+use crate::publish::{Folder, FolderForm, Lichess, Destination, Publisher};
 
 /// So long after the event's end a place may still fail to take the rest.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -18,8 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub(super) struct Publishing(Vec<Publisher>);
 
 impl Publishing {
-    pub(super) fn start(config: &Config, asked: &[Publish]) -> anyhow::Result<Publishing> {
-        let places: Vec<Box<dyn Place>> = asked.iter().map(place).collect::<Result<_, _>>()?;
+    pub(super) fn start(config: &EventConfig, asked: &[Publish]) -> anyhow::Result<Publishing> {
+        let places: Vec<Box<dyn Destination>> = asked.iter().map(place).collect::<Result<_, _>>()?;
         let start =
             |place| Publisher::start(config, place, note).context("a thread to publish the event");
         Ok(Publishing(places.into_iter().map(start).collect::<Result<_, _>>()?))
@@ -30,22 +30,22 @@ impl Publishing {
         let (before, until) = (stop.level(), Instant::now() + PATIENCE);
         for place in self.0 {
             place.finish(note, || {
-                let is_asked = stop.level() > before || stop.level() == Level::Now;
+                let is_asked = stop.level() > before || stop.level() == StopLevel::Now;
                 is_asked || Instant::now() >= until
             });
         }
     }
 }
 
-fn place(asked: &Publish) -> anyhow::Result<Box<dyn Place>> {
-    let folder = |dir: &std::path::Path, form| -> anyhow::Result<Box<dyn Place>> {
+fn place(asked: &Publish) -> anyhow::Result<Box<dyn Destination>> {
+    let folder = |dir: &std::path::Path, form| -> anyhow::Result<Box<dyn Destination>> {
         let opened = Folder::open(dir, form);
         let folder = opened.with_context(|| format!("cannot make {}", shown(dir)))?;
         Ok(Box::new(folder))
     };
     match asked {
-        Publish::Dir(dir) => folder(dir, Form::Site),
-        Publish::Tcec(dir) => folder(dir, Form::Tcec),
+        Publish::Dir(dir) => folder(dir, FolderForm::Site),
+        Publish::Tcec(dir) => folder(dir, FolderForm::Tcec),
         Publish::Lichess(round) => Ok(Box::new(Lichess::open(round)?)),
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::cli::{ReplayArgs, ReplayFormat};
 use crate::cmd::tell;
-use crate::event::plan::{Plan, PlanError};
+use crate::event::plan::{EventPlan, PlanError};
 use crate::event::replay::{ReplayError, replay};
 use crate::model::exit::Exit;
 use crate::view;
@@ -12,7 +12,7 @@ use crate::view;
 /// Replays and prints; the exit code tells whether all agrees.
 pub(super) fn run(args: &ReplayArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let not_found = |source: &std::io::Error| source.kind() == std::io::ErrorKind::NotFound;
-    let plan = match Plan::load(&args.event) {
+    let plan = match EventPlan::load(&args.event) {
         Ok(plan) => plan,
         Err(error) => {
             tell(&error.to_string());

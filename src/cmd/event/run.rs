@@ -7,13 +7,13 @@ use anyhow::Context;
 
 use super::failed;
 use super::publish::Publishing;
-use super::stream::Stream;
+use super::stream::EventStream;
 use crate::cli::EventRunArgs;
-use crate::cmd::worker_lines::{Shown, WorkerLines};
+use crate::cmd::worker_lines::{ProgressLook, WorkerLines};
 use crate::cmd::{match_, say, tell, with_causes};
 use crate::engine::stop::Stop;
-use crate::event::conduct::{self, Audience, Outcome};
-use crate::event::config::Config;
+use crate::event::conduct::{self, Audience, EventOutcome};
+use crate::event::config::EventConfig;
 use crate::event::gate::Watcher;
 use crate::event::journal::record::GameStarted;
 use crate::event::ratings::EventRatings;
@@ -28,7 +28,7 @@ use crate::view::{event_ratings, human, standings, text};
 
 /// Runs, or goes on.
 pub(super) fn run(
-    config: &Config,
+    config: &EventConfig,
     args: &EventRunArgs,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
@@ -44,7 +44,7 @@ pub(super) fn run(
             None => say(match_::while_playing(level)),
         }
     });
-    let stream = match Stream::open(config, args) {
+    let stream = match EventStream::open(config, args) {
         Ok(stream) => stream,
         Err(error) => {
             tell(&with_causes(&error));
@@ -68,13 +68,13 @@ pub(super) fn run(
     }
     let file = crate::model::text::shown(&config.path);
     let (words, exit) = match outcome {
-        Ok(Outcome::Over { winner }) => {
+        Ok(EventOutcome::Over { winner }) => {
             (format!("{} is over: {winner} wins", config.event), Exit::Success)
         }
-        Ok(Outcome::Paused) => {
+        Ok(EventOutcome::Paused) => {
             (format!("paused; `gate4k event run {file}` goes on"), Exit::Undecided)
         }
-        Ok(Outcome::Refused { undecided: false }) => {
+        Ok(EventOutcome::Refused { undecided: false }) => {
             let words = format!(
                 "not every entry passed the gate: the event does not begin; mend the entry and run again, or \
                  take it out of {file} and remove {}, since nothing has been played",
@@ -82,11 +82,11 @@ pub(super) fn run(
             );
             (words, Exit::Rejected)
         }
-        Ok(Outcome::Refused { undecided: true }) => (
+        Ok(EventOutcome::Refused { undecided: true }) => (
             "an entry could not be decided here; admit-undecided = true lets it play".to_owned(),
             Exit::Undecided,
         ),
-        Ok(Outcome::NotStarted { game, why }) => (
+        Ok(EventOutcome::NotStarted { game, why }) => (
             format!(
                 "paused at {game}: {why}; nothing is forfeited. See why it does not start here (`gate4k check`, \
                  `gate4k run`), then `gate4k event run {file}` tries it again. Where the engine is at fault, \
@@ -94,14 +94,14 @@ pub(super) fn run(
             ),
             Exit::Undecided,
         ),
-        Ok(Outcome::MayUpdate { stage }) => (
+        Ok(EventOutcome::MayUpdate { stage }) => (
             format!(
                 "paused before {stage}: engines that play in it may be updated now, through the gate again (rule 4.2); \
                  `gate4k event run {file}` takes what lies there then"
             ),
             Exit::Undecided,
         ),
-        Ok(Outcome::StillLevel { stage, pairs }) => (
+        Ok(EventOutcome::StillLevel { stage, pairs }) => (
             format!(
                 "paused: {stage} is still level after {}; see in `gate4k event status {file}` whether both engines \
                  crash, or play the same games again; `gate4k event run {file}` plays on (rule 3.2)",
@@ -109,7 +109,7 @@ pub(super) fn run(
             ),
             Exit::Undecided,
         ),
-        Ok(Outcome::Tied { stage, engines }) => (
+        Ok(EventOutcome::Tied { stage, engines }) => (
             format!(
                 "{stage}: {} are tied after every tie-break, and the organisers decide (rule 3.1.7): \
                  `gate4k event decide {file} --order {} --reason …`, the best first, then run again",
@@ -140,7 +140,7 @@ struct Page<'a, W: Write> {
     quiet: bool,
     gate: OpenGate,
     failed: Option<std::io::Error>,
-    stream: Stream,
+    stream: EventStream,
 }
 
 impl<W: Write> Page<'_, W> {
@@ -164,7 +164,7 @@ impl<W: Write> Audience for Page<'_, W> {
     }
 
     fn gate_opens(&mut self, workers: usize, entries: usize) -> Watcher {
-        let look = if self.quiet { Shown::Nothing } else { Shown::Drawn };
+        let look = if self.quiet { ProgressLook::Nothing } else { ProgressLook::Drawn };
         let lines = Arc::new(WorkerLines::new(look, workers, entries));
         *locked(&self.gate) = Some(Arc::clone(&lines));
         lines

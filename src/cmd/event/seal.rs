@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use super::views::told;
 use crate::cli::{EventVerifyArgs, SealArgs};
 use crate::cmd::tell;
-use crate::event::config::Config;
+use crate::event::config::EventConfig;
 use crate::event::journal::{self, Mark};
 use crate::event::verify::{self, Verified};
 use crate::files::read;
@@ -31,7 +31,7 @@ fn beside(journal: &Path) -> PathBuf {
 }
 
 /// Returns the text of a seal. The event's name is for people and not looked at again.
-fn text(config: &Config, mark: &Mark) -> String {
+fn text(config: &EventConfig, mark: &Mark) -> String {
     let Mark { records, sum } = mark;
     format!("{TITLE}\nrecords: {records}\nsha256: {sum}\nevent: {}\n", config.event)
 }
@@ -47,7 +47,7 @@ fn read(text: &str) -> Option<(u64, &str)> {
 
 /// Verifies a journal and its seal, and prints each fault.
 pub(super) fn verify(
-    config: &Config,
+    config: &EventConfig,
     args: &EventVerifyArgs,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
@@ -76,7 +76,7 @@ pub(super) fn verify(
 }
 
 /// Compares the journal with its seal, if there is one; there must be one where a key is given.
-fn look_at_seal(config: &Config, key: Option<&str>, found: &mut Verified) -> Vec<String> {
+fn look_at_seal(config: &EventConfig, key: Option<&str>, found: &mut Verified) -> Vec<String> {
     let mut notes = Vec::new();
     let path = beside(&config.journal);
     let mut wrong = |what: String| found.wrong.push(what);
@@ -119,7 +119,7 @@ fn look_at_seal(config: &Config, key: Option<&str>, found: &mut Verified) -> Vec
 }
 
 /// Signs how far the journal goes, if all of it is right.
-pub(super) fn seal(config: &Config, args: &SealArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+pub(super) fn seal(config: &EventConfig, args: &SealArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let signer = match Signer::load(&args.sign_key) {
         Ok(signer) => signer,
         Err(error) => {

@@ -12,12 +12,12 @@ use tokio::sync::watch;
 use super::following::Following;
 use crate::cli::ServeArgs;
 use crate::cmd::tell;
-use crate::event::broadcast::Changes;
-use crate::event::config::Config;
+use crate::event::broadcast::EventChanges;
+use crate::event::config::EventConfig;
 use crate::model::exit::Exit;
 use crate::model::text::escape;
-use crate::serve::{News, Publisher, Terms};
-use crate::view::site::{Kind, Site};
+use crate::serve::{News, SitePublisher, VisitorTerms};
+use crate::view::site::{SiteKind, Site};
 
 /// How often it is looked for changes; a move is told so much later at most.
 const LOOK: Duration = Duration::from_millis(20);
@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(20);
 const SHARE: u32 = 10;
 
 /// Serves until it is asked to stop.
-pub(super) fn run(config: &Config, args: &ServeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+pub(super) fn run(config: &EventConfig, args: &ServeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let listener = match TcpListener::bind(args.listen) {
         Ok(listener) => listener,
         Err(error) => {
@@ -47,7 +47,7 @@ pub(super) fn run(config: &Config, args: &ServeArgs, out: &mut impl Write) -> an
     let _ = ctrlc::set_handler(move || {
         stopper.send_replace(true);
     });
-    let publisher = Arc::new(Publisher::default());
+    let publisher = Arc::new(SitePublisher::default());
     let mut desk = Desk::new(config, Arc::clone(&publisher));
     desk.look();
     thread::Builder::new()
@@ -62,7 +62,7 @@ pub(super) fn run(config: &Config, args: &ServeArgs, out: &mut impl Write) -> an
         .context("a thread to follow the event")?;
     writeln!(out, "{} is at http://{address}/", escape(config.event.as_bytes(), 200))?;
     out.flush()?;
-    let terms = Terms { names: names(address, &args.name), visitors: args.visitors };
+    let terms = VisitorTerms { names: names(address, &args.name), visitors: args.visitors };
     publisher.serve(listener, terms, stop).context("the socket")?;
     Ok(Exit::Success)
 }
@@ -92,17 +92,17 @@ impl Drop for Ends {
 /// Writes pages of what a journal says.
 struct Desk {
     event: Following,
-    publisher: Arc<Publisher>,
+    publisher: Arc<SitePublisher>,
     /// The changes since the pages were written, besides those of moves.
-    waits: Changes,
+    waits: EventChanges,
     /// When they may be written next.
     next: Instant,
 }
 
 impl Desk {
-    fn new(config: &Config, publisher: Arc<Publisher>) -> Desk {
+    fn new(config: &EventConfig, publisher: Arc<SitePublisher>) -> Desk {
         // There are pages before there is a journal.
-        let waits = Changes { is_anew: true, ..Changes::default() };
+        let waits = EventChanges { is_anew: true, ..EventChanges::default() };
         Desk { event: Following::new(config), publisher, waits, next: Instant::now() }
     }
 
@@ -118,9 +118,9 @@ impl Desk {
             broadcast: &follower.broadcast,
             running: &follower.running,
             now: SystemTime::now(),
-            kind: Kind::Served,
+            kind: SiteKind::Served,
         };
-        let games = |changes: &Changes| -> Vec<_> {
+        let games = |changes: &EventChanges| -> Vec<_> {
             changes.games.iter().filter_map(|key| site.broadcast.games.get(key)).collect()
         };
         if !changes.games.is_empty() && !changes.is_anew {
@@ -148,7 +148,7 @@ impl Desk {
             }
             self.publisher.put(files, news);
         }
-        self.waits = Changes::default();
+        self.waits = EventChanges::default();
         self.next = Instant::now() + SHARE * began.elapsed();
     }
 }

@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use crate::cli::EventRunArgs;
 use crate::cmd::note;
-use crate::event::config::Config;
+use crate::event::config::EventConfig;
 use crate::event::journal::record::GameStarted;
-use crate::files::outputs::{self, Named, SameFile};
+use crate::files::outputs::{self, NamedPath, SameFile};
 use crate::files::write;
 use crate::model::text::{escape, shown};
 use crate::runner::events::Event;
@@ -19,7 +19,7 @@ use crate::runner::live::{LiveFile, Names};
 
 /// The files that were asked for. None of them is the event: one that cannot be written any more is given up, and
 /// the event goes on.
-pub(super) struct Stream {
+pub(super) struct EventStream {
     events: Option<(PathBuf, File)>,
     live: Option<(PathBuf, LiveFile)>,
 }
@@ -33,8 +33,8 @@ struct Line<'a> {
     id: Option<&'a str>,
 }
 
-impl Stream {
-    pub(super) fn open(config: &Config, args: &EventRunArgs) -> anyhow::Result<Stream> {
+impl EventStream {
+    pub(super) fn open(config: &EventConfig, args: &EventRunArgs) -> anyhow::Result<EventStream> {
         if let Some(path) = &args.events {
             apart(config, "--events", path)?;
         }
@@ -50,7 +50,7 @@ impl Stream {
             }
             false => None,
         };
-        Ok(Stream { events, live })
+        Ok(EventStream { events, live })
     }
 
     pub(super) fn hear(&mut self, event: &Event, game: Option<&GameStarted>) {
@@ -78,9 +78,9 @@ impl Stream {
 }
 
 /// Refuses an output that is a file which the event is made of: its journal would be lost.
-pub(super) fn apart(config: &Config, option: &str, path: &Path) -> Result<(), SameFile> {
+pub(super) fn apart(config: &EventConfig, option: &str, path: &Path) -> Result<(), SameFile> {
     let live = config.live_file();
-    let mut inputs: Vec<Named<'_>> = vec![
+    let mut inputs: Vec<NamedPath<'_>> = vec![
         ("the journal", &config.journal),
         ("the event file", &config.path),
         ("the live file", &live),

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use crate::cmd::tell;
 use crate::event::broadcast::Follower;
-use crate::event::config::Config;
+use crate::event::config::EventConfig;
 use crate::event::journal::{self, JournalError};
 use crate::event::ledger::{Ledger, StageState};
 use crate::event::ratings::EventRatings;
@@ -15,11 +15,11 @@ use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::{all, counted};
 use crate::sandbox::timing::{self, TimingFact};
-use crate::view::site::{Kind, Site};
+use crate::view::site::{SiteKind, Site};
 use crate::view::{event_ratings, standings, text};
 
 /// The event's state by its journal, with a note where its end is torn.
-fn ledger(config: &Config) -> Result<(Ledger, Option<journal::Torn>), JournalError> {
+fn ledger(config: &EventConfig) -> Result<(Ledger, Option<journal::Torn>), JournalError> {
     let mut ledger = Ledger::default();
     let torn = journal::read(&config.journal, &mut |_, record| ledger.apply(record))?;
     Ok((ledger, torn))
@@ -42,7 +42,7 @@ pub(super) fn told(error: &JournalError) -> Exit {
 }
 
 /// The standings of every stage that has begun.
-fn tables(config: &Config, ledger: &Ledger) -> Vec<Standings> {
+fn tables(config: &EventConfig, ledger: &Ledger) -> Vec<Standings> {
     let stages = config.stages.iter().zip(&ledger.stages).enumerate();
     stages
         .map(|(number, (stage, state))| {
@@ -97,7 +97,7 @@ fn unsteady_times(facts: &[TimingFact]) -> Option<String> {
 }
 
 /// How far it is. Names are those of the event's file, which may have taken them from the names of strangers' files.
-pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
+pub(super) fn status(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     let mut page = Vec::new();
     let exit = write_status(config, &mut page)?;
     for line in String::from_utf8_lossy(&page).lines() {
@@ -106,7 +106,7 @@ pub(super) fn status(config: &Config, out: &mut impl Write) -> anyhow::Result<Ex
     Ok(exit)
 }
 
-fn write_status(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
+fn write_status(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     let (ledger, torn) = match ledger(config) {
         Ok(read) => read,
         Err(error) => return Ok(told(&error)),
@@ -180,14 +180,14 @@ fn write_status(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
 }
 
 /// The folders in which crashes lie in the event's site.
-fn write_crash_folders(config: &Config, out: &mut impl Write) -> anyhow::Result<()> {
+fn write_crash_folders(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<()> {
     let mut follower = Follower::new(config);
     if follower.look(config).is_err() {
         return Ok(());
     }
     let (broadcast, now) = (&follower.broadcast, SystemTime::now());
     let folders =
-        Site { config, broadcast, running: &[], now, kind: Kind::Exported }.crash_folders();
+        Site { config, broadcast, running: &[], now, kind: SiteKind::Exported }.crash_folders();
     for (folder, engine, why) in &folders {
         writeln!(out, "  {folder}/: {engine}: {why}")?;
     }

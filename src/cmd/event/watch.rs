@@ -7,8 +7,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::following::Following;
 use crate::cmd::live::Live;
-use crate::event::broadcast::{Game, GameKey};
-use crate::event::config::Config;
+use crate::event::broadcast::{BroadcastGame, GameKey};
+use crate::event::config::EventConfig;
 use crate::event::journal;
 use crate::model::exit::Exit;
 use crate::model::text::escape;
@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const TICK: Duration = Duration::from_millis(500);
 
 /// Watches until the event is over.
-pub(super) fn run(config: &Config, out: &mut impl Write) -> anyhow::Result<Exit> {
+pub(super) fn run(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     // The games of this host come first.
     let _ = rustix::process::nice(10);
     let mut watch = Watch(Following::new(config));
@@ -64,13 +64,13 @@ impl Watch {
 
     /// Tells it in lines until it is over: each move once, of an event that is met half-way from now on.
     fn tell(&mut self, out: &mut impl Write) -> anyhow::Result<()> {
-        let mut told = Told::default();
+        let mut told = ShownMoves::default();
         let mut head = String::new();
         let mut is_early = !self.0.config.journal.exists();
         loop {
             let Some(changes) = self.0.look(|| ()) else { continue };
             if changes.is_anew {
-                told = Told::default();
+                told = ShownMoves::default();
             }
             let is_met = changes.is_anew && !std::mem::take(&mut is_early);
             let (config, broadcast) = (&self.0.config, self.0.broadcast());
@@ -107,7 +107,7 @@ impl Watch {
 
 /// The moves and ends that were told.
 #[derive(Default)]
-struct Told(BTreeMap<GameKey, OfGame>);
+struct ShownMoves(BTreeMap<GameKey, OfGame>);
 
 #[derive(Clone, Copy, Default)]
 struct OfGame {
@@ -115,9 +115,9 @@ struct OfGame {
     has_ended: bool,
 }
 
-impl Told {
+impl ShownMoves {
     /// The lines that a game is due; of one that is met half-way only its last move.
-    fn news(&mut self, config: &Config, game: &Game, is_met: bool) -> Vec<String> {
+    fn news(&mut self, config: &EventConfig, game: &BroadcastGame, is_met: bool) -> Vec<String> {
         let moves = game.moves();
         let before = self.0.get(&game.key()).copied();
         let now = OfGame { moves: moves.len(), has_ended: !game.is_open() };

@@ -214,7 +214,7 @@ fn standard_error_is_drained_and_its_tail_kept() {
 fn stopping_wakes_who_waits() {
     let stop = Stop::new().unwrap();
     let (mut wire, _far) = wire(&stop, NoRecord);
-    stop.raise(Level::Now);
+    stop.raise(StopLevel::Now);
     let long = Instant::now() + Duration::from_secs(60);
     assert_eq!(line(&mut wire, long), Err(Silence::Stopped));
 }
@@ -248,7 +248,7 @@ fn one_that_is_yielded_to_is_heard_and_waited_for_as_any_other() {
         let late = ask("late\n");
         let again = ask("now\n");
         let never = ask("never\n");
-        stop.raise(Level::Now);
+        stop.raise(StopLevel::Now);
         let stopped = ask("never\n");
         drop(wire);
         engine.join().unwrap();

@@ -5,23 +5,23 @@ use std::collections::BTreeMap;
 
 use super::Broadcast;
 use super::timetable::past;
-use crate::event::config::Config;
+use crate::event::config::EventConfig;
 use crate::event::format::Format as OtherFormat;
 use crate::event::format::knockout::{self, Knockout};
 use crate::event::schedule::Seat;
-use crate::event::stage::Format;
+use crate::event::stage::StageFormat;
 use crate::model::game::points::HalfPoints;
 
 /// A bracket: its levels from the first to the final.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Bracket {
+pub(crate) struct BroadcastBracket {
     /// Matches that are played for the same place in the event.
-    pub(crate) levels: Vec<Level>,
+    pub(crate) levels: Vec<BracketLevel>,
 }
 
 /// The matches of a level.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Level {
+pub(crate) struct BracketLevel {
     /// Its name: `Semifinals`.
     pub(crate) title: String,
     /// Its matches; the one for the third place stands behind the final.
@@ -91,9 +91,9 @@ enum Source {
 
 /// The bracket of a stage that has begun; none where it is no knockout.
 #[must_use]
-pub(crate) fn bracket(config: &Config, broadcast: &Broadcast, stage: usize) -> Option<Bracket> {
+pub(crate) fn bracket(config: &EventConfig, broadcast: &Broadcast, stage: usize) -> Option<BroadcastBracket> {
     let planned = config.stages.get(stage)?;
-    let Format::Of(OtherFormat::Knockout(knockout)) = &planned.format else { return None };
+    let StageFormat::Of(OtherFormat::Knockout(knockout)) = &planned.format else { return None };
     let state = broadcast.ledger.stages.get(stage)?;
     let seats = &state.started.seats;
     let past = past(planned, state);
@@ -108,11 +108,11 @@ pub(crate) fn bracket(config: &Config, broadcast: &Broadcast, stage: usize) -> O
         let games = past.games.values().filter(|game| game.at.round == number);
         games.map(|game| game.points(seat)).sum()
     };
-    Some(Plan { knockout, seats: seats.len(), won }.levels(&name, &points))
+    Some(BracketPlan { knockout, seats: seats.len(), won }.levels(&name, &points))
 }
 
 /// A bracket as far as it is decided.
-struct Plan<'a> {
+struct BracketPlan<'a> {
     knockout: &'a Knockout,
     seats: usize,
     /// The winners by their matches.
@@ -131,12 +131,12 @@ struct Drawn {
     bronze: Option<(u32, [Source; 2])>,
 }
 
-impl Plan<'_> {
+impl BracketPlan<'_> {
     fn levels(
         &self,
         name: &dyn Fn(Seat) -> String,
         points: &dyn Fn(u32, Seat) -> HalfPoints,
-    ) -> Bracket {
+    ) -> BroadcastBracket {
         let rounds = Knockout::rounds(self.seats);
         let taken =
             |seat: Seat| if seat.0 < self.seats { Source::Seat(seat) } else { Source::Nobody };
@@ -179,7 +179,7 @@ impl Plan<'_> {
             let third = bronze.map(|(number, _)| {
                 (number, "Match for the third place".to_owned(), Prize::ThirdPlace)
             });
-            levels.push(Level {
+            levels.push(BracketLevel {
                 title: title(rounds - round).0,
                 matches: titled.chain(third).map(shown).collect(),
                 free: free
@@ -192,7 +192,7 @@ impl Plan<'_> {
             });
             places = next;
         }
-        Bracket { levels }
+        BroadcastBracket { levels }
     }
 
     /// The next level. Its matches have the numbers that [`Knockout::bracket`] gives them.
@@ -267,15 +267,15 @@ fn title(before_final: u32) -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::format::knockout::{Draw, WhiteFirst};
-    use crate::event::format::{Next, Past, Played};
+    use crate::event::format::knockout::{BracketDraw, WhiteFirst};
+    use crate::event::format::{Next, Past, PlayedPairing};
     use crate::model::game::result::GameResult;
     use shakmaty::Color;
     use std::num::NonZeroU32;
 
     fn knockout(bronze: bool) -> Knockout {
         Knockout {
-            draw: Draw::EqualDistance,
+            draw: BracketDraw::EqualDistance,
             pairs: vec![NonZeroU32::MIN],
             bronze: bronze.then_some(NonZeroU32::MIN),
             early: true,
@@ -283,7 +283,7 @@ mod tests {
         }
     }
 
-    fn shown(knockout: &Knockout, seats: usize, past: &Past) -> Bracket {
+    fn shown(knockout: &Knockout, seats: usize, past: &Past) -> BroadcastBracket {
         let known = knockout.bracket(seats, |one| knockout::winner(past, one));
         let won = known
             .encounters
@@ -294,7 +294,7 @@ mod tests {
             let games = past.games.values().filter(|game| game.at.round == number);
             games.map(|game| game.points(seat)).sum()
         };
-        Plan { knockout, seats, won }.levels(&|seat| format!("E{}", seat.0 + 1), &points)
+        BracketPlan { knockout, seats, won }.levels(&|seat| format!("E{}", seat.0 + 1), &points)
     }
 
     fn engine(name: &str) -> Side {
@@ -329,7 +329,7 @@ mod tests {
                     let (white, black) = (game.white, game.black);
                     let winner = if white < black { Color::White } else { Color::Black };
                     let result = GameResult::Win(winner);
-                    past.add(Played { at: game.at, white, black, result });
+                    past.add(PlayedPairing { at: game.at, white, black, result });
                 }
             }
             let bracket = shown(&knockout, seats, &past);

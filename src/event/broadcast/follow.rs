@@ -8,12 +8,12 @@ use std::time::SystemTime;
 use serde::Deserialize;
 
 use super::{Broadcast, GameKey};
-use crate::event::config::Config;
+use crate::event::config::EventConfig;
 use crate::event::journal::{JournalError, Reader};
 
 /// The changes since the last look.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Changes {
+pub(crate) struct EventChanges {
     /// Games.
     pub(crate) games: BTreeSet<GameKey>,
     /// True if more than the moves of games under way has changed: results, the schedule, the event's state.
@@ -22,7 +22,7 @@ pub(crate) struct Changes {
     pub(crate) is_anew: bool,
 }
 
-impl Changes {
+impl EventChanges {
     /// True if nothing has changed.
     #[must_use]
     pub(crate) fn is_none(&self) -> bool {
@@ -45,7 +45,7 @@ pub(crate) struct Follower {
 impl Follower {
     /// Begins before the first record.
     #[must_use]
-    pub(crate) fn new(config: &Config) -> Follower {
+    pub(crate) fn new(config: &EventConfig) -> Follower {
         Follower {
             reader: Reader::new(&config.journal),
             file: None,
@@ -58,7 +58,7 @@ impl Follower {
     ///
     /// # Errors
     /// When it cannot be read or is damaged; a new follower may begin again.
-    pub(crate) fn look(&mut self, config: &Config) -> Result<Changes, JournalError> {
+    pub(crate) fn look(&mut self, config: &EventConfig) -> Result<EventChanges, JournalError> {
         let file = std::fs::metadata(&config.journal).ok().map(|seen| (seen.dev(), seen.ino()));
         let is_anew = file.is_some() && file != self.file;
         if is_anew {
@@ -66,7 +66,7 @@ impl Follower {
         }
         let broadcast = &mut self.broadcast;
         self.reader.more(&mut |_, record| broadcast.apply(record))?;
-        Ok(Changes {
+        Ok(EventChanges {
             games: std::mem::take(&mut broadcast.changed),
             has_turned: std::mem::take(&mut broadcast.has_turned),
             is_anew,
@@ -77,7 +77,7 @@ impl Follower {
 impl Follower {
     /// Finds since when the clocks run: as the live file tells it where a runner keeps one, else since the journal
     /// was last written to.
-    pub(crate) fn find_running(&mut self, config: &Config) {
+    pub(crate) fn find_running(&mut self, config: &EventConfig) {
         let told = Running::read(&config.live_file());
         let written = std::fs::metadata(&config.journal).and_then(|seen| seen.modified());
         let written = written.unwrap_or_else(|_| SystemTime::now());

@@ -13,23 +13,23 @@ use std::fmt;
 
 use shakmaty::Color;
 
-use super::config::Config;
+use super::config::EventConfig;
 use super::export::{self, End};
 use super::journal::record::{
-    Annulled, EngineKilled, GameFinished, GameStarted, Interrupted, Ply, Record, Then, Withdrawn,
+    Annulled, EngineKilled, GameFinished, GameStarted, Interrupted, JournalPly, JournalRecord, AfterAnnulment, Withdrawn,
 };
 use super::ledger::Ledger;
 use super::standings::Standings;
 use crate::game::pgn::Style;
-use crate::model::game::ending::{Ending, Termination};
+use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
 
-pub(crate) use bracket::{Bracket, BracketMatch, Level, Prize, Side, bracket};
-pub(crate) use follow::{Changes, Follower, Running};
+pub(crate) use bracket::{BroadcastBracket, BracketMatch, BracketLevel, Prize, Side, bracket};
+pub(crate) use follow::{EventChanges, Follower, Running};
 pub(crate) use moves::ShownMove;
 pub(crate) use rounds::{Pairing, Round, Rounds, rounds};
-pub(crate) use timetable::{Slot, State, progress, timetable};
+pub(crate) use timetable::{Slot, GameState, progress, timetable};
 
 /// A game's place in the event, which is its address for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,11 +49,11 @@ impl fmt::Display for GameKey {
 
 /// A game as far as it has been played.
 #[derive(Clone, Debug)]
-pub(crate) struct Game {
+pub(crate) struct BroadcastGame {
     /// How it began.
     pub(crate) started: GameStarted,
     /// The moves of its engines.
-    pub(crate) plies: Vec<Ply>,
+    pub(crate) plies: Vec<JournalPly>,
     /// Both clocks, White's first, in microseconds: after the last move, or as it went on after an interruption.
     pub(crate) clocks: [u64; 2],
     /// Its end, struck out where the organisers did that.
@@ -66,7 +66,7 @@ pub(crate) struct Game {
     pub(crate) annulled: Option<Annulled>,
 }
 
-impl Game {
+impl BroadcastGame {
     /// Its place.
     #[must_use]
     pub(crate) fn key(&self) -> GameKey {
@@ -101,7 +101,7 @@ impl Game {
 
     /// As PGN; none while it is played.
     #[must_use]
-    pub(crate) fn pgn(&self, config: &Config, ledger: &Ledger) -> Option<String> {
+    pub(crate) fn pgn(&self, config: &EventConfig, ledger: &Ledger) -> Option<String> {
         let finished = self.finished.as_ref()?;
         let end = End { ending: finished.ending(), lasted: finished.lasted };
         self.written(config, ledger, end, Style::Event)
@@ -109,29 +109,29 @@ impl Game {
 
     /// As PGN for those who follow it, with its moves so far, and with what relays of broadcasts read.
     #[must_use]
-    pub(crate) fn relay_pgn(&self, config: &Config, ledger: &Ledger) -> Option<String> {
+    pub(crate) fn relay_pgn(&self, config: &EventConfig, ledger: &Ledger) -> Option<String> {
         self.so_far(config, ledger, Style::Relay)
     }
 
     /// As PGN in the event's own form, with its moves so far.
     #[must_use]
-    pub(crate) fn live_pgn(&self, config: &Config, ledger: &Ledger) -> Option<String> {
+    pub(crate) fn live_pgn(&self, config: &EventConfig, ledger: &Ledger) -> Option<String> {
         self.so_far(config, ledger, Style::Event)
     }
 
-    fn so_far(&self, config: &Config, ledger: &Ledger, style: Style) -> Option<String> {
+    fn so_far(&self, config: &EventConfig, ledger: &Ledger, style: Style) -> Option<String> {
         let end = match &self.finished {
             Some(finished) => End { ending: finished.ending(), lasted: finished.lasted },
             None => {
                 let reason = Termination::Unknown;
-                let ending = Ending { result: GameResult::Unfinished, reason };
+                let ending = GameEnding { result: GameResult::Unfinished, reason };
                 End { ending, lasted: self.plies.iter().map(|ply| ply.used).sum() }
             }
         };
         self.written(config, ledger, end, style)
     }
 
-    fn written(&self, config: &Config, ledger: &Ledger, end: End, style: Style) -> Option<String> {
+    fn written(&self, config: &EventConfig, ledger: &Ledger, end: End, style: Style) -> Option<String> {
         let started = &self.started;
         let ratings = &ledger.stages.get(started.stage)?.started.ratings;
         let elo = |name: &String| ratings.get(name).copied();
@@ -155,7 +155,7 @@ pub(crate) struct Broadcast {
     /// Its state.
     pub(crate) ledger: Ledger,
     /// Its games by their place; of one that is played again, only the last.
-    pub(crate) games: BTreeMap<GameKey, Game>,
+    pub(crate) games: BTreeMap<GameKey, BroadcastGame>,
     /// Engines that were killed in one of two games that they play; the game that ends so tells in which.
     unsettled: Vec<EngineKilled>,
     /// The games that have changed since somebody asked.
@@ -169,23 +169,23 @@ impl Broadcast {
     ///
     /// # Errors
     /// Says why it cannot follow those before it.
-    pub(crate) fn apply(&mut self, record: Record) -> Result<(), String> {
+    pub(crate) fn apply(&mut self, record: JournalRecord) -> Result<(), String> {
         self.note(&record);
         self.ledger.apply(record)
     }
 
-    fn note(&mut self, record: &Record) {
+    fn note(&mut self, record: &JournalRecord) {
         let mut turned = true;
         match record {
-            Record::GameStarted(started) => self.started(started),
-            Record::Ply(ply) => {
+            JournalRecord::GameStarted(started) => self.started(started),
+            JournalRecord::Ply(ply) => {
                 turned = false;
                 if let Some(game) = self.open(&ply.id) {
                     game.clocks = ply.clocks;
                     game.plies.push(ply.clone());
                 }
             }
-            Record::GameFinished(finished) => {
+            JournalRecord::GameFinished(finished) => {
                 let crashed = finished.ending().crashed();
                 let crashed = crashed.map(|side| side.fold_wb(&finished.white, &finished.black));
                 let at = self.unsettled.iter().position(|one| Some(&one.entry) == crashed);
@@ -195,23 +195,23 @@ impl Broadcast {
                     game.finished = Some(finished.clone());
                 }
             }
-            Record::Interrupted(ruling) => {
+            JournalRecord::Interrupted(ruling) => {
                 if let Some(game) = self.open(&ruling.id) {
                     game.rulings.push(ruling.clone());
                 }
             }
-            Record::EngineKilled(killed) if killed.id.is_some() => {
+            JournalRecord::EngineKilled(killed) if killed.id.is_some() => {
                 if let Some(game) = self.open(killed.id.as_deref().unwrap_or_default()) {
                     game.killed.push(killed.clone());
                 }
             }
-            Record::EngineKilled(killed) => {
-                let plays = |game: &&mut Game| {
+            JournalRecord::EngineKilled(killed) => {
+                let plays = |game: &&mut BroadcastGame| {
                     let started = &game.started;
                     game.is_open() && [&started.white, &started.black].contains(&&killed.entry)
                 };
                 // It is killed before the game that it lost has its end.
-                let mut open: Vec<&mut Game> = self.games.values_mut().filter(plays).collect();
+                let mut open: Vec<&mut BroadcastGame> = self.games.values_mut().filter(plays).collect();
                 if let [game] = &mut open[..] {
                     game.killed.push(killed.clone());
                     let key = game.key();
@@ -220,8 +220,8 @@ impl Broadcast {
                     self.unsettled.push(killed.clone());
                 }
             }
-            Record::Annulled(annulled) => self.struck_out(annulled),
-            Record::Withdrawn(withdrawn) => self.broken_off(withdrawn),
+            JournalRecord::Annulled(annulled) => self.struck_out(annulled),
+            JournalRecord::Withdrawn(withdrawn) => self.broken_off(withdrawn),
             _ => {}
         }
         self.has_turned |= turned;
@@ -233,7 +233,7 @@ impl Broadcast {
         match self.games.get_mut(&key) {
             Some(game) if started.attempt > 1 => game.clocks = started.clocks,
             _ => {
-                let game = Game {
+                let game = BroadcastGame {
                     started: started.clone(),
                     plies: Vec::new(),
                     clocks: started.clocks,
@@ -251,7 +251,7 @@ impl Broadcast {
         let key = GameKey { stage: annulled.stage, at: annulled.place() };
         self.changed.insert(key);
         if let Some(game) = self.games.get_mut(&key) {
-            if let (Some(finished), Then::Nothing) = (&mut game.finished, annulled.then) {
+            if let (Some(finished), AfterAnnulment::Nothing) = (&mut game.finished, annulled.then) {
                 finished.annul(&annulled.reason);
             }
             game.annulled = Some(annulled.clone());
@@ -268,7 +268,7 @@ impl Broadcast {
                 stage,
                 round,
                 game: number,
-                then: Then::Nothing,
+                then: AfterAnnulment::Nothing,
                 reason: format!("{} is withdrawn: {}", withdrawn.engine, withdrawn.reason),
                 at: withdrawn.at.clone(),
             });
@@ -276,7 +276,7 @@ impl Broadcast {
     }
 
     /// The game of an id that is under way; it is taken to change.
-    fn open(&mut self, id: &str) -> Option<&mut Game> {
+    fn open(&mut self, id: &str) -> Option<&mut BroadcastGame> {
         let started = &self.ledger.open.get(id)?.started;
         let key = GameKey { stage: started.stage, at: started.place() };
         self.changed.insert(key);
@@ -284,7 +284,7 @@ impl Broadcast {
     }
 
     /// The games that are being played, or wait to go on.
-    pub(crate) fn under_way(&self) -> impl Iterator<Item = &Game> {
+    pub(crate) fn under_way(&self) -> impl Iterator<Item = &BroadcastGame> {
         self.ledger.open.values().filter_map(|open| {
             let at = open.started.place();
             self.games.get(&GameKey { stage: open.started.stage, at })
@@ -293,9 +293,9 @@ impl Broadcast {
 
     /// The games that have ended, in the order in which they did.
     #[must_use]
-    pub(crate) fn finished(&self) -> Vec<&Game> {
-        let ended = |game: &&Game| game.finished.as_ref().map(|finished| finished.at.clone());
-        let mut games: Vec<&Game> =
+    pub(crate) fn finished(&self) -> Vec<&BroadcastGame> {
+        let ended = |game: &&BroadcastGame| game.finished.as_ref().map(|finished| finished.at.clone());
+        let mut games: Vec<&BroadcastGame> =
             self.games.values().filter(|game| game.finished.is_some()).collect();
         games.sort_by_key(ended);
         games
@@ -304,7 +304,7 @@ impl Broadcast {
     /// The games under way as PGN with their moves so far, and behind them those that ended last, as many as are
     /// played at a time: whoever asks now and then sees each end.
     #[must_use]
-    pub(crate) fn live_pgn(&self, config: &Config) -> String {
+    pub(crate) fn live_pgn(&self, config: &EventConfig) -> String {
         let last = self.finished();
         let last = last.iter().rev().take(config.concurrency.get()).copied();
         let games = self.under_way().chain(last);
@@ -313,7 +313,7 @@ impl Broadcast {
 
     /// A stage that has begun, counted.
     #[must_use]
-    pub(crate) fn table(&self, config: &Config, stage: usize) -> Option<Table> {
+    pub(crate) fn table(&self, config: &EventConfig, stage: usize) -> Option<Table> {
         let state = self.ledger.stages.get(stage)?;
         let of = config.stages.get(stage)?;
         let field = state.field(of.crash_limit);
@@ -334,12 +334,12 @@ mod tests {
         let mut broadcast = Broadcast::default();
         let name = "S".to_owned();
         let stage = StageStarted { stage: 0, name, ..StageStarted::default() };
-        broadcast.apply(Record::StageStarted(stage)).unwrap();
+        broadcast.apply(JournalRecord::StageStarted(stage)).unwrap();
         broadcast
     }
 
-    fn ply(id: &str, number: usize, uci: &str, clocks: [u64; 2]) -> Record {
-        Record::Ply(Ply {
+    fn ply(id: &str, number: usize, uci: &str, clocks: [u64; 2]) -> JournalRecord {
+        JournalRecord::Ply(JournalPly {
             id: id.into(),
             number,
             uci: uci.into(),
@@ -365,14 +365,14 @@ mod tests {
         game.reason = Termination::Crash { exit: None };
         let key = GameKey { stage: 0, at };
         assert_eq!(key.to_string(), "1-2.3");
-        broadcast.apply(Record::GameStarted(started(&game))).unwrap();
+        broadcast.apply(JournalRecord::GameStarted(started(&game))).unwrap();
         broadcast.apply(ply(&game.id, 0, "e2e4", [7, 9])).unwrap();
         assert_eq!(broadcast.under_way().count(), 1);
         assert_eq!((broadcast.games[&key].plies.len(), broadcast.games[&key].clocks), (1, [7, 9]));
         let killed =
             EngineKilled { entry: "a".into(), why: "gone".into(), ..EngineKilled::default() };
-        broadcast.apply(Record::EngineKilled(killed)).unwrap();
-        broadcast.apply(Record::GameFinished(game.clone())).unwrap();
+        broadcast.apply(JournalRecord::EngineKilled(killed)).unwrap();
+        broadcast.apply(JournalRecord::GameFinished(game.clone())).unwrap();
         assert_eq!(broadcast.games[&key].killed.len(), 1);
         assert!(!broadcast.games[&key].is_open());
         let annulled = Annulled {
@@ -380,13 +380,13 @@ mod tests {
             stage: 0,
             round: 2,
             game: 3,
-            then: Then::PlayedAgain,
+            then: AfterAnnulment::PlayedAgain,
             reason: "a test".into(),
             at: String::new(),
         };
-        broadcast.apply(Record::Annulled(annulled)).unwrap();
+        broadcast.apply(JournalRecord::Annulled(annulled)).unwrap();
         assert!(broadcast.games[&key].annulled.is_some());
-        broadcast.apply(Record::GameStarted(started(&game))).unwrap();
+        broadcast.apply(JournalRecord::GameStarted(started(&game))).unwrap();
         let again = &broadcast.games[&key];
         assert!(again.is_open() && again.plies.is_empty() && again.killed.is_empty());
     }
@@ -399,11 +399,11 @@ mod tests {
         };
         let games = [game(1, "b", "a"), game(2, "a", "b")];
         for one in &games {
-            broadcast.apply(Record::GameStarted(started(one))).unwrap();
+            broadcast.apply(JournalRecord::GameStarted(started(one))).unwrap();
         }
         let (entry, id) = ("a".to_owned(), Some(games[1].id.clone()));
         let killed = EngineKilled { entry, id, ..EngineKilled::default() };
-        broadcast.apply(Record::EngineKilled(killed)).unwrap();
+        broadcast.apply(JournalRecord::EngineKilled(killed)).unwrap();
         let with: Vec<usize> = broadcast.games.values().map(|game| game.killed.len()).collect();
         assert_eq!(with, [0, 1]);
     }
@@ -418,17 +418,17 @@ mod tests {
         let (first, mut second) = (game(1, "b", "a"), game(2, "a", "b"));
         second.reason = Termination::Crash { exit: None };
         for one in [&first, &second] {
-            broadcast.apply(Record::GameStarted(started(one))).unwrap();
+            broadcast.apply(JournalRecord::GameStarted(started(one))).unwrap();
         }
         let entry = "a".to_owned();
         let killed = EngineKilled { entry, why: "gone".into(), ..EngineKilled::default() };
-        broadcast.apply(Record::EngineKilled(killed)).unwrap();
+        broadcast.apply(JournalRecord::EngineKilled(killed)).unwrap();
         let with = |broadcast: &Broadcast| -> Vec<usize> {
             broadcast.games.values().map(|game| game.killed.len()).collect()
         };
         assert_eq!(with(&broadcast), [0, 0]);
-        broadcast.apply(Record::GameFinished(first)).unwrap();
-        broadcast.apply(Record::GameFinished(second)).unwrap();
+        broadcast.apply(JournalRecord::GameFinished(first)).unwrap();
+        broadcast.apply(JournalRecord::GameFinished(second)).unwrap();
         assert_eq!(with(&broadcast), [0, 1]);
     }
 }

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use shakmaty::{ByColor, Color};
 
-use super::Game;
-use crate::event::config::Config;
+use super::BroadcastGame;
+use crate::event::config::EventConfig;
 use crate::event::journal_games;
 use crate::game::clock::{GameClock, Patience};
 use crate::game::go::Go;
 use crate::game::moment;
 
-impl Game {
+impl BroadcastGame {
     /// The side to move after its last move.
     #[must_use]
     pub(crate) fn turn(&self) -> Color {
@@ -20,7 +20,7 @@ impl Game {
 
     /// The lines that an engine of a side is told from its start on until it has to move where the game stands.
     #[must_use]
-    pub(crate) fn moment(&self, config: &Config, side: Color) -> Vec<String> {
+    pub(crate) fn moment(&self, config: &EventConfig, side: Color) -> Vec<String> {
         let opening = self.started.opening.split_ascii_whitespace();
         let moves: Vec<&str> = opening.chain(self.plies.iter().map(|ply| &*ply.uci)).collect();
         let stage = config.stages.get(self.started.stage);

@@ -3,8 +3,8 @@
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Color, Position};
 
-use super::Game;
-use crate::event::journal::record::Ply;
+use super::BroadcastGame;
+use crate::event::journal::record::JournalPly;
 use crate::event::journal_games;
 use crate::game::notation::{self, LineMove};
 
@@ -24,12 +24,12 @@ pub(crate) struct ShownMove<'a> {
     /// Plies without a capture or a pawn's move, after it.
     pub(crate) quiet: u32,
     /// The figures of its search; none for a move of the opening.
-    pub(crate) ply: Option<&'a Ply>,
+    pub(crate) ply: Option<&'a JournalPly>,
     /// The line of play that its engine expected, from the position before it, as far as it is legal.
     pub(crate) line: Vec<LineMove>,
 }
 
-impl Game {
+impl BroadcastGame {
     /// Its moves, the opening's first; they end before one that is not legal.
     #[must_use]
     pub(crate) fn moves(&self) -> Vec<ShownMove<'_>> {
@@ -50,7 +50,7 @@ impl Game {
     }
 }
 
-fn step<'a>(position: &mut Chess, one: shakmaty::Move, ply: Option<&'a Ply>) -> ShownMove<'a> {
+fn step<'a>(position: &mut Chess, one: shakmaty::Move, ply: Option<&'a JournalPly>) -> ShownMove<'a> {
     let line = ply.map(|ply| notation::line(position, &ply.pv)).unwrap_or_default();
     let (side, number) = (position.turn(), position.fullmoves().get());
     let uci = one.to_uci(position.castles().mode()).to_string();

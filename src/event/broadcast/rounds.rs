@@ -2,11 +2,11 @@
 
 use super::timetable::{Slot, past};
 use super::{Broadcast, GameKey};
-use crate::event::config::Config;
+use crate::event::config::EventConfig;
 use crate::event::format::{Format as OtherFormat, Past, points};
 use crate::event::ledger::StageState;
 use crate::event::schedule::Seat;
-use crate::event::stage::Format;
+use crate::event::stage::StageFormat;
 use crate::model::game::points::HalfPoints;
 
 /// A round that is paired.
@@ -45,13 +45,13 @@ pub(crate) struct Rounds {
 /// The rounds of a stage that has begun, by its timetable; none where it is no Swiss.
 #[must_use]
 pub(crate) fn rounds(
-    config: &Config,
+    config: &EventConfig,
     broadcast: &Broadcast,
     stage: usize,
     slots: &[Slot],
 ) -> Option<Rounds> {
     let of = config.stages.get(stage)?;
-    let Format::Of(format) = &of.format else { return None };
+    let StageFormat::Of(format) = &of.format else { return None };
     let planned = match format {
         OtherFormat::Swiss(swiss) => swiss.rounds,
         OtherFormat::Dutch(dutch) => dutch.rounds,
@@ -110,8 +110,8 @@ fn round(state: &StageState, past: &Past, each: usize, slots: &[Slot]) -> Round 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::broadcast::State;
-    use crate::event::journal::record::{Bye, Record, StageStarted};
+    use crate::event::broadcast::GameState;
+    use crate::event::journal::record::{Bye, JournalRecord, StageStarted};
     use crate::event::journal_games::tests::{finished, started};
     use crate::model::game::listed::RoundGame;
 
@@ -120,21 +120,21 @@ mod tests {
         let mut broadcast = Broadcast::default();
         let seats = ["a", "b", "c"].map(str::to_owned).to_vec();
         let stage = StageStarted { name: "S".into(), seats, ..StageStarted::default() };
-        broadcast.apply(Record::StageStarted(stage)).unwrap();
+        broadcast.apply(JournalRecord::StageStarted(stage)).unwrap();
         let bye = |engine: &str, round| {
-            Record::Bye(Bye { stage: 0, round, engine: engine.into(), wins: 2 })
+            JournalRecord::Bye(Bye { stage: 0, round, engine: engine.into(), wins: 2 })
         };
         broadcast.apply(bye("c", 1)).unwrap();
         let slot = |white: &str, black: &str, round, game| Slot {
             key: GameKey { stage: 0, at: RoundGame { round, game } },
             white: white.into(),
             black: black.into(),
-            state: State::Begun,
+            state: GameState::Begun,
         };
         let mut play = |white: &str, black: &str, round, game, result: &str| {
             let played = finished(white, black, RoundGame { round, game }, result, "e2e4 e7e5");
-            broadcast.apply(Record::GameStarted(started(&played))).unwrap();
-            broadcast.apply(Record::GameFinished(played)).unwrap();
+            broadcast.apply(JournalRecord::GameStarted(started(&played))).unwrap();
+            broadcast.apply(JournalRecord::GameFinished(played)).unwrap();
             slot(white, black, round, game)
         };
         let first = [play("a", "b", 1, 1, "1/2-1/2"), play("b", "a", 1, 2, "0-1")];

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::{Broadcast, Game, GameKey};
-use crate::event::config::Config;
+use super::{Broadcast, BroadcastGame, GameKey};
+use crate::event::config::EventConfig;
 use crate::event::format::Past;
-use crate::event::journal::record::Then;
+use crate::event::journal::record::AfterAnnulment;
 use crate::event::ledger::StageState;
 use crate::event::outlook::long_game;
 use crate::event::stage::Stage;
@@ -20,12 +20,12 @@ pub(crate) struct Slot {
     /// The engine with Black.
     pub(crate) black: String,
     /// How far it is.
-    pub(crate) state: State,
+    pub(crate) state: GameState,
 }
 
 /// How far a game is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum GameState {
     /// It has begun.
     Begun,
     /// It is due; the time is none while the event stands still.
@@ -35,13 +35,13 @@ pub(crate) enum State {
 /// The games of a stage that has begun, as far as they are planned, in the order of rounds.
 #[must_use]
 pub(crate) fn timetable(
-    config: &Config,
+    config: &EventConfig,
     broadcast: &Broadcast,
     stage: usize,
     now: SystemTime,
 ) -> Vec<Slot> {
-    let is_played_again = |game: &Game| {
-        game.annulled.as_ref().is_some_and(|annulled| annulled.then == Then::PlayedAgain)
+    let is_played_again = |game: &BroadcastGame| {
+        game.annulled.as_ref().is_some_and(|annulled| annulled.then == AfterAnnulment::PlayedAgain)
     };
     let begun = broadcast.games.iter();
     let begun = begun.filter(|(key, game)| key.stage == stage && !is_played_again(game));
@@ -50,20 +50,20 @@ pub(crate) fn timetable(
             key: *key,
             white: game.started.white.clone(),
             black: game.started.black.clone(),
-            state: State::Begun,
+            state: GameState::Begun,
         })
         .collect();
     let mut times = starts(config, broadcast, now);
     slots.extend(due(config, broadcast, stage).into_iter().map(|(key, white, black)| {
         let at = times.as_mut().map(Starts::next);
-        Slot { key, white, black, state: State::Due(at) }
+        Slot { key, white, black, state: GameState::Due(at) }
     }));
     slots.sort_by_key(|slot| slot.key);
     slots
 }
 
 /// The games that have not begun, in order, with their engines.
-fn due(config: &Config, broadcast: &Broadcast, number: usize) -> Vec<(GameKey, String, String)> {
+fn due(config: &EventConfig, broadcast: &Broadcast, number: usize) -> Vec<(GameKey, String, String)> {
     let (Some(stage), Some(state)) =
         (config.stages.get(number), broadcast.ledger.stages.get(number))
     else {
@@ -77,7 +77,7 @@ fn due(config: &Config, broadcast: &Broadcast, number: usize) -> Vec<(GameKey, S
     due.into_iter()
         .filter_map(|pairing| {
             let key = GameKey { stage: number, at: pairing.at };
-            let is_open = broadcast.games.get(&key).is_some_and(Game::is_open);
+            let is_open = broadcast.games.get(&key).is_some_and(BroadcastGame::is_open);
             let name = |seat: usize| seats.get(seat).cloned().unwrap_or_default();
             (!is_open).then(|| (key, name(pairing.white.0), name(pairing.black.0)))
         })
@@ -107,7 +107,7 @@ impl Starts {
 }
 
 /// None while nothing is played.
-fn starts(config: &Config, broadcast: &Broadcast, now: SystemTime) -> Option<Starts> {
+fn starts(config: &EventConfig, broadcast: &Broadcast, now: SystemTime) -> Option<Starts> {
     let ledger = &broadcast.ledger;
     if ledger.winner.is_some() || ledger.paused.is_some() {
         return None;
@@ -125,7 +125,7 @@ fn starts(config: &Config, broadcast: &Broadcast, now: SystemTime) -> Option<Sta
 }
 
 /// How long a game takes: the mean of those played, and before the first a long one with all its time.
-fn length(config: &Config, broadcast: &Broadcast) -> Duration {
+fn length(config: &EventConfig, broadcast: &Broadcast) -> Duration {
     let played = broadcast.games.values().filter_map(|game| Some(game.finished.as_ref()?.lasted));
     let (sum, games) = played.fold((0u64, 0u64), |(sum, games), one| (sum + one, games + 1));
     let first = config.stages.first().map_or(config.terms, |stage| stage.terms);
@@ -134,7 +134,7 @@ fn length(config: &Config, broadcast: &Broadcast) -> Duration {
 
 /// How many games of a stage have ended, and how many are planned in all.
 #[must_use]
-pub(crate) fn progress(config: &Config, broadcast: &Broadcast, stage: usize) -> (usize, usize) {
+pub(crate) fn progress(config: &EventConfig, broadcast: &Broadcast, stage: usize) -> (usize, usize) {
     let ended = broadcast.ledger.stages.get(stage).map_or(0, StageState::finished);
     let open = broadcast.under_way().filter(|game| game.started.stage == stage).count();
     (ended, ended + open + due(config, broadcast, stage).len())

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{Conductor, EventError, Outcome, unchanged};
-use crate::engine::stop::Level;
+use super::{Conductor, EventError, EventOutcome, unchanged};
+use crate::engine::stop::StopLevel;
 use crate::event::draw;
 use crate::event::entrants::{Admission, Entrant, Judges, now};
 use crate::event::gate::Gate;
-use crate::event::journal::record::{Receipt, Record, Update};
+use crate::event::journal::record::{GateReceipt, JournalRecord, Update};
 use crate::event::stage::Updates;
 use crate::model::verdict::Verdict;
 use crate::runner::Engine;
@@ -22,7 +22,7 @@ pub(super) enum Passage {
 
 impl Conductor<'_> {
     /// All entries as engines.
-    pub(super) fn entrants(&mut self) -> Result<Result<Vec<Arc<Engine>>, Outcome>, EventError> {
+    pub(super) fn entrants(&mut self) -> Result<Result<Vec<Arc<Engine>>, EventOutcome>, EventError> {
         let mut judges = Judges::default();
         let may_update = self.may_update();
         let mut entrants = Vec::new();
@@ -55,8 +55,8 @@ impl Conductor<'_> {
             }
         })?;
         Ok(match (passage, refused) {
-            (Passage::Stopped, _) => Err(Outcome::Paused),
-            (Passage::Whole, Some(undecided)) => Err(Outcome::Refused { undecided }),
+            (Passage::Stopped, _) => Err(EventOutcome::Paused),
+            (Passage::Whole, Some(undecided)) => Err(EventOutcome::Refused { undecided }),
             (Passage::Whole, None) => {
                 Ok(entrants.iter().map(|entrant| entrant.engine(self.config)).collect())
             }
@@ -94,12 +94,12 @@ impl Conductor<'_> {
             }
         }
         self.audience.gate_closes();
-        let stopped = self.stop.level() != Level::GoOn;
+        let stopped = self.stop.level() != StopLevel::GoOn;
         passage.map(|passage| if stopped { Passage::Stopped } else { passage })
     }
 
     /// Keeps the receipt of an entry that plays from now on.
-    fn freeze(&mut self, receipt: Receipt) -> Result<(), EventError> {
+    fn freeze(&mut self, receipt: GateReceipt) -> Result<(), EventError> {
         let entry = receipt.entry.clone();
         let before = self.ledger.receipts.get(&entry).map(|receipt| receipt.frozen.clone());
         self.audience.say(&format!(
@@ -107,8 +107,8 @@ impl Conductor<'_> {
             receipt.verdict, receipt.frozen.file
         ));
         self.keep(match before {
-            None => Record::Receipt(receipt),
-            Some(before) => Record::Update(Update {
+            None => JournalRecord::Receipt(receipt),
+            Some(before) => JournalRecord::Update(Update {
                 entry,
                 stage: self.ledger.stages.len(),
                 before,

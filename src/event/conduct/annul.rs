@@ -4,11 +4,11 @@ use shakmaty::Color;
 
 use super::{Conductor, EventError};
 use crate::event::entrants::now;
-use crate::event::journal::record::{Annulled, Record, Then};
+use crate::event::journal::record::{Annulled, JournalRecord, AfterAnnulment};
 use crate::event::recorder::Broken;
-use crate::event::stage::Format;
+use crate::event::stage::StageFormat;
 use crate::game::pgn;
-use crate::model::game::ending::{Ending, Termination};
+use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::listed::RoundGame;
 
 /// A game of the event.
@@ -27,7 +27,7 @@ impl Conductor<'_> {
     pub(crate) fn annul(
         &mut self,
         word: &str,
-        then: Then,
+        then: AfterAnnulment,
         reason: &str,
     ) -> Result<String, EventError> {
         let Some(Known { id, stage, at }) = self.known(word) else {
@@ -49,15 +49,15 @@ impl Conductor<'_> {
             )));
         }
         let state = &self.ledger.stages[stage];
-        if let (Some(gone), Then::PlayedAgain) = (state.withdrawn_from(at), then) {
+        if let (Some(gone), AfterAnnulment::PlayedAgain) = (state.withdrawn_from(at), then) {
             let what = format!("{id}: {gone} is withdrawn, and plays nothing again");
             return Err(EventError::NotNow(what));
         }
         let under_way = self.ledger.open.values().map(|game| game.started.place());
         let later = state.past().games.keys().copied().chain(under_way).find(|later| {
             match &self.config.stages[stage].format {
-                Format::Of(of) => of.follows(state.started.seats.len(), state.past(), *later, at),
-                Format::DoubleRoundRobins(_) | Format::Pairs(_) => false,
+                StageFormat::Of(of) => of.follows(state.started.seats.len(), state.past(), *later, at),
+                StageFormat::DoubleRoundRobins(_) | StageFormat::Pairs(_) => false,
             }
         });
         if let Some(later) = later {
@@ -73,7 +73,7 @@ impl Conductor<'_> {
             _ if !is_played => {
                 return Err(EventError::NotNow(format!("{id} is to be played again already")));
             }
-            Some(Then::Nothing) if then == Then::Nothing => {
+            Some(AfterAnnulment::Nothing) if then == AfterAnnulment::Nothing => {
                 return Err(EventError::NotNow(format!("{id} is annulled already")));
             }
             _ => {}
@@ -88,7 +88,7 @@ impl Conductor<'_> {
             at: now(),
         };
         let told = annulled.in_words();
-        self.keep(Record::Annulled(annulled))?;
+        self.keep(JournalRecord::Annulled(annulled))?;
         Ok(told)
     }
 
@@ -125,10 +125,10 @@ impl Conductor<'_> {
             }
         };
         let broken = Broken::replay(game, self.config).map_err(EventError::State)?;
-        let ending = Ending::win(!side, Termination::NoStart(reason.to_owned()));
+        let ending = GameEnding::win(!side, Termination::NoStart(reason.to_owned()));
         let finished = broken.finished(started, &ending, None);
         let told = format!("{}: {}", started.id, pgn::summary(&ending));
-        self.keep(Record::GameFinished(finished))?;
+        self.keep(JournalRecord::GameFinished(finished))?;
         Ok(told)
     }
 

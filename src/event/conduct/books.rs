@@ -6,8 +6,8 @@ use shakmaty::{Chess, Position};
 
 use super::{Conductor, EventError};
 use crate::event::format;
-use crate::event::stage::{Format, Stage};
-use crate::game::openings::{Book, BookError, Order, Wanted};
+use crate::event::stage::{StageFormat, Stage};
+use crate::game::openings::{Book, BookError, BookOrder, BookPart};
 use crate::model::text::shown;
 use crate::model::words::counted;
 
@@ -55,7 +55,7 @@ impl Conductor<'_> {
         }
         let there = book.openings().len();
         let (of, further) = match &stage.format {
-            Format::Of(format::Format::Knockout(knockout)) => {
+            StageFormat::Of(format::Format::Knockout(knockout)) => {
                 ("all matches", knockout.matches(stage.seats))
             }
             _ => ("the match", 1),
@@ -109,15 +109,15 @@ pub(crate) fn read(stage: &Stage) -> Result<Option<Book>, BookError> {
     if needed == 0 {
         return Ok(None);
     }
-    let wanted = Wanted { plies: None, most: usize::MAX, order: Order::Sequential, variant };
+    let wanted = BookPart { plies: None, most: usize::MAX, order: BookOrder::Sequential, variant };
     if let Some(seed) = stage.start_seed {
-        let order = Order::Shuffled { seed };
-        return Book::of_starts(Wanted { order, most: needed + SPARE, ..wanted }).map(Some);
+        let order = BookOrder::Shuffled { seed };
+        return Book::of_starts(BookPart { order, most: needed + SPARE, ..wanted }).map(Some);
     }
     let Some(path) = &stage.book else { return Ok(None) };
     let is_table = path.extension().is_some_and(|ending| ending == "bin");
     let most = if is_table { needed } else { usize::MAX };
-    let book = Book::read(path, Wanted { most, ..wanted })?;
+    let book = Book::read(path, BookPart { most, ..wanted })?;
     if !variant.is_chess960() {
         book.require_move_lists("a 4k entry")?;
     }

@@ -4,7 +4,7 @@ use super::{Conductor, EventError};
 use crate::event::draw::{self, Drawn};
 use crate::event::entrants::{Admission, Entrant, Judges, now};
 use crate::event::format::Next;
-use crate::event::journal::record::{Decision, Fix, Record};
+use crate::event::journal::record::{TieDecision, Fix, JournalRecord};
 use crate::event::ledger::StageState;
 use crate::model::words::all;
 
@@ -50,7 +50,7 @@ impl Conductor<'_> {
             );
             return Err(refused(what));
         }
-        self.keep(Record::Decision(Decision {
+        self.keep(JournalRecord::Decision(TieDecision {
             stage: number,
             order: order.to_vec(),
             reason: reason.to_owned(),
@@ -127,7 +127,7 @@ impl Conductor<'_> {
             return Err(refused(format!("the fixed {entry} does not pass the gate")));
         };
         let sum = receipt.frozen.file.clone();
-        self.keep(Record::Fix(Fix {
+        self.keep(JournalRecord::Fix(Fix {
             entry: entry.to_owned(),
             reason: reason.to_owned(),
             crashes,

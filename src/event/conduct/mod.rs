@@ -12,28 +12,28 @@ mod withdraw;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::config::Config;
+use super::config::EventConfig;
 use super::draw::{self, Drawn};
 use super::format::{self, Due, Next};
 use super::gate::Watcher;
 use super::history;
 use super::journal::record::{
-    Bye, Frozen, FrozenBook, GameStarted, Header, Record, StageFinished, StageStarted,
+    Bye, Frozen, FrozenBook, GameStarted, JournalHeader, JournalRecord, StageFinished, StageStarted,
 };
 use super::journal::{self, Journal};
 use super::ledger::{Ledger, StageState};
 use super::ratings::EventRatings;
 use super::recorder::uci;
 use super::schedule::Seat;
-use super::stage::{Format, Stage, Updates};
+use super::stage::{StageFormat, Stage, Updates};
 use super::standings::Standings;
-use crate::engine::stop::{Level, Stop};
+use crate::engine::stop::{StopLevel, Stop};
 use crate::model::entry_report::EntryReport;
 use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::model::words::{all, counted};
 use crate::runner::events::Event;
-use crate::runner::{self, Bounds, Engine};
+use crate::runner::{self, EngineBounds, Engine};
 pub(crate) use error::EventError;
 use play::{Batch, NotStarted};
 
@@ -43,7 +43,7 @@ const MOST_MORE_PAIRS: usize = 25;
 
 /// How a run of an event ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum EventOutcome {
     /// It is over.
     Over {
         /// The winner.
@@ -107,13 +107,13 @@ pub(crate) trait Audience {
 /// # Errors
 /// Says what keeps it from going on; the journal then holds all that happened.
 pub(crate) fn run(
-    config: &Config,
+    config: &EventConfig,
     stop: &Stop,
     audience: &mut dyn Audience,
-) -> Result<Outcome, EventError> {
+) -> Result<EventOutcome, EventError> {
     let mut conductor = Conductor::open(config, stop, audience)?;
     if let Some(winner) = conductor.ledger.winner.clone() {
-        return Ok(Outcome::Over { winner });
+        return Ok(EventOutcome::Over { winner });
     }
     let _ = std::fs::remove_file(config.pause_marker());
     conductor.books()?;
@@ -129,8 +129,8 @@ pub(crate) fn run(
         if is_next && number > over && config.stages[number].updates == Updates::Allowed {
             let stage = config.stages[number].name.clone();
             let why = format!("engines may be updated before {stage}");
-            conductor.keep(Record::Paused { why })?;
-            return Ok(Outcome::MayUpdate { stage });
+            conductor.keep(JournalRecord::Paused { why })?;
+            return Ok(EventOutcome::MayUpdate { stage });
         }
         if let Some(outcome) = conductor.stage(number, &engines)? {
             return Ok(outcome);
@@ -138,13 +138,13 @@ pub(crate) fn run(
     }
     let last = conductor.ledger.stages.last().and_then(|stage| stage.outcome.as_ref());
     let winner = last.and_then(|outcome| outcome.order.first()).cloned().unwrap_or_default();
-    conductor.keep(Record::EventFinished { winner: winner.clone() })?;
-    Ok(Outcome::Over { winner })
+    conductor.keep(JournalRecord::EventFinished { winner: winner.clone() })?;
+    Ok(EventOutcome::Over { winner })
 }
 
 /// A journal that is open for writing, with the state that it amounts to.
 pub(crate) struct Conductor<'a> {
-    config: &'a Config,
+    config: &'a EventConfig,
     stop: &'a Stop,
     /// The receiver of the news.
     pub(crate) audience: &'a mut dyn Audience,
@@ -159,7 +159,7 @@ impl<'a> Conductor<'a> {
     /// # Errors
     /// When it is in use, is damaged, or is another event's.
     pub(crate) fn open(
-        config: &'a Config,
+        config: &'a EventConfig,
         stop: &'a Stop,
         audience: &'a mut dyn Audience,
     ) -> Result<Conductor<'a>, EventError> {
@@ -200,9 +200,9 @@ impl<'a> Conductor<'a> {
     ///
     /// # Errors
     /// When it cannot be kept.
-    pub(crate) fn keep(&mut self, record: Record) -> Result<(), EventError> {
+    pub(crate) fn keep(&mut self, record: JournalRecord) -> Result<(), EventError> {
         if self.ledger.header.is_none() {
-            self.put(Record::Header(Header {
+            self.put(JournalRecord::Header(JournalHeader {
                 version: journal::VERSION,
                 event: self.config.event.clone(),
                 gate4k: env!("CARGO_PKG_VERSION").to_owned(),
@@ -214,7 +214,7 @@ impl<'a> Conductor<'a> {
         self.put(record)
     }
 
-    fn put(&mut self, record: Record) -> Result<(), EventError> {
+    fn put(&mut self, record: JournalRecord) -> Result<(), EventError> {
         self.journal.append(&record)?;
         self.ledger.apply(record).map_err(EventError::State)
     }
@@ -231,7 +231,7 @@ impl<'a> Conductor<'a> {
         let count = if games == 1 { "counts" } else { "count" };
         let games = counted(games, "game");
         self.audience.say(&format!("{games} before the event {count} for the ratings"));
-        self.keep(Record::History(history))
+        self.keep(JournalRecord::History(history))
     }
 
     /// Refuses engines that do not offer Chess960, where a stage to come plays it. Each is started for it.
@@ -239,7 +239,7 @@ impl<'a> Conductor<'a> {
         let over = self.ledger.stages.iter().filter(|stage| stage.outcome.is_some()).count();
         let mut to_come = self.config.stages.iter().skip(over);
         let Some(stage) = to_come.find(|stage| stage.variant.is_chess960()) else { return Ok(()) };
-        let without = runner::without_chess960(engines, Bounds::default(), self.stop);
+        let without = runner::without_chess960(engines, EngineBounds::default(), self.stop);
         if without.is_empty() {
             return Ok(());
         }
@@ -256,7 +256,7 @@ impl<'a> Conductor<'a> {
         &mut self,
         number: usize,
         engines: &[Arc<Engine>],
-    ) -> Result<Option<Outcome>, EventError> {
+    ) -> Result<Option<EventOutcome>, EventError> {
         let Some(stage) = self.config.stages.get(number) else { return Ok(None) };
         if self.ledger.stages.get(number).is_some_and(|state| state.outcome.is_some()) {
             return Ok(None);
@@ -302,7 +302,7 @@ impl<'a> Conductor<'a> {
             });
             let stage = number;
             let started = StageStarted { stage, name, seats, through, ratings, book };
-            self.keep(Record::StageStarted(started))?;
+            self.keep(JournalRecord::StageStarted(started))?;
         }
         let StageStarted { seats, through, .. } = self.ledger.stages[number].started.clone();
         if seats.len() < 2 {
@@ -314,7 +314,7 @@ impl<'a> Conductor<'a> {
                 return Err(nobody(stage));
             }
             let promoted = order.clone();
-            self.keep(Record::StageFinished(StageFinished { stage: number, order, promoted }))?;
+            self.keep(JournalRecord::StageFinished(StageFinished { stage: number, order, promoted }))?;
             return Ok(None);
         }
         let mut going_on = HashMap::new();
@@ -338,21 +338,21 @@ impl<'a> Conductor<'a> {
             let beyond = more.max().unwrap_or(0);
             if beyond >= MOST_MORE_PAIRS {
                 let why = format!("{} is still level", stage.name);
-                self.keep(Record::Paused { why })?;
+                self.keep(JournalRecord::Paused { why })?;
                 let stage = stage.name.clone();
-                return Ok(Some(Outcome::StillLevel { stage, pairs: beyond }));
+                return Ok(Some(EventOutcome::StillLevel { stage, pairs: beyond }));
             }
             let planned = state.finished() + due.len();
             let batch = Batch { stage, number, seats: &seats, planned, book: book.as_ref() };
             let due = self.together(stage, due);
             let missing = self.play(&batch, &due, engines, &mut going_on)?;
             if let Some(NotStarted { game, why }) = missing {
-                self.keep(Record::Paused { why: why.clone() })?;
-                return Ok(Some(Outcome::NotStarted { game, why }));
+                self.keep(JournalRecord::Paused { why: why.clone() })?;
+                return Ok(Some(EventOutcome::NotStarted { game, why }));
             }
-            if self.stop.level() != Level::GoOn {
-                self.keep(Record::Paused { why: "it was asked to stop".into() })?;
-                return Ok(Some(Outcome::Paused));
+            if self.stop.level() != StopLevel::GoOn {
+                self.keep(JournalRecord::Paused { why: "it was asked to stop".into() })?;
+                return Ok(Some(EventOutcome::Paused));
             }
         }
         self.conclude(stage, number)
@@ -362,7 +362,7 @@ impl<'a> Conductor<'a> {
     /// match, as many at a time as games can be.
     fn together(&self, stage: &Stage, due: Vec<Due>) -> Vec<Due> {
         let at_a_time = self.config.concurrency.get();
-        if matches!(stage.format, Format::Of(format::Format::Knockout(_))) {
+        if matches!(stage.format, StageFormat::Of(format::Format::Knockout(_))) {
             let matches: BTreeSet<u32> = due.iter().map(|due| due.at.round).collect();
             let last = matches.into_iter().take(at_a_time).next_back();
             return due.into_iter().filter(|due| Some(due.at.round) <= last).collect();
@@ -379,7 +379,7 @@ impl<'a> Conductor<'a> {
         seat: Seat,
         round: u32,
     ) -> Result<(), EventError> {
-        let Format::Of(format) = &stage.format else { return Ok(()) };
+        let StageFormat::Of(format) = &stage.format else { return Ok(()) };
         let engine = self.ledger.stages[number].started.seats.get(seat.0).cloned();
         let engine = engine
             .ok_or_else(|| EventError::State(format!("nobody has the bye of round {round}")))?;
@@ -389,7 +389,7 @@ impl<'a> Conductor<'a> {
             stage.name,
             counted(wins as usize, "point")
         ));
-        self.keep(Record::Bye(Bye { stage: number, round, engine, wins }))
+        self.keep(JournalRecord::Bye(Bye { stage: number, round, engine, wins }))
     }
 
     fn standings(&self, stage: &Stage, number: usize) -> Standings {
@@ -399,13 +399,13 @@ impl<'a> Conductor<'a> {
     }
 
     /// Ranks a stage whose games are over; an outcome where a tie keeps it open.
-    fn conclude(&mut self, stage: &Stage, number: usize) -> Result<Option<Outcome>, EventError> {
+    fn conclude(&mut self, stage: &Stage, number: usize) -> Result<Option<EventOutcome>, EventError> {
         let standings = self.standings(stage, number);
         let state = &self.ledger.stages[number];
         let ranking = stage.ranking(&standings, state);
         if let Some(engines) = stage.open_tie(&standings, &ranking) {
             self.audience.say(&level(&standings, &engines));
-            return Ok(Some(Outcome::Tied { stage: stage.name.clone(), engines }));
+            return Ok(Some(EventOutcome::Tied { stage: stage.name.clone(), engines }));
         }
         let order = ranking.concat();
         let promoted = stage.promoted(&standings, &ranking);
@@ -433,13 +433,13 @@ impl<'a> Conductor<'a> {
                  (rule 6.3)"
             ));
         }
-        self.keep(Record::StageFinished(outcome))?;
+        self.keep(JournalRecord::StageFinished(outcome))?;
         Ok(None)
     }
 }
 
 /// The journals that engines come from.
-fn previous_names(config: &Config) -> String {
+fn previous_names(config: &EventConfig) -> String {
     let names: Vec<String> = config.previous.iter().map(|one| one.name.clone()).collect();
     all(&names)
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Conductor, EventError};
-use crate::engine::stop::{Level, Stop};
+use crate::engine::stop::{StopLevel, Stop};
 use crate::event::entrants::now;
 use crate::event::format::Due;
-use crate::event::journal::record::{EngineKilled, GameStarted, Record};
+use crate::event::journal::record::{EngineKilled, GameStarted, JournalRecord};
 use crate::event::ratings::EventRatings;
 use crate::event::recorder::{clocks, finished, micros, ply, uci};
 use crate::event::stage::Stage;
@@ -24,7 +24,7 @@ use crate::model::game::result::GameResult;
 use crate::model::words::counted;
 use crate::runner::events::{Event, Finished, MovePlayed};
 use crate::runner::{
-    self, Affinity, Bounds, Engine, Games, Given, Match, Missing, Restart, schedule,
+    self, Affinity, EngineBounds, Engine, MatchGames, Given, Match, Missing, Restart, schedule,
 };
 
 /// A referee that did not run for so long has not heard its engines: the games under way are cases of rule 6.1.
@@ -103,9 +103,9 @@ impl Conductor<'_> {
         let engines: Vec<Arc<Engine>> = engines.iter().map(at).collect();
         let game = Match {
             engines: engines.clone(),
-            games: Games::Given(list),
+            games: MatchGames::Given(list),
             patience: Patience { margin: config.margin, ..Patience::default() },
-            bounds: Bounds { missing: Missing::BreaksOff, ..Bounds::default() },
+            bounds: EngineBounds { missing: Missing::BreaksOff, ..EngineBounds::default() },
             material: config.material,
             rules: terms.rules,
             tables,
@@ -137,7 +137,7 @@ impl Conductor<'_> {
             }
             if let Err(error) = self.hear(&event, &mut hearing) {
                 // A game that cannot be recorded is not played on.
-                stop.raise(Level::Now);
+                stop.raise(StopLevel::Now);
                 failed = Some(error);
                 return;
             }
@@ -202,7 +202,7 @@ impl Conductor<'_> {
             black: names[1].clone(),
             at: String::new(),
         };
-        let pairing = schedule::Pairing {
+        let pairing = schedule::ScheduledGame {
             game: place,
             round: pairing.at.round as usize,
             in_round: pairing.at.game as usize,
@@ -217,15 +217,15 @@ impl Conductor<'_> {
 
     /// Keeps what happened before anything follows from it.
     fn hear(&mut self, event: &Event, hearing: &mut Hearing<'_>) -> Result<(), EventError> {
-        if hearing.stop.level() == Level::GoOn && self.config.pause_marker().exists() {
+        if hearing.stop.level() == StopLevel::GoOn && self.config.pause_marker().exists() {
             let _ = std::fs::remove_file(self.config.pause_marker());
             self.audience.say("a pause was asked for: the games under way are finished");
-            hearing.stop.raise(Level::FinishGames);
+            hearing.stop.raise(StopLevel::FinishGames);
         }
         match event {
             Event::GameStarted { pairing, .. } => {
                 let started = &hearing.upcoming[pairing.game].started;
-                self.keep(Record::GameStarted(GameStarted { at: now(), ..started.clone() }))
+                self.keep(JournalRecord::GameStarted(GameStarted { at: now(), ..started.clone() }))
             }
             Event::MovePlayed(played) => self.moved(played, hearing),
             Event::GameFinished(game) => self.ended(game, hearing),
@@ -235,7 +235,7 @@ impl Conductor<'_> {
                 let how = exit.as_ref().map(|exit| format!(" ({exit})")).unwrap_or_default();
                 self.audience.say(&format!("{entry} was ended: {why}{how}"));
                 let id = game.and_then(|game| hearing.upcoming.get(game));
-                self.keep(Record::EngineKilled(EngineKilled {
+                self.keep(JournalRecord::EngineKilled(EngineKilled {
                     id: id.map(|upcoming| upcoming.started.id.clone()),
                     entry,
                     why: why.clone(),
@@ -250,12 +250,12 @@ impl Conductor<'_> {
                     hearing.names[*engine]
                 );
                 self.audience.say(&text);
-                self.keep(Record::Note { text })
+                self.keep(JournalRecord::Note { text })
             }
             Event::Ponders { engine, how } => {
                 let text = format!("{} {how} (rule 0.1)", hearing.names[*engine]);
                 self.audience.say(&text);
-                self.keep(Record::Note { text })
+                self.keep(JournalRecord::Note { text })
             }
             Event::MatchStarted { .. }
             | Event::EngineStarted { .. }
@@ -266,7 +266,7 @@ impl Conductor<'_> {
 
     fn moved(&mut self, played: &MovePlayed, hearing: &Hearing<'_>) -> Result<(), EventError> {
         let id = &hearing.upcoming[played.pairing.game].started.id;
-        self.keep(Record::Ply(ply(id, played)))
+        self.keep(JournalRecord::Ply(ply(id, played)))
     }
 
     fn ended(&mut self, game: &Finished, hearing: &mut Hearing<'_>) -> Result<(), EventError> {
@@ -275,12 +275,12 @@ impl Conductor<'_> {
         if ending.result == GameResult::Unfinished {
             return match &ending.reason {
                 // Somebody asked for it; the game stays open and rule 6.1 decides on it.
-                _ if hearing.stop.level() == Level::Now => Ok(()),
+                _ if hearing.stop.level() == StopLevel::Now => Ok(()),
                 // It stays open, too, and what becomes of it is decided when the others under way have ended.
                 Termination::Standstill { .. } => {
                     let text = format!("{}: {}", upcoming.started.id, ending.details());
                     self.audience.say(&text);
-                    self.keep(Record::Note { text })
+                    self.keep(JournalRecord::Note { text })
                 }
                 Termination::NoStart(why) => {
                     let (game, why) = (upcoming.started.id.clone(), why.clone());
@@ -295,7 +295,7 @@ impl Conductor<'_> {
                 _ => Ok(()),
             };
         }
-        self.keep(Record::GameFinished(finished(&upcoming.started, game, upcoming.before)))?;
+        self.keep(JournalRecord::GameFinished(finished(&upcoming.started, game, upcoming.before)))?;
         hearing.done += 1;
         hearing.lasted += game.lasted;
         let batch = hearing.batch;

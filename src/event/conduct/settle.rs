@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::play::GoingOn;
 use super::{Conductor, EventError};
-use crate::event::interrupted::{self, Verdict};
-use crate::event::journal::record::{GameStarted, Record};
+use crate::event::interrupted::{self, Continuation};
+use crate::event::journal::record::{GameStarted, JournalRecord};
 use crate::event::recorder::Broken;
 use crate::game::pgn;
 use crate::game::tables::Tables;
@@ -39,13 +39,13 @@ impl Conductor<'_> {
             let compensation = self.config.compensation;
             let ruling = interrupted::decide(&broken.moment, probe, compensation, bounds);
             self.audience.say(&format!("{id}, rule {}: {}", ruling.rule, ruling.why));
-            self.keep(Record::Interrupted(broken.interrupted(&id, &ruling)))?;
+            self.keep(JournalRecord::Interrupted(broken.interrupted(&id, &ruling)))?;
             match ruling.verdict {
-                Verdict::Over(ending) => {
+                Continuation::Over(ending) => {
                     let finished = broken.finished(&game.started, &ending, Some(ruling.rule));
-                    self.keep(Record::GameFinished(finished))?;
+                    self.keep(JournalRecord::GameFinished(finished))?;
                 }
-                Verdict::GoesOn { clocks, .. } => {
+                Continuation::GoesOn { clocks, .. } => {
                     let before = broken.played_for();
                     let (opening, resume) = broken.resume(clocks);
                     going_on.insert(id, GoingOn { opening, resume, before });
@@ -63,7 +63,7 @@ impl Conductor<'_> {
     ) -> Result<bool, EventError> {
         let Some(ending) = broken.ending.clone() else { return Ok(false) };
         self.audience.say(&format!("{} had ended: {}", started.id, pgn::summary(&ending)));
-        self.keep(Record::GameFinished(broken.finished(started, &ending, None)))?;
+        self.keep(JournalRecord::GameFinished(broken.finished(started, &ending, None)))?;
         Ok(true)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Conductor, EventError};
 use crate::event::entrants::now;
-use crate::event::journal::record::{Record, Withdrawn};
+use crate::event::journal::record::{JournalRecord, Withdrawn};
 use crate::event::recorder::Broken;
 use crate::event::withdraw;
 
@@ -22,7 +22,7 @@ impl Conductor<'_> {
             ..withdraw::withdrawal(self.config, &self.ledger, engine).map_err(refused)?
         };
         let told = withdrawn.in_words();
-        self.keep(Record::Withdrawn(withdrawn))?;
+        self.keep(JournalRecord::Withdrawn(withdrawn))?;
         Ok(told)
     }
 

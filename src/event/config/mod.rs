@@ -17,8 +17,8 @@ use toml::Spanned;
 
 use super::journal::record::Previous;
 use super::plan::formats::RawFormat;
-use super::stage::{Format, Stage};
-use super::terms::{AskTables, Bounds, RawDrawRule, RawTerms, RawWinRule, Terms, plain};
+use super::stage::{StageFormat, Stage};
+use super::terms::{AskTables, InterruptionBounds, RawDrawRule, RawTerms, RawWinRule, StageTerms, plain};
 use crate::files::read;
 use crate::game::clock::TimeControl;
 use crate::game::end::Material;
@@ -26,7 +26,7 @@ use crate::judge::settings::{Files, memory_limit, size_limit};
 use crate::judge::waiver::{RawWaiver, Waiver};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::variant::Variant;
-use crate::model::source_place::{Misplaced, Mistake, with_suggestion};
+use crate::model::source_place::{Misplaced, TextMistake, with_suggestion};
 use crate::model::text::{sha256, shown};
 use crate::model::units::Bytes;
 use crate::model::words::all;
@@ -34,7 +34,7 @@ pub(crate) use template::{Like, NoEntries, template};
 
 /// An error that keeps an event from being played as it is written.
 #[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
+pub enum EventConfigError {
     /// It cannot be read.
     #[error("cannot read the event {}: {source}; `gate4k event new` writes one", shown(path))]
     Read {
@@ -60,7 +60,7 @@ pub(crate) enum GateKind {
 
 /// An event.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct EventConfig {
     /// Where it was read.
     pub(crate) path: PathBuf,
     /// Its text.
@@ -86,7 +86,7 @@ pub struct Config {
     /// An allow-list in place of the one built in.
     pub(crate) allowlist: Option<PathBuf>,
     /// The terms of the games of each stage that does not say otherwise.
-    pub terms: Terms,
+    pub terms: StageTerms,
     /// How late a move may come without losing.
     pub(crate) margin: Duration,
     /// The time added to both clocks when a game goes on (rule 6.1.5).
@@ -104,7 +104,7 @@ pub struct Config {
     /// The mean of all ratings of that list.
     pub(crate) rating_mean: Option<f64>,
     /// The entries, in the order of seeds.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<EventEntry>,
     /// The stages, in order.
     pub stages: Vec<Stage>,
     /// The journals of events before that engines come from.
@@ -115,7 +115,7 @@ pub struct Config {
 
 /// An entry of the event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct EventEntry {
     /// Its name in the event.
     pub name: String,
     /// Its file or directory.
@@ -169,7 +169,7 @@ struct Raw {
     draw_rule: Option<Spanned<RawDrawRule>>,
     win_rule: Option<Spanned<RawWinRule>>,
     tables: Option<AskTables>,
-    interruption: Option<Bounds>,
+    interruption: Option<InterruptionBounds>,
     #[serde(default)]
     syzygy: Vec<PathBuf>,
     crash_limit: Option<NonZeroU32>,
@@ -212,7 +212,7 @@ struct RawEngine {
 
 impl RawEngine {
     /// An entry, with how it is started.
-    fn entry(self) -> Result<(RawEntry, Option<Trusted>), Mistake> {
+    fn entry(self) -> Result<(RawEntry, Option<Trusted>), TextMistake> {
         let mut options = Vec::new();
         for (name, value) in self.options {
             let told = match value.get_ref() {
@@ -268,7 +268,7 @@ mod time {
 /// Returns the format of each stage of an event, by the stage's name, as its settings have it; empty where these are of
 /// another kind.
 #[must_use]
-pub(crate) fn formats(settings: &str) -> BTreeMap<String, Format> {
+pub(crate) fn formats(settings: &str) -> BTreeMap<String, StageFormat> {
     #[derive(Deserialize)]
     struct Stages {
         stage: Vec<One>,
@@ -282,23 +282,23 @@ pub(crate) fn formats(settings: &str) -> BTreeMap<String, Format> {
     all.into_iter().filter_map(|one| Some((one.name, stages::format(one.format).ok()?))).collect()
 }
 
-impl Config {
+impl EventConfig {
     /// Reads an event.
     ///
     /// # Errors
     /// When it cannot be read, or is wrong at some place.
-    pub fn load(path: &Path) -> Result<Config, ConfigError> {
+    pub fn load(path: &Path) -> Result<EventConfig, EventConfigError> {
         let text = read::text(path, read::SETTINGS)
-            .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
-        Config::parse(path, &text)
-            .map_err(|(span, what)| ConfigError::Wrong(Misplaced::new(path, &text, span, &what)))
+            .map_err(|source| EventConfigError::Read { path: path.to_owned(), source })?;
+        EventConfig::parse(path, &text)
+            .map_err(|(span, what)| EventConfigError::Wrong(Misplaced::new(path, &text, span, &what)))
     }
 
-    fn parse(path: &Path, text: &str) -> Result<Config, Mistake> {
+    fn parse(path: &Path, text: &str) -> Result<EventConfig, TextMistake> {
         let raw: Raw = toml::from_str(text)
             .map_err(|error| (error.span().unwrap_or(0..0), with_suggestion(error.message())))?;
         let here = path.parent().unwrap_or(Path::new(""));
-        let terms = Terms::at(plain(&raw.time_control)?).with(&RawTerms {
+        let terms = StageTerms::at(plain(&raw.time_control)?).with(&RawTerms {
             time_control: None,
             draw_rule: raw.draw_rule,
             win_rule: raw.win_rule,
@@ -334,7 +334,7 @@ impl Config {
         let mut options = Vec::new();
         options.extend(raw.threads.map(|threads| number("Threads", threads.to_string())));
         options.extend(raw.hash.map(|hash| number("Hash", hash.to_string())));
-        Ok(Config {
+        Ok(EventConfig {
             path: path.to_owned(),
             text: text.to_owned(),
             sha256: sha256(text.as_bytes()),
@@ -398,7 +398,7 @@ impl Config {
     }
 }
 
-fn entries(mut list: Vec<(RawEntry, Option<Trusted>)>, here: &Path) -> Result<Vec<Entry>, Mistake> {
+fn entries(mut list: Vec<(RawEntry, Option<Trusted>)>, here: &Path) -> Result<Vec<EventEntry>, TextMistake> {
     let mut names = BTreeSet::new();
     let mut seeds = BTreeSet::new();
     for (entry, _) in &list {
@@ -425,7 +425,7 @@ fn entries(mut list: Vec<(RawEntry, Option<Trusted>)>, here: &Path) -> Result<Ve
     list.sort_by_key(|(entry, _)| entry.seed.as_ref().map_or(u32::MAX, |seed| *seed.get_ref()));
     Ok(list
         .into_iter()
-        .map(|(entry, trusted)| Entry {
+        .map(|(entry, trusted)| EventEntry {
             trusted,
             name: entry.name.into_inner(),
             path: here.join(entry.path.into_inner()),
@@ -439,16 +439,16 @@ fn entries(mut list: Vec<(RawEntry, Option<Trusted>)>, here: &Path) -> Result<Ve
 /// The waivers, each about an entry of the event.
 fn waivers(
     raw: Vec<Spanned<RawWaiver>>,
-    entries: &[Entry],
+    entries: &[EventEntry],
     path: &Path,
     text: &str,
-) -> Result<Vec<Waiver>, Mistake> {
+) -> Result<Vec<Waiver>, TextMistake> {
     let verified = |raw: Spanned<RawWaiver>| {
         let span = raw.span();
         let waiver = raw.into_inner().verified(text, path)?;
         let file = waiver.entry.parent().unwrap_or(Path::new(""));
         let is_about =
-            |entry: &Entry| waiver.is_about(&entry.path, &entry.path) || entry.path == file;
+            |entry: &EventEntry| waiver.is_about(&entry.path, &entry.path) || entry.path == file;
         if !entries.iter().any(is_about) {
             let what = format!("no [[entry]] of the event lies at {}", shown(&waiver.entry));
             return Err((span, what));
@@ -458,7 +458,7 @@ fn waivers(
     raw.into_iter().map(verified).collect()
 }
 
-fn mean(raw: Spanned<f64>) -> Result<f64, Mistake> {
+fn mean(raw: Spanned<f64>) -> Result<f64, TextMistake> {
     let span = raw.span();
     let mean = raw.into_inner();
     if mean.is_finite() && mean.abs() <= 10_000.0 {

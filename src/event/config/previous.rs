@@ -13,7 +13,7 @@ const ENDING: &str = ".journal";
 
 /// An event that was played before.
 #[derive(Clone, Debug)]
-pub(super) struct Played {
+pub(super) struct PlayedEvent {
     /// The part of it that the journal of this event keeps.
     pub(super) kept: Previous,
     /// Its stages that are over: name, and everybody, the best first.
@@ -30,7 +30,7 @@ pub(super) fn named(source: &str) -> Option<(&str, Option<&str>)> {
 }
 
 /// Reads a journal beside the event file.
-pub(super) fn read(here: &Path, name: &str) -> Result<Played, String> {
+pub(super) fn read(here: &Path, name: &str) -> Result<PlayedEvent, String> {
     let path: PathBuf = here.join(name);
     let mut ledger = Ledger::default();
     journal::read(&path, &mut |_, record| ledger.apply(record))
@@ -41,13 +41,13 @@ pub(super) fn read(here: &Path, name: &str) -> Result<Played, String> {
     }
     let over = ledger.stages.into_iter();
     let stages = over.filter_map(|stage| Some((stage.started.name, stage.outcome?.order)));
-    Ok(Played {
+    Ok(PlayedEvent {
         kept: Previous { name: name.to_owned(), sha256: mark.sum.to_string() },
         stages: stages.collect(),
     })
 }
 
-impl Played {
+impl PlayedEvent {
     /// Everybody of a stage, the best first; without a name of the last one.
     pub(super) fn order(&self, stage: Option<&str>) -> Result<&[String], String> {
         let found = match stage {

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::super::plan::sources::{NoPlaces, Places, Source};
-use super::Entry;
-use super::previous::{self, Played};
+use super::super::plan::sources::{NoPlaces, PlaceRange, PlaceSource};
+use super::EventEntry;
+use super::previous::{self, PlayedEvent};
 use super::stages::RawStage;
-use crate::model::source_place::Mistake;
+use crate::model::source_place::TextMistake;
 use crate::model::words::counted;
 
 /// The engines that come to a stage besides those that its `engines` names.
@@ -22,16 +22,16 @@ pub(super) struct Sources {
 }
 
 /// The events before this one that a file names.
-pub(super) type Events = BTreeMap<String, Played>;
+pub(super) type Events = BTreeMap<String, PlayedEvent>;
 
 /// Reads every journal that a stage takes places from.
-pub(super) fn events(raw: &[RawStage], here: &Path) -> Result<Events, Mistake> {
+pub(super) fn events(raw: &[RawStage], here: &Path) -> Result<Events, TextMistake> {
     let mut events = Events::new();
     for one in raw {
         let Some(from) = &one.from else { continue };
         for text in from.get_ref().list() {
             let wrong = |what: String| (from.span(), what);
-            let source: Source =
+            let source: PlaceSource =
                 text.parse().map_err(|error: NoPlaces| wrong(error.to_string()))?;
             let Some((journal, _)) = previous::named(&source.stage) else { continue };
             if !events.contains_key(journal) {
@@ -49,8 +49,8 @@ pub(super) fn sources(
     number: usize,
     known: impl Fn(&str) -> Option<usize>,
     events: &Events,
-    entries: &[Entry],
-) -> Result<Sources, Mistake> {
+    entries: &[EventEntry],
+) -> Result<Sources, TextMistake> {
     let mut found = Sources::default();
     let size = one.size.as_ref();
     let Some(from) = &one.from else {
@@ -64,9 +64,9 @@ pub(super) fn sources(
     let mut met = BTreeSet::new();
     let mut open = None;
     for text in list {
-        let source: Source = text.parse().map_err(|error: NoPlaces| wrong(error.to_string()))?;
+        let source: PlaceSource = text.parse().map_err(|error: NoPlaces| wrong(error.to_string()))?;
         if let Some((journal, stage)) = previous::named(&source.stage) {
-            let Places::These(places) = &source.places else {
+            let PlaceRange::These(places) = &source.places else {
                 return Err(wrong(format!(
                     "name the places of {journal}, such as {journal}:1..32"
                 )));
@@ -88,18 +88,18 @@ pub(super) fn sources(
             return Err(wrong(format!("no stage {:?} stands before this one", source.stage)));
         };
         let places = match source.places {
-            Places::These(places) => places,
-            Places::Tied if list.len() == 1 => {
+            PlaceRange::These(places) => places,
+            PlaceRange::Tied if list.len() == 1 => {
                 return Ok(Sources { tied: Some(stage), ..found });
             }
-            Places::Tied => {
+            PlaceRange::Tied => {
                 return Err(wrong("a playoff takes those who are tied in one stage".into()));
             }
-            Places::Best if size.is_some() && open.is_none() => {
+            PlaceRange::Best if size.is_some() && open.is_none() => {
                 open = Some(found.places.len());
                 Vec::new()
             }
-            Places::Best | Places::Odd | Places::Even => {
+            PlaceRange::Best | PlaceRange::Odd | PlaceRange::Even => {
                 return Err(wrong(format!(
                     "an event that is played names its places, such as \"{0}:1..3\", or leaves one stage's open with size = 12, \
                      the engines in all: \"{0}:1..\"",

@@ -11,13 +11,13 @@ use super::super::format;
 use super::super::journal::record::Previous;
 use super::super::plan::formats::{RawFormat, RawTies, chain, format as planned, ties_of};
 use super::super::schedule::BookPolicy;
-use super::super::stage::{Draw, Format, Stage, Updates};
-use super::super::terms::{RawTerms, Terms, plain};
+use super::super::stage::{SeatDraw, StageFormat, Stage, Updates};
+use super::super::terms::{RawTerms, StageTerms, plain};
 use super::sources::{self, Events, Sources, sources};
-use super::{Entry, RawPolicy, slug};
+use super::{EventEntry, RawPolicy, slug};
 use crate::game::clock::TimeControl;
 use crate::model::game::variant::Variant;
-use crate::model::source_place::{Mistake, nearest};
+use crate::model::source_place::{TextMistake, nearest};
 use crate::model::words::counted;
 
 /// The most games of a stage: far beyond any event, and few enough to be laid out.
@@ -31,7 +31,7 @@ pub(super) struct RawStage {
     book: Option<PathBuf>,
     book_policy: Option<Spanned<RawPolicy>>,
     #[serde(alias = "seating")]
-    draw: Option<Spanned<Draw>>,
+    draw: Option<Spanned<SeatDraw>>,
     #[serde(alias = "ties")]
     tie_breaks: Option<Spanned<RawTies>>,
     promote: Option<Spanned<usize>>,
@@ -61,17 +61,17 @@ impl OneOrMore {
 }
 
 /// A format as a stage has it.
-pub(super) fn format(raw: Spanned<RawFormat>) -> Result<Format, Mistake> {
+pub(super) fn format(raw: Spanned<RawFormat>) -> Result<StageFormat, TextMistake> {
     Ok(match raw.get_ref() {
-        RawFormat::DoubleRoundRobins(doubles) => Format::DoubleRoundRobins(*doubles),
-        RawFormat::Pairs(pairs) => Format::Pairs(*pairs),
-        _ => Format::Of(planned(raw)?),
+        RawFormat::DoubleRoundRobins(doubles) => StageFormat::DoubleRoundRobins(*doubles),
+        RawFormat::Pairs(pairs) => StageFormat::Pairs(*pairs),
+        _ => StageFormat::Of(planned(raw)?),
     })
 }
 
 /// The terms of each stage that does not say otherwise.
 pub(super) struct OfAll {
-    pub(super) terms: Terms,
+    pub(super) terms: StageTerms,
     pub(super) crash_limit: Option<NonZeroU32>,
     pub(super) variant: Option<Spanned<Variant>>,
 }
@@ -79,7 +79,7 @@ pub(super) struct OfAll {
 /// The stages before one, as far as it needs them.
 struct Before<'a> {
     stages: &'a [Stage],
-    entries: &'a [Entry],
+    entries: &'a [EventEntry],
     events: &'a Events,
     /// The entries that stages before have named.
     named: BTreeSet<String>,
@@ -88,9 +88,9 @@ struct Before<'a> {
 pub(super) fn read(
     raw: Spanned<Vec<RawStage>>,
     here: &Path,
-    entries: &[Entry],
+    entries: &[EventEntry],
     of_all: &OfAll,
-) -> Result<(Vec<Stage>, Vec<Previous>), Mistake> {
+) -> Result<(Vec<Stage>, Vec<Previous>), TextMistake> {
     let span = raw.span();
     let raw = raw.into_inner();
     let events = sources::events(&raw, here)?;
@@ -125,7 +125,7 @@ struct Taken {
     is_played_off: bool,
 }
 
-fn taken(raw: &[RawStage], events: &Events, entries: &[Entry]) -> Result<Vec<Taken>, Mistake> {
+fn taken(raw: &[RawStage], events: &Events, entries: &[EventEntry]) -> Result<Vec<Taken>, TextMistake> {
     let mut taken = vec![Taken::default(); raw.len()];
     for (number, one) in raw.iter().enumerate() {
         let known =
@@ -148,7 +148,7 @@ fn stage(
     taken: Taken,
     of_all: &OfAll,
     before: &mut Before<'_>,
-) -> Result<Stage, Mistake> {
+) -> Result<Stage, TextMistake> {
     let number = before.stages.len();
     if before.stages.iter().any(|stage| slug(&stage.name) == slug(one.name.get_ref())) {
         return Err((one.name.span(), "another stage is called the same".into()));
@@ -197,7 +197,7 @@ fn stage(
         None => of_all.terms,
     };
     let policy = match (one.book_policy.as_ref().map(|policy| *policy.get_ref()), &format) {
-        (Some(RawPolicy::FirstBookless), Format::Of(_)) => {
+        (Some(RawPolicy::FirstBookless), StageFormat::Of(_)) => {
             let span = one.book_policy.as_ref().map_or(span, Spanned::span);
             let what = "only double-round-robins have a first one without openings; write \"each\" or \"none\"";
             return Err((span, what.into()));
@@ -225,7 +225,7 @@ fn stage(
     }
     let last = taken.last;
     let (least, most) = match &format {
-        Format::Of(format::Format::Playoff(playoff)) if breaks_ties_of.is_some() => {
+        StageFormat::Of(format::Format::Playoff(playoff)) if breaks_ties_of.is_some() => {
             let spots = playoff.spots.get() as usize;
             (spots, spots)
         }
@@ -250,7 +250,7 @@ fn stage(
             RawTies::Named(name) => chain(name, ties.span())?,
             _ => ties_of(ties)?,
         },
-        None if matches!(&format, Format::Of(format) if format.ranks()) => {
+        None if matches!(&format, StageFormat::Of(format) if format.ranks()) => {
             chain("4k", span.clone())?
         }
         None => {
@@ -294,7 +294,7 @@ fn stage(
 }
 
 /// The clocks that the further parts of a match have of their own.
-fn clocks_after(format: &RawFormat) -> Result<Vec<Option<TimeControl>>, Mistake> {
+fn clocks_after(format: &RawFormat) -> Result<Vec<Option<TimeControl>>, TextMistake> {
     match format {
         RawFormat::Match(of) => {
             of.then.iter().map(|then| then.time_control.as_ref().map(plain).transpose()).collect()
@@ -304,7 +304,7 @@ fn clocks_after(format: &RawFormat) -> Result<Vec<Option<TimeControl>>, Mistake>
 }
 
 /// The kind of chess of a stage.
-fn variant(one: &RawStage, of_all: &OfAll, entries: &[Entry]) -> Result<Variant, Mistake> {
+fn variant(one: &RawStage, of_all: &OfAll, entries: &[EventEntry]) -> Result<Variant, TextMistake> {
     let own = one.variant.as_ref().or(of_all.variant.as_ref());
     let variant = own.map_or(Variant::Standard, |variant| *variant.get_ref());
     if let (Some(own), true) = (own, variant.is_chess960())
@@ -331,14 +331,14 @@ fn variant(one: &RawStage, of_all: &OfAll, entries: &[Entry]) -> Result<Variant,
 }
 
 /// The fewest that play among those who are tied in a stage: one more than there are spots.
-fn contenders(format: &Format, is_alone: bool, of: &Stage) -> Result<usize, String> {
-    let Format::Of(format::Format::Playoff(playoff)) = format else {
+fn contenders(format: &StageFormat, is_alone: bool, of: &Stage) -> Result<usize, String> {
+    let StageFormat::Of(format::Format::Playoff(playoff)) = format else {
         return Err("only a playoff is played by those who are tied".into());
     };
     let is_by_points = match &of.format {
-        Format::DoubleRoundRobins(_) => true,
-        Format::Pairs(_) => false,
-        Format::Of(format) => !format.ranks(),
+        StageFormat::DoubleRoundRobins(_) => true,
+        StageFormat::Pairs(_) => false,
+        StageFormat::Of(format) => !format.ranks(),
     };
     if !is_by_points {
         return Err(format!("{} has no ties on points that a playoff could break", of.name));
@@ -362,7 +362,7 @@ fn contenders(format: &Format, is_alone: bool, of: &Stage) -> Result<usize, Stri
 fn engines(
     raw: Option<&Spanned<Vec<String>>>,
     before: &mut Before<'_>,
-) -> Result<Vec<String>, Mistake> {
+) -> Result<Vec<String>, TextMistake> {
     let Some(raw) = raw else { return Ok(Vec::new()) };
     for name in raw.get_ref() {
         if !before.entries.iter().any(|entry| entry.name == *name) {
@@ -382,13 +382,13 @@ fn engines(
 
 /// Reads the seating of a stage. The default is by seeds where the stage begins with engines of its own, else by the
 /// ranking of the stages before.
-fn drawn(one: &RawStage, number: usize, is_from_before: bool) -> Result<Draw, Mistake> {
+fn drawn(one: &RawStage, number: usize, is_from_before: bool) -> Result<SeatDraw, TextMistake> {
     let is_from_before = is_from_before && number > 0;
     let Some(draw) = &one.draw else {
-        return Ok(if is_from_before { Draw::Ranking } else { Draw::Seeds });
+        return Ok(if is_from_before { SeatDraw::Ranking } else { SeatDraw::Seeds });
     };
-    let is_by_ranking = matches!(draw.get_ref(), Draw::Ranking | Draw::ReversedRanking);
-    if is_by_ranking != is_from_before && *draw.get_ref() != Draw::Alphabetical {
+    let is_by_ranking = matches!(draw.get_ref(), SeatDraw::Ranking | SeatDraw::ReversedRanking);
+    if is_by_ranking != is_from_before && *draw.get_ref() != SeatDraw::Alphabetical {
         let what = "the first stage is drawn by \"seeds\" or \"alphabetical\", later ones by \"ranking\" or \
                     \"reversed-ranking\" of the one before";
         return Err((draw.span(), what.into()));
@@ -398,41 +398,41 @@ fn drawn(one: &RawStage, number: usize, is_from_before: bool) -> Result<Draw, Mi
 
 /// Returns the reason why crashes are no more than losses in a format; none in round robins, where the games of all
 /// others stand without those of an engine that is disqualified.
-fn without_disqualification(format: &Format) -> Option<&'static str> {
+fn without_disqualification(format: &StageFormat) -> Option<&'static str> {
     Some(match format {
-        Format::DoubleRoundRobins(_) | Format::Of(format::Format::RoundRobin(_)) => return None,
-        Format::Pairs(_) | Format::Of(format::Format::Match(_)) => {
+        StageFormat::DoubleRoundRobins(_) | StageFormat::Of(format::Format::RoundRobin(_)) => return None,
+        StageFormat::Pairs(_) | StageFormat::Of(format::Format::Match(_)) => {
             "in a match of two crashes are losses (season 17, rule 15.f)"
         }
-        Format::Of(format::Format::Swiss(_) | format::Format::Dutch(_)) => {
+        StageFormat::Of(format::Format::Swiss(_) | format::Format::Dutch(_)) => {
             "later rounds of a Swiss were paired by the games that a disqualification annuls; crashes are losses in it \
              (Swiss, rule 7.a)"
         }
-        Format::Of(format::Format::Knockout(_)) => {
+        StageFormat::Of(format::Format::Knockout(_)) => {
             "those who lost to an engine are out of the bracket, and annulling its games does not bring them back; \
              crashes are losses in it (cup, rule 7.a)"
         }
-        Format::Of(format::Format::Playoff(_)) => {
+        StageFormat::Of(format::Format::Playoff(_)) => {
             "who is left in a playoff follows from the games that a disqualification annuls; crashes are losses in it"
         }
     })
 }
 
 /// Checks that a format can be played by so many engines; the error says why not.
-fn refused(format: &Format, seats: usize) -> Result<(), String> {
+fn refused(format: &StageFormat, seats: usize) -> Result<(), String> {
     match format {
-        Format::Pairs(_) if seats != 2 => {
+        StageFormat::Pairs(_) if seats != 2 => {
             return Err(format!("a match of pairs is between two engines, and here are {seats}"));
         }
-        Format::Of(of) => {
+        StageFormat::Of(of) => {
             if let Some(what) = of.refusal(seats) {
                 return Err(what);
             }
         }
-        Format::DoubleRoundRobins(_) | Format::Pairs(_) if seats < 2 => {
+        StageFormat::DoubleRoundRobins(_) | StageFormat::Pairs(_) if seats < 2 => {
             return Err("one engine cannot play a stage".into());
         }
-        Format::DoubleRoundRobins(_) | Format::Pairs(_) => {}
+        StageFormat::DoubleRoundRobins(_) | StageFormat::Pairs(_) => {}
     }
     let games = format.games(seats);
     if games > MOST_GAMES {

@@ -1,6 +1,6 @@
 //! Tests of the event file.
 
-use super::super::stage::Draw;
+use super::super::stage::SeatDraw;
 use super::*;
 
 const STAGES: &str = "[[stage]]\nname = \"Pool\"\nformat = { double-round-robins = 1 }\n\
@@ -18,13 +18,13 @@ fn wrong(text: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("event.toml");
     std::fs::write(&path, text).unwrap();
-    let error = Config::load(&path).unwrap_err().to_string();
+    let error = EventConfig::load(&path).unwrap_err().to_string();
     error.split_once("event.toml:").unwrap().1.to_owned()
 }
 
 #[test]
 fn an_event_is_read() {
-    let config = Config::parse(Path::new("dir/e.toml"), &event(STAGES)).unwrap();
+    let config = EventConfig::parse(Path::new("dir/e.toml"), &event(STAGES)).unwrap();
     assert_eq!(config.journal, Path::new("dir/e.journal"));
     assert_eq!(config.pause_marker(), Path::new("dir/e.journal.pause"));
     assert_eq!(config.compensation, Duration::from_secs(2));
@@ -71,13 +71,13 @@ fn the_template_is_the_4k_event() {
     let text = template(Like::FourK, dir.path(), dir.path()).unwrap();
     let path = dir.path().join("event.toml");
     std::fs::write(&path, &text).unwrap();
-    let config = Config::load(&path).unwrap();
-    assert_eq!(config.terms, Terms::at(TimeControl::EVENT));
+    let config = EventConfig::load(&path).unwrap();
+    assert_eq!(config.terms, StageTerms::at(TimeControl::EVENT));
     assert_eq!((config.entries.len(), config.entries[0].name.as_str()), (2, "al pha"));
     assert_eq!(config.entries[0].path, dir.path().join("al pha"));
     let [pool, minifinal] = &config.stages[..] else { panic!("two stages") };
     assert_eq!((pool.openings(), pool.promote), (3, 2));
-    assert_eq!((minifinal.openings(), minifinal.draw), (25, Draw::ReversedRanking));
+    assert_eq!((minifinal.openings(), minifinal.draw), (25, SeatDraw::ReversedRanking));
     assert!(template(Like::FourK, &dir.path().join("zeta"), dir.path()).is_err());
 }
 
@@ -89,7 +89,7 @@ fn the_template_names_entries_so_that_run_takes_them() {
     }
     let path = dir.path().join("event.toml");
     std::fs::write(&path, template(Like::FourK, dir.path(), dir.path()).unwrap()).unwrap();
-    let config = Config::load(&path).unwrap();
+    let config = EventConfig::load(&path).unwrap();
     assert_eq!(config.entries.len(), 6);
     let of = |file: &str| {
         let path = dir.path().join(file);
@@ -134,7 +134,7 @@ fn every_event_that_can_be_written_can_be_played() {
         let text = template(like, &entries, dir.path()).unwrap();
         assert!(!text.contains('@'), "{text}");
         std::fs::write(&path, text).unwrap();
-        let config = Config::load(&path).unwrap();
+        let config = EventConfig::load(&path).unwrap();
         assert_eq!(config.stages.len(), stages, "{like:?}");
         let all: u64 = config.stages.iter().map(|stage| stage.format.games(stage.seats)).sum();
         assert_eq!(all, games, "{like:?}");

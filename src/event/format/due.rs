@@ -30,7 +30,7 @@ pub struct Due {
 
 /// A game that was played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Played {
+pub struct PlayedPairing {
     /// Its place.
     pub at: RoundGame,
     /// The seat with White.
@@ -41,7 +41,7 @@ pub struct Played {
     pub result: GameResult,
 }
 
-impl Played {
+impl PlayedPairing {
     /// The colour of a seat; none where it did not play.
     #[must_use]
     pub fn color(&self, seat: Seat) -> Option<Color> {
@@ -63,7 +63,7 @@ impl Played {
 #[derive(Clone, Debug, Default)]
 pub struct Past {
     /// The games that have a result.
-    pub games: BTreeMap<RoundGame, Played>,
+    pub games: BTreeMap<RoundGame, PlayedPairing>,
     /// The seats that had a bye, with its round.
     pub byes: BTreeSet<(Seat, u32)>,
     /// The seats that play no more, disqualified or withdrawn, in the order in which they left, each with the first round
@@ -99,7 +99,7 @@ impl Past {
     }
 
     /// Takes in a game.
-    pub fn add(&mut self, game: Played) {
+    pub fn add(&mut self, game: PlayedPairing) {
         self.games.insert(game.at, game);
     }
 }

@@ -11,38 +11,38 @@ pub(super) const ENTRIES: usize = 12;
 
 /// A weight: earlier entries outweigh all later ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Weight(pub(super) [i64; ENTRIES]);
+pub(super) struct PairWeight(pub(super) [i64; ENTRIES]);
 
-impl Weight {
-    const NONE: Weight = Weight([0; ENTRIES]);
+impl PairWeight {
+    const NONE: PairWeight = PairWeight([0; ENTRIES]);
 
-    fn each(self, change: impl Fn(i64) -> i64) -> Weight {
-        Weight(self.0.map(change))
+    fn each(self, change: impl Fn(i64) -> i64) -> PairWeight {
+        PairWeight(self.0.map(change))
     }
 
     /// Half of it; every entry of what is halved here is even.
-    fn half(self) -> Weight {
+    fn half(self) -> PairWeight {
         self.each(|entry| entry / 2)
     }
 
-    fn double(self) -> Weight {
+    fn double(self) -> PairWeight {
         self.each(|entry| entry * 2)
     }
 }
 
-impl Add for Weight {
-    type Output = Weight;
+impl Add for PairWeight {
+    type Output = PairWeight;
 
-    fn add(mut self, other: Weight) -> Weight {
+    fn add(mut self, other: PairWeight) -> PairWeight {
         self.0.iter_mut().zip(other.0).for_each(|(entry, other)| *entry += other);
         self
     }
 }
 
-impl Sub for Weight {
-    type Output = Weight;
+impl Sub for PairWeight {
+    type Output = PairWeight;
 
-    fn sub(mut self, other: Weight) -> Weight {
+    fn sub(mut self, other: PairWeight) -> PairWeight {
         self.0.iter_mut().zip(other.0).for_each(|(entry, other)| *entry -= other);
         self
     }
@@ -53,9 +53,9 @@ impl Sub for Weight {
 #[must_use]
 pub(super) fn heaviest(
     nodes: usize,
-    weight: impl Fn(usize, usize) -> Option<Weight>,
+    weight: impl Fn(usize, usize) -> Option<PairWeight>,
 ) -> Vec<Option<usize>> {
-    let mut search = Search::new(nodes, weight);
+    let mut search = PathSearch::new(nodes, weight);
     while search.grow() {}
     search.partner[..nodes].iter().map(|edge| edge.map(|(_, other)| other)).collect()
 }
@@ -73,11 +73,11 @@ enum Layer {
 }
 
 /// A vertex is a node, or a blossom: an odd cycle of vertices that has shrunk to one, with a number beyond the nodes.
-struct Search {
+struct PathSearch {
     nodes: usize,
-    weights: Vec<Option<Weight>>,
+    weights: Vec<Option<PairWeight>>,
     /// The dual value of each vertex.
-    dual: Vec<Weight>,
+    dual: Vec<PairWeight>,
     /// The edge by which a vertex is matched, seen from it.
     partner: Vec<Option<Edge>>,
     /// The outermost vertex that each vertex is in; none for a number that no blossom has.
@@ -96,28 +96,28 @@ struct Search {
     queue: VecDeque<usize>,
 }
 
-impl Search {
-    fn new(nodes: usize, weight: impl Fn(usize, usize) -> Option<Weight>) -> Search {
+impl PathSearch {
+    fn new(nodes: usize, weight: impl Fn(usize, usize) -> Option<PairWeight>) -> PathSearch {
         // There are never more blossoms than half the nodes.
         let vertices = nodes + nodes / 2 + 1;
         let mut weights = vec![None; nodes * nodes];
         let mut nearest = vec![vec![None; vertices]; vertices];
-        let mut most = Weight::NONE;
+        let mut most = PairWeight::NONE;
         for a in 0..nodes {
             for b in 0..nodes {
                 let one = if a == b { None } else { weight(a.min(b), a.max(b)) };
                 weights[a * nodes + b] = one;
                 nearest[a][b] = one.map(|_| (a, b));
-                most = most.max(one.unwrap_or(Weight::NONE));
+                most = most.max(one.unwrap_or(PairWeight::NONE));
             }
         }
         let mut holder = vec![vec![None; nodes]; vertices];
         (0..nodes).for_each(|node| holder[node][node] = Some(node));
-        let mut dual = vec![Weight::NONE; vertices];
+        let mut dual = vec![PairWeight::NONE; vertices];
         dual[..nodes].fill(most);
         let mut top = vec![None; vertices];
         (0..nodes).for_each(|node| top[node] = Some(node));
-        Search {
+        PathSearch {
             nodes,
             weights,
             dual,
@@ -134,8 +134,8 @@ impl Search {
     }
 
     /// How far an edge is from being tight; nothing less than nothing where there is none.
-    fn slack(&self, (a, b): Edge) -> Weight {
-        let weight = self.weights[a * self.nodes + b].unwrap_or(Weight::NONE);
+    fn slack(&self, (a, b): Edge) -> PairWeight {
+        let weight = self.weights[a * self.nodes + b].unwrap_or(PairWeight::NONE);
         self.dual[a] + self.dual[b] - weight.double()
     }
 
@@ -251,7 +251,7 @@ impl Search {
     /// Shrinks the cycle that an edge closes between two even vertices below a common one.
     fn shrink(&mut self, edge: Edge, common: usize) {
         let Some(blossom) = self.blossoms().find(|one| self.top[*one].is_none()) else { return };
-        let side = |search: &Search, from: usize| -> Vec<usize> {
+        let side = |search: &PathSearch, from: usize| -> Vec<usize> {
             let even = search.way_up(from).into_iter().take_while(|one| *one != common);
             even.flat_map(|one| std::iter::once(one).chain(search.mate(one))).collect()
         };
@@ -260,7 +260,7 @@ impl Search {
             .chain(left.iter().rev().copied())
             .chain(right.iter().copied())
             .collect();
-        self.dual[blossom] = Weight::NONE;
+        self.dual[blossom] = PairWeight::NONE;
         self.layer[blossom] = Layer::Even;
         self.partner[blossom] = self.partner[common];
         self.parent[blossom] = self.parent[common];
@@ -377,7 +377,7 @@ impl Search {
                     if self.layer[own] == Layer::Odd {
                         break;
                     }
-                    if self.slack((node, other)) != Weight::NONE {
+                    if self.slack((node, other)) != PairWeight::NONE {
                         self.offer(node, top);
                     } else if self.follow((node, other)) {
                         return true;
@@ -391,7 +391,7 @@ impl Search {
             for vertex in self.vertices() {
                 let edge = self.tightest[vertex].and_then(|node| self.nearest[node][vertex]);
                 let Some(edge) = edge.filter(|_| self.is_top(vertex)) else { continue };
-                let is_tight = self.top_of(edge.0) != vertex && self.slack(edge) == Weight::NONE;
+                let is_tight = self.top_of(edge.0) != vertex && self.slack(edge) == PairWeight::NONE;
                 if is_tight && self.follow(edge) {
                     return true;
                 }
@@ -399,7 +399,7 @@ impl Search {
             for blossom in self.blossoms() {
                 if self.is_top(blossom)
                     && self.layer[blossom] == Layer::Odd
-                    && self.dual[blossom] == Weight::NONE
+                    && self.dual[blossom] == PairWeight::NONE
                 {
                     self.open(blossom);
                 }
@@ -408,7 +408,7 @@ impl Search {
     }
 
     /// The smallest change of the dual values that makes an edge tight, or a blossom open.
-    fn step(&self) -> Option<Weight> {
+    fn step(&self) -> Option<PairWeight> {
         let opening = self
             .blossoms()
             .filter(|one| self.is_top(*one) && self.layer[*one] == Layer::Odd)
@@ -428,7 +428,7 @@ impl Search {
     }
 
     /// Changes the dual values; false where that is the end.
-    fn shift(&mut self, step: Weight) -> bool {
+    fn shift(&mut self, step: PairWeight) -> bool {
         for node in 0..self.nodes {
             match self.layer[self.top_of(node)] {
                 Layer::Even => {
@@ -459,9 +459,9 @@ mod tests {
     use super::*;
 
     /// The weight of a heaviest matching by trying everything.
-    fn by_trying(weights: &[Vec<Option<Weight>>], used: &mut Vec<bool>, node: usize) -> Weight {
+    fn by_trying(weights: &[Vec<Option<PairWeight>>], used: &mut Vec<bool>, node: usize) -> PairWeight {
         if node == weights.len() {
-            return Weight::NONE;
+            return PairWeight::NONE;
         }
         let mut best = by_trying(weights, used, node + 1);
         if !used[node] {
@@ -488,7 +488,7 @@ mod tests {
             for (a, row) in weights.iter_mut().enumerate() {
                 for cell in row.iter_mut().skip(a + 1) {
                     if draw(4) > 0 {
-                        let mut weight = Weight::NONE;
+                        let mut weight = PairWeight::NONE;
                         weight.0[0] = 1;
                         weight.0[3] = draw(3) as i64 - 1;
                         weight.0[11] = draw(if round % 2 == 0 { 3 } else { 50 }) as i64 - 1;
@@ -497,7 +497,7 @@ mod tests {
                 }
             }
             let partner = heaviest(nodes, |a, b| weights[a][b]);
-            let mut sum = Weight::NONE;
+            let mut sum = PairWeight::NONE;
             for (node, with) in partner.iter().enumerate() {
                 if let Some(with) = *with {
                     assert_eq!(partner[with], Some(node));

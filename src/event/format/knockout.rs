@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use super::super::schedule::{OpeningIndex, Seat};
 use super::due::{Due, Next, PairId, Past, open};
-use super::match_::{Match, MatchState, in_sequence};
+use super::match_::{MatchFormat, MatchState, in_sequence};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
 
@@ -22,7 +22,7 @@ pub(crate) enum WhiteFirst {
 
 /// Where the seeds stand in a bracket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Draw {
+pub(crate) enum BracketDraw {
     /// Seats are the places of the bracket.
     #[default]
     AsDrawn,
@@ -35,14 +35,14 @@ pub(crate) enum Draw {
     },
 }
 
-impl Draw {
+impl BracketDraw {
     /// The seats in the order of the places; some are nobody's where the bracket is not full.
     #[must_use]
     pub(crate) fn places(self, seats: usize) -> Vec<Seat> {
         match self {
-            Draw::AsDrawn => (0..seats.max(2).next_power_of_two()).map(Seat).collect(),
-            Draw::PreSeeded { shuffle } if seats == 32 => pre_seeded(shuffle),
-            Draw::EqualDistance | Draw::PreSeeded { .. } => equal_distance(seats),
+            BracketDraw::AsDrawn => (0..seats.max(2).next_power_of_two()).map(Seat).collect(),
+            BracketDraw::PreSeeded { shuffle } if seats == 32 => pre_seeded(shuffle),
+            BracketDraw::EqualDistance | BracketDraw::PreSeeded { .. } => equal_distance(seats),
         }
     }
 }
@@ -51,7 +51,7 @@ impl Draw {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Knockout {
     /// Where the seats stand.
-    pub(crate) draw: Draw,
+    pub(crate) draw: BracketDraw,
     /// Pairs of each round; the last is the final's, and rounds beyond take the last.
     pub(crate) pairs: Vec<NonZeroU32>,
     /// Pairs of the match between the losers of the semifinals, which comes before the final.
@@ -74,7 +74,7 @@ pub(crate) struct Encounter {
     /// The other.
     pub(crate) black: Seat,
     /// How long it is.
-    pub(crate) format: Match,
+    pub(crate) format: MatchFormat,
     /// The number of its first opening: each match has its own.
     pub(crate) openings: usize,
     /// The openings of its tie-break pairs.
@@ -113,7 +113,7 @@ impl Knockout {
             WhiteFirst::Lower => (lower, higher),
             WhiteFirst::Upper => (higher, lower),
         };
-        let format = Match::until_decisive(pairs, self.early);
+        let format = MatchFormat::until_decisive(pairs, self.early);
         Encounter { number, round, white, black, format, openings, further: Further::default() }
     }
 
@@ -123,12 +123,12 @@ impl Knockout {
         &self,
         seats: usize,
         won: impl Fn(&Encounter) -> Option<Seat>,
-    ) -> Bracket {
+    ) -> KnockoutBracket {
         let rounds = Knockout::rounds(seats);
         // Places that nobody has are byes for their neighbours.
-        let taken = |seat: Seat| if seat.0 < seats { Place::Taken(seat) } else { Place::Empty };
-        let mut places: Vec<Place> = self.draw.places(seats).into_iter().map(taken).collect();
-        let mut bracket = Bracket { encounters: Vec::new(), openings: 0, groups: Vec::new() };
+        let taken = |seat: Seat| if seat.0 < seats { BracketPlace::Taken(seat) } else { BracketPlace::Empty };
+        let mut places: Vec<BracketPlace> = self.draw.places(seats).into_iter().map(taken).collect();
+        let mut bracket = KnockoutBracket { encounters: Vec::new(), openings: 0, groups: Vec::new() };
         let mut number = 0;
         for round in 1..=rounds {
             let mut losers = Vec::new();
@@ -136,7 +136,7 @@ impl Knockout {
             let is_final = round == rounds;
             if is_final && let Some(pairs) = self.bronze {
                 number += 1;
-                if let [Place::Taken(a), Place::Taken(b)] = bracket.semifinal_losers()[..] {
+                if let [BracketPlace::Taken(a), BracketPlace::Taken(b)] = bracket.semifinal_losers()[..] {
                     let bronze = self.encounter(number, round, pairs, (a, b), bracket.openings);
                     let winner = won(&bronze);
                     bracket.third(&bronze, winner);
@@ -147,8 +147,8 @@ impl Knockout {
             for pair in places.chunks(2) {
                 let [upper, lower] = pair else { continue };
                 let (winner, loser) = match (upper, lower) {
-                    (Place::Empty, other) | (other, Place::Empty) => (*other, Place::Empty),
-                    (Place::Taken(a), Place::Taken(b)) => {
+                    (BracketPlace::Empty, other) | (other, BracketPlace::Empty) => (*other, BracketPlace::Empty),
+                    (BracketPlace::Taken(a), BracketPlace::Taken(b)) => {
                         number += 1;
                         let (pairs, first) = (self.length(round), bracket.openings);
                         let one = self.encounter(number, round, pairs, (*a, *b), first);
@@ -157,15 +157,15 @@ impl Knockout {
                         bracket.encounters.push(one);
                         match winner {
                             Some(seat) => {
-                                (Place::Taken(seat), Place::Taken(if seat == *a { *b } else { *a }))
+                                (BracketPlace::Taken(seat), BracketPlace::Taken(if seat == *a { *b } else { *a }))
                             }
-                            None => (Place::Open, Place::Open),
+                            None => (BracketPlace::Open, BracketPlace::Open),
                         }
                     }
                     _ => {
                         number += 1;
                         bracket.openings += self.length(round).get() as usize;
-                        (Place::Open, Place::Open)
+                        (BracketPlace::Open, BracketPlace::Open)
                     }
                 };
                 next.push(winner);
@@ -200,7 +200,7 @@ impl Knockout {
     /// True if the players of match `later` depend on the result of match `from`; both are match numbers.
     #[must_use]
     pub(crate) fn follows(&self, seats: usize, later: u32, from: u32) -> bool {
-        let find = |bracket: Bracket, number: u32| {
+        let find = |bracket: KnockoutBracket, number: u32| {
             bracket.encounters.into_iter().find(|one| one.number == number)
         };
         let Some(from) = find(self.bracket(seats, |one| Some(one.white)), from) else {
@@ -291,7 +291,7 @@ impl Encounter {
 
 /// A place of the bracket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum BracketPlace {
     Taken(Seat),
     /// Not known yet.
     Open,
@@ -301,17 +301,17 @@ enum Place {
 
 /// A bracket as far as it is known.
 #[derive(Clone, Debug)]
-pub(crate) struct Bracket {
+pub(crate) struct KnockoutBracket {
     /// The matches whose two sides are known, in the order in which they are played.
     pub(crate) encounters: Vec<Encounter>,
     /// The openings of all matches that are sure to be played.
     pub(crate) openings: usize,
     /// The losers of each round; at the end the winner.
-    groups: Vec<Vec<Place>>,
+    groups: Vec<Vec<BracketPlace>>,
 }
 
-impl Bracket {
-    fn semifinal_losers(&self) -> Vec<Place> {
+impl KnockoutBracket {
+    fn semifinal_losers(&self) -> Vec<BracketPlace> {
         self.groups.last().cloned().unwrap_or_default()
     }
 
@@ -320,17 +320,17 @@ impl Bracket {
         let Some(third) = winner else { return };
         let fourth = if third == bronze.white { bronze.black } else { bronze.white };
         self.groups.pop();
-        self.groups.push(vec![Place::Taken(fourth)]);
-        self.groups.push(vec![Place::Taken(third)]);
+        self.groups.push(vec![BracketPlace::Taken(fourth)]);
+        self.groups.push(vec![BracketPlace::Taken(third)]);
     }
 
     /// Returns the seats by place, the winner first; the seats of a group share a place.
     #[must_use]
     pub(crate) fn places(&self) -> Vec<Vec<Seat>> {
-        let seats = |group: &Vec<Place>| -> Vec<Seat> {
+        let seats = |group: &Vec<BracketPlace>| -> Vec<Seat> {
             let taken = group.iter().filter_map(|place| match place {
-                Place::Taken(seat) => Some(*seat),
-                Place::Open | Place::Empty => None,
+                BracketPlace::Taken(seat) => Some(*seat),
+                BracketPlace::Open | BracketPlace::Empty => None,
             });
             taken.collect()
         };
@@ -376,7 +376,7 @@ pub(crate) fn pre_seeded(shuffle: u64) -> Vec<Seat> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::due::Played;
+    use super::super::due::PlayedPairing;
     use super::*;
     use shakmaty::Color;
 
@@ -402,7 +402,7 @@ mod tests {
         for seats in 2..=60 {
             for bronze in [None, NonZeroU32::new(2)] {
                 let format = Knockout {
-                    draw: Draw::EqualDistance,
+                    draw: BracketDraw::EqualDistance,
                     pairs: pairs(&[1, 2]),
                     bronze,
                     early: true,
@@ -421,7 +421,7 @@ mod tests {
                                 };
                                 let result = GameResult::Win(winner);
                                 let (white, black) = (game.white, game.black);
-                                past.add(Played { at: game.at, white, black, result });
+                                past.add(PlayedPairing { at: game.at, white, black, result });
                                 games += 1;
                             }
                         }
@@ -461,7 +461,7 @@ mod tests {
                 let upper = if game.white < game.black { Color::White } else { Color::Black };
                 let result = if is_level { GameResult::Draw } else { GameResult::Win(upper) };
                 let (white, black) = (game.white, game.black);
-                past.add(Played { at: game.at, white, black, result });
+                past.add(PlayedPairing { at: game.at, white, black, result });
                 openings.entry(game.at.round).or_default().push(game.opening.unwrap().0);
             }
         }
@@ -472,7 +472,7 @@ mod tests {
     fn each_match_has_openings_of_its_own_tie_breaks_included() {
         for (seats, bronze) in [(2, None), (5, None), (8, NonZeroU32::new(2)), (32, None)] {
             let format = Knockout {
-                draw: Draw::EqualDistance,
+                draw: BracketDraw::EqualDistance,
                 pairs: pairs(&[1, 2]),
                 bronze,
                 early: true,
@@ -504,7 +504,7 @@ mod tests {
     #[test]
     fn only_matches_of_the_winner_or_loser_follow_from_a_match() {
         let format = Knockout {
-            draw: Draw::EqualDistance,
+            draw: BracketDraw::EqualDistance,
             pairs: pairs(&[1]),
             bronze: NonZeroU32::new(1),
             early: true,
@@ -519,7 +519,7 @@ mod tests {
     #[test]
     fn the_lower_seed_has_white_first_wherever_it_stands() {
         let format = Knockout {
-            draw: Draw::EqualDistance,
+            draw: BracketDraw::EqualDistance,
             pairs: pairs(&[1]),
             bronze: None,
             early: true,
@@ -538,7 +538,7 @@ mod tests {
     #[test]
     fn the_lower_place_has_white_first_in_a_bracket_as_drawn() {
         let format = Knockout {
-            draw: Draw::AsDrawn,
+            draw: BracketDraw::AsDrawn,
             pairs: pairs(&[1]),
             bronze: None,
             early: true,

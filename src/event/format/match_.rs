@@ -7,13 +7,13 @@ use std::num::NonZeroU32;
 use shakmaty::Color;
 
 use super::super::schedule::{OpeningIndex, Seat};
-use super::due::{Due, Next, PairId, Past, Played, open};
+use super::due::{Due, Next, PairId, Past, PlayedPairing, open};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
 
 /// A part of a match that is played where all before it is level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Then {
+pub(crate) struct MatchPart {
     /// Pairs.
     pub(crate) pairs: NonZeroU32,
     /// True if it is repeated until it is decisive.
@@ -22,20 +22,20 @@ pub(crate) struct Then {
 
 /// A match.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Match {
+pub(crate) struct MatchFormat {
     /// Pairs.
     pub(crate) pairs: NonZeroU32,
     /// True if the match ends as soon as the lead is out of reach, even inside a pair.
     pub(crate) early: bool,
     /// The parts that are played after a tie, in order.
-    pub(crate) then: Vec<Then>,
+    pub(crate) then: Vec<MatchPart>,
 }
 
-impl Match {
+impl MatchFormat {
     /// A match that goes on by single pairs until one is decisive.
     #[must_use]
-    pub(crate) fn until_decisive(pairs: NonZeroU32, early: bool) -> Match {
-        Match { pairs, early, then: vec![Then { pairs: NonZeroU32::MIN, again: true }] }
+    pub(crate) fn until_decisive(pairs: NonZeroU32, early: bool) -> MatchFormat {
+        MatchFormat { pairs, early, then: vec![MatchPart { pairs: NonZeroU32::MIN, again: true }] }
     }
 
     /// The parts of the match in order; the last one that comes again has no end.
@@ -115,7 +115,7 @@ impl Match {
 
 /// The results of a match up to its first game that has none: of games that are played at a time a later one may
 /// end first.
-pub(super) fn in_sequence<'a>(played: impl Fn(usize) -> Option<&'a Played>) -> Vec<GameResult> {
+pub(super) fn in_sequence<'a>(played: impl Fn(usize) -> Option<&'a PlayedPairing>) -> Vec<GameResult> {
     (0..).map_while(played).map(|game| game.result).collect()
 }
 
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_match_of_the_cup_ends_where_the_lead_is_out_of_reach() {
-        let two = Match::until_decisive(pairs(2), true);
+        let two = MatchFormat::until_decisive(pairs(2), true);
         for (text, expected) in [
             ("--=", MatchState::Won(Seat(1), 3)),
             ("+=+", MatchState::Won(Seat(0), 3)),
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn no_game_is_due_that_an_early_end_could_take_away() {
-        let four = Match::until_decisive(pairs(4), true);
+        let four = MatchFormat::until_decisive(pairs(4), true);
         for length in 0..8u32 {
             for code in 0..3u32.pow(length) {
                 let text: String = (0..length)
@@ -228,11 +228,11 @@ mod tests {
 
     #[test]
     fn a_superfinal_is_played_to_its_end_and_then_by_further_matches() {
-        let last = Then { pairs: pairs(1), again: true };
-        let superfinal = Match {
+        let last = MatchPart { pairs: pairs(1), again: true };
+        let superfinal = MatchFormat {
             pairs: pairs(2),
             early: false,
-            then: vec![Then { pairs: pairs(2), again: false }, last],
+            then: vec![MatchPart { pairs: pairs(2), again: false }, last],
         };
         assert_eq!(superfinal.after(&results("+++")), MatchState::Due(1));
         assert_eq!(superfinal.after(&results("+++=")), MatchState::Won(Seat(0), 4));
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(superfinal.after(&results("==========+-=+")), MatchState::Won(Seat(0), 14));
         let parts = [1, 4, 5, 8, 9, 10, 11, 99].map(|round| superfinal.part(round));
         assert_eq!(parts, [0, 0, 1, 1, 2, 2, 2, 2]);
-        let none = Match { then: Vec::new(), ..superfinal };
+        let none = MatchFormat { then: Vec::new(), ..superfinal };
         assert_eq!(none.after(&results("====")), MatchState::Level(4));
     }
 }

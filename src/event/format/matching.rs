@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 /// A largest matching of a graph that is told by its adjacency lists: the partner of each node.
 #[must_use]
 pub(super) fn largest(graph: &[Vec<usize>]) -> Vec<Option<usize>> {
-    let mut search = Search { graph, partner: vec![None; graph.len()] };
+    let mut search = PairingSearch { graph, partner: vec![None; graph.len()] };
     for root in 0..graph.len() {
         if search.partner[root].is_none() {
             search.augment(root);
@@ -20,12 +20,12 @@ pub(super) fn is_perfect(graph: &[Vec<usize>]) -> bool {
     largest(graph).iter().all(Option::is_some)
 }
 
-struct Search<'a> {
+struct PairingSearch<'a> {
     graph: &'a [Vec<usize>],
     partner: Vec<Option<usize>>,
 }
 
-impl Search<'_> {
+impl PairingSearch<'_> {
     /// Looks for an augmenting path from a free node and turns it over.
     fn augment(&mut self, root: usize) {
         let nodes = self.graph.len();

@@ -17,12 +17,12 @@ use std::num::NonZeroU32;
 use crate::model::game::listed::RoundGame;
 use crate::model::words::counted;
 use dutch::Dutch;
-use knockout::{Draw, Knockout};
+use knockout::{BracketDraw, Knockout};
 use swiss::Swiss;
 
 pub(in crate::event) use due::open;
 pub(crate) use due::points;
-pub use due::{Due, Next, PairId, Past, Played};
+pub use due::{Due, Next, PairId, Past, PlayedPairing};
 
 /// A format.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) enum Format {
     /// Everybody meets everybody.
     RoundRobin(round_robin::RoundRobin),
     /// Two play each other.
-    Match(match_::Match),
+    Match(match_::MatchFormat),
     /// A Swiss in Monrad pairing.
     Swiss(swiss::Swiss),
     /// A Swiss of single games by FIDE's Dutch system.
@@ -58,7 +58,7 @@ impl Format {
                     format!("a Swiss of {rounds} rounds is of {} to 1000", rounds + 1),
                 )
             }
-            Format::Knockout(Knockout { draw: Draw::PreSeeded { .. }, .. }) => {
+            Format::Knockout(Knockout { draw: BracketDraw::PreSeeded { .. }, .. }) => {
                 (seats == 32, "the bracket \"edps8-rrc\" is of 32".to_owned())
             }
             Format::Knockout(_) => {

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use super::super::schedule::Seat;
 use super::due::{Due, Next, PairId, Past, groups, open};
-use super::round_robin::{Order, RoundRobin};
+use super::round_robin::{PairOrder, RoundRobin};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::points::HalfPoints;
 
@@ -81,7 +81,7 @@ impl Playoff {
 
     /// The games of the go that comes now.
     fn go(&self, standing: &Standing) -> Vec<Due> {
-        let format = RoundRobin::of_doubles(self.doubles, Order::Berger);
+        let format = RoundRobin::of_doubles(self.doubles, PairOrder::Berger);
         let games = format.games(standing.left.len()).unwrap_or_default();
         let seat = |seat: Seat| standing.left.get(seat.0).copied().unwrap_or(seat);
         games
@@ -131,7 +131,7 @@ impl Playoff {
 
 #[cfg(test)]
 mod tests {
-    use super::super::due::Played;
+    use super::super::due::PlayedPairing;
     use super::*;
     use crate::model::game::result::GameResult;
     use shakmaty::Color;
@@ -157,7 +157,7 @@ mod tests {
                             _ => GameResult::Draw,
                         };
                         let (white, black) = (game.white, game.black);
-                        past.add(Played { at: game.at, white, black, result });
+                        past.add(PlayedPairing { at: game.at, white, black, result });
                     }
                     goes.push(due.len());
                 }
@@ -210,7 +210,7 @@ mod tests {
         for round in 1..=3 {
             let (white, black) = (Seat((round as usize + 1) % 2), Seat(round as usize % 2));
             let at = RoundGame { round, game: 1 };
-            past.add(Played { at, white, black, result: GameResult::Draw });
+            past.add(PlayedPairing { at, white, black, result: GameResult::Draw });
         }
         let follows = |later, from| playoff(1).follows(2, &past, later, from);
         assert!(!follows(2, 1) && !follows(4, 3) && !follows(1, 3));

@@ -7,12 +7,12 @@ use shakmaty::Color;
 
 use super::super::schedule::Seat;
 use super::dutch::Dutch;
-use super::knockout::{Draw, Knockout, WhiteFirst};
-use super::match_::{Match, Then};
+use super::knockout::{BracketDraw, Knockout, WhiteFirst};
+use super::match_::{MatchFormat, MatchPart};
 use super::playoff::Playoff;
-use super::round_robin::{Order, RoundRobin};
+use super::round_robin::{PairOrder, RoundRobin};
 use super::swiss::Swiss;
-use super::{Due, Format, Next, Past, Played};
+use super::{Due, Format, Next, Past, PlayedPairing};
 use crate::model::game::result::GameResult;
 
 fn number(number: usize) -> NonZeroU32 {
@@ -30,7 +30,7 @@ fn mixed(of: &[u64]) -> u64 {
 }
 
 /// A game with its result.
-fn played(due: &Due, seed: u64) -> Played {
+fn played(due: &Due, seed: u64) -> PlayedPairing {
     let Due { at, white, black, .. } = *due;
     let place = [seed, u64::from(at.round), u64::from(at.game), white.0 as u64, black.0 as u64];
     let result = match mixed(&place) % 10 {
@@ -38,7 +38,7 @@ fn played(due: &Due, seed: u64) -> Played {
         3..7 => GameResult::Win(Color::White),
         _ => GameResult::Win(Color::Black),
     };
-    Played { at, white, black, result }
+    PlayedPairing { at, white, black, result }
 }
 
 /// Plays a format to its end: all that is due, or a drawn game of it at a time.
@@ -80,14 +80,14 @@ fn formats(seats: usize) -> Vec<Format> {
     if seats <= 14 || seats == 33 {
         all.push(Format::Dutch(Dutch { rounds: number((seats - 1).clamp(1, 5)) }));
     }
-    for order in [Order::Berger, Order::Rotation] {
+    for order in [PairOrder::Berger, PairOrder::Rotation] {
         all.push(Format::RoundRobin(RoundRobin::of_doubles(number(1 + seats % 2), order)));
     }
     for spots in 1..seats.min(4) {
         all.push(Format::Playoff(Playoff { doubles: number(1), spots: number(spots) }));
     }
     for (draw, early) in
-        [(Draw::AsDrawn, true), (Draw::EqualDistance, false), (Draw::EqualDistance, true)]
+        [(BracketDraw::AsDrawn, true), (BracketDraw::EqualDistance, false), (BracketDraw::EqualDistance, true)]
     {
         all.push(Format::Knockout(Knockout {
             draw,
@@ -99,7 +99,7 @@ fn formats(seats: usize) -> Vec<Format> {
     }
     if seats == 32 {
         all.push(Format::Knockout(Knockout {
-            draw: Draw::PreSeeded { shuffle: 5 },
+            draw: BracketDraw::PreSeeded { shuffle: 5 },
             pairs: vec![number(2)],
             bronze: Some(number(2)),
             early: true,
@@ -109,10 +109,10 @@ fn formats(seats: usize) -> Vec<Format> {
     if seats == 2 {
         for early in [false, true] {
             let then = vec![
-                Then { pairs: number(2), again: false },
-                Then { pairs: number(1), again: true },
+                MatchPart { pairs: number(2), again: false },
+                MatchPart { pairs: number(1), again: true },
             ];
-            all.push(Format::Match(Match { pairs: number(3), early, then }));
+            all.push(Format::Match(MatchFormat { pairs: number(3), early, then }));
         }
     }
     all

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use super::super::schedule::{BookPolicy, OpeningIndex, Schedule, Seat, TooFewOrMany};
+use super::super::schedule::{BookPolicy, OpeningIndex, StageSchedule, Seat, TooFewOrMany};
 use super::due::{Due, Next, PairId, Past, groups, open, points};
 use crate::model::game::listed::RoundGame;
 use crate::model::words::counted;
@@ -10,7 +10,7 @@ use crate::model::words::counted;
 /// In which order the pairs of a cycle come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Order {
+pub(crate) enum PairOrder {
     /// FIDE's Berger tables.
     #[default]
     Berger,
@@ -18,16 +18,16 @@ pub(crate) enum Order {
     Rotation,
 }
 
-impl Order {
+impl PairOrder {
     /// Every order.
-    pub(crate) const ALL: [Order; 2] = [Order::Berger, Order::Rotation];
+    pub(crate) const ALL: [PairOrder; 2] = [PairOrder::Berger, PairOrder::Rotation];
 
     /// Its word in an event file.
     #[must_use]
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Order::Berger => "berger",
-            Order::Rotation => "rotation",
+            PairOrder::Berger => "berger",
+            PairOrder::Rotation => "rotation",
         }
     }
 }
@@ -39,13 +39,13 @@ pub(crate) struct RoundRobin {
     /// Cycles: two are a double round robin.
     pub(crate) cycles: NonZeroU32,
     /// The order within a cycle.
-    pub(crate) order: Order,
+    pub(crate) order: PairOrder,
 }
 
 impl RoundRobin {
     /// So many double round robins.
     #[must_use]
-    pub(crate) fn of_doubles(doubles: NonZeroU32, order: Order) -> RoundRobin {
+    pub(crate) fn of_doubles(doubles: NonZeroU32, order: PairOrder) -> RoundRobin {
         RoundRobin { cycles: doubles.saturating_mul(NonZeroU32::MIN.saturating_add(1)), order }
     }
 
@@ -71,8 +71,8 @@ impl RoundRobin {
     /// # Errors
     /// For a number of engines that cannot play each other.
     pub(crate) fn games(&self, seats: usize) -> Result<Vec<Due>, TooFewOrMany> {
-        let schedule = Schedule::new(seats, self.doubles(), BookPolicy::None)?;
-        if self.order == Order::Rotation {
+        let schedule = StageSchedule::new(seats, self.doubles(), BookPolicy::None)?;
+        if self.order == PairOrder::Rotation {
             return Ok(self.rotation(seats));
         }
         let cycle = schedule.games_per_double() / 2;
@@ -142,13 +142,13 @@ fn pair(number: usize, cycle: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn doubles(number: u32, order: Order) -> RoundRobin {
+    fn doubles(number: u32, order: PairOrder) -> RoundRobin {
         RoundRobin::of_doubles(NonZeroU32::new(number).unwrap(), order)
     }
 
     #[test]
     fn a_single_round_robin_is_the_first_half_of_a_double_one() {
-        for order in [Order::Berger, Order::Rotation] {
+        for order in [PairOrder::Berger, PairOrder::Rotation] {
             for seats in 2..=20 {
                 for cycles in 1..=3 {
                     let some = RoundRobin { cycles: NonZeroU32::new(cycles).unwrap(), order };
@@ -159,7 +159,7 @@ mod tests {
             }
         }
         let words = |cycles| {
-            RoundRobin { cycles: NonZeroU32::new(cycles).unwrap(), order: Order::Berger }.in_words()
+            RoundRobin { cycles: NonZeroU32::new(cycles).unwrap(), order: PairOrder::Berger }.in_words()
         };
         assert_eq!(
             [1, 2, 3, 4].map(words),
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn the_rotation_is_that_of_the_older_seasons() {
-        let games = doubles(3, Order::Rotation).games(4).unwrap();
+        let games = doubles(3, PairOrder::Rotation).games(4).unwrap();
         let told: Vec<String> =
             games.iter().map(|due| format!("{}{}", due.white.0, due.black.0)).collect();
         assert_eq!(told[..12].join(" "), "03 12 13 20 23 01 30 21 31 02 32 10");
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn each_pair_has_one_opening_and_both_colours() {
-        for order in [Order::Berger, Order::Rotation] {
+        for order in [PairOrder::Berger, PairOrder::Rotation] {
             for seats in 2..=60 {
                 let games = doubles(2, order).games(seats).unwrap();
                 assert_eq!(games.len(), 2 * seats * (seats - 1));

@@ -23,7 +23,7 @@ pub(crate) struct Swiss {
 
 /// A round: its encounters, the best first, each with who has White in its first game.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Round {
+pub(crate) struct SwissRound {
     /// White and Black of the first game, the best encounter first.
     pub(crate) pairs: Vec<(Seat, Seat)>,
     /// The seat that does not play.
@@ -68,7 +68,7 @@ impl Swiss {
 
     /// The pairings of a round, from 1, by what was played before it.
     #[must_use]
-    pub(crate) fn round(&self, seats: usize, past: &Past, round: u32) -> Round {
+    pub(crate) fn round(&self, seats: usize, past: &Past, round: u32) -> SwissRound {
         let past = past.before(round);
         let mut order = self.order(seats, &past, round);
         let bye = (!order.len().is_multiple_of(2)).then(|| bye(&past, &mut order)).flatten();
@@ -80,7 +80,7 @@ impl Swiss {
         let pairs = paired(&order, &met, round);
         let pairs =
             pairs.into_iter().map(|(better, other)| self.colored(&past, round, better, other));
-        Round { pairs: pairs.collect(), bye }
+        SwissRound { pairs: pairs.collect(), bye }
     }
 
     /// White and Black of the first game of any two that meet in a round.
@@ -141,7 +141,7 @@ impl Swiss {
 
     /// The games of a round, the worst pair first.
     #[must_use]
-    pub(crate) fn games_of(&self, round: &Round, seats: usize, number: u32) -> Vec<Due> {
+    pub(crate) fn games_of(&self, round: &SwissRound, seats: usize, number: u32) -> Vec<Due> {
         let each = self.games.get();
         let per_round = u32::try_from(seats / 2).unwrap_or(u32::MAX);
         let pairs = (0..).zip(round.pairs.iter().rev());
@@ -219,7 +219,7 @@ fn can_be_paired(seats: &[Seat], allowed: &impl Fn(Seat, Seat) -> bool) -> bool 
 
 #[cfg(test)]
 mod tests {
-    use super::super::due::Played;
+    use super::super::due::PlayedPairing;
     use super::*;
     use crate::model::game::result::GameResult;
     use shakmaty::Color;
@@ -230,7 +230,7 @@ mod tests {
         Swiss { rounds: number(rounds), games: number(games), sections: number(sections) }
     }
 
-    fn told(round: &Round) -> String {
+    fn told(round: &SwissRound) -> String {
         let pairs = round.pairs.iter().rev();
         let pairs: Vec<String> = pairs.map(|(w, b)| format!("E{}-E{}", w.0 + 1, b.0 + 1)).collect();
         pairs.join(", ")
@@ -254,7 +254,7 @@ mod tests {
                 let wide = white.abs_diff(black) >= 3;
                 let is_drawn = !wide && game.at.game.is_multiple_of(2);
                 let result = if is_drawn { GameResult::Draw } else { GameResult::Win(better) };
-                past.add(Played { at: game.at, white: game.white, black: game.black, result });
+                past.add(PlayedPairing { at: game.at, white: game.white, black: game.black, result });
                 if game.at.game.is_multiple_of(2) {
                     pairs.insert(0, format!("{}{}", white.min(black) + 1, white.max(black) + 1));
                 }
@@ -311,7 +311,7 @@ mod tests {
                             6..11 => GameResult::Win(Color::White),
                             _ => GameResult::Win(Color::Black),
                         };
-                        past.add(Played {
+                        past.add(PlayedPairing {
                             at: game.at,
                             white: game.white,
                             black: game.black,

@@ -9,23 +9,23 @@ use crate::model::text::hex;
 
 /// The sum of all records up to one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Chain([u8; 32]);
+pub(crate) struct RecordChain([u8; 32]);
 
 /// Hexadecimal digits of a sum.
 pub(super) const DIGITS: usize = 64;
 
-impl Chain {
+impl RecordChain {
     /// The sum with one more record.
-    pub(super) fn with(&self, number: u64, record: &str) -> Chain {
+    pub(super) fn with(&self, number: u64, record: &str) -> RecordChain {
         let mut sum = Sha256::new();
         sum.update(self.0);
         sum.update(number.to_le_bytes());
         sum.update(record.as_bytes());
-        Chain(sum.finalize().into())
+        RecordChain(sum.finalize().into())
     }
 
     /// Reads [`DIGITS`] small hexadecimal digits.
-    pub(super) fn read(digits: &str) -> Option<Chain> {
+    pub(super) fn read(digits: &str) -> Option<RecordChain> {
         let small = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
         if digits.len() != DIGITS || !digits.bytes().all(small) {
             return None;
@@ -34,11 +34,11 @@ impl Chain {
         for (place, byte) in bytes.iter_mut().enumerate() {
             *byte = u8::from_str_radix(digits.get(2 * place..2 * place + 2)?, 16).ok()?;
         }
-        Some(Chain(bytes))
+        Some(RecordChain(bytes))
     }
 }
 
-impl fmt::Display for Chain {
+impl fmt::Display for RecordChain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&hex(self.0))
     }
@@ -50,20 +50,20 @@ mod tests {
 
     #[test]
     fn a_sum_depends_on_all_before_it_and_is_read_as_written() {
-        let first = Chain::default().with(0, "a");
+        let first = RecordChain::default().with(0, "a");
         let sums = [
             first,
             first.with(1, "b"),
             first.with(2, "b"),
             first.with(1, "c"),
-            Chain::default().with(1, "b"),
+            RecordChain::default().with(1, "b"),
         ];
         for (at, sum) in sums.iter().enumerate() {
             assert_eq!(sums.iter().position(|other| other == sum), Some(at));
-            assert_eq!(Chain::read(&sum.to_string()), Some(*sum));
+            assert_eq!(RecordChain::read(&sum.to_string()), Some(*sum));
         }
         for wrong in ["", "AB", &"A".repeat(64), &"é".repeat(32), &"0".repeat(65)] {
-            assert_eq!(Chain::read(wrong), None);
+            assert_eq!(RecordChain::read(wrong), None);
         }
     }
 }

@@ -5,11 +5,11 @@
 
 use std::fmt::Write as _;
 
-use super::chain::{Chain, DIGITS};
+use super::chain::{RecordChain, DIGITS};
 
 /// The parts of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Line<'a> {
+pub(super) struct JournalLine<'a> {
     pub(super) number: u64,
     pub(super) sum: Sum,
     /// The record as JSON.
@@ -19,7 +19,7 @@ pub(super) struct Line<'a> {
 /// The sum that a line tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sum {
-    Chain(Chain),
+    Chain(RecordChain),
     /// Of gate4k 0.1.
     Crc(u32),
 }
@@ -45,7 +45,7 @@ pub(super) fn checksum(before: u32, number: u64, record: &str) -> u32 {
 }
 
 /// Writes a line with its end; gives its sum.
-pub(super) fn write(out: &mut String, before: Chain, number: u64, record: &str) -> Chain {
+pub(super) fn write(out: &mut String, before: RecordChain, number: u64, record: &str) -> RecordChain {
     let sum = before.with(number, record);
     // invariant: writing to memory does not fail.
     let _ = writeln!(out, r#"{{"n":{number},"sha256":"{sum}{AFTER_SUM}{record}}}"#);
@@ -53,12 +53,12 @@ pub(super) fn write(out: &mut String, before: Chain, number: u64, record: &str) 
 }
 
 /// Reads a line without its end; none where it is not of this form.
-pub(super) fn read(text: &str) -> Option<Line<'_>> {
+pub(super) fn read(text: &str) -> Option<JournalLine<'_>> {
     let rest = text.strip_prefix(r#"{"n":"#)?;
     let (number, rest) = rest.split_once(r#",""#)?;
     let (sum, rest) = if let Some(rest) = rest.strip_prefix(r#"sha256":""#) {
         let (digits, rest) = rest.split_at_checked(DIGITS)?;
-        (Sum::Chain(Chain::read(digits)?), rest)
+        (Sum::Chain(RecordChain::read(digits)?), rest)
     } else {
         let (digits, rest) = rest.strip_prefix(r#"crc":""#)?.split_at_checked(8)?;
         let hex = digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
@@ -66,7 +66,7 @@ pub(super) fn read(text: &str) -> Option<Line<'_>> {
     };
     let record = rest.strip_prefix(AFTER_SUM)?.strip_suffix('}')?;
     let plain = number.bytes().all(|byte| byte.is_ascii_digit());
-    Some(Line { number: number.parse().ok().filter(|_| plain)?, sum, record })
+    Some(JournalLine { number: number.parse().ok().filter(|_| plain)?, sum, record })
 }
 
 #[cfg(test)]
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn a_line_is_json_of_one_form() {
         let mut text = String::new();
-        let sum = write(&mut text, Chain::default(), 3, r#"{"note":"x"}"#);
+        let sum = write(&mut text, RecordChain::default(), 3, r#"{"note":"x"}"#);
         assert_eq!(
             text,
             format!("{{\"n\":3,\"sha256\":\"{sum}\",\"record\":{{\"note\":\"x\"}}}}\n")
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn a_line_of_0_1_is_read() {
         let text = r#"{"n":3,"crc":"0123abcd","record":{}}"#;
-        let line = Line { number: 3, sum: Sum::Crc(0x0123_abcd), record: "{}" };
+        let line = JournalLine { number: 3, sum: Sum::Crc(0x0123_abcd), record: "{}" };
         assert_eq!(read(text), Some(line));
         assert_eq!(read(&text.replace("abcd", "ABCD")), None);
     }
@@ -105,9 +105,9 @@ mod tests {
         #[test]
         fn what_is_written_is_read(number: u64, record in "\\PC*") {
             let mut text = String::new();
-            let sum = write(&mut text, Chain::default().with(0, "x"), number, &record);
+            let sum = write(&mut text, RecordChain::default().with(0, "x"), number, &record);
             let line = read(text.trim_end_matches('\n')).unwrap();
-            prop_assert_eq!(line, Line { number, sum: Sum::Chain(sum), record: &record });
+            prop_assert_eq!(line, JournalLine { number, sum: Sum::Chain(sum), record: &record });
         }
 
         #[test]
@@ -117,7 +117,7 @@ mod tests {
             bytes[at] ^= 1 << bit;
             let changed = String::from_utf8(bytes).unwrap();
             prop_assert_ne!(checksum(1, 2, &record), checksum(1, 2, &changed));
-            let chain = Chain::default();
+            let chain = RecordChain::default();
             prop_assert_ne!(chain.with(2, &record), chain.with(2, &changed));
         }
     }

@@ -27,8 +27,8 @@ use serde::de::DeserializeOwned;
 
 use crate::model::text::shown;
 use crate::model::units::Bytes;
-pub(crate) use chain::Chain;
-pub use record::Record;
+pub(crate) use chain::RecordChain;
+pub use record::JournalRecord;
 pub use repair::{Repaired, repair, repair_of};
 
 /// The version of the journal's form.
@@ -122,7 +122,7 @@ pub(crate) struct Mark {
     /// So many records.
     pub(crate) records: u64,
     /// The sum of the last of them.
-    pub(crate) sum: Chain,
+    pub(crate) sum: RecordChain,
 }
 
 /// A last record that was not written to its end.
@@ -150,7 +150,7 @@ pub trait Kept: Serialize + DeserializeOwned {
 
 /// Where a record stands in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct RecordPlace {
     /// The number of the line, from 1.
     pub line: u64,
     /// Where it begins, in bytes.
@@ -160,7 +160,7 @@ pub(crate) struct Place {
 }
 
 /// The journal of an event.
-pub type Journal = JournalOf<Record>;
+pub type Journal = JournalOf<JournalRecord>;
 
 /// A journal as it was read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -168,7 +168,7 @@ struct Position {
     /// Records so far.
     number: u64,
     /// The last one's sum.
-    chain: Chain,
+    chain: RecordChain,
     /// The last one's checksum, as gate4k 0.1 writes it; none where it has only the sum.
     crc: Option<u32>,
     /// Bytes so far.
@@ -221,7 +221,7 @@ fn regular(path: &Path, file: &File) -> Result<(), JournalError> {
 /// When it cannot be read, is damaged before its last line, or `take` finds a record that cannot be.
 pub fn read(
     path: &Path,
-    take: &mut dyn FnMut(u64, Record) -> Result<(), String>,
+    take: &mut dyn FnMut(u64, JournalRecord) -> Result<(), String>,
 ) -> Result<Option<Torn>, JournalError> {
     read_some(path, &mut |_| true, take)
 }
@@ -232,7 +232,7 @@ pub fn read(
 /// As for [`read`].
 pub(crate) fn read_of<R: Kept>(
     path: &Path,
-    take: &mut dyn FnMut(Place, R) -> Result<(), String>,
+    take: &mut dyn FnMut(RecordPlace, R) -> Result<(), String>,
 ) -> Result<Option<Torn>, JournalError> {
     Ok(scan(path, &open(path)?, Position::default(), u64::MAX, &mut |_| true, take)?.1)
 }
@@ -252,9 +252,9 @@ pub(crate) fn record_in<R: Kept>(line: &[u8]) -> Option<R> {
 pub(crate) fn read_some(
     path: &Path,
     wanted: &mut dyn FnMut(&str) -> bool,
-    take: &mut dyn FnMut(u64, Record) -> Result<(), String>,
+    take: &mut dyn FnMut(u64, JournalRecord) -> Result<(), String>,
 ) -> Result<Option<Torn>, JournalError> {
-    let take = &mut |place: Place, record| take(place.line, record);
+    let take = &mut |place: RecordPlace, record| take(place.line, record);
     Ok(scan(path, &open(path)?, Position::default(), u64::MAX, wanted, take)?.1)
 }
 
@@ -263,7 +263,7 @@ pub(crate) fn read_some(
 /// # Errors
 /// As for [`read`].
 pub(crate) fn mark(path: &Path, records: u64) -> Result<Mark, JournalError> {
-    let nothing = &mut |_, _: Record| Ok(());
+    let nothing = &mut |_, _: JournalRecord| Ok(());
     let begin = Position::default();
     let (at, _) = scan(path, &open(path)?, begin, records, &mut |_| false, nothing)?;
     Ok(Mark { records: at.number, sum: at.chain })
@@ -289,7 +289,7 @@ impl Reader {
     /// As for [`read`]; also where what was read before is not there any more. The reader is of no use then.
     pub(crate) fn more(
         &mut self,
-        take: &mut dyn FnMut(u64, Record) -> Result<(), String>,
+        take: &mut dyn FnMut(u64, JournalRecord) -> Result<(), String>,
     ) -> Result<(), JournalError> {
         let file = open(&self.path)?;
         let failed = |source| JournalError::Read { path: self.path.clone(), source };
@@ -297,7 +297,7 @@ impl Reader {
             let gone = io::Error::other("it is shorter than it was");
             return Err(JournalError::Read { path: self.path.clone(), source: gone });
         }
-        let take = &mut |place: Place, record| take(place.line, record);
+        let take = &mut |place: RecordPlace, record| take(place.line, record);
         (self.at, _) = scan(&self.path, &file, self.at, u64::MAX, &mut |_| true, take)?;
         Ok(())
     }
@@ -309,7 +309,7 @@ fn scan<R: Kept>(
     from: Position,
     most: u64,
     wanted: &mut dyn FnMut(&str) -> bool,
-    take: &mut dyn FnMut(Place, R) -> Result<(), String>,
+    take: &mut dyn FnMut(RecordPlace, R) -> Result<(), String>,
 ) -> Result<(Position, Option<Torn>), JournalError> {
     let mut file = file;
     file.seek(SeekFrom::Start(from.offset))
@@ -373,7 +373,7 @@ fn scan<R: Kept>(
                 let foreign = |what| JournalError::Foreign { path: path_of(), what };
                 record.begins().map_err(foreign)?;
             }
-            let place = Place { line: at.number + 1, offset: at.offset, bytes: length as u64 };
+            let place = RecordPlace { line: at.number + 1, offset: at.offset, bytes: length as u64 };
             take(place, record).map_err(damaged)?;
         }
         at = Position { number: at.number + 1, chain, crc, offset: at.offset + length as u64 };
@@ -385,7 +385,7 @@ fn scan<R: Kept>(
 fn whole<'a>(
     text: &'a [u8],
     at: &Position,
-) -> Result<(line::Line<'a>, Chain, Option<u32>), String> {
+) -> Result<(line::JournalLine<'a>, RecordChain, Option<u32>), String> {
     if text.contains(&0) {
         return Err("it holds zero bytes, as a host that crashed leaves them".into());
     }
@@ -417,13 +417,13 @@ fn is_at_end(reader: &mut impl BufRead, path: &Path) -> Result<bool, JournalErro
     Ok(rest.is_empty())
 }
 
-impl Kept for Record {
+impl Kept for JournalRecord {
     const MEND: &'static str = "let `gate4k event repair`";
 
     fn begins(&self) -> Result<(), String> {
         match self {
-            Record::Header(header) if header.version == VERSION => Ok(()),
-            Record::Header(header) => {
+            JournalRecord::Header(header) if header.version == VERSION => Ok(()),
+            JournalRecord::Header(header) => {
                 Err(format!("it is of version {}, and this is for {VERSION}", header.version))
             }
             _ => Err("it does not begin with a header".into()),
@@ -467,7 +467,7 @@ impl<R: Kept> JournalOf<R> {
         if is_new {
             sync_directory(path).map_err(failed)?;
         }
-        let take = &mut |place: Place, record| take(place.line, record);
+        let take = &mut |place: RecordPlace, record| take(place.line, record);
         let begin = Position::default();
         let (at, torn) = scan(path, &file, begin, u64::MAX, &mut |_| true, take)?;
         let mut journal = JournalOf {

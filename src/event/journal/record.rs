@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use super::withdrawn::{Walkover, Withdrawn};
-use crate::model::game::ending::{Ending, Termination};
-use crate::model::game::listed::{Player, RoundGame};
+use crate::model::game::ending::{GameEnding, Termination};
+use crate::model::game::listed::{ListedPlayer, RoundGame};
 use crate::model::game::opening::OpeningNames;
 use crate::model::game::result::GameResult;
 use crate::model::words::all;
@@ -15,11 +15,11 @@ use crate::model::words::all;
 /// One record.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Record {
+pub enum JournalRecord {
     /// The journal's own data; the first record.
-    Header(Header),
+    Header(JournalHeader),
     /// An entry has passed the gate and is frozen (rule 4.4).
-    Receipt(Receipt),
+    Receipt(GateReceipt),
     /// The games before the event that its rating list counts (rule 5.2).
     History(History),
     /// A stage begins.
@@ -29,7 +29,7 @@ pub enum Record {
     /// A game begins, or goes on (rule 6.1.5).
     GameStarted(GameStarted),
     /// A move of a game.
-    Ply(Ply),
+    Ply(JournalPly),
     /// An engine had to be killed.
     EngineKilled(EngineKilled),
     /// A game was interrupted, and this became of it (rule 6.1).
@@ -41,7 +41,7 @@ pub enum Record {
     /// An engine was withdrawn.
     Withdrawn(Withdrawn),
     /// The organisers decided a tie (rule 3.1.7).
-    Decision(Decision),
+    Decision(TieDecision),
     /// A stage is over.
     StageFinished(StageFinished),
     /// A crash was fixed between stages (rule 6.3).
@@ -68,7 +68,7 @@ pub enum Record {
 /// The journal's version and the settings by which the event is played.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Header {
+pub struct JournalHeader {
     /// The version of the form.
     pub version: u32,
     /// The event's name.
@@ -97,7 +97,7 @@ pub struct Previous {
 /// The state of an entry when it passed the gate.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Receipt {
+pub struct GateReceipt {
     /// Its name in the event.
     pub entry: String,
     /// Its files.
@@ -182,8 +182,8 @@ pub struct StageStarted {
 impl StageStarted {
     /// An engine with the rating that it entered with.
     #[must_use]
-    pub(crate) fn player(&self, name: &str) -> Player {
-        Player { name: name.to_owned(), rating: self.ratings.get(name).copied() }
+    pub(crate) fn player(&self, name: &str) -> ListedPlayer {
+        ListedPlayer { name: name.to_owned(), rating: self.ratings.get(name).copied() }
     }
 
     /// Returns the engines that go on without a game, each with a place of its own.
@@ -281,7 +281,7 @@ impl GameStarted {
 /// A move.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Ply {
+pub struct JournalPly {
     /// The game.
     pub id: String,
     /// The moves that the engines made before it.
@@ -417,7 +417,7 @@ impl GameFinished {
 
     /// Strikes out its result.
     pub(crate) fn annul(&mut self, reason: &str) {
-        let ending = Ending {
+        let ending = GameEnding {
             result: GameResult::Unfinished,
             reason: Termination::Annulled(reason.to_owned()),
         };
@@ -429,8 +429,8 @@ impl GameFinished {
 
     /// The end of the game.
     #[must_use]
-    pub(crate) fn ending(&self) -> Ending {
-        Ending { result: self.result(), reason: self.reason.clone() }
+    pub(crate) fn ending(&self) -> GameEnding {
+        GameEnding { result: self.result(), reason: self.reason.clone() }
     }
 }
 
@@ -447,7 +447,7 @@ pub struct Annulled {
     /// Its number in the round, from 1.
     pub(crate) game: u32,
     /// The fate of its place in the schedule.
-    pub(crate) then: Then,
+    pub(crate) then: AfterAnnulment,
     /// The reason.
     pub(crate) reason: String,
     /// When, as RFC 3339.
@@ -457,7 +457,7 @@ pub struct Annulled {
 /// The fate of the place of a game that was struck out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Then {
+pub(crate) enum AfterAnnulment {
     /// Nothing is played there, and it counts for nobody.
     Nothing,
     /// The game is played again from its beginning.
@@ -475,8 +475,8 @@ impl Annulled {
     #[must_use]
     pub(crate) fn in_words(&self) -> String {
         let what = match self.then {
-            Then::Nothing => "annulled",
-            Then::PlayedAgain => "annulled and played again",
+            AfterAnnulment::Nothing => "annulled",
+            AfterAnnulment::PlayedAgain => "annulled and played again",
         };
         format!("{}: {what} by the organisers: {}", self.id, self.reason)
     }
@@ -485,7 +485,7 @@ impl Annulled {
 /// A tie that the organisers decided.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Decision {
+pub struct TieDecision {
     /// The stage's number.
     pub(crate) stage: usize,
     /// The tied engines, the best first.
@@ -539,7 +539,7 @@ pub struct Fix {
     /// Its files before.
     pub(crate) before: Frozen,
     /// The receipt of the mended one.
-    pub(crate) receipt: Receipt,
+    pub(crate) receipt: GateReceipt,
     /// When, as RFC 3339.
     pub(crate) at: String,
 }
@@ -555,7 +555,7 @@ pub struct Update {
     /// Its files before.
     pub(crate) before: Frozen,
     /// The receipt of what plays from now on.
-    pub(crate) receipt: Receipt,
+    pub(crate) receipt: GateReceipt,
     /// When, as RFC 3339.
     pub(crate) at: String,
 }

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::{JournalError, Kept, Position, Record, lock, regular, scan, sync_directory};
+use super::{JournalError, Kept, Position, JournalRecord, lock, regular, scan, sync_directory};
 
 /// A record that was cut off.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Repaired {
 /// # Errors
 /// When the journal is in use, cannot be read or written, or is damaged before its last record.
 pub fn repair(path: &Path) -> Result<Option<Repaired>, JournalError> {
-    repair_of::<Record>(path)
+    repair_of::<JournalRecord>(path)
 }
 
 /// As [`repair`], for a journal of any kind.

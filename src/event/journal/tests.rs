@@ -1,9 +1,9 @@
-use super::record::Header;
+use super::record::JournalHeader;
 use super::*;
 use proptest::prelude::*;
 
-fn header() -> Record {
-    Record::Header(Header {
+fn header() -> JournalRecord {
+    JournalRecord::Header(JournalHeader {
         version: VERSION,
         event: "Test".into(),
         gate4k: "0".into(),
@@ -13,8 +13,8 @@ fn header() -> Record {
     })
 }
 
-fn note(text: &str) -> Record {
-    Record::Note { text: text.into() }
+fn note(text: &str) -> JournalRecord {
+    JournalRecord::Note { text: text.into() }
 }
 
 /// A journal with these notes, and where each of its lines begins.
@@ -34,7 +34,7 @@ pub(super) fn written(notes: &[String]) -> (tempfile::TempDir, PathBuf, Vec<usiz
 pub(super) fn notes_of(path: &Path) -> Result<(Vec<String>, Option<Torn>), JournalError> {
     let mut notes = Vec::new();
     let torn = read(path, &mut |_, record| {
-        if let Record::Note { text } = record {
+        if let JournalRecord::Note { text } = record {
             notes.push(text);
         }
         Ok(())
@@ -60,7 +60,7 @@ fn another_version_and_another_file_are_told() {
     let mut other = String::new();
     line::write(
         &mut other,
-        Chain::default(),
+        RecordChain::default(),
         0,
         &record.replacen("\"version\":1", "\"version\":9", 1),
     );
@@ -86,11 +86,11 @@ fn a_line_left_out_is_noticed() {
 fn a_withdrawal_that_is_torn_at_any_byte_takes_nothing_with_it() {
     let (_dir, path, begins) = written(&["a".into()]);
     let walkover = |game| record::Walkover { round: 3, game, white: "A".into(), black: "B".into() };
-    let withdrawn = Record::Withdrawn(record::Withdrawn {
+    let withdrawn = JournalRecord::Withdrawn(record::Withdrawn {
         engine: "A".into(),
         stage: 0,
         round: 4,
-        played: crate::event::field::Played::Counts,
+        played: crate::event::field::WithdrawnGames::Counts,
         broken_off: vec!["e/s/3.1/a/b".into()],
         walkovers: vec![walkover(1), walkover(2)],
         reason: "its author asked".into(),
@@ -264,7 +264,7 @@ fn a_journal_is_read_as_it_grows() {
         std::fs::write(&path, bytes).unwrap();
         let mut more = Vec::new();
         let read = reader.more(&mut |_, record| {
-            if let Record::Note { text } = record {
+            if let JournalRecord::Note { text } = record {
                 more.push(text);
             }
             Ok(())

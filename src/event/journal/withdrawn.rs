@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::record::Bye;
-use crate::event::field::Played;
+use crate::event::field::WithdrawnGames;
 use crate::model::game::listed::RoundGame;
 use crate::model::words::counted;
 
@@ -18,7 +18,7 @@ pub struct Withdrawn {
     /// The first round of it that is paired without it, from 1.
     pub round: u32,
     /// The fate of the games that it played in this stage.
-    pub played: Played,
+    pub played: WithdrawnGames,
     /// The games under way that were broken off, by id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub broken_off: Vec<String>,
@@ -67,14 +67,14 @@ impl Withdrawn {
     #[must_use]
     pub fn in_words(&self) -> String {
         let then = match (self.played, self.walkover()) {
-            (Played::Annulled, _) => "; its games in this stage count for nobody".to_owned(),
-            (Played::Counts, Some(bye)) => format!(
+            (WithdrawnGames::Annulled, _) => "; its games in this stage count for nobody".to_owned(),
+            (WithdrawnGames::Counts, Some(bye)) => format!(
                 "; {} has {} of round {} without playing",
                 bye.engine,
                 counted(bye.wins as usize, "win"),
                 bye.round
             ),
-            (Played::Counts, None) => String::new(),
+            (WithdrawnGames::Counts, None) => String::new(),
         };
         format!("{} is withdrawn: {}{then}", self.engine, self.reason)
     }

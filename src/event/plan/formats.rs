@@ -7,14 +7,14 @@ use toml::Spanned;
 
 use super::super::format::Format;
 use super::super::format::dutch::Dutch;
-use super::super::format::knockout::{Draw, Knockout, WhiteFirst};
-use super::super::format::match_::{Match, Then};
+use super::super::format::knockout::{BracketDraw, Knockout, WhiteFirst};
+use super::super::format::match_::{MatchFormat, MatchPart};
 use super::super::format::playoff::Playoff;
-use super::super::format::round_robin::{Order, RoundRobin};
+use super::super::format::round_robin::{PairOrder, RoundRobin};
 use super::super::format::swiss::Swiss;
-use super::super::tiebreak::{CHAINS, Chain, Criterion, Rest};
+use super::super::tiebreak::{CHAINS, TiebreakChain, Criterion, TiedRest};
 use crate::game::clock::TimeControl;
-use crate::model::source_place::{Mistake, nearest};
+use crate::model::source_place::{TextMistake, nearest};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -37,7 +37,7 @@ pub(in crate::event) struct RawRoundRobin {
     /// Half as long: everybody meets everybody once in each.
     pub(in crate::event) cycles: Option<NonZeroU32>,
     #[serde(default)]
-    pub(in crate::event) order: Order,
+    pub(in crate::event) order: PairOrder,
 }
 
 #[derive(Deserialize)]
@@ -139,7 +139,7 @@ pub(in crate::event) enum RawTies {
 }
 
 /// A format as it was written.
-pub(in crate::event) fn format(raw: Spanned<RawFormat>) -> Result<Format, Mistake> {
+pub(in crate::event) fn format(raw: Spanned<RawFormat>) -> Result<Format, TextMistake> {
     let span = raw.span();
     Ok(match raw.into_inner() {
         RawFormat::RoundRobin(RawRoundRobin { doubles, cycles, order }) => {
@@ -154,17 +154,17 @@ pub(in crate::event) fn format(raw: Spanned<RawFormat>) -> Result<Format, Mistak
             })
         }
         RawFormat::DoubleRoundRobins(doubles) => {
-            Format::RoundRobin(RoundRobin::of_doubles(doubles, Order::Berger))
+            Format::RoundRobin(RoundRobin::of_doubles(doubles, PairOrder::Berger))
         }
-        RawFormat::Pairs(pairs) => Format::Match(Match::until_decisive(pairs, false)),
+        RawFormat::Pairs(pairs) => Format::Match(MatchFormat::until_decisive(pairs, false)),
         RawFormat::Match(RawMatch { pairs, early, then }) => {
             let endless = then.iter().position(|part| part.until.is_some());
             if endless.is_some_and(|at| at + 1 < then.len()) {
                 let what = "a part that is played until it is decisive is the last one of `then`";
                 return Err((span, what.into()));
             }
-            let part = |part: &RawThen| Then { pairs: part.pairs, again: part.until.is_some() };
-            Format::Match(Match { pairs, early, then: then.iter().map(part).collect() })
+            let part = |part: &RawThen| MatchPart { pairs: part.pairs, again: part.until.is_some() };
+            Format::Match(MatchFormat { pairs, early, then: then.iter().map(part).collect() })
         }
         RawFormat::Swiss(swiss) => match swiss.pairing {
             Pairing::Dutch => {
@@ -193,15 +193,15 @@ pub(in crate::event) fn format(raw: Spanned<RawFormat>) -> Result<Format, Mistak
             }
             let shuffle = knockout.shuffle.as_ref().map(|shuffle| *shuffle.get_ref());
             let draw = match knockout.bracket {
-                Some(Bracket::Edps8Rrc) => Draw::PreSeeded { shuffle: shuffle.unwrap_or_default() },
+                Some(Bracket::Edps8Rrc) => BracketDraw::PreSeeded { shuffle: shuffle.unwrap_or_default() },
                 _ if let Some(shuffle) = knockout.shuffle => {
                     return Err((
                         shuffle.span(),
                         "only the bracket \"edps8-rrc\" is shuffled".into(),
                     ));
                 }
-                Some(Bracket::EqualDistance) => Draw::EqualDistance,
-                Some(Bracket::AsDrawn) | None => Draw::AsDrawn,
+                Some(Bracket::EqualDistance) => BracketDraw::EqualDistance,
+                Some(Bracket::AsDrawn) | None => BracketDraw::AsDrawn,
             };
             Format::Knockout(Knockout {
                 draw,
@@ -221,8 +221,8 @@ pub(in crate::event) fn format(raw: Spanned<RawFormat>) -> Result<Format, Mistak
 pub(in crate::event) fn chain(
     name: &str,
     span: std::ops::Range<usize>,
-) -> Result<&'static Chain, Mistake> {
-    Chain::named(name).ok_or_else(|| {
+) -> Result<&'static TiebreakChain, TextMistake> {
+    TiebreakChain::named(name).ok_or_else(|| {
         let names: Vec<&str> = CHAINS.iter().map(|chain| chain.name).collect();
         let near = nearest(name, names.iter().copied())
             .map(|name| format!("; did you mean {name:?}?"))
@@ -232,7 +232,7 @@ pub(in crate::event) fn chain(
 }
 
 /// A chain as it was written: its name, or its criteria.
-pub(in crate::event) fn ties_of(ties: &Spanned<RawTies>) -> Result<&'static Chain, Mistake> {
+pub(in crate::event) fn ties_of(ties: &Spanned<RawTies>) -> Result<&'static TiebreakChain, TextMistake> {
     let list = match ties.get_ref() {
         RawTies::Named(name) => return chain(name, ties.span()),
         RawTies::Table(table) => {
@@ -247,13 +247,13 @@ pub(in crate::event) fn ties_of(ties: &Spanned<RawTies>) -> Result<&'static Chai
         RawTies::List(list) => list,
     };
     let mut criteria = Vec::new();
-    let mut rest = Rest::Organisers;
+    let mut rest = TiedRest::Organisers;
     for (at, word) in list.iter().enumerate() {
         let is_last = at + 1 == list.len();
         let named = Criterion::ALL.iter().find(|criterion| criterion.id() == word);
         match (named, word.as_str()) {
             (Some(criterion), _) => criteria.push(*criterion),
-            (None, "shared") if is_last => rest = Rest::Shared,
+            (None, "shared") if is_last => rest = TiedRest::Shared,
             (None, "organisers") if is_last => {}
             (None, word) => {
                 let ids: Vec<&str> =
@@ -271,5 +271,5 @@ pub(in crate::event) fn ties_of(ties: &Spanned<RawTies>) -> Result<&'static Chai
     }
     // An event file is read once, and chains live as long as the program.
     let criteria: &'static [Criterion] = criteria.leak();
-    Ok(Box::leak(Box::new(Chain { name: "own", criteria, rest, spares_matches: false })))
+    Ok(Box::leak(Box::new(TiebreakChain { name: "own", criteria, rest, spares_matches: false })))
 }

@@ -8,14 +8,14 @@ pub(in crate::event) mod sources;
 use std::num::NonZeroU32;
 
 use super::format::Format;
-use super::tiebreak::Chain;
+use super::tiebreak::TiebreakChain;
 pub(crate) use crate::model::game::variant::Variant;
 pub(crate) use read::PlanError;
-pub(crate) use sources::{Places, Source};
+pub(crate) use sources::{PlaceRange, PlaceSource};
 
 /// An event.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct EventPlan {
     /// Its name.
     pub(crate) event: String,
     /// Engines that the file names, in the order of their seeds.
@@ -37,13 +37,13 @@ pub(crate) struct PlannedStage {
     /// The rule for the seats of its engines.
     pub(crate) seating: Seating,
     /// Where its engines come from; nothing where the organisers invite them.
-    pub(crate) from: Vec<Source>,
+    pub(crate) from: Vec<PlaceSource>,
     /// True if invited engines play beside those.
     pub(crate) invited: bool,
     /// The tie-breaks.
-    pub(crate) chain: &'static Chain,
+    pub(crate) chain: &'static TiebreakChain,
     /// The terms of its games.
-    pub(crate) terms: Terms,
+    pub(crate) terms: RecordedTerms,
 }
 
 /// The rule for the seats of a stage's engines.
@@ -67,7 +67,7 @@ pub(crate) enum Seating {
 
 /// The terms of the games of a stage, as far as recorded games show them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Terms {
+pub(crate) struct RecordedTerms {
     /// Crashes after which an engine is disqualified and its games are annulled.
     pub(crate) crash_limit: Option<NonZeroU32>,
     /// The start positions.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::super::config::{GateKind, RawPolicy};
-use super::super::terms::{AskTables, Bounds, RawDrawRule, RawTerms, RawWinRule};
+use super::super::terms::{AskTables, InterruptionBounds, RawDrawRule, RawTerms, RawWinRule};
 use super::formats::{RawFormat, RawTies};
 use super::{Seating, Variant};
 use crate::game::clock::TimeControl;
@@ -40,7 +40,7 @@ pub(super) struct Raw {
     pub(super) draw_rule: Option<RawDrawRule>,
     pub(super) win_rule: Option<RawWinRule>,
     pub(super) tables: Option<AskTables>,
-    pub(super) interruption: Option<Bounds>,
+    pub(super) interruption: Option<InterruptionBounds>,
     pub(super) syzygy: Option<Vec<PathBuf>>,
     pub(super) crash_limit: Option<NonZeroU32>,
     pub(super) variant: Option<Variant>,
@@ -50,7 +50,7 @@ pub(super) struct Raw {
     pub(super) entry: Vec<RawEngine>,
     #[serde(default)]
     pub(super) engine: Vec<RawEngine>,
-    pub(super) stage: Spanned<Vec<RawStage>>,
+    pub(super) stage: Spanned<Vec<RawPlanStage>>,
     #[serde(default)]
     pub(super) waiver: Vec<RawWaiver>,
 }
@@ -79,7 +79,7 @@ pub(super) struct RawEngine {
     dead_code,
     reason = "keys that are read when an event is played; here they are only known"
 )]
-pub(super) struct RawStage {
+pub(super) struct RawPlanStage {
     pub(super) name: Spanned<String>,
     pub(super) games: Option<Spanned<OneOrMore>>,
     pub(super) format: Spanned<RawFormat>,

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::super::tiebreak::CHAINS;
 use super::formats::{chain, format, ties_of};
-use super::raw::{Raw, RawDraw, RawEngine, RawStage};
-use super::{Plan, PlannedStage, Seating, Source, Terms, Variant};
+use super::raw::{Raw, RawDraw, RawEngine, RawPlanStage};
+use super::{EventPlan, PlannedStage, Seating, PlaceSource, RecordedTerms, Variant};
 use crate::files::read;
-use crate::model::source_place::{Misplaced, Mistake, nearest, with_suggestion};
+use crate::model::source_place::{Misplaced, TextMistake, nearest, with_suggestion};
 use crate::model::text::shown;
 
 /// An error in an event file.
@@ -27,19 +27,19 @@ pub(crate) enum PlanError {
     Wrong(Misplaced),
 }
 
-impl Plan {
+impl EventPlan {
     /// Reads the stages of an event.
     ///
     /// # Errors
     /// When it cannot be read, or is wrong at some place.
-    pub(crate) fn load(path: &Path) -> Result<Plan, PlanError> {
+    pub(crate) fn load(path: &Path) -> Result<EventPlan, PlanError> {
         let text = read::text(path, read::SETTINGS)
             .map_err(|source| PlanError::Read { path: path.to_owned(), source })?;
-        Plan::parse(&text)
+        EventPlan::parse(&text)
             .map_err(|(span, what)| PlanError::Wrong(Misplaced::new(path, &text, span, &what)))
     }
 
-    pub(super) fn parse(text: &str) -> Result<Plan, Mistake> {
+    pub(super) fn parse(text: &str) -> Result<EventPlan, TextMistake> {
         let raw: Raw = toml::from_str(text)
             .map_err(|error| (error.span().unwrap_or(0..0), with_suggestion(error.message())))?;
         let mut engines: Vec<RawEngine> = raw.entry.into_iter().chain(raw.engine).collect();
@@ -56,7 +56,7 @@ impl Plan {
         if stages.is_empty() {
             return Err((span, "an event needs a [[stage]]".into()));
         }
-        Ok(Plan {
+        Ok(EventPlan {
             event: raw.event.into_inner(),
             engines: engines.into_iter().map(|engine| engine.name).collect(),
             stages,
@@ -65,11 +65,11 @@ impl Plan {
 }
 
 fn planned(
-    raw: RawStage,
+    raw: RawPlanStage,
     before: &[PlannedStage],
     promoted: Option<NonZeroU32>,
     (crash_limit, variant): (Option<NonZeroU32>, Option<Variant>),
-) -> Result<PlannedStage, Mistake> {
+) -> Result<PlannedStage, TextMistake> {
     let name = raw.name.get_ref().clone();
     if name.trim().is_empty() || before.iter().any(|stage| stage.name == name) {
         return Err((raw.name.span(), "each stage has a name of its own".into()));
@@ -77,10 +77,10 @@ fn planned(
     let mut from = Vec::new();
     if let Some(list) = &raw.from {
         for text in list.get_ref().list() {
-            let source: Source = text
+            let source: PlaceSource = text
                 .parse()
                 .map_err(|error: super::sources::NoPlaces| (list.span(), error.to_string()))?;
-            if source.places == super::Places::Tied {
+            if source.places == super::PlaceRange::Tied {
                 let what = "recorded games tell who played a tiebreak: leave `from` out here";
                 return Err((list.span(), what.into()));
             }
@@ -106,8 +106,8 @@ fn planned(
     let is_drawn = matches!(draw, Some(RawDraw::Ranking | RawDraw::ReversedRanking));
     if let (true, true, Some(last)) = (is_drawn, from.is_empty(), before.last()) {
         let best = promoted.map(|best| (1..=best.get().min(1000) as usize).collect());
-        let places = best.map_or(super::Places::Best, super::Places::These);
-        from.push(Source { stage: last.name.clone(), places });
+        let places = best.map_or(super::PlaceRange::Best, super::PlaceRange::These);
+        from.push(PlaceSource { stage: last.name.clone(), places });
     }
     if let (Some(_), Some(draw)) = (raw.seating, &raw.draw) {
         return Err((draw.span(), "`draw` and `seating` say the same; keep one of them".into()));
@@ -136,7 +136,7 @@ fn planned(
             (None, Some(name)) => chain(name.get_ref(), name.span())?,
             (None, None) => &CHAINS[0],
         },
-        terms: Terms {
+        terms: RecordedTerms {
             crash_limit: raw.terms.crash_limit.or(crash_limit),
             variant: raw.variant.or(variant).unwrap_or_default(),
         },
@@ -146,11 +146,11 @@ fn planned(
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tiebreak::{Criterion, Rest};
+    use super::super::super::tiebreak::{Criterion, TiedRest};
     use super::*;
 
     fn wrong(text: &str) -> String {
-        let (span, what) = Plan::parse(text).unwrap_err();
+        let (span, what) = EventPlan::parse(text).unwrap_err();
         let line = text[..span.start].matches('\n').count() + 1;
         format!("{line}: {what}")
     }
@@ -160,21 +160,21 @@ mod tests {
 
     #[test]
     fn a_graph_of_stages_is_read() {
-        let plan = Plan::parse(LEAGUE).unwrap();
+        let plan = EventPlan::parse(LEAGUE).unwrap();
         assert_eq!(plan.stages[1].from[0].stage, "A");
         assert_eq!(plan.stages[1].chain.name, "frd");
         assert_eq!(plan.stages[0].tags, [["A"]]);
         let text = LEAGUE.replace("\"frd\"", "[\"wins\", \"crashes\", \"shared\"]");
-        let plan = Plan::parse(&text).unwrap();
+        let plan = EventPlan::parse(&text).unwrap();
         assert_eq!(plan.stages[1].chain.criteria, [Criterion::Wins, Criterion::Crashes]);
-        assert_eq!(plan.stages[1].chain.rest, Rest::Shared);
+        assert_eq!(plan.stages[1].chain.rest, TiedRest::Shared);
     }
 
     #[test]
     fn as_many_go_on_as_a_4k_event_promotes() {
         let text = "event = \"E\"\n[[stage]]\nname = \"Pool\"\nformat = { double-round-robins = 2 }\npromote = 2\n\
             [[stage]]\nname = \"MiniFinal\"\nformat = { pairs = 25 }\ndraw = \"reversed-ranking\"\n";
-        let last = Plan::parse(text).unwrap().stages.remove(1);
+        let last = EventPlan::parse(text).unwrap().stages.remove(1);
         assert_eq!(last.from[0].to_string(), "Pool:1,2");
         assert_eq!(last.seating, Seating::ReversedRanking);
     }

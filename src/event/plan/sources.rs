@@ -5,16 +5,16 @@ use std::str::FromStr;
 
 /// Places of another stage, or of an event before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Source {
+pub(crate) struct PlaceSource {
     /// The stage, or the journal of another event.
     pub(crate) stage: String,
     /// The places of its ranking.
-    pub(crate) places: Places,
+    pub(crate) places: PlaceRange,
 }
 
 /// Places of a ranking, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Places {
+pub(crate) enum PlaceRange {
     /// These.
     These(Vec<usize>),
     /// The best ones, as many as there is room for: vacant places change how many (rule 1.8 of the leagues).
@@ -27,7 +27,7 @@ pub(crate) enum Places {
     Tied,
 }
 
-impl Places {
+impl PlaceRange {
     /// The places of a ranking of `length` engines, best first, where `room` are taken.
     #[must_use]
     pub(crate) fn list(&self, length: usize, room: usize) -> Vec<usize> {
@@ -35,11 +35,11 @@ impl Places {
             (1..=length).filter(|place| place % 2 == odd).take(room).collect()
         };
         match self {
-            Places::These(places) => places.clone(),
-            Places::Best => (1..=length).take(room).collect(),
-            Places::Odd => parity(1),
-            Places::Even => parity(0),
-            Places::Tied => Vec::new(),
+            PlaceRange::These(places) => places.clone(),
+            PlaceRange::Best => (1..=length).take(room).collect(),
+            PlaceRange::Odd => parity(1),
+            PlaceRange::Even => parity(0),
+            PlaceRange::Tied => Vec::new(),
         }
     }
 }
@@ -52,19 +52,19 @@ impl Places {
 )]
 pub(crate) struct NoPlaces(String);
 
-impl FromStr for Source {
+impl FromStr for PlaceSource {
     type Err = NoPlaces;
 
-    fn from_str(text: &str) -> Result<Source, NoPlaces> {
+    fn from_str(text: &str) -> Result<PlaceSource, NoPlaces> {
         let wrong = || NoPlaces(text.to_owned());
         let (stage, places) = text.rsplit_once(':').ok_or_else(wrong)?;
         let number =
             |text: &str| text.trim().parse().ok().filter(|place| (1..=1000).contains(place));
         let places = match places.trim() {
-            "odd" => Places::Odd,
-            "even" => Places::Even,
-            "tied" => Places::Tied,
-            "1.." => Places::Best,
+            "odd" => PlaceRange::Odd,
+            "even" => PlaceRange::Even,
+            "tied" => PlaceRange::Tied,
+            "1.." => PlaceRange::Best,
             list => {
                 let mut all = Vec::new();
                 for part in list.split(',') {
@@ -77,22 +77,22 @@ impl FromStr for Source {
                 if all.is_empty() {
                     return Err(wrong());
                 }
-                Places::These(all)
+                PlaceRange::These(all)
             }
         };
-        Ok(Source { stage: stage.trim().to_owned(), places })
+        Ok(PlaceSource { stage: stage.trim().to_owned(), places })
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for PlaceSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.stage)?;
         match &self.places {
-            Places::Best => f.write_str("1.."),
-            Places::Odd => f.write_str("odd"),
-            Places::Even => f.write_str("even"),
-            Places::Tied => f.write_str("tied"),
-            Places::These(places) => {
+            PlaceRange::Best => f.write_str("1.."),
+            PlaceRange::Odd => f.write_str("odd"),
+            PlaceRange::Even => f.write_str("even"),
+            PlaceRange::Tied => f.write_str("tied"),
+            PlaceRange::These(places) => {
                 let places: Vec<String> = places.iter().map(ToString::to_string).collect();
                 f.write_str(&places.join(","))
             }
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     fn places(text: &str, room: usize) -> Vec<usize> {
-        text.parse::<Source>().unwrap().places.list(8, room)
+        text.parse::<PlaceSource>().unwrap().places.list(8, room)
     }
 
     #[test]
@@ -116,8 +116,8 @@ mod tests {
         assert_eq!(places("A:odd", 2), [1, 3]);
         assert_eq!(places("A:even", 1), [2]);
         for wrong in ["League A", "A:", "A:0", "A:x", "A:3..2", "A:2.."] {
-            assert!(wrong.parse::<Source>().is_err(), "{wrong}");
+            assert!(wrong.parse::<PlaceSource>().is_err(), "{wrong}");
         }
-        assert_eq!("A b:1..2".parse::<Source>().unwrap().to_string(), "A b:1,2");
+        assert_eq!("A b:1..2".parse::<PlaceSource>().unwrap().to_string(), "A b:1,2");
     }
 }

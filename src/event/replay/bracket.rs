@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::format::knockout::{Draw, Encounter, Knockout, WhiteFirst};
+use super::super::format::knockout::{BracketDraw, Encounter, Knockout, WhiteFirst};
 use super::league::{alternation, length, results};
-use super::report::{Kind, StageReplay};
-use super::stage_games::{Id, Seated, Shown, StageGames};
+use super::report::{ComparisonKind, StageReplay};
+use super::stage_games::{Id, Seated, StageGame, StageGames};
 use crate::model::game::result::GameResult;
 use crate::model::words::counted;
 
@@ -17,7 +17,7 @@ pub(super) fn knockout(
     parts: usize,
     out: &mut StageReplay,
 ) -> Vec<Vec<Id>> {
-    let mut matches: BTreeMap<(Id, Id), Vec<Shown>> = BTreeMap::new();
+    let mut matches: BTreeMap<(Id, Id), Vec<StageGame>> = BTreeMap::new();
     let mut order: Vec<(Id, Id)> = Vec::new();
     for game in stage.games.iter().filter(|game| game.result != GameResult::Unfinished) {
         let pair = game.pair();
@@ -39,7 +39,7 @@ pub(super) fn knockout(
     let seats = given.unwrap_or_else(|| first_round(format, &order, &matches, stage));
     // Games tell the places of a bracket and not who is seeded how: its lower place is taken for the lower seed.
     let places = format.draw.places(seats.len());
-    let as_drawn = Knockout { draw: Draw::AsDrawn, ..format.clone() };
+    let as_drawn = Knockout { draw: BracketDraw::AsDrawn, ..format.clone() };
     let (format, seats) = match !is_given && places.len() == seats.len() {
         true => (&as_drawn, places.iter().map(|seat| seats[seat.0]).collect()),
         false => (format, seats),
@@ -79,7 +79,7 @@ pub(super) fn knockout(
         let (white, black) = (seated.id(one.white), seated.id(one.black));
         let told = || format!("match {}", one.number);
         let games = found(one);
-        out.compare(Kind::Matches, games.is_some(), || {
+        out.compare(ComparisonKind::Matches, games.is_some(), || {
             let with = |id: Id| {
                 let own = order.iter().filter(|pair| pair.0 == id || pair.1 == id);
                 let own: Vec<String> = own.map(|(a, b)| stage.meeting(*a, *b)).collect();
@@ -99,7 +99,7 @@ pub(super) fn knockout(
         length(games, state, || format!("{}: {}", told(), stage.meeting(white, black)), out);
     }
     for pair in order.iter().filter(|pair| !seen.contains(pair)) {
-        out.compare(Kind::Matches, false, || {
+        out.compare(ComparisonKind::Matches, false, || {
             ("-".to_owned(), "no such match".to_owned(), stage.meeting(pair.0, pair.1))
         });
     }
@@ -109,8 +109,8 @@ pub(super) fn knockout(
 }
 
 /// Returns the sign of the lead of `first` in a match: 1, 0 or -1.
-fn lead(games: &[Shown], first: Id) -> i64 {
-    let one = |game: &Shown| match game.result {
+fn lead(games: &[StageGame], first: Id) -> i64 {
+    let one = |game: &StageGame| match game.result {
         GameResult::Win(color) if color.fold_wb(game.white, game.black) == first => 2,
         GameResult::Win(_) => -2,
         GameResult::Draw | GameResult::Unfinished => 0,
@@ -138,7 +138,7 @@ fn is_unknown(id: Id) -> bool {
 fn first_round(
     format: &Knockout,
     order: &[(Id, Id)],
-    matches: &BTreeMap<(Id, Id), Vec<Shown>>,
+    matches: &BTreeMap<(Id, Id), Vec<StageGame>>,
     stage: &StageGames<'_>,
 ) -> Vec<Id> {
     // Upper place first.
@@ -200,7 +200,7 @@ fn rounds(
         let played: Vec<(Id, Id)> =
             order.iter().copied().filter(|pair| plan.contains(pair)).collect();
         let Some(first) = round.first().filter(|_| !plan.is_empty()) else { continue };
-        out.compare(Kind::Rounds, plan == played, || {
+        out.compare(ComparisonKind::Rounds, plan == played, || {
             let told = |pairs: &[(Id, Id)]| {
                 pairs.iter().map(|(a, b)| stage.meeting(*a, *b)).collect::<Vec<_>>().join(", ")
             };

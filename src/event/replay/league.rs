@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
 use super::super::format::due::Due;
-use super::super::format::match_::{Match, MatchState};
+use super::super::format::match_::{MatchFormat, MatchState};
 use super::super::format::playoff::Playoff;
-use super::super::format::round_robin::{Order, RoundRobin};
+use super::super::format::round_robin::{PairOrder, RoundRobin};
 use super::super::format::{Next, Past};
 use super::super::schedule::Seat;
-use super::report::{Kind, StageReplay};
+use super::report::{ComparisonKind, StageReplay};
 use super::seating::{Laid, laid, voted};
-use super::stage_games::{Id, Seated, Shown, StageGames};
+use super::stage_games::{Id, Seated, StageGame, StageGames};
 use crate::model::game::result::GameResult;
 use crate::model::words::counted;
 
@@ -38,15 +38,15 @@ pub(super) fn round_robin(
     for due in &dues {
         let (white, black) = (seated.id(due.white), seated.id(due.black));
         let game = laid.placed.get(&due.at);
-        out.count(Kind::Games, game.is_some());
+        out.count(ComparisonKind::Games, game.is_some());
         let Some(game) = game else {
             missing.push((*due, white, black));
             continue;
         };
         let is_pair = game.pair() == (white.min(black), white.max(black));
-        out.compare(Kind::Pairs, is_pair, || (due.at.to_string(), told(due), stage.told(game)));
+        out.compare(ComparisonKind::Pairs, is_pair, || (due.at.to_string(), told(due), stage.told(game)));
         if is_pair {
-            out.compare(Kind::Colours, game.white == white, || {
+            out.compare(ComparisonKind::Colours, game.white == white, || {
                 (due.at.to_string(), told(due), stage.told(game))
             });
         }
@@ -54,7 +54,7 @@ pub(super) fn round_robin(
     for due in dues.iter().filter(|due| laid.made_up.contains(&due.at)) {
         let tagged = laid.placed.get(&due.at).and_then(|game| game.at);
         let tag = tagged.map_or_else(|| "?".to_owned(), |at| at.to_string());
-        out.compare(Kind::Rounds, false, || {
+        out.compare(ComparisonKind::Rounds, false, || {
             (due.at.to_string(), told(due), format!("at another time, tagged {tag}"))
         });
     }
@@ -62,18 +62,18 @@ pub(super) fn round_robin(
     let planned: BTreeSet<usize> = laid.placed.values().map(|game| game.number).collect();
     for game in stage.games.iter().filter(|game| !planned.contains(&game.number)) {
         let at = game.at.map_or_else(|| "?".to_owned(), |at| at.to_string());
-        out.compare(Kind::Games, false, || (at, "no game".to_owned(), stage.told(game)));
+        out.compare(ComparisonKind::Games, false, || (at, "no game".to_owned(), stage.told(game)));
     }
     let order: BTreeMap<usize, usize> =
         stage.games.iter().enumerate().map(|(order, game)| (game.number, order)).collect();
-    let order = |game: &&Shown| order.get(&game.number).copied();
+    let order = |game: &&StageGame| order.get(&game.number).copied();
     for round in dues.chunk_by(|a, b| a.at.round == b.at.round) {
-        let planned: Vec<&Shown> =
+        let planned: Vec<&StageGame> =
             round.iter().filter_map(|due| laid.placed.get(&due.at)).collect();
         let is_in_order = planned.is_sorted_by_key(order);
         if let Some(first) = round.first().filter(|_| !planned.is_empty()) {
-            out.compare(Kind::Rounds, is_in_order, || {
-                let told = |games: &[&Shown]| {
+            out.compare(ComparisonKind::Rounds, is_in_order, || {
+                let told = |games: &[&StageGame]| {
                     games.iter().map(|game| stage.told(game)).collect::<Vec<_>>().join(", ")
                 };
                 let mut played = planned.clone();
@@ -101,7 +101,7 @@ fn absent(
     if left.len() > 1 && last == left.len() {
         let expected = format!("the last {}", counted(left.len(), "game"));
         return out.differ(
-            Kind::Games,
+            ComparisonKind::Games,
             format!("from {} on", first.at),
             expected,
             none(left.len()),
@@ -114,10 +114,10 @@ fn absent(
         let at = due.at.to_string();
         if games > 2 {
             let expected = format!("{} of {}", counted(games, "game"), stage.name(gone));
-            out.differ(Kind::Games, format!("from {at} on"), expected, none(games));
+            out.differ(ComparisonKind::Games, format!("from {at} on"), expected, none(games));
             left.retain(|(_, a, b)| ![*a, *b].contains(&gone));
         } else {
-            out.differ(Kind::Games, at, stage.meeting(white, black), none(1));
+            out.differ(ComparisonKind::Games, at, stage.meeting(white, black), none(1));
             left.remove(0);
         }
     }
@@ -133,9 +133,9 @@ fn other_order(
     out: &mut StageReplay,
 ) {
     for at in 0..dues.len() {
-        out.count(Kind::Pairs, at < laid.agree);
+        out.count(ComparisonKind::Pairs, at < laid.agree);
     }
-    let other = Order::ALL.into_iter().filter(|order| *order != format.order).find(|order| {
+    let other = PairOrder::ALL.into_iter().filter(|order| *order != format.order).find(|order| {
         let other = RoundRobin { order: *order, ..*format };
         let dues = other.games(stage.roster().len()).unwrap_or_default();
         super::seating::laid(&dues, stage, given).agree == stage.games.len()
@@ -145,7 +145,7 @@ fn other_order(
         None => format!("another one; {} of {} games agree", laid.agree, stage.games.len()),
     };
     out.differ(
-        Kind::Pairs,
+        ComparisonKind::Pairs,
         "the stage".to_owned(),
         format!("the order {:?}", format.order.word()),
         played,
@@ -154,13 +154,13 @@ fn other_order(
     let cycles = format.cycles.get() as usize;
     for (number, white) in roster.iter().enumerate() {
         for black in &roster[number + 1..] {
-            let own: Vec<&Shown> =
+            let own: Vec<&StageGame> =
                 stage.games.iter().filter(|game| game.pair() == (*white, *black)).collect();
-            out.compare(Kind::Games, own.len() == cycles, || {
+            out.compare(ComparisonKind::Games, own.len() == cycles, || {
                 (stage.meeting(*white, *black), counted(cycles, "game"), counted(own.len(), "game"))
             });
             let with_white = own.iter().filter(|game| game.white == *white).count();
-            out.compare(Kind::Colours, with_white.abs_diff(own.len() - with_white) <= 1, || {
+            out.compare(ComparisonKind::Colours, with_white.abs_diff(own.len() - with_white) <= 1, || {
                 let at = stage.meeting(*white, *black);
                 let played = format!("{with_white} of {}", own.len());
                 (
@@ -185,7 +185,7 @@ fn whole(
     let played = if is_whole { stage.games.len() / each } else { 0 };
     let cycles = u32::try_from(played).ok().and_then(NonZeroU32::new).unwrap_or(format.cycles);
     let whole = RoundRobin { cycles, ..*format };
-    out.compare(Kind::Lengths, whole == *format, || {
+    out.compare(ComparisonKind::Lengths, whole == *format, || {
         ("the stage".to_owned(), format.in_words(), whole.in_words())
     });
     whole
@@ -193,7 +193,7 @@ fn whole(
 
 /// Compares a match; the first of `given` has White first.
 pub(super) fn match_(
-    format: &Match,
+    format: &MatchFormat,
     stage: &StageGames<'_>,
     given: Option<Vec<Id>>,
     out: &mut StageReplay,
@@ -201,7 +201,7 @@ pub(super) fn match_(
     let roster = stage.roster();
     let [_, _] = roster[..] else {
         let games = stage.games.len();
-        out.compare(Kind::Games, false, || {
+        out.compare(ComparisonKind::Games, false, || {
             ("-".to_owned(), "two engines".to_owned(), format!("{} in {games} games", roster.len()))
         });
         return Vec::new();
@@ -223,7 +223,7 @@ pub(super) fn match_(
 /// Compares the colours of a match: `white` has White first, and each game the other colours of the one before it,
 /// so that an order that turns round in the middle is one difference.
 pub(super) fn alternation(
-    games: &[Shown],
+    games: &[StageGame],
     white: Id,
     black: Id,
     stage: &StageGames<'_>,
@@ -232,7 +232,7 @@ pub(super) fn alternation(
 ) {
     let mut expected = (white, black);
     for (number, game) in (1..).zip(games) {
-        out.compare(Kind::Colours, game.white == expected.0, || {
+        out.compare(ComparisonKind::Colours, game.white == expected.0, || {
             (at(number), stage.meeting(expected.0, expected.1), stage.told(game))
         });
         expected = (game.black, game.white);
@@ -240,8 +240,8 @@ pub(super) fn alternation(
 }
 
 /// Results as the format of a match reads them: it alternates colours, whatever was played.
-pub(super) fn results(games: &[Shown], first: Id) -> Vec<GameResult> {
-    let one = |(number, game): (usize, &Shown)| match game.result {
+pub(super) fn results(games: &[StageGame], first: Id) -> Vec<GameResult> {
+    let one = |(number, game): (usize, &StageGame)| match game.result {
         GameResult::Win(color) => {
             let winner = color.fold_wb(game.white, game.black);
             let own = shakmaty::Color::from_white(number % 2 == 0);
@@ -254,7 +254,7 @@ pub(super) fn results(games: &[Shown], first: Id) -> Vec<GameResult> {
 
 /// Compares how long a match was.
 pub(super) fn length(
-    games: &[Shown],
+    games: &[StageGame],
     state: MatchState,
     told: impl Fn() -> String,
     out: &mut StageReplay,
@@ -266,7 +266,7 @@ pub(super) fn length(
         }
         MatchState::Due(sure) => (false, format!("at least {} games", played + sure)),
     };
-    out.compare(Kind::Lengths, agrees, || (told(), expected, format!("{played} games")));
+    out.compare(ComparisonKind::Lengths, agrees, || (told(), expected, format!("{played} games")));
 }
 
 /// Compares a playoff: go after go, each of double round robins.
@@ -285,7 +285,7 @@ pub(super) fn playoff(
     });
     let seated = Seated { seats: &seats };
     let mut past = Past::default();
-    let mut left: Vec<Shown> = stage.games.clone();
+    let mut left: Vec<StageGame> = stage.games.clone();
     let groups = loop {
         let due = match format.next(seats.len(), &past) {
             Next::Play(due) => due,
@@ -299,7 +299,7 @@ pub(super) fn playoff(
             let as_due = left.iter().position(|one| one.white == white && one.black == black);
             let found = as_due.or_else(|| left.iter().position(|one| one.pair() == pair));
             let at = format!("game {}", past.games.len() + 1);
-            out.compare(Kind::Games, found.is_some(), || {
+            out.compare(ComparisonKind::Games, found.is_some(), || {
                 (at.clone(), stage.meeting(white, black), "there is no such game".to_owned())
             });
             let Some(found) = found else {
@@ -307,7 +307,7 @@ pub(super) fn playoff(
                 break;
             };
             let played = left.remove(found);
-            out.compare(Kind::Colours, played.white == white, || {
+            out.compare(ComparisonKind::Colours, played.white == white, || {
                 (at, stage.meeting(white, black), stage.told(&played))
             });
             // Its place in the playoff, whatever its tag.
@@ -319,7 +319,7 @@ pub(super) fn playoff(
         }
     };
     for game in left {
-        out.compare(Kind::Games, false, || {
+        out.compare(ComparisonKind::Games, false, || {
             ("after the end".to_owned(), "no game".to_owned(), stage.told(&game))
         });
     }

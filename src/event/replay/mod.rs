@@ -17,17 +17,17 @@ use std::path::{Path, PathBuf};
 
 use super::field::FieldBuilder;
 use super::format::Format;
-use super::plan::{Plan, PlannedStage, Seating, Variant};
+use super::plan::{EventPlan, PlannedStage, Seating, Variant};
 use super::standings::{Place, Standings, TieOfTwo};
 use crate::model::game::points::HalfPoints;
 use crate::model::game::result::GameResult;
 use crate::model::text::shown;
 use crate::model::words::counted;
-use promotions::{Outcome, promotions};
-use read::{Recorded, Start};
-pub(crate) use report::{Kind, Replay, Row, StageReplay};
+use promotions::{StageOutcome, promotions};
+use read::{Recorded, GameStart};
+pub(crate) use report::{ComparisonKind, Replay, ReportRow, StageReplay};
 use rounds::System;
-use stage_games::{Id, Shown, StageGames};
+use stage_games::{Id, StageGame, StageGames};
 
 /// An error because of which nothing could be replayed.
 #[derive(Debug, thiserror::Error)]
@@ -68,15 +68,15 @@ struct Assigned {
 ///
 /// # Errors
 /// When a file cannot be opened, or none of the games belongs to a stage.
-pub(crate) fn replay(plan: &Plan, files: &[PathBuf]) -> Result<Replay, ReplayError> {
+pub(crate) fn replay(plan: &EventPlan, files: &[PathBuf]) -> Result<Replay, ReplayError> {
     let mut out = Replay { event: plan.event.clone(), ..Replay::default() };
     let mut games = assigned(plan, files, &mut out)?;
     let (ids, names) = named(&mut games);
-    let mut outcomes: BTreeMap<String, Outcome> = BTreeMap::new();
+    let mut outcomes: BTreeMap<String, StageOutcome> = BTreeMap::new();
     for (number, planned) in plan.stages.iter().enumerate() {
         let own = games.iter().enumerate().filter(|(_, game)| game.stage == number);
-        let all: Vec<Shown> = own
-            .map(|(number, game)| Shown {
+        let all: Vec<StageGame> = own
+            .map(|(number, game)| StageGame {
                 white: ids[number].0,
                 black: ids[number].1,
                 result: game.recorded.game.record.ending.result,
@@ -130,7 +130,7 @@ pub(crate) fn replay(plan: &Plan, files: &[PathBuf]) -> Result<Replay, ReplayErr
             told.notes.push(format!("{games} {verb} no result; without one nothing counts"));
         }
         let is_incomplete = unfinished > 0
-            || told.counts.iter().any(|count| count.kind == Kind::Games && count.agree < count.of);
+            || told.counts.iter().any(|count| count.kind == ComparisonKind::Games && count.agree < count.of);
         let groups = match places {
             Some(places) => {
                 bracket_table(&places, &stage, &mut told);
@@ -138,7 +138,7 @@ pub(crate) fn replay(plan: &Plan, files: &[PathBuf]) -> Result<Replay, ReplayErr
             }
             None => table(planned, &stage, &games, &byes, &mut told),
         };
-        outcomes.insert(planned.name.clone(), Outcome { groups, is_incomplete });
+        outcomes.insert(planned.name.clone(), StageOutcome { groups, is_incomplete });
         out.stages.push(told);
     }
     Ok(out)
@@ -146,7 +146,7 @@ pub(crate) fn replay(plan: &Plan, files: &[PathBuf]) -> Result<Replay, ReplayErr
 
 /// Reads all files and finds the stage of each game.
 fn assigned(
-    plan: &Plan,
+    plan: &EventPlan,
     files: &[PathBuf],
     out: &mut Replay,
 ) -> Result<Vec<Assigned>, ReplayError> {
@@ -193,7 +193,7 @@ fn stem(path: &Path) -> String {
 }
 
 /// The stage and its part whose words an Event tag ends with; the longest words count.
-fn stage_of(plan: &Plan, tag: &str) -> Option<(usize, usize)> {
+fn stage_of(plan: &EventPlan, tag: &str) -> Option<(usize, usize)> {
     let tag = words(tag);
     let mut best: Option<(usize, (usize, usize))> = None;
     for (stage, planned) in plan.stages.iter().enumerate() {
@@ -217,9 +217,9 @@ fn words(text: &str) -> Vec<String> {
 
 /// Gives each engine one name, that of its last game, and each game its two engines.
 fn named(games: &mut [Assigned]) -> (Vec<(Id, Id)>, Vec<String>) {
-    let all: Vec<names::Named<'_>> = games
+    let all: Vec<names::MetNames<'_>> = games
         .iter()
-        .map(|game| names::Named {
+        .map(|game| names::MetNames {
             stage: game.stage,
             round: game.recorded.game.round.map_or(0, |at| at.round),
             white: &game.recorded.game.white.name,
@@ -251,7 +251,7 @@ fn named(games: &mut [Assigned]) -> (Vec<(Id, Id)>, Vec<String>) {
 
 /// The seats that the event file gives; nothing where the games tell them.
 fn seats(
-    plan: &Plan,
+    plan: &EventPlan,
     planned: &PlannedStage,
     stage: &StageGames<'_>,
     games: &[Assigned],
@@ -267,7 +267,7 @@ fn seats(
         }
         Seating::Rating => {
             let rating = |id: &Id| {
-                let of = |game: &Shown| {
+                let of = |game: &StageGame| {
                     let record = &games.get(game.number)?.recorded.game;
                     if game.white == *id { record.white.rating } else { record.black.rating }
                 };
@@ -305,19 +305,19 @@ fn variants(
     games: &[Assigned],
     out: &mut StageReplay,
 ) {
-    let mut others: Vec<(String, Start)> = Vec::new();
+    let mut others: Vec<(String, GameStart)> = Vec::new();
     for game in &stage.games {
         let Some(start) = games.get(game.number).map(|game| game.recorded.variant) else {
             continue;
         };
         let agrees = match planned.terms.variant {
-            Variant::Standard => start == Start::Standard,
-            Variant::Chess960 => start == Start::Chess960,
+            Variant::Standard => start == GameStart::Standard,
+            Variant::Chess960 => start == GameStart::Chess960,
             // A lot may give both sides the same position.
-            Variant::DoubleChess960 => start != Start::Standard,
+            Variant::DoubleChess960 => start != GameStart::Standard,
         };
         if planned.terms.variant != Variant::Standard || !agrees {
-            out.count(Kind::Variants, agrees);
+            out.count(ComparisonKind::Variants, agrees);
         }
         if !agrees {
             others.push((game.at.map_or_else(|| "?".to_owned(), |at| at.to_string()), start));
@@ -332,14 +332,14 @@ fn variants(
     }
     for (at, start) in others {
         let expected = format!("{:?}", planned.terms.variant);
-        out.differ(Kind::Variants, at, expected, format!("{start:?}"));
+        out.differ(ComparisonKind::Variants, at, expected, format!("{start:?}"));
     }
 }
 
 fn bracket_table(places: &[Vec<Id>], stage: &StageGames<'_>, out: &mut StageReplay) {
     let mut place = 1;
     for group in places {
-        out.table.extend(group.iter().map(|id| Row {
+        out.table.extend(group.iter().map(|id| ReportRow {
             place: Some(place),
             engine: stage.name(*id).to_owned(),
             points: None,
@@ -392,7 +392,7 @@ fn table(
     let mut place = 0;
     for tied in rows.chunk_by(|a, b| a.0.is_some() && (a.0, a.1) == (b.0, b.1)) {
         for (rank, points, row) in tied {
-            out.table.push(Row {
+            out.table.push(ReportRow {
                 place: rank.map(|_| place + 1),
                 engine: row.engine.name.clone(),
                 points: Some(points.as_f64()),

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Two names in games, by stage.
 #[derive(Clone, Debug)]
-pub(super) struct Named<'a> {
+pub(super) struct MetNames<'a> {
     pub(super) stage: usize,
     pub(super) round: u32,
     pub(super) white: &'a str,
@@ -15,7 +15,7 @@ pub(super) struct Named<'a> {
 }
 
 /// The engine of each name.
-pub(super) fn engines<'a>(games: &[Named<'a>]) -> BTreeMap<&'a str, String> {
+pub(super) fn engines<'a>(games: &[MetNames<'a>]) -> BTreeMap<&'a str, String> {
     let mut families: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for name in games.iter().flat_map(|game| [game.white, game.black]) {
         families.entry(key(name, 1)).or_default().insert(name);
@@ -43,11 +43,11 @@ fn key(name: &str, count: usize) -> String {
 }
 
 /// The pairs of names that cannot be one engine.
-fn different<'a>(games: &[Named<'a>], names: &BTreeSet<&'a str>) -> Vec<(&'a str, &'a str)> {
+fn different<'a>(games: &[MetNames<'a>], names: &BTreeSet<&'a str>) -> Vec<(&'a str, &'a str)> {
     if names.len() < 2 {
         return Vec::new();
     }
-    let own: Vec<&Named<'_>> = games
+    let own: Vec<&MetNames<'_>> = games
         .iter()
         .filter(|game| names.contains(game.white) || names.contains(game.black))
         .collect();
@@ -96,9 +96,9 @@ mod tests {
     use super::*;
 
     fn named<'a>(games: &[(usize, u32, &'a str, &'a str)]) -> BTreeMap<&'a str, String> {
-        let games: Vec<Named<'a>> = games
+        let games: Vec<MetNames<'a>> = games
             .iter()
-            .map(|&(stage, round, white, black)| Named { stage, round, white, black })
+            .map(|&(stage, round, white, black)| MetNames { stage, round, white, black })
             .collect();
         engines(&games)
     }

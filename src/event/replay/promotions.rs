@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::plan::{Places, PlannedStage};
-use super::report::{Kind, StageReplay};
+use super::super::plan::{PlaceRange, PlannedStage};
+use super::report::{ComparisonKind, StageReplay};
 use super::stage_games::{Id, StageGames};
 
 /// The outcome of a replayed stage, for later stages.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Outcome {
+pub(super) struct StageOutcome {
     /// Its engines by place; those in one group are level, and the organisers told them apart.
     pub(super) groups: Vec<Vec<Id>>,
     /// True if games are missing, so that the places may be others.
@@ -20,11 +20,11 @@ pub(super) struct Outcome {
 pub(super) fn promotions(
     planned: &PlannedStage,
     stage: &StageGames<'_>,
-    outcomes: &BTreeMap<String, Outcome>,
+    outcomes: &BTreeMap<String, StageOutcome>,
     out: &mut StageReplay,
 ) -> Option<Vec<Id>> {
     let roster: BTreeSet<Id> = stage.roster().into_iter().collect();
-    let mut by_stage: Vec<(&str, Vec<&Places>)> = Vec::new();
+    let mut by_stage: Vec<(&str, Vec<&PlaceRange>)> = Vec::new();
     for source in &planned.from {
         match by_stage.iter_mut().find(|(name, _)| *name == source.stage) {
             Some((_, places)) => places.push(&source.places),
@@ -44,7 +44,7 @@ pub(super) fn promotions(
         };
         let all: Vec<Id> = outcome.groups.concat();
         let here: Vec<Id> = all.iter().copied().filter(|id| roster.contains(id)).collect();
-        let list = |places: &&Places| places.list(all.len(), here.len());
+        let list = |places: &&PlaceRange| places.list(all.len(), here.len());
         let wanted: BTreeSet<usize> = places.iter().flat_map(list).collect();
         let mut place = 0;
         for group in &outcome.groups {
@@ -58,7 +58,7 @@ pub(super) fn promotions(
             for _ in 0..due {
                 let promoted = (!present.is_empty()).then(|| present.remove(0));
                 order.extend(promoted.or_else(|| absent.first().copied()));
-                out.compare(Kind::Promotions, promoted.is_some(), || {
+                out.compare(ComparisonKind::Promotions, promoted.is_some(), || {
                     let id = if absent.is_empty() { Id(usize::MAX) } else { absent.remove(0) };
                     (
                         format!("{}{doubt}", told(*range.start())),
@@ -68,7 +68,7 @@ pub(super) fn promotions(
                 });
             }
             for id in present {
-                out.compare(Kind::Promotions, false, || {
+                out.compare(ComparisonKind::Promotions, false, || {
                     let expected = "not promoted".to_owned();
                     (
                         format!("{}{doubt}", told(*range.start())),
@@ -81,7 +81,7 @@ pub(super) fn promotions(
         known.extend(all);
     }
     for id in roster.iter().filter(|id| is_known && !planned.invited && !known.contains(id)) {
-        out.compare(Kind::Promotions, false, || {
+        out.compare(ComparisonKind::Promotions, false, || {
             ("-".to_owned(), "nobody else".to_owned(), stage.name(*id).to_owned())
         });
     }

@@ -13,8 +13,8 @@ use super::super::pgn_lines::{Lines, unpacked};
 use super::super::termination;
 use super::stage_games::Tag;
 use crate::files::read;
-use crate::model::game::ending::{Ending, Termination};
-use crate::model::game::listed::{ListedGame, Player};
+use crate::model::game::ending::{GameEnding, Termination};
+use crate::model::game::listed::{ListedGame, ListedPlayer};
 use crate::model::game::opening::Opening;
 use crate::model::game::record::GameRecord;
 use crate::model::game::result::GameResult;
@@ -29,14 +29,14 @@ pub(super) struct Recorded {
     /// The game, with as many moves as could be read.
     pub(super) game: ListedGame,
     /// The kind of its start position.
-    pub(super) variant: Start,
+    pub(super) variant: GameStart,
     /// What its Round tag tells.
     pub(super) tag: Tag,
 }
 
 /// How a game began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Start {
+pub(super) enum GameStart {
     /// From the classical position, or from a position of an opening.
     Standard,
     /// From a Chess960 position that both sides share.
@@ -224,17 +224,17 @@ fn finish(game: Moves) -> <Games as Visitor>::Output {
     {
         odd = Some(format!("says {claimed} plies and has {}", moves.len()));
     }
-    let variant = if is_960(&tags) { start_of(tags.fen.as_deref()) } else { Start::Standard };
+    let variant = if is_960(&tags) { start_of(tags.fen.as_deref()) } else { GameStart::Standard };
     let termination = termination::named(Some(&tags.details))
         .or_else(|| termination::named(Some(&tags.termination)))
         .or_else(|| termination::seen(&position))
         .unwrap_or(Termination::Unknown);
-    let ending = Ending { result, reason: termination };
+    let ending = GameEnding { result, reason: termination };
     let tag = if tags.round.contains('.') { Tag::Place } else { Tag::Round };
     let game = ListedGame {
         event: tags.event,
-        white: Player { name: tags.white, rating: tags.white_elo },
-        black: Player { name: tags.black, rating: tags.black_elo },
+        white: ListedPlayer { name: tags.white, rating: tags.white_elo },
+        black: ListedPlayer { name: tags.black, rating: tags.black_elo },
         round: tags.round.parse().ok(),
         record: GameRecord::of_moves(Opening::new(start, Vec::new()), moves, ending),
     };
@@ -242,9 +242,9 @@ fn finish(game: Moves) -> <Games as Visitor>::Output {
 }
 
 /// Tells a Chess960 position that both sides share from one of two different halves.
-fn start_of(fen: Option<&str>) -> Start {
-    let Some(board) = fen.and_then(|fen| fen.split(' ').next()) else { return Start::Chess960 };
+fn start_of(fen: Option<&str>) -> GameStart {
+    let Some(board) = fen.and_then(|fen| fen.split(' ').next()) else { return GameStart::Chess960 };
     let mut ranks = board.split('/');
     let (black, white) = (ranks.next().unwrap_or(""), ranks.next_back().unwrap_or(""));
-    if black.eq_ignore_ascii_case(white) { Start::Chess960 } else { Start::DoubleChess960 }
+    if black.eq_ignore_ascii_case(white) { GameStart::Chess960 } else { GameStart::DoubleChess960 }
 }

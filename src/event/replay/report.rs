@@ -37,14 +37,14 @@ pub(crate) struct StageReplay {
     /// Remarks that are no differences.
     pub(crate) notes: Vec<String>,
     /// The places that the games give.
-    pub(crate) table: Vec<Row>,
+    pub(crate) table: Vec<ReportRow>,
 }
 
 /// How many of a kind agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Count {
     /// The kind of comparison.
-    pub(crate) kind: Kind,
+    pub(crate) kind: ComparisonKind,
     /// The number that agree.
     pub(crate) agree: usize,
     /// The number compared.
@@ -54,7 +54,7 @@ pub(crate) struct Count {
 /// A kind of comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Kind {
+pub(crate) enum ComparisonKind {
     /// Engines that come from other stages.
     Promotions,
     /// The opponents of each encounter.
@@ -73,19 +73,19 @@ pub(crate) enum Kind {
     Variants,
 }
 
-impl Kind {
+impl ComparisonKind {
     /// Its name in a sentence.
     #[must_use]
     pub(crate) fn title(self) -> &'static str {
         match self {
-            Kind::Promotions => "promotions",
-            Kind::Pairs => "pairs",
-            Kind::Colours => "colours",
-            Kind::Rounds => "order of rounds",
-            Kind::Matches => "matches",
-            Kind::Lengths => "lengths",
-            Kind::Games => "games",
-            Kind::Variants => "start positions",
+            ComparisonKind::Promotions => "promotions",
+            ComparisonKind::Pairs => "pairs",
+            ComparisonKind::Colours => "colours",
+            ComparisonKind::Rounds => "order of rounds",
+            ComparisonKind::Matches => "matches",
+            ComparisonKind::Lengths => "lengths",
+            ComparisonKind::Games => "games",
+            ComparisonKind::Variants => "start positions",
         }
     }
 }
@@ -94,7 +94,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Difference {
     /// The kind of comparison.
-    pub(crate) kind: Kind,
+    pub(crate) kind: ComparisonKind,
     /// The round, game or match.
     pub(crate) at: String,
     /// The value that the format gives.
@@ -105,7 +105,7 @@ pub(crate) struct Difference {
 
 /// A line of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct ReportRow {
     /// Its place; engines that are level share one, disqualified ones have none.
     pub place: Option<usize>,
     /// The engine, as its last game calls it.
@@ -120,7 +120,7 @@ impl StageReplay {
     /// Notes one comparison.
     pub(super) fn compare(
         &mut self,
-        kind: Kind,
+        kind: ComparisonKind,
         agrees: bool,
         difference: impl FnOnce() -> (String, String, String),
     ) {
@@ -132,7 +132,7 @@ impl StageReplay {
     }
 
     /// Counts one comparison without telling it: a difference that many of them share is told once.
-    pub(super) fn count(&mut self, kind: Kind, agrees: bool) {
+    pub(super) fn count(&mut self, kind: ComparisonKind, agrees: bool) {
         let known = self.counts.iter().position(|count| count.kind == kind);
         let at = known.unwrap_or_else(|| {
             self.counts.push(Count { kind, agree: 0, of: 0 });
@@ -145,7 +145,7 @@ impl StageReplay {
     }
 
     /// Tells a difference.
-    pub(super) fn differ(&mut self, kind: Kind, at: String, expected: String, played: String) {
+    pub(super) fn differ(&mut self, kind: ComparisonKind, at: String, expected: String, played: String) {
         self.differences.push(Difference { kind, at, expected, played });
     }
 }

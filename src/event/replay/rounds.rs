@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use super::super::format::Past;
 use super::super::format::dutch::Dutch;
-use super::super::format::swiss::{Round, Swiss};
+use super::super::format::swiss::{SwissRound, Swiss};
 use super::super::schedule::Seat;
-use super::report::{Kind, StageReplay};
-use super::stage_games::{Id, Seated, Shown, StageGames};
+use super::report::{ComparisonKind, StageReplay};
+use super::stage_games::{Id, Seated, StageGame, StageGames};
 use crate::model::game::listed::RoundGame;
 
 /// A Swiss of one of the two systems.
@@ -18,7 +18,7 @@ pub(super) enum System {
 }
 
 impl System {
-    fn round(self, seats: usize, past: &Past, round: u32) -> Round {
+    fn round(self, seats: usize, past: &Past, round: u32) -> SwissRound {
         match self {
             System::Monrad(swiss) => swiss.round(seats, past, round),
             System::Dutch(dutch) => dutch.round(seats, past, round),
@@ -48,7 +48,7 @@ impl System {
     }
 
     /// The seats that the first round tells.
-    fn seats(self, first: &[Shown], roster: &[Id]) -> Vec<Id> {
+    fn seats(self, first: &[StageGame], roster: &[Id]) -> Vec<Id> {
         let mut meetings: Vec<(Id, Id)> = Vec::new();
         for game in first {
             if !meetings.iter().any(|(a, b)| (*a.min(b), *a.max(b)) == game.pair()) {
@@ -115,7 +115,7 @@ pub(super) fn swiss(
             games.iter().flat_map(|game| [game.white, game.black]).collect();
         let absent: Vec<Id> = seats.iter().copied().filter(|id| !players.contains(id)).collect();
         if let Some(bye) = paired.bye.map(|seat| seated.id(seat)) {
-            out.compare(Kind::Pairs, absent.contains(&bye), || {
+            out.compare(ComparisonKind::Pairs, absent.contains(&bye), || {
                 let told: Vec<&str> = absent.iter().map(|id| stage.name(*id)).collect();
                 (
                     format!("round {number}"),
@@ -139,7 +139,7 @@ pub(super) fn swiss(
         out.notes.push(format!("{last} of {} rounds were played", system.last_round()));
     } else if last > system.last_round() {
         let (plan, played) = (system.last_round(), last);
-        out.compare(Kind::Games, false, || {
+        out.compare(ComparisonKind::Games, false, || {
             ("the end".to_owned(), format!("{plan} rounds"), format!("{played} rounds"))
         });
     }
@@ -152,7 +152,7 @@ fn one_round(
     stage: &StageGames<'_>,
     seated: &Seated<'_>,
     (past, number): (&Past, u32),
-    (paired, games): (&Round, &[Shown]),
+    (paired, games): (&SwissRound, &[StageGame]),
     out: &mut StageReplay,
 ) {
     let mut meetings: Vec<(Id, Id)> = Vec::new();
@@ -167,7 +167,7 @@ fn one_round(
     let same = |a: &(Id, Id), b: &(Id, Id)| a == b || (a.1, a.0) == *b;
     for pair in &plan {
         let is_played = meetings.iter().any(|played| same(pair, played));
-        out.compare(Kind::Pairs, is_played, || {
+        out.compare(ComparisonKind::Pairs, is_played, || {
             let with = |id: Id| {
                 let mut own = meetings.iter().filter(|(a, b)| *a == id || *b == id);
                 own.next().map_or_else(
@@ -183,17 +183,17 @@ fn one_round(
         let (Some(a), Some(b)) = (seated.seat(played.0), seated.seat(played.1)) else { continue };
         let (white, black) = system.colored(seated.seats.len(), past, number, a, b);
         let (white, black) = (seated.id(white), seated.id(black));
-        out.compare(Kind::Colours, white == played.0, || {
+        out.compare(ComparisonKind::Colours, white == played.0, || {
             (at(), stage.meeting(white, black), stage.meeting(played.0, played.1))
         });
     }
     if system.games() == 2 {
         for game in games {
-            let own: Vec<&Shown> =
+            let own: Vec<&StageGame> =
                 games.iter().filter(|other| other.pair() == game.pair()).collect();
             if own.first() == Some(&game) {
                 let is_double = matches!(own[..], [one, two] if one.white == two.black);
-                out.compare(Kind::Games, is_double, || {
+                out.compare(ComparisonKind::Games, is_double, || {
                     (
                         at(),
                         "a game with each colour".to_owned(),
@@ -209,7 +209,7 @@ fn one_round(
     let played: Vec<(Id, Id)> =
         meetings.iter().filter(|pair| plan.iter().any(|p| same(pair, p))).copied().collect();
     let agrees = order.len() == played.len() && order.iter().zip(&played).all(|(a, b)| same(a, b));
-    out.compare(Kind::Rounds, agrees, || {
+    out.compare(ComparisonKind::Rounds, agrees, || {
         let told = |pairs: &[(Id, Id)]| {
             pairs.iter().map(|(a, b)| stage.meeting(*a, *b)).collect::<Vec<_>>().join(", ")
         };

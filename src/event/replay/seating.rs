@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::format::due::Due;
-use super::stage_games::{Id, Seated, Shown, StageGames};
+use super::stage_games::{Id, Seated, StageGame, StageGames};
 use crate::model::game::listed::RoundGame;
 
 /// Games by their places.
-pub(super) type Placed = BTreeMap<RoundGame, Shown>;
+pub(super) type Placed = BTreeMap<RoundGame, StageGame>;
 
 /// The recorded games at the places of a schedule.
 pub(super) struct Laid {
@@ -62,7 +62,7 @@ pub(super) fn laid(dues: &[Due], stage: &StageGames<'_>, given: Option<&[Id]>) -
 fn by_pairs(dues: &[Due], mut placed: Placed, seats: &[Id]) -> Placed {
     let seated = Seated { seats };
     for round in dues.chunk_by(|a, b| a.at.round == b.at.round) {
-        let mut games: Vec<Shown> = round.iter().filter_map(|due| placed.remove(&due.at)).collect();
+        let mut games: Vec<StageGame> = round.iter().filter_map(|due| placed.remove(&due.at)).collect();
         let mut open = Vec::new();
         for due in round {
             let (white, black) = (seated.id(due.white), seated.id(due.black));
@@ -79,7 +79,7 @@ fn by_pairs(dues: &[Due], mut placed: Placed, seats: &[Id]) -> Placed {
     placed
 }
 
-fn is_as(due: &Due, game: &Shown, seats: &[Id]) -> bool {
+fn is_as(due: &Due, game: &StageGame, seats: &[Id]) -> bool {
     let seated = Seated { seats };
     (seated.id(due.white), seated.id(due.black)) == (game.white, game.black)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::format::Played;
+use super::super::format::PlayedPairing;
 use super::super::schedule::Seat;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
@@ -23,7 +23,7 @@ pub(super) enum Tag {
 
 /// A game as far as formats look at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shown {
+pub(super) struct StageGame {
     pub(super) white: Id,
     pub(super) black: Id,
     pub(super) result: GameResult,
@@ -37,7 +37,7 @@ pub(super) struct Shown {
     pub(super) number: usize,
 }
 
-impl Shown {
+impl StageGame {
     pub(super) fn pair(&self) -> (Id, Id) {
         (self.white.min(self.black), self.white.max(self.black))
     }
@@ -45,17 +45,17 @@ impl Shown {
 
 /// The games of a stage, and how engines are called.
 pub(super) struct StageGames<'a> {
-    pub(super) games: Vec<Shown>,
+    pub(super) games: Vec<StageGame>,
     names: &'a [String],
 }
 
 impl<'a> StageGames<'a> {
     /// Puts games into the order of play: as the files have them, or by their Round tags where these number the
     /// games of a part and the files are in another order. Games that were played again stand once.
-    pub(super) fn new(mut games: Vec<Shown>, names: &'a [String]) -> (StageGames<'a>, Vec<String>) {
+    pub(super) fn new(mut games: Vec<StageGame>, names: &'a [String]) -> (StageGames<'a>, Vec<String>) {
         let mut notes = Vec::new();
         games.sort_by_key(|game| game.part);
-        let key = |game: &Shown| (game.at, game.tag, game.white, game.black);
+        let key = |game: &StageGame| (game.at, game.tag, game.white, game.black);
         let (mut again, mut is_sorted) = (0, false);
         let mut all = Vec::new();
         for part in games.chunk_by(|a, b| a.part == b.part) {
@@ -69,7 +69,7 @@ impl<'a> StageGames<'a> {
                 own.retain(|game| kept[&key(game)] == game.number);
             }
             let places: BTreeSet<_> = own.iter().filter_map(|game| game.at).collect();
-            let round = |game: &Shown| game.at.map(|at| at.round);
+            let round = |game: &StageGame| game.at.map(|at| at.round);
             if is_few(own.len() - places.len()) && !own.is_sorted_by_key(round) {
                 own.sort_by_key(|game| game.at);
                 is_sorted = true;
@@ -103,7 +103,7 @@ impl<'a> StageGames<'a> {
         format!("{} – {}", self.name(white), self.name(black))
     }
 
-    pub(super) fn told(&self, game: &Shown) -> String {
+    pub(super) fn told(&self, game: &StageGame) -> String {
         self.meeting(game.white, game.black)
     }
 
@@ -125,8 +125,8 @@ impl<'a> StageGames<'a> {
     }
 
     /// The rounds, in order. Two rounds with the same pairs are one of double games where `doubled`.
-    pub(super) fn rounds(&self, doubled: bool) -> Vec<Vec<Shown>> {
-        let mut rounds: Vec<Vec<Shown>> = Vec::new();
+    pub(super) fn rounds(&self, doubled: bool) -> Vec<Vec<StageGame>> {
+        let mut rounds: Vec<Vec<StageGame>> = Vec::new();
         for game in &self.games {
             let round = game.at.map(|at| at.round);
             match rounds.last_mut() {
@@ -142,8 +142,8 @@ impl<'a> StageGames<'a> {
         }
         if doubled {
             let pairs =
-                |round: &[Shown]| -> BTreeSet<(Id, Id)> { round.iter().map(Shown::pair).collect() };
-            let mut merged: Vec<Vec<Shown>> = Vec::new();
+                |round: &[StageGame]| -> BTreeSet<(Id, Id)> { round.iter().map(StageGame::pair).collect() };
+            let mut merged: Vec<Vec<StageGame>> = Vec::new();
             for round in rounds {
                 match merged.last_mut() {
                     Some(last)
@@ -175,9 +175,9 @@ impl Seated<'_> {
         self.seats.get(seat.0).copied().unwrap_or(Id(usize::MAX))
     }
 
-    pub(super) fn played(&self, game: &Shown, at: RoundGame) -> Option<Played> {
+    pub(super) fn played(&self, game: &StageGame, at: RoundGame) -> Option<PlayedPairing> {
         let (white, black) = (self.seat(game.white)?, self.seat(game.black)?);
-        Some(Played { at, white, black, result: game.result })
+        Some(PlayedPairing { at, white, black, result: game.result })
     }
 }
 
@@ -185,8 +185,8 @@ impl Seated<'_> {
 mod tests {
     use super::*;
 
-    fn game(number: usize, round: u32, game: u32, white: usize, black: usize) -> Shown {
-        Shown {
+    fn game(number: usize, round: u32, game: u32, white: usize, black: usize) -> StageGame {
+        StageGame {
             white: Id(white),
             black: Id(black),
             result: GameResult::Draw,
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_game_that_was_played_again_stands_once_and_rounds_are_in_order() {
-        let mut games: Vec<Shown> = (0..6)
+        let mut games: Vec<StageGame> = (0..6)
             .map(|at| game(at, at as u32 / 2 + 1, at as u32 % 2 + 1, at % 4, (at + 1) % 4))
             .collect();
         games.push(game(6, 1, 1, 0, 1));

@@ -43,7 +43,7 @@ mod tests {
     use crate::event::field::FieldBuilder;
     use crate::event::field::tests::{field, find};
     use crate::model::game::listed::tests::listed;
-    use crate::model::game::listed::{Player, RoundGame};
+    use crate::model::game::listed::{ListedPlayer, RoundGame};
     use crate::model::game::result::GameResult;
     use shakmaty::Color;
 
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn a_full_point_bye_is_in_the_running_scores_and_costs_a_point() {
         let mut builder = FieldBuilder::default();
-        let player = |name: &str| Player { name: name.to_owned(), rating: None };
+        let player = |name: &str| ListedPlayer { name: name.to_owned(), rating: None };
         for (round, white, black) in [(1, "a", "x"), (2, "b", "x"), (3, "c", "b")] {
             let mut game = listed(white, black, GameResult::Win(Color::White), "e4");
             game.round = Some(RoundGame { round, game: 1 });

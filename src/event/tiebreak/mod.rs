@@ -137,7 +137,7 @@ impl Criterion {
 
 /// The treatment of engines that a chain leaves tied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rest {
+pub(crate) enum TiedRest {
     /// The organisers decide (rule 3.1.7).
     Organisers,
     /// The engines share the place.
@@ -146,21 +146,21 @@ pub(crate) enum Rest {
 
 /// The criteria of an event, in its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Chain {
+pub struct TiebreakChain {
     /// Its name on the command line.
     pub(crate) name: &'static str,
     /// The criteria.
     pub criteria: &'static [Criterion],
     /// The treatment of engines that are still tied.
-    pub(crate) rest: Rest,
+    pub(crate) rest: TiedRest,
     /// True if a match of two is exempt: rule 3.2 of the 4k rules breaks its tie by further games only.
     pub(crate) spares_matches: bool,
 }
 
 /// The chains of TCEC events; the first is the 4k rules' (rule 3.1).
-pub(crate) const CHAINS: &[Chain] = {
+pub(crate) const CHAINS: &[TiebreakChain] = {
     use Criterion as C;
-    let base = Chain {
+    let base = TiebreakChain {
         name: "4k",
         criteria: &[
             C::DirectEncounter,
@@ -170,30 +170,30 @@ pub(crate) const CHAINS: &[Chain] = {
             C::WonLength,
             C::LostLength,
         ],
-        rest: Rest::Organisers,
+        rest: TiedRest::Organisers,
         spares_matches: true,
     };
-    let other = Chain { spares_matches: false, ..base };
+    let other = TiebreakChain { spares_matches: false, ..base };
     &[
         base,
-        Chain {
+        TiebreakChain {
             name: "swiss",
             criteria: &[C::SonnebornBerger, C::RMobility, C::Wins, C::DirectEncounter],
-            rest: Rest::Shared,
+            rest: TiedRest::Shared,
             ..other
         },
-        Chain {
+        TiebreakChain {
             name: "frd",
             criteria: &[C::DirectEncounter, C::SonnebornBerger, C::RMobility, C::Wins],
             ..other
         },
-        Chain {
+        TiebreakChain {
             name: "s17",
             criteria: &[C::Crashes, C::DirectEncounter, C::Wins, C::SonnebornBerger],
             ..other
         },
         // nTCEC from stage 2 on; its stage 1 had the opponents' scores in place of Sonneborn-Berger.
-        Chain {
+        TiebreakChain {
             name: "ntcec",
             criteria: &[
                 C::SonnebornBerger,
@@ -204,7 +204,7 @@ pub(crate) const CHAINS: &[Chain] = {
             ],
             ..other
         },
-        Chain {
+        TiebreakChain {
             name: "ntcec-stage1",
             criteria: &[
                 C::CumulativeOpponents,
@@ -216,7 +216,7 @@ pub(crate) const CHAINS: &[Chain] = {
             ..other
         },
         // Of season 4's 16 engines the rule's text puts 14 into the groups that were played, and this all.
-        Chain {
+        TiebreakChain {
             name: "ntcec-season-4",
             criteria: &[C::Buchholz, C::GamesBlack, C::Wins, C::WinsBlack, C::DirectEncounter],
             ..other
@@ -224,10 +224,10 @@ pub(crate) const CHAINS: &[Chain] = {
     ]
 };
 
-impl Chain {
+impl TiebreakChain {
     /// The chain of a name.
     #[must_use]
-    pub fn named(name: &str) -> Option<&'static Chain> {
+    pub fn named(name: &str) -> Option<&'static TiebreakChain> {
         CHAINS.iter().find(|chain| chain.name == name)
     }
 }
@@ -257,7 +257,7 @@ impl<'a> Context<'a> {
 
 /// Engines on one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Group {
+pub(crate) struct TiedGroup {
     /// More than one where they are tied for good.
     pub(crate) engines: Vec<EngineIx>,
     /// The criterion that puts them behind the group before; none where points do, or where there is none before.
@@ -266,8 +266,8 @@ pub(crate) struct Group {
 
 /// Orders engines that have the same points, the best first.
 #[must_use]
-pub(crate) fn break_tie(context: &Context<'_>, tied: &[EngineIx], chain: &Chain) -> Vec<Group> {
-    let whole = || Group { engines: tied.to_vec(), by: None };
+pub(crate) fn break_tie(context: &Context<'_>, tied: &[EngineIx], chain: &TiebreakChain) -> Vec<TiedGroup> {
+    let whole = || TiedGroup { engines: tied.to_vec(), by: None };
     if tied.len() < 2 {
         return vec![whole()];
     }
@@ -320,7 +320,7 @@ mod tests {
     pub(super) fn order_of(field: &Field, tied: &str, chain: &str) -> String {
         let context = Context::new(field);
         let tied: Vec<EngineIx> = tied.split(' ').map(|name| find(field, name)).collect();
-        let groups = break_tie(&context, &tied, Chain::named(chain).unwrap());
+        let groups = break_tie(&context, &tied, TiebreakChain::named(chain).unwrap());
         let told: Vec<String> = groups
             .iter()
             .map(|group| {
@@ -362,7 +362,7 @@ mod tests {
         };
         assert_eq!([mini("a", &tied), mini("b", &tied), mini("c", &tied)], ["3", "3", "2"]);
         assert_eq!(mini("a", &tied[..2]), "2");
-        let only = Chain { name: "test", criteria: &[Criterion::DirectEncounter], ..CHAINS[0] };
+        let only = TiebreakChain { name: "test", criteria: &[Criterion::DirectEncounter], ..CHAINS[0] };
         let groups = break_tie(&context, &tied, &only);
         let names: Vec<_> =
             groups.iter().map(|g| field.engine(g.engines[0]).name.as_str()).collect();
@@ -428,7 +428,7 @@ mod tests {
     #[test]
     fn every_chain_is_found_by_its_name_and_the_first_is_the_rules() {
         for chain in CHAINS {
-            assert_eq!(Chain::named(chain.name), Some(chain));
+            assert_eq!(TiebreakChain::named(chain.name), Some(chain));
         }
         let titles: Vec<&str> = CHAINS[0].criteria.iter().map(|c| c.id()).collect();
         assert_eq!(

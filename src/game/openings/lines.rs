@@ -6,11 +6,11 @@ use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position};
 
 use super::positions::numbered;
-use super::{Wanted, Wrong, playable, text_lines};
+use super::{BookPart, Wrong, playable, text_lines};
 use crate::model::game::opening::Opening;
 use crate::model::game::variant::Variant;
 
-pub(super) fn read(bytes: &[u8], wanted: Wanted) -> Result<Vec<Opening>, Wrong> {
+pub(super) fn read(bytes: &[u8], wanted: BookPart) -> Result<Vec<Opening>, Wrong> {
     text_lines(bytes)
         .take(wanted.most)
         .map(|(place, text)| {

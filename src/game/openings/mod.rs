@@ -13,7 +13,7 @@ mod sequence;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-pub(crate) use sequence::{Order, Sequence};
+pub(crate) use sequence::{BookOrder, Sequence};
 
 use crate::files::read;
 use crate::game::end::{Material, Referee};
@@ -25,7 +25,7 @@ use crate::model::units::Ply;
 
 /// How a book is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum BookFormat {
     /// Games; comments and variations are passed over.
     Pgn,
     /// One position a line, EPD or FEN.
@@ -36,15 +36,15 @@ pub(crate) enum Format {
     Polyglot,
 }
 
-impl Format {
+impl BookFormat {
     /// By the file's ending.
-    fn of(path: &Path) -> Option<Format> {
+    fn of(path: &Path) -> Option<BookFormat> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
         Some(match ending.as_str() {
-            "pgn" => Format::Pgn,
-            "epd" | "fen" => Format::Positions,
-            "bin" => Format::Polyglot,
-            "txt" | "uci" | "san" | "moves" => Format::Moves,
+            "pgn" => BookFormat::Pgn,
+            "epd" | "fen" => BookFormat::Positions,
+            "bin" => BookFormat::Polyglot,
+            "txt" | "uci" | "san" | "moves" => BookFormat::Moves,
             _ => return None,
         })
     }
@@ -52,13 +52,13 @@ impl Format {
 
 /// The part of a book that is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct BookPart {
     /// Openings longer than this are cut.
     pub(crate) plies: Option<Ply>,
     /// As many as this are enough: a table of moves has more lines than anybody plays.
     pub(crate) most: usize,
     /// For a table of moves: lines by weight from the heaviest, or drawn by this seed.
-    pub(crate) order: Order,
+    pub(crate) order: BookOrder,
     /// The kind of chess that is played from there.
     pub(crate) variant: Variant,
 }
@@ -101,7 +101,7 @@ pub(crate) enum BookError {
         /// The file.
         path: PathBuf,
         /// Where.
-        place: Place,
+        place: BookPlace,
         /// The reason why it cannot be played.
         what: String,
     },
@@ -121,7 +121,7 @@ pub(crate) enum BookError {
         /// The file.
         path: PathBuf,
         /// The first such opening.
-        place: Place,
+        place: BookPlace,
         /// The engine that knows no FEN.
         engine: String,
     },
@@ -129,7 +129,7 @@ pub(crate) enum BookError {
 
 /// Where in a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum BookPlace {
     /// A line, from 1.
     Line(usize),
     /// A game, from 1.
@@ -140,27 +140,27 @@ pub(crate) enum Place {
     File,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for BookPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Line(number) => write!(f, "line {number}"),
-            Place::Game(number) => write!(f, "game {number}"),
-            Place::Opening(number) => write!(f, "opening {number}"),
-            Place::File => f.write_str("the file"),
+            BookPlace::Line(number) => write!(f, "line {number}"),
+            BookPlace::Game(number) => write!(f, "game {number}"),
+            BookPlace::Opening(number) => write!(f, "opening {number}"),
+            BookPlace::File => f.write_str("the file"),
         }
     }
 }
 
 /// A fault inside a book, before its path is known.
-type Wrong = (Place, String);
+type Wrong = (BookPlace, String);
 
 impl Book {
     /// Reads a file, its format told by its ending.
     ///
     /// # Errors
     /// Where it cannot be read, is no book, or holds a move that is not legal.
-    pub(crate) fn read(path: &Path, wanted: Wanted) -> Result<Book, BookError> {
-        let format = Format::of(path).ok_or_else(|| BookError::Unknown { path: path.into() })?;
+    pub(crate) fn read(path: &Path, wanted: BookPart) -> Result<Book, BookError> {
+        let format = BookFormat::of(path).ok_or_else(|| BookError::Unknown { path: path.into() })?;
         let bytes = read::bytes(path, read::BOOK)
             .map_err(|source| BookError::Read { path: path.into(), source })?;
         let openings = parse(&bytes, format, wanted).map_err(|(place, what)| BookError::Wrong {
@@ -178,8 +178,8 @@ impl Book {
     ///
     /// # Errors
     /// None: each number is a position.
-    pub(crate) fn of_starts(wanted: Wanted) -> Result<Book, BookError> {
-        let Wanted { variant, order, most, .. } = wanted;
+    pub(crate) fn of_starts(wanted: BookPart) -> Result<Book, BookError> {
+        let BookPart { variant, order, most, .. } = wanted;
         let path = PathBuf::from("the start positions");
         let count = StartNumber::count(variant);
         let sequence = Sequence::new(count, order, 0);
@@ -190,7 +190,7 @@ impl Book {
             text += &format!("{start}\n");
             openings.push(positions::of_number(start).map_err(|what| BookError::Wrong {
                 path: path.clone(),
-                place: Place::Opening(at + 1),
+                place: BookPlace::Opening(at + 1),
                 what,
             })?);
         }
@@ -223,7 +223,7 @@ impl Book {
         match self.openings.iter().position(|one| !one.is_move_list()) {
             Some(index) => Err(BookError::NeedsFen {
                 path: self.path.clone(),
-                place: Place::Opening(index + 1),
+                place: BookPlace::Opening(index + 1),
                 engine: engine.to_owned(),
             }),
             None => Ok(()),
@@ -231,23 +231,23 @@ impl Book {
     }
 }
 
-fn parse(bytes: &[u8], format: Format, wanted: Wanted) -> Result<Vec<Opening>, Wrong> {
-    if format != Format::Polyglot && bytes.contains(&0) {
-        return Err((Place::File, "it holds zero bytes, so it is no text in UTF-8".to_owned()));
+fn parse(bytes: &[u8], format: BookFormat, wanted: BookPart) -> Result<Vec<Opening>, Wrong> {
+    if format != BookFormat::Polyglot && bytes.contains(&0) {
+        return Err((BookPlace::File, "it holds zero bytes, so it is no text in UTF-8".to_owned()));
     }
     match format {
-        Format::Pgn => pgn::read(bytes, wanted),
-        Format::Positions => positions::read(bytes, wanted),
-        Format::Moves => lines::read(bytes, wanted),
-        Format::Polyglot if wanted.variant.is_chess960() => {
-            Err((Place::File, "a table of moves begins with the classical position".to_owned()))
+        BookFormat::Pgn => pgn::read(bytes, wanted),
+        BookFormat::Positions => positions::read(bytes, wanted),
+        BookFormat::Moves => lines::read(bytes, wanted),
+        BookFormat::Polyglot if wanted.variant.is_chess960() => {
+            Err((BookPlace::File, "a table of moves begins with the classical position".to_owned()))
         }
-        Format::Polyglot => polyglot::read(bytes, wanted),
+        BookFormat::Polyglot => polyglot::read(bytes, wanted),
     }
 }
 
 /// An opening as it is played: no longer than is wanted, and with something left to play.
-fn playable(mut opening: Opening, wanted: Wanted) -> Result<Opening, String> {
+fn playable(mut opening: Opening, wanted: BookPart) -> Result<Opening, String> {
     if let Some(Ply(plies)) = wanted.plies {
         opening.cut(usize::try_from(plies).unwrap_or(usize::MAX));
     }
@@ -269,11 +269,11 @@ fn playable(mut opening: Opening, wanted: Wanted) -> Result<Opening, String> {
 }
 
 /// The text of a file's lines with their numbers, without comments (`#`) and empty lines.
-fn text_lines(bytes: &[u8]) -> impl Iterator<Item = (Place, String)> {
+fn text_lines(bytes: &[u8]) -> impl Iterator<Item = (BookPlace, String)> {
     bytes.split(|byte| *byte == b'\n').enumerate().filter_map(|(index, line)| {
         let line = String::from_utf8_lossy(line);
         let text = line.split('#').next().unwrap_or_default().trim();
-        (!text.is_empty()).then(|| (Place::Line(index + 1), text.to_owned()))
+        (!text.is_empty()).then(|| (BookPlace::Line(index + 1), text.to_owned()))
     })
 }
 
@@ -282,9 +282,9 @@ mod tests {
     use super::*;
     use std::fs;
 
-    pub(super) fn all() -> Wanted {
-        let (most, order) = (usize::MAX, Order::Sequential);
-        Wanted { plies: None, most, order, variant: Variant::Standard }
+    pub(super) fn all() -> BookPart {
+        let (most, order) = (usize::MAX, BookOrder::Sequential);
+        BookPart { plies: None, most, order, variant: Variant::Standard }
     }
 
     /// The moves as UCI, a line an opening.
@@ -344,58 +344,58 @@ mod tests {
             (format!("e4 e5\n{mate}\n"), "line 2", "Black mates"),
             (format!("# x\n{repeated}\n"), "line 2", "3-Fold repetition"),
         ] {
-            let (at, what) = parse(text.as_bytes(), Format::Moves, all()).unwrap_err();
+            let (at, what) = parse(text.as_bytes(), BookFormat::Moves, all()).unwrap_err();
             assert_eq!(at.to_string(), place);
             assert!(what.contains(why), "{what}");
         }
         let game = format!("[Event \"x\"]\n\n1. d4 *\n\n[Event \"y\"]\n\n{mate} 0-1\n");
-        let (at, _) = parse(game.as_bytes(), Format::Pgn, all()).unwrap_err();
+        let (at, _) = parse(game.as_bytes(), BookFormat::Pgn, all()).unwrap_err();
         assert_eq!(at.to_string(), "game 2");
         let stalemate = b"7k/5Q2/6K1/8/8/8/8/8 b - -\n";
-        assert!(parse(stalemate, Format::Positions, all()).is_err());
+        assert!(parse(stalemate, BookFormat::Positions, all()).is_err());
         // Of a whole game only the beginning may be wanted.
-        let wanted = Wanted { plies: Some(Ply(3)), ..all() };
-        assert_eq!(parse(mate.as_bytes(), Format::Moves, wanted).unwrap().len(), 1);
+        let wanted = BookPart { plies: Some(Ply(3)), ..all() };
+        assert_eq!(parse(mate.as_bytes(), BookFormat::Moves, wanted).unwrap().len(), 1);
     }
 
     #[test]
     fn books_of_chess960_hold_numbers_positions_and_moves_from_them() {
-        let single = Wanted { variant: Variant::Chess960, ..all() };
-        let double = Wanted { variant: Variant::DoubleChess960, ..all() };
+        let single = BookPart { variant: Variant::Chess960, ..all() };
+        let double = BookPart { variant: Variant::DoubleChess960, ..all() };
         // King f1, rook g1: castling at once is the king taking his rook.
         let castled = b"bbrnnkrq/pppppppp/8/8/8/8/PPPPPPPP/BBRNNKRQ w KQkq - 0 1\n518\n";
-        let openings = parse(castled, Format::Positions, single).unwrap();
+        let openings = parse(castled, BookFormat::Positions, single).unwrap();
         assert!(openings.iter().all(|one| one.castling().is_chess960()));
         assert_eq!(openings[1].uci_fen().unwrap().split(' ').nth(2), Some("HAha"));
         let lines = b"# a comment\n518 e4 e5 Nf3 Nc6 Bc4 Bc5 O-O\n356: f1g1\n".as_slice();
-        let (place, what) = parse(lines, Format::Moves, single).unwrap_err();
+        let (place, what) = parse(lines, BookFormat::Moves, single).unwrap_err();
         assert!(place.to_string() == "line 3" && what.contains("no start position"), "{what}");
         let lines = b"518 e4 e5 Nf3 Nc6 Bc4 Bc5 O-O\n336:518 1. d2d4 d7d5\n".as_slice();
         assert_eq!(
-            told(&parse(lines, Format::Moves, double).unwrap()),
+            told(&parse(lines, BookFormat::Moves, double).unwrap()),
             ["e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1h1", "d2d4 d7d5"]
         );
-        let (_, what) = parse(lines, Format::Moves, single).unwrap_err();
+        let (_, what) = parse(lines, BookFormat::Moves, single).unwrap_err();
         assert!(what.contains("double Chess960"), "{what}");
-        for (text, format) in [("e4 e5", Format::Moves), ("960", Format::Positions)] {
+        for (text, format) in [("e4 e5", BookFormat::Moves), ("960", BookFormat::Positions)] {
             assert!(parse(text.as_bytes(), format, single).is_err(), "{text}");
         }
         let game =
             b"[FEN \"bbrnnkrq/pppppppp/8/8/8/8/PPPPPPPP/BBRNNKRQ w KQkq - 0 1\"]\n\n1. O-O e5 *\n";
-        assert_eq!(told(&parse(game, Format::Pgn, single).unwrap()), ["f1g1 e7e5"]);
-        assert!(parse(game, Format::Pgn, all()).is_err());
-        assert!(parse(&[0; 16], Format::Polyglot, single).is_err());
+        assert_eq!(told(&parse(game, BookFormat::Pgn, single).unwrap()), ["f1g1 e7e5"]);
+        assert!(parse(game, BookFormat::Pgn, all()).is_err());
+        assert!(parse(&[0; 16], BookFormat::Polyglot, single).is_err());
     }
 
     #[test]
     fn start_positions_come_by_number_or_shuffled_each_once() {
-        let wanted = Wanted { most: 960, variant: Variant::Chess960, ..all() };
+        let wanted = BookPart { most: 960, variant: Variant::Chess960, ..all() };
         let book = Book::of_starts(wanted).unwrap();
         let classical = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         assert_eq!(book.openings()[518].fen().as_deref(), Some(classical));
         let shuffled = |seed| {
-            let order = Order::Shuffled { seed };
-            let book = Book::of_starts(Wanted { order, ..wanted }).unwrap();
+            let order = BookOrder::Shuffled { seed };
+            let book = Book::of_starts(BookPart { order, ..wanted }).unwrap();
             book.openings().iter().map(|one| one.fen().unwrap()).collect::<Vec<_>>()
         };
         assert_eq!(shuffled(7), shuffled(7));
@@ -405,8 +405,8 @@ mod tests {
 
     #[test]
     fn openings_are_cut() {
-        let wanted = Wanted { plies: Some(Ply(3)), ..all() };
-        let openings = parse(b"e4 e5 Nf3 Nc6\nd4", Format::Moves, wanted).unwrap();
+        let wanted = BookPart { plies: Some(Ply(3)), ..all() };
+        let openings = parse(b"e4 e5 Nf3 Nc6\nd4", BookFormat::Moves, wanted).unwrap();
         assert_eq!(told(&openings), ["e2e4 e7e5 g1f3", "d2d4"]);
     }
 }

@@ -7,20 +7,20 @@ use pgn_reader::{RawTag, Reader, SanPlus, Visitor};
 use shakmaty::fen::Fen;
 use shakmaty::{Chess, Move, Position};
 
-use super::{Place, Wanted, Wrong, playable};
+use super::{BookPlace, BookPart, Wrong, playable};
 use crate::model::game::opening::{Opening, OpeningNames};
 use crate::model::game::variant::Variant;
 use crate::model::text::escape;
 use crate::model::units::Ply;
 
-pub(super) fn read(bytes: &[u8], wanted: Wanted) -> Result<Vec<Opening>, Wrong> {
+pub(super) fn read(bytes: &[u8], wanted: BookPart) -> Result<Vec<Opening>, Wrong> {
     let most =
         wanted.plies.map_or(usize::MAX, |Ply(plies)| usize::try_from(plies).unwrap_or(usize::MAX));
     let mut reader = Reader::new(Cursor::new(bytes));
     let mut visitor = MainLine { most, variant: wanted.variant };
     let mut openings = Vec::new();
     while openings.len() < wanted.most {
-        let place = Place::Game(openings.len() + 1);
+        let place = BookPlace::Game(openings.len() + 1);
         match reader.read_game(&mut visitor) {
             Ok(Some(game)) => {
                 let game = game.and_then(|opening| playable(opening, wanted));
@@ -155,7 +155,7 @@ mod tests {
     fn main_lines_only() {
         let openings = read(BOOK, all()).unwrap();
         assert_eq!(told(&openings), ["e2e4 e7e5 g1f3 b8c6", "d2d4 d7d5"]);
-        let two = Wanted { plies: Some(Ply(2)), ..all() };
+        let two = BookPart { plies: Some(Ply(2)), ..all() };
         assert_eq!(told(&read(BOOK, two).unwrap()), ["e2e4 e7e5", "d2d4 d7d5"]);
     }
 
@@ -178,7 +178,7 @@ mod tests {
             (Some("B90"), Some("Sicilian"))
         );
         assert_eq!((&names.variation, openings[1].names()), (&None, None));
-        let one = Wanted { plies: Some(Ply(1)), ..all() };
+        let one = BookPart { plies: Some(Ply(1)), ..all() };
         assert_eq!(read(book, one).unwrap()[0].names(), None);
     }
 

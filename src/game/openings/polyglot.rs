@@ -9,8 +9,8 @@ use std::collections::HashSet;
 use shakmaty::zobrist::Zobrist64;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, File, Move, Position, Rank, Role, Square};
 
-use super::sequence::{Order, Random};
-use super::{Place, Wanted, Wrong, playable};
+use super::sequence::{BookOrder, Random};
+use super::{BookPlace, BookPart, Wrong, playable};
 use crate::model::game::opening::Opening;
 use crate::model::units::Ply;
 
@@ -20,27 +20,27 @@ const LONGEST: u32 = 60;
 /// So many walks in a row that found nothing new are the end of a book.
 const STALE: usize = 200;
 
-pub(super) fn read(bytes: &[u8], wanted: Wanted) -> Result<Vec<Opening>, Wrong> {
+pub(super) fn read(bytes: &[u8], wanted: BookPart) -> Result<Vec<Opening>, Wrong> {
     if bytes.is_empty() || !bytes.len().is_multiple_of(ENTRY) {
         let what = format!("{} bytes are no whole number of 16-byte entries", bytes.len());
-        return Err((Place::File, what));
+        return Err((BookPlace::File, what));
     }
     let table = Table { bytes };
     if table.choices(&Chess::default()).is_empty() {
         let what = "it has no move for the start position".to_owned();
-        return Err((Place::File, what));
+        return Err((BookPlace::File, what));
     }
     let plies = wanted.plies.unwrap_or(Ply(LONGEST)).0.min(LONGEST);
     let depth = usize::try_from(plies).unwrap_or(usize::MAX);
     let found = match wanted.order {
-        Order::Sequential => {
+        BookOrder::Sequential => {
             let mut found = Vec::new();
             table.all(&Chess::default(), &mut Vec::new(), depth, wanted.most, &mut found);
             found
         }
-        Order::Shuffled { seed } => table.drawn(Random::new(seed), depth, wanted.most),
+        BookOrder::Shuffled { seed } => table.drawn(Random::new(seed), depth, wanted.most),
     };
-    let numbered = (1..).map(Place::Opening).zip(found);
+    let numbered = (1..).map(BookPlace::Opening).zip(found);
     numbered
         .map(|(place, opening)| playable(opening, wanted).map_err(|what| (place, what)))
         .collect()
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn drawn_by_weight_the_same_for_the_same_seed() {
         let draw = |seed| {
-            let wanted = Wanted { order: Order::Shuffled { seed }, ..all() };
+            let wanted = BookPart { order: BookOrder::Shuffled { seed }, ..all() };
             told(&read(&small(), wanted).unwrap())
         };
         assert_eq!(draw(1), draw(1));

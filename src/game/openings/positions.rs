@@ -4,12 +4,12 @@
 use shakmaty::Chess;
 use shakmaty::fen::Fen;
 
-use super::{Wanted, Wrong, playable, text_lines};
+use super::{BookPart, Wrong, playable, text_lines};
 use crate::game::start_positions::{NoStart, StartNumber};
 use crate::model::game::opening::Opening;
 use crate::model::game::variant::Variant;
 
-pub(super) fn read(bytes: &[u8], wanted: Wanted) -> Result<Vec<Opening>, Wrong> {
+pub(super) fn read(bytes: &[u8], wanted: BookPart) -> Result<Vec<Opening>, Wrong> {
     text_lines(bytes)
         .take(wanted.most)
         .map(|(place, text)| {

@@ -2,7 +2,7 @@
 
 /// The order of a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum BookOrder {
     /// As in the file.
     Sequential,
     /// Shuffled; the same seed gives the same order on every machine.
@@ -23,9 +23,9 @@ pub(crate) struct Sequence {
 impl Sequence {
     /// For a book of `length` openings, beginning with the one at `start` of the order (from 0).
     #[must_use]
-    pub(crate) fn new(length: usize, order: Order, start: usize) -> Sequence {
+    pub(crate) fn new(length: usize, order: BookOrder, start: usize) -> Sequence {
         let mut indices: Vec<usize> = (0..length).collect();
-        if let Order::Shuffled { seed } = order {
+        if let BookOrder::Shuffled { seed } = order {
             let mut random = Random::new(seed);
             for last in (1..indices.len()).rev() {
                 let other = random.below(last as u64 + 1);
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn an_empty_book_has_no_opening() {
-        assert_eq!(Sequence::new(0, Order::Sequential, 3).opening(7), None);
+        assert_eq!(Sequence::new(0, BookOrder::Sequential, 3).opening(7), None);
     }
 
     proptest! {
@@ -94,7 +94,7 @@ mod tests {
         fn nothing_comes_again_before_the_book_is_used_up(
             length in 1usize..200, seed: u64, start in 0usize..500, shuffled: bool, round in 0usize..3,
         ) {
-            let order = if shuffled { Order::Shuffled { seed } } else { Order::Sequential };
+            let order = if shuffled { BookOrder::Shuffled { seed } } else { BookOrder::Sequential };
             let sequence = Sequence::new(length, order, start);
             let mut seen: Vec<usize> =
                 (0..length).filter_map(|n| sequence.opening(round * length + n)).collect();

@@ -16,18 +16,18 @@ use crate::game::clock::{Flag, GameClock, Patience, TimeControl};
 use crate::game::end::{Material, Referee};
 use crate::game::go::Go;
 use crate::game::tables::Tables;
-use crate::model::game::ending::{Ending, Termination};
+use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::opening::Opening;
-use crate::model::game::record::{GameRecord, Played, PlyRecord, Resume, Unanswered};
+use crate::model::game::record::{GameRecord, PlayedMove, PlyRecord, Resume, Unanswered};
 
-pub(crate) use player::{Lost, Player, Said, Thought};
+pub(crate) use player::{PlayerLost, Player, Said, Thought};
 
 /// Games longer than this make the record grow, which costs memory and nothing else.
 const USUAL_PLIES: usize = 400;
 
 /// The terms of a game.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms<'a> {
+pub(crate) struct GameTerms<'a> {
     /// Where it begins.
     pub(crate) opening: &'a Opening,
     /// Each side's time control.
@@ -48,15 +48,15 @@ pub(crate) struct Terms<'a> {
 
 /// Plays a game to its end, telling every move when it has been judged, before the next is asked for.
 pub(crate) fn play_watched<P: Player + ?Sized>(
-    terms: &Terms<'_>,
+    terms: &GameTerms<'_>,
     players: ByColor<&mut P>,
-    watch: &mut dyn FnMut(Played<'_>),
+    watch: &mut dyn FnMut(PlayedMove<'_>),
 ) -> GameRecord {
     Game::new(terms).run(players, watch)
 }
 
 struct Game<'a> {
-    terms: &'a Terms<'a>,
+    terms: &'a GameTerms<'a>,
     referee: Referee,
     clock: GameClock,
     adjudicator: Adjudicator,
@@ -68,7 +68,7 @@ struct Game<'a> {
 }
 
 impl<'a> Game<'a> {
-    fn new(terms: &'a Terms<'a>) -> Game<'a> {
+    fn new(terms: &'a GameTerms<'a>) -> Game<'a> {
         let mut text = Vec::with_capacity(32 + 5 * USUAL_PLIES);
         match terms.opening.uci_fen() {
             Some(fen) => {
@@ -87,7 +87,7 @@ impl<'a> Game<'a> {
                 opening: terms.opening.clone(),
                 plies: Vec::with_capacity(USUAL_PLIES),
                 pvs: Vec::with_capacity(if terms.keep_pv { 64 * USUAL_PLIES } else { 0 }),
-                ending: Ending::aborted("not played"),
+                ending: GameEnding::aborted("not played"),
                 unanswered: None,
             },
             terms,
@@ -97,7 +97,7 @@ impl<'a> Game<'a> {
     fn run<P: Player + ?Sized>(
         mut self,
         players: ByColor<&mut P>,
-        watch: &mut dyn FnMut(Played<'_>),
+        watch: &mut dyn FnMut(PlayedMove<'_>),
     ) -> GameRecord {
         let ByColor { white, black } = players;
         for (side, player) in [(Color::White, &mut *white), (Color::Black, &mut *black)] {
@@ -131,13 +131,13 @@ impl<'a> Game<'a> {
                     black: self.clock.left(Color::Black),
                 };
                 let pv = self.record.pvs.get(ply.pv.clone()).unwrap_or_default();
-                watch(Played { number: before, mover, ply, clocks, pv });
+                watch(PlayedMove { number: before, mover, ply, clocks, pv });
             }
         }
     }
 
     /// Plays what was played before an interruption, with the counters that it moved.
-    fn bring_back(&mut self, resume: &Resume) -> Option<Ending> {
+    fn bring_back(&mut self, resume: &Resume) -> Option<GameEnding> {
         let mut over = None;
         for ply in &resume.plies {
             if over.is_some() {
@@ -152,13 +152,13 @@ impl<'a> Game<'a> {
         over
     }
 
-    fn over(mut self, ending: Ending) -> GameRecord {
+    fn over(mut self, ending: GameEnding) -> GameRecord {
         self.record.ending = ending;
         self.record
     }
 
     /// Plays a legal move on the board and in the text.
-    fn moved(&mut self, one: Move) -> Option<Ending> {
+    fn moved(&mut self, one: Move) -> Option<GameEnding> {
         if !self.has_moves {
             self.text.extend_from_slice(b" moves");
             self.has_moves = true;
@@ -169,7 +169,7 @@ impl<'a> Game<'a> {
     }
 
     /// Asks one player for one move.
-    fn ply<P: Player + ?Sized>(&mut self, player: &mut P) -> Option<Ending> {
+    fn ply<P: Player + ?Sized>(&mut self, player: &mut P) -> Option<GameEnding> {
         let side = self.referee.position().turn();
         let length = self.text.len();
         self.text.push(b'\n');
@@ -211,18 +211,18 @@ impl<'a> Game<'a> {
     }
 
     /// The legal move in an answer that came in time, or how the game ends without one.
-    fn judge(&mut self, side: Color, thought: &Thought, used: Duration) -> Result<Move, Ending> {
-        let loses = |reason| Ending::win(!side, reason);
+    fn judge(&mut self, side: Color, thought: &Thought, used: Duration) -> Result<Move, GameEnding> {
+        let loses = |reason| GameEnding::win(!side, reason);
         match &thought.said {
-            Said::Lost(Lost::Stopped) => return Err(Ending::aborted("the match was stopped")),
-            Said::Lost(Lost::Gone(exit)) => return Err(loses(Termination::Crash { exit: *exit })),
-            Said::Lost(Lost::Standstill(lasted)) => return Err(Ending::standstill(*lasted)),
-            Said::Lost(Lost::Host(why)) => return Err(Ending::aborted(why.clone())),
-            Said::Lost(Lost::NotStarted(why)) => {
+            Said::Lost(PlayerLost::Stopped) => return Err(GameEnding::aborted("the match was stopped")),
+            Said::Lost(PlayerLost::Gone(exit)) => return Err(loses(Termination::Crash { exit: *exit })),
+            Said::Lost(PlayerLost::Standstill(lasted)) => return Err(GameEnding::standstill(*lasted)),
+            Said::Lost(PlayerLost::Host(why)) => return Err(GameEnding::aborted(why.clone())),
+            Said::Lost(PlayerLost::NotStarted(why)) => {
                 return Err(loses(Termination::NoStart(why.clone())));
             }
             // Neither in its time nor after it: it hangs, which is more than a move that comes late.
-            Said::Lost(Lost::Silent(waited)) => {
+            Said::Lost(PlayerLost::Silent(waited)) => {
                 return Err(loses(Termination::Stall { waited: *waited }));
             }
             Said::Move(_) | Said::NoMove(_) | Said::Resign => {}
@@ -238,13 +238,13 @@ impl<'a> Game<'a> {
                 .find(*said)
                 .ok_or_else(|| loses(Termination::IllegalMove(said.to_string()))),
             Said::NoMove(said) => Err(loses(Termination::IllegalMove(said.clone()))),
-            Said::Lost(_) => Err(Ending::aborted("no answer")),
+            Said::Lost(_) => Err(GameEnding::aborted("no answer")),
         }
     }
 }
 
 /// The clocks as the game begins, or as it goes on.
-fn clock(terms: &Terms<'_>) -> GameClock {
+fn clock(terms: &GameTerms<'_>) -> GameClock {
     let Some(resume) = terms.resume else {
         return GameClock::new(terms.controls, terms.patience);
     };
@@ -258,13 +258,13 @@ fn clock(terms: &Terms<'_>) -> GameClock {
 }
 
 /// An engine that is not there when the game begins.
-fn lost_at_start(side: Color, lost: Lost) -> Ending {
+fn lost_at_start(side: Color, lost: PlayerLost) -> GameEnding {
     match lost {
-        Lost::NotStarted(why) => Ending::win(!side, Termination::NoStart(why)),
-        Lost::Host(why) => Ending::aborted(why),
-        Lost::Standstill(lasted) => Ending::standstill(lasted),
-        Lost::Gone(exit) => Ending::win(!side, Termination::Crash { exit }),
-        Lost::Silent(waited) => Ending::win(!side, Termination::Stall { waited }),
-        Lost::Stopped => Ending::aborted("the match was stopped"),
+        PlayerLost::NotStarted(why) => GameEnding::win(!side, Termination::NoStart(why)),
+        PlayerLost::Host(why) => GameEnding::aborted(why),
+        PlayerLost::Standstill(lasted) => GameEnding::standstill(lasted),
+        PlayerLost::Gone(exit) => GameEnding::win(!side, Termination::Crash { exit }),
+        PlayerLost::Silent(waited) => GameEnding::win(!side, Termination::Stall { waited }),
+        PlayerLost::Stopped => GameEnding::aborted("the match was stopped"),
     }
 }

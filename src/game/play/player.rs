@@ -14,7 +14,7 @@ pub(crate) trait Player {
     ///
     /// # Errors
     /// The reason why this player cannot play it.
-    fn new_game(&mut self) -> Result<(), Lost>;
+    fn new_game(&mut self) -> Result<(), PlayerLost>;
 
     /// Sends the text (`position …`, `go …`, with their line ends) and waits for an answer, `wait` at most.
     fn think(&mut self, text: &[u8], wait: Duration) -> Thought;
@@ -32,7 +32,7 @@ pub(crate) trait Player {
 
 /// The loss of a player, besides its moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Lost {
+pub(crate) enum PlayerLost {
     /// Could not be started.
     NotStarted(String),
     /// The host could not give it what it needs, which is nobody's loss.
@@ -68,5 +68,5 @@ pub(crate) enum Said {
     /// `bestmove resign`.
     Resign,
     /// Nothing.
-    Lost(Lost),
+    Lost(PlayerLost),
 }

@@ -27,11 +27,11 @@ struct Actor {
     clock: Rc<Manual>,
     script: Vec<(u64, Said)>,
     asked: Vec<String>,
-    start: Result<(), Lost>,
+    start: Result<(), PlayerLost>,
 }
 
 impl Player for Actor {
-    fn new_game(&mut self) -> Result<(), Lost> {
+    fn new_game(&mut self) -> Result<(), PlayerLost> {
         self.start.clone()
     }
 
@@ -46,7 +46,7 @@ impl Player for Actor {
         Thought {
             sent,
             heard: self.clock.now(),
-            said: if silent { Said::Lost(Lost::Silent(wait)) } else { said },
+            said: if silent { Said::Lost(PlayerLost::Silent(wait)) } else { said },
         }
     }
 
@@ -85,7 +85,7 @@ impl Stage {
     }
 
     fn run(&mut self) -> GameRecord {
-        let terms = Terms {
+        let terms = GameTerms {
             opening: &self.opening,
             controls: self.controls,
             patience: Patience::default(),
@@ -104,7 +104,7 @@ impl Stage {
 fn a_game_is_played_told_and_recorded() {
     let mut stage = Stage::new("10+0.5", moves("f2f3 g2g4"), moves("e7e5 d8h4"));
     let record = stage.run();
-    assert_eq!(record.ending, Ending::win(Color::Black, Termination::Mate));
+    assert_eq!(record.ending, GameEnding::win(Color::Black, Termination::Mate));
     assert_eq!(
         stage.white.asked,
         [
@@ -127,7 +127,7 @@ fn an_interrupted_game_goes_on_from_its_moves_and_clocks() {
     let clocks = ByColor { white: Duration::from_secs(20), black: Duration::from_millis(9_900) };
     let resume = Resume { plies: played.plies[..2].to_vec(), clocks };
     let mut stage = Stage::new("10+0.5", moves("g2g4"), moves("d8h4"));
-    let terms = Terms {
+    let terms = GameTerms {
         opening: &stage.opening,
         controls: stage.controls,
         patience: Patience::default(),
@@ -176,7 +176,7 @@ fn late_moves_lose_whatever_they_are() {
     let late = vec![(1001, Said::Move("e2e4".parse().unwrap()))];
     let record = Stage::new("1+0", late, vec![]).run();
     let over = Some(Duration::from_millis(1));
-    assert_eq!(record.ending, Ending::win(Color::Black, Termination::Time { over }));
+    assert_eq!(record.ending, GameEnding::win(Color::Black, Termination::Time { over }));
     let unanswered = record.unanswered.unwrap();
     assert_eq!(unanswered.heard.since(unanswered.sent).as_millis(), 1001);
     assert_eq!(unanswered.left, Duration::from_secs(1));
@@ -192,7 +192,7 @@ fn a_hang_is_a_stall_and_a_crash_with_a_clock_and_without() {
     assert_eq!(record.ending.crashed(), Some(Color::White));
     let record = Stage::new("nodes=10", moves("e2e4"), never()).run();
     let waited = Duration::from_secs(60);
-    assert_eq!(record.ending, Ending::win(Color::White, Termination::Stall { waited }));
+    assert_eq!(record.ending, GameEnding::win(Color::White, Termination::Stall { waited }));
 }
 
 #[test]
@@ -202,15 +202,15 @@ fn illegal_moves_crashes_and_stops() {
     assert_eq!(end(Said::Move("e2e5".parse().unwrap())).reason, illegal("e2e5"));
     assert_eq!(end(Said::NoMove("(none)".into())).reason, illegal("(none)"));
     let exit = Some(ExitHow::Signal(6));
-    let crash = end(Said::Lost(Lost::Gone(exit)));
-    assert_eq!(crash, Ending::win(Color::Black, Termination::Crash { exit }));
-    assert_eq!(end(Said::Lost(Lost::Stopped)).result.word(), "*");
+    let crash = end(Said::Lost(PlayerLost::Gone(exit)));
+    assert_eq!(crash, GameEnding::win(Color::Black, Termination::Crash { exit }));
+    assert_eq!(end(Said::Lost(PlayerLost::Stopped)).result.word(), "*");
 }
 
 #[test]
 fn who_does_not_start_loses() {
     let mut stage = Stage::new("1+0", vec![], vec![]);
-    stage.black.start = Err(Lost::NotStarted("no such file".into()));
+    stage.black.start = Err(PlayerLost::NotStarted("no such file".into()));
     let record = stage.run();
     assert_eq!(record.ending.result.word(), "1-0");
     assert_eq!(record.ending.details(), "Black does not start");
@@ -222,10 +222,10 @@ fn an_opening_is_played_and_told() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.txt");
     std::fs::write(&path, "f3 e5 g4").unwrap();
-    let wanted = crate::game::openings::Wanted {
+    let wanted = crate::game::openings::BookPart {
         plies: None,
         most: 9,
-        order: crate::game::openings::Order::Sequential,
+        order: crate::game::openings::BookOrder::Sequential,
         variant: crate::model::game::variant::Variant::Standard,
     };
     let book = crate::game::openings::Book::read(&path, wanted).unwrap();
@@ -252,7 +252,7 @@ fn chess960_is_told_by_its_position_and_castling_as_the_king_taking_his_rook() {
         format!("{told} moves f1g1 f8g8 a2a4")
     );
     // The king that has castled cannot take his rook once more.
-    assert_eq!(record.ending, Ending::win(Color::White, Termination::IllegalMove("g8f8".into())));
+    assert_eq!(record.ending, GameEnding::win(Color::White, Termination::IllegalMove("g8f8".into())));
     assert_eq!(record.length(), 5);
     let san: Vec<String> = record
         .positions()

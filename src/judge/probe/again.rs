@@ -9,7 +9,7 @@ use std::time::Duration;
 use shakmaty::Position;
 
 use super::list::{Item, ask_all};
-use super::{Bench, LEAST_CLOCK, MINUTE_CLOCK, Outcome, SMALL_CLOCK};
+use super::{Bench, LEAST_CLOCK, MINUTE_CLOCK, ProbeOutcome, SMALL_CLOCK};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
 use crate::judge::support::runs;
@@ -24,8 +24,8 @@ const CLOCKS: [Go; 3] = [SMALL_CLOCK, LEAST_CLOCK, MINUTE_CLOCK];
 pub(super) fn climbing(
     bench: &Bench<'_>,
     mut clock: Go,
-    probe: impl Fn(&Bench<'_>, Go) -> Result<Outcome, SandboxError>,
-) -> Result<(Outcome, Go), SandboxError> {
+    probe: impl Fn(&Bench<'_>, Go) -> Result<ProbeOutcome, SandboxError>,
+) -> Result<(ProbeOutcome, Go), SandboxError> {
     let mut disproved = Vec::new();
     let mut outcome = probe(bench, clock)?;
     loop {

@@ -18,7 +18,7 @@ use shakmaty::{CastlingMode, Position};
 use crate::engine::moves::Moves;
 use crate::model::evidence::{ExitHow, LeftProcess, Limits, Refusal, Resource, Shell};
 use crate::sandbox::cpu::CpuTimes;
-use crate::sandbox::plan::{Audit, Confined, Launcher, Pipes, Plan, SandboxError, Staging, Traces};
+use crate::sandbox::plan::{Audit, Confined, Launcher, Pipes, StartPlan, SandboxError, Staging, Traces};
 
 /// Limits for tests: long enough for a loaded machine, short where the limit itself is tested.
 pub(crate) fn limits() -> Limits {
@@ -31,8 +31,8 @@ pub(crate) fn limits() -> Limits {
 }
 
 /// A plan that starts these bytes.
-pub(crate) fn plan_of(bytes: &str) -> Plan {
-    Plan {
+pub(crate) fn plan_of(bytes: &str) -> StartPlan {
+    StartPlan {
         bytes: Arc::from(bytes.as_bytes()),
         staging: Staging::Neutral,
         shell: Shell::AsIs,
@@ -94,7 +94,7 @@ type Play = dyn Fn(Scene<'_>) -> Act + Send + Sync;
 pub(crate) struct Puppets {
     play: Arc<Play>,
     greeting: String,
-    starts: Arc<dyn Fn(&Plan) -> bool + Send + Sync>,
+    starts: Arc<dyn Fn(&StartPlan) -> bool + Send + Sync>,
     heeds_quit: bool,
     busy: f64,
     refused: Vec<Refusal>,
@@ -123,7 +123,7 @@ impl Puppets {
     /// True if a plan starts at all.
     pub(crate) fn starts(
         mut self,
-        when: impl Fn(&Plan) -> bool + Send + Sync + 'static,
+        when: impl Fn(&StartPlan) -> bool + Send + Sync + 'static,
     ) -> Puppets {
         self.starts = Arc::new(when);
         self
@@ -156,7 +156,7 @@ struct PuppetOnStrings {
 }
 
 impl Launcher for Puppets {
-    fn launch(&self, plan: &Plan) -> Result<(Box<dyn Confined>, Pipes), SandboxError> {
+    fn launch(&self, plan: &StartPlan) -> Result<(Box<dyn Confined>, Pipes), SandboxError> {
         self.started.lock().unwrap().push((plan.staging.clone(), plan.shell));
         let pipe = || nix::unistd::pipe().unwrap();
         let ((their_in, stdin), (stdout, their_out), (stderr, their_err)) =
@@ -272,13 +272,13 @@ impl Confined for PuppetOnStrings {
 }
 
 /// A launcher of plain processes: no sandbox, only their own process group.
-pub(crate) struct Plain {
+pub(crate) struct PlainLauncher {
     dir: tempfile::TempDir,
 }
 
-impl Plain {
-    pub(crate) fn new() -> Plain {
-        Plain { dir: tempfile::tempdir().unwrap() }
+impl PlainLauncher {
+    pub(crate) fn new() -> PlainLauncher {
+        PlainLauncher { dir: tempfile::tempdir().unwrap() }
     }
 }
 
@@ -288,8 +288,8 @@ struct Group {
     gone: Arc<Gone>,
 }
 
-impl Launcher for Plain {
-    fn launch(&self, plan: &Plan) -> Result<(Box<dyn Confined>, Pipes), SandboxError> {
+impl Launcher for PlainLauncher {
+    fn launch(&self, plan: &StartPlan) -> Result<(Box<dyn Confined>, Pipes), SandboxError> {
         let file = tempfile::NamedTempFile::new_in(&self.dir).unwrap();
         std::fs::write(file.path(), &plan.bytes).unwrap();
         let shell = match plan.shell {

@@ -3,15 +3,15 @@
 
 use std::time::Duration;
 
-use super::{Bench, EVENT_CLOCK, Outcome};
+use super::{Bench, EVENT_CLOCK, ProbeOutcome};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
-use crate::judge::probe::conversation::{Over, Ready, Search, Session, Shown, Waited};
+use crate::judge::probe::conversation::{Over, Ready, Search, Session, PositionForm, Waited};
 use crate::judge::support::positions;
 use crate::model::evidence::{Capabilities, DeclaredOption, Limits, Purpose, Shell};
 use crate::sandbox::plan::{SandboxError, Staging};
 
-type Found = Result<Outcome, SandboxError>;
+type ExtraOutcome = Result<ProbeOutcome, SandboxError>;
 
 /// An engine that was silent for the whole limit of the start is waited for so long under its own name.
 pub(super) const AFTER_SILENCE: Duration = Duration::from_secs(15);
@@ -32,13 +32,13 @@ pub(super) fn hasty<'a>(bench: &Bench<'a>) -> Bench<'a> {
 
 /// Bare `go`, then `stop` and `quit` in the middle of the search. Where the rule's `go` works, the answer is
 /// waited for a little only, because most engines then search without end.
-pub(super) fn bare_go(bench: &Bench<'_>, patience: Duration) -> Found {
+pub(super) fn bare_go(bench: &Bench<'_>, patience: Duration) -> ExtraOutcome {
     (bench.progress)("go without a clock");
     let bench = hasty(bench);
     let waits = bench.plan.waits;
-    let mut outcome = Outcome::default();
+    let mut outcome = ProbeOutcome::default();
     let moves = Moves::start();
-    let shown = Shown::Moves(&moves);
+    let shown = PositionForm::Moves(&moves);
     let started = bench.start(Purpose::BareGo)?.shake_hands();
     let thinking =
         started.and_then(|ready| ready.think(Search { name: "bare-go", shown, go: Go::Bare }));
@@ -85,9 +85,9 @@ pub(super) fn bare_go(bench: &Bench<'_>, patience: Duration) -> Found {
 }
 
 /// `quit` (and `stop`, where that is not known yet) while it thinks on the event's clock.
-fn disturb(bench: &Bench<'_>, outcome: &mut Outcome) -> Result<(), SandboxError> {
+fn disturb(bench: &Bench<'_>, outcome: &mut ProbeOutcome) -> Result<(), SandboxError> {
     let moves = positions::middlegame();
-    let search = |name| Search { name, shown: Shown::Moves(&moves), go: EVENT_CLOCK };
+    let search = |name| Search { name, shown: PositionForm::Moves(&moves), go: EVENT_CLOCK };
     let shown = &mut outcome.shown;
     let over = match bench.start(Purpose::QuitWhileThinking)?.shake_hands() {
         Ok(ready) => {
@@ -154,9 +154,9 @@ fn quit(ready: Session<Ready>, search: Search<'_>, shown: &mut Option<bool>) -> 
 }
 
 /// `setoption` of an announced option, then `position fen`.
-pub(super) fn set_and_fen(bench: &Bench<'_>, go: Go) -> Found {
+pub(super) fn set_and_fen(bench: &Bench<'_>, go: Go) -> ExtraOutcome {
     (bench.progress)("setoption and FEN");
-    let mut outcome = Outcome::default();
+    let mut outcome = ProbeOutcome::default();
     let mut over = None;
     let mut session = None;
     match bench.start(Purpose::Capabilities)?.shake_hands() {
@@ -182,7 +182,7 @@ pub(super) fn set_and_fen(bench: &Bench<'_>, go: Go) -> Found {
     }
     if let Some(ready) = session {
         let moves = positions::endgame();
-        let search = Search { name: "fen", shown: Shown::Fen(&moves), go };
+        let search = Search { name: "fen", shown: PositionForm::Fen(&moves), go };
         let patience = bench.limits.answer.min(bench.plan.waits.advice * 3);
         let asked = ready.new_game().and_then(|ready| ready.go_within(search, patience));
         over = Some(match asked {
@@ -208,10 +208,10 @@ fn harmless_value(option: &DeclaredOption) -> Option<(String, String)> {
 }
 
 /// `go depth`, `go nodes` and `go movetime`; after one that hangs, the next goes to a fresh process.
-pub(super) fn bounded_searches(bench: &Bench<'_>) -> Found {
+pub(super) fn bounded_searches(bench: &Bench<'_>) -> ExtraOutcome {
     (bench.progress)("go depth, nodes, movetime");
     let bench = hasty(bench);
-    let mut outcome = Outcome::default();
+    let mut outcome = ProbeOutcome::default();
     let moves = positions::middlegame();
     let mut session = None;
     let forms =
@@ -227,7 +227,7 @@ pub(super) fn bounded_searches(bench: &Bench<'_>) -> Found {
                 }
             },
         };
-        let search = Search { name, shown: Shown::Moves(&moves), go };
+        let search = Search { name, shown: PositionForm::Moves(&moves), go };
         let works = match ready.go_within(search, bench.plan.waits.advice) {
             Ok((ready, played)) => {
                 session = Some(ready);
@@ -250,9 +250,9 @@ pub(super) fn bounded_searches(bench: &Bench<'_>) -> Found {
 }
 
 /// The end of input in place of `quit`.
-pub(super) fn end_of_input(bench: &Bench<'_>) -> Found {
+pub(super) fn end_of_input(bench: &Bench<'_>) -> ExtraOutcome {
     (bench.progress)("whether the end of its input ends it");
-    let mut outcome = Outcome::default();
+    let mut outcome = ProbeOutcome::default();
     let over = match hasty(bench).start(Purpose::EndOfInput)?.shake_hands() {
         Ok(ready) => {
             let over = ready.end_of_input();
@@ -266,11 +266,11 @@ pub(super) fn end_of_input(bench: &Bench<'_>) -> Found {
 }
 
 /// Killed while it thinks, with all that it started: what lies around then?
-pub(super) fn killed_midway(bench: &Bench<'_>) -> Found {
+pub(super) fn killed_midway(bench: &Bench<'_>) -> ExtraOutcome {
     (bench.progress)("what remains when it is killed");
-    let mut outcome = Outcome::default();
+    let mut outcome = ProbeOutcome::default();
     let moves = Moves::start();
-    let search = Search { name: "killed-midway", shown: Shown::Moves(&moves), go: EVENT_CLOCK };
+    let search = Search { name: "killed-midway", shown: PositionForm::Moves(&moves), go: EVENT_CLOCK };
     let started = bench.start(Purpose::KilledMidway)?.shake_hands();
     let (over, killed) = match started.and_then(|ready| ready.think(search)) {
         Ok(thinking) => match thinking.wait(UNDER_WAY) {
@@ -290,21 +290,21 @@ pub(super) fn killed_midway(bench: &Bench<'_>) -> Found {
 }
 
 /// Staged at a path with a blank.
-pub(super) fn blank_path(bench: &Bench<'_>) -> Found {
+pub(super) fn blank_path(bench: &Bench<'_>) -> ExtraOutcome {
     (bench.progress)("a path with a blank");
     let run = hasty(bench).only_start(Purpose::BlankPath, Staging::Blank)?;
-    let mut outcome = Outcome::default();
+    let mut outcome = ProbeOutcome::default();
     outcome.shown.blank_path = Some(run.readyok.is_some());
     outcome.runs.push(run);
     Ok(outcome)
 }
 
 /// Started by another shell.
-pub(super) fn other_shell(bench: &Bench<'_>, shell: Shell) -> Found {
+pub(super) fn other_shell(bench: &Bench<'_>, shell: Shell) -> ExtraOutcome {
     (bench.progress)("another shell");
     let bench = Bench { shell, ..hasty(bench) };
     let run = bench.only_start(Purpose::OtherShell, Staging::Neutral)?;
-    let mut outcome = Outcome::default();
+    let mut outcome = ProbeOutcome::default();
     let starts = Some(run.readyok.is_some());
     match shell {
         Shell::Dash => outcome.shown.dash = starts,
@@ -316,7 +316,7 @@ pub(super) fn other_shell(bench: &Bench<'_>, shell: Shell) -> Found {
 }
 
 /// Started under its own file name, where it does not start under a neutral one.
-pub(super) fn own_name(bench: &Bench<'_>, patience: Duration) -> Found {
+pub(super) fn own_name(bench: &Bench<'_>, patience: Duration) -> ExtraOutcome {
     let staging = Staging::OwnName(bench.plan.own_name.clone());
     let mut bench = hasty(bench);
     bench.limits.startup = patience;

@@ -16,13 +16,13 @@ use shakmaty::{ByColor, CastlingMode, Color, Position};
 use super::Progress;
 use crate::engine::legality;
 use crate::engine::moves::Moves;
-use crate::engine::process::Start;
-use crate::engine::stop::{Level, Stop};
+use crate::engine::process::EngineStart;
+use crate::engine::stop::{StopLevel, Stop};
 use crate::game::adjudicate::Rules;
 use crate::game::clock::{Patience, TimeControl};
 use crate::game::end::Material;
 use crate::model::evidence::{
-    Colours, GameEnd, GameFault, Games, LEAST_LEFT, LateMove, Limits, Played, PlayedGame,
+    EntryColours, GameEnd, GameFault, GamesEvidence, LEAST_LEFT, LateMove, Limits, PlayedGames, PlayedGame,
     PlayedPly, Rival, Shell,
 };
 use crate::model::game::ending::Termination;
@@ -30,10 +30,10 @@ use crate::model::game::opening::Opening;
 use crate::model::game::record::GameRecord;
 use crate::model::units::Ply;
 use crate::runner::events::{Event, Finished};
-use crate::runner::schedule::Pairing;
+use crate::runner::schedule::ScheduledGame;
 use crate::runner::spec::UciSubset;
-use crate::runner::{self, Affinity, Bounds, Engine, Given, Match, Remains, Restart};
-use crate::sandbox::plan::{Audit, Launcher, Plan, Staging};
+use crate::runner::{self, Affinity, EngineBounds, Engine, Given, Match, Remains, Restart};
+use crate::sandbox::plan::{Audit, Launcher, StartPlan, Staging};
 
 /// The reference engine: a fixture that is a static program without a library, so that it runs wherever gate4k
 /// itself does, and starts in a millisecond. It lives in the same sandbox.
@@ -111,29 +111,29 @@ pub(crate) fn play(
     plan: GamesPlan,
     limits: &Limits,
     progress: Progress<'_>,
-) -> Games {
+) -> GamesEvidence {
     let given = given(plan.pairs.get() as usize);
     let wanted = given.len();
     let stop = match Stop::new() {
         Ok(stop) => stop,
-        Err(why) => return Games::Impossible(why.to_string()),
+        Err(why) => return GamesEvidence::Impossible(why.to_string()),
     };
     let game = Match {
         engines: engines(entry, plan.control).map(Arc::new).into(),
-        games: runner::Games::Given(given),
+        games: runner::MatchGames::Given(given),
         patience: Patience {
             margin: limits.answer,
             after_flag: Duration::ZERO,
             ..Patience::default()
         },
-        bounds: Bounds {
+        bounds: EngineBounds {
             // Beside others a start takes longer than alone, and is not what is judged.
             startup: limits.startup * 2,
             ready: limits.startup,
             quit: limits.quit,
             // Beside others its helpers, too, take longer to end.
             grace: Some(limits.grace * 2),
-            ..Bounds::default()
+            ..EngineBounds::default()
         },
         material: Material::Draws,
         rules: Rules { length: Some(LONGEST), ..Rules::default() },
@@ -159,7 +159,7 @@ pub(crate) fn play(
         let (stop, limit) = (&stop, plan.limit);
         scope.spawn(move || {
             if over.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
-                stop.raise(Level::Now);
+                stop.raise(StopLevel::Now);
             }
         });
         let run = runner::run(&game, stop, |event| match event {
@@ -168,7 +168,7 @@ pub(crate) fn play(
             }
             Event::GameFinished(finished) => {
                 if let Termination::Aborted(why) = &finished.record.ending.reason
-                    && stop.level() == Level::GoOn
+                    && stop.level() == StopLevel::GoOn
                 {
                     impossible.get_or_insert_with(|| why.clone());
                 }
@@ -181,14 +181,14 @@ pub(crate) fn play(
         run
     });
     if let Err(why) = run {
-        return Games::Impossible(why.to_string());
+        return GamesEvidence::Impossible(why.to_string());
     }
     let told = games.iter().any(|game: &PlayedGame| matches!(game.end, GameEnd::Fault(_)));
     if let (Some(why), false) = (impossible, told) {
-        return Games::Impossible(why);
+        return GamesEvidence::Impossible(why);
     }
     games.sort_by_key(|game| game.number);
-    Games::Played(Played {
+    GamesEvidence::Played(PlayedGames {
         control: plan.control.to_string(),
         limit: plan.limit,
         took: began.elapsed(),
@@ -200,7 +200,7 @@ pub(crate) fn play(
 }
 
 fn engines(entry: &Contender, control: TimeControl) -> [Engine; 3] {
-    let plan = |bytes: Arc<[u8]>, shell| Plan {
+    let plan = |bytes: Arc<[u8]>, shell| StartPlan {
         bytes,
         staging: Staging::Neutral,
         shell,
@@ -208,10 +208,10 @@ fn engines(entry: &Contender, control: TimeControl) -> [Engine; 3] {
     };
     let launcher = || Arc::clone(&entry.launcher);
     let own = |name: &str| {
-        let start = Start::Entry(launcher(), plan(Arc::clone(&entry.bytes), entry.shell));
+        let start = EngineStart::Entry(launcher(), plan(Arc::clone(&entry.bytes), entry.shell));
         Engine::new(name.into(), start, entry.options.clone(), control, UciSubset::Rule79)
     };
-    let start = Start::Entry(launcher(), plan(REFERENCE.into(), Shell::AsIs));
+    let start = EngineStart::Entry(launcher(), plan(REFERENCE.into(), Shell::AsIs));
     let reference =
         Engine::new("reference".into(), start, Vec::new(), REFERENCE_CONTROL, UciSubset::Rule79);
     [own("entry"), own("entry again"), reference]
@@ -228,7 +228,7 @@ fn given(pairs: usize) -> Vec<Given> {
             let number = if game < itself { game } else { itself + (game - itself) / 2 };
             let (white, black) = if swapped { (other, ENTRY) } else { (ENTRY, other) };
             Given {
-                pairing: Pairing {
+                pairing: ScheduledGame {
                     game,
                     round: game / 2 + 1,
                     in_round: game % 2 + 1,
@@ -284,9 +284,9 @@ fn seen(finished: &Finished, control: TimeControl) -> PlayedGame {
         number: pairing.game + 1,
         rival: if itself { Rival::Itself } else { Rival::Reference },
         colours: match (itself, pairing.white == RIVAL) {
-            (true, _) => Colours::Both,
-            (false, true) => Colours::Black,
-            (false, false) => Colours::White,
+            (true, _) => EntryColours::Both,
+            (false, true) => EntryColours::Black,
+            (false, false) => EntryColours::White,
         },
         answered: own_plies().count(),
         slowest: own_plies().map(|(_, ply)| ply.used()).max(),
@@ -308,7 +308,7 @@ fn seen(finished: &Finished, control: TimeControl) -> PlayedGame {
     }
 }
 
-fn seats(pairing: &Pairing) -> ByColor<usize> {
+fn seats(pairing: &ScheduledGame) -> ByColor<usize> {
     ByColor { white: pairing.white, black: pairing.black }
 }
 
@@ -412,7 +412,7 @@ fn late(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::game::ending::Ending;
+    use crate::model::game::ending::GameEnding;
     use crate::model::game::record::Stamp;
     use crate::model::game::score::Score;
 
@@ -462,7 +462,7 @@ mod tests {
             position.play_unchecked(*one);
         }
         let played = legality::judge(&position, "f1b5").unwrap();
-        let ending = Ending::aborted("enough");
+        let ending = GameEnding::aborted("enough");
         let mut record = GameRecord::of_moves(opening, vec![played], ending);
         record.plies[0].heard = Stamp(Duration::from_millis(250));
         record.plies[0].info.score = Some(Score::centipawns(-7));

@@ -4,10 +4,10 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
-use super::{Bench, Outcome};
+use super::{Bench, ProbeOutcome};
 use crate::engine::moves::Moves;
 use crate::game::go::{Clocks, Go};
-use crate::judge::probe::conversation::{Over, Ready, Search, Session, Shown, Watch};
+use crate::judge::probe::conversation::{Over, Ready, Search, Session, PositionForm, RestWatch};
 use crate::judge::support::positions;
 use crate::model::evidence::{DeclaredOption, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
@@ -36,7 +36,7 @@ fn is_ponder(option: &DeclaredOption) -> bool {
 }
 
 /// Looks for a book, switches off what can be switched off, and looks again.
-pub(super) fn run(bench: &Bench<'_>, go: Go) -> Result<Outcome, SandboxError> {
+pub(super) fn run(bench: &Bench<'_>, go: Go) -> Result<ProbeOutcome, SandboxError> {
     (bench.progress)("book and pondering");
     let over = match bench.start(Purpose::Idle)?.shake_hands() {
         Ok(ready) => match talk(bench, ready, go) {
@@ -68,8 +68,8 @@ fn talk(
         session = ask(session, "idle-ponder-off", &middle, go)?;
     }
     let (time, watch) = match bench.plan.quick {
-        true => (QUICK_GAME_TIME, Watch::Short),
-        false => (GAME_TIME, Watch::Whole),
+        true => (QUICK_GAME_TIME, RestWatch::Short),
+        false => (GAME_TIME, RestWatch::Whole),
     };
     session = play_on(session, middle, go, time)?;
     session.rest_after_move(bench.plan.waits.idle, watch);
@@ -90,7 +90,7 @@ fn play_on(
     while game.plies().0 < plies && began.elapsed() < time {
         let name = format!("idle-game-ply-{}", game.plies().0);
         let clock = as_in_a_game(go, game.plies().0, chance.is_multiple_of(2));
-        let search = Search { name: &name, shown: Shown::Moves(&game), go: clock };
+        let search = Search { name: &name, shown: PositionForm::Moves(&game), go: clock };
         let played;
         (session, played) = session.go(search)?;
         let Some(played) = played else { break };
@@ -122,7 +122,7 @@ fn ask(
     moves: &Moves,
     go: Go,
 ) -> Result<Session<Ready>, Session<Over>> {
-    let shown = Shown::Moves(moves);
+    let shown = PositionForm::Moves(moves);
     let (session, _) = session.new_game()?.go(Search { name, shown, go })?;
     Ok(session)
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::list::{Item, ask_all};
-use super::{Bench, Outcome, again};
+use super::{Bench, ProbeOutcome, again};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
 use crate::judge::support::positions;
@@ -19,10 +19,10 @@ const SLOWER: u32 = 4;
 
 /// Asks for a move after as many plies as the longest game of the events; for `advice` after 1,000, and where that
 /// fails, where it begins to.
-pub(super) fn run(bench: &Bench<'_>, go: Go, advice: bool) -> Result<Outcome, SandboxError> {
+pub(super) fn run(bench: &Bench<'_>, go: Go, advice: bool) -> Result<ProbeOutcome, SandboxError> {
     let long = positions::long_game();
     let (mut outcome, go) =
-        again::climbing(bench, go, |bench, go| ask(bench, &long, go, None).map(Outcome::from))?;
+        again::climbing(bench, go, |bench, go| ask(bench, &long, go, None).map(ProbeOutcome::from))?;
     let took = outcome.runs.iter().filter_map(legal).max();
     let Some(took) = took.filter(|_| advice) else { return Ok(outcome) };
     // One that hangs there is only given advice, and one that is slow is no slower there.

@@ -3,10 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Bench, Outcome, again};
+use super::{Bench, ProbeOutcome, again};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
-use crate::judge::probe::conversation::{Known, Over, Ready, Search, Session, Shown, StartSilence};
+use crate::judge::probe::conversation::{Known, Over, Ready, Search, Session, PositionForm, StartSilence};
 use crate::model::evidence::{Answer, EndHow, GoQuestion, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 
@@ -82,7 +82,7 @@ pub(super) fn run(bench: &Bench<'_>, clock: Go) -> Result<MainRun, SandboxError>
 
 /// The start and the end again, where the main run did not come to its `quit`: what depends only on
 /// these is still seen.
-pub(super) fn only_quit(bench: &Bench<'_>) -> Result<Outcome, SandboxError> {
+pub(super) fn only_quit(bench: &Bench<'_>) -> Result<ProbeOutcome, SandboxError> {
     let over = match bench.start(Purpose::Main)?.shake_hands() {
         Ok(ready) => {
             let mut over = ready.quit();
@@ -106,7 +106,7 @@ fn talk(
     // does not know a new game.
     session = session.isready()?.new_game()?;
     let mut ask = |session: Session<Ready>, name: &str, moves: &Moves| {
-        let search = Search { name, shown: Shown::Moves(moves), go: clock };
+        let search = Search { name, shown: PositionForm::Moves(moves), go: clock };
         let (session, played) = session.go(search)?;
         facts.plays = true;
         Ok::<_, Session<Over>>((session, played))

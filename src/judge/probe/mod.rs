@@ -26,7 +26,7 @@ use std::time::Duration;
 use crate::game::go::{Clocks, Go};
 use crate::judge::probe::conversation::{Session, Started};
 use crate::model::evidence::{Ask, Capabilities, Limits, Purpose, Question, Run, Shell};
-use crate::sandbox::plan::{Audit, Launcher, Plan, SandboxError, Staging};
+use crate::sandbox::plan::{Audit, Launcher, StartPlan, SandboxError, Staging};
 
 /// Takes one line on what is being done now; called from any thread.
 pub(crate) type Progress<'a> = &'a (dyn Fn(&str) + Sync);
@@ -66,12 +66,12 @@ pub struct ProbePlan {
     /// The limits in force.
     pub limits: Limits,
     /// How long the probes wait.
-    pub waits: Waits,
+    pub waits: ProbeWaits,
 }
 
 /// How long probes wait that do not wait for an answer that is due.
 #[derive(Clone, Copy, Debug)]
-pub struct Waits {
+pub struct ProbeWaits {
     /// For a move on the event's clock; then the wait is cut.
     pub(crate) clock: Duration,
     /// For a move after a bare `go`.
@@ -82,9 +82,9 @@ pub struct Waits {
     pub idle: Duration,
 }
 
-impl Default for Waits {
-    fn default() -> Waits {
-        Waits {
+impl Default for ProbeWaits {
+    fn default() -> ProbeWaits {
+        ProbeWaits {
             clock: Duration::from_secs(3),
             bare_go: Duration::from_secs(2),
             advice: Duration::from_millis(1500),
@@ -114,7 +114,7 @@ impl Bench<'_> {
         purpose: Purpose,
         staging: Staging,
     ) -> Result<Session<Started>, SandboxError> {
-        let plan = Plan {
+        let plan = StartPlan {
             bytes: Arc::clone(&self.plan.bytes),
             staging,
             shell: self.shell,
@@ -135,18 +135,18 @@ impl Bench<'_> {
 
 /// The yield of a probe.
 #[derive(Default)]
-pub(crate) struct Outcome {
+pub(crate) struct ProbeOutcome {
     runs: Vec<Run>,
     shown: Capabilities,
 }
 
-impl From<Vec<Run>> for Outcome {
-    fn from(runs: Vec<Run>) -> Outcome {
-        Outcome { runs, shown: Capabilities::default() }
+impl From<Vec<Run>> for ProbeOutcome {
+    fn from(runs: Vec<Run>) -> ProbeOutcome {
+        ProbeOutcome { runs, shown: Capabilities::default() }
     }
 }
 
-type Task = Box<dyn FnOnce(&Bench<'_>) -> Result<Outcome, SandboxError> + Send>;
+type Task = Box<dyn FnOnce(&Bench<'_>) -> Result<ProbeOutcome, SandboxError> + Send>;
 
 /// Runs all probes.
 ///
@@ -239,7 +239,7 @@ fn after_main(
     mut bench: Bench<'_>,
     facts: main_run::Facts,
     clock: Go,
-) -> Result<Vec<Outcome>, SandboxError> {
+) -> Result<Vec<ProbeOutcome>, SandboxError> {
     let mut outcomes = Vec::new();
     if !facts.started {
         return Ok(outcomes);
@@ -296,7 +296,7 @@ fn after_main(
     Ok(outcomes)
 }
 
-fn idle_probe(bench: &Bench<'_>, go: Go) -> Result<Outcome, SandboxError> {
+fn idle_probe(bench: &Bench<'_>, go: Go) -> Result<ProbeOutcome, SandboxError> {
     again::climbing(bench, go, idle::run).map(|(outcome, _)| outcome)
 }
 
@@ -380,7 +380,7 @@ fn other_ways(
 }
 
 /// Does all tasks with as many threads as there are processors, and one more for what merely waits.
-fn beside_each_other(bench: &Bench<'_>, tasks: Vec<Task>) -> Result<Vec<Outcome>, SandboxError> {
+fn beside_each_other(bench: &Bench<'_>, tasks: Vec<Task>) -> Result<Vec<ProbeOutcome>, SandboxError> {
     let threads = tasks.len().min(bench.plan.jobs.max(1) + 1);
     let queue = Mutex::new(tasks.into_iter().enumerate());
     let done = Mutex::new(Vec::new());

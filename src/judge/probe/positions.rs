@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::list::{Item, ask_all, ask_within};
-use super::{Bench, Outcome, SMALL_CLOCK};
+use super::{Bench, ProbeOutcome, SMALL_CLOCK};
 use crate::game::go::Go;
 use crate::judge::support::positions;
 use crate::model::evidence::Purpose;
@@ -21,7 +21,7 @@ pub(super) fn run(
     share: usize,
     shares: usize,
     go: Go,
-) -> Result<Outcome, SandboxError> {
+) -> Result<ProbeOutcome, SandboxError> {
     let waited = bench.limits.answer.as_secs();
     (bench.progress)(&format!(
         "positions {} of {shares} (each move within {waited} s of its clock)",
@@ -37,11 +37,11 @@ pub(super) fn run(
         .step_by(shares)
         .map(|(name, moves)| Item::new(name, &moves, go))
         .collect();
-    ask_within(bench, Purpose::Positions, &items, TIME).map(Outcome::from)
+    ask_within(bench, Purpose::Positions, &items, TIME).map(ProbeOutcome::from)
 }
 
 /// Asks once, with the rule's clock, after a few moves.
-pub(super) fn after_moves(bench: &Bench<'_>) -> Result<Outcome, SandboxError> {
+pub(super) fn after_moves(bench: &Bench<'_>) -> Result<ProbeOutcome, SandboxError> {
     let item = Item::new("middlegame", &positions::middlegame(), SMALL_CLOCK);
-    ask_all(bench, Purpose::Positions, &[item]).map(Outcome::from)
+    ask_all(bench, Purpose::Positions, &[item]).map(ProbeOutcome::from)
 }

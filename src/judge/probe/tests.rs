@@ -1,7 +1,7 @@
 //! The whole plan, against puppets.
 
 use super::*;
-use crate::judge::probe::double::{Act, Plain, Puppets, Scene, limits};
+use crate::judge::probe::double::{Act, PlainLauncher, Puppets, Scene, limits};
 use crate::model::evidence::{Answer, Ask, EndHow, Question, Resource};
 use crate::model::units::{Bytes, Ply};
 use crate::sandbox::plan::Staging;
@@ -16,7 +16,7 @@ fn plan(quick: bool) -> ProbePlan {
         quick,
         jobs: 4,
         limits: limits(),
-        waits: Waits {
+        waits: ProbeWaits {
             clock: Duration::from_millis(200),
             bare_go: Duration::from_millis(200),
             advice: Duration::from_millis(500),
@@ -370,7 +370,7 @@ fn real_processes_that_flood_or_stop_end_every_probe() {
     ] {
         let mut plan = short_answers();
         plan.bytes = Arc::from(engine(on_go).as_bytes());
-        let (runs, shown) = probe(&Plain::new(), &plan);
+        let (runs, shown) = probe(&PlainLauncher::new(), &plan);
         let first = &searches(&[&runs[0]])[0].answer;
         match wanted {
             Some(wanted) => assert_eq!(first, &wanted),

@@ -23,7 +23,7 @@ const SHOWN: usize = 5;
 
 /// A search and where it stands in its run.
 #[derive(Clone, Copy)]
-struct Search<'a> {
+struct SearchInRun<'a> {
     run: &'a Run,
     index: usize,
     ask: &'a Ask,
@@ -41,22 +41,22 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
 
 /// Judges every search of the runs that count, and names deaths in the middle of a game.
 fn judge(evidence: &Evidence) -> Finding {
-    let searches: Vec<Search> = runs::gate_runs(evidence)
+    let searches: Vec<SearchInRun> = runs::gate_runs(evidence)
         .flat_map(|run| {
-            runs::searches(run).map(move |(index, ask, go)| Search { run, index, ask, go })
+            runs::searches(run).map(move |(index, ask, go)| SearchInRun { run, index, ask, go })
         })
         .collect();
     if searches.is_empty() {
         return one_answer::not_asked(RULE, evidence, "go");
     }
     // The clock's run asks on clocks that the event does not produce.
-    let illegal: Vec<Search> = pick(&searches, |s| {
+    let illegal: Vec<SearchInRun> = pick(&searches, |s| {
         matches!(s.ask.answer, Answer::Illegal { .. })
             && !(s.run.purpose == Purpose::Clock && s.go.left.is_some_and(|left| left < LEAST_LEFT))
     });
     let legal = pick(&searches, |s| matches!(s.ask.answer, Answer::Legal(_))).len();
     // A death or silence under a short clock or in the long game is told by the rule that asked for it.
-    let dead: Vec<Search> = pick(&searches, |s| {
+    let dead: Vec<SearchInRun> = pick(&searches, |s| {
         !answered(s.ask)
             && !matches!(s.run.purpose, Purpose::LongGame(_) | Purpose::Clock | Purpose::Idle)
     });
@@ -73,7 +73,7 @@ fn judge(evidence: &Evidence) -> Finding {
     // Each accusation is excused by its own run only: one honest failure elsewhere stands.
     let first_illegal = guilty(&illegal).map(|s| (s, broken(&searches, &illegal, s)));
     let first_dead = guilty(&dead).map(|s| (s, died(&dead, s)));
-    let mut accusations: Vec<(Search, Finding)> =
+    let mut accusations: Vec<(SearchInRun, Finding)> =
         first_illegal.into_iter().chain(first_dead).collect();
     accusations.sort_by_key(|(s, _)| !s.run.refusals.is_empty());
     let mut accusations = accusations.into_iter();
@@ -110,18 +110,18 @@ fn left_out(evidence: &Evidence) -> bool {
 }
 
 /// The failure on the biggest of the clocks that were found too small for the entry.
-fn weak(evidence: &Evidence) -> Option<Search<'_>> {
+fn weak(evidence: &Evidence) -> Option<SearchInRun<'_>> {
     let small = |run: &&Run| matches!(run.purpose, Purpose::SmallClock | Purpose::Clock);
-    let slow = |s: &Search| s.run.purpose == Purpose::Clock && s.ask.answer == Answer::Timeout;
+    let slow = |s: &SearchInRun| s.run.purpose == Purpose::Clock && s.ask.answer == Answer::Timeout;
     let failed = evidence.runs.iter().filter(small).flat_map(|run| {
-        runs::searches(run).map(move |(index, ask, go)| Search { run, index, ask, go })
+        runs::searches(run).map(move |(index, ask, go)| SearchInRun { run, index, ask, go })
     });
     let failed = failed.filter(|s| !s.ask.answer.is_good() && !s.ask.was_cut() && !slow(s));
     failed.max_by_key(|s| (s.run.purpose == Purpose::SmallClock, s.go.left))
 }
 
 /// The advice where it fails on a clock that is too small to be the event's, and on no bigger one.
-fn weak_below(evidence: &Evidence, weak: &Search<'_>, summary: String) -> Finding {
+fn weak_below(evidence: &Evidence, weak: &SearchInRun<'_>, summary: String) -> Finding {
     let went_well = runs::gate_runs(evidence).flat_map(runs::searches);
     let bound = went_well
         .filter(|(_, ask, go)| ask.answer.is_good() && go.left > weak.go.left)
@@ -161,7 +161,7 @@ fn again(evidence: &Evidence, go: &GoQuestion) -> Vec<String> {
 }
 
 /// The accusation to lead with: one from a run to which the kernel refused nothing, if there is one.
-fn guilty<'a>(all: &[Search<'a>]) -> Option<Search<'a>> {
+fn guilty<'a>(all: &[SearchInRun<'a>]) -> Option<SearchInRun<'a>> {
     all.iter().find(|s| s.run.refusals.is_empty()).or(all.first()).copied()
 }
 
@@ -170,12 +170,12 @@ fn answered(ask: &Ask) -> bool {
     matches!(ask.answer, Answer::Legal(_) | Answer::Illegal { .. })
 }
 
-fn pick<'a>(all: &[Search<'a>], keep: impl Fn(&Search) -> bool) -> Vec<Search<'a>> {
+fn pick<'a>(all: &[SearchInRun<'a>], keep: impl Fn(&SearchInRun) -> bool) -> Vec<SearchInRun<'a>> {
     all.iter().filter(|s| keep(s)).copied().collect()
 }
 
 /// The finding on moves that are not legal.
-fn broken(all: &[Search], illegal: &[Search], first: Search) -> Finding {
+fn broken(all: &[SearchInRun], illegal: &[SearchInRun], first: SearchInRun) -> Finding {
     let mut finding = Finding::fail(
         RULE,
         format!(
@@ -203,7 +203,7 @@ fn broken(all: &[Search], illegal: &[Search], first: Search) -> Finding {
 }
 
 /// The finding on an engine that ended or hung instead of answering.
-fn died(dead: &[Search], first: Search) -> Finding {
+fn died(dead: &[SearchInRun], first: SearchInRun) -> Finding {
     let (verb, help) = match first.ask.answer {
         Answer::Ended(_) => (
             "dies",
@@ -241,7 +241,7 @@ fn at_ply(go: &GoQuestion) -> String {
 }
 
 /// The position for people, so that it can be set up by hand.
-fn place(search: &Search) -> Vec<String> {
+fn place(search: &SearchInRun) -> Vec<String> {
     vec![
         format!("{}, after {}:", search.go.position, search.go.plies),
         format!("  {}", wording::shorten(&search.go.command, 400)),
@@ -249,7 +249,7 @@ fn place(search: &Search) -> Vec<String> {
     ]
 }
 
-fn json_of(search: &Search) -> Value {
+fn json_of(search: &SearchInRun) -> Value {
     json!({
         "run": search.run.purpose,
         "position": search.go.position,
@@ -266,7 +266,7 @@ mod tests {
     use super::*;
     use crate::judge::support::testing;
     use crate::judge::support::testing::{Build, illegal, ms};
-    use crate::model::evidence::{Crash, ExitHow, Question, Resource};
+    use crate::model::evidence::{FatalSignal, ExitHow, Question, Resource};
     use crate::model::units::Bytes;
     use crate::model::verdict::Status;
 
@@ -295,7 +295,7 @@ mod tests {
     #[test]
     fn a_death_names_ply_signal_and_stderr() {
         let mut run = castle(Answer::Ended(Some(ExitHow::Signal(11)))).stderr("ouch");
-        run.crashes.push(Crash { at: ms(2_660), by: Some(0), signal: 11 });
+        run.crashes.push(FatalSignal { at: ms(2_660), by: Some(0), signal: 11 });
         let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
         assert_eq!(finding.status, Status::Fail);
         assert!(finding.summary.contains("it dies at ply 6"));

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::model::evidence::{
-    Evidence, GameEnd, GameFault, Games, LateMove, Played, PlayedGame, Purpose, Rival,
+    Evidence, GameEnd, GameFault, GamesEvidence, LateMove, PlayedGames, PlayedGame, Purpose, Rival,
 };
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
@@ -39,12 +39,12 @@ fn judge(evidence: &Evidence) -> Finding {
         return Finding::skipped(RULE, RuleId::Startup);
     }
     let played = match &evidence.games {
-        Games::Played(played) => played,
-        Games::LeftOut(why) => {
+        GamesEvidence::Played(played) => played,
+        GamesEvidence::LeftOut(why) => {
             return Finding::advice(RULE, format!("no games were played: {why}"));
         }
-        Games::NotYet => return Finding::new(RULE, Status::Skipped, "no games were played yet"),
-        Games::Impossible(why) => {
+        GamesEvidence::NotYet => return Finding::new(RULE, Status::Skipped, "no games were played yet"),
+        GamesEvidence::Impossible(why) => {
             return Finding::undecided(RULE, format!("games could not be played here: {why}"))
                 .help("run `gate4k doctor`, mend what it names, and check again");
         }
@@ -72,7 +72,7 @@ fn judge(evidence: &Evidence) -> Finding {
 }
 
 /// The entry's fault in a game; silence of a slow engine is none.
-fn fault<'a>(played: &Played, game: &'a PlayedGame) -> Option<&'a GameFault> {
+fn fault<'a>(played: &PlayedGames, game: &'a PlayedGame) -> Option<&'a GameFault> {
     let GameEnd::Fault(fault) = &game.end else {
         return None;
     };
@@ -91,7 +91,7 @@ fn held(game: &PlayedGame) -> bool {
     game.again.as_ref().is_some_and(|again| again.held.is_some())
 }
 
-fn slowest(played: &Played) -> Duration {
+fn slowest(played: &PlayedGames) -> Duration {
     played.games.iter().filter_map(|game| game.slowest).max().unwrap_or_default()
 }
 
@@ -160,7 +160,7 @@ fn rival(rival: Rival) -> &'static str {
 }
 
 /// The finding on games without a fault.
-fn sound(evidence: &Evidence, played: &Played) -> Finding {
+fn sound(evidence: &Evidence, played: &PlayedGames) -> Finding {
     let whole = played.games.iter().filter(|game| matches!(game.end, GameEnd::Whole(_))).count();
     let moves: usize = played.games.iter().map(|game| game.answered).sum();
     let cut = played.wanted - whole;
@@ -235,7 +235,7 @@ fn sound(evidence: &Evidence, played: &Played) -> Finding {
 }
 
 /// The reason why not all games were played to their end.
-fn why_cut(played: &Played) -> String {
+fn why_cut(played: &PlayedGames) -> String {
     if played.took >= played.limit {
         return format!("the others cut after {} (no failure)", wording::secs(played.limit));
     }
@@ -364,7 +364,7 @@ mod tests {
         assert_eq!(of(vec![faulty(None)]).status, Status::Fail);
         let mut evidence = testing::evidence();
         evidence.games = testing::games(vec![testing::game(1, Rival::Itself)]);
-        let Games::Played(played) = &mut evidence.games else { unreachable!() };
+        let GamesEvidence::Played(played) = &mut evidence.games else { unreachable!() };
         played.disproved.push(faulty(Some("go wtime 3000 btime 3000 winc 3000 binc 3000")));
         assert_eq!(judge(&evidence).status, Status::Advice);
     }
@@ -392,11 +392,11 @@ mod tests {
     #[test]
     fn games_that_were_not_played_never_reject() {
         let mut evidence = testing::evidence();
-        evidence.games = Games::LeftOut("--match off".into());
+        evidence.games = GamesEvidence::LeftOut("--match off".into());
         assert_eq!(judge(&evidence).status, Status::Advice);
-        evidence.games = Games::Impossible("no pipe".into());
+        evidence.games = GamesEvidence::Impossible("no pipe".into());
         assert_eq!(judge(&evidence).status, Status::Undecided);
-        evidence.games = Games::NotYet;
+        evidence.games = GamesEvidence::NotYet;
         assert_eq!(judge(&evidence).status, Status::Skipped);
     }
 }

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use crate::judge::support::testing::{self, Build, TestList};
     use crate::model::evidence::{ExitHow, Purpose};
-    use crate::model::layer_status::State;
+    use crate::model::layer_status::LayerState;
     use crate::model::rule::{RULES, Rule};
     use crate::model::verdict::{Status, Verdict};
 
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_rule_that_leans_on_a_layer_with_a_gap_is_open() {
         let mut evidence = testing::evidence();
-        evidence.host.layers[0].state = State::Absent;
+        evidence.host.layers[0].state = LayerState::Absent;
         let name = evidence.host.layers[0].name;
         for (rule, finding) in needing(Needed::Runs).zip(of(&evidence)) {
             let open = finding.status == Status::Undecided;

@@ -17,7 +17,7 @@ const FIRST_MOVES: [&str; 20] = [
     "g2g3", "g2g4", "h2h3", "h2h4", "b1a3", "b1c3", "g1f3", "g1h3",
 ];
 
-type Search<'a> = (&'a Run, usize, &'a Ask, &'a GoQuestion);
+type AskedSearch<'a> = (&'a Run, usize, &'a Ask, &'a GoQuestion);
 
 /// The rule as the registry lists it.
 pub(crate) const JUDGED: JudgedRule = JudgedRule {
@@ -30,17 +30,17 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
 
 /// Judges the answers from the start position and after lists of moves.
 fn judge(evidence: &Evidence) -> Finding {
-    let searches: Vec<Search> = runs::gate_runs(evidence)
+    let searches: Vec<AskedSearch> = runs::gate_runs(evidence)
         .filter(|run| !matches!(run.purpose, Purpose::LongGame(_) | Purpose::Clock))
         .flat_map(|run| runs::searches(run).map(move |(i, ask, go)| (run, i, ask, go)))
         .collect();
     if searches.is_empty() {
         return one_answer::not_asked(RULE, evidence, "position startpos");
     }
-    let (bare, listed): (Vec<Search>, Vec<Search>) =
+    let (bare, listed): (Vec<AskedSearch>, Vec<AskedSearch>) =
         searches.iter().partition(|(_, _, _, go)| go.plies == Ply(0));
-    let answered = |all: &[Search]| all.iter().filter(|s| moved(s.2).is_some()).count();
-    let legal = |all: &[Search]| {
+    let answered = |all: &[AskedSearch]| all.iter().filter(|s| moved(s.2).is_some()).count();
+    let legal = |all: &[AskedSearch]| {
         all.iter().filter(|(_, _, ask, _)| matches!(ask.answer, Answer::Legal(_))).count()
     };
     if answered(&searches) == 0 {
@@ -156,7 +156,7 @@ fn is_form(why: &str) -> bool {
 
 /// An illegal answer, where every answer after a list is one of White's first moves: a legal one among
 /// them (g1f3 after 1.e4 e5) is then luck.
-fn ignores_the_list<'a, 'b>(listed: &'b [Search<'a>]) -> Option<&'b Search<'a>> {
+fn ignores_the_list<'a, 'b>(listed: &'b [AskedSearch<'a>]) -> Option<&'b AskedSearch<'a>> {
     let mut moves = listed.iter().filter_map(|s| moved(s.2)).peekable();
     moves.peek()?;
     if !moves.all(|uci| FIRST_MOVES.contains(&uci)) {
@@ -167,7 +167,7 @@ fn ignores_the_list<'a, 'b>(listed: &'b [Search<'a>]) -> Option<&'b Search<'a>> 
 
 /// A search after a list that went wrong, where none went right for that side: the position is wrong, not
 /// one move. A move written wrongly says nothing of the position.
-fn never_right<'a, 'b>(listed: &'b [Search<'a>]) -> Option<&'b Search<'a>> {
+fn never_right<'a, 'b>(listed: &'b [AskedSearch<'a>]) -> Option<&'b AskedSearch<'a>> {
     [0, 1].into_iter().find_map(|side| {
         let mut of_side = listed.iter().filter(|s| s.3.plies.0 % 2 == side);
         let right = of_side.clone().any(|s| match &s.2.answer {

@@ -132,14 +132,14 @@ mod tests {
     use super::*;
     use crate::judge::support::testing;
     use crate::judge::support::testing::ms;
-    use crate::model::evidence::{EndHow, Ending, Purpose};
+    use crate::model::evidence::{EndHow, RunEnding, Purpose};
 
     fn deaf() -> Run {
         let mut run = testing::run(Purpose::Main);
         run.asks[5].answer = Answer::Timeout;
         run.asks[5].took = ms(5_000);
         run.ending =
-            Ending { how: EndHow::Quit, exit: None, exit_after: None, emptied_after: None };
+            RunEnding { how: EndHow::Quit, exit: None, exit_after: None, emptied_after: None };
         run
     }
 

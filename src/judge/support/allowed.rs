@@ -61,15 +61,15 @@ impl Allowed for HostAllows<'_> {
 
     fn library(&self, name_or_path: &str) -> LibraryWord {
         match libraries::judge(self.tools.list(), name_or_path) {
-            libraries::LibraryWord::Allowed(reason) => LibraryWord::Allowed(reason),
+            libraries::LibraryDecision::Allowed(reason) => LibraryWord::Allowed(reason),
             // A module's own name (`torch`, `JSON/XS.pm`) is only asked about where an interpreter did not
             // find it, so it is neither in the standard library nor allowed.
-            libraries::LibraryWord::NotALibrary if !name_or_path.starts_with('/') => {
+            libraries::LibraryDecision::NotALibrary if !name_or_path.starts_with('/') => {
                 LibraryWord::Refused("rule 7.6 does not allow it".into())
             }
-            libraries::LibraryWord::NotALibrary => LibraryWord::Allowed("no library".into()),
+            libraries::LibraryDecision::NotALibrary => LibraryWord::Allowed("no library".into()),
             // The C library loads its character sets as libraries, into whatever program asks for one.
-            libraries::LibraryWord::Refused(reason) => {
+            libraries::LibraryDecision::Refused(reason) => {
                 let mut files =
                     self.tools.list().files.iter().filter(|f| f.path.starts_with("/usr/lib"));
                 match files.find(|file| pattern::covers(&file.path, name_or_path)) {
@@ -77,7 +77,7 @@ impl Allowed for HostAllows<'_> {
                     None => LibraryWord::Refused(reason),
                 }
             }
-            libraries::LibraryWord::ChessLibrary(name) => {
+            libraries::LibraryDecision::ChessLibrary(name) => {
                 LibraryWord::Refused(format!("{name} is a chess library of the host, see rule 7.7"))
             }
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::model::evidence::{FileAccess, HostFacts, Overcommit, Refusal, Resource, Run};
-use crate::model::layer_status::{Layer, LayerName, State};
+use crate::model::layer_status::{Layer, LayerName, LayerState};
 use crate::model::units::Bytes;
 use crate::model::verdict::{Finding, Status};
 
@@ -59,7 +59,7 @@ fn gaps(host: &HostFacts) -> impl Iterator<Item = (LayerName, String)> {
     let mandatory = LayerName::ALL.into_iter().filter(|name| name.is_mandatory());
     mandatory.filter_map(|name| {
         let words = |layer: &Layer| match layer.state {
-            State::Enforced => None,
+            LayerState::Enforced => None,
             state => Some(format!("{} is {}: {}", name.word(), state.word(), layer.reason)),
         };
         match host.layers.iter().find(|layer| layer.name == name) {
@@ -258,7 +258,7 @@ pub(crate) fn broken_by_layer(run: &Run, host: &HostFacts) -> Option<Excuse> {
                 .iter()
                 .any(|root| Path::new(&open.path).starts_with(root))
     })?;
-    (mount.is_none_or(|layer| layer.state != State::Enforced)).then(|| Excuse {
+    (mount.is_none_or(|layer| layer.state != LayerState::Enforced)).then(|| Excuse {
         over_limit: false,
         why: format!(
             "it wrote to {}, which this host cannot make private without a mount namespace",
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn a_gap_opens_what_would_have_passed_and_nothing_else() {
         let mut host = testing::host();
-        host.layers[0].state = State::Absent;
+        host.layers[0].state = LayerState::Absent;
         host.layers[0].reason = "the kernel has no Landlock".into();
         let lean = |finding| leaning_on(finding, &host, &[LayerName::Landlock]).status;
         assert_eq!(lean(Finding::pass(RuleId::Commands, "")), Status::Undecided);

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use crate::judge::support::allowed::{Allowed, CommandWord, LibraryWord};
 use crate::model::evidence::{
-    Answer, Ask, BookSeen, Capabilities, Colours, EndHow, Ending, Evidence, Exec, ExecOutcome,
-    ExitHow, FileAccess, FileOpen, GameEnd, Games, GoQuestion, HostFacts, IdleSeen, LeftFile,
-    LeftProcess, Limits, Overcommit, Played, PlayedGame, PlayedPly, ProgramClass, Purpose,
+    Answer, Ask, BookSeen, Capabilities, EntryColours, EndHow, RunEnding, Evidence, Exec, ExecOutcome,
+    ExitHow, FileAccess, FileOpen, GameEnd, GamesEvidence, GoQuestion, HostFacts, IdleSeen, LeftFile,
+    LeftProcess, Limits, Overcommit, PlayedGames, PlayedGame, PlayedPly, ProgramClass, Purpose,
     Question, Refusal, Resource, Rival, Run, Shell,
 };
 use crate::model::game::result::GameResult;
-use crate::model::layer_status::{Layer, LayerName, State};
+use crate::model::layer_status::{Layer, LayerName, LayerState};
 use crate::model::transcript::Transcript;
 use crate::model::units::{Bytes, Ply};
 
@@ -83,7 +83,7 @@ pub(crate) fn run(purpose: Purpose) -> Run {
         id_name: None,
         id_author: None,
         options: Vec::new(),
-        ending: Ending {
+        ending: RunEnding {
             how: EndHow::Quit,
             exit: Some(ExitHow::Status(0)),
             exit_after: Some(ms(10)),
@@ -109,7 +109,7 @@ pub(crate) fn run(purpose: Purpose) -> Run {
 
 /// A host with every mandatory layer, 8 GiB and two processors.
 pub(crate) fn host() -> HostFacts {
-    let layer = |name| Layer { name, state: State::Enforced, reason: String::new() };
+    let layer = |name| Layer { name, state: LayerState::Enforced, reason: String::new() };
     HostFacts {
         kernel: "6.18".into(),
         cpus: 2,
@@ -137,7 +137,7 @@ pub(crate) fn evidence_of(runs: impl IntoIterator<Item = Run>) -> Evidence {
     Evidence {
         runs: runs.into_iter().collect(),
         capabilities: Capabilities::default(),
-        games: Games::NotYet,
+        games: GamesEvidence::NotYet,
         host: host(),
         limits: Limits::default(),
         strict: false,
@@ -173,7 +173,7 @@ pub(crate) fn game(number: usize, rival: Rival) -> PlayedGame {
     PlayedGame {
         number,
         rival,
-        colours: Colours::Both,
+        colours: EntryColours::Both,
         answered: 36,
         slowest: Some(ms(30)),
         command: "position startpos moves e2e4".into(),
@@ -191,8 +191,8 @@ pub(crate) fn game(number: usize, rival: Rival) -> PlayedGame {
 }
 
 /// Of four games that were wanted, these.
-pub(crate) fn games(games: Vec<PlayedGame>) -> Games {
-    Games::Played(Played {
+pub(crate) fn games(games: Vec<PlayedGame>) -> GamesEvidence {
+    GamesEvidence::Played(PlayedGames {
         left: Vec::new(),
         control: "0.3+0.01".into(),
         limit: ms(30_000),
@@ -236,7 +236,7 @@ impl Build for Run {
         self.readyok = None;
         self.asks = vec![ask(Question::Uci, 0, 60_000, Answer::Timeout)];
         self.ending =
-            Ending { how: EndHow::Killed, exit: None, exit_after: None, emptied_after: None };
+            RunEnding { how: EndHow::Killed, exit: None, exit_after: None, emptied_after: None };
         self
     }
     /// A run that ended before `uciok`.

@@ -1,17 +1,17 @@
 //! A record that is not whole acquits nobody: whatever ran out of room may be what an entry wanted unseen.
 
-use crate::model::evidence::{Evidence, Games, Record, Resource};
+use crate::model::evidence::{Evidence, GamesEvidence, RecordPart, Resource};
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
 
 /// The rules that rest on a part of the record.
-fn rules(record: Record) -> &'static [RuleId] {
+fn rules(record: RecordPart) -> &'static [RuleId] {
     match record {
-        Record::Programs | Record::Denials => &[RuleId::Commands],
-        Record::Files => &[RuleId::Libraries, RuleId::ChessLibrary],
-        Record::Paths => &[RuleId::Commands, RuleId::Libraries, RuleId::ChessLibrary],
-        Record::LeftFiles => &[RuleId::LeftoverFiles],
-        Record::Tracer => &[
+        RecordPart::Programs | RecordPart::Denials => &[RuleId::Commands],
+        RecordPart::Files => &[RuleId::Libraries, RuleId::ChessLibrary],
+        RecordPart::Paths => &[RuleId::Commands, RuleId::Libraries, RuleId::ChessLibrary],
+        RecordPart::LeftFiles => &[RuleId::LeftoverFiles],
+        RecordPart::Tracer => &[
             RuleId::Commands,
             RuleId::Libraries,
             RuleId::ChessLibrary,
@@ -25,12 +25,12 @@ fn rules(record: Record) -> &'static [RuleId] {
 pub(crate) fn open(findings: &mut [Finding], evidence: &Evidence) {
     let of_runs = evidence.runs.iter().flat_map(|run| &run.refusals);
     let of_games = match &evidence.games {
-        Games::Played(played) => (played.games.iter().flat_map(|game| &game.refusals))
+        GamesEvidence::Played(played) => (played.games.iter().flat_map(|game| &game.refusals))
             .chain(played.left.iter().flat_map(|left| &left.refusals))
             .collect(),
         _ => Vec::new(),
     };
-    let mut records: Vec<Record> = Vec::new();
+    let mut records: Vec<RecordPart> = Vec::new();
     for refusal in of_runs.chain(of_games) {
         if let Resource::Unrecorded(record) = refusal.what
             && !records.contains(&record)
@@ -64,12 +64,12 @@ mod tests {
     #[test]
     fn a_record_that_overflows_is_never_accepted() {
         let all = [
-            Record::Programs,
-            Record::Files,
-            Record::Denials,
-            Record::LeftFiles,
-            Record::Paths,
-            Record::Tracer,
+            RecordPart::Programs,
+            RecordPart::Files,
+            RecordPart::Denials,
+            RecordPart::LeftFiles,
+            RecordPart::Paths,
+            RecordPart::Tracer,
         ];
         for record in all {
             let run = testing::run(Purpose::Main).refused(Resource::Unrecorded(record));

@@ -15,7 +15,7 @@ use crate::model::units::Ply;
 
 /// The fate of the games.
 #[derive(Clone, Debug, Default)]
-pub enum Games {
+pub enum GamesEvidence {
     /// None were wanted, or none can be asked of it; in words, to stand after `no games:`.
     LeftOut(String),
     /// None were played so far.
@@ -24,12 +24,12 @@ pub enum Games {
     /// This host could not play them, with the reason.
     Impossible(String),
     /// All that began, with their terms.
-    Played(Played),
+    Played(PlayedGames),
 }
 
 /// The games and their terms.
 #[derive(Clone, Debug, Serialize)]
-pub struct Played {
+pub struct PlayedGames {
     /// The entry's time control, as in PGN.
     pub(crate) control: String,
     /// How long all of them together might take.
@@ -90,7 +90,7 @@ pub enum Rival {
 /// The entry's colours in a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Colours {
+pub enum EntryColours {
     /// White.
     White,
     /// Black.
@@ -107,7 +107,7 @@ pub struct PlayedGame {
     /// The opponent.
     pub rival: Rival,
     /// The entry's colours.
-    pub colours: Colours,
+    pub colours: EntryColours,
     /// The result.
     pub result: GameResult,
     /// How it ended.
@@ -185,8 +185,8 @@ impl PlayedGame {
             Rival::Reference => "the reference engine",
         };
         match self.colours {
-            Colours::White | Colours::Both => ("the entry", rival),
-            Colours::Black => (rival, "the entry"),
+            EntryColours::White | EntryColours::Both => ("the entry", rival),
+            EntryColours::Black => (rival, "the entry"),
         }
     }
 }

@@ -16,15 +16,15 @@ mod run;
 pub use capabilities::Capabilities;
 pub use files::{FileAccess, FileOpen, LeftFile, LeftProcess};
 pub use games::{
-    AskedAgain, Colours, GameEnd, GameFault, Games, LateMove, Left, Played, PlayedGame, PlayedPly,
+    AskedAgain, EntryColours, GameEnd, GameFault, GamesEvidence, LateMove, Left, PlayedGames, PlayedGame, PlayedPly,
     Rival,
 };
 pub use host::{HostFacts, Limits, Overcommit};
 pub use programs::{Exec, ExecOutcome, ExitHow, Product, ProgramClass};
 pub use questions::{Answer, Ask, GoQuestion, Question};
-pub use refusals::{Crash, Denial, Record, Refusal, Resource};
+pub use refusals::{FatalSignal, Denial, RecordPart, Refusal, Resource};
 pub use run::{
-    BookSeen, DeclaredOption, EndHow, Ending, IdleSeen, LEAST_LEFT, LONG_GAME, LaunchFailure,
+    BookSeen, DeclaredOption, EndHow, RunEnding, IdleSeen, LEAST_LEFT, LONG_GAME, LaunchFailure,
     Purpose, Run, Shell,
 };
 
@@ -36,7 +36,7 @@ pub struct Evidence {
     /// The capabilities of the engine.
     pub capabilities: Capabilities,
     /// The games it played.
-    pub games: Games,
+    pub games: GamesEvidence,
     /// The host.
     pub host: HostFacts,
     /// The limits.

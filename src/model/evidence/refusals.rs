@@ -47,13 +47,13 @@ pub enum Resource {
     /// So many processes and threads at once, more than an entry gets here; it was killed.
     Tasks(u32),
     /// No resource: room in gate4k's own record of the run, which therefore is not whole.
-    Unrecorded(Record),
+    Unrecorded(RecordPart),
 }
 
 /// A part of a run's record, past whose room nothing more is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Record {
+pub enum RecordPart {
     /// Programs that were started or looked for.
     Programs,
     /// Files of the host that were opened, or refused.
@@ -68,17 +68,17 @@ pub enum Record {
     Tracer,
 }
 
-impl fmt::Display for Record {
+impl fmt::Display for RecordPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Record::Programs => {
+            RecordPart::Programs => {
                 "it started or looked for more different programs than are recorded"
             }
-            Record::Files => "it opened more different files than are recorded",
-            Record::Denials => "it was refused more different calls than are recorded",
-            Record::LeftFiles => "it left more files than are recorded",
-            Record::Paths => "it named files by paths that the tracer could not read",
-            Record::Tracer => "the tracer did not get on and was given up; everything was killed",
+            RecordPart::Files => "it opened more different files than are recorded",
+            RecordPart::Denials => "it was refused more different calls than are recorded",
+            RecordPart::LeftFiles => "it left more files than are recorded",
+            RecordPart::Paths => "it named files by paths that the tracer could not read",
+            RecordPart::Tracer => "the tracer did not get on and was given up; everything was killed",
         })
     }
 }
@@ -112,7 +112,7 @@ impl fmt::Display for Resource {
 
 /// A fatal signal that a process of the entry got.
 #[derive(Clone, Debug, Serialize)]
-pub struct Crash {
+pub struct FatalSignal {
     /// When.
     #[serde(rename = "at_ms", serialize_with = "millis")]
     pub(crate) at: Duration,

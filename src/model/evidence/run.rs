@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::files::{FileOpen, LeftFile, LeftProcess};
 use super::programs::{Exec, ExitHow};
 use super::questions::Ask;
-use super::refusals::{Crash, Denial, Refusal};
+use super::refusals::{FatalSignal, Denial, Refusal};
 use crate::model::text::{from_millis_opt, millis, millis_opt};
 use crate::model::transcript::Transcript;
 use crate::model::units::{Bytes, Ply};
@@ -104,7 +104,7 @@ pub struct DeclaredOption {
 
 /// How the run was brought to its end, and what was seen then.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Ending {
+pub struct RunEnding {
     /// How.
     pub how: EndHow,
     /// How the engine's first process ended; none where it did not.
@@ -174,7 +174,7 @@ pub struct Run {
     /// The options it announced.
     pub(crate) options: Vec<DeclaredOption>,
     /// How it ended.
-    pub ending: Ending,
+    pub ending: RunEnding,
     /// Every attempt to start a program, in order; the first is the entry.
     pub execs: Vec<Exec>,
     /// Files opened (deduplicated, capped).
@@ -188,7 +188,7 @@ pub struct Run {
     /// Large mappings that were made without reserving memory for them (`--lazy-memory`).
     pub(crate) lazy_maps: Vec<Bytes>,
     /// Fatal signals.
-    pub crashes: Vec<Crash>,
+    pub crashes: Vec<FatalSignal>,
     /// Files that remained.
     pub left_files: Vec<LeftFile>,
     /// Processes that remained at the grace limit.

@@ -4,7 +4,7 @@ use crate::model::text::escape;
 
 /// A crash in a game, told by whoever has the game.
 #[derive(Clone, Debug)]
-pub struct Crash {
+pub struct GameCrash {
     /// The known facts, a line each.
     pub facts: Vec<String>,
     /// The program that plays the moment again, for the command at the end of the facts, such as `gate4k run ENTRY`.
@@ -40,7 +40,7 @@ pub struct CrashMove {
     pub expected: String,
 }
 
-impl Crash {
+impl GameCrash {
     /// The files of the crash's folder, with their names.
     #[must_use]
     pub fn files(&self) -> Vec<(&'static str, String)> {

@@ -93,36 +93,36 @@ impl Termination {
 
 /// The end of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ending {
+pub struct GameEnding {
     /// The result.
     pub result: GameResult,
     /// The reason.
     pub reason: Termination,
 }
 
-impl Ending {
+impl GameEnding {
     /// A draw.
     #[must_use]
-    pub fn draw(reason: Termination) -> Ending {
-        Ending { result: GameResult::Draw, reason }
+    pub fn draw(reason: Termination) -> GameEnding {
+        GameEnding { result: GameResult::Draw, reason }
     }
 
     /// A win.
     #[must_use]
-    pub fn win(winner: Color, reason: Termination) -> Ending {
-        Ending { result: GameResult::Win(winner), reason }
+    pub fn win(winner: Color, reason: Termination) -> GameEnding {
+        GameEnding { result: GameResult::Win(winner), reason }
     }
 
     /// No result.
     #[must_use]
-    pub(crate) fn aborted(why: impl Into<String>) -> Ending {
-        Ending { result: GameResult::Unfinished, reason: Termination::Aborted(why.into()) }
+    pub(crate) fn aborted(why: impl Into<String>) -> GameEnding {
+        GameEnding { result: GameResult::Unfinished, reason: Termination::Aborted(why.into()) }
     }
 
     /// No result, since the referee itself did not run for so long.
     #[must_use]
-    pub(crate) fn standstill(lasted: Duration) -> Ending {
-        Ending { result: GameResult::Unfinished, reason: Termination::Standstill { lasted } }
+    pub(crate) fn standstill(lasted: Duration) -> GameEnding {
+        GameEnding { result: GameResult::Unfinished, reason: Termination::Standstill { lasted } }
     }
 
     /// The side that crashed, where a crash ended the game. Crashes are counted as losses (rule 6.2).
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn the_events_words() {
-        let lost = |reason| Ending::win(Color::White, reason);
+        let lost = |reason| GameEnding::win(Color::White, reason);
         for (ending, word, details) in [
             (lost(Termination::Time { over: None }), "time forfeit", "Black loses on time"),
             (
@@ -231,11 +231,11 @@ mod tests {
 
     #[test]
     fn a_crash_is_the_losers() {
-        let crashed = |reason| Ending::win(Color::White, reason).crashed();
+        let crashed = |reason| GameEnding::win(Color::White, reason).crashed();
         assert_eq!(crashed(Termination::Crash { exit: None }), Some(Color::Black));
         assert_eq!(crashed(Termination::NoStart("no file".into())), Some(Color::Black));
         assert_eq!(crashed(Termination::Time { over: None }), None);
-        assert_eq!(Ending::aborted("a crash of the host").crashed(), None);
+        assert_eq!(GameEnding::aborted("a crash of the host").crashed(), None);
         // Its words tell of a crash; its type does not.
         assert_eq!(crashed(Termination::IllegalMove("crash".into())), None);
     }

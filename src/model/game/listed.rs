@@ -14,9 +14,9 @@ pub struct ListedGame {
     /// The event's name; empty where none is known.
     pub event: String,
     /// White.
-    pub white: Player,
+    pub white: ListedPlayer,
     /// Black.
-    pub black: Player,
+    pub black: ListedPlayer,
     /// Its place in the schedule.
     pub round: Option<RoundGame>,
     /// The game itself.
@@ -26,14 +26,14 @@ pub struct ListedGame {
 impl ListedGame {
     /// The player of a colour.
     #[must_use]
-    pub fn player(&self, color: Color) -> &Player {
+    pub fn player(&self, color: Color) -> &ListedPlayer {
         color.fold_wb(&self.white, &self.black)
     }
 }
 
 /// A player as a game names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Player {
+pub struct ListedPlayer {
     /// The name, made harmless for printing.
     pub name: String,
     /// The rating it entered with, in Elo.
@@ -77,7 +77,7 @@ impl FromStr for RoundGame {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::model::game::ending::{Ending, Termination};
+    use crate::model::game::ending::{GameEnding, Termination};
     use crate::model::game::opening::Opening;
     use crate::model::game::result::GameResult;
     use shakmaty::san::San;
@@ -95,11 +95,11 @@ pub(crate) mod tests {
                 played
             })
             .collect();
-        let ending = Ending { result, reason: Termination::Unknown };
+        let ending = GameEnding { result, reason: Termination::Unknown };
         ListedGame {
             event: "Test".into(),
-            white: Player { name: white.into(), rating: None },
-            black: Player { name: black.into(), rating: None },
+            white: ListedPlayer { name: white.into(), rating: None },
+            black: ListedPlayer { name: black.into(), rating: None },
             round: None,
             record: GameRecord::of_moves(Opening::default(), moves, ending),
         }

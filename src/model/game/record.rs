@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use shakmaty::{ByColor, Chess, Color, Move, Position};
 
-use super::ending::Ending;
+use super::ending::GameEnding;
 use super::opening::Opening;
 use super::score::Score;
 
@@ -51,7 +51,7 @@ pub(crate) struct Resume {
 
 /// A move as it is told while the game goes on.
 #[derive(Debug)]
-pub(crate) struct Played<'a> {
+pub(crate) struct PlayedMove<'a> {
     /// The moves that players made before it.
     pub(crate) number: usize,
     /// Its side.
@@ -126,7 +126,7 @@ pub struct GameRecord {
     /// The expected lines, one after the other.
     pub(crate) pvs: Vec<u8>,
     /// How it ended.
-    pub ending: Ending,
+    pub ending: GameEnding,
     /// The question without an answer that counts, where the game ended by one.
     pub(crate) unanswered: Option<Unanswered>,
 }
@@ -134,7 +134,7 @@ pub struct GameRecord {
 impl GameRecord {
     /// A game of which only moves and end are known.
     #[must_use]
-    pub(crate) fn of_moves(opening: Opening, moves: Vec<Move>, ending: Ending) -> GameRecord {
+    pub(crate) fn of_moves(opening: Opening, moves: Vec<Move>, ending: GameEnding) -> GameRecord {
         GameRecord {
             opening,
             plies: moves.into_iter().map(PlyRecord::bare).collect(),

@@ -7,21 +7,21 @@ use crate::model::source_place::nearest;
 use crate::policy::allowlist::{Allowlist, Text, VERSION, ValueKind};
 
 /// A mistake and the bytes it is about.
-pub(super) struct Mistake {
+pub(super) struct AllowlistMistake {
     pub(super) span: Range<usize>,
     pub(super) message: String,
 }
 
-impl Mistake {
-    fn at(text: &Text, message: impl Into<String>) -> Mistake {
-        Mistake { span: text.span(), message: message.into() }
+impl AllowlistMistake {
+    fn at(text: &Text, message: impl Into<String>) -> AllowlistMistake {
+        AllowlistMistake { span: text.span(), message: message.into() }
     }
 }
 
 /// Finds the first mistake that TOML itself does not see.
-pub(super) fn check(list: &Allowlist) -> Result<(), Mistake> {
+pub(super) fn check(list: &Allowlist) -> Result<(), AllowlistMistake> {
     if *list.version.get_ref() != VERSION {
-        return Err(Mistake {
+        return Err(AllowlistMistake {
             span: list.version.span(),
             message: format!(
                 "this gate4k reads version {VERSION} of the allow-list, not {}",
@@ -36,12 +36,12 @@ pub(super) fn check(list: &Allowlist) -> Result<(), Mistake> {
     for name in (list.commands.iter().map(|c| &c.name)).chain(list.helpers.iter().map(|h| &h.name))
     {
         if name.is_empty() || name.contains('/') {
-            return Err(Mistake::at(name, "a program's base name is wanted here"));
+            return Err(AllowlistMistake::at(name, "a program's base name is wanted here"));
         }
     }
     for helper in &list.helpers {
         if helper.below.is_empty() {
-            return Err(Mistake::at(
+            return Err(AllowlistMistake::at(
                 &helper.name,
                 "a helper needs `below`: the programs that may start it",
             ));
@@ -50,7 +50,7 @@ pub(super) fn check(list: &Allowlist) -> Result<(), Mistake> {
             if list.command(name).is_none() && list.helper(name).is_none() {
                 let known = (list.commands.iter().map(|c| &*c.name))
                     .chain(list.helpers.iter().map(|h| &*h.name));
-                return Err(Mistake::at(
+                return Err(AllowlistMistake::at(
                     name,
                     format!(
                         "no command or helper of this list is called `{name}`{}",
@@ -62,7 +62,7 @@ pub(super) fn check(list: &Allowlist) -> Result<(), Mistake> {
     }
     for begins in list.caches.iter().filter_map(|cache| cache.begins.as_ref()) {
         if !begins.chars().all(|c| c == '?' || c.is_ascii_hexdigit()) {
-            return Err(Mistake::at(
+            return Err(AllowlistMistake::at(
                 begins,
                 "hexadecimal digits are wanted here, and `?` for any digit",
             ));
@@ -80,7 +80,7 @@ pub(super) fn check(list: &Allowlist) -> Result<(), Mistake> {
         let superfluous =
             superfluous || (option.value != ValueKind::Word && !option.words.is_empty());
         if missing || superfluous {
-            return Err(Mistake::at(
+            return Err(AllowlistMistake::at(
                 &option.name,
                 "a number needs `digits`, a path `bytes`, a word `words`, and nothing else has them",
             ));
@@ -90,21 +90,21 @@ pub(super) fn check(list: &Allowlist) -> Result<(), Mistake> {
 }
 
 /// Every line carries a rule or a reason, and it says something.
-fn check_grounds(list: &Allowlist) -> Result<(), Mistake> {
+fn check_grounds(list: &Allowlist) -> Result<(), AllowlistMistake> {
     fn each<'a>(
         lines: impl Iterator<Item = (&'a Text, &'a Option<Text>, &'a Option<Text>)>,
-    ) -> Result<(), Mistake> {
+    ) -> Result<(), AllowlistMistake> {
         for (name, rule, reason) in lines {
             if name.is_empty() {
-                return Err(Mistake::at(name, "this must not be empty"));
+                return Err(AllowlistMistake::at(name, "this must not be empty"));
             }
             if let Some(empty) =
                 [rule, reason].into_iter().flatten().find(|text| text.trim().is_empty())
             {
-                return Err(Mistake::at(empty, "this must say something"));
+                return Err(AllowlistMistake::at(empty, "this must say something"));
             }
             if rule.is_none() && reason.is_none() {
-                return Err(Mistake::at(
+                return Err(AllowlistMistake::at(
                     name,
                     format!("`{name}` needs a `rule` or a `reason`: nothing is allowed without"),
                 ));
@@ -131,11 +131,11 @@ fn check_grounds(list: &Allowlist) -> Result<(), Mistake> {
     each(list.files.iter().map(|l| (&l.path, &l.rule, &l.reason)))
 }
 
-fn unique<'a>(names: impl Iterator<Item = &'a Text>) -> Result<(), Mistake> {
+fn unique<'a>(names: impl Iterator<Item = &'a Text>) -> Result<(), AllowlistMistake> {
     let mut seen: Vec<&str> = Vec::new();
     for name in names {
         if seen.contains(&&**name) {
-            return Err(Mistake::at(
+            return Err(AllowlistMistake::at(
                 name,
                 format!("`{name}` is listed twice; keep one of the lines"),
             ));

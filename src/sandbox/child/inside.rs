@@ -141,7 +141,7 @@ pub(in crate::sandbox) fn first_main(
     }
     // As vfork: this memory is lent to the entry's process, and this one waits until its exec. A copy of the page tables
     // would be made only to be thrown away there.
-    let entry = Entry { setup, talk, argvs, env };
+    let entry = ProcessParts { setup, talk, argvs, env };
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     // SAFETY: the stack is aligned, ours alone, and grows downwards from its end; `entry` lives in this frame, which
     // waits meanwhile; `start_entry` never returns.
@@ -167,7 +167,7 @@ fn forget_arguments(arguments: &Range<usize>) {
 }
 
 /// The parts from which the entry's process is made.
-struct Entry<'a> {
+struct ProcessParts<'a> {
     setup: &'a ChildSetup,
     talk: RawFd,
     argvs: &'a Argvs,
@@ -176,7 +176,7 @@ struct Entry<'a> {
 
 extern "C" fn start_entry(entry: *mut c_void) -> c_int {
     // SAFETY: this is what `first_main` has passed and keeps.
-    let entry = unsafe { &*entry.cast::<Entry<'_>>() };
+    let entry = unsafe { &*entry.cast::<ProcessParts<'_>>() };
     entry_main(entry.setup, entry.talk, entry.argvs, entry.env)
 }
 

@@ -55,7 +55,7 @@ enum When {
 }
 
 #[derive(Clone, Copy)]
-enum Then {
+enum FilterAnswer {
     Stop(Stop),
     NoSuchCall,
 }
@@ -63,7 +63,7 @@ enum Then {
 struct Rule {
     number: u32,
     when: When,
-    then: Then,
+    then: FilterAnswer,
 }
 
 /// The terminal ioctls that push input into, or drive, the supervisor's terminal.
@@ -115,10 +115,10 @@ fn block(table: &Table, namespaced: bool) -> Vec<sock_filter> {
     let mut code = vec![load(NUMBER)];
     if let (false, Some(bit)) = (table.compat, arch::FOREIGN_BIT) {
         code.push(jump(BPF_JSET, bit, 0, 1));
-        code.push(ret(then(Then::Stop(Stop::Denied), false)));
+        code.push(ret(then(FilterAnswer::Stop(Stop::Denied), false)));
     }
     code.push(jump(BPF_JGT, table.last, 0, 1));
-    code.push(ret(then(Then::NoSuchCall, false)));
+    code.push(ret(then(FilterAnswer::NoSuchCall, false)));
     let mut calls: BTreeMap<u32, Vec<sock_filter>> = BTreeMap::new();
     for rule in rules(table, namespaced) {
         calls.entry(rule.number).or_default().extend(check(&rule, table.compat));
@@ -180,13 +180,13 @@ fn check(rule: &Rule, compat: bool) -> Vec<sock_filter> {
 }
 
 fn rules(table: &Table, namespaced: bool) -> Vec<Rule> {
-    let always = |number, stop| Rule { number, when: When::Always, then: Then::Stop(stop) };
-    let denied = |number, when| Rule { number, when, then: Then::Stop(Stop::Denied) };
+    let always = |number, stop| Rule { number, when: When::Always, then: FilterAnswer::Stop(stop) };
+    let denied = |number, when| Rule { number, when, then: FilterAnswer::Stop(Stop::Denied) };
     let mut rules = vec![
         always(table.exec, Stop::Exec),
         always(table.execat, Stop::ExecAt),
         // glibc falls back to clone, whose flags can be read here.
-        Rule { number: table.clone3, when: When::Always, then: Then::NoSuchCall },
+        Rule { number: table.clone3, when: When::Always, then: FilterAnswer::NoSuchCall },
         denied(table.clone, When::Bits(0, REFUSED_CLONES)),
         // A thread with descriptors of its own could hide files in memory there.
         denied(table.clone, When::Some(0, libc::CLONE_THREAD as u32, libc::CLONE_FILES as u32)),
@@ -262,18 +262,18 @@ fn rules(table: &Table, namespaced: bool) -> Vec<Rule> {
     rules.extend(table.mmap.map(|number| Rule {
         number,
         when: When::Huge(1),
-        then: Then::Stop(Stop::BigMap),
+        then: FilterAnswer::Stop(Stop::BigMap),
     }));
     rules
 }
 
-fn then(then: Then, compat: bool) -> u32 {
+fn then(then: FilterAnswer, compat: bool) -> u32 {
     match then {
-        Then::Stop(stop) => {
+        FilterAnswer::Stop(stop) => {
             let flag = if compat { COMPAT } else { 0 };
             libc::SECCOMP_RET_TRACE | u32::from(stop as u16 | flag)
         }
-        Then::NoSuchCall => libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32,
+        FilterAnswer::NoSuchCall => libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32,
     }
 }
 

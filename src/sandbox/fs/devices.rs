@@ -4,7 +4,7 @@
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use crate::model::layer_status::{Layer, LayerName, State};
+use crate::model::layer_status::{Layer, LayerName, LayerState};
 use crate::sandbox::fs::landlock::Grants;
 
 /// The Landlock interface that can limit ioctl to the devices that are granted.
@@ -132,7 +132,7 @@ fn layer(found: &[PathBuf], listed: &[PathBuf], none: &[&str], landlock_abi: i32
     if !none.is_empty() {
         reason.push_str(&format!("; this host has none of --devices {}", none.join(",")));
     }
-    let state = if open.is_empty() { State::Enforced } else { State::Partial };
+    let state = if open.is_empty() { LayerState::Enforced } else { LayerState::Partial };
     Layer { name: LayerName::Devices, state, reason }
 }
 
@@ -143,14 +143,14 @@ mod tests {
     #[test]
     fn what_is_opened_is_told() {
         let closed = layer(&[], &[], &["dri"], 7);
-        assert_eq!(closed.state, State::Enforced);
+        assert_eq!(closed.state, LayerState::Enforced);
         assert!(closed.reason.ends_with("this host has none of --devices dri"), "{closed:?}");
         let open = layer(&["/dev/nvidia0".into(), "/dev/nvidiactl".into()], &[], &[], 4);
-        assert_eq!(open.state, State::Partial);
+        assert_eq!(open.state, LayerState::Partial);
         assert!(open.reason.contains("/dev/nvidia0, /dev/nvidiactl"), "{open:?}");
         assert!(open.reason.contains("ABI 5"), "{open:?}");
         let listed = layer(&[], &["/dev/apu".into()], &[], 7);
-        assert_eq!(listed.state, State::Partial);
+        assert_eq!(listed.state, LayerState::Partial);
         assert!(listed.reason.contains("opened by the allow-list"), "{listed:?}");
     }
 

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::sandbox::fs::clear::clear;
 use crate::sandbox::fs::host_directory::HostDirectory;
 use crate::sandbox::fs::root::{HOME, WORKSPACE};
-use crate::sandbox::plan::{Plan, SandboxError, Staging};
+use crate::sandbox::plan::{StartPlan, SandboxError, Staging};
 use crate::sandbox::users::ids;
 
 /// Names the step that failed.
@@ -105,7 +105,7 @@ fn neutral() -> String {
 }
 
 /// The path under which the entry is staged below `top`.
-pub(in crate::sandbox) fn staged(plan: &Plan, top: &Path) -> PathBuf {
+pub(in crate::sandbox) fn staged(plan: &StartPlan, top: &Path) -> PathBuf {
     match &plan.staging {
         Staging::Neutral => top.join("entry").join(neutral()),
         Staging::Blank => top.join("my entry").join(neutral()),

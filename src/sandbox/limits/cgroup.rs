@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
-use crate::model::layer_status::{Layer, LayerName, State};
+use crate::model::layer_status::{Layer, LayerName, LayerState};
 use crate::model::units::Bytes;
 use crate::sandbox::fs::guardian::{Guardian, Kind};
 use crate::sandbox::fs::host_directory::own_name;
@@ -84,9 +84,9 @@ impl Groups {
         word(self.pids, format!("pids.max {}", rlimits::TASKS), "pids");
         word(self.kill, "cgroup.kill".into(), "cgroup.kill");
         let state = match (has.is_empty(), lacks.is_empty()) {
-            (_, true) => State::Enforced,
-            (true, _) => State::Absent,
-            _ => State::Partial,
+            (_, true) => LayerState::Enforced,
+            (true, _) => LayerState::Absent,
+            _ => LayerState::Partial,
         };
         let mut reason = has.join(", ");
         if !lacks.is_empty() {
@@ -120,7 +120,7 @@ impl Groups {
 pub(in crate::sandbox) fn layer(groups: &Result<Groups, String>) -> Layer {
     match groups {
         Ok(groups) => groups.layer(),
-        Err(why) => Layer { name: LayerName::Cgroup, state: State::Absent, reason: why.clone() },
+        Err(why) => Layer { name: LayerName::Cgroup, state: LayerState::Absent, reason: why.clone() },
     }
 }
 
@@ -295,11 +295,11 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named() {
-        assert_eq!(layer_of(true, true, true).state, State::Enforced);
+        assert_eq!(layer_of(true, true, true).state, LayerState::Enforced);
         let partial = layer_of(false, false, true);
-        assert_eq!(partial.state, State::Partial);
+        assert_eq!(partial.state, LayerState::Partial);
         assert_eq!(partial.reason, "cgroup.kill; cgroup v2 has no memory and pids in /g");
-        assert_eq!(layer_of(false, false, false).state, State::Absent);
+        assert_eq!(layer_of(false, false, false).state, LayerState::Absent);
     }
 
     #[test]

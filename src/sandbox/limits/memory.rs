@@ -20,7 +20,7 @@ const PERIOD: Duration = Duration::from_millis(100);
 const FILES_EVERY: u32 = 5;
 
 /// Processes that share a limit.
-pub(crate) trait Tree: Send + Sync {
+pub(crate) trait ProcessTree: Send + Sync {
     /// True if all of it has ended, and nothing will begin any more.
     fn has_ended(&self) -> bool;
     /// Its processes.
@@ -32,22 +32,22 @@ pub(crate) trait Tree: Send + Sync {
 }
 
 struct Watched {
-    tree: Weak<dyn Tree>,
+    tree: Weak<dyn ProcessTree>,
     most: Bytes,
 }
 
 #[derive(Default)]
-struct Watch {
+struct MemoryWatch {
     trees: Mutex<Vec<Watched>>,
     /// Something is to be watched.
     some: Condvar,
 }
 
 /// Watches a tree until it has ended.
-pub(crate) fn watch(tree: Weak<dyn Tree>, most: Bytes) {
-    static WATCH: OnceLock<Watch> = OnceLock::new();
+pub(crate) fn watch(tree: Weak<dyn ProcessTree>, most: Bytes) {
+    static WATCH: OnceLock<MemoryWatch> = OnceLock::new();
     static THREAD: OnceLock<()> = OnceLock::new();
-    let watch = WATCH.get_or_init(Watch::default);
+    let watch = WATCH.get_or_init(MemoryWatch::default);
     THREAD.get_or_init(|| {
         // Without the thread nothing is watched; a host that cannot start one cannot run an entry either.
         let _ = thread::Builder::new().name("memory".into()).spawn(|| watch.run());
@@ -57,7 +57,7 @@ pub(crate) fn watch(tree: Weak<dyn Tree>, most: Bytes) {
     watch.some.notify_one();
 }
 
-impl Watch {
+impl MemoryWatch {
     fn run(&self) {
         let mut look = 0u32;
         loop {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::model::layer_status::{Layer, LayerName, State};
+use crate::model::layer_status::{Layer, LayerName, LayerState};
 use crate::sandbox::child;
 use crate::sandbox::filter::arch;
 use crate::sandbox::fs::landlock::LEAST_ABI;
@@ -44,29 +44,29 @@ impl Capability {
         let layer = |name, state, reason: &str| Layer { name, state, reason: reason.to_owned() };
         let landlock = match self.landlock_abi {
             abi if abi >= LEAST_ABI => {
-                layer(LayerName::Landlock, State::Enforced, &format!("ABI {abi}"))
+                layer(LayerName::Landlock, LayerState::Enforced, &format!("ABI {abi}"))
             }
             abi if abi > 0 => layer(
                 LayerName::Landlock,
-                State::Absent,
+                LayerState::Absent,
                 &format!("ABI {abi}; at least {LEAST_ABI} is needed (Linux 6.2)"),
             ),
             _ => layer(
                 LayerName::Landlock,
-                State::Absent,
+                LayerState::Absent,
                 "the kernel has it not, or it is off at boot",
             ),
         };
         let mut layers = vec![
             landlock,
-            layer(LayerName::Seccomp, State::Enforced, arch::TABLES_IN_WORDS),
-            layer(LayerName::Privileges, State::Enforced, "no_new_privs, no capabilities"),
-            layer(LayerName::Rlimits, State::Enforced, &rlimits(&rlimits::lowered())),
-            layer(LayerName::ExecReporter, State::Enforced, "ptrace"),
+            layer(LayerName::Seccomp, LayerState::Enforced, arch::TABLES_IN_WORDS),
+            layer(LayerName::Privileges, LayerState::Enforced, "no_new_privs, no capabilities"),
+            layer(LayerName::Rlimits, LayerState::Enforced, &rlimits(&rlimits::lowered())),
+            layer(LayerName::ExecReporter, LayerState::Enforced, "ptrace"),
         ];
         match &self.namespaces {
             Ok(()) => {
-                layers.push(layer(LayerName::Workspace, State::Enforced, "in memory, private"));
+                layers.push(layer(LayerName::Workspace, LayerState::Enforced, "in memory, private"));
                 for (name, reason) in [
                     (LayerName::User, "an ordinary user inside"),
                     (LayerName::Mount, "a fresh root, system directories read-only"),
@@ -75,13 +75,13 @@ impl Capability {
                     (LayerName::Ipc, "its own"),
                     (LayerName::Uts, "its own"),
                 ] {
-                    layers.push(layer(name, State::Enforced, reason));
+                    layers.push(layer(name, LayerState::Enforced, reason));
                 }
             }
             Err(why) => {
                 layers.push(layer(
                     LayerName::Workspace,
-                    State::Enforced,
+                    LayerState::Enforced,
                     "a private directory; /tmp and /dev/shm themselves are closed",
                 ));
                 for name in [
@@ -92,7 +92,7 @@ impl Capability {
                     LayerName::Ipc,
                     LayerName::Uts,
                 ] {
-                    layers.push(layer(name, State::Absent, why));
+                    layers.push(layer(name, LayerState::Absent, why));
                 }
             }
         }

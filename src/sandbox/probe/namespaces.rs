@@ -8,17 +8,17 @@ use std::{io, thread};
 use crate::model::evidence::Shell;
 use crate::model::units::Bytes;
 use crate::sandbox::child::{self, Heard};
-use crate::sandbox::child_setup::{self, Host, HostReady};
+use crate::sandbox::child_setup::{self, HostSettings, HostReady};
 use crate::sandbox::fs::landlock::Grants;
 use crate::sandbox::launch::talk;
 use crate::sandbox::limits::TASKS;
-use crate::sandbox::plan::{Audit, Plan, SandboxError, Staging};
+use crate::sandbox::plan::{Audit, StartPlan, SandboxError, Staging};
 use crate::sandbox::users;
 
 /// Tries the whole sequence of namespaces and mounts in a child that runs nothing.
 pub(in crate::sandbox) fn try_all() -> io::Result<()> {
     let (path, bytes) = nothing();
-    let host = HostReady::new(Host {
+    let host = HostReady::new(HostSettings {
         namespaces: true,
         grants: Grants::default(),
         path: Vec::new(),
@@ -30,7 +30,7 @@ pub(in crate::sandbox) fn try_all() -> io::Result<()> {
         tasks: TASKS,
     });
     let plan =
-        Plan { bytes, staging: Staging::Neutral, shell: Shell::AsIs, audit: Audit::ProgramsOnly };
+        StartPlan { bytes, staging: Staging::Neutral, shell: Shell::AsIs, audit: Audit::ProgramsOnly };
     let all = |error: SandboxError| io::Error::other(error.to_string());
     let mut setup = child_setup::child_setup(&host, &plan, &path, None).map_err(all)?;
     setup.probe = true;

@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::model::evidence::{Record, Resource};
+use crate::model::evidence::{RecordPart, Resource};
 use crate::model::text::escape;
 use crate::model::units::Bytes;
 use crate::sandbox::child::Resume;
@@ -147,13 +147,13 @@ impl Tracer<'_> {
                 }
                 if error != 0 {
                     if !readable && error != libc::EFAULT {
-                        self.unrecorded(Record::Paths);
+                        self.unrecorded(RecordPart::Paths);
                     }
                     self.exec_failed(process, parent, by, asked, &argv, error);
                 }
             }
-            Pending::Unreadable if error != libc::EFAULT => self.unrecorded(Record::Paths),
-            Pending::Nowhere if error == 0 => self.unrecorded(Record::Paths),
+            Pending::Unreadable if error != libc::EFAULT => self.unrecorded(RecordPart::Paths),
+            Pending::Nowhere if error == 0 => self.unrecorded(RecordPart::Paths),
             Pending::Open { path, access, creates } => {
                 let denied = matches!(error, libc::EACCES | libc::EPERM | libc::EROFS);
                 if error == 0
@@ -211,7 +211,7 @@ impl Tracer<'_> {
             }
         } else if kind != 2 && !self.opened.contains(&key) {
             // (Files of its own are nobody's business but for what it leaves.)
-            self.unrecorded(Record::Files);
+            self.unrecorded(RecordPart::Files);
         }
     }
 }

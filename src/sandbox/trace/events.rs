@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::model::evidence::{Crash, ExitHow, Resource};
+use crate::model::evidence::{FatalSignal, ExitHow, Resource};
 use crate::sandbox::child::{self, Resume, Waited};
 use crate::sandbox::inspect::process;
 use crate::sandbox::trace::calls::message;
@@ -198,7 +198,7 @@ impl Tracer<'_> {
             && signal != libc::SIGTERM
             && self.raw.crashes.len() < MOST_CRASHES
         {
-            let crash = Crash { at: Duration::ZERO, by: tracee.program, signal };
+            let crash = FatalSignal { at: Duration::ZERO, by: tracee.program, signal };
             self.raw.crashes.push((now, crash));
         }
         self.shared.died(pid, (pid == self.entry).then_some(how));

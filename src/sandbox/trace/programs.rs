@@ -6,12 +6,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::model::evidence::{Denial, ExecOutcome, Record};
+use crate::model::evidence::{Denial, ExecOutcome, RecordPart};
 use crate::model::text::escape;
 use crate::sandbox::failure;
 use crate::sandbox::inspect::files::{self, Found};
 use crate::sandbox::inspect::process::{self, Mapping};
-use crate::sandbox::plan::Seen;
+use crate::sandbox::plan::SeenProgram;
 use crate::sandbox::trace::calls::{Pending, is_shared_object, message};
 use crate::sandbox::trace::record::{
     MOST_DENIALS, MOST_EXECS, MOST_PRODUCTS, MOST_TOLD_APART, RawExec, Told,
@@ -42,7 +42,7 @@ impl Tracer<'_> {
             places.insert(dir.to_owned());
             *looker = by;
         } else {
-            self.unrecorded(Record::Programs);
+            self.unrecorded(RecordPart::Programs);
         }
     }
 
@@ -83,7 +83,7 @@ impl Tracer<'_> {
             // Nobody saw the answer, and what was asked for can no longer be told from a file of the same name outside.
             return;
         }
-        let seen = Seen {
+        let seen = SeenProgram {
             own: is_own(&found),
             inode: found.as_ref().map(Found::inode),
             real: found.filter(|_| outcome != ExecOutcome::NotFound).map(|found| found.path),
@@ -179,7 +179,7 @@ impl Tracer<'_> {
             // Killed before the new program's first instruction: it never ran, and what was seen of it may be half of it.
             return;
         }
-        let seen = Seen {
+        let seen = SeenProgram {
             asked,
             real,
             inode,
@@ -233,7 +233,7 @@ impl Tracer<'_> {
 
     /// Programs that the kernel has mapped beside the one that runs, because its file names them as its loader (PT_INTERP):
     /// they run first. The system's own loaders do nothing else.
-    fn loaders(&self, pid: i32, running: Option<(u64, u64)>, argv: &[Vec<u8>]) -> Vec<Seen> {
+    fn loaders(&self, pid: i32, running: Option<(u64, u64)>, argv: &[Vec<u8>]) -> Vec<SeenProgram> {
         let beside = |mapping: &Mapping| running.is_none_or(|(_, inode)| inode != mapping.inode);
         let seen = |mapping: Mapping| {
             let own = self.files.maps_own(mapping.device, &mapping.path);
@@ -244,7 +244,7 @@ impl Tracer<'_> {
             }
             let found = self.files.find(pid, &path).filter(|f| f.metadata.ino() == mapping.inode);
             let inode = found.map_or((mapping.device, mapping.inode), |found| found.inode());
-            Some(Seen {
+            Some(SeenProgram {
                 asked: path.clone(),
                 real: Some(path),
                 inode: Some(inode),
@@ -280,14 +280,14 @@ impl Tracer<'_> {
     }
 
     /// The marks by which starts are told apart.
-    fn told(&self, seen: &Seen, by: Option<usize>, outcome: ExecOutcome) -> Told {
+    fn told(&self, seen: &SeenProgram, by: Option<usize>, outcome: ExecOutcome) -> Told {
         let starter = by.and_then(|index| self.raw.execs.get(index)).and_then(|e| e.seen.inode);
         let path = if seen.inode.is_some() { PathBuf::new() } else { seen.asked.clone() };
         (seen.inode, path, seen.argv.first().cloned(), starter, outcome)
     }
 
     /// Where the same start was written down before, once there are many.
-    fn again(&mut self, seen: &Seen, by: Option<usize>, outcome: ExecOutcome) -> Option<usize> {
+    fn again(&mut self, seen: &SeenProgram, by: Option<usize>, outcome: ExecOutcome) -> Option<usize> {
         let count = self.raw.execs.len();
         let told = self.told(seen, by, outcome);
         if let Some(first) = self.programs.get(&told) {
@@ -298,7 +298,7 @@ impl Tracer<'_> {
             if !self.raw.denials.iter().any(|denial| denial.what == what) {
                 self.raw.denials.push(Denial { by, what, count: 1 });
             }
-            self.unrecorded(Record::Programs);
+            self.unrecorded(RecordPart::Programs);
             self.shared.kill();
             return Some(count.saturating_sub(1));
         }

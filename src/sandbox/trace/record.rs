@@ -5,9 +5,9 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::model::evidence::{Crash, Denial, ExecOutcome, ExitHow, FileAccess, Refusal};
+use crate::model::evidence::{FatalSignal, Denial, ExecOutcome, ExitHow, FileAccess, Refusal};
 use crate::model::units::Bytes;
-use crate::sandbox::plan::Seen;
+use crate::sandbox::plan::SeenProgram;
 
 /// Bounds of the record of one run. An entry that repeats itself only loses detail; room that one kind of event
 /// fills takes none from another, so that nothing can be hidden behind a flood of something else.
@@ -35,7 +35,7 @@ pub(in crate::sandbox) struct RawExec {
     pub(in crate::sandbox) pid: i32,
     pub(in crate::sandbox) parent: i32,
     pub(in crate::sandbox) by: Option<usize>,
-    pub(in crate::sandbox) seen: Seen,
+    pub(in crate::sandbox) seen: SeenProgram,
     pub(in crate::sandbox) outcome: ExecOutcome,
     pub(in crate::sandbox) ended: Option<Instant>,
     pub(in crate::sandbox) exit: Option<ExitHow>,
@@ -67,7 +67,7 @@ pub(in crate::sandbox) struct Raw {
     pub(in crate::sandbox) refusals: Vec<Refusal>,
     /// Sizes of the mappings that were made lazy.
     pub(in crate::sandbox) lazy_maps: Vec<Bytes>,
-    pub(in crate::sandbox) crashes: Vec<(Instant, Crash)>,
+    pub(in crate::sandbox) crashes: Vec<(Instant, FatalSignal)>,
     /// Names that are in no directory of PATH, and which program looked for them.
     pub(in crate::sandbox) not_installed: Vec<(String, Option<usize>)>,
     /// The program (index of execs) that made each path.

@@ -17,7 +17,7 @@ use crate::sandbox::inspect::process;
 /// The state of one confined tree.
 #[derive(Debug)]
 pub(in crate::sandbox) struct Shared {
-    state: Mutex<State>,
+    state: Mutex<SharedState>,
     changed: Condvar,
     /// Written when the entry's first process has ended.
     ended: OwnedFd,
@@ -35,7 +35,7 @@ pub(in crate::sandbox) struct Shared {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SharedState {
     /// Processes (not threads), as numbered outside.
     live: BTreeSet<i32>,
     /// Processor time of those that have ended.
@@ -103,7 +103,7 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SharedState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -210,7 +210,7 @@ impl Shared {
     }
 
     /// Waits until `ready` gives something or the deadline is there.
-    fn wait<T>(&self, deadline: Instant, ready: impl Fn(&State) -> Option<T>) -> Option<T> {
+    fn wait<T>(&self, deadline: Instant, ready: impl Fn(&SharedState) -> Option<T>) -> Option<T> {
         let mut state = self.lock();
         loop {
             if let Some(value) = ready(&state) {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use crate::model::evidence::{Denial, FileAccess, Record, Refusal, Resource};
+use crate::model::evidence::{Denial, FileAccess, RecordPart, Refusal, Resource};
 use crate::model::units::Bytes;
 use crate::sandbox::inspect::files::EntryFiles;
 use crate::sandbox::trace::calls::Pending;
@@ -116,12 +116,12 @@ impl<'a> Tracer<'a> {
                 }
                 None => {}
             }
-            self.unrecorded(Record::Denials);
+            self.unrecorded(RecordPart::Denials);
         }
     }
 
     /// Something happened for which there is no room, or that could not be seen: the record is not whole.
-    pub(in crate::sandbox::trace) fn unrecorded(&mut self, record: Record) {
+    pub(in crate::sandbox::trace) fn unrecorded(&mut self, record: RecordPart) {
         let refusal = Refusal { by: None, what: Resource::Unrecorded(record) };
         if !self.raw.refusals.contains(&refusal) {
             self.raw.refusals.push(refusal);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 /// A host with sh, bash, python3 and env, and the usual loader.
 struct FakeHost(Machine);
 
-impl Host for FakeHost {
+impl FormatHost for FakeHost {
     fn machine(&self) -> Machine {
         self.0
     }
@@ -24,7 +24,7 @@ impl Host for FakeHost {
     }
 }
 
-fn judged(bytes: &[u8]) -> (Format, Finding) {
+fn judged(bytes: &[u8]) -> (FileFormat, Finding) {
     judge(bytes, Mode(0o755), Files::All, &FakeHost(Machine::X86_64), Allowlist::built_in())
 }
 
@@ -159,21 +159,21 @@ fn other_files_are_named() {
     pe[0x3c] = 0x80;
     pe.extend(b"PE\0\0");
     for (bytes, kind) in [
-        (&b""[..], Kind::Empty),
-        (b"  \n\n", Kind::Empty),
-        (&pe, Kind::Pe),
-        (b"MZ\0\0\0", Kind::Dos),
-        (b"\xcf\xfa\xed\xfe\x07\0\0\x01", Kind::MachO),
-        (b"\xca\xfe\xba\xbe\0\0\0\x02", Kind::MachO),
-        (b"\xca\xfe\xba\xbe\0\0\0\x34", Kind::JavaClass),
-        (b"PK\x03\x04more", Kind::Zip),
-        (b"\0asm\x01\0\0\0", Kind::Wasm),
-        (b"\xfd7zXZ\0\n", Kind::Compressed),
-        (b"BZh91AY&SY\n", Kind::Compressed),
-        (b"junk\0\n", Kind::Unknown),
-        (b"\x01\x02\x03\n", Kind::Unknown),
-        (b"\xff\xfe\xfd\n", Kind::Unknown),
-        (b"\x7fEL", Kind::Unknown),
+        (&b""[..], FileKind::Empty),
+        (b"  \n\n", FileKind::Empty),
+        (&pe, FileKind::Pe),
+        (b"MZ\0\0\0", FileKind::Dos),
+        (b"\xcf\xfa\xed\xfe\x07\0\0\x01", FileKind::MachO),
+        (b"\xca\xfe\xba\xbe\0\0\0\x02", FileKind::MachO),
+        (b"\xca\xfe\xba\xbe\0\0\0\x34", FileKind::JavaClass),
+        (b"PK\x03\x04more", FileKind::Zip),
+        (b"\0asm\x01\0\0\0", FileKind::Wasm),
+        (b"\xfd7zXZ\0\n", FileKind::Compressed),
+        (b"BZh91AY&SY\n", FileKind::Compressed),
+        (b"junk\0\n", FileKind::Unknown),
+        (b"\x01\x02\x03\n", FileKind::Unknown),
+        (b"\xff\xfe\xfd\n", FileKind::Unknown),
+        (b"\x7fEL", FileKind::Unknown),
     ] {
         let (format, finding) = judged(bytes);
         assert_eq!(format.kind, kind, "{bytes:?}");
@@ -181,7 +181,7 @@ fn other_files_are_named() {
     }
     // text, and what shells take although it is none
     for bytes in [&b"exit"[..], b"tail -c+9 $0|xz -d #\xff\n\0", "écho\n".as_bytes()] {
-        assert_eq!(judged(bytes).0.kind, Kind::ShellText, "{bytes:?}");
+        assert_eq!(judged(bytes).0.kind, FileKind::ShellText, "{bytes:?}");
     }
 }
 

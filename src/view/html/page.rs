@@ -11,7 +11,7 @@ use crate::view::human;
 use crate::view::markdown::left;
 use crate::view::markup::html as safe;
 use crate::view::text::clean;
-use crate::view::weight::{Weight, is_told};
+use crate::view::weight::{FindingWeight, is_told};
 
 /// Says to the browser what the page is anyhow: nothing is loaded and nothing is run, whatever an entry
 /// might have smuggled into its text.
@@ -113,7 +113,7 @@ fn findings(page: &mut String, findings: &[Finding]) {
     let (mut loud, quiet): (Vec<&Finding>, Vec<&Finding>) =
         findings.iter().partition(|found| is_told(found));
     // The finding that rejects comes first, and what is left open before mere remarks.
-    loud.sort_by_key(|found| Weight::of(found));
+    loud.sort_by_key(|found| FindingWeight::of(found));
     for found in &loud {
         finding(page, found);
     }

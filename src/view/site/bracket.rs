@@ -6,14 +6,14 @@ use maud::{Markup, html};
 use super::shell::moment;
 use super::stage::score;
 use super::{Site, word};
-use crate::event::broadcast::{Bracket, BracketMatch, Level, Prize, Side, Slot, State};
+use crate::event::broadcast::{BroadcastBracket, BracketMatch, BracketLevel, Prize, Side, Slot, GameState};
 use crate::model::words::all;
 
 /// So many results stand in one line.
 const FEW: usize = 8;
 
 /// The bracket with the games of its matches.
-pub(super) fn section(site: &Site<'_>, bracket: &Bracket, slots: &[Slot]) -> Markup {
+pub(super) fn section(site: &Site<'_>, bracket: &BroadcastBracket, slots: &[Slot]) -> Markup {
     html! {
         h3 { "Bracket" }
         div.wide tabindex="0" role="region" aria-label="Bracket" {
@@ -29,7 +29,7 @@ pub(super) fn section(site: &Site<'_>, bracket: &Bracket, slots: &[Slot]) -> Mar
     }
 }
 
-fn matches(site: &Site<'_>, bracket: &Bracket, level: &Level, slots: &[Slot]) -> Markup {
+fn matches(site: &Site<'_>, bracket: &BroadcastBracket, level: &BracketLevel, slots: &[Slot]) -> Markup {
     html! {
         ol {
             @for one in &level.matches { (encounter(site, bracket, one, slots)) }
@@ -46,7 +46,7 @@ fn matches(site: &Site<'_>, bracket: &Bracket, level: &Level, slots: &[Slot]) ->
     }
 }
 
-fn encounter(site: &Site<'_>, bracket: &Bracket, one: &BracketMatch, slots: &[Slot]) -> Markup {
+fn encounter(site: &Site<'_>, bracket: &BroadcastBracket, one: &BracketMatch, slots: &[Slot]) -> Markup {
     let own: Vec<&Slot> = slots.iter().filter(|slot| slot.key.at.round == one.number).collect();
     html! {
         li {
@@ -77,7 +77,7 @@ fn encounter(site: &Site<'_>, bracket: &Bracket, one: &BracketMatch, slots: &[Sl
     }
 }
 
-fn title(bracket: &Bracket, number: u32) -> String {
+fn title(bracket: &BroadcastBracket, number: u32) -> String {
     let mut all = bracket.levels.iter().flat_map(|level| &level.matches);
     let found = all.find(|one| one.number == number);
     // Within a sentence.
@@ -94,10 +94,10 @@ fn state(site: &Site<'_>, one: &BracketMatch, own: &[&Slot]) -> Markup {
         };
         return html! { (word(winner)) " " (what) };
     }
-    let begun = own.iter().any(|slot| slot.state == State::Begun);
+    let begun = own.iter().any(|slot| slot.state == GameState::Begun);
     let next = own.iter().find_map(|slot| match slot.state {
-        State::Due(at) => Some(at),
-        State::Begun => None,
+        GameState::Due(at) => Some(at),
+        GameState::Begun => None,
     });
     let is_open = own
         .iter()

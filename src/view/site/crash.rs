@@ -3,13 +3,13 @@
 use shakmaty::Color;
 
 use super::{File, Site, word};
-use crate::event::broadcast::Game;
+use crate::event::broadcast::BroadcastGame;
 use crate::event::journal::record::EngineKilled;
-use crate::model::game::crash::{Crash, CrashMove};
+use crate::model::game::crash::{GameCrash, CrashMove};
 use crate::view::figures::{numbered, side};
 
 /// The files of a game's crashes: their places below the site's root, and their texts. None of a game without one.
-pub(super) fn files(site: &Site<'_>, game: &Game) -> Vec<File> {
+pub(super) fn files(site: &Site<'_>, game: &BroadcastGame) -> Vec<File> {
     let mut files = Vec::new();
     for (number, killed) in (1..).zip(&game.killed) {
         let folder = folder(game, number);
@@ -20,7 +20,7 @@ pub(super) fn files(site: &Site<'_>, game: &Game) -> Vec<File> {
 }
 
 /// Where the files of a crash lie; a game has seldom more than one.
-fn folder(game: &Game, number: usize) -> String {
+fn folder(game: &BroadcastGame, number: usize) -> String {
     format!("crashes/{}-{number}", game.key())
 }
 
@@ -36,7 +36,7 @@ pub(super) fn folders(site: &Site<'_>) -> Vec<(String, String, String)> {
 }
 
 /// The names of a crash's files with their addresses.
-pub(super) fn links(game: &Game, number: usize) -> Vec<(&'static str, String)> {
+pub(super) fn links(game: &BroadcastGame, number: usize) -> Vec<(&'static str, String)> {
     let folder = folder(game, number);
     let has_stderr = game.killed.get(number - 1).is_some_and(|killed| !killed.stderr.is_empty());
     let names = [
@@ -50,12 +50,12 @@ pub(super) fn links(game: &Game, number: usize) -> Vec<(&'static str, String)> {
     named.map(|(words, file)| (words, format!("{folder}/{file}"))).collect()
 }
 
-fn color(game: &Game, killed: &EngineKilled) -> Color {
+fn color(game: &BroadcastGame, killed: &EngineKilled) -> Color {
     Color::from_white(killed.entry == game.started.white)
 }
 
 /// The crash, its engine's moves as the journal has them.
-fn crash(site: &Site<'_>, game: &Game, killed: &EngineKilled) -> Crash {
+fn crash(site: &Site<'_>, game: &BroadcastGame, killed: &EngineKilled) -> GameCrash {
     let color = color(game, killed);
     let moves = game.moves();
     let own = moves.iter().filter(|one| one.side == color).filter_map(|one| {
@@ -69,7 +69,7 @@ fn crash(site: &Site<'_>, game: &Game, killed: &EngineKilled) -> Crash {
             expected: ply.pv.clone(),
         })
     });
-    Crash {
+    GameCrash {
         facts: facts(site, game, killed),
         again: "gate4k run ENTRY",
         why: killed.why.clone(),
@@ -81,7 +81,7 @@ fn crash(site: &Site<'_>, game: &Game, killed: &EngineKilled) -> Crash {
     }
 }
 
-fn facts(site: &Site<'_>, game: &Game, killed: &EngineKilled) -> Vec<String> {
+fn facts(site: &Site<'_>, game: &BroadcastGame, killed: &EngineKilled) -> Vec<String> {
     let (started, color) = (&game.started, color(game, killed));
     let at = color.fold_wb(0, 1);
     let stage = site.config.stages.get(started.stage).map_or("", |stage| &stage.name);

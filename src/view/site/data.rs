@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::stage::Reached;
 use super::{Site, path};
-use crate::event::broadcast::{Game, ShownMove, State, progress, timetable};
+use crate::event::broadcast::{BroadcastGame, ShownMove, GameState, progress, timetable};
 use crate::event::ratings::EventRatings;
 use crate::model::text::harmless;
 use crate::view::{event_ratings, standings};
@@ -78,10 +78,10 @@ impl Site<'_> {
     fn schedule(&self, stage: usize) -> Value {
         let slots = timetable(self.config, self.broadcast, stage, self.now);
         let slots = slots.iter().map(|slot| {
-            let game = self.broadcast.games.get(&slot.key).filter(|_| slot.state == State::Begun);
+            let game = self.broadcast.games.get(&slot.key).filter(|_| slot.state == GameState::Begun);
             let finished = game.and_then(|game| game.finished.as_ref());
             let expected = match slot.state {
-                State::Due(Some(at)) => Some(humantime::format_rfc3339_seconds(at).to_string()),
+                GameState::Due(Some(at)) => Some(humantime::format_rfc3339_seconds(at).to_string()),
                 _ => None,
             };
             json!({
@@ -104,7 +104,7 @@ pub(super) fn event(site: &Site<'_>) -> String {
 }
 
 /// The file of a game: every move with the position after it.
-pub(super) fn game(site: &Site<'_>, game: &Game) -> String {
+pub(super) fn game(site: &Site<'_>, game: &BroadcastGame) -> String {
     let mut value = head(site, game);
     let moves = game.moves();
     value["schema"] = GAME.into();
@@ -140,7 +140,7 @@ fn under_way(site: &Site<'_>) -> Value {
     games.collect()
 }
 
-fn head(site: &Site<'_>, game: &Game) -> Value {
+fn head(site: &Site<'_>, game: &BroadcastGame) -> Value {
     let started = &game.started;
     let stage = site.config.stages.get(started.stage).map(|stage| &stage.name);
     json!({

@@ -4,8 +4,8 @@ use maud::{Markup, PreEscaped, html};
 
 use super::shell::{shell, stamp};
 use super::stage::{self, Reached};
-use super::{Kind, Site, game, path, word};
-use crate::event::broadcast::Game;
+use super::{SiteKind, Site, game, path, word};
+use crate::event::broadcast::BroadcastGame;
 use crate::event::ratings::EventRatings;
 use crate::model::words::all;
 use crate::view::event_ratings;
@@ -58,10 +58,10 @@ fn terms(site: &Site<'_>) -> String {
 
 /// The game that is played now, or the last; the others under way; the last results.
 fn now(site: &Site<'_>) -> Markup {
-    if site.kind == Kind::Alone {
+    if site.kind == SiteKind::Alone {
         return html! {};
     }
-    let open: Vec<&Game> = site.broadcast.under_way().collect();
+    let open: Vec<&BroadcastGame> = site.broadcast.under_way().collect();
     let finished = site.broadcast.finished();
     let shown = open.first().or(finished.last()).copied();
     html! {
@@ -84,7 +84,7 @@ fn now(site: &Site<'_>) -> Markup {
     }
 }
 
-fn item(site: &Site<'_>, game: &Game) -> Markup {
+fn item(site: &Site<'_>, game: &BroadcastGame) -> Markup {
     html! {
         li {
             (link(site, game)) " " (game::brief(site, game))
@@ -92,7 +92,7 @@ fn item(site: &Site<'_>, game: &Game) -> Markup {
     }
 }
 
-fn link(site: &Site<'_>, game: &Game) -> Markup {
+fn link(site: &Site<'_>, game: &BroadcastGame) -> Markup {
     let started = &game.started;
     let stage = site.config.stages.get(started.stage).map_or("", |stage| &stage.name);
     let words = format!(
@@ -103,7 +103,7 @@ fn link(site: &Site<'_>, game: &Game) -> Markup {
         word(&started.black)
     );
     html! {
-        @if site.kind == Kind::Alone { (words) }
+        @if site.kind == SiteKind::Alone { (words) }
         @else { a href={ (path(game.key())) ".html" } { (words) } }
     }
 }
@@ -140,10 +140,10 @@ fn entries(site: &Site<'_>) -> Markup {
 /// Crashes, rulings and decisions, each with its reason.
 fn incidents(site: &Site<'_>) -> Markup {
     let ledger = &site.broadcast.ledger;
-    let with = |game: &&Game| {
+    let with = |game: &&BroadcastGame| {
         !game.killed.is_empty() || !game.rulings.is_empty() || game.annulled.is_some()
     };
-    let games: Vec<&Game> = site.broadcast.games.values().filter(with).collect();
+    let games: Vec<&BroadcastGame> = site.broadcast.games.values().filter(with).collect();
     let decided: Vec<_> = ledger.stages.iter().flat_map(|stage| &stage.decisions).collect();
     let none = games.is_empty()
         && decided.is_empty()
@@ -179,7 +179,7 @@ fn incidents(site: &Site<'_>) -> Markup {
 
 fn take(site: &Site<'_>) -> Markup {
     html! {
-        @if site.kind != Kind::Alone {
+        @if site.kind != SiteKind::Alone {
             section aria-labelledby="take-name" {
                 h2 #take-name { "To take home" }
                 ul.take {

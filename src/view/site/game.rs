@@ -6,8 +6,8 @@ use maud::{Markup, PreEscaped, html};
 use shakmaty::Color;
 
 use super::shell::{moment, shell, stamp};
-use super::{Kind, Site, crash, path};
-use crate::event::broadcast::{Game, ShownMove};
+use super::{SiteKind, Site, crash, path};
+use crate::event::broadcast::{BroadcastGame, ShownMove};
 use crate::model::evidence::PlayedPly;
 use crate::model::game::score::Score;
 use crate::model::words::counted;
@@ -22,7 +22,7 @@ const TOLD_AGAIN: usize = 12;
 const FIFTY: u32 = 100;
 
 /// The page of a game.
-pub(super) fn page(site: &Site<'_>, game: &Game) -> String {
+pub(super) fn page(site: &Site<'_>, game: &BroadcastGame) -> String {
     let title = format!("{} – {}", word(&game.started.white), word(&game.started.black));
     let path = path(game.key());
     let body = html! {
@@ -46,18 +46,18 @@ pub(super) fn page(site: &Site<'_>, game: &Game) -> String {
 }
 
 /// The part of a game that is told with each of its moves.
-pub(super) fn fragment(site: &Site<'_>, game: &Game) -> Markup {
+pub(super) fn fragment(site: &Site<'_>, game: &BroadcastGame) -> Markup {
     view(site, game, "", TOLD_AGAIN)
 }
 
 /// A game: board, clocks, figures, graph, and its last moves, `most` of them.
-pub(super) fn view(site: &Site<'_>, game: &Game, root: &str, most: usize) -> Markup {
+pub(super) fn view(site: &Site<'_>, game: &BroadcastGame, root: &str, most: usize) -> Markup {
     let moves = game.moves();
     let last = moves.last();
     let fen = last.map_or(game.start(), |last| &last.fen);
     let turn = last.map_or(game.turn_after(0), |last| !last.side);
     let said = said(game, last);
-    let is_served = site.kind == Kind::Served;
+    let is_served = site.kind == SiteKind::Served;
     let source = is_served.then(|| format!("{root}{}.live.html", path(game.key())));
     let picture = board(fen, last.map(|last| &*last.uci), &format!("The board. {said}"));
     html! {
@@ -90,7 +90,7 @@ pub(super) fn view(site: &Site<'_>, game: &Game, root: &str, most: usize) -> Mar
     }
 }
 
-fn meta(site: &Site<'_>, game: &Game) -> Markup {
+fn meta(site: &Site<'_>, game: &BroadcastGame) -> Markup {
     let started = &game.started;
     let stage = site.config.stages.get(started.stage).map_or("", |stage| &stage.name);
     html! {
@@ -111,7 +111,7 @@ fn opening(names: &crate::model::game::opening::OpeningNames) -> String {
 
 fn player(
     site: &Site<'_>,
-    game: &Game,
+    game: &BroadcastGame,
     moves: &[ShownMove<'_>],
     color: Color,
     turn: Color,
@@ -119,7 +119,7 @@ fn player(
     let number = color.fold_wb(0, 1);
     let name = color.fold_wb(&game.started.white, &game.started.black);
     let left = game.clocks[number];
-    let is_followed = site.kind == Kind::Served && site.broadcast.ledger.paused.is_none();
+    let is_followed = site.kind == SiteKind::Served && site.broadcast.ledger.paused.is_none();
     let runs = game.is_open() && color == turn && is_followed;
     let since = runs.then(|| since(site, game));
     let rating = site.broadcast.ledger.stages.get(game.started.stage);
@@ -151,7 +151,7 @@ fn player(
 }
 
 /// When the clock that runs began to.
-fn since(site: &Site<'_>, game: &Game) -> SystemTime {
+fn since(site: &Site<'_>, game: &BroadcastGame) -> SystemTime {
     let is_this = |running: &&crate::event::broadcast::Running| {
         running.id == game.started.id && running.plies == game.plies.len()
     };
@@ -163,7 +163,7 @@ fn millis(at: SystemTime) -> u128 {
 }
 
 /// Plies to the ends that are counted down to.
-fn counters(site: &Site<'_>, game: &Game, last: Option<&ShownMove<'_>>) -> Markup {
+fn counters(site: &Site<'_>, game: &BroadcastGame, last: Option<&ShownMove<'_>>) -> Markup {
     let quiet = last.map_or(0, |last| last.quiet);
     let rules = game.plies.last().map(|ply| ply.rules_in);
     let stage = site.config.stages.get(game.started.stage);
@@ -235,7 +235,7 @@ fn expected(one: &ShownMove<'_>) -> String {
 }
 
 /// The moves with what is known of each. The script reads the positions from it, too.
-fn table(game: &Game, moves: &[ShownMove<'_>], most: usize) -> Markup {
+fn table(game: &BroadcastGame, moves: &[ShownMove<'_>], most: usize) -> Markup {
     let first = moves.len().saturating_sub(most);
     let book = moves.iter().take_while(|one| one.ply.is_none()).count();
     html! {
@@ -258,7 +258,7 @@ fn table(game: &Game, moves: &[ShownMove<'_>], most: usize) -> Markup {
     }
 }
 
-fn row(game: &Game, place: usize, one: &ShownMove<'_>, is_book_exit: bool) -> Markup {
+fn row(game: &BroadcastGame, place: usize, one: &ShownMove<'_>, is_book_exit: bool) -> Markup {
     let line: Vec<&str> = one.line.iter().map(|step| &*step.uci).collect();
     let id = format!("p{}", place + 1);
     html! {
@@ -301,7 +301,7 @@ fn class(one: &ShownMove<'_>, is_book_exit: bool) -> Option<&'static str> {
 }
 
 /// The crashes of a game, and the decisions on it.
-fn incidents(site: &Site<'_>, game: &Game) -> Markup {
+fn incidents(site: &Site<'_>, game: &BroadcastGame) -> Markup {
     let clean = game.killed.is_empty() && game.rulings.is_empty() && game.annulled.is_none();
     html! {
         @if !clean {
@@ -314,7 +314,7 @@ fn incidents(site: &Site<'_>, game: &Game) -> Markup {
 }
 
 /// The same as items of a list; `root` is the way to the site's root.
-pub(super) fn list(site: &Site<'_>, game: &Game, root: &str) -> Markup {
+pub(super) fn list(site: &Site<'_>, game: &BroadcastGame, root: &str) -> Markup {
     html! {
         @for (number, killed) in (1..).zip(&game.killed) {
             li {
@@ -323,7 +323,7 @@ pub(super) fn list(site: &Site<'_>, game: &Game, root: &str) -> Markup {
                 @if !killed.stderr.is_empty() {
                     pre tabindex="0" { @for line in &killed.stderr { (word(line)) "\n" } }
                 }
-                @if site.kind != Kind::Alone {
+                @if site.kind != SiteKind::Alone {
                     p.take {
                         "To look into it: "
                         @for (at, (words, file)) in crash::links(game, number).iter().enumerate() {
@@ -344,11 +344,11 @@ pub(super) fn list(site: &Site<'_>, game: &Game, root: &str) -> Markup {
 }
 
 /// How a game stands, for lists of games.
-pub(super) fn brief(site: &Site<'_>, game: &Game) -> Markup {
+pub(super) fn brief(site: &Site<'_>, game: &BroadcastGame) -> Markup {
     match (&game.finished, &game.annulled) {
         (Some(finished), _) => html! { (told(&finished.ending())) },
         (None, Some(_)) => html! { "struck out" },
-        (None, None) if site.kind == Kind::Served => html! { strong { "under way" } },
+        (None, None) if site.kind == SiteKind::Served => html! { strong { "under way" } },
         (None, None) => {
             html! { "under way at " (moment(site.now)) ", " (counted(game.plies.len(), "move")) " of the engines" }
         }

@@ -15,8 +15,8 @@ mod tests;
 
 use std::time::SystemTime;
 
-use crate::event::broadcast::{Broadcast, Game, GameKey, Running};
-use crate::event::config::Config;
+use crate::event::broadcast::{Broadcast, BroadcastGame, GameKey, Running};
+use crate::event::config::EventConfig;
 use crate::view::figures::word;
 
 /// A file: its name below the site's root, and its text.
@@ -24,7 +24,7 @@ pub(crate) type File = (String, String);
 
 /// Where the pages are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SiteKind {
     /// From `gate4k event serve`, which tells when something has changed.
     Served,
     /// From files that are replaced as the event goes on, on a host that tells nothing of it.
@@ -39,7 +39,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy)]
 pub(crate) struct Site<'a> {
     /// Its settings.
-    pub(crate) config: &'a Config,
+    pub(crate) config: &'a EventConfig,
     /// Its games and its state.
     pub(crate) broadcast: &'a Broadcast,
     /// The clocks that run, where a live file tells them.
@@ -47,7 +47,7 @@ pub(crate) struct Site<'a> {
     /// The moment.
     pub(crate) now: SystemTime,
     /// Where it is read.
-    pub(crate) kind: Kind,
+    pub(crate) kind: SiteKind,
 }
 
 impl Site<'_> {
@@ -73,7 +73,7 @@ impl Site<'_> {
 
     /// The files of a game.
     #[must_use]
-    pub(crate) fn game_files(&self, game: &Game) -> Vec<File> {
+    pub(crate) fn game_files(&self, game: &BroadcastGame) -> Vec<File> {
         let path = path(game.key());
         let mut files = vec![
             (format!("{path}.html"), game::page(self, game)),
@@ -89,8 +89,8 @@ impl Site<'_> {
 
     /// The files that change with every move of a game under way, and once more with its end.
     #[must_use]
-    pub(crate) fn live_files(&self, games: &[&Game]) -> Vec<File> {
-        let of_game = |game: &&Game| {
+    pub(crate) fn live_files(&self, games: &[&BroadcastGame]) -> Vec<File> {
+        let of_game = |game: &&BroadcastGame| {
             (format!("{}.live.html", path(game.key())), game::fragment(self, game).into_string())
         };
         let mut files: Vec<File> = games.iter().map(of_game).collect();

@@ -4,20 +4,20 @@ use std::time::SystemTime;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::{Kind, Site, word};
+use super::{SiteKind, Site, word};
 use crate::view::html::PIECES;
 
 /// Nothing is loaded from elsewhere and nothing is run but the page's own script, whatever a stranger might have
 /// smuggled into its text. A page that is read from a file has no connection to anywhere.
-fn policy(kind: Kind) -> &'static str {
+fn policy(kind: SiteKind) -> &'static str {
     match kind {
-        Kind::Served => {
+        SiteKind::Served => {
             "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'"
         }
-        Kind::Mirrored | Kind::Exported => {
+        SiteKind::Mirrored | SiteKind::Exported => {
             "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'"
         }
-        Kind::Alone => {
+        SiteKind::Alone => {
             "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
         }
     }
@@ -35,24 +35,24 @@ pub(super) fn shell(site: &Site<'_>, title: &str, root: &str, body: &Markup) -> 
                 meta name="viewport" content="width=device-width,initial-scale=1";
                 meta name="referrer" content="no-referrer";
                 title { (title) }
-                @if kind == Kind::Alone {
+                @if kind == SiteKind::Alone {
                     style { (PreEscaped(include_str!("style.css"))) }
                 } @else {
                     link rel="stylesheet" href={ (root) "style.css" };
                     script src={ (root) "page.js" } defer {}
                 }
-                @if kind == Kind::Served {
+                @if kind == SiteKind::Served {
                     noscript { meta http-equiv="refresh" content="30"; }
                 }
-                @if kind == Kind::Mirrored { meta http-equiv="refresh" content="30"; }
+                @if kind == SiteKind::Mirrored { meta http-equiv="refresh" content="30"; }
             }
-            body data-root=(root) data-live[kind == Kind::Served] {
+            body data-root=(root) data-live[kind == SiteKind::Served] {
                 (PreEscaped(PIECES))
                 (body)
                 footer {
                     p {
                         "gate4k " (env!("CARGO_PKG_VERSION")) ", " (moment(site.now)) ". "
-                        @if kind == Kind::Served {
+                        @if kind == SiteKind::Served {
                             span id="connection" { "Without a script this page is loaded anew every 30 seconds." }
                         }
                     }

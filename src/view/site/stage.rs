@@ -5,8 +5,8 @@ use shakmaty::Color;
 
 use super::shell::moment;
 use super::terms::terms;
-use super::{Kind, Site, game, path, word};
-use crate::event::broadcast::{self, Bracket, GameKey, Slot, State, Table, progress, timetable};
+use super::{SiteKind, Site, game, path, word};
+use crate::event::broadcast::{self, BroadcastBracket, GameKey, Slot, GameState, Table, progress, timetable};
 use crate::event::format::Next;
 use crate::event::ledger::StageState;
 use crate::event::stage::Stage;
@@ -139,7 +139,7 @@ fn standing(site: &Site<'_>, stage: usize, table: &Table) -> String {
     let link = |cell: &Cell| {
         let place = (cell.game as usize).checked_sub(1)?;
         let at = (*table.places.get(place)?)?;
-        (site.kind != Kind::Alone).then(|| format!("{}.html", path(GameKey { stage, at })))
+        (site.kind != SiteKind::Alone).then(|| format!("{}.html", path(GameKey { stage, at })))
     };
     let mut text = String::new();
     standings::section(&mut text, &table.standings, "h3", &link);
@@ -166,7 +166,7 @@ struct Group<'a> {
 }
 
 /// The games by round; by match in a bracket; all together in a match, whose every game is a round.
-fn groups<'a>(stage: &Stage, bracket: Option<&Bracket>, slots: &'a [Slot]) -> Vec<Group<'a>> {
+fn groups<'a>(stage: &Stage, bracket: Option<&BroadcastBracket>, slots: &'a [Slot]) -> Vec<Group<'a>> {
     if stage.format.is_match() {
         return vec![Group { title: "Games".into(), slots }];
     }
@@ -215,7 +215,7 @@ fn is_open(site: &Site<'_>, slot: &Slot) -> bool {
 }
 
 fn state(site: &Site<'_>, round: &[Slot]) -> String {
-    let due = round.iter().filter(|slot| slot.state != State::Begun).count();
+    let due = round.iter().filter(|slot| slot.state != GameState::Begun).count();
     let open = round.iter().filter(|slot| is_open(site, slot)).count();
     match (due, open) {
         (0, 0) => format!("{} played", counted(round.len(), "game")),
@@ -225,12 +225,12 @@ fn state(site: &Site<'_>, round: &[Slot]) -> String {
 }
 
 fn row(site: &Site<'_>, slot: &Slot) -> Markup {
-    let game = site.broadcast.games.get(&slot.key).filter(|_| slot.state == State::Begun);
+    let game = site.broadcast.games.get(&slot.key).filter(|_| slot.state == GameState::Begun);
     let moves = game.map(|game| game.length().div_ceil(2));
     html! {
         tr class=[game.filter(|game| game.is_open()).map(|_| "plays")] {
             th scope="row" {
-                @if game.is_some() && site.kind != Kind::Alone {
+                @if game.is_some() && site.kind != SiteKind::Alone {
                     a href={ (path(slot.key)) ".html" } { (slot.key.at) }
                 } @else { (slot.key.at) }
             }
@@ -239,7 +239,7 @@ fn row(site: &Site<'_>, slot: &Slot) -> Markup {
             td {
                 @match (game, slot.state) {
                     (Some(game), _) => (game::brief(site, game)),
-                    (None, State::Due(Some(at))) => { "about " (moment(at)) },
+                    (None, GameState::Due(Some(at))) => { "about " (moment(at)) },
                     (None, _) => { "to come" },
                 }
             }
@@ -251,7 +251,7 @@ fn row(site: &Site<'_>, slot: &Slot) -> Markup {
 /// The result of a game for one of its engines, as a link to it: `1`, `=` or `0`, a dot while it is played. Nothing for
 /// a game to come.
 pub(super) fn score(site: &Site<'_>, slot: &Slot, engine: &str) -> Markup {
-    let game = site.broadcast.games.get(&slot.key).filter(|_| slot.state == State::Begun);
+    let game = site.broadcast.games.get(&slot.key).filter(|_| slot.state == GameState::Begun);
     let Some(game) = game else { return html! {} };
     let side = Color::from_white(game.started.white == engine);
     let result = game.finished.as_ref().map(|finished| finished.result().points(side));
@@ -265,7 +265,7 @@ pub(super) fn score(site: &Site<'_>, slot: &Slot, engine: &str) -> Markup {
     let title =
         format!("game {} with {}, {state}", slot.key.at.game, side.fold_wb("White", "Black"));
     html! {
-        @if site.kind == Kind::Alone { span class=(class) title=(title) { (symbol) } }
+        @if site.kind == SiteKind::Alone { span class=(class) title=(title) { (symbol) } }
         @else { a class=(class) href={ (path(slot.key)) ".html" } title=(title) { (symbol) } }
     }
 }

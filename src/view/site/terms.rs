@@ -3,8 +3,8 @@
 use super::{Site, word};
 use crate::event::format::Format as OtherFormat;
 use crate::event::format::knockout::Knockout;
-use crate::event::format::match_::Match;
-use crate::event::stage::{Format, Stage};
+use crate::event::format::match_::MatchFormat;
+use crate::event::stage::{StageFormat, Stage};
 use crate::model::words::{all, counted};
 
 /// Everything about a stage that is known before it begins, as sentences.
@@ -27,36 +27,36 @@ pub(super) fn terms(site: &Site<'_>, number: usize, stage: &Stage) -> String {
 }
 
 /// A format.
-fn played(format: &Format, seats: usize) -> String {
+fn played(format: &StageFormat, seats: usize) -> String {
     let doubles = |doubles: u32| match doubles {
         1 => "A double round robin".to_owned(),
         many => format!("{many} double round robins"),
     };
     match format {
-        Format::DoubleRoundRobins(of) => doubles(of.get()),
-        Format::Pairs(pairs) => {
+        StageFormat::DoubleRoundRobins(of) => doubles(of.get()),
+        StageFormat::Pairs(pairs) => {
             format!("{}, after a tie further pairs until one is decisive", a_match(pairs.get()))
         }
-        Format::Of(OtherFormat::RoundRobin(of)) => match of.cycles.get() {
+        StageFormat::Of(OtherFormat::RoundRobin(of)) => match of.cycles.get() {
             1 => "A single round robin".to_owned(),
             cycles if cycles.is_multiple_of(2) => doubles(cycles / 2),
             _ => of.in_words(),
         },
-        Format::Of(OtherFormat::Match(of)) => match_in_words(of),
-        Format::Of(OtherFormat::Swiss(of)) => {
+        StageFormat::Of(OtherFormat::Match(of)) => match_in_words(of),
+        StageFormat::Of(OtherFormat::Swiss(of)) => {
             let games = counted(of.games.get(), "game");
             format!("A Swiss of {}, {games} a pairing", counted(of.rounds.get(), "round"))
         }
-        Format::Of(OtherFormat::Dutch(of)) => format!(
+        StageFormat::Of(OtherFormat::Dutch(of)) => format!(
             "A Swiss of {}, one game a pairing, by the Dutch system",
             counted(of.rounds.get(), "round")
         ),
-        Format::Of(OtherFormat::Knockout(of)) => {
+        StageFormat::Of(OtherFormat::Knockout(of)) => {
             let rounds = counted(Knockout::rounds(seats), "round");
             let early = if of.early { ", a match ends as soon as it is decided" } else { "" };
             format!("A knockout of {rounds}{early}; after a tie pairs follow until one is decisive")
         }
-        Format::Of(OtherFormat::Playoff(of)) => format!(
+        StageFormat::Of(OtherFormat::Playoff(of)) => format!(
             "A playoff for {}: {} at a time, until nobody is level for the last one",
             counted(of.spots.get(), "spot"),
             doubles(of.doubles.get()).to_lowercase()
@@ -68,7 +68,7 @@ fn a_match(pairs: u32) -> String {
     format!("A match of {}", counted(pairs, "pair"))
 }
 
-fn match_in_words(of: &Match) -> String {
+fn match_in_words(of: &MatchFormat) -> String {
     let mut told = a_match(of.pairs.get());
     if of.early {
         told += ", which ends as soon as it is decided";

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use super::*;
 use crate::event::journal::record::{
-    EngineKilled, GameFinished, GameStarted, Ply, Record, StageStarted,
+    EngineKilled, GameFinished, GameStarted, JournalPly, JournalRecord, StageStarted,
 };
 use crate::model::game::ending::Termination;
 use crate::model::game::opening::OpeningNames;
@@ -12,11 +12,11 @@ use crate::view::screen::{Runner, Screen, begin_line, end_line, move_line};
 
 const EVIL: &str = "</script><script>alert(1)</script>\"'&\u{202e}";
 
-fn config() -> (tempfile::TempDir, Config) {
+fn config() -> (tempfile::TempDir, EventConfig) {
     config_of("double-round-robins = 1")
 }
 
-fn config_of(format: &str) -> (tempfile::TempDir, Config) {
+fn config_of(format: &str) -> (tempfile::TempDir, EventConfig) {
     let dir = tempfile::tempdir().unwrap();
     let mut text = format!("event = {EVIL:?}\nsite = {EVIL:?}\ntime-control = \"9+1\"\n")
         .replace("\\'", "'")
@@ -32,7 +32,7 @@ fn config_of(format: &str) -> (tempfile::TempDir, Config) {
     );
     let path = dir.path().join("event.toml");
     std::fs::write(&path, text).unwrap();
-    let config = Config::load(&path).unwrap();
+    let config = EventConfig::load(&path).unwrap();
     (dir, config)
 }
 
@@ -56,8 +56,8 @@ fn started() -> GameStarted {
     }
 }
 
-fn ply(number: usize, uci: &str, pv: &str) -> Record {
-    Record::Ply(Ply {
+fn ply(number: usize, uci: &str, pv: &str) -> JournalRecord {
+    JournalRecord::Ply(JournalPly {
         id: "e/p/1.1/a/b".into(),
         number,
         uci: uci.into(),
@@ -75,8 +75,8 @@ fn ply(number: usize, uci: &str, pv: &str) -> Record {
     })
 }
 
-fn finished() -> Record {
-    Record::GameFinished(GameFinished {
+fn finished() -> JournalRecord {
+    JournalRecord::GameFinished(GameFinished {
         id: "e/p/1.1/a/b".into(),
         stage: 0,
         round: 1,
@@ -115,11 +115,11 @@ fn played(records: usize) -> Broadcast {
         id: None,
     };
     let all = [
-        Record::StageStarted(stage),
-        Record::GameStarted(started()),
+        JournalRecord::StageStarted(stage),
+        JournalRecord::GameStarted(started()),
         ply(0, "g1f3", &format!("g1f3 b8c6 {EVIL} f1b5")),
         ply(1, "b8c6", "b8c6"),
-        Record::EngineKilled(killed),
+        JournalRecord::EngineKilled(killed),
         finished(),
     ];
     for record in all.into_iter().take(records) {
@@ -128,7 +128,7 @@ fn played(records: usize) -> Broadcast {
     broadcast
 }
 
-fn files(config: &Config, broadcast: &Broadcast, kind: Kind) -> Vec<File> {
+fn files(config: &EventConfig, broadcast: &Broadcast, kind: SiteKind) -> Vec<File> {
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
     let site = Site { config, broadcast, running: &[], now, kind };
     let mut files = site.all_files();
@@ -147,10 +147,10 @@ fn what_strangers_wrote_is_text_wherever_it_stands() {
     ];
     for (format, records) in formats.iter().flat_map(|format| (0..=6).map(move |n| (format, n))) {
         let (_dir, config) = config_of(format);
-        for kind in [Kind::Served, Kind::Exported, Kind::Alone] {
+        for kind in [SiteKind::Served, SiteKind::Exported, SiteKind::Alone] {
             for (name, text) in files(&config, &played(records), kind) {
                 if name.ends_with(".html") {
-                    let own = if kind == Kind::Alone || name.contains("live") { 0 } else { 1 };
+                    let own = if kind == SiteKind::Alone || name.contains("live") { 0 } else { 1 };
                     assert_eq!(text.matches("<script").count(), own, "{name}: {text}");
                     assert!(!text.contains("<b>\"") && !text.contains("a<b>"), "{name}: {text}");
                     assert!(!text.contains("P<i>") && !text.contains("\"'&\""), "{name}: {text}");
@@ -166,7 +166,7 @@ fn what_strangers_wrote_is_text_wherever_it_stands() {
 #[test]
 fn no_file_asks_for_anything_elsewhere() {
     let (_dir, config) = config();
-    for kind in [Kind::Served, Kind::Exported] {
+    for kind in [SiteKind::Served, SiteKind::Exported] {
         for (name, text) in files(&config, &played(6), kind) {
             let text = text.replace("http://www.w3.org/2000/svg", "");
             for outside in ["http:", "https:", "//www", "@import", "url("] {
@@ -180,7 +180,7 @@ fn no_file_asks_for_anything_elsewhere() {
 fn a_game_under_way_has_its_words_without_a_script() {
     let (_dir, config) = config();
     let broadcast = played(4);
-    let text = &files(&config, &broadcast, Kind::Served)
+    let text = &files(&config, &broadcast, SiteKind::Served)
         .into_iter()
         .find(|(name, _)| name == "games/1-1.1.html")
         .unwrap()
@@ -219,14 +219,14 @@ fn the_front_page_tells_each_moment() {
             .unwrap()
             .1
     };
-    assert!(front(0, Kind::Served).contains("Not begun."));
-    let under_way = front(3, Kind::Served);
+    assert!(front(0, SiteKind::Served).contains("Not begun."));
+    let under_way = front(3, SiteKind::Served);
     assert!(under_way.contains("0 of 2 games played") && under_way.contains("about <time"));
-    let over = front(6, Kind::Exported);
+    let over = front(6, SiteKind::Exported);
     assert!(over.contains("1 of 2 games played"), "{over}");
     assert!(over.contains("<a class=\"w\" href=\"games/1-1.1.html\""), "{over}");
     assert!(over.contains(" was ended: "), "{over}");
-    assert!(!front(6, Kind::Alone).contains("games/1-1.1.html"));
+    assert!(!front(6, SiteKind::Alone).contains("games/1-1.1.html"));
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn a_moves_message_is_small_however_long_the_game_is() {
     let sizes: Vec<usize> = (0..60)
         .map(|number| {
             broadcast.apply(ply(number, moves[number % 4], moves[number % 4])).unwrap();
-            let live = files(&config, &broadcast, Kind::Served);
+            let live = files(&config, &broadcast, SiteKind::Served);
             let (_, text) = live.iter().find(|(name, _)| name.ends_with(".live.html")).unwrap();
             text.len()
         })
@@ -250,7 +250,7 @@ fn a_moves_message_is_small_however_long_the_game_is() {
 fn a_crash_is_a_folder_that_the_page_leads_to() {
     let (_dir, config) = config();
     let broadcast = played(6);
-    for kind in [Kind::Served, Kind::Exported] {
+    for kind in [SiteKind::Served, SiteKind::Exported] {
         let files: std::collections::BTreeMap<String, String> =
             files(&config, &broadcast, kind).into_iter().collect();
         let folder = "crashes/1-1.1-1";
@@ -274,7 +274,7 @@ fn a_crash_is_a_folder_that_the_page_leads_to() {
         assert!(told.starts_with("b<b> was ended: ") && told.contains("after 2… Nc6"), "{told}");
         assert!(told.contains("gate4k run ENTRY"), "{told}");
     }
-    let alone = files(&config, &broadcast, Kind::Alone);
+    let alone = files(&config, &broadcast, SiteKind::Alone);
     assert!(!alone.iter().any(|(name, text)| name == "index.html" && text.contains("crashes/")));
 }
 

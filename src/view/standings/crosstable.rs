@@ -7,7 +7,7 @@
 use serde::{Serialize, Serializer};
 
 use super::{symbols, total};
-use crate::event::standings::{Cell, Place, Row, Standings};
+use crate::event::standings::{Cell, Place, StandingsRow, Standings};
 
 /// The document of `gate4k standings --format crosstable`. Games are written as they are met: a long event is
 /// never held a second time.
@@ -33,7 +33,7 @@ struct Document<'a> {
     table: Table<'a>,
 }
 
-struct Table<'a>(Vec<(&'a Row, Entry<'a>)>);
+struct Table<'a>(Vec<(&'a StandingsRow, TableLine<'a>)>);
 
 impl Serialize for Table<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -43,7 +43,7 @@ impl Serialize for Table<'_> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct Entry<'a> {
+struct TableLine<'a> {
     abbreviation: String,
     elo: f64,
     games: u32,
@@ -66,12 +66,12 @@ struct Entry<'a> {
 
 /// The games against each other engine.
 struct Results<'a> {
-    rows: &'a [Row],
-    of: &'a Row,
+    rows: &'a [StandingsRow],
+    of: &'a StandingsRow,
 }
 
 impl<'a> Results<'a> {
-    fn met(&self) -> impl Iterator<Item = (&'a Row, &'a [Cell])> + use<'a> {
+    fn met(&self) -> impl Iterator<Item = (&'a StandingsRow, &'a [Cell])> + use<'a> {
         let own = &self.of.engine.name;
         let all = self.rows.iter().zip(self.of.results.iter().map(Vec::as_slice));
         all.filter(move |(other, _)| other.engine.name != *own)
@@ -103,14 +103,14 @@ impl Serialize for Scores<'_> {
     }
 }
 
-fn entry<'a>(standings: &'a Standings, row: &'a Row, place: usize, short: String) -> Entry<'a> {
+fn entry<'a>(standings: &'a Standings, row: &'a StandingsRow, place: usize, short: String) -> TableLine<'a> {
     let rank = match row.place {
         Place::Ranked { rank, .. } => rank as usize,
         Place::Disqualified | Place::Withdrawn => place,
     };
     let results = Results { rows: &standings.rows, of: row };
     let games = row.games();
-    Entry {
+    TableLine {
         abbreviation: short,
         elo: results.met().map(|(other, cells)| rating_change(row, other, cells)).sum(),
         games,
@@ -135,7 +135,7 @@ fn entry<'a>(standings: &'a Standings, row: &'a Row, place: usize, short: String
 }
 
 /// Nothing without both ratings.
-fn rating_change(row: &Row, other: &Row, cells: &[Cell]) -> f64 {
+fn rating_change(row: &StandingsRow, other: &StandingsRow, cells: &[Cell]) -> f64 {
     const K: f64 = 32.0;
     let (Some(own), Some(others)) = (row.engine.rating, other.engine.rating) else {
         return 0.0;

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::color;
-use crate::event::standings::{Cell, Place, Row, Standings, Tally};
+use crate::event::standings::{Cell, Place, StandingsRow, Standings, ColourTally};
 
 /// The name and version of the document.
 pub(crate) const STANDINGS_SCHEMA: &str = "gate4k/standings/1";
@@ -78,8 +78,8 @@ struct Line<'a> {
 
 /// The games against each opponent that was met.
 struct Results<'a> {
-    rows: &'a [Row],
-    of: &'a Row,
+    rows: &'a [StandingsRow],
+    of: &'a StandingsRow,
 }
 
 impl Serialize for Results<'_> {
@@ -115,8 +115,8 @@ struct Colour {
     losses: u32,
 }
 
-impl From<Tally> for Colour {
-    fn from(tally: Tally) -> Colour {
+impl From<ColourTally> for Colour {
+    fn from(tally: ColourTally) -> Colour {
         Colour { wins: tally.wins, draws: tally.draws, losses: tally.losses }
     }
 }
@@ -127,7 +127,7 @@ struct Tie<'a> {
     then: &'static str,
 }
 
-fn row<'a>(standings: &'a Standings, row: &'a Row) -> Line<'a> {
+fn row<'a>(standings: &'a Standings, row: &'a StandingsRow) -> Line<'a> {
     let (rank, tied, by) = match row.place {
         Place::Ranked { rank, tied, by } => (Some(rank), tied, by),
         Place::Disqualified | Place::Withdrawn => (None, false, None),

@@ -15,7 +15,7 @@ pub(crate) use text::text;
 
 use shakmaty::Color;
 
-use crate::event::standings::{Cell, Place, Row, Standings, Tally};
+use crate::event::standings::{Cell, Place, StandingsRow, Standings, ColourTally};
 use crate::model::game::points::HalfPoints;
 use crate::model::words::{all, counted};
 
@@ -82,7 +82,7 @@ impl Sheet {
 }
 
 /// `1`, `1=` where others have the same, `dq`, `wd`.
-fn rank(row: &Row) -> String {
+fn rank(row: &StandingsRow) -> String {
     match row.place {
         Place::Ranked { rank, tied, .. } => format!("{rank}{}", if tied { "=" } else { "" }),
         Place::Disqualified => "dq".to_owned(),
@@ -90,7 +90,7 @@ fn rank(row: &Row) -> String {
     }
 }
 
-fn tally(tally: Tally) -> String {
+fn tally(tally: ColourTally) -> String {
     format!("+{} ={} -{}", tally.wins, tally.draws, tally.losses)
 }
 

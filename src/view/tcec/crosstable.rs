@@ -7,7 +7,7 @@ use shakmaty::Color;
 
 use super::Numbers;
 use crate::event::broadcast::{GameKey, Table};
-use crate::event::standings::{Cell, Place, Row};
+use crate::event::standings::{Cell, Place, StandingsRow};
 use crate::model::game::result::GameResult;
 
 /// The document; `ratings` are those of now.
@@ -35,7 +35,7 @@ pub(super) fn document(
     json!({ "Event": title, "Type": "RoundRobin", "Order": names, "Table": lines })
 }
 
-fn figures(row: &Row, ratings: &BTreeMap<String, i32>) -> Value {
+fn figures(row: &StandingsRow, ratings: &BTreeMap<String, i32>) -> Value {
     let entered = row.engine.rating.unwrap_or(0);
     let now = ratings.get(&row.engine.name).filter(|_| row.engine.rating.is_some());
     let (points, games) = (row.points.as_f64(), row.games());
@@ -63,7 +63,7 @@ fn figures(row: &Row, ratings: &BTreeMap<String, i32>) -> Value {
 }
 
 /// The games against each opponent that was met.
-fn results(names: &[&str], row: &Row, number: &dyn Fn(&Cell) -> Option<u32>) -> Value {
+fn results(names: &[&str], row: &StandingsRow, number: &dyn Fn(&Cell) -> Option<u32>) -> Value {
     let met = names.iter().zip(&row.results).filter(|(_, cells)| !cells.is_empty());
     let met = met.map(|(name, cells)| {
         let scores = cells.iter().map(|cell| {

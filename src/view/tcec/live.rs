@@ -4,11 +4,11 @@ use serde_json::{Map, Value, json};
 use shakmaty::fen::Fen;
 use shakmaty::{Board, Color, Role};
 
-use crate::event::broadcast::{Game, ShownMove};
+use crate::event::broadcast::{BroadcastGame, ShownMove};
 use crate::model::game::score::Score;
 
 /// The document; the headers are those of the game's PGN.
-pub(super) fn document(game: &Game, pgn: &str) -> Value {
+pub(super) fn document(game: &BroadcastGame, pgn: &str) -> Value {
     let moves = game.moves();
     let [white, black] = &game.started.options;
     json!({

@@ -11,15 +11,15 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 
 use super::site::File;
-use crate::event::broadcast::{Broadcast, Game, GameKey, Slot, timetable};
-use crate::event::config::Config;
+use crate::event::broadcast::{Broadcast, BroadcastGame, GameKey, Slot, timetable};
+use crate::event::config::EventConfig;
 use crate::event::ratings::EventRatings;
 
 /// An event at a moment.
 #[derive(Clone, Copy)]
 pub(crate) struct Tcec<'a> {
     /// Its settings.
-    pub(crate) config: &'a Config,
+    pub(crate) config: &'a EventConfig,
     /// Its games and its state.
     pub(crate) broadcast: &'a Broadcast,
     /// The moment.
@@ -58,7 +58,7 @@ impl Tcec<'_> {
     }
 
     /// The game that is shown.
-    fn game(&self) -> Option<&Game> {
+    fn game(&self) -> Option<&BroadcastGame> {
         let first = self.broadcast.under_way().min_by_key(|game| &game.started.at);
         first.or_else(|| self.broadcast.finished().last().copied())
     }

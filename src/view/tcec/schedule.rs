@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use shakmaty::Color;
 
 use super::Tcec;
-use crate::event::broadcast::{Game, Slot, State};
+use crate::event::broadcast::{BroadcastGame, Slot, GameState};
 use crate::model::game::score::Score;
 
 /// The rows; of a game to come nothing but its engines, since the page expects times by itself.
 pub(super) fn document(event: &Tcec<'_>, slots: &[Slot]) -> Value {
     let rows = (1..).zip(slots).map(|(number, slot): (u32, _)| {
         let mut row = json!({ "Game": number, "White": slot.white, "Black": slot.black });
-        let game = event.broadcast.games.get(&slot.key).filter(|_| slot.state == State::Begun);
+        let game = event.broadcast.games.get(&slot.key).filter(|_| slot.state == GameState::Begun);
         if let (Some(Value::Object(more)), Some(row)) = (game.map(begun), row.as_object_mut()) {
             row.extend(more);
         }
@@ -22,7 +22,7 @@ pub(super) fn document(event: &Tcec<'_>, slots: &[Slot]) -> Value {
     rows.collect()
 }
 
-fn begun(game: &Game) -> Value {
+fn begun(game: &BroadcastGame) -> Value {
     let mut row = json!({ "Start": start(&game.started.at), "Result": "*" });
     if let Some(names) = &game.started.opening_names {
         row["ECO"] = json!(names.eco);

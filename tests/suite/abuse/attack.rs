@@ -1,6 +1,6 @@
 //! The description of an attack: how it is made, the sign that it works, and the report that must follow.
 
-use gate4k::model::evidence::Record;
+use gate4k::model::evidence::RecordPart;
 use gate4k::model::rule::RuleId;
 use gate4k::model::verdict::Status;
 
@@ -66,7 +66,7 @@ pub(crate) enum Named {
     /// A resource that was refused, whose text holds this.
     Resource(&'static str),
     /// A part of the record that has no room for what it did: whatever rests on it is open.
-    Unrecorded(Record),
+    Unrecorded(RecordPart),
 }
 
 /// The words that a finding must have.
@@ -87,12 +87,12 @@ pub(crate) enum Place {
 }
 
 /// The rules that are open where a part of the record is not whole.
-fn rests_on(record: Record) -> &'static [RuleId] {
+fn rests_on(record: RecordPart) -> &'static [RuleId] {
     match record {
-        Record::Programs | Record::Denials => &[RuleId::Commands],
-        Record::Files => &[RuleId::Libraries, RuleId::ChessLibrary],
-        Record::LeftFiles => &[RuleId::LeftoverFiles],
-        Record::Paths | Record::Tracer => {
+        RecordPart::Programs | RecordPart::Denials => &[RuleId::Commands],
+        RecordPart::Files => &[RuleId::Libraries, RuleId::ChessLibrary],
+        RecordPart::LeftFiles => &[RuleId::LeftoverFiles],
+        RecordPart::Paths | RecordPart::Tracer => {
             &[RuleId::Commands, RuleId::Libraries, RuleId::ChessLibrary]
         }
     }

@@ -1,6 +1,6 @@
 //! Group 25: attacks on the report itself.
 
-use gate4k::model::evidence::Record;
+use gate4k::model::evidence::RecordPart;
 
 use super::attack::Named::{Denial, Left, Open, Refused, Unrecorded};
 use super::attack::{Attack, Control, Param, c};
@@ -10,7 +10,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
     vec![
         c(25, "exec_flood_same").named(&[Refused("sed")]).control(report),
         c(25, "exec_flood_names")
-            .named(&[Denial("different programs"), Unrecorded(Record::Programs)])
+            .named(&[Denial("different programs"), Unrecorded(RecordPart::Programs)])
             .control(report),
         c(25, "open_flood_own").tells(Param::Secret).bare(&[Open("")]).control(report),
         c(25, "open_flood_denied").tells(Param::Secret).bare(&[Open("")]).control(report),

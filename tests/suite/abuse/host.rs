@@ -10,13 +10,13 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use gate4k::model::evidence::{ExecOutcome, ProgramClass};
-use gate4k::model::layer_status::{LayerName, State};
+use gate4k::model::layer_status::{LayerName, LayerState};
 use gate4k::policy::allowlist::Allowlist;
 use gate4k::policy::decide::Strictness;
 use gate4k::policy::toolchain::Toolchain;
 use gate4k::sandbox::Sandbox;
 use gate4k::sandbox::capability::Capability;
-use gate4k::sandbox::plan::{Audit, Launcher, Plan, Staging};
+use gate4k::sandbox::plan::{Audit, Launcher, StartPlan, Staging};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 
@@ -187,7 +187,7 @@ fn run_all_without_user_namespaces(part: Part) {
     for layer in capability.layers() {
         let namespace = !layer.name.is_mandatory();
         if namespace && layer.name <= LayerName::Uts {
-            assert_eq!(layer.state, State::Absent, "{layer:?}");
+            assert_eq!(layer.state, LayerState::Absent, "{layer:?}");
             assert!(!layer.reason.is_empty(), "{layer:?}");
         }
     }
@@ -207,7 +207,7 @@ fn the_rules_examples_leave_nothing_and_are_named() {
         let list = std::sync::Arc::new(Allowlist::built_in().clone());
         let tools = std::sync::Arc::new(Toolchain::discover(list, strictness));
         let sandbox = Sandbox::new(tools.host(true), tools);
-        let plan = Plan {
+        let plan = StartPlan {
             bytes: example("0.3").into(),
             staging: Staging::Neutral,
             shell: gate4k::model::evidence::Shell::AsIs,

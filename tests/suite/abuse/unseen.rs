@@ -1,7 +1,7 @@
 //! Group 26: ways not to be seen. The facts that the supervisor reads of an entry change while they are read, cannot
 //! be read, or are too many to be written down.
 
-use gate4k::model::evidence::Record;
+use gate4k::model::evidence::RecordPart;
 
 use super::attack::Named::{Denial, Open, Process, Product, Refused, Resource, Unrecorded};
 use super::attack::{Attack, Control, Param, c, sh};
@@ -22,13 +22,13 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(26, "socket_cookie").named(&[Denial("getsockopt(a cookie)")]),
         c(26, "write_only_page").named(&[Open("/etc/shadow")]).control(Control::Root),
         c(26, "memfd_secret").named(&[Denial("memfd_secret")]).control(Control::IfAble),
-        c(26, "open_flood_host").named(&[Unrecorded(Record::Files)]).control(report),
+        c(26, "open_flood_host").named(&[Unrecorded(RecordPart::Files)]).control(report),
         c(26, "denial_flood")
             .named(&[
                 Denial("ioctl(0x40086602)"),
                 Denial("socket"),
                 Denial("mount"),
-                Unrecorded(Record::Denials),
+                Unrecorded(RecordPart::Denials),
             ])
             .control(Control::Root),
         c(26, "own_program_again").named(&[Product]).may_work(),

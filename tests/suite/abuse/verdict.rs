@@ -7,12 +7,12 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use gate4k::judge::probe::{ProbePlan, Waits};
+use gate4k::judge::probe::{ProbePlan, ProbeWaits};
 use gate4k::judge::rules::Case;
 use gate4k::judge::support::allowed::HostAllows;
 use gate4k::judge::{probe, rules};
 use gate4k::model::evidence::{
-    Answer, Ask, Capabilities, EndHow, Evidence, ExitHow, Games, HostFacts, Limits, Purpose,
+    Answer, Ask, Capabilities, EndHow, Evidence, ExitHow, GamesEvidence, HostFacts, Limits, Purpose,
     Question, Run,
 };
 use gate4k::model::rule::RuleId;
@@ -43,7 +43,7 @@ impl Sound {
             quick: true,
             jobs: 2,
             limits,
-            waits: Waits::default(),
+            waits: ProbeWaits::default(),
         };
         let (runs, capabilities) = probe::gather(launcher, &plan, &|_| ()).unwrap();
         let mut capability = Capability::probe();
@@ -71,7 +71,7 @@ impl Sound {
         let evidence = Evidence {
             runs,
             capabilities: self.capabilities.clone(),
-            games: Games::LeftOut("left out by --quick".into()),
+            games: GamesEvidence::LeftOut("left out by --quick".into()),
             host: self.host.clone(),
             limits: Limits::default(),
             strict: false,

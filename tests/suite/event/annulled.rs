@@ -1,7 +1,7 @@
 //! Games that the organisers strike out, and what every view then shows.
 
-use gate4k::event::journal::Record;
-use gate4k::model::game::ending::{Ending, Termination};
+use gate4k::event::journal::JournalRecord;
+use gate4k::model::game::ending::{GameEnding, Termination};
 use shakmaty::Color;
 
 use super::past::{Past, REPEATED, WHITE_MATES};
@@ -15,9 +15,9 @@ fn played() -> Event {
     let mut past = Past::new(&event);
     past.stage(&["A", "B"]);
     past.game(1, "A", "B", WHITE_MATES);
-    let crash = Ending::win(Color::White, Termination::Crash { exit: None });
+    let crash = GameEnding::win(Color::White, Termination::Crash { exit: None });
     past.ended(2, "B", "A", REPEATED.strip_suffix(" f6g8").unwrap(), crash);
-    past.add(Record::Paused { why: "a test".into() });
+    past.add(JournalRecord::Paused { why: "a test".into() });
     event
 }
 

@@ -38,7 +38,7 @@ fn a_journal_of_0_1_is_read_and_verified() {
 }
 
 /// The records of a journal, which follow each other as they should.
-fn records(path: &Path) -> Vec<journal::Record> {
+fn records(path: &Path) -> Vec<journal::JournalRecord> {
     let mut ledger = Ledger::default();
     let mut records = Vec::new();
     journal::read(path, &mut |_, record| {
@@ -123,7 +123,7 @@ fn a_game_that_stands_twice_is_refused() {
     let (mut again, _) = journal::Journal::open(&copy, &mut |_, _| Ok(())).unwrap();
     journal::read(&path, &mut |_, record| {
         again.append(&record).unwrap();
-        if let journal::Record::GameFinished(_) = &record {
+        if let journal::JournalRecord::GameFinished(_) = &record {
             again.append(&record).unwrap();
         }
         Ok(())

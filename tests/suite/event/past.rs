@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use gate4k::event::config::Config;
+use gate4k::event::config::EventConfig;
 use gate4k::event::journal::record::{
-    Frozen, GameFinished, GameStarted, Header, Ply, Receipt, StageFinished, StageStarted,
+    Frozen, GameFinished, GameStarted, JournalHeader, JournalPly, GateReceipt, StageFinished, StageStarted,
 };
-use gate4k::event::journal::{Journal, Record, VERSION};
+use gate4k::event::journal::{Journal, JournalRecord, VERSION};
 use gate4k::game::clock::TimeControl;
-use gate4k::model::game::ending::{Ending, Termination};
+use gate4k::model::game::ending::{GameEnding, Termination};
 use gate4k::model::game::listed::RoundGame;
 use gate4k::model::text::sha256;
 use gate4k::policy::allowlist::BUILT_IN;
@@ -24,7 +24,7 @@ const OPENING: &str = "e2e4 e7e5";
 
 /// A journal in which an event has already come so far.
 pub(crate) struct Past {
-    pub(crate) config: Config,
+    pub(crate) config: EventConfig,
     journal: Journal,
     number: usize,
     /// With these moves games begin.
@@ -35,10 +35,10 @@ pub(crate) struct Past {
 
 impl Past {
     pub(crate) fn new(event: &Event) -> Past {
-        let config = Config::load(&event.path("event.toml")).unwrap();
+        let config = EventConfig::load(&event.path("event.toml")).unwrap();
         let (journal, _) = Journal::open(&config.journal, &mut |_, _| Ok(())).unwrap();
         let mut past = Past { config, journal, number: 0, opening: OPENING, at: "" };
-        past.add(Record::Header(Header {
+        past.add(JournalRecord::Header(JournalHeader {
             previous: Vec::new(),
             version: VERSION,
             event: past.config.event.clone(),
@@ -52,7 +52,7 @@ impl Past {
                 engines_json: None,
                 allowlist: sha256(BUILT_IN.as_bytes()),
             };
-            past.add(Record::Receipt(Receipt {
+            past.add(JournalRecord::Receipt(GateReceipt {
                 entry: entry.name,
                 frozen,
                 verdict: "accepted".into(),
@@ -64,7 +64,7 @@ impl Past {
         past
     }
 
-    pub(crate) fn add(&mut self, record: Record) {
+    pub(crate) fn add(&mut self, record: JournalRecord) {
         self.journal.append(&record).unwrap();
     }
 
@@ -72,7 +72,7 @@ impl Past {
         let name = self.config.stages[self.number].name.clone();
         let seats = seats.iter().copied().map(str::to_owned).collect();
         let stage = self.number;
-        self.add(Record::StageStarted(StageStarted {
+        self.add(JournalRecord::StageStarted(StageStarted {
             stage,
             name,
             seats,
@@ -83,14 +83,14 @@ impl Past {
     pub(crate) fn over(&mut self, order: [&str; 2]) {
         let order = order.map(str::to_owned).to_vec();
         let promoted = order.clone();
-        self.add(Record::StageFinished(StageFinished { stage: self.number, order, promoted }));
+        self.add(JournalRecord::StageFinished(StageFinished { stage: self.number, order, promoted }));
         self.number += 1;
     }
 
     pub(crate) fn game(&mut self, round: u32, white: &str, black: &str, moves: &str) {
         let ending = match moves {
-            WHITE_MATES => Ending::win(Color::White, Termination::Mate),
-            _ => Ending::draw(Termination::Threefold),
+            WHITE_MATES => GameEnding::win(Color::White, Termination::Mate),
+            _ => GameEnding::draw(Termination::Threefold),
         };
         self.ended(round, white, black, moves, ending);
     }
@@ -101,7 +101,7 @@ impl Past {
         white: &str,
         black: &str,
         moves: &str,
-        ending: Ending,
+        ending: GameEnding,
     ) {
         let stage = &self.config.stages[self.number];
         let id = self.config.game_id(stage, RoundGame { round, game: 1 }, white, black);
@@ -131,10 +131,10 @@ impl Past {
             clocks: [base, base],
             at: self.at.into(),
         };
-        self.add(Record::GameStarted(started));
+        self.add(JournalRecord::GameStarted(started));
         let played = moves.strip_prefix(self.opening).expect("the book's opening first");
         for (number, uci) in played.split_whitespace().enumerate() {
-            self.add(Record::Ply(Ply {
+            self.add(JournalRecord::Ply(JournalPly {
                 id: id.clone(),
                 number,
                 uci: uci.into(),
@@ -151,7 +151,7 @@ impl Past {
                 rules_in: (0, 0),
             }));
         }
-        self.add(Record::GameFinished(GameFinished {
+        self.add(JournalRecord::GameFinished(GameFinished {
             id,
             stage: self.number,
             round,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use gate4k::model::game::ending::{Ending, Termination};
+use gate4k::model::game::ending::{GameEnding, Termination};
 use serde_json::Value;
 use shakmaty::Color;
 
@@ -161,7 +161,7 @@ fn a_pool_of_two_that_ends_level_is_decided_by_its_tie_breaks() {
     // Each wins as White, A in fewer moves.
     let longer = "e2e4 e7e5 a2a3 a7a6 d1h5 b8c6 f1c4 g8f6 h5f7";
     past.game(1, "A", "B", WHITE_MATES);
-    past.ended(2, "B", "A", longer, Ending::win(Color::White, Termination::Mate));
+    past.ended(2, "B", "A", longer, GameEnding::win(Color::White, Termination::Mate));
     drop(past);
     let decided = "A before B, both 1: average moves in won games";
     for words in [&["event", "status"][..], &["standings", "event.journal"]] {
@@ -178,7 +178,7 @@ fn an_engine_that_crashed_twice_and_promotes_may_be_fixed() {
     let event = Event::new(&entries, "1+0.01", &format!("{POOL}{MINIFINAL}"));
     let mut past = Past::new(&event);
     past.stage(&["A", "B"]);
-    let crash = |winner| Ending::win(winner, Termination::Crash { exit: None });
+    let crash = |winner| GameEnding::win(winner, Termination::Crash { exit: None });
     past.ended(1, "A", "B", "e2e4 e7e5 g1f3", crash(Color::White));
     past.ended(2, "B", "A", "e2e4 e7e5 d2d4 d7d5", crash(Color::Black));
     past.over(["A", "B"]);
@@ -240,7 +240,7 @@ fn an_engine_that_crashes_three_times_is_out_where_the_event_says_so() {
     let event = Event::with(&entries, "0.2+0.002", "crash-limit = 3\n", &stages);
     let mut past = Past::new(&event);
     past.stage(&["A", "B", "C"]);
-    let crash = |winner| Ending::win(winner, Termination::Crash { exit: None });
+    let crash = |winner| GameEnding::win(winner, Termination::Crash { exit: None });
     past.ended(1, "B", "C", "e2e4 e7e5 g1f3", crash(Color::Black));
     past.ended(2, "A", "B", "e2e4 e7e5 g1f3", crash(Color::White));
     past.game(3, "C", "A", REPEATED);
@@ -280,7 +280,7 @@ fn a_book_that_was_edited_is_refused_and_reverses_are_compared() {
     past.stage(&["A", "B"]);
     past.game(1, "A", "B", WHITE_MATES);
     past.opening = "d2d4 d7d5";
-    past.ended(2, "B", "A", "d2d4 d7d5", Ending::win(Color::White, Termination::Resignation));
+    past.ended(2, "B", "A", "d2d4 d7d5", GameEnding::win(Color::White, Termination::Resignation));
     drop(past);
     let (code, text) = event.ask(&["event", "verify"]);
     let told = "small/pool/2.1/b/a and its reverse small/pool/1.1/a/b have different openings";

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use gate4k::event::journal::{self, Journal, Record};
+use gate4k::event::journal::{self, Journal, JournalRecord};
 
 use super::past::Past;
 use super::table::{Event, POOL};
@@ -18,7 +18,7 @@ fn frozen() -> Event {
 }
 
 /// Writes the journal anew with other records, and with sums that fit.
-fn rewrite(path: &Path, change: impl Fn(&mut Record)) {
+fn rewrite(path: &Path, change: impl Fn(&mut JournalRecord)) {
     let mut records = Vec::new();
     journal::read(path, &mut |_, record| {
         records.push(record);
@@ -50,7 +50,7 @@ fn an_edited_or_spliced_journal_is_damaged() {
     let lines: Vec<&str> = whole.split_inclusive('\n').collect();
     // The last record of a journal that was begun otherwise.
     rewrite(&path, |record| {
-        if let Record::Header(header) = record {
+        if let JournalRecord::Header(header) = record {
             header.event = "Other".into();
         }
     });
@@ -84,14 +84,14 @@ fn a_journal_made_anew_has_another_sum_and_breaks_its_seal() {
     assert!(code == 0 && told.contains("after 3 records by the key"), "{code} {told}");
     // A journal that has gone on keeps its seal.
     let (mut writer, _) = Journal::open(&journal, &mut |_, _| Ok(())).unwrap();
-    writer.append(&Record::Note { text: "more".into() }).unwrap();
+    writer.append(&JournalRecord::Note { text: "more".into() }).unwrap();
     drop(writer);
     let (code, told) = event.ask(&verify);
     assert!(code == 0 && told.contains("after 3 records by the key"), "{code} {told}");
 
     let whole = fs::read(&journal).unwrap();
     rewrite(&journal, |record| {
-        if let Record::Receipt(receipt) = record {
+        if let JournalRecord::Receipt(receipt) = record {
             receipt.verdict = "rejected".into();
         }
     });

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use gate4k::event::journal::Record;
+use gate4k::event::journal::JournalRecord;
 use serde_json::Value;
 
 use super::past::{Past, REPEATED, WHITE_MATES};
@@ -152,7 +152,7 @@ fn stamps_that_go_backwards_do_no_harm() {
     past.at = "9999-12-31T23:59:59.999Z";
     past.game(1, "B", "A", WHITE_MATES);
     past.at = "no time at all";
-    past.add(Record::Paused { why: "a test".into() });
+    past.add(JournalRecord::Paused { why: "a test".into() });
     drop(past);
     let (code, status) = event.ask(&["event", "status"]);
     assert!(code == 0 && status.contains("Pool: over, 2 games"), "{status}");

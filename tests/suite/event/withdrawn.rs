@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use gate4k::event::field::Played;
+use gate4k::event::field::WithdrawnGames;
 use gate4k::event::journal::record::Withdrawn;
-use gate4k::event::journal::{Journal, Record};
+use gate4k::event::journal::{Journal, JournalRecord};
 use serde_json::Value;
 
 use super::instants::{event_of, event_with, order, stage};
@@ -183,7 +183,7 @@ fn a_withdrawal_with_other_consequences_is_found() {
     let whole = played(&event);
     let cut = line(&whole, "game-started", "\"round\":3");
     let of = |engine: &str, played| {
-        Record::Withdrawn(Withdrawn {
+        JournalRecord::Withdrawn(Withdrawn {
             engine: engine.to_owned(),
             stage: 0,
             round: 3,
@@ -195,8 +195,8 @@ fn a_withdrawal_with_other_consequences_is_found() {
         })
     };
     for (record, expected) in [
-        (of("E2", Played::Counts), "the withdrawal of E2 has other consequences than it should"),
-        (of("E7", Played::Annulled), "E7 could not be withdrawn: no engine is called"),
+        (of("E2", WithdrawnGames::Counts), "the withdrawal of E2 has other consequences than it should"),
+        (of("E7", WithdrawnGames::Annulled), "E7 could not be withdrawn: no engine is called"),
     ] {
         cut_at(&event, &whole, cut);
         let (mut journal, _) =

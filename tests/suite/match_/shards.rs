@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use gate4k::event::journal::JournalOf;
 use gate4k::model::game::result::GameResult;
-use gate4k::runner::schedule::{Colours, Format};
+use gate4k::runner::schedule::{ColourOrder, PairingSystem};
 use gate4k::shard::Shard;
-use gate4k::shard::record::{Game, Header, Record, Run, VERSION};
+use gate4k::shard::record::{ShardGame, ShardHeader, ShardRecord, MatchRun, VERSION};
 
 use super::table::Table;
 
@@ -398,13 +398,13 @@ fn a_shard_whose_last_record_is_damaged_plays_it_again() {
 fn hundreds_of_shards_are_merged_with_few_files_open() {
     const SHARDS: usize = 400;
     let table = Table::set("many-shards");
-    let run = Run {
+    let run = MatchRun {
         engines: vec!["A".into(), "B".into()],
-        schedule: Format::RoundRobin,
+        schedule: PairingSystem::RoundRobin,
         seeds: None,
         rounds: SHARDS,
         games: 2,
-        colours: Colours::Reversed,
+        colours: ColourOrder::Reversed,
         test: None,
         settings: BTreeMap::new(),
     };
@@ -412,12 +412,12 @@ fn hundreds_of_shards_are_merged_with_few_files_open() {
         let path = table.path(&index.to_string());
         let (mut journal, _) = JournalOf::open(&path, &mut |_, _| Ok(())).unwrap();
         let shard = Shard::new(index, SHARDS).unwrap();
-        let header = Header { version: VERSION, shard, run: run.clone() };
-        journal.append(&Record::Shard(Box::new(header))).unwrap();
+        let header = ShardHeader { version: VERSION, shard, run: run.clone() };
+        journal.append(&ShardRecord::Shard(Box::new(header))).unwrap();
         for game in [2 * (index - 1), 2 * index - 1] {
             let (result, summary) = (GameResult::Draw, "1/2-1/2 {x}".to_owned());
             let pgn = format!("{game}\n");
-            journal.append(&Record::Game(Game { game, result, summary, pgn })).unwrap();
+            journal.append(&ShardRecord::Game(ShardGame { game, result, summary, pgn })).unwrap();
         }
         path
     });

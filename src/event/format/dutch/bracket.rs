@@ -5,8 +5,8 @@
 //! matchings are best, the first in the order of transpositions and exchanges (section D) is found choice by choice: each
 //! adds to the entries of the weight behind the criteria, which can take nothing from these.
 
-use super::super::heaviest::{ENTRIES, Weight, heaviest};
-use super::player::{Float, Player, Strict, may_meet};
+use super::super::heaviest::{ENTRIES, PairWeight, heaviest};
+use super::player::{Float, DutchPlayer, Strict, may_meet};
 use crate::model::game::points::HalfPoints;
 
 /// Entries behind those of the criteria: choices that were made, the number and sums of exchanges, the choice at hand.
@@ -16,7 +16,7 @@ const CHOICE: usize = ENTRIES - 1;
 
 /// Where a bracket stands among the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BracketKind {
     /// Others follow.
     Ordinary,
     /// All that are left follow as one bracket, since no round can be completed otherwise.
@@ -26,10 +26,10 @@ pub(super) enum Kind {
 }
 
 /// A bracket; players are told by their rank, and the lowest rank is the best.
-pub(super) struct Bracket<'a> {
-    players: &'a [Player],
+pub(super) struct DutchBracket<'a> {
+    players: &'a [DutchPlayer],
     strict: Strict,
-    kind: Kind,
+    kind: BracketKind,
     /// The rounds before.
     rounds: usize,
     /// The moved-down players, then the residents, then the players of the next score.
@@ -37,24 +37,24 @@ pub(super) struct Bracket<'a> {
     down: usize,
     /// How many members are in the bracket itself.
     own: usize,
-    weights: Vec<Option<Weight>>,
+    weights: Vec<Option<PairWeight>>,
     /// The members whose partner is not settled.
     open: Vec<usize>,
     /// The partner of each member in the matching as it is.
     partner: Vec<Option<usize>>,
 }
 
-impl<'a> Bracket<'a> {
+impl<'a> DutchBracket<'a> {
     pub(super) fn new(
-        (players, strict): (&'a [Player], Strict),
-        (kind, rounds): (Kind, usize),
+        (players, strict): (&'a [DutchPlayer], Strict),
+        (kind, rounds): (BracketKind, usize),
         down: &[usize],
         residents: &[usize],
         next: &[usize],
-    ) -> Bracket<'a> {
+    ) -> DutchBracket<'a> {
         let members: Vec<usize> = [down, residents, next].concat();
         let own = down.len() + residents.len();
-        let mut bracket = Bracket {
+        let mut bracket = DutchBracket {
             players,
             strict,
             kind,
@@ -91,7 +91,7 @@ impl<'a> Bracket<'a> {
         (pairs.map(|(a, b)| (rank(a), rank(b))).collect(), leaving.map(rank).collect())
     }
 
-    fn player(&self, at: usize) -> &'a Player {
+    fn player(&self, at: usize) -> &'a DutchPlayer {
         &self.players[self.members[at]]
     }
 
@@ -117,7 +117,7 @@ impl<'a> Bracket<'a> {
     }
 
     /// A pair by all criteria, the weightiest first; none where the two may not meet.
-    fn weight(&self, a: usize, b: usize, differences: &[i64]) -> Option<Weight> {
+    fn weight(&self, a: usize, b: usize, differences: &[i64]) -> Option<PairWeight> {
         let (upper, lower) = (self.player(a), self.player(b));
         if !may_meet(upper, lower, self.strict) {
             return None;
@@ -127,7 +127,7 @@ impl<'a> Bracket<'a> {
         let each = |sum: &mut Sum, of: &dyn Fn(i64) -> i64| {
             differences.iter().for_each(|difference| sum.push(of(*difference)));
         };
-        if self.kind != Kind::Ordinary {
+        if self.kind != BracketKind::Ordinary {
             // Everybody is paired but who has the bye, and that is nobody who had one (C.2).
             sum.push(1 + i64::from(upper.had_bye) + i64::from(lower.had_bye));
         }
@@ -139,7 +139,7 @@ impl<'a> Bracket<'a> {
         each(&mut sum, &|one| {
             own(self.leaving_is(a, one)) + own(self.leaving_is(b, one)) - own(met == one)
         });
-        if self.kind == Kind::Ordinary {
+        if self.kind == BracketKind::Ordinary {
             // C.7: the same two in the next bracket.
             sum.push(i64::from(b >= self.own));
             each(&mut sum, &|one| {
@@ -151,7 +151,7 @@ impl<'a> Bracket<'a> {
         sum.push(own(!is_refused));
         sum.push(own(!(is_refused && upper.is_strong() && lower.is_strong())));
         let (down, up) = (
-            |player: &Player, ago| player.floated(ago, Float::Down),
+            |player: &DutchPlayer, ago| player.floated(ago, Float::Down),
             |ago| lower.floated(ago, Float::Up) && met > 0,
         );
         // C.12 to C.15: who met another score in the last round, or in the one before, does not so again.
@@ -179,7 +179,7 @@ impl<'a> Bracket<'a> {
         at < self.own && self.leaving(at) == difference
     }
 
-    fn edge(&mut self, a: usize, b: usize) -> &mut Option<Weight> {
+    fn edge(&mut self, a: usize, b: usize) -> &mut Option<PairWeight> {
         let size = self.members.len();
         &mut self.weights[a.min(b) * size + a.max(b)]
     }
@@ -231,7 +231,7 @@ impl<'a> Bracket<'a> {
     /// Pairs the moved-down players; returns the residents that are left.
     fn pair_down(&mut self) -> Vec<usize> {
         let residents: Vec<usize> = (self.down..self.own).collect();
-        let meets = |bracket: &Bracket<'_>, one: usize| {
+        let meets = |bracket: &DutchBracket<'_>, one: usize| {
             bracket.partner[one].is_some_and(|other| bracket.is_resident(other))
         };
         // The moved-down players to pair: the best, as far as the criteria allow (D.3).
@@ -329,7 +329,7 @@ impl<'a> Bracket<'a> {
 /// Criteria packed into a weight, the first one weightiest: each with as many bits as the sum over all pairs can need.
 /// Criteria for which no room is left are dropped.
 struct Sum {
-    weight: Weight,
+    weight: PairWeight,
     bits: u32,
     entry: usize,
     used: u32,
@@ -339,7 +339,7 @@ impl Sum {
     fn new(members: usize) -> Sum {
         // At most two of each member, with a sign, and one bit so that neighbours stay apart.
         let bits = (2 * members.max(1)).ilog2() + 3;
-        Sum { weight: Weight::default(), bits, entry: 0, used: 0 }
+        Sum { weight: PairWeight::default(), bits, entry: 0, used: 0 }
     }
 
     fn push(&mut self, value: i64) {

@@ -14,12 +14,12 @@ use std::num::NonZeroU32;
 use shakmaty::Color;
 
 use super::super::schedule::{OpeningIndex, Seat};
-use super::due::{Due, Next, PairId, Past, Played, groups as by_figure, open, points};
-use super::swiss::Round;
+use super::due::{Due, Next, PairId, Past, PlayedPairing, groups as by_figure, open, points};
+use super::swiss::SwissRound;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::points::HalfPoints;
-use bracket::{Bracket, Kind};
-use player::{Float, Player, Strict, can_be_paired};
+use bracket::{DutchBracket, BracketKind};
+use player::{Float, DutchPlayer, Strict, can_be_paired};
 
 /// A Swiss of single games; seats are seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Dutch {
     }
 
     /// Returns the engines that play in a round, by points, Buchholz and seed.
-    fn players(seats: usize, past: &Past, round: u32) -> Vec<Player> {
+    fn players(seats: usize, past: &Past, round: u32) -> Vec<DutchPlayer> {
         let all: BTreeMap<Seat, HalfPoints> =
             (0..seats).map(|seat| (Seat(seat), Dutch::points(past, Seat(seat)))).collect();
         let last = past.games.keys().map(|at| at.round).max().unwrap_or(0);
@@ -63,9 +63,9 @@ impl Dutch {
         };
         let player = |(&seat, &points): (&Seat, &HalfPoints)| {
             let own = past.games.values().filter_map(|game| Some((game, game.color(seat)?)));
-            let other = |(game, color): (&Played, Color)| color.fold_wb(game.black, game.white);
+            let other = |(game, color): (&PlayedPairing, Color)| color.fold_wb(game.black, game.white);
             let met: Vec<Seat> = own.clone().map(other).collect();
-            Player {
+            DutchPlayer {
                 seat,
                 points,
                 buchholz: met.iter().filter_map(|seat| all.get(seat)).copied().sum(),
@@ -75,7 +75,7 @@ impl Dutch {
                 had_bye: past.byes.iter().any(|(bye, _)| *bye == seat),
             }
         };
-        let mut players: Vec<Player> = all.iter().map(player).collect();
+        let mut players: Vec<DutchPlayer> = all.iter().map(player).collect();
         players.retain(|player| past.is_paired(player.seat, round));
         players.sort_by_key(|one| (Reverse(one.points), Reverse(one.buchholz), one.seat));
         players
@@ -83,10 +83,10 @@ impl Dutch {
 
     /// The pairings of a round, from 1, by what was played before it.
     #[must_use]
-    pub(crate) fn round(&self, seats: usize, past: &Past, round: u32) -> Round {
+    pub(crate) fn round(&self, seats: usize, past: &Past, round: u32) -> SwissRound {
         let past = past.before(round);
         let players = Dutch::players(seats, &past, round);
-        let all: Vec<&Player> = players.iter().collect();
+        let all: Vec<&DutchPlayer> = players.iter().collect();
         let strict = [Strict::Colors, Strict::Meetings, Strict::Nothing];
         let strict = strict.into_iter().find(|strict| can_be_paired(&all, *strict));
         let rounds = past.games.keys().map(|at| at.round as usize).max().unwrap_or(0);
@@ -102,14 +102,14 @@ impl Dutch {
             let (upper, lower) = (&players[*a.min(b)], &players[*a.max(b)]);
             colored(upper, lower, board)
         });
-        Round { pairs: boards.collect(), bye }
+        SwissRound { pairs: boards.collect(), bye }
     }
 
     /// White and Black of any two that meet in a later round than the first.
     #[must_use]
     pub fn colored(&self, seats: usize, past: &Past, round: u32, a: Seat, b: Seat) -> (Seat, Seat) {
         let players = Dutch::players(seats, &past.before(round), round);
-        let pair: Vec<&Player> =
+        let pair: Vec<&DutchPlayer> =
             players.iter().filter(|one| one.seat == a || one.seat == b).collect();
         match pair[..] {
             // The board of the first round is the seed of its better engine.
@@ -142,7 +142,7 @@ impl Dutch {
 
 /// Returns the pairs of a round by rank, and the players left over: bracket by bracket from the top. Where the players
 /// that leave a bracket could not be paired below, it is paired again, with all that are left as one bracket behind it.
-fn paired(players: &[Player], strict: Strict, rounds: usize) -> (Vec<(usize, usize)>, Vec<usize>) {
+fn paired(players: &[DutchPlayer], strict: Strict, rounds: usize) -> (Vec<(usize, usize)>, Vec<usize>) {
     let mut scores: VecDeque<Vec<usize>> = (0..players.len())
         .collect::<Vec<_>>()
         .chunk_by(|a, b| players[*a].points == players[*b].points)
@@ -158,20 +158,20 @@ fn paired(players: &[Player], strict: Strict, rounds: usize) -> (Vec<(usize, usi
     }
     let (mut pairs, mut down) = (Vec::new(), Vec::new());
     while let Some(residents) = scores.pop_front() {
-        let group = |kind: Kind, next: &[usize]| {
-            Bracket::new((players, strict), (kind, rounds), &down, &residents, next).paired()
+        let group = |kind: BracketKind, next: &[usize]| {
+            DutchBracket::new((players, strict), (kind, rounds), &down, &residents, next).paired()
         };
         let rest: Vec<usize> = scores.iter().flatten().copied().collect();
         let (own, leaving) = match scores.front() {
-            None => group(Kind::Last, &[]),
+            None => group(BracketKind::Last, &[]),
             Some(next) => {
-                let found = group(Kind::Ordinary, next);
+                let found = group(BracketKind::Ordinary, next);
                 let below = found.1.iter().chain(&rest).map(|at| &players[*at]);
                 if can_be_paired(&below.collect::<Vec<_>>(), strict) {
                     found
                 } else {
                     scores = VecDeque::from([rest.clone()]);
-                    group(Kind::Penultimate, &rest)
+                    group(BracketKind::Penultimate, &rest)
                 }
             }
         };
@@ -182,7 +182,7 @@ fn paired(players: &[Player], strict: Strict, rounds: usize) -> (Vec<(usize, usi
 }
 
 /// The games of a round; boards keep their numbers, and the last one plays first.
-fn games_of(round: &Round, seats: usize, number: u32) -> Vec<Due> {
+fn games_of(round: &SwissRound, seats: usize, number: u32) -> Vec<Due> {
     let per_round = u32::try_from(seats / 2).unwrap_or(u32::MAX);
     let boards = round.pairs.iter().enumerate().rev();
     boards
@@ -201,7 +201,7 @@ fn games_of(round: &Round, seats: usize, number: u32) -> Vec<Due> {
 }
 
 /// White and Black: first on odd boards, then by balance, then by the last difference, then by rank.
-fn colored(upper: &Player, lower: &Player, board: usize) -> (Seat, Seat) {
+fn colored(upper: &DutchPlayer, lower: &DutchPlayer, board: usize) -> (Seat, Seat) {
     let is_white = if upper.colors.is_empty() && lower.colors.is_empty() {
         !board.is_multiple_of(2)
     } else {
@@ -264,9 +264,9 @@ mod tests {
                     .filter(|(_, round)| *round == due[0].at.round)
                     .map(|(seat, _)| *seat)
                     .collect();
-                let players: Vec<Player> =
+                let players: Vec<DutchPlayer> =
                     players.into_iter().filter(|one| !byes.contains(&one.seat)).collect();
-                let players: Vec<&Player> = players.iter().collect();
+                let players: Vec<&DutchPlayer> = players.iter().collect();
                 let must_repeat = !can_be_paired(&players, Strict::Meetings);
                 for game in due {
                     let pair = (game.white.min(game.black), game.white.max(game.black));
@@ -277,7 +277,7 @@ mod tests {
                         5..11 => GameResult::Win(Color::White),
                         _ => GameResult::Win(Color::Black),
                     };
-                    past.add(Played { at: game.at, white: game.white, black: game.black, result });
+                    past.add(PlayedPairing { at: game.at, white: game.white, black: game.black, result });
                 }
             }
             for seat in 0..seats {

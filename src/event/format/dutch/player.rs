@@ -11,7 +11,7 @@ use crate::model::game::points::HalfPoints;
 
 /// The data of an engine that pairing depends on.
 #[derive(Clone, Debug)]
-pub(super) struct Player {
+pub(super) struct DutchPlayer {
     pub(super) seat: Seat,
     pub(super) points: HalfPoints,
     pub(super) buchholz: HalfPoints,
@@ -31,7 +31,7 @@ pub(super) enum Float {
     Up,
 }
 
-impl Player {
+impl DutchPlayer {
     /// Games with White less games with Black.
     pub(super) fn balance(&self) -> i64 {
         self.colors.iter().map(|(_, color)| color.fold_wb(1, -1)).sum()
@@ -42,8 +42,8 @@ impl Player {
     }
 
     /// True if both have a preference for the same colour.
-    pub(super) fn wants_same(&self, other: &Player) -> bool {
-        let color = |player: &Player| player.wants().map(|(color, _)| color);
+    pub(super) fn wants_same(&self, other: &DutchPlayer) -> bool {
+        let color = |player: &DutchPlayer| player.wants().map(|(color, _)| color);
         color(self).is_some() && color(self) == color(other)
     }
 
@@ -76,7 +76,7 @@ pub(super) enum Strict {
     Nothing,
 }
 
-pub(super) fn may_meet(a: &Player, b: &Player, strict: Strict) -> bool {
+pub(super) fn may_meet(a: &DutchPlayer, b: &DutchPlayer, strict: Strict) -> bool {
     let same = matches!((a.wants(), b.wants()), (Some((a, true)), Some((b, true))) if a == b);
     match strict {
         Strict::Colors => !a.met.contains(&b.seat) && !same,
@@ -86,7 +86,7 @@ pub(super) fn may_meet(a: &Player, b: &Player, strict: Strict) -> bool {
 }
 
 /// True if all players can be paired; of an odd number one is left over, who had no bye yet.
-pub(super) fn can_be_paired(players: &[&Player], strict: Strict) -> bool {
+pub(super) fn can_be_paired(players: &[&DutchPlayer], strict: Strict) -> bool {
     let bye = players.len();
     let is_odd = !bye.is_multiple_of(2);
     let fits = |a: usize, b: usize| {

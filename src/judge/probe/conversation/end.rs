@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::evidence::DYING;
-use super::rest::{self, Rest, Watch};
+use super::rest::{self, RestAnswer, RestWatch};
 use super::stall::StallDetector;
 use super::{Alive, Over, Session};
 use crate::engine::wire::Silence;
@@ -61,19 +61,19 @@ impl<S: Alive> Session<S> {
     pub(crate) fn rest_before_go(&mut self, window: Duration) {
         let inner = &mut self.inner;
         match rest::before_go(&mut inner.wire, &*inner.confined, window) {
-            Some(Rest::Seen(share)) => inner.idle_before_go = Some(share),
-            Some(Rest::Unclear) => inner.strained = true,
+            Some(RestAnswer::Seen(share)) => inner.idle_before_go = Some(share),
+            Some(RestAnswer::Unclear) => inner.strained = true,
             None => {}
         }
     }
 
     /// Looks for up to some forty windows whether the engine rests after a `bestmove`. Nothing is noted if it ended, or if
     /// that could not be told.
-    pub(crate) fn rest_after_move(&mut self, window: Duration, watch: Watch) {
+    pub(crate) fn rest_after_move(&mut self, window: Duration, watch: RestWatch) {
         let inner = &mut self.inner;
         match rest::after_move(&mut inner.wire, &*inner.confined, window, watch) {
-            Some(Rest::Seen(seen)) => inner.idle_after_move = Some(seen),
-            Some(Rest::Unclear) => inner.strained = true,
+            Some(RestAnswer::Seen(seen)) => inner.idle_after_move = Some(seen),
+            Some(RestAnswer::Unclear) => inner.strained = true,
             None => {}
         }
     }

@@ -8,7 +8,7 @@ use super::stall::StallDetector;
 use crate::engine::uci::{OptionLine, Reply, parse, speaks_of_book};
 use crate::engine::wire::{Observer, Silence, Wire};
 use crate::model::evidence::{
-    Answer, Ask, BookSeen, DeclaredOption, EndHow, Ending, ExitHow, GoQuestion, IdleSeen,
+    Answer, Ask, BookSeen, DeclaredOption, EndHow, RunEnding, ExitHow, GoQuestion, IdleSeen,
     LeftProcess, Limits, Purpose, Question, Refusal, Resource, Run, Shell,
 };
 use crate::model::text::escape;
@@ -25,19 +25,19 @@ pub(super) const DYING: Duration = Duration::from_millis(300);
 
 /// Writes down both directions of a conversation.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(super) struct ConversationRecord {
     epoch: Instant,
     transcript: Transcript,
 }
 
-impl Record {
+impl ConversationRecord {
     /// Times count from here.
-    pub(super) fn since(epoch: Instant) -> Record {
-        Record { epoch, transcript: Transcript::default() }
+    pub(super) fn since(epoch: Instant) -> ConversationRecord {
+        ConversationRecord { epoch, transcript: Transcript::default() }
     }
 }
 
-impl Observer for Record {
+impl Observer for ConversationRecord {
     const QUIET: Duration = Duration::from_secs(1);
     const FLOODS_END: bool = true;
 
@@ -65,7 +65,7 @@ pub(super) struct Pending {
 }
 
 pub(super) struct Inner {
-    pub(super) wire: Wire<Record>,
+    pub(super) wire: Wire<ConversationRecord>,
     pub(super) confined: Box<dyn Confined>,
     pub(super) started: Instant,
     pub(super) purpose: Purpose,
@@ -85,7 +85,7 @@ pub(super) struct Inner {
     pub(super) last_info: Option<String>,
     pub(super) pv: bool,
     pub(super) pending: Option<Pending>,
-    pub(super) ending: Ending,
+    pub(super) ending: RunEnding,
     pub(super) left_processes: Vec<LeftProcess>,
     /// True if what was last waited for in vain would not have come sooner on a faster host.
     pub(super) only_waited: bool,
@@ -108,7 +108,7 @@ pub(super) type Heard = Result<(Instant, Vec<u8>, Reply), Answer>;
 
 impl Inner {
     pub(super) fn new(
-        wire: Wire<Record>,
+        wire: Wire<ConversationRecord>,
         confined: Box<dyn Confined>,
         purpose: Purpose,
         shell: Shell,
@@ -135,7 +135,7 @@ impl Inner {
             last_info: None,
             pv: false,
             pending: None,
-            ending: Ending {
+            ending: RunEnding {
                 how: EndHow::Killed,
                 exit: None,
                 exit_after: None,

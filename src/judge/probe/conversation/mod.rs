@@ -20,8 +20,8 @@ mod tests;
 use std::marker::PhantomData;
 
 use self::evidence::Inner;
-pub(crate) use self::rest::Watch;
-pub(crate) use self::search::{Search, Shown, Waited};
+pub(crate) use self::rest::RestWatch;
+pub(crate) use self::search::{Search, PositionForm, Waited};
 pub(super) use self::start::StartSilence;
 use crate::model::evidence::{Ask, BookSeen, DeclaredOption};
 

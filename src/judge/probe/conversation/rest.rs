@@ -10,7 +10,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::evidence::Record;
+use super::evidence::ConversationRecord;
 use crate::engine::wire::Wire;
 use crate::model::evidence::IdleSeen;
 use crate::sandbox::cpu::CpuTimes;
@@ -37,7 +37,7 @@ const STARVED: f64 = 0.25;
 
 /// The answer to a look at a waiting engine.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Rest<T> {
+pub(super) enum RestAnswer<T> {
     Seen(T),
     /// It neither rested nor got the processor time that tells.
     Unclear,
@@ -45,7 +45,7 @@ pub(super) enum Rest<T> {
 
 /// How long an engine is watched after a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Watch {
+pub(crate) enum RestWatch {
     /// One that is still for as long as winding down may take is believed.
     Short,
     /// Each is watched after that, too, since it may begin to ponder late.
@@ -55,28 +55,28 @@ pub(crate) enum Watch {
 /// An engine that waits for its first `go`: the share of a processor that it used or wanted in the window in which it
 /// rested, or in the last; none when its first process ends.
 pub(super) fn before_go(
-    wire: &mut Wire<Record>,
+    wire: &mut Wire<ConversationRecord>,
     confined: &dyn Confined,
     window: Duration,
-) -> Option<Rest<f64>> {
+) -> Option<RestAnswer<f64>> {
     let began = confined.cpu_times();
     for windows in 1..=AT_MOST {
         let share = Window::of(wire, confined, window)?.share();
         let computed = confined.cpu_times().computed_since(&began);
         if share < REST || (windows >= AT_LEAST && computed >= window * ENOUGH) {
-            return Some(Rest::Seen(share));
+            return Some(RestAnswer::Seen(share));
         }
     }
-    Some(Rest::Unclear)
+    Some(RestAnswer::Unclear)
 }
 
 /// An engine that has moved: first it may wind down, then it is watched; none when its first process ends.
 pub(super) fn after_move(
-    wire: &mut Wire<Record>,
+    wire: &mut Wire<ConversationRecord>,
     confined: &dyn Confined,
     window: Duration,
-    watch: Watch,
-) -> Option<Rest<IdleSeen>> {
+    watch: RestWatch,
+) -> Option<RestAnswer<IdleSeen>> {
     let began = confined.cpu_times();
     let mut rested = false;
     let mut settling = Duration::ZERO;
@@ -85,14 +85,14 @@ pub(super) fn after_move(
         rested |= Window::of(wire, confined, window)?.share() < REST;
         all.look(&confined.cpu_times(), all.began.elapsed());
         settling = all.used;
-        if watch == Watch::Short && windows == AT_LEAST && all.share() < STILL {
-            return Some(Rest::Seen(all.seen(Duration::ZERO)));
+        if watch == RestWatch::Short && windows == AT_LEAST && all.share() < STILL {
+            return Some(RestAnswer::Seen(all.seen(Duration::ZERO)));
         }
         if windows >= AT_LEAST && (rested || settling >= window * ENOUGH) {
             break;
         }
         if windows == AT_MOST {
-            return Some(Rest::Unclear);
+            return Some(RestAnswer::Unclear);
         }
     }
     let mut seen = Window::begin(confined.cpu_times());
@@ -101,11 +101,11 @@ pub(super) fn after_move(
     let tells = seen.passed.mul_f64(STARVED);
     while seen.wanted() >= WANTED && seen.used < tells {
         if seen.passed >= window * AT_MOST {
-            return Some(Rest::Unclear);
+            return Some(RestAnswer::Unclear);
         }
         seen.go_on(wire, confined, window * ENOUGH)?;
     }
-    Some(Rest::Seen(seen.seen(settling)))
+    Some(RestAnswer::Seen(seen.seen(settling)))
 }
 
 /// One stretch of waiting.
@@ -120,7 +120,7 @@ struct Window {
 }
 
 impl Window {
-    fn of(wire: &mut Wire<Record>, confined: &dyn Confined, length: Duration) -> Option<Window> {
+    fn of(wire: &mut Wire<ConversationRecord>, confined: &dyn Confined, length: Duration) -> Option<Window> {
         let mut seen = Window::begin(confined.cpu_times());
         seen.go_on(wire, confined, length)?;
         Some(seen)
@@ -134,7 +134,7 @@ impl Window {
     /// Waits for so long, or longer; none when the engine's first process ends.
     fn go_on(
         &mut self,
-        wire: &mut Wire<Record>,
+        wire: &mut Wire<ConversationRecord>,
         confined: &dyn Confined,
         length: Duration,
     ) -> Option<()> {

@@ -8,7 +8,7 @@ use super::evidence::{LINE, Pending};
 use super::{Over, Ready, Session, Step, Thinking};
 use crate::engine::legality;
 use crate::engine::moves::Moves;
-use crate::engine::uci::{Command, Reply, parse};
+use crate::engine::uci::{UciCommand, Reply, parse};
 use crate::game::go::Go;
 use crate::game::legal;
 use crate::model::evidence::{Answer, GoQuestion, Question};
@@ -21,31 +21,31 @@ pub(crate) struct Search<'a> {
     /// The name for reports.
     pub(crate) name: &'a str,
     /// The position.
-    pub(crate) shown: Shown<'a>,
+    pub(crate) shown: PositionForm<'a>,
     /// The form of `go`.
     pub(crate) go: Go,
 }
 
 /// How the position is shown to the engine.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Shown<'a> {
+pub(crate) enum PositionForm<'a> {
     /// `position startpos moves …`
     Moves(&'a Moves),
     /// `position fen …` of the same position.
     Fen(&'a Moves),
 }
 
-impl Shown<'_> {
+impl PositionForm<'_> {
     fn moves(&self) -> &Moves {
         match self {
-            Shown::Moves(moves) | Shown::Fen(moves) => moves,
+            PositionForm::Moves(moves) | PositionForm::Fen(moves) => moves,
         }
     }
 
     fn command(&self) -> String {
         match self {
-            Shown::Moves(moves) => moves.command(),
-            Shown::Fen(moves) => Command::Fen(&moves.fen()).to_string(),
+            PositionForm::Moves(moves) => moves.command(),
+            PositionForm::Fen(moves) => UciCommand::Fen(&moves.fen()).to_string(),
         }
     }
 }
@@ -67,7 +67,7 @@ impl Session<Ready> {
     /// # Errors
     /// The ended conversation, where there was no `readyok`.
     pub(crate) fn isready(self) -> Step<Ready> {
-        self.confirm(Question::IsReady, &[Command::IsReady])
+        self.confirm(Question::IsReady, &[UciCommand::IsReady])
     }
 
     /// `ucinewgame`, confirmed by `isready`.
@@ -75,7 +75,7 @@ impl Session<Ready> {
     /// # Errors
     /// The ended conversation, where there was no `readyok`.
     pub(crate) fn new_game(self) -> Step<Ready> {
-        self.confirm(Question::NewGame, &[Command::NewGame, Command::IsReady])
+        self.confirm(Question::NewGame, &[UciCommand::NewGame, UciCommand::IsReady])
     }
 
     /// `setoption`, confirmed by `isready`.
@@ -86,11 +86,11 @@ impl Session<Ready> {
         if self.inner.book.option.as_deref() == Some(name) {
             self.inner.book_is_off = value == Some("false");
         }
-        let set = Command::SetOption { name, value };
-        self.confirm(Question::IsReady, &[set, Command::IsReady])
+        let set = UciCommand::SetOption { name, value };
+        self.confirm(Question::IsReady, &[set, UciCommand::IsReady])
     }
 
-    fn confirm(mut self, question: Question, commands: &[Command<'_>]) -> Step<Ready> {
+    fn confirm(mut self, question: Question, commands: &[UciCommand<'_>]) -> Step<Ready> {
         self.inner.wire.drain();
         let lines: Vec<String> = commands.iter().map(ToString::to_string).collect();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
@@ -145,8 +145,8 @@ impl Session<Ready> {
             position: search.name.to_owned(),
             command: command.clone(),
             plies: match search.shown {
-                Shown::Moves(moves) => moves.plies(),
-                Shown::Fen(_) => Ply(0),
+                PositionForm::Moves(moves) => moves.plies(),
+                PositionForm::Fen(_) => Ply(0),
             },
             fen: moves.fen(),
             go: go.clone(),

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::evidence::{Inner, Record};
+use super::evidence::{Inner, ConversationRecord};
 use super::{Known, Over, Ready, Session, Started, Step};
 use crate::engine::stop::Stop;
-use crate::engine::uci::{Command, Reply};
+use crate::engine::uci::{UciCommand, Reply};
 use crate::engine::wire::Wire;
 use crate::model::evidence::{Answer, Limits, Purpose, Question};
-use crate::sandbox::plan::{Launcher, Plan, SandboxError};
+use crate::sandbox::plan::{Launcher, StartPlan, SandboxError};
 
 /// An engine that has taken all and said nothing is looked at for so long after its start,
 const WATCHED: Duration = Duration::from_secs(20);
@@ -35,13 +35,13 @@ impl Session<Started> {
     /// When the sandbox could not be built; never through the entry's own fault.
     pub(crate) fn start(
         launcher: &dyn Launcher,
-        plan: &Plan,
+        plan: &StartPlan,
         purpose: Purpose,
         limits: Limits,
     ) -> Result<Session<Started>, SandboxError> {
         let (confined, pipes) = launcher.launch(plan)?;
         let started = confined.started();
-        let record = Record::since(started);
+        let record = ConversationRecord::since(started);
         let wire = Stop::new().and_then(|stop| Wire::new(pipes, stop, record));
         let wire = wire.map_err(|source| SandboxError::Setup {
             step: "make the pipes non-blocking",
@@ -58,7 +58,7 @@ impl Session<Started> {
     /// The ended conversation, where there was no `uciok`.
     pub(crate) fn uci(mut self) -> Step<Known> {
         let deadline = self.inner.started + self.inner.limits.startup;
-        let line = Command::Uci.to_string();
+        let line = UciCommand::Uci.to_string();
         match self.inner.ask(Question::Uci, &[&line], deadline, &Reply::UciOk) {
             Ok(at) => {
                 self.inner.uciok = Some(self.inner.since_start(at));
@@ -77,7 +77,7 @@ impl Session<Started> {
         let limits = self.inner.limits;
         let until = self.inner.started + WATCHED.min(limits.startup / 3);
         let asked = Instant::now();
-        let mut heard = self.inner.say(&[&Command::Uci.to_string()]).map(|_| None);
+        let mut heard = self.inner.say(&[&UciCommand::Uci.to_string()]).map(|_| None);
         let mut asleep_since = None;
         while matches!(heard, Ok(None)) && Instant::now() < until {
             heard = self.inner.listen(Instant::now() + LOOK, &Reply::UciOk);
@@ -133,7 +133,7 @@ impl Session<Known> {
     /// The ended conversation, where there was no `readyok`.
     pub(crate) fn isready(mut self) -> Step<Ready> {
         let deadline = self.inner.started + self.inner.limits.startup;
-        let line = Command::IsReady.to_string();
+        let line = UciCommand::IsReady.to_string();
         match self.inner.ask(Question::IsReady, &[&line], deadline, &Reply::ReadyOk) {
             Ok(at) => {
                 self.inner.readyok = Some(self.inner.since_start(at));

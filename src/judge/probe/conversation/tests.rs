@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::engine::moves::Moves;
 use crate::game::go::{Clocks, Go};
-use crate::judge::probe::double::{Act, Plain, Puppets, limits, plan_of};
+use crate::judge::probe::double::{Act, PlainLauncher, Puppets, limits, plan_of};
 use crate::model::evidence::{Answer, EndHow, ExitHow, Limits, Purpose, Question, Run};
 use crate::sandbox::plan::Launcher;
 
@@ -29,7 +29,7 @@ fn script(on_go: &str) -> String {
 
 fn go_from_start(ready: Session<Ready>) -> Session<Over> {
     let moves = Moves::start();
-    let search = Search { name: "startpos", shown: Shown::Moves(&moves), go: CLOCK };
+    let search = Search { name: "startpos", shown: PositionForm::Moves(&moves), go: CLOCK };
     match ready.go(search) {
         Ok((ready, _)) => ready.quit(),
         Err(over) => over,
@@ -37,7 +37,7 @@ fn go_from_start(ready: Session<Ready>) -> Session<Over> {
 }
 
 fn run_script(on_go: &str, limits: Limits) -> Run {
-    let launcher = Plain::new();
+    let launcher = PlainLauncher::new();
     match start(&launcher, &script(on_go), limits).shake_hands() {
         Ok(ready) => go_from_start(ready).finish(),
         Err(over) => panic!("{:?}", over.finish().transcript.lines()),
@@ -81,7 +81,7 @@ fn book_lines_before_and_after_the_option() {
     let ready = start(&puppets, "", limits()).shake_hands().unwrap();
     assert_eq!(ready.book().option.as_deref(), Some("OwnBook"));
     let moves = Moves::start();
-    let search = Search { name: "x", shown: Shown::Moves(&moves), go: CLOCK };
+    let search = Search { name: "x", shown: PositionForm::Moves(&moves), go: CLOCK };
     let (ready, played) = ready.go(search).unwrap();
     assert!(played.is_some());
     assert!(ready.book().by_default.is_some() && ready.book().when_off.is_none());
@@ -113,7 +113,7 @@ fn a_lost_list_is_told() {
     let puppets = Puppets::new(|_| Act::Say("bestmove g1f3".into()));
     let ready = start(&puppets, "", limits()).shake_hands().unwrap();
     let moves = Moves::read("g1f3 a7a6").unwrap();
-    let search = Search { name: "x", shown: Shown::Moves(&moves), go: CLOCK };
+    let search = Search { name: "x", shown: PositionForm::Moves(&moves), go: CLOCK };
     let (ready, played) = ready.go(search).unwrap();
     assert!(played.is_none());
     let Answer::Illegal { why, .. } = &ready.inner.asks.last().unwrap().answer else { panic!() };
@@ -172,7 +172,7 @@ fn silence_and_standstill_are_timeouts() {
 
 #[test]
 fn an_engine_that_does_not_read_takes_no_more() {
-    let launcher = Plain::new();
+    let launcher = PlainLauncher::new();
     let ready =
         start(&launcher, "read a; echo uciok; read a; echo readyok; sleep 1000", short_answer());
     let ready = ready.shake_hands().unwrap();
@@ -187,7 +187,7 @@ fn quit_ignored_and_sleepers_left() {
     let short = Duration::from_millis(300);
     let sleepy = Limits { grace: short, ..limits() };
     let limits = Limits { quit: short, grace: short, ..limits() };
-    let launcher = Plain::new();
+    let launcher = PlainLauncher::new();
     let deaf = "trap '' TERM; read a; echo uciok; read a; echo readyok; while :; do sleep 1; done";
     let mut over = start(&launcher, deaf, limits).shake_hands().unwrap().quit();
     over.wait_for_leftovers();
@@ -206,7 +206,7 @@ fn quit_ignored_and_sleepers_left() {
 
 #[test]
 fn a_short_sleeper_is_waited_for() {
-    let launcher = Plain::new();
+    let launcher = PlainLauncher::new();
     let sleeper = "(sleep 0.3; head -c 200000 /dev/zero >&2) & read a; echo uciok; read a; \
          echo readyok; read a";
     let mut over = start(&launcher, sleeper, limits()).shake_hands().unwrap().quit();
@@ -218,7 +218,7 @@ fn a_short_sleeper_is_waited_for() {
 
 #[test]
 fn no_start_no_more() {
-    let launcher = Plain::new();
+    let launcher = PlainLauncher::new();
     let over = start(&launcher, "echo broken >&2; exit 2", limits()).shake_hands().unwrap_err();
     let run = over.finish();
     assert_eq!(last(&run), &Answer::Ended(Some(ExitHow::Status(2))));
@@ -230,7 +230,7 @@ fn no_start_no_more() {
 fn stop_and_quit_while_thinking() {
     let puppets = Puppets::new(|_| Act::Hang);
     let moves = Moves::start();
-    let search = Search { name: "x", shown: Shown::Moves(&moves), go: Go::Bare };
+    let search = Search { name: "x", shown: PositionForm::Moves(&moves), go: Go::Bare };
     let limits = Limits { quit: Duration::from_millis(100), ..limits() };
     let ready = start(&puppets, "", limits).shake_hands().unwrap();
     let thinking = ready.think(search).unwrap();
@@ -271,7 +271,7 @@ fn one_that_slept_over_a_limit_would_have_done_so_on_any_host() {
 #[test]
 fn a_waiting_engine_is_looked_at_until_it_rests_or_has_worked() {
     let window = Duration::from_millis(20);
-    let look = |share: f64, watch: Watch| {
+    let look = |share: f64, watch: RestWatch| {
         let puppets = Puppets::new(|_| Act::Move).busy(share);
         let mut ready = start(&puppets, "", limits()).shake_hands().unwrap();
         ready.rest_before_go(window);
@@ -279,13 +279,13 @@ fn a_waiting_engine_is_looked_at_until_it_rests_or_has_worked() {
         let run = ready.quit().finish();
         (run.idle_before_go.unwrap(), run.idle_after_move.unwrap())
     };
-    let (before, after) = look(0.0, Watch::Whole);
+    let (before, after) = look(0.0, RestWatch::Whole);
     assert!(before < 0.2 && after.used.is_zero() && after.settling.is_zero(), "{before} {after:?}");
     // These lengths are the rule's own, not the machine's.
     assert!(after.watched >= window * 24);
-    let (_, after) = look(0.0, Watch::Short);
+    let (_, after) = look(0.0, RestWatch::Short);
     assert!(after.used.is_zero() && after.watched >= window * 16, "{after:?}");
-    for watch in [Watch::Whole, Watch::Short] {
+    for watch in [RestWatch::Whole, RestWatch::Short] {
         let (before, after) = look(0.9, watch);
         assert!(before > 0.5 && after.share() > 0.5, "{before} {after:?}");
         assert!(after.settling >= window * 14 && after.watched >= window * 24, "{after:?}");

@@ -10,14 +10,14 @@ use shakmaty::{ByColor, Color, Position};
 use super::{Contender, ENTRY, TWIN, given, seats};
 use crate::engine::moves::Moves;
 use crate::game::go::{Clocks, Go};
-use crate::judge::probe::conversation::{Over, Ready, Search, Session, Shown};
+use crate::judge::probe::conversation::{Over, Ready, Search, Session, PositionForm};
 use crate::judge::probe::{LEAST_CLOCK, MINUTE_CLOCK, Progress};
 use crate::judge::support::runs;
 use crate::model::evidence::{
-    AskedAgain, GameEnd, GameFault, Limits, Played, PlayedGame, Purpose, Run,
+    AskedAgain, GameEnd, GameFault, Limits, PlayedGames, PlayedGame, Purpose, Run,
 };
 use crate::runner::Given;
-use crate::sandbox::plan::{Audit, Plan, SandboxError, Staging};
+use crate::sandbox::plan::{Audit, StartPlan, SandboxError, Staging};
 
 /// The clock of all but the last question: they went well on as little.
 const BEFORE: Go = Go::Clock(Clocks::even(300, 10));
@@ -28,7 +28,7 @@ const BEFORE: Go = Go::Clock(Clocks::even(300, 10));
 /// When the sandbox could not be built.
 pub(crate) fn ask_again(
     entry: &Contender,
-    played: &mut Played,
+    played: &mut PlayedGames,
     limits: Limits,
     progress: Progress<'_>,
 ) -> Result<(), SandboxError> {
@@ -56,7 +56,7 @@ struct Case {
 }
 
 impl Case {
-    fn of(played: &Played, at: usize) -> Option<Case> {
+    fn of(played: &PlayedGames, at: usize) -> Option<Case> {
         let given = given(played.wanted.div_ceil(2));
         let game = played.games.get(at)?;
         let GameEnd::Fault(fault) = &game.end else { return None };
@@ -142,7 +142,7 @@ fn once(
     last: &Moves,
     go: Go,
 ) -> Result<Run, SandboxError> {
-    let plan = Plan {
+    let plan = StartPlan {
         bytes: entry.bytes.clone(),
         staging: Staging::Neutral,
         shell: entry.shell,
@@ -172,13 +172,13 @@ fn converse(
     for game in before {
         ready = ready.new_game()?;
         for moves in game {
-            let search = Search { name: "before", shown: Shown::Moves(moves), go: clock };
+            let search = Search { name: "before", shown: PositionForm::Moves(moves), go: clock };
             (ready, _) = ready.go(search)?;
         }
     }
     let left: Duration = go.left(last.position().turn()).unwrap_or_default();
     let patience = left.min(limits.answer) + limits.answer;
-    let search = Search { name: "again", shown: Shown::Moves(last), go };
+    let search = Search { name: "again", shown: PositionForm::Moves(last), go };
     ready.go_within(search, patience).map(|(ready, _)| ready)
 }
 
