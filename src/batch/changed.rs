@@ -175,7 +175,7 @@ impl RepositoryChanges {
     /// The nearest file of that name above `folder`, as the commit has it.
     ///
     /// # Errors
-    /// As [`Changes::before`].
+    /// As [`RepositoryChanges::before`].
     pub(crate) fn nearest(
         &self,
         folder: &Path,

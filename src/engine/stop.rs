@@ -21,7 +21,7 @@ pub(crate) enum StopLevel {
 #[derive(Debug)]
 struct Inner {
     level: AtomicU8,
-    /// Readable for ever once the level is [`Level::Now`]: nobody ever reads it.
+    /// Readable for ever once the level is [`StopLevel::Now`]: nobody ever reads it.
     now: EventFd,
 }
 
@@ -66,7 +66,7 @@ impl Stop {
         }
     }
 
-    /// Becomes readable at [`Level::Now`].
+    /// Becomes readable at [`StopLevel::Now`].
     #[must_use]
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.0.now.as_fd()

@@ -243,7 +243,7 @@ impl Field {
     }
 }
 
-/// Collects records, in any order, into a [`Field`]. Nothing of a game is kept but its [`Game`].
+/// Collects records, in any order, into a [`Field`]. Nothing of a game is kept but its [`EventGame`].
 #[derive(Clone, Debug, Default)]
 pub struct FieldBuilder {
     events: BTreeSet<String>,

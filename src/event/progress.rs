@@ -8,7 +8,7 @@ use super::schedule::{BookPolicy, StageSchedule, Seat};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
 
-/// An event that follows the [`Schedule`] of double round robins.
+/// An event that follows the [`StageSchedule`] of double round robins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventProgress {
     /// The draw: the engines by seat.

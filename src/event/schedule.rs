@@ -75,7 +75,7 @@ impl StageSchedule {
     }
 
     /// The MiniFinal's (rules 0.4 and 3.2) schedule: seat 1 is the pool's winner. A tie is played on with
-    /// [`Schedule::double`] beyond the last pair.
+    /// [`StageSchedule::double`] beyond the last pair.
     #[must_use]
     pub fn match_of_pairs(pairs: NonZeroU32) -> StageSchedule {
         StageSchedule { seats: 2, doubles: pairs, book: BookPolicy::EachDouble }

@@ -32,10 +32,8 @@ use crate::model::text::sha256;
 use crate::policy::allowlist::{self, Allowlist, AllowlistError};
 use error::CheckError;
 use host::Hosts;
+pub(crate) use probe::Progress;
 use settings::Settings;
-
-/// Takes one line on what is being done now; called from any thread.
-pub(crate) type Progress<'a> = &'a (dyn Fn(&str) + Sync);
 
 /// The judge of this host under some settings, opened once and used for every entry.
 pub struct Judge {

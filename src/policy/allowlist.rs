@@ -100,7 +100,7 @@ pub(crate) struct Helper {
     /// Where it lies when not along PATH, as patterns.
     #[serde(default)]
     pub(crate) places: Vec<Text>,
-    /// As for [`Command::reads`].
+    /// As for [`AllowedCommand::reads`].
     #[serde(default)]
     pub(crate) reads: Vec<Text>,
     /// The rule that allows it.

@@ -26,7 +26,7 @@ const SHARE: u32 = 10;
 pub(crate) trait Destination: Send {
     /// In words, for what is told of it.
     fn name(&self) -> String;
-    /// The least time between two calls of [`Place::put`].
+    /// The least time between two calls of [`Destination::put`].
     fn period(&self) -> Duration;
     /// The failures in a row after which it is told that there is trouble.
     fn patience(&self) -> u32;

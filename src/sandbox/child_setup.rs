@@ -32,7 +32,7 @@ pub struct HostSettings {
     pub(crate) path: Vec<PathBuf>,
     /// dash and bash, where the host has them.
     pub(crate) dash: Option<PathBuf>,
-    /// See [`Host::dash`].
+    /// See [`HostSettings::dash`].
     pub(crate) bash: Option<PathBuf>,
     /// Mappings of 4 GiB or more reserve no memory, so that an entry that asks for more than the machine
     /// has is judged on what it touches.

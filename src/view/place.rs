@@ -29,7 +29,7 @@ impl BasePaths {
         }
     }
 
-    /// As [`Places::relative`], as one harmless line.
+    /// As [`BasePaths::relative`], as one harmless line.
     #[must_use]
     pub(crate) fn line(&self, path: &Path) -> String {
         shown(&self.relative(path))

@@ -272,10 +272,44 @@ fn what_is_for_tests_draws_no_arrow() {
     assert_eq!(names, ["more"]);
 }
 
+/// A name that two shared types have says nothing until one has looked up which of them is meant. Types that only their
+/// own file sees may be called after their place in it.
+fn no_two_shared_types_have_one_name() {
+    let mut declared: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (module, text) in modules() {
+        for name in shared_types(&text) {
+            declared.entry(name.to_owned()).or_default().insert(module.clone());
+        }
+    }
+    assert!(declared.len() > 300, "only {} types are declared", declared.len());
+    let twice: Vec<_> = declared.iter().filter(|(_, modules)| modules.len() > 1).collect();
+    assert!(twice.is_empty(), "each of these names needs its subject: {twice:#?}");
+}
+
+/// The types that a text declares for more than its own file.
+fn shared_types(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let rest = line.strip_prefix("pub")?;
+        let rest = if rest.starts_with('(') { rest.split_once(')')?.1 } else { rest };
+        let mut words = rest.strip_prefix(' ')?.split_whitespace();
+        let word = words.next()?;
+        let name = ["struct", "enum", "trait", "type"].contains(&word).then(|| words.next())??;
+        name.split(|c: char| !c.is_alphanumeric()).next()
+    })
+}
+
+fn a_type_is_shared_if_more_than_its_file_sees_it() {
+    let text = "pub struct A<'a>(u8);\nstruct B;\npub(in a::b) enum C {\npub(crate) trait D: E {\n    pub type F = u8;\n\
+                pub fn struct_() {}\npublic struct G;\n";
+    assert_eq!(shared_types(text).collect::<Vec<_>>(), ["A", "C", "D"]);
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         quick no_arrow_but_the_allowed_ones_and_no_cycle,
         quick an_arrow_that_is_put_in_is_found,
         quick what_is_for_tests_draws_no_arrow,
+        quick no_two_shared_types_have_one_name,
+        quick a_type_is_shared_if_more_than_its_file_sees_it,
     ]
 }

@@ -10,6 +10,7 @@ use toml::Spanned;
 use super::super::format;
 use super::super::journal::record::Previous;
 use super::super::plan::formats::{RawFormat, RawTies, chain, format as planned, ties_of};
+use super::super::plan::raw::OneOrMore;
 use super::super::schedule::BookPolicy;
 use super::super::stage::{SeatDraw, StageFormat, Stage, Updates};
 use super::super::terms::{RawTerms, StageTerms, plain};
@@ -42,22 +43,6 @@ pub(super) struct RawStage {
     variant: Option<Spanned<Variant>>,
     start_seed: Option<Spanned<u64>>,
     terms: Option<Spanned<RawTerms>>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "a text or a list of texts")]
-pub(super) enum OneOrMore {
-    One(String),
-    More(Vec<String>),
-}
-
-impl OneOrMore {
-    pub(super) fn list(&self) -> &[String] {
-        match self {
-            OneOrMore::One(text) => std::slice::from_ref(text),
-            OneOrMore::More(list) => list,
-        }
-    }
 }
 
 /// A format as a stage has it.

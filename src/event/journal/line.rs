@@ -1,4 +1,4 @@
-//! One record as a line: `{"n":12,"sha256":"9ae0…","record":{…}}`, with the sum of [`Chain`].
+//! One record as a line: `{"n":12,"sha256":"9ae0…","record":{…}}`, with the sum of [`RecordChain`].
 //!
 //! Journals that gate4k 0.1 has begun have CRC-32 in place of it, over the record's text, begun with the number and the
 //! checksum before it: such lines are read, and never written.

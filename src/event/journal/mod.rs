@@ -5,7 +5,7 @@
 //! a crash is cut off when the journal is opened for writing, with a notice; damage before it is an error
 //! that names the place, and nothing is repaired.
 //!
-//! Each record carries the sum of all before it ([`Chain`]), and the last of them stands for the whole journal.
+//! Each record carries the sum of all before it ([`RecordChain`]), and the last of them stands for the whole journal.
 
 mod chain;
 mod line;

@@ -102,18 +102,19 @@ pub(super) struct RawPlanStage {
     pub(super) terms: RawTerms,
 }
 
+/// A list of texts; one of them may stand alone.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a text or a list of texts")]
-pub(super) enum OneOrMore {
+pub(crate) enum OneOrMore {
     One(String),
     More(Vec<String>),
 }
 
 impl OneOrMore {
-    pub(super) fn list(&self) -> Vec<String> {
+    pub(crate) fn list(&self) -> &[String] {
         match self {
-            OneOrMore::One(one) => vec![one.clone()],
-            OneOrMore::More(list) => list.clone(),
+            OneOrMore::One(text) => std::slice::from_ref(text),
+            OneOrMore::More(list) => list,
         }
     }
 }

@@ -123,7 +123,8 @@ fn planned(
         Some(RawDraw::ReversedRanking) => Seating::ReversedRanking,
         Some(RawDraw::Seeds) | None => Seating::AsPlayed,
     });
-    let tags = raw.games.map_or_else(|| vec![name.clone()], |games| games.get_ref().list());
+    let tags =
+        raw.games.map_or_else(|| vec![name.clone()], |games| games.get_ref().list().to_vec());
     let split = |tags: &String| tags.split('|').map(|tag| tag.trim().to_owned()).collect();
     Ok(PlannedStage {
         tags: tags.iter().map(split).collect(),

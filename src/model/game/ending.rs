@@ -8,7 +8,7 @@ use shakmaty::Color;
 use super::result::GameResult;
 use crate::model::evidence::ExitHow;
 
-/// The reason why a game ended. Ends that one side suffers name no side: [`Ending::loser`] does.
+/// The reason why a game ended. Ends that one side suffers name no side: [`GameEnding::loser`] does.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Termination {
