@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 
 use gate4k::event::config::EventConfig;
 use gate4k::event::field::FieldBuilder;
-use gate4k::event::journal::record::{GameFinished, GameStarted, JournalHeader, JournalPly, StageStarted};
+use gate4k::event::journal::record::{
+    GameFinished, GameStarted, JournalHeader, JournalPly, StageStarted,
+};
 use gate4k::event::journal::{self, Journal, JournalRecord, VERSION};
 use gate4k::event::journal_games;
 use gate4k::event::ledger::Ledger;

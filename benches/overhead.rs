@@ -23,7 +23,7 @@ use gate4k::policy::decide::Strictness;
 use gate4k::policy::toolchain::Toolchain;
 use gate4k::sandbox::Sandbox;
 use gate4k::sandbox::capability::Capability;
-use gate4k::sandbox::plan::{Audit, Launcher, StartPlan, Staging};
+use gate4k::sandbox::plan::{Audit, Launcher, Staging, StartPlan};
 use nix::sys::resource::{UsageWho, getrusage};
 
 const RUNS: usize = 200;

@@ -8,7 +8,7 @@
 use std::env;
 
 use gate4k::ratings::elo::Pentanomial;
-use gate4k::ratings::sprt::{SprtDecision, Scale, Sprt};
+use gate4k::ratings::sprt::{Scale, Sprt, SprtDecision};
 
 const TEST: Sprt =
     Sprt { elo0: 0.0, elo1: 50.0, alpha: 0.05, beta: 0.05, scale: Scale::Normalized };

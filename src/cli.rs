@@ -26,7 +26,7 @@ pub(crate) use event::{
     WithdrawArgs,
 };
 pub(crate) use merge::MergeArgs;
-pub(crate) use play::{DrawChoice, MatchArgs, PgnStyle, ResignChoice, OutputReader};
+pub(crate) use play::{DrawChoice, MatchArgs, OutputReader, PgnStyle, ResignChoice};
 pub(crate) use report::{ReportPath, ReportTo};
 
 /// Decides whether a chess engine may enter the TCEC 4k event

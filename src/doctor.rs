@@ -62,7 +62,13 @@ pub(crate) struct HostLine {
 impl HostLine {
     /// A matter that is as it should be.
     pub(crate) fn pass(topic: &'static str, name: &str, what: impl Into<String>) -> HostLine {
-        HostLine { topic, name: name.to_owned(), state: HostState::Pass, what: what.into(), fix: None }
+        HostLine {
+            topic,
+            name: name.to_owned(),
+            state: HostState::Pass,
+            what: what.into(),
+            fix: None,
+        }
     }
 
     /// As another state, with what mends it.
@@ -175,7 +181,8 @@ mod tests {
     fn only_failures_make_a_host_unfit() {
         let mut lines = lines();
         assert!(is_fit(&lines));
-        lines.push(HostLine::pass("sandbox", "landlock", "").but(HostState::Fail, "a newer kernel"));
+        lines
+            .push(HostLine::pass("sandbox", "landlock", "").but(HostState::Fail, "a newer kernel"));
         assert!(!is_fit(&lines));
         let document: serde_json::Value = serde_json::from_str(&json(&lines).unwrap()).unwrap();
         assert_eq!(document["schema"], SCHEMA);

@@ -276,7 +276,12 @@ impl FoundRepository {
                 Ok(text) => own.join(path_of(&text)).canonicalize()?,
                 Err(_) => own.clone(),
             };
-            return Ok(Some(FoundRepository { top: top.to_owned(), own, common, led: !meta.is_dir() }));
+            return Ok(Some(FoundRepository {
+                top: top.to_owned(),
+                own,
+                common,
+                led: !meta.is_dir(),
+            }));
         }
         Ok(None)
     }

@@ -139,7 +139,9 @@ mod tests {
         assert_eq!(tree.at(Path::new("m")), Some(&CommitNode::Submodule));
         assert_eq!(tree.at(Path::new("")), Some(&CommitNode::Folder));
         assert_eq!(tree.at(Path::new("a/d/e/f")), None);
-        assert!(CommitTree::parse(b"100644 blob ab\0").is_none() && CommitTree::parse(b"").is_some());
+        assert!(
+            CommitTree::parse(b"100644 blob ab\0").is_none() && CommitTree::parse(b"").is_some()
+        );
     }
 
     #[test]

@@ -57,7 +57,8 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit
 /// The entries of the command line, or else of the configuration.
 fn watched(args: &CheckArgs) -> anyhow::Result<Watched> {
     let named = &args.entry.entries;
-    let paths = if named.is_empty() { CheckChoice::of(args)?.config.entries } else { named.clone() };
+    let paths =
+        if named.is_empty() { CheckChoice::of(args)?.config.entries } else { named.clone() };
     let ours = args.report.iter().filter_map(|report| match &report.path {
         ReportPath::File(path) => Some(path.as_path()),
         ReportPath::Stdout => None,
@@ -137,7 +138,11 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         }
     };
     // A caller that names one entry wants it to be looked at.
-    let cache = if choice.many && choice.config.cache { ResultCache::of_user() } else { ResultCache::none() };
+    let cache = if choice.many && choice.config.cache {
+        ResultCache::of_user()
+    } else {
+        ResultCache::none()
+    };
     let kept = Kept { judge: &judge, cache, fingerprints: Mutex::default() };
     let assess: Assess<'_> = &|path, jobs, progress| {
         kept.or_judge(path, progress, |progress| judge.assess(path, jobs, progress))

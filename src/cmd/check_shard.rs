@@ -10,7 +10,9 @@ use crate::event::journal::{JournalError, JournalOf};
 use crate::judge::Judge;
 use crate::judge::waiver::Waiver;
 use crate::receipt::document::{HostRecord, ProgramRecord, SettingsRecord, tools};
-use crate::shard::check::{Check, JudgedEntry, CheckHeader, JudgingHost, Listed, EntryOutcome, CheckRecord, VERSION};
+use crate::shard::check::{
+    Check, CheckHeader, CheckRecord, EntryOutcome, JudgedEntry, JudgingHost, Listed, VERSION,
+};
 use crate::shard::checked::OfShard;
 use crate::shard::{self, Shard, Wish};
 

@@ -61,7 +61,11 @@ fn look(list: Allowlist) -> Vec<HostLine> {
         let workers = std::thread::available_parallelism().map_or(2, NonZeroUsize::get) + 1;
         match selftest::run(&sandbox, &trials, workers) {
             Ok(tried) => {
-                lines.push(HostLine::pass("sandbox", "start", "entries start, confined and traced"));
+                lines.push(HostLine::pass(
+                    "sandbox",
+                    "start",
+                    "entries start, confined and traced",
+                ));
                 tried
             }
             Err(error) => {

@@ -39,7 +39,11 @@ pub(super) enum FileItem<'a> {
 }
 
 /// The finished games of a journal, in one pass: what a game needs besides its record is told before it.
-fn of_journal(file: &Path, stages: &Stages, take: &mut dyn FnMut(FileItem<'_>)) -> Result<(), Exit> {
+fn of_journal(
+    file: &Path,
+    stages: &Stages,
+    take: &mut dyn FnMut(FileItem<'_>),
+) -> Result<(), Exit> {
     let mut event = String::new();
     let mut formats = BTreeMap::new();
     let mut begun: Vec<StageStarted> = Vec::new();

@@ -12,13 +12,13 @@ use super::{note, say, tell, with_causes};
 use crate::cli::{DrawChoice, MatchArgs, PgnStyle, ResignChoice};
 use crate::config::Config;
 use crate::engine::process::EngineStart;
-use crate::engine::stop::{StopLevel, Stop};
+use crate::engine::stop::{Stop, StopLevel};
 use crate::event::journal::JournalError;
 use crate::files::outputs::{self, NamedPath, SameFile};
 use crate::game::adjudicate::{DrawRule, Rules};
 use crate::game::clock::Patience;
 use crate::game::end::Material;
-use crate::game::openings::{Book, BookOrder, Sequence, BookPart};
+use crate::game::openings::{Book, BookOrder, BookPart, Sequence};
 use crate::game::start_positions::StartNumber;
 use crate::game::tables::Tables;
 use crate::judge::Judge;
@@ -30,10 +30,10 @@ use crate::model::text::shown;
 use crate::model::units::Ply;
 use crate::model::words::all;
 use crate::runner::events::Event;
-use crate::runner::schedule::{ColourOrder, PairingSystem as Meetings, MatchSchedule};
+use crate::runner::schedule::{ColourOrder, MatchSchedule, PairingSystem as Meetings};
 use crate::runner::score::MatchScore;
 use crate::runner::spec::{self, Asked, EngineSource, UciSubset};
-use crate::runner::{self, EngineBounds, Dialogue, Engine, MatchGames, Match, Restart};
+use crate::runner::{self, Dialogue, Engine, EngineBounds, Match, MatchGames, Restart};
 
 /// Plays and prints; a match that was stopped early, but not by its test or the file of `--until`, is [`Exit::Undecided`].
 pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -170,7 +170,11 @@ fn prepare(
         .into_iter()
         .map(|one| engine(one, args, &mut judge).map(Arc::new))
         .collect::<Result<Vec<_>, _>>()?;
-    let bounds = EngineBounds { startup: args.startup_limit, quit: args.quit_limit, ..EngineBounds::default() };
+    let bounds = EngineBounds {
+        startup: args.startup_limit,
+        quit: args.quit_limit,
+        ..EngineBounds::default()
+    };
     if args.variant.is_chess960() {
         chess960(&engines, bounds, stop)?;
     }

@@ -11,7 +11,7 @@ use crate::engine::process::EngineStart;
 use crate::game::clock::GameClock;
 use crate::game::go::Go;
 use crate::game::{moment, notation};
-use crate::model::game::crash::{GameCrash, CrashMove};
+use crate::model::game::crash::{CrashMove, GameCrash};
 use crate::model::game::record::GameRecord;
 use crate::model::text::{escape, shown};
 use crate::runner::Match;
@@ -132,7 +132,11 @@ fn crash(lost: &Lost, finished: &Finished, of: &Match, event: &str) -> GameCrash
     facts.push(format!("gate4k {}", env!("CARGO_PKG_VERSION")));
     GameCrash {
         facts,
-        again: if matches!(engine.start, EngineStart::Entry(..)) { "gate4k run ENTRY" } else { "ENGINE" },
+        again: if matches!(engine.start, EngineStart::Entry(..)) {
+            "gate4k run ENTRY"
+        } else {
+            "ENGINE"
+        },
         why: lost.why.clone(),
         moment: moment(lost.engine, finished, of),
         fen: last.fen,

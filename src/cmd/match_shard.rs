@@ -17,9 +17,9 @@ use crate::model::game::result::GameResult;
 use crate::model::text::{hex, shown};
 use crate::model::units::Bytes;
 use crate::runner::Engine;
-use crate::runner::schedule::{ScheduledGame, MatchSchedule};
+use crate::runner::schedule::{MatchSchedule, ScheduledGame};
 use crate::runner::spec::{Asked, EngineSource};
-use crate::shard::record::{ShardGame, ShardHeader, ShardRecord, MatchRun, VERSION};
+use crate::shard::record::{MatchRun, ShardGame, ShardHeader, ShardRecord, VERSION};
 use crate::shard::{self, LostEnd, Shard, Wish, scheduler};
 
 /// A match that cannot begin.

@@ -88,12 +88,13 @@ pub(super) fn lines(
 mod tests {
     use super::*;
     use crate::model::game::result::GameResult;
-    use crate::runner::schedule::{ColourOrder, PairingSystem, MatchSchedule};
+    use crate::runner::schedule::{ColourOrder, MatchSchedule, PairingSystem};
     use shakmaty::Color;
 
     #[test]
     fn engines_stand_by_their_points_with_their_pairs() {
-        let schedule = MatchSchedule::new(2, PairingSystem::RoundRobin, 4, 2, ColourOrder::Reversed);
+        let schedule =
+            MatchSchedule::new(2, PairingSystem::RoundRobin, 4, 2, ColourOrder::Reversed);
         let mut score = MatchScore::new(&schedule);
         let results = ["0-1", "1-0", "1/2-1/2", "1-0", "0-1", "1/2-1/2"];
         for (game, word) in results.iter().enumerate() {

@@ -49,8 +49,8 @@ use anstream::ColorChoice;
 use clap::Parser;
 
 use crate::cli::{
-    Cli, Color, CliCommand, ConfineArgs, EntryArgs, EntryFormat, EventCommand, OutputFormat, ReplayFormat,
-    ReportPath, ReportTo, StandingsFormat,
+    Cli, CliCommand, Color, ConfineArgs, EntryArgs, EntryFormat, EventCommand, OutputFormat,
+    ReplayFormat, ReportPath, ReportTo, StandingsFormat,
 };
 use crate::judge::settings::Settings;
 use crate::model::exit::Exit;
@@ -143,9 +143,10 @@ fn is_for_people(command: &CliCommand) -> bool {
             args.format != Some(EntryFormat::Json) && !args.report.iter().any(is_for_programs)
         }
         CliCommand::Event(_) | CliCommand::Pack(_) | CliCommand::Verify(_) => true,
-        CliCommand::Run(_) | CliCommand::Completions(_) | CliCommand::Man(_) | CliCommand::Fastchess(_) => {
-            false
-        }
+        CliCommand::Run(_)
+        | CliCommand::Completions(_)
+        | CliCommand::Man(_)
+        | CliCommand::Fastchess(_) => false,
     }
 }
 

@@ -19,7 +19,7 @@ use crate::judge::settings::Settings;
 use crate::model::entry_report::{EntryReport, RunSummary};
 use crate::model::evidence::EndHow;
 use crate::model::exit::Exit;
-use crate::model::rule::{RuleKind, RuleId};
+use crate::model::rule::{RuleId, RuleKind};
 use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::model::verdict::{Status, Verdict};

@@ -58,7 +58,12 @@ pub(super) struct WantedReports<'a> {
 impl<'a> From<&'a CheckArgs> for WantedReports<'a> {
     fn from(args: &'a CheckArgs) -> WantedReports<'a> {
         let CheckArgs { report, entry, verbose, summary, .. } = args;
-        WantedReports { report, format: entry.format, verbose: *verbose, extent: Extent::of(*summary) }
+        WantedReports {
+            report,
+            format: entry.format,
+            verbose: *verbose,
+            extent: Extent::of(*summary),
+        }
     }
 }
 

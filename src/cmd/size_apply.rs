@@ -18,7 +18,7 @@ use crate::judge::error::CheckError;
 use crate::judge::settings::Settings;
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
-use crate::model::rule::{RuleKind, RuleId};
+use crate::model::rule::{RuleId, RuleKind};
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Status, Verdict};
 use crate::pack::hint::Hint;

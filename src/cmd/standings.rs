@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 
-use super::games::{self, Stages, FileItem};
+use super::games::{self, FileItem, Stages};
 use crate::cli::{StandingsArgs, StandingsFormat};
 use crate::event::field::FieldBuilder;
 use crate::event::standings::{Standings, TieOfTwo};

@@ -70,8 +70,12 @@ impl WorkerLines {
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         match look {
             ProgressLook::Nothing => WorkerLines::Silent,
-            ProgressLook::Drawn if !dumb && std::io::stderr().is_terminal() => drawn(workers, total),
-            ProgressLook::Drawn | ProgressLook::Plain => WorkerLines::Plain(PlainLines::new(workers, total)),
+            ProgressLook::Drawn if !dumb && std::io::stderr().is_terminal() => {
+                drawn(workers, total)
+            }
+            ProgressLook::Drawn | ProgressLook::Plain => {
+                WorkerLines::Plain(PlainLines::new(workers, total))
+            }
         }
     }
 

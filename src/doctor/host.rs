@@ -140,7 +140,8 @@ pub(crate) fn layers(layers: &[Layer]) -> Vec<HostLine> {
                 return line;
             }
             let what = format!("{}: {}", layer.state.word(), layer.reason);
-            let state = if layer.name.is_mandatory() { HostState::Fail } else { HostState::Caution };
+            let state =
+                if layer.name.is_mandatory() { HostState::Fail } else { HostState::Caution };
             HostLine { what, ..line }.but(state, fix(layer))
         })
         .collect()

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::model::evidence::Shell;
 use crate::model::text::escape;
 use crate::sandbox::Sandbox;
-use crate::sandbox::plan::{Audit, StartPlan, SandboxError, Staging, Streams};
+use crate::sandbox::plan::{Audit, SandboxError, Staging, StartPlan, Streams};
 
 /// Stands between the version and the result.
 const MARK: &str = "--gate4k--";

@@ -32,7 +32,12 @@ fn mend(name: &str, real: &Path) -> String {
 
 /// A command, the real file behind its name, and what it did inside the sandbox.
 #[must_use]
-pub(crate) fn command(name: &str, class: CommandClass, real: Option<&Path>, tried: &Tried) -> HostLine {
+pub(crate) fn command(
+    name: &str,
+    class: CommandClass,
+    real: Option<&Path>,
+    tried: &Tried,
+) -> HostLine {
     let install = || format!("apt-get install {}", package(name));
     // Without a shell hardly any entry starts at all.
     let weight = if name == "sh" { HostState::Fail } else { HostState::Caution };
@@ -130,7 +135,10 @@ mod tests {
         let fix = line.fix.unwrap();
         assert!(fix.starts_with("apt-get install cargo, ") && fix.contains("/.rustup/"), "{fix}");
         let line = command("sh", CommandClass::Listed, None, &Tried::default());
-        assert_eq!((line.state, line.fix.as_deref()), (HostState::Fail, Some("apt-get install dash")));
+        assert_eq!(
+            (line.state, line.fix.as_deref()),
+            (HostState::Fail, Some("apt-get install dash"))
+        );
     }
 
     #[test]

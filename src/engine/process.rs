@@ -21,7 +21,7 @@ use crate::model::evidence::{ExitHow, Left, Refusal, Resource};
 use crate::model::secret;
 use crate::model::units::Bytes;
 use crate::sandbox::cpu::CpuTimes;
-use crate::sandbox::plan::{Confined, Launcher, Pipes, StartPlan, SandboxError, Traces};
+use crate::sandbox::plan::{Confined, Launcher, Pipes, SandboxError, StartPlan, Traces};
 
 /// How an engine is started.
 #[derive(Clone)]
@@ -90,7 +90,9 @@ pub(crate) enum StartError {
 /// See [`StartError`].
 pub(crate) fn start(how: &EngineStart) -> Result<(Box<dyn EngineProcess>, Pipes), StartError> {
     match how {
-        EngineStart::Trusted(program) => TrustedProcess::start(program).map_err(StartError::Program),
+        EngineStart::Trusted(program) => {
+            TrustedProcess::start(program).map_err(StartError::Program)
+        }
         EngineStart::Entry(launcher, plan) => {
             let (confined, pipes) = launcher.launch(plan)?;
             Ok((Box::new(ConfinedProcess { confined: Some(confined) }), pipes))

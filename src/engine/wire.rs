@@ -19,7 +19,7 @@ use rustix::io::{Errno, read, write};
 use rustix::thread::sched_yield;
 
 use super::hand_over::{AnswerStep, HandOver};
-use super::stop::{StopLevel, Stop};
+use super::stop::{Stop, StopLevel};
 use crate::model::units::Bytes;
 use crate::sandbox::plan::Pipes;
 

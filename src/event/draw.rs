@@ -3,7 +3,7 @@
 use super::config::EventConfig;
 use super::format;
 use super::ledger::Ledger;
-use super::stage::{SeatDraw, StageFormat, Stage, playing};
+use super::stage::{SeatDraw, Stage, StageFormat, playing};
 
 /// The engines of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -198,7 +198,8 @@ impl Entrant {
             EntrantKind::Confined { playable, .. } => {
                 let json = playable.submission.engines_json.as_ref();
                 let selected = json.and_then(|json| json.selected.as_ref().ok());
-                let start = EngineStart::Entry(Arc::clone(&playable.launcher), playable.plan.clone());
+                let start =
+                    EngineStart::Entry(Arc::clone(&playable.launcher), playable.plan.clone());
                 (start, selected.map(own_options).unwrap_or_default(), UciSubset::Rule79)
             }
             EntrantKind::Trusted(Trusted { arguments, options }) => {

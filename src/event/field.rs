@@ -375,7 +375,8 @@ impl FieldBuilder {
         let games: Vec<EventGame> =
             games.into_iter().map(|sourced| sourced.seated(&place).game).collect();
 
-        let engines: Vec<ListedPlayer> = order.iter().map(|old| self.engines[*old].clone()).collect();
+        let engines: Vec<ListedPlayer> =
+            order.iter().map(|old| self.engines[*old].clone()).collect();
         let mut counts = vec![0; engines.len()];
         for game in &games {
             counts[game.white.at()] += 1;

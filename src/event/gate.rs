@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::entrants::Candidate;
 use crate::batch::pool::{self, Assess, Concurrency, Judged, PoolWatch};
-use crate::engine::stop::{StopLevel, Stop};
+use crate::engine::stop::{Stop, StopLevel};
 use crate::judge::error::CheckError;
 use crate::judge::settings::Settings;
 

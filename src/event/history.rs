@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use shakmaty::Color;
 
-use super::journal::record::{History, HistoryFile, Meeting, JournalRecord};
+use super::journal::record::{History, HistoryFile, JournalRecord, Meeting};
 use super::journal::{self, JournalError};
 use super::journal_games;
 use super::pgn_source::{PgnError, PgnSource};
@@ -115,7 +115,9 @@ mod tests {
         };
         journal.append(&JournalRecord::Header(header)).unwrap();
         let at = RoundGame { round: 1, game: 1 };
-        journal.append(&JournalRecord::GameFinished(finished("b", "a 1", at, "0-1", "e2e4"))).unwrap();
+        journal
+            .append(&JournalRecord::GameFinished(finished("b", "a 1", at, "0-1", "e2e4")))
+            .unwrap();
         let (history, odd) = read(&[pgn.clone(), old]).unwrap();
         assert_eq!(odd, [""; 0]);
         let told: Vec<_> = history.files.iter().map(|f| (f.name.as_str(), f.games)).collect();

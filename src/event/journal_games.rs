@@ -7,7 +7,7 @@ use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move, Position};
 
-use super::journal::record::{Annulled, GameFinished, JournalRecord, StageStarted, AfterAnnulment};
+use super::journal::record::{AfterAnnulment, Annulled, GameFinished, JournalRecord, StageStarted};
 use super::journal::{self, JournalError};
 use crate::model::game::listed::ListedGame;
 use crate::model::game::opening::Opening;

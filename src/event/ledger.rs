@@ -8,11 +8,12 @@ use std::num::NonZeroU32;
 
 use shakmaty::Color;
 
-use super::field::{self, Field, FieldBuilder, EventGame, Out};
+use super::field::{self, EventGame, Field, FieldBuilder, Out};
 use super::format::{Past, PlayedPairing};
 use super::journal::record::{
-    Annulled, TieDecision, Fix, GameFinished, GameStarted, JournalHeader, History, Interrupted, JournalPly, GateReceipt,
-    JournalRecord, StageFinished, StageStarted, AfterAnnulment, Update, Withdrawn,
+    AfterAnnulment, Annulled, Fix, GameFinished, GameStarted, GateReceipt, History, Interrupted,
+    JournalHeader, JournalPly, JournalRecord, StageFinished, StageStarted, TieDecision, Update,
+    Withdrawn,
 };
 use super::journal_games;
 use super::schedule::Seat;
@@ -277,7 +278,9 @@ impl Ledger {
             JournalRecord::GameFinished(finished) => self.game_finished(finished)?,
             JournalRecord::Annulled(annulled) => self.annul(annulled)?,
             JournalRecord::Withdrawn(withdrawn) => self.withdraw(withdrawn)?,
-            JournalRecord::Decision(decision) => self.stage(decision.stage)?.decisions.push(decision),
+            JournalRecord::Decision(decision) => {
+                self.stage(decision.stage)?.decisions.push(decision)
+            }
             JournalRecord::StageFinished(outcome) => {
                 let stage = self.stage(outcome.stage)?;
                 if stage.outcome.is_some() {
@@ -544,7 +547,9 @@ mod tests {
         assert!(error.contains("was never played"), "{error}");
         play(&mut ledger, game).unwrap();
         let (order, promoted) = (vec!["b".to_owned()], vec!["b".to_owned()]);
-        ledger.apply(JournalRecord::StageFinished(StageFinished { stage: 0, order, promoted })).unwrap();
+        ledger
+            .apply(JournalRecord::StageFinished(StageFinished { stage: 0, order, promoted }))
+            .unwrap();
         let error = ledger.apply(struck(game, AfterAnnulment::PlayedAgain)).unwrap_err();
         assert!(error.contains("after the end of its stage"), "{error}");
     }

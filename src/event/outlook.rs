@@ -71,7 +71,9 @@ fn rounds(of: &StageFormat, engines: usize) -> u64 {
     let cycles = |doubles: NonZeroU32| of_cycles(2 * u64::from(doubles.get()));
     match of {
         StageFormat::DoubleRoundRobins(doubles) | StageFormat::Pairs(doubles) => cycles(*doubles),
-        StageFormat::Of(format::Format::RoundRobin(format)) => of_cycles(u64::from(format.cycles.get())),
+        StageFormat::Of(format::Format::RoundRobin(format)) => {
+            of_cycles(u64::from(format.cycles.get()))
+        }
         StageFormat::Of(format::Format::Playoff(format)) => cycles(format.doubles),
         StageFormat::Of(format::Format::Match(_)) => of.games(engines),
         StageFormat::Of(format::Format::Swiss(format)) => u64::from(format.rounds.get()),

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::num::NonZeroU32;
 
-use super::field::{EngineIx, Field, EventGame};
-use super::schedule::{BookPolicy, StageSchedule, Seat};
+use super::field::{EngineIx, EventGame, Field};
+use super::schedule::{BookPolicy, Seat, StageSchedule};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
 

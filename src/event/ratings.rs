@@ -133,7 +133,7 @@ fn anchor(config: &EventConfig, list: &List) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::journal::record::{History, Meeting, JournalRecord, StageStarted};
+    use super::super::journal::record::{History, JournalRecord, Meeting, StageStarted};
     use super::super::journal_games::tests::{finished, started};
     use super::*;
     use crate::model::game::listed::RoundGame;

@@ -128,12 +128,14 @@ impl StageSchedule {
             BookPolicy::FirstBookless => double.checked_sub(1),
             BookPolicy::EachDouble => Some(double),
         };
-        berger_round(self.seats, in_cycle).zip(1..).map(move |((first, second), game)| StagePairing {
-            at: RoundGame { round, game },
-            white: if cycle.is_multiple_of(2) { first } else { second },
-            black: if cycle.is_multiple_of(2) { second } else { first },
-            double,
-            opening: opening.map(|index| OpeningIndex(index as usize)),
+        berger_round(self.seats, in_cycle).zip(1..).map(move |((first, second), game)| {
+            StagePairing {
+                at: RoundGame { round, game },
+                white: if cycle.is_multiple_of(2) { first } else { second },
+                black: if cycle.is_multiple_of(2) { second } else { first },
+                double,
+                opening: opening.map(|index| OpeningIndex(index as usize)),
+            }
         })
     }
 

@@ -11,8 +11,8 @@ use shakmaty::Color;
 use super::field::Field;
 use super::format::{self, Due, Next, PairId, Past, open};
 use super::ledger::StageState;
-use super::schedule::{BookPolicy, StagePairing, StageSchedule, Seat};
-use super::standings::{Place, StandingsRow, Standings, TieOfTwo};
+use super::schedule::{BookPolicy, Seat, StagePairing, StageSchedule};
+use super::standings::{Place, Standings, StandingsRow, TieOfTwo};
 use super::terms::StageTerms;
 use super::tiebreak::TiebreakChain;
 use crate::game::clock::TimeControl;
@@ -240,7 +240,9 @@ impl Stage {
         let beyond = |pairs: usize| (past.games.len() / 2).saturating_sub(pairs);
         let of_all = match &self.format {
             StageFormat::Pairs(pairs) => beyond(pairs.get() as usize),
-            StageFormat::Of(format::Format::Knockout(knockout)) => return knockout.beyond(seats, past),
+            StageFormat::Of(format::Format::Knockout(knockout)) => {
+                return knockout.beyond(seats, past);
+            }
             StageFormat::Of(format) if self.format.is_played_on() => beyond(format.openings(seats)),
             StageFormat::DoubleRoundRobins(_) | StageFormat::Of(_) => 0,
         };
@@ -371,7 +373,7 @@ fn is_level(past: &Past, schedule: StageSchedule, doubles: u32) -> bool {
 
 #[cfg(test)]
 pub(in crate::event) mod tests {
-    use super::super::journal::record::{TieDecision, GameFinished, StageStarted};
+    use super::super::journal::record::{GameFinished, StageStarted, TieDecision};
     use super::super::journal_games::tests::finished;
     use super::*;
     use crate::model::game::ending::Termination;

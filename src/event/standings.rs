@@ -5,7 +5,7 @@ use shakmaty::Color;
 use super::field::{EngineIx, Field, Out};
 use super::progress::EventProgress;
 use super::rmobility::RMobility;
-use super::tiebreak::{TiebreakChain, Context, Criterion, Figure, TiedRest, break_tie};
+use super::tiebreak::{Context, Criterion, Figure, TiebreakChain, TiedRest, break_tie};
 use crate::model::game::listed::ListedPlayer;
 use crate::model::game::points::{HalfPoints, QuarterPoints};
 use crate::model::game::result::GameResult;
@@ -259,7 +259,13 @@ impl Order {
     }
 }
 
-fn row(context: &Context<'_>, chain: &TiebreakChain, engine: EngineIx, place: Place, order: &Order) -> StandingsRow {
+fn row(
+    context: &Context<'_>,
+    chain: &TiebreakChain,
+    engine: EngineIx,
+    place: Place,
+    order: &Order,
+) -> StandingsRow {
     let field = context.field;
     let tied: Vec<EngineIx> = order
         .engines

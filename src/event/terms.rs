@@ -273,7 +273,8 @@ mod tests {
         );
         // Where nothing is said, nothing changes.
         assert_eq!(read("").unwrap(), StageTerms::at(TimeControl::EVENT));
-        let new = StageTerms { rules: Rules { draw: Some(DrawRule::NEW), ..Rules::default() }, ..terms };
+        let new =
+            StageTerms { rules: Rules { draw: Some(DrawRule::NEW), ..Rules::default() }, ..terms };
         let none = toml::from_str("draw-rule = \"none\"").unwrap();
         assert_eq!(new.with(&none).unwrap().rules.draw, None);
     }

@@ -9,13 +9,14 @@ use super::config::EventConfig;
 use super::draw;
 use super::format::{Due, Next};
 use super::journal::record::{
-    Bye, GameFinished, GameStarted, JournalPly, JournalRecord, StageFinished, StageStarted, Withdrawn,
+    Bye, GameFinished, GameStarted, JournalPly, JournalRecord, StageFinished, StageStarted,
+    Withdrawn,
 };
 use super::journal::{self, JournalError};
 use super::journal_games;
 use super::ledger::Ledger;
 use super::ratings::EventRatings;
-use super::stage::{StageFormat, Stage, Updates};
+use super::stage::{Stage, StageFormat, Updates};
 use super::withdraw;
 use crate::game::clock::TimeControl;
 use crate::game::end::Referee;
@@ -104,7 +105,9 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
                 open.retain(|id, _| !withdrawn.broken_off.contains(id));
                 check_withdrawal(config, &ledger, withdrawn, &mut wrong);
             }
-            JournalRecord::StageFinished(outcome) => check_stage(config, &ledger, outcome, &mut wrong),
+            JournalRecord::StageFinished(outcome) => {
+                check_stage(config, &ledger, outcome, &mut wrong)
+            }
             JournalRecord::Update(update) => {
                 let stage = config.stages.get(update.stage);
                 if stage.is_none_or(|stage| stage.updates == Updates::Forbidden) {
@@ -180,8 +183,7 @@ fn check_bye(config: &EventConfig, ledger: &Ledger, bye: &Bye, wrong: &mut impl 
         Next::Bye(seat, round) => seats.get(seat.0).map(|engine| (engine, round)),
         Next::Play(_) | Next::Over(_) => None,
     };
-    let wins =
-        matches!(&stage.format, StageFormat::Of(format) if format.games_each() == bye.wins as usize);
+    let wins = matches!(&stage.format, StageFormat::Of(format) if format.games_each() == bye.wins as usize);
     if due != Some((&bye.engine, bye.round)) || !wins {
         wrong(format!("{} has a bye in round {} that was not due", bye.engine, bye.round));
     }
@@ -269,7 +271,12 @@ fn check_opening(
 }
 
 /// Checks that the clocks follow from the time that was used.
-fn check_clock(config: &EventConfig, told: &mut RecordedGame, ply: &JournalPly, wrong: &mut impl FnMut(String)) {
+fn check_clock(
+    config: &EventConfig,
+    told: &mut RecordedGame,
+    ply: &JournalPly,
+    wrong: &mut impl FnMut(String),
+) {
     let Some(stage) = config.stages.get(told.started.stage) else { return };
     let control = stage.control(told.started.place());
     let TimeControl::Clock { increment, .. } = control else { return };
@@ -293,7 +300,12 @@ fn check_clock(config: &EventConfig, told: &mut RecordedGame, ply: &JournalPly, 
 }
 
 /// Checks that a game's moves are legal and its result is what they, or its reason, say.
-fn check_game(config: &EventConfig, told: &RecordedGame, game: &GameFinished, wrong: &mut impl FnMut(String)) {
+fn check_game(
+    config: &EventConfig,
+    told: &RecordedGame,
+    game: &GameFinished,
+    wrong: &mut impl FnMut(String),
+) {
     let id = &game.id;
     let mut due: Vec<&str> = told.started.opening.split_whitespace().collect();
     let book = due.len();

@@ -9,13 +9,17 @@ use super::format::{self, Next, Past};
 use super::journal::record::{Walkover, Withdrawn};
 use super::ledger::{Ledger, StageState};
 use super::schedule::Seat;
-use super::stage::{StageFormat, Stage};
+use super::stage::{Stage, StageFormat};
 
 /// Returns the withdrawal of an engine as it follows from an event so far, without a reason and a time.
 ///
 /// # Errors
 /// Says why it cannot be withdrawn now.
-pub fn withdrawal(config: &EventConfig, ledger: &Ledger, engine: &str) -> Result<Withdrawn, String> {
+pub fn withdrawal(
+    config: &EventConfig,
+    ledger: &Ledger,
+    engine: &str,
+) -> Result<Withdrawn, String> {
     let mut names = config.entries.iter().map(|entry| entry.name.as_str());
     if !names.clone().any(|name| name == engine) {
         let there: Vec<&str> = names.collect();

@@ -29,7 +29,10 @@ pub(crate) struct SameFile {
 ///
 /// # Errors
 /// The first output that is another's file.
-pub(crate) fn distinct(outputs: &[NamedPath<'_>], inputs: &[NamedPath<'_>]) -> Result<(), SameFile> {
+pub(crate) fn distinct(
+    outputs: &[NamedPath<'_>],
+    inputs: &[NamedPath<'_>],
+) -> Result<(), SameFile> {
     for (at, (one, path)) in outputs.iter().enumerate() {
         let Some(identity) = identity(path) else { continue };
         let others = outputs[..at].iter().chain(inputs);

@@ -250,9 +250,15 @@ mod tests {
         let end = |evals: &dyn Fn(u32) -> Option<i64>| walk(rules, ROOKS, evals, 20);
         // Black moves at even plies; White's evaluations stay level, and White's view counts.
         let black_lost = |ply| Some(if ply % 2 == 0 { 400 } else { 0 });
-        assert_eq!(end(&black_lost), Some((6, GameEnding::win(Color::White, Termination::WinByEval))));
+        assert_eq!(
+            end(&black_lost),
+            Some((6, GameEnding::win(Color::White, Termination::WinByEval)))
+        );
         let white_lost = |ply| Some(if ply % 2 == 1 { -400 } else { 0 });
-        assert_eq!(end(&white_lost), Some((5, GameEnding::win(Color::Black, Termination::WinByEval))));
+        assert_eq!(
+            end(&white_lost),
+            Some((5, GameEnding::win(Color::Black, Termination::WinByEval)))
+        );
         // A winner's evaluations are no resignation, nor are two in a row, nor one that is not given.
         assert_eq!(end(&|ply| Some(if ply % 2 == 1 { 900 } else { 0 })), None);
         let broken = |ply| (ply % 6 != 0).then_some(if ply % 2 == 0 { 900 } else { 0 });

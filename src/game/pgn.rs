@@ -217,8 +217,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let name = if line.contains('/') { "b.epd" } else { "b.txt" };
         std::fs::write(dir.path().join(name), line).unwrap();
-        let wanted =
-            BookPart { plies: None, most: 1, order: BookOrder::Sequential, variant: Variant::Standard };
+        let wanted = BookPart {
+            plies: None,
+            most: 1,
+            order: BookOrder::Sequential,
+            variant: Variant::Standard,
+        };
         let book = Book::read(&dir.path().join(name), wanted).unwrap();
         book.openings()[0].clone()
     }

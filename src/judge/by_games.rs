@@ -4,7 +4,9 @@
 use super::assess::shown_run;
 use super::rules::{Case, commands, libraries};
 use super::support::wording;
-use crate::model::evidence::{Evidence, GamesEvidence, Left, LeftFile, LeftProcess, PlayedGames, Run};
+use crate::model::evidence::{
+    Evidence, GamesEvidence, Left, LeftFile, LeftProcess, PlayedGames, Run,
+};
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
 use crate::model::words::counted;

@@ -9,8 +9,10 @@ use super::settings::GamesWanted;
 use super::{Judge, Progress};
 use crate::judge::probe::games;
 use crate::judge::probe::games::{Contender, GamesPlan};
-use crate::model::evidence::{Evidence, GameEnd, GamesEvidence, PlayedGames, PlayedGame, Purpose, Shell};
-use crate::model::rule::{RuleKind, RuleId};
+use crate::model::evidence::{
+    Evidence, GameEnd, GamesEvidence, PlayedGame, PlayedGames, Purpose, Shell,
+};
+use crate::model::rule::{RuleId, RuleKind};
 use crate::model::verdict::{Finding, Status};
 use crate::submission::Submission;
 
@@ -36,7 +38,9 @@ impl Judge {
         };
         let shown = &evidence.capabilities;
         if shown.go_clock != Some(true) && shown.go_bare == Some(true) {
-            return GamesEvidence::LeftOut("it answers `go` without a clock, and games have one".into());
+            return GamesEvidence::LeftOut(
+                "it answers `go` without a clock, and games have one".into(),
+            );
         }
         let shell = shown_run(&evidence.runs).map_or(Shell::AsIs, |run| run.shell);
         let contender = Contender {
@@ -64,7 +68,12 @@ impl Judge {
     }
 
     /// Plays games, and asks again what went wrong in them.
-    fn play(&self, contender: &Contender, plan: GamesPlan, progress: Progress<'_>) -> GamesEvidence {
+    fn play(
+        &self,
+        contender: &Contender,
+        plan: GamesPlan,
+        progress: Progress<'_>,
+    ) -> GamesEvidence {
         let limits = self.settings.limits;
         let mut games = games::play(contender, plan, &limits, progress);
         if let GamesEvidence::Played(played) = &mut games

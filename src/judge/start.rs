@@ -15,7 +15,7 @@ use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::model::verdict::Status;
 use crate::sandbox::plan::{
-    Audit, Confined, Launcher, StartPlan, SandboxError, Staging, Streams, Traces,
+    Audit, Confined, Launcher, SandboxError, Staging, StartPlan, Streams, Traces,
 };
 use crate::submission::Submission;
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize, Serializer};
 use toml::Spanned;
 
-use crate::model::rule::{RuleKind, RULES, RuleId};
-use crate::model::source_place::{TextMistake, SourcePlace, known};
+use crate::model::rule::{RULES, RuleId, RuleKind};
+use crate::model::source_place::{SourcePlace, TextMistake, known};
 use crate::model::text::{escape, shown};
 
 /// One decision of the organisers (rule 7.8).

@@ -3,7 +3,7 @@
 use super::evidence::PlayedGame;
 use super::size_figures::SizeFigures;
 use crate::model::evidence::{
-    Capabilities, RunEnding, Exec, LeftFile, LeftProcess, Purpose, Run, Shell,
+    Capabilities, Exec, LeftFile, LeftProcess, Purpose, Run, RunEnding, Shell,
 };
 use crate::model::layer_status::Layer;
 use crate::model::source_place::SourcePlace;
@@ -170,7 +170,7 @@ impl From<&Run> for RunSummary {
 pub(crate) mod tests {
     use super::*;
     use crate::model::evidence::{
-        EntryColours, EndHow, ExecOutcome, ExitHow, GameEnd, PlayedPly, ProgramClass, Rival,
+        EndHow, EntryColours, ExecOutcome, ExitHow, GameEnd, PlayedPly, ProgramClass, Rival,
     };
     use crate::model::game::result::GameResult;
     use crate::model::game::score::Score;

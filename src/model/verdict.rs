@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::model::rule::{RuleKind, RuleId};
+use crate::model::rule::{RuleId, RuleKind};
 
 /// The outcome of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]

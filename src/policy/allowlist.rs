@@ -541,7 +541,8 @@ mod tests {
     #[test]
     fn a_cache_that_a_library_writes_is_exempt_where_the_host_has_the_library() {
         let list = Allowlist::built_in();
-        let lines: Vec<&AllowedCache> = list.caches.iter().filter(|cache| cache.by.is_empty()).collect();
+        let lines: Vec<&AllowedCache> =
+            list.caches.iter().filter(|cache| cache.by.is_empty()).collect();
         assert!(!lines.is_empty() && lines.iter().all(|cache| cache.library.is_some()));
         let exempt = |has: bool| {
             let path = "/home/x/.nv/ComputeCache/index";

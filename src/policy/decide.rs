@@ -238,7 +238,11 @@ mod tests {
     use ProgramClass::{Helper, Listed, OwnProduct, Refused, Tolerated, Waived};
     use Strictness::{Strict, Tolerant};
 
-    fn host<'a>(known_as: &'a [&'a str], asked: &'a str, argv: &'a [&'a str]) -> StartedProgram<'a> {
+    fn host<'a>(
+        known_as: &'a [&'a str],
+        asked: &'a str,
+        argv: &'a [&'a str],
+    ) -> StartedProgram<'a> {
         StartedProgram { known_as, asked, argv, form: ProgramForm::Ordinary, origin: Origin::Host }
     }
 
@@ -316,7 +320,8 @@ mod tests {
     fn a_multi_call_file_is_the_program_it_is_told_to_be() {
         let call = |argv| {
             let known = ["sh", "xz", "tail"];
-            let what = StartedProgram { form: ProgramForm::MultiCall, ..host(&known, "/bin/sh", argv) };
+            let what =
+                StartedProgram { form: ProgramForm::MultiCall, ..host(&known, "/bin/sh", argv) };
             let decision = program(Allowlist::built_in(), &what, &[], Tolerant);
             (decision.class, decision.name)
         };
@@ -333,7 +338,8 @@ mod tests {
 
     #[test]
     fn what_the_entry_made_is_its_own() {
-        let product = StartedProgram { origin: Origin::Workspace, ..host(&[], "/tmp/tmp.a", &["curl"]) };
+        let product =
+            StartedProgram { origin: Origin::Workspace, ..host(&[], "/tmp/tmp.a", &["curl"]) };
         assert_eq!(class(&product, &[], Strict), OwnProduct);
     }
 

@@ -8,9 +8,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::allowlist::{Allowlist, AllowedCommand, CommandClass};
-use super::decide::{self, Above, ProgramForm, Origin, StartedProgram, Strictness};
-use super::find::{FoundProgram, SYSTEM_PATH, NameWalk};
+use super::allowlist::{AllowedCommand, Allowlist, CommandClass};
+use super::decide::{self, Above, Origin, ProgramForm, StartedProgram, Strictness};
+use super::find::{FoundProgram, NameWalk, SYSTEM_PATH};
 use super::grants::{self, grants};
 use super::{multi_call, pattern};
 use crate::model::evidence::ProgramClass;
@@ -218,7 +218,11 @@ impl Toolchain {
 }
 
 impl Programs for Toolchain {
-    fn classify(&self, seen: &SeenProgram, above: &[(String, ProgramClass)]) -> (ProgramClass, String) {
+    fn classify(
+        &self,
+        seen: &SeenProgram,
+        above: &[(String, ProgramClass)],
+    ) -> (ProgramClass, String) {
         let known = seen.inode.and_then(|inode| self.known.get(&inode)).cloned();
         let known = known.or_else(|| self.put_in_its_place(seen));
         let (names, form) = match &known {

@@ -6,12 +6,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::{Failure, Hope, Destination};
+use super::{Destination, Failure, Hope};
 use crate::event::broadcast::{EventChanges, Follower};
 use crate::event::config::EventConfig;
 use crate::files::write::replace;
 use crate::model::text::{sha256, shown};
-use crate::view::site::{File, SiteKind, Site};
+use crate::view::site::{File, Site, SiteKind};
 use crate::view::tcec::Tcec;
 
 /// The files that it holds.
@@ -87,7 +87,12 @@ impl Destination for Folder {
         1
     }
 
-    fn put(&mut self, config: &EventConfig, event: &Follower, changes: &EventChanges) -> Result<(), Failure> {
+    fn put(
+        &mut self,
+        config: &EventConfig,
+        event: &Follower,
+        changes: &EventChanges,
+    ) -> Result<(), Failure> {
         let files = match self.form {
             FolderForm::Site => pages(config, event, changes),
             FolderForm::Tcec => {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::push::{self, PushAnswer};
-use super::{Failure, Hope, Destination};
+use super::{Destination, Failure, Hope};
 use crate::event::broadcast::{EventChanges, Follower, GameKey};
 use crate::event::config::EventConfig;
 use crate::model::secret;
@@ -193,7 +193,12 @@ impl Destination for Lichess {
         3
     }
 
-    fn put(&mut self, config: &EventConfig, event: &Follower, changes: &EventChanges) -> Result<(), Failure> {
+    fn put(
+        &mut self,
+        config: &EventConfig,
+        event: &Follower,
+        changes: &EventChanges,
+    ) -> Result<(), Failure> {
         let broadcast = &event.broadcast;
         if changes.is_anew {
             self.due = broadcast.games.keys().copied().collect();

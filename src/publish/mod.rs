@@ -34,7 +34,12 @@ pub(crate) trait Destination: Send {
     ///
     /// # Errors
     /// When it has not taken all of them.
-    fn put(&mut self, config: &EventConfig, event: &Follower, changes: &EventChanges) -> Result<(), Failure>;
+    fn put(
+        &mut self,
+        config: &EventConfig,
+        event: &Follower,
+        changes: &EventChanges,
+    ) -> Result<(), Failure>;
     /// Matters of single games, to be told once.
     fn remarks(&mut self) -> Vec<String> {
         Vec::new()

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::affinity::Affinity;
 use super::dialogue::Dialogue;
-use super::engine::{EngineBounds, Engine};
-use super::schedule::{ScheduledGame, MatchSchedule};
+use super::engine::{Engine, EngineBounds};
+use super::schedule::{MatchSchedule, ScheduledGame};
 use crate::game::adjudicate::Rules;
 use crate::game::clock::Patience;
 use crate::game::end::Material;

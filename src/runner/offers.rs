@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::chess960::Offer;
-use super::engine::{EngineBounds, Engine};
+use super::engine::{Engine, EngineBounds};
 use super::seat::EngineSeat;
-use crate::engine::stop::{StopLevel, Stop};
+use crate::engine::stop::{Stop, StopLevel};
 use crate::game::clock::Monotonic;
 
 /// The names of those engines that start and do not offer the option `UCI_Chess960`. An engine that does not start
@@ -21,8 +21,14 @@ pub(crate) fn without_chess960(
         if stop.level() != StopLevel::GoOn {
             break;
         }
-        let mut seat =
-            EngineSeat::new(Arc::clone(engine), Monotonic::start(), bounds, stop.clone(), None, None);
+        let mut seat = EngineSeat::new(
+            Arc::clone(engine),
+            Monotonic::start(),
+            bounds,
+            stop.clone(),
+            None,
+            None,
+        );
         if seat.offers_chess960() == Some(Offer::No) {
             without.push(engine.name.clone());
         }

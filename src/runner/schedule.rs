@@ -147,7 +147,8 @@ impl MatchSchedule {
             black,
             couple,
             encounter: round * self.openings_an_encounter() + opening,
-            paired: self.colours == ColourOrder::Reversed && (part % 2 == 1 || part + 1 < self.games),
+            paired: self.colours == ColourOrder::Reversed
+                && (part % 2 == 1 || part + 1 < self.games),
         })
     }
 }
@@ -171,7 +172,8 @@ mod tests {
         assert_eq!(two.pairing(4), None);
         let three = MatchSchedule::new(3, PairingSystem::Gauntlet, 1, 2, ColourOrder::Reversed);
         assert_eq!(played(&three), [(0, 1, 0), (1, 0, 0), (0, 2, 0), (2, 0, 0)]);
-        let seeds = MatchSchedule::new(4, PairingSystem::Gauntlet, 1, 1, ColourOrder::InTurn).seeded(2);
+        let seeds =
+            MatchSchedule::new(4, PairingSystem::Gauntlet, 1, 1, ColourOrder::InTurn).seeded(2);
         assert_eq!(seeds.couples(), [(0, 2), (0, 3), (1, 2), (1, 3)]);
         assert_eq!(three.clone().seeded(1).couples(), three.couples());
         let single = MatchSchedule::new(2, PairingSystem::RoundRobin, 3, 1, ColourOrder::Reversed);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use shakmaty::Color;
 
-use super::schedule::{ScheduledGame, MatchSchedule};
+use super::schedule::{MatchSchedule, ScheduledGame};
 use crate::model::game::points::HalfPoints;
 use crate::model::game::result::GameResult;
 
@@ -85,7 +85,11 @@ impl MatchScore {
     #[must_use]
     pub(crate) fn new(schedule: &MatchSchedule) -> MatchScore {
         MatchScore {
-            couples: schedule.couples().iter().map(|couple| (*couple, MatchTally::default())).collect(),
+            couples: schedule
+                .couples()
+                .iter()
+                .map(|couple| (*couple, MatchTally::default()))
+                .collect(),
             half: HashMap::new(),
         }
     }
@@ -143,7 +147,8 @@ mod tests {
 
     #[test]
     fn games_and_pairs_are_counted_from_the_first_engines_side() {
-        let schedule = MatchSchedule::new(2, PairingSystem::RoundRobin, 3, 2, ColourOrder::Reversed);
+        let schedule =
+            MatchSchedule::new(2, PairingSystem::RoundRobin, 3, 2, ColourOrder::Reversed);
         let mut score = MatchScore::new(&schedule);
         let white = GameResult::Win(Color::White);
         // Won both; then a win for each White: WL; then a draw and an unfinished game.

@@ -8,8 +8,8 @@ use shakmaty::CastlingMode;
 
 use super::chess960::{Offer, Switch};
 use super::dialogue::Tap;
-use super::engine::{EngineBounds, Engine, Missing, Remains};
-use super::heartbeat::{Heartbeat, BootMoment};
+use super::engine::{Engine, EngineBounds, Missing, Remains};
+use super::heartbeat::{BootMoment, Heartbeat};
 use super::pondering::PonderWaits;
 use crate::engine::info::InfoLine;
 use crate::engine::process::{self, EngineProcess, EngineStart, StartError};
@@ -17,7 +17,7 @@ use crate::engine::stop::Stop;
 use crate::engine::uci::{self, Reply};
 use crate::engine::wire::{Silence, Wire};
 use crate::game::clock::Monotonic;
-use crate::game::play::{PlayerLost, Player, Said, Thought};
+use crate::game::play::{Player, PlayerLost, Said, Thought};
 use crate::model::evidence::{ExitHow, Left};
 use crate::model::game::record::{SearchInfo, Stamp};
 use crate::model::text::escape;
@@ -177,7 +177,8 @@ impl<'a> EngineSeat<'a> {
         // Rule 0.1. Options that an entry's own file sets do not count; whoever sets one for a trusted engine means it.
         for option in announced.iter().filter(|option| uci::switches_book_or_pondering(option)) {
             let set = |(name, _): &(String, String)| name.eq_ignore_ascii_case(&option.name);
-            if matches!(self.engine.start, EngineStart::Entry(..)) || !self.engine.options.iter().any(set)
+            if matches!(self.engine.start, EngineStart::Entry(..))
+                || !self.engine.options.iter().any(set)
             {
                 text += &format!("setoption name {} value false\n", option.name);
             }

@@ -14,8 +14,8 @@ use super::events::{Board, Event, Finished, MovePlayed};
 use super::heartbeat::Heartbeat;
 use super::match_::{Given, Match, Restart};
 use super::schedule::ScheduledGame;
-use super::seat::{QuitLate, EngineSeat};
-use crate::engine::stop::{StopLevel, Stop};
+use super::seat::{EngineSeat, QuitLate};
+use crate::engine::stop::{Stop, StopLevel};
 use crate::game::clock::Monotonic;
 use crate::game::play::{GameTerms, play_watched};
 use crate::model::evidence::{Refusal, Resource};
@@ -235,7 +235,13 @@ impl<'a> Worker<'a> {
     }
 
     /// After a game: an engine that was lost in it, or that must not be asked again, is killed.
-    fn after(&self, pairing: &ScheduledGame, side: Color, seat: &mut EngineSeat<'_>, record: &GameRecord) {
+    fn after(
+        &self,
+        pairing: &ScheduledGame,
+        side: Color,
+        seat: &mut EngineSeat<'_>,
+        record: &GameRecord,
+    ) {
         if self.played < LOOKS {
             seat.look_at_threads();
         }

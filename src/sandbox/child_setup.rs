@@ -18,7 +18,7 @@ use crate::sandbox::fs::workspace::{DIRS, Dirs, setup};
 use crate::sandbox::inspect::process;
 use crate::sandbox::limits::cgroup::{Group, Groups, Top};
 use crate::sandbox::limits::rlimits;
-use crate::sandbox::plan::{StartPlan, SandboxError};
+use crate::sandbox::plan::{SandboxError, StartPlan};
 use crate::sandbox::users;
 
 /// The settings that all runs on this host share.

@@ -11,7 +11,7 @@ use crate::sandbox::child;
 use crate::sandbox::child_setup::HostReady;
 use crate::sandbox::fs::workspace::{Workspace, setup};
 use crate::sandbox::limits::cgroup::Group;
-use crate::sandbox::plan::{Audit, StartPlan, SandboxError, Streams};
+use crate::sandbox::plan::{Audit, SandboxError, StartPlan, Streams};
 use crate::sandbox::supervise::{StartOutcome, StartRequest};
 use crate::sandbox::trace::shared::Shared;
 use crate::sandbox::users;

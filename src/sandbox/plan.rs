@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::model::evidence::{
-    FatalSignal, Denial, Exec, ExitHow, FileOpen, LaunchFailure, LeftFile, LeftProcess, ProgramClass,
-    Refusal, Shell,
+    Denial, Exec, ExitHow, FatalSignal, FileOpen, LaunchFailure, LeftFile, LeftProcess,
+    ProgramClass, Refusal, Shell,
 };
 use crate::model::units::Bytes;
 use crate::sandbox::limits::cpu::CpuTimes;
@@ -92,7 +92,11 @@ pub struct SeenProgram {
 pub trait Programs: Send + Sync {
     /// The class of a program below those of `above` (names and classes, the nearest first), and the name
     /// under which the allow-list knows it.
-    fn classify(&self, seen: &SeenProgram, above: &[(String, ProgramClass)]) -> (ProgramClass, String);
+    fn classify(
+        &self,
+        seen: &SeenProgram,
+        above: &[(String, ProgramClass)],
+    ) -> (ProgramClass, String);
     /// The line that exempts a file as a cache of a system program, if one does. `home` is the entry's
     /// HOME, `made_by` the allow-list name of the program that made the file, where it was seen, `head` what
     /// a regular file begins with; none for a directory.

@@ -15,7 +15,7 @@ use crate::model::evidence::{
 use crate::model::text::escape;
 use crate::model::units::Bytes;
 use crate::sandbox::child;
-use crate::sandbox::child_setup::{HostSettings, HostReady};
+use crate::sandbox::child_setup::{HostReady, HostSettings};
 use crate::sandbox::fs::workspace::{Workspace, setup};
 use crate::sandbox::inspect::files::Sums;
 use crate::sandbox::inspect::{process, residue};
@@ -23,7 +23,7 @@ use crate::sandbox::launch::{StartedEntry, launch};
 use crate::sandbox::limits::cgroup::Group;
 use crate::sandbox::limits::cpu::CpuTimes;
 use crate::sandbox::plan::{
-    Confined, Launcher, Pipes, StartPlan, Programs, SandboxError, SeenProgram, Streams, Traces,
+    Confined, Launcher, Pipes, Programs, SandboxError, SeenProgram, StartPlan, Streams, Traces,
 };
 use crate::sandbox::supervise::StartOutcome;
 use crate::sandbox::trace::record::{Raw, RawExec};

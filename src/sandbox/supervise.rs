@@ -16,7 +16,7 @@ use crate::sandbox::fs::host_directory::HostDirectory;
 use crate::sandbox::fs::workspace::{Dirs, Workspace, setup, staged};
 use crate::sandbox::inspect::files::EntryFiles;
 use crate::sandbox::limits::cgroup::Group;
-use crate::sandbox::plan::{StartPlan, SandboxError};
+use crate::sandbox::plan::{SandboxError, StartPlan};
 use crate::sandbox::trace::exit_channel::ExitChannel;
 use crate::sandbox::trace::record::Raw;
 use crate::sandbox::trace::shared::Shared;

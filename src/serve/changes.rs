@@ -32,7 +32,11 @@ impl Body for VisitorStream {
 }
 
 /// Begins a stream. Whoever comes back with the number of the last word that it heard is told what it has missed.
-pub(super) fn stream(shelf: watch::Receiver<Shelf>, began: u128, last: Option<&str>) -> VisitorStream {
+pub(super) fn stream(
+    shelf: watch::Receiver<Shelf>,
+    began: u128,
+    last: Option<&str>,
+) -> VisitorStream {
     let (sender, body) = Channel::new(1);
     let heard = last.and_then(|last| known(last, began));
     tokio::spawn(tell(shelf, began, heard, sender));

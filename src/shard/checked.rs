@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::Shard;
-use super::check::{Check, JudgedEntry, CheckHeader, EntryOutcome, CheckRecord};
+use super::check::{Check, CheckHeader, CheckRecord, EntryOutcome, JudgedEntry};
 use super::parts::{MergeError, Parts, read_all};
 use crate::event::journal;
 use crate::receipt::document::{HostRecord, Tool};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Shard;
 use crate::event::journal::Kept;
 use crate::model::game::result::GameResult;
-use crate::runner::schedule::{ColourOrder, PairingSystem, MatchSchedule};
+use crate::runner::schedule::{ColourOrder, MatchSchedule, PairingSystem};
 
 /// The version of the journal's form.
 pub const VERSION: u32 = 1;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::Shard;
 use super::parts::{MergeError, Parts, read_all};
-use super::record::{ShardGame, ShardHeader, ShardRecord, MatchRun};
+use super::record::{MatchRun, ShardGame, ShardHeader, ShardRecord};
 use crate::event::journal::{self, JournalError, RecordPlace};
 use crate::runner::schedule::MatchSchedule;
 

@@ -242,7 +242,8 @@ fn check_shape(engine: &Json) -> Result<(), JsonMistake> {
         JsonNode::Null => &[],
         // the shape that rule 7.3 itself shows: "TuringEngine":"...."
         JsonNode::Object(members) => {
-            let no_value = |value: &&Json| matches!(value.node, JsonNode::Array(_) | JsonNode::Object(_));
+            let no_value =
+                |value: &&Json| matches!(value.node, JsonNode::Array(_) | JsonNode::Object(_));
             return match members.iter().map(|member| &member.value).find(no_value) {
                 Some(value) => wrong(value, "one value for an option"),
                 None => Ok(()),

@@ -309,7 +309,12 @@ pub fn judge(
     (format, finding)
 }
 
-fn read(bytes: &[u8], host: &dyn FormatHost, list: &Allowlist, remarks: &mut Remarks) -> FileFormat {
+fn read(
+    bytes: &[u8],
+    host: &dyn FormatHost,
+    list: &Allowlist,
+    remarks: &mut Remarks,
+) -> FileFormat {
     if elf::is_elf(bytes) {
         return match elf::parse(bytes) {
             Ok(elf) => executable(elf, bytes, host, list, remarks),

@@ -204,9 +204,11 @@ impl Parser<'_> {
     }
 
     fn word(&mut self) -> Result<JsonNode, JsonMistake> {
-        for (word, node) in
-            [("null", JsonNode::Null), ("true", JsonNode::Bool(true)), ("false", JsonNode::Bool(false))]
-        {
+        for (word, node) in [
+            ("null", JsonNode::Null),
+            ("true", JsonNode::Bool(true)),
+            ("false", JsonNode::Bool(false)),
+        ] {
             if self.text[self.at..].starts_with(word) {
                 self.at += word.len();
                 return Ok(node);

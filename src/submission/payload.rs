@@ -16,7 +16,7 @@ use crate::model::verdict::Finding;
 use crate::policy::allowlist::Allowlist;
 use crate::policy::options::{self, Judgement, NameMatch};
 use crate::submission::engines_json::{EnginesJson, base_name, split_command};
-use crate::submission::json::{Json, Member, JsonNode, quoted};
+use crate::submission::json::{Json, JsonNode, Member, quoted};
 
 /// Keys whose strings reach the engine one by one.
 pub(crate) const LISTS: [&str; 3] = ["initStrings", "arguments", "args"];

@@ -164,11 +164,14 @@ fn telling(page: &mut String, findings: &[Finding], look: Look) {
             findings.iter().filter(|found| of(found)).map(|found| found.rule.name()).collect();
         (!named.is_empty()).then(|| named.join(", "))
     };
-    let noted = |found: &Finding| FindingWeight::of(found) == FindingWeight::Remark && !is_told(found);
+    let noted =
+        |found: &Finding| FindingWeight::of(found) == FindingWeight::Remark && !is_told(found);
     if let Some(noted) = names(&noted) {
         folded(Status::Advice, format!("{noted} (nothing to do; -v tells)"));
     }
-    if let Some(kept) = names(&|found| FindingWeight::of(found) == FindingWeight::Kept && !is_told(found)) {
+    if let Some(kept) =
+        names(&|found| FindingWeight::of(found) == FindingWeight::Kept && !is_told(found))
+    {
         folded(Status::Pass, kept);
     }
     let mut causes: Vec<&str> = Vec::new();

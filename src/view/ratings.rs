@@ -6,7 +6,7 @@ use super::text::clean;
 use crate::ratings::bayes::{List, Rated};
 use crate::ratings::duel::Duel;
 use crate::ratings::elo::Estimate;
-use crate::ratings::sprt::{SprtDecision, Scale, Sprt};
+use crate::ratings::sprt::{Scale, Sprt, SprtDecision};
 
 /// The name and version of the document.
 pub(crate) const RATINGS_SCHEMA: &str = "gate4k/ratings/1";

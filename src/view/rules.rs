@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::styled;
 use super::text::put;
-use crate::model::rule::{RuleKind, RULES, Rule};
+use crate::model::rule::{RULES, Rule, RuleKind};
 
 const BOLD: Style = Style::new().bold();
 

@@ -13,7 +13,7 @@ use super::place::BasePaths;
 use super::text::clean;
 use super::weight::FindingWeight;
 use crate::model::entry_report::{EntryReport, ReportInput};
-use crate::model::rule::{RuleKind, RULES, Rule};
+use crate::model::rule::{RULES, Rule, RuleKind};
 use crate::model::source_place::SourcePlace;
 use crate::model::text::hex;
 use crate::model::verdict::Finding;
@@ -40,7 +40,10 @@ struct Outcome {
 ///
 /// # Errors
 /// None that can be met: all that a report holds has a JSON form.
-pub fn check<'a>(told: impl Into<ReportInput<'a>>, places: &BasePaths) -> serde_json::Result<String> {
+pub fn check<'a>(
+    told: impl Into<ReportInput<'a>>,
+    places: &BasePaths,
+) -> serde_json::Result<String> {
     let ReportInput { entries, config_findings } = told.into();
     let of_entries = entries
         .iter()

@@ -8,7 +8,8 @@ use shakmaty::{Board, Color, File, Piece, Rank, Role, Square};
 
 use super::figures::{clock, depth, evaluation, large, numbered, said, search, state, told, word};
 use crate::event::broadcast::{
-    self, BracketMatch, Broadcast, BroadcastGame, GameKey, BracketLevel, Running, ShownMove, Side, progress,
+    self, BracketLevel, BracketMatch, Broadcast, BroadcastGame, GameKey, Running, ShownMove, Side,
+    progress,
 };
 use crate::event::config::EventConfig;
 use crate::event::standings::Place;
@@ -164,7 +165,8 @@ impl Screen<'_> {
     fn table(&self, stage: usize) -> Vec<String> {
         let room = self.height.saturating_sub(ABOVE_TABLE).max(3);
         if let Some(bracket) = broadcast::bracket(self.config, self.broadcast, stage) {
-            let is_open = |level: &&BracketLevel| level.matches.iter().any(|one| one.winner.is_none());
+            let is_open =
+                |level: &&BracketLevel| level.matches.iter().any(|one| one.winner.is_none());
             let level = bracket.levels.iter().find(is_open).or(bracket.levels.last());
             return level.into_iter().flat_map(|level| &level.matches).map(encounter).collect();
         }

@@ -26,7 +26,8 @@ impl TableRow {
     #[must_use]
     pub(crate) fn judged(report: &EntryReport) -> TableRow {
         let named = |weight: FindingWeight| {
-            let found = report.findings.iter().filter(move |found| FindingWeight::of(found) == weight);
+            let found =
+                report.findings.iter().filter(move |found| FindingWeight::of(found) == weight);
             found.map(|found| found.rule.name()).collect::<Vec<_>>().join(", ")
         };
         TableRow {

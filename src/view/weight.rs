@@ -55,6 +55,9 @@ mod tests {
     fn advice_never_weighs_more_than_a_remark() {
         assert_eq!(FindingWeight::of(&Finding::fail(RuleId::Size, "")), FindingWeight::Breaks);
         assert_eq!(FindingWeight::of(&Finding::fail(RuleId::Clock, "")), FindingWeight::Remark);
-        assert_eq!(FindingWeight::of(&Finding::undecided(RuleId::Clock, "")), FindingWeight::Remark);
+        assert_eq!(
+            FindingWeight::of(&Finding::undecided(RuleId::Clock, "")),
+            FindingWeight::Remark
+        );
     }
 }

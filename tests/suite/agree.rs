@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gate4k::model::rule::{RuleKind, RULES, Rule};
+use gate4k::model::rule::{RULES, Rule, RuleKind};
 
 use crate::trials::Test;
 

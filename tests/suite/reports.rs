@@ -15,8 +15,8 @@ use gate4k::model::entry_report::{
 };
 use gate4k::model::evidence::PlayedGame;
 use gate4k::model::evidence::{
-    Capabilities, EntryColours, EndHow, RunEnding, Exec, ExecOutcome, ExitHow, GameEnd, GameFault,
-    LeftFile, LeftProcess, PlayedPly, Product, ProgramClass, Purpose, Rival, Shell,
+    Capabilities, EndHow, EntryColours, Exec, ExecOutcome, ExitHow, GameEnd, GameFault, LeftFile,
+    LeftProcess, PlayedPly, Product, ProgramClass, Purpose, Rival, RunEnding, Shell,
 };
 use gate4k::model::game::result::GameResult;
 use gate4k::model::game::score::Score;

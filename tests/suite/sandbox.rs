@@ -11,7 +11,7 @@ use gate4k::policy::decide::Strictness;
 use gate4k::policy::toolchain::Toolchain;
 use gate4k::sandbox::Sandbox;
 use gate4k::sandbox::capability::Capability;
-use gate4k::sandbox::plan::{Audit, Launcher, StartPlan, Staging, Traces};
+use gate4k::sandbox::plan::{Audit, Launcher, Staging, StartPlan, Traces};
 
 use crate::needs::Need;
 use crate::trials::Test;

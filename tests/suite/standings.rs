@@ -11,7 +11,7 @@ use gate4k::event::pgn_source::PgnSource;
 use gate4k::event::rmobility::{self, Goal, RMobility};
 use gate4k::event::schedule::{BookPolicy, StageSchedule};
 use gate4k::event::standings::{Place, Standings};
-use gate4k::event::tiebreak::{TiebreakChain, Criterion};
+use gate4k::event::tiebreak::{Criterion, TiebreakChain};
 use gate4k::model::game::listed::ListedGame;
 use gate4k::model::game::result::GameResult;
 use lzma_rust2::{XzOptions, XzWriter};

@@ -17,7 +17,7 @@ use crate::event::ledger::Ledger;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::counted;
-use crate::view::site::{File, SiteKind, Site};
+use crate::view::site::{File, Site, SiteKind};
 
 /// Prints or writes it.
 pub(super) fn run(

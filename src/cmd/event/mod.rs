@@ -51,12 +51,12 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
         EventCommand::Decide(args) => {
             with(&args.file.event, |config| organise::decide(config, args, out))
         }
-        EventCommand::Annul(args) => {
-            with(&args.file.event, |config| organise::annul(config, args, AfterAnnulment::Nothing, out))
-        }
-        EventCommand::Replay(args) => {
-            with(&args.file.event, |config| organise::annul(config, args, AfterAnnulment::PlayedAgain, out))
-        }
+        EventCommand::Annul(args) => with(&args.file.event, |config| {
+            organise::annul(config, args, AfterAnnulment::Nothing, out)
+        }),
+        EventCommand::Replay(args) => with(&args.file.event, |config| {
+            organise::annul(config, args, AfterAnnulment::PlayedAgain, out)
+        }),
         EventCommand::Withdraw(args) => {
             with(&args.file.event, |config| organise::withdraw(config, args, out))
         }

@@ -137,7 +137,11 @@ pub(super) fn forfeit(
 }
 
 /// Journals a crash fix.
-pub(super) fn fix(config: &EventConfig, args: &FixArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+pub(super) fn fix(
+    config: &EventConfig,
+    args: &FixArgs,
+    out: &mut impl Write,
+) -> anyhow::Result<Exit> {
     organised(config, out, |conductor| {
         let sum = conductor.fix(&args.entry, &args.reason)?;
         Ok(format!("{} plays on as fixed: SHA-256 {sum}", args.entry))

@@ -6,10 +6,10 @@ use anyhow::Context;
 
 use crate::cli::Publish;
 use crate::cmd::note;
-use crate::engine::stop::{StopLevel, Stop};
+use crate::engine::stop::{Stop, StopLevel};
 use crate::event::config::EventConfig;
 use crate::model::text::shown;
-use crate::publish::{Folder, FolderForm, Lichess, Destination, Publisher};
+use crate::publish::{Destination, Folder, FolderForm, Lichess, Publisher};
 
 /// So long after the event's end a place may still fail to take the rest.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -19,7 +19,8 @@ pub(super) struct Publishing(Vec<Publisher>);
 
 impl Publishing {
     pub(super) fn start(config: &EventConfig, asked: &[Publish]) -> anyhow::Result<Publishing> {
-        let places: Vec<Box<dyn Destination>> = asked.iter().map(place).collect::<Result<_, _>>()?;
+        let places: Vec<Box<dyn Destination>> =
+            asked.iter().map(place).collect::<Result<_, _>>()?;
         let start =
             |place| Publisher::start(config, place, note).context("a thread to publish the event");
         Ok(Publishing(places.into_iter().map(start).collect::<Result<_, _>>()?))

@@ -119,7 +119,11 @@ fn look_at_seal(config: &EventConfig, key: Option<&str>, found: &mut Verified) -
 }
 
 /// Signs how far the journal goes, if all of it is right.
-pub(super) fn seal(config: &EventConfig, args: &SealArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+pub(super) fn seal(
+    config: &EventConfig,
+    args: &SealArgs,
+    out: &mut impl Write,
+) -> anyhow::Result<Exit> {
     let signer = match Signer::load(&args.sign_key) {
         Ok(signer) => signer,
         Err(error) => {

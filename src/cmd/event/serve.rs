@@ -17,7 +17,7 @@ use crate::event::config::EventConfig;
 use crate::model::exit::Exit;
 use crate::model::text::escape;
 use crate::serve::{News, SitePublisher, VisitorTerms};
-use crate::view::site::{SiteKind, Site};
+use crate::view::site::{Site, SiteKind};
 
 /// How often it is looked for changes; a move is told so much later at most.
 const LOOK: Duration = Duration::from_millis(20);
@@ -26,7 +26,11 @@ const LOOK: Duration = Duration::from_millis(20);
 const SHARE: u32 = 10;
 
 /// Serves until it is asked to stop.
-pub(super) fn run(config: &EventConfig, args: &ServeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+pub(super) fn run(
+    config: &EventConfig,
+    args: &ServeArgs,
+    out: &mut impl Write,
+) -> anyhow::Result<Exit> {
     let listener = match TcpListener::bind(args.listen) {
         Ok(listener) => listener,
         Err(error) => {

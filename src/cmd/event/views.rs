@@ -15,7 +15,7 @@ use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::{all, counted};
 use crate::sandbox::timing::{self, TimingFact};
-use crate::view::site::{SiteKind, Site};
+use crate::view::site::{Site, SiteKind};
 use crate::view::{event_ratings, standings, text};
 
 /// The event's state by its journal, with a note where its end is torn.

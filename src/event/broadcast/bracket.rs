@@ -91,7 +91,11 @@ enum Source {
 
 /// The bracket of a stage that has begun; none where it is no knockout.
 #[must_use]
-pub(crate) fn bracket(config: &EventConfig, broadcast: &Broadcast, stage: usize) -> Option<BroadcastBracket> {
+pub(crate) fn bracket(
+    config: &EventConfig,
+    broadcast: &Broadcast,
+    stage: usize,
+) -> Option<BroadcastBracket> {
     let planned = config.stages.get(stage)?;
     let StageFormat::Of(OtherFormat::Knockout(knockout)) = &planned.format else { return None };
     let state = broadcast.ledger.stages.get(stage)?;

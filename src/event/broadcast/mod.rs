@@ -16,7 +16,8 @@ use shakmaty::Color;
 use super::config::EventConfig;
 use super::export::{self, End};
 use super::journal::record::{
-    Annulled, EngineKilled, GameFinished, GameStarted, Interrupted, JournalPly, JournalRecord, AfterAnnulment, Withdrawn,
+    AfterAnnulment, Annulled, EngineKilled, GameFinished, GameStarted, Interrupted, JournalPly,
+    JournalRecord, Withdrawn,
 };
 use super::ledger::Ledger;
 use super::standings::Standings;
@@ -25,11 +26,11 @@ use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
 
-pub(crate) use bracket::{BroadcastBracket, BracketMatch, BracketLevel, Prize, Side, bracket};
+pub(crate) use bracket::{BracketLevel, BracketMatch, BroadcastBracket, Prize, Side, bracket};
 pub(crate) use follow::{EventChanges, Follower, Running};
 pub(crate) use moves::ShownMove;
 pub(crate) use rounds::{Pairing, Round, Rounds, rounds};
-pub(crate) use timetable::{Slot, GameState, progress, timetable};
+pub(crate) use timetable::{GameState, Slot, progress, timetable};
 
 /// A game's place in the event, which is its address for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -131,7 +132,13 @@ impl BroadcastGame {
         self.written(config, ledger, end, style)
     }
 
-    fn written(&self, config: &EventConfig, ledger: &Ledger, end: End, style: Style) -> Option<String> {
+    fn written(
+        &self,
+        config: &EventConfig,
+        ledger: &Ledger,
+        end: End,
+        style: Style,
+    ) -> Option<String> {
         let started = &self.started;
         let ratings = &ledger.stages.get(started.stage)?.started.ratings;
         let elo = |name: &String| ratings.get(name).copied();
@@ -211,7 +218,8 @@ impl Broadcast {
                     game.is_open() && [&started.white, &started.black].contains(&&killed.entry)
                 };
                 // It is killed before the game that it lost has its end.
-                let mut open: Vec<&mut BroadcastGame> = self.games.values_mut().filter(plays).collect();
+                let mut open: Vec<&mut BroadcastGame> =
+                    self.games.values_mut().filter(plays).collect();
                 if let [game] = &mut open[..] {
                     game.killed.push(killed.clone());
                     let key = game.key();
@@ -294,7 +302,8 @@ impl Broadcast {
     /// The games that have ended, in the order in which they did.
     #[must_use]
     pub(crate) fn finished(&self) -> Vec<&BroadcastGame> {
-        let ended = |game: &&BroadcastGame| game.finished.as_ref().map(|finished| finished.at.clone());
+        let ended =
+            |game: &&BroadcastGame| game.finished.as_ref().map(|finished| finished.at.clone());
         let mut games: Vec<&BroadcastGame> =
             self.games.values().filter(|game| game.finished.is_some()).collect();
         games.sort_by_key(ended);

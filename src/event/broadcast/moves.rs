@@ -50,7 +50,11 @@ impl BroadcastGame {
     }
 }
 
-fn step<'a>(position: &mut Chess, one: shakmaty::Move, ply: Option<&'a JournalPly>) -> ShownMove<'a> {
+fn step<'a>(
+    position: &mut Chess,
+    one: shakmaty::Move,
+    ply: Option<&'a JournalPly>,
+) -> ShownMove<'a> {
     let line = ply.map(|ply| notation::line(position, &ply.pv)).unwrap_or_default();
     let (side, number) = (position.turn(), position.fullmoves().get());
     let uci = one.to_uci(position.castles().mode()).to_string();

@@ -63,7 +63,11 @@ pub(crate) fn timetable(
 }
 
 /// The games that have not begun, in order, with their engines.
-fn due(config: &EventConfig, broadcast: &Broadcast, number: usize) -> Vec<(GameKey, String, String)> {
+fn due(
+    config: &EventConfig,
+    broadcast: &Broadcast,
+    number: usize,
+) -> Vec<(GameKey, String, String)> {
     let (Some(stage), Some(state)) =
         (config.stages.get(number), broadcast.ledger.stages.get(number))
     else {
@@ -134,7 +138,11 @@ fn length(config: &EventConfig, broadcast: &Broadcast) -> Duration {
 
 /// How many games of a stage have ended, and how many are planned in all.
 #[must_use]
-pub(crate) fn progress(config: &EventConfig, broadcast: &Broadcast, stage: usize) -> (usize, usize) {
+pub(crate) fn progress(
+    config: &EventConfig,
+    broadcast: &Broadcast,
+    stage: usize,
+) -> (usize, usize) {
     let ended = broadcast.ledger.stages.get(stage).map_or(0, StageState::finished);
     let open = broadcast.under_way().filter(|game| game.started.stage == stage).count();
     (ended, ended + open + due(config, broadcast, stage).len())

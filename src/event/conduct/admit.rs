@@ -22,7 +22,9 @@ pub(super) enum Passage {
 
 impl Conductor<'_> {
     /// All entries as engines.
-    pub(super) fn entrants(&mut self) -> Result<Result<Vec<Arc<Engine>>, EventOutcome>, EventError> {
+    pub(super) fn entrants(
+        &mut self,
+    ) -> Result<Result<Vec<Arc<Engine>>, EventOutcome>, EventError> {
         let mut judges = Judges::default();
         let may_update = self.may_update();
         let mut entrants = Vec::new();

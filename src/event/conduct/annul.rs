@@ -4,7 +4,7 @@ use shakmaty::Color;
 
 use super::{Conductor, EventError};
 use crate::event::entrants::now;
-use crate::event::journal::record::{Annulled, JournalRecord, AfterAnnulment};
+use crate::event::journal::record::{AfterAnnulment, Annulled, JournalRecord};
 use crate::event::recorder::Broken;
 use crate::event::stage::StageFormat;
 use crate::game::pgn;
@@ -56,7 +56,9 @@ impl Conductor<'_> {
         let under_way = self.ledger.open.values().map(|game| game.started.place());
         let later = state.past().games.keys().copied().chain(under_way).find(|later| {
             match &self.config.stages[stage].format {
-                StageFormat::Of(of) => of.follows(state.started.seats.len(), state.past(), *later, at),
+                StageFormat::Of(of) => {
+                    of.follows(state.started.seats.len(), state.past(), *later, at)
+                }
                 StageFormat::DoubleRoundRobins(_) | StageFormat::Pairs(_) => false,
             }
         });

@@ -6,7 +6,7 @@ use shakmaty::{Chess, Position};
 
 use super::{Conductor, EventError};
 use crate::event::format;
-use crate::event::stage::{StageFormat, Stage};
+use crate::event::stage::{Stage, StageFormat};
 use crate::game::openings::{Book, BookError, BookOrder, BookPart};
 use crate::model::text::shown;
 use crate::model::words::counted;

@@ -4,7 +4,7 @@ use super::{Conductor, EventError};
 use crate::event::draw::{self, Drawn};
 use crate::event::entrants::{Admission, Entrant, Judges, now};
 use crate::event::format::Next;
-use crate::event::journal::record::{TieDecision, Fix, JournalRecord};
+use crate::event::journal::record::{Fix, JournalRecord, TieDecision};
 use crate::event::ledger::StageState;
 use crate::model::words::all;
 

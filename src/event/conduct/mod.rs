@@ -25,15 +25,15 @@ use super::ledger::{Ledger, StageState};
 use super::ratings::EventRatings;
 use super::recorder::uci;
 use super::schedule::Seat;
-use super::stage::{StageFormat, Stage, Updates};
+use super::stage::{Stage, StageFormat, Updates};
 use super::standings::Standings;
-use crate::engine::stop::{StopLevel, Stop};
+use crate::engine::stop::{Stop, StopLevel};
 use crate::model::entry_report::EntryReport;
 use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::model::words::{all, counted};
 use crate::runner::events::Event;
-use crate::runner::{self, EngineBounds, Engine};
+use crate::runner::{self, Engine, EngineBounds};
 pub(crate) use error::EventError;
 use play::{Batch, NotStarted};
 
@@ -314,7 +314,11 @@ impl<'a> Conductor<'a> {
                 return Err(nobody(stage));
             }
             let promoted = order.clone();
-            self.keep(JournalRecord::StageFinished(StageFinished { stage: number, order, promoted }))?;
+            self.keep(JournalRecord::StageFinished(StageFinished {
+                stage: number,
+                order,
+                promoted,
+            }))?;
             return Ok(None);
         }
         let mut going_on = HashMap::new();
@@ -399,7 +403,11 @@ impl<'a> Conductor<'a> {
     }
 
     /// Ranks a stage whose games are over; an outcome where a tie keeps it open.
-    fn conclude(&mut self, stage: &Stage, number: usize) -> Result<Option<EventOutcome>, EventError> {
+    fn conclude(
+        &mut self,
+        stage: &Stage,
+        number: usize,
+    ) -> Result<Option<EventOutcome>, EventError> {
         let standings = self.standings(stage, number);
         let state = &self.ledger.stages[number];
         let ranking = stage.ranking(&standings, state);

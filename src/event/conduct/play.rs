@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Conductor, EventError};
-use crate::engine::stop::{StopLevel, Stop};
+use crate::engine::stop::{Stop, StopLevel};
 use crate::event::entrants::now;
 use crate::event::format::Due;
 use crate::event::journal::record::{EngineKilled, GameStarted, JournalRecord};
@@ -24,7 +24,7 @@ use crate::model::game::result::GameResult;
 use crate::model::words::counted;
 use crate::runner::events::{Event, Finished, MovePlayed};
 use crate::runner::{
-    self, Affinity, EngineBounds, Engine, MatchGames, Given, Match, Missing, Restart, schedule,
+    self, Affinity, Engine, EngineBounds, Given, Match, MatchGames, Missing, Restart, schedule,
 };
 
 /// A referee that did not run for so long has not heard its engines: the games under way are cases of rule 6.1.

@@ -17,8 +17,10 @@ use toml::Spanned;
 
 use super::journal::record::Previous;
 use super::plan::formats::RawFormat;
-use super::stage::{StageFormat, Stage};
-use super::terms::{AskTables, InterruptionBounds, RawDrawRule, RawTerms, RawWinRule, StageTerms, plain};
+use super::stage::{Stage, StageFormat};
+use super::terms::{
+    AskTables, InterruptionBounds, RawDrawRule, RawTerms, RawWinRule, StageTerms, plain,
+};
 use crate::files::read;
 use crate::game::clock::TimeControl;
 use crate::game::end::Material;
@@ -290,8 +292,9 @@ impl EventConfig {
     pub fn load(path: &Path) -> Result<EventConfig, EventConfigError> {
         let text = read::text(path, read::SETTINGS)
             .map_err(|source| EventConfigError::Read { path: path.to_owned(), source })?;
-        EventConfig::parse(path, &text)
-            .map_err(|(span, what)| EventConfigError::Wrong(Misplaced::new(path, &text, span, &what)))
+        EventConfig::parse(path, &text).map_err(|(span, what)| {
+            EventConfigError::Wrong(Misplaced::new(path, &text, span, &what))
+        })
     }
 
     fn parse(path: &Path, text: &str) -> Result<EventConfig, TextMistake> {
@@ -398,7 +401,10 @@ impl EventConfig {
     }
 }
 
-fn entries(mut list: Vec<(RawEntry, Option<Trusted>)>, here: &Path) -> Result<Vec<EventEntry>, TextMistake> {
+fn entries(
+    mut list: Vec<(RawEntry, Option<Trusted>)>,
+    here: &Path,
+) -> Result<Vec<EventEntry>, TextMistake> {
     let mut names = BTreeSet::new();
     let mut seeds = BTreeSet::new();
     for (entry, _) in &list {

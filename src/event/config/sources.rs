@@ -64,7 +64,8 @@ pub(super) fn sources(
     let mut met = BTreeSet::new();
     let mut open = None;
     for text in list {
-        let source: PlaceSource = text.parse().map_err(|error: NoPlaces| wrong(error.to_string()))?;
+        let source: PlaceSource =
+            text.parse().map_err(|error: NoPlaces| wrong(error.to_string()))?;
         if let Some((journal, stage)) = previous::named(&source.stage) {
             let PlaceRange::These(places) = &source.places else {
                 return Err(wrong(format!(

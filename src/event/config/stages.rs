@@ -12,7 +12,7 @@ use super::super::journal::record::Previous;
 use super::super::plan::formats::{RawFormat, RawTies, chain, format as planned, ties_of};
 use super::super::plan::raw::OneOrMore;
 use super::super::schedule::BookPolicy;
-use super::super::stage::{SeatDraw, StageFormat, Stage, Updates};
+use super::super::stage::{SeatDraw, Stage, StageFormat, Updates};
 use super::super::terms::{RawTerms, StageTerms, plain};
 use super::sources::{self, Events, Sources, sources};
 use super::{EventEntry, RawPolicy, slug};
@@ -110,7 +110,11 @@ struct Taken {
     is_played_off: bool,
 }
 
-fn taken(raw: &[RawStage], events: &Events, entries: &[EventEntry]) -> Result<Vec<Taken>, TextMistake> {
+fn taken(
+    raw: &[RawStage],
+    events: &Events,
+    entries: &[EventEntry],
+) -> Result<Vec<Taken>, TextMistake> {
     let mut taken = vec![Taken::default(); raw.len()];
     for (number, one) in raw.iter().enumerate() {
         let known =
@@ -385,7 +389,9 @@ fn drawn(one: &RawStage, number: usize, is_from_before: bool) -> Result<SeatDraw
 /// others stand without those of an engine that is disqualified.
 fn without_disqualification(format: &StageFormat) -> Option<&'static str> {
     Some(match format {
-        StageFormat::DoubleRoundRobins(_) | StageFormat::Of(format::Format::RoundRobin(_)) => return None,
+        StageFormat::DoubleRoundRobins(_) | StageFormat::Of(format::Format::RoundRobin(_)) => {
+            return None;
+        }
         StageFormat::Pairs(_) | StageFormat::Of(format::Format::Match(_)) => {
             "in a match of two crashes are losses (season 17, rule 15.f)"
         }

@@ -391,7 +391,8 @@ impl PathSearch {
             for vertex in self.vertices() {
                 let edge = self.tightest[vertex].and_then(|node| self.nearest[node][vertex]);
                 let Some(edge) = edge.filter(|_| self.is_top(vertex)) else { continue };
-                let is_tight = self.top_of(edge.0) != vertex && self.slack(edge) == PairWeight::NONE;
+                let is_tight =
+                    self.top_of(edge.0) != vertex && self.slack(edge) == PairWeight::NONE;
                 if is_tight && self.follow(edge) {
                     return true;
                 }
@@ -459,7 +460,11 @@ mod tests {
     use super::*;
 
     /// The weight of a heaviest matching by trying everything.
-    fn by_trying(weights: &[Vec<Option<PairWeight>>], used: &mut Vec<bool>, node: usize) -> PairWeight {
+    fn by_trying(
+        weights: &[Vec<Option<PairWeight>>],
+        used: &mut Vec<bool>,
+        node: usize,
+    ) -> PairWeight {
         if node == weights.len() {
             return PairWeight::NONE;
         }

@@ -126,9 +126,13 @@ impl Knockout {
     ) -> KnockoutBracket {
         let rounds = Knockout::rounds(seats);
         // Places that nobody has are byes for their neighbours.
-        let taken = |seat: Seat| if seat.0 < seats { BracketPlace::Taken(seat) } else { BracketPlace::Empty };
-        let mut places: Vec<BracketPlace> = self.draw.places(seats).into_iter().map(taken).collect();
-        let mut bracket = KnockoutBracket { encounters: Vec::new(), openings: 0, groups: Vec::new() };
+        let taken = |seat: Seat| {
+            if seat.0 < seats { BracketPlace::Taken(seat) } else { BracketPlace::Empty }
+        };
+        let mut places: Vec<BracketPlace> =
+            self.draw.places(seats).into_iter().map(taken).collect();
+        let mut bracket =
+            KnockoutBracket { encounters: Vec::new(), openings: 0, groups: Vec::new() };
         let mut number = 0;
         for round in 1..=rounds {
             let mut losers = Vec::new();
@@ -136,7 +140,9 @@ impl Knockout {
             let is_final = round == rounds;
             if is_final && let Some(pairs) = self.bronze {
                 number += 1;
-                if let [BracketPlace::Taken(a), BracketPlace::Taken(b)] = bracket.semifinal_losers()[..] {
+                if let [BracketPlace::Taken(a), BracketPlace::Taken(b)] =
+                    bracket.semifinal_losers()[..]
+                {
                     let bronze = self.encounter(number, round, pairs, (a, b), bracket.openings);
                     let winner = won(&bronze);
                     bracket.third(&bronze, winner);
@@ -147,7 +153,9 @@ impl Knockout {
             for pair in places.chunks(2) {
                 let [upper, lower] = pair else { continue };
                 let (winner, loser) = match (upper, lower) {
-                    (BracketPlace::Empty, other) | (other, BracketPlace::Empty) => (*other, BracketPlace::Empty),
+                    (BracketPlace::Empty, other) | (other, BracketPlace::Empty) => {
+                        (*other, BracketPlace::Empty)
+                    }
                     (BracketPlace::Taken(a), BracketPlace::Taken(b)) => {
                         number += 1;
                         let (pairs, first) = (self.length(round), bracket.openings);
@@ -156,9 +164,10 @@ impl Knockout {
                         let winner = won(&one);
                         bracket.encounters.push(one);
                         match winner {
-                            Some(seat) => {
-                                (BracketPlace::Taken(seat), BracketPlace::Taken(if seat == *a { *b } else { *a }))
-                            }
+                            Some(seat) => (
+                                BracketPlace::Taken(seat),
+                                BracketPlace::Taken(if seat == *a { *b } else { *a }),
+                            ),
                             None => (BracketPlace::Open, BracketPlace::Open),
                         }
                     }

@@ -115,7 +115,9 @@ impl MatchFormat {
 
 /// The results of a match up to its first game that has none: of games that are played at a time a later one may
 /// end first.
-pub(super) fn in_sequence<'a>(played: impl Fn(usize) -> Option<&'a PlayedPairing>) -> Vec<GameResult> {
+pub(super) fn in_sequence<'a>(
+    played: impl Fn(usize) -> Option<&'a PlayedPairing>,
+) -> Vec<GameResult> {
     (0..).map_while(played).map(|game| game.result).collect()
 }
 

@@ -86,9 +86,11 @@ fn formats(seats: usize) -> Vec<Format> {
     for spots in 1..seats.min(4) {
         all.push(Format::Playoff(Playoff { doubles: number(1), spots: number(spots) }));
     }
-    for (draw, early) in
-        [(BracketDraw::AsDrawn, true), (BracketDraw::EqualDistance, false), (BracketDraw::EqualDistance, true)]
-    {
+    for (draw, early) in [
+        (BracketDraw::AsDrawn, true),
+        (BracketDraw::EqualDistance, false),
+        (BracketDraw::EqualDistance, true),
+    ] {
         all.push(Format::Knockout(Knockout {
             draw,
             pairs: vec![number(1), number(2), number(3)],

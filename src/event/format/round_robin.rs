@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use super::super::schedule::{BookPolicy, OpeningIndex, StageSchedule, Seat, TooFewOrMany};
+use super::super::schedule::{BookPolicy, OpeningIndex, Seat, StageSchedule, TooFewOrMany};
 use super::due::{Due, Next, PairId, Past, groups, open, points};
 use crate::model::game::listed::RoundGame;
 use crate::model::words::counted;
@@ -159,7 +159,8 @@ mod tests {
             }
         }
         let words = |cycles| {
-            RoundRobin { cycles: NonZeroU32::new(cycles).unwrap(), order: PairOrder::Berger }.in_words()
+            RoundRobin { cycles: NonZeroU32::new(cycles).unwrap(), order: PairOrder::Berger }
+                .in_words()
         };
         assert_eq!(
             [1, 2, 3, 4].map(words),

@@ -254,7 +254,12 @@ mod tests {
                 let wide = white.abs_diff(black) >= 3;
                 let is_drawn = !wide && game.at.game.is_multiple_of(2);
                 let result = if is_drawn { GameResult::Draw } else { GameResult::Win(better) };
-                past.add(PlayedPairing { at: game.at, white: game.white, black: game.black, result });
+                past.add(PlayedPairing {
+                    at: game.at,
+                    white: game.white,
+                    black: game.black,
+                    result,
+                });
                 if game.at.game.is_multiple_of(2) {
                     pairs.insert(0, format!("{}{}", white.min(black) + 1, white.max(black) + 1));
                 }

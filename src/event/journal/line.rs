@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::chain::{RecordChain, DIGITS};
+use super::chain::{DIGITS, RecordChain};
 
 /// The parts of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,12 @@ pub(super) fn checksum(before: u32, number: u64, record: &str) -> u32 {
 }
 
 /// Writes a line with its end; gives its sum.
-pub(super) fn write(out: &mut String, before: RecordChain, number: u64, record: &str) -> RecordChain {
+pub(super) fn write(
+    out: &mut String,
+    before: RecordChain,
+    number: u64,
+    record: &str,
+) -> RecordChain {
     let sum = before.with(number, record);
     // invariant: writing to memory does not fail.
     let _ = writeln!(out, r#"{{"n":{number},"sha256":"{sum}{AFTER_SUM}{record}}}"#);

@@ -373,7 +373,8 @@ fn scan<R: Kept>(
                 let foreign = |what| JournalError::Foreign { path: path_of(), what };
                 record.begins().map_err(foreign)?;
             }
-            let place = RecordPlace { line: at.number + 1, offset: at.offset, bytes: length as u64 };
+            let place =
+                RecordPlace { line: at.number + 1, offset: at.offset, bytes: length as u64 };
             take(place, record).map_err(damaged)?;
         }
         at = Position { number: at.number + 1, chain, crc, offset: at.offset + length as u64 };

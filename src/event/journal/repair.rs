@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::{JournalError, Kept, Position, JournalRecord, lock, regular, scan, sync_directory};
+use super::{JournalError, JournalRecord, Kept, Position, lock, regular, scan, sync_directory};
 
 /// A record that was cut off.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -67,7 +67,9 @@ impl Withdrawn {
     #[must_use]
     pub fn in_words(&self) -> String {
         let then = match (self.played, self.walkover()) {
-            (WithdrawnGames::Annulled, _) => "; its games in this stage count for nobody".to_owned(),
+            (WithdrawnGames::Annulled, _) => {
+                "; its games in this stage count for nobody".to_owned()
+            }
             (WithdrawnGames::Counts, Some(bye)) => format!(
                 "; {} has {} of round {} without playing",
                 bye.engine,

@@ -12,7 +12,7 @@ use super::super::format::match_::{MatchFormat, MatchPart};
 use super::super::format::playoff::Playoff;
 use super::super::format::round_robin::{PairOrder, RoundRobin};
 use super::super::format::swiss::Swiss;
-use super::super::tiebreak::{CHAINS, TiebreakChain, Criterion, TiedRest};
+use super::super::tiebreak::{CHAINS, Criterion, TiebreakChain, TiedRest};
 use crate::game::clock::TimeControl;
 use crate::model::source_place::{TextMistake, nearest};
 
@@ -163,7 +163,8 @@ pub(in crate::event) fn format(raw: Spanned<RawFormat>) -> Result<Format, TextMi
                 let what = "a part that is played until it is decisive is the last one of `then`";
                 return Err((span, what.into()));
             }
-            let part = |part: &RawThen| MatchPart { pairs: part.pairs, again: part.until.is_some() };
+            let part =
+                |part: &RawThen| MatchPart { pairs: part.pairs, again: part.until.is_some() };
             Format::Match(MatchFormat { pairs, early, then: then.iter().map(part).collect() })
         }
         RawFormat::Swiss(swiss) => match swiss.pairing {
@@ -193,7 +194,9 @@ pub(in crate::event) fn format(raw: Spanned<RawFormat>) -> Result<Format, TextMi
             }
             let shuffle = knockout.shuffle.as_ref().map(|shuffle| *shuffle.get_ref());
             let draw = match knockout.bracket {
-                Some(Bracket::Edps8Rrc) => BracketDraw::PreSeeded { shuffle: shuffle.unwrap_or_default() },
+                Some(Bracket::Edps8Rrc) => {
+                    BracketDraw::PreSeeded { shuffle: shuffle.unwrap_or_default() }
+                }
                 _ if let Some(shuffle) = knockout.shuffle => {
                     return Err((
                         shuffle.span(),
@@ -232,7 +235,9 @@ pub(in crate::event) fn chain(
 }
 
 /// A chain as it was written: its name, or its criteria.
-pub(in crate::event) fn ties_of(ties: &Spanned<RawTies>) -> Result<&'static TiebreakChain, TextMistake> {
+pub(in crate::event) fn ties_of(
+    ties: &Spanned<RawTies>,
+) -> Result<&'static TiebreakChain, TextMistake> {
     let list = match ties.get_ref() {
         RawTies::Named(name) => return chain(name, ties.span()),
         RawTies::Table(table) => {

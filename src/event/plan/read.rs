@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::super::tiebreak::CHAINS;
 use super::formats::{chain, format, ties_of};
 use super::raw::{Raw, RawDraw, RawEngine, RawPlanStage};
-use super::{EventPlan, PlannedStage, Seating, PlaceSource, RecordedTerms, Variant};
+use super::{EventPlan, PlaceSource, PlannedStage, RecordedTerms, Seating, Variant};
 use crate::files::read;
 use crate::model::source_place::{Misplaced, TextMistake, nearest, with_suggestion};
 use crate::model::text::shown;

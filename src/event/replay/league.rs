@@ -44,7 +44,9 @@ pub(super) fn round_robin(
             continue;
         };
         let is_pair = game.pair() == (white.min(black), white.max(black));
-        out.compare(ComparisonKind::Pairs, is_pair, || (due.at.to_string(), told(due), stage.told(game)));
+        out.compare(ComparisonKind::Pairs, is_pair, || {
+            (due.at.to_string(), told(due), stage.told(game))
+        });
         if is_pair {
             out.compare(ComparisonKind::Colours, game.white == white, || {
                 (due.at.to_string(), told(due), stage.told(game))
@@ -160,15 +162,19 @@ fn other_order(
                 (stage.meeting(*white, *black), counted(cycles, "game"), counted(own.len(), "game"))
             });
             let with_white = own.iter().filter(|game| game.white == *white).count();
-            out.compare(ComparisonKind::Colours, with_white.abs_diff(own.len() - with_white) <= 1, || {
-                let at = stage.meeting(*white, *black);
-                let played = format!("{with_white} of {}", own.len());
-                (
-                    at,
-                    format!("both colours for {}", stage.name(*white)),
-                    format!("White in {played}"),
-                )
-            });
+            out.compare(
+                ComparisonKind::Colours,
+                with_white.abs_diff(own.len() - with_white) <= 1,
+                || {
+                    let at = stage.meeting(*white, *black);
+                    let played = format!("{with_white} of {}", own.len());
+                    (
+                        at,
+                        format!("both colours for {}", stage.name(*white)),
+                        format!("White in {played}"),
+                    )
+                },
+            );
         }
     }
 }

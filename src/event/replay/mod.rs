@@ -24,7 +24,7 @@ use crate::model::game::result::GameResult;
 use crate::model::text::shown;
 use crate::model::words::counted;
 use promotions::{StageOutcome, promotions};
-use read::{Recorded, GameStart};
+use read::{GameStart, Recorded};
 pub(crate) use report::{ComparisonKind, Replay, ReportRow, StageReplay};
 use rounds::System;
 use stage_games::{Id, StageGame, StageGames};
@@ -130,7 +130,10 @@ pub(crate) fn replay(plan: &EventPlan, files: &[PathBuf]) -> Result<Replay, Repl
             told.notes.push(format!("{games} {verb} no result; without one nothing counts"));
         }
         let is_incomplete = unfinished > 0
-            || told.counts.iter().any(|count| count.kind == ComparisonKind::Games && count.agree < count.of);
+            || told
+                .counts
+                .iter()
+                .any(|count| count.kind == ComparisonKind::Games && count.agree < count.of);
         let groups = match places {
             Some(places) => {
                 bracket_table(&places, &stage, &mut told);

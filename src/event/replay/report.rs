@@ -145,7 +145,13 @@ impl StageReplay {
     }
 
     /// Tells a difference.
-    pub(super) fn differ(&mut self, kind: ComparisonKind, at: String, expected: String, played: String) {
+    pub(super) fn differ(
+        &mut self,
+        kind: ComparisonKind,
+        at: String,
+        expected: String,
+        played: String,
+    ) {
         self.differences.push(Difference { kind, at, expected, played });
     }
 }

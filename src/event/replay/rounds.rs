@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::format::Past;
 use super::super::format::dutch::Dutch;
-use super::super::format::swiss::{SwissRound, Swiss};
+use super::super::format::swiss::{Swiss, SwissRound};
 use super::super::schedule::Seat;
 use super::report::{ComparisonKind, StageReplay};
 use super::stage_games::{Id, Seated, StageGame, StageGames};

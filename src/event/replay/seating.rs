@@ -62,7 +62,8 @@ pub(super) fn laid(dues: &[Due], stage: &StageGames<'_>, given: Option<&[Id]>) -
 fn by_pairs(dues: &[Due], mut placed: Placed, seats: &[Id]) -> Placed {
     let seated = Seated { seats };
     for round in dues.chunk_by(|a, b| a.at.round == b.at.round) {
-        let mut games: Vec<StageGame> = round.iter().filter_map(|due| placed.remove(&due.at)).collect();
+        let mut games: Vec<StageGame> =
+            round.iter().filter_map(|due| placed.remove(&due.at)).collect();
         let mut open = Vec::new();
         for due in round {
             let (white, black) = (seated.id(due.white), seated.id(due.black));

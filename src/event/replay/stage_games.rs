@@ -52,7 +52,10 @@ pub(super) struct StageGames<'a> {
 impl<'a> StageGames<'a> {
     /// Puts games into the order of play: as the files have them, or by their Round tags where these number the
     /// games of a part and the files are in another order. Games that were played again stand once.
-    pub(super) fn new(mut games: Vec<StageGame>, names: &'a [String]) -> (StageGames<'a>, Vec<String>) {
+    pub(super) fn new(
+        mut games: Vec<StageGame>,
+        names: &'a [String],
+    ) -> (StageGames<'a>, Vec<String>) {
         let mut notes = Vec::new();
         games.sort_by_key(|game| game.part);
         let key = |game: &StageGame| (game.at, game.tag, game.white, game.black);
@@ -141,8 +144,9 @@ impl<'a> StageGames<'a> {
             }
         }
         if doubled {
-            let pairs =
-                |round: &[StageGame]| -> BTreeSet<(Id, Id)> { round.iter().map(StageGame::pair).collect() };
+            let pairs = |round: &[StageGame]| -> BTreeSet<(Id, Id)> {
+                round.iter().map(StageGame::pair).collect()
+            };
             let mut merged: Vec<Vec<StageGame>> = Vec::new();
             for round in rounds {
                 match merged.last_mut() {

@@ -266,7 +266,11 @@ pub(crate) struct TiedGroup {
 
 /// Orders engines that have the same points, the best first.
 #[must_use]
-pub(crate) fn break_tie(context: &Context<'_>, tied: &[EngineIx], chain: &TiebreakChain) -> Vec<TiedGroup> {
+pub(crate) fn break_tie(
+    context: &Context<'_>,
+    tied: &[EngineIx],
+    chain: &TiebreakChain,
+) -> Vec<TiedGroup> {
     let whole = || TiedGroup { engines: tied.to_vec(), by: None };
     if tied.len() < 2 {
         return vec![whole()];
@@ -362,7 +366,8 @@ mod tests {
         };
         assert_eq!([mini("a", &tied), mini("b", &tied), mini("c", &tied)], ["3", "3", "2"]);
         assert_eq!(mini("a", &tied[..2]), "2");
-        let only = TiebreakChain { name: "test", criteria: &[Criterion::DirectEncounter], ..CHAINS[0] };
+        let only =
+            TiebreakChain { name: "test", criteria: &[Criterion::DirectEncounter], ..CHAINS[0] };
         let groups = break_tie(&context, &tied, &only);
         let names: Vec<_> =
             groups.iter().map(|g| field.engine(g.engines[0]).name.as_str()).collect();

@@ -160,7 +160,8 @@ impl Book {
     /// # Errors
     /// Where it cannot be read, is no book, or holds a move that is not legal.
     pub(crate) fn read(path: &Path, wanted: BookPart) -> Result<Book, BookError> {
-        let format = BookFormat::of(path).ok_or_else(|| BookError::Unknown { path: path.into() })?;
+        let format =
+            BookFormat::of(path).ok_or_else(|| BookError::Unknown { path: path.into() })?;
         let bytes = read::bytes(path, read::BOOK)
             .map_err(|source| BookError::Read { path: path.into(), source })?;
         let openings = parse(&bytes, format, wanted).map_err(|(place, what)| BookError::Wrong {

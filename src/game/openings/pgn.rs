@@ -7,7 +7,7 @@ use pgn_reader::{RawTag, Reader, SanPlus, Visitor};
 use shakmaty::fen::Fen;
 use shakmaty::{Chess, Move, Position};
 
-use super::{BookPlace, BookPart, Wrong, playable};
+use super::{BookPart, BookPlace, Wrong, playable};
 use crate::model::game::opening::{Opening, OpeningNames};
 use crate::model::game::variant::Variant;
 use crate::model::text::escape;

@@ -10,7 +10,7 @@ use shakmaty::zobrist::Zobrist64;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, File, Move, Position, Rank, Role, Square};
 
 use super::sequence::{BookOrder, Random};
-use super::{BookPlace, BookPart, Wrong, playable};
+use super::{BookPart, BookPlace, Wrong, playable};
 use crate::model::game::opening::Opening;
 use crate::model::units::Ply;
 

@@ -20,7 +20,7 @@ use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::opening::Opening;
 use crate::model::game::record::{GameRecord, PlayedMove, PlyRecord, Resume, Unanswered};
 
-pub(crate) use player::{PlayerLost, Player, Said, Thought};
+pub(crate) use player::{Player, PlayerLost, Said, Thought};
 
 /// Games longer than this make the record grow, which costs memory and nothing else.
 const USUAL_PLIES: usize = 400;
@@ -211,12 +211,23 @@ impl<'a> Game<'a> {
     }
 
     /// The legal move in an answer that came in time, or how the game ends without one.
-    fn judge(&mut self, side: Color, thought: &Thought, used: Duration) -> Result<Move, GameEnding> {
+    fn judge(
+        &mut self,
+        side: Color,
+        thought: &Thought,
+        used: Duration,
+    ) -> Result<Move, GameEnding> {
         let loses = |reason| GameEnding::win(!side, reason);
         match &thought.said {
-            Said::Lost(PlayerLost::Stopped) => return Err(GameEnding::aborted("the match was stopped")),
-            Said::Lost(PlayerLost::Gone(exit)) => return Err(loses(Termination::Crash { exit: *exit })),
-            Said::Lost(PlayerLost::Standstill(lasted)) => return Err(GameEnding::standstill(*lasted)),
+            Said::Lost(PlayerLost::Stopped) => {
+                return Err(GameEnding::aborted("the match was stopped"));
+            }
+            Said::Lost(PlayerLost::Gone(exit)) => {
+                return Err(loses(Termination::Crash { exit: *exit }));
+            }
+            Said::Lost(PlayerLost::Standstill(lasted)) => {
+                return Err(GameEnding::standstill(*lasted));
+            }
             Said::Lost(PlayerLost::Host(why)) => return Err(GameEnding::aborted(why.clone())),
             Said::Lost(PlayerLost::NotStarted(why)) => {
                 return Err(loses(Termination::NoStart(why.clone())));

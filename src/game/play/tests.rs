@@ -252,7 +252,10 @@ fn chess960_is_told_by_its_position_and_castling_as_the_king_taking_his_rook() {
         format!("{told} moves f1g1 f8g8 a2a4")
     );
     // The king that has castled cannot take his rook once more.
-    assert_eq!(record.ending, GameEnding::win(Color::White, Termination::IllegalMove("g8f8".into())));
+    assert_eq!(
+        record.ending,
+        GameEnding::win(Color::White, Termination::IllegalMove("g8f8".into()))
+    );
     assert_eq!(record.length(), 5);
     let san: Vec<String> = record
         .positions()

@@ -18,7 +18,9 @@ use shakmaty::{CastlingMode, Position};
 use crate::engine::moves::Moves;
 use crate::model::evidence::{ExitHow, LeftProcess, Limits, Refusal, Resource, Shell};
 use crate::sandbox::cpu::CpuTimes;
-use crate::sandbox::plan::{Audit, Confined, Launcher, Pipes, StartPlan, SandboxError, Staging, Traces};
+use crate::sandbox::plan::{
+    Audit, Confined, Launcher, Pipes, SandboxError, Staging, StartPlan, Traces,
+};
 
 /// Limits for tests: long enough for a loaded machine, short where the limit itself is tested.
 pub(crate) fn limits() -> Limits {

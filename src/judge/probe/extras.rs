@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Bench, EVENT_CLOCK, ProbeOutcome};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
-use crate::judge::probe::conversation::{Over, Ready, Search, Session, PositionForm, Waited};
+use crate::judge::probe::conversation::{Over, PositionForm, Ready, Search, Session, Waited};
 use crate::judge::support::positions;
 use crate::model::evidence::{Capabilities, DeclaredOption, Limits, Purpose, Shell};
 use crate::sandbox::plan::{SandboxError, Staging};
@@ -270,7 +270,8 @@ pub(super) fn killed_midway(bench: &Bench<'_>) -> ExtraOutcome {
     (bench.progress)("what remains when it is killed");
     let mut outcome = ProbeOutcome::default();
     let moves = Moves::start();
-    let search = Search { name: "killed-midway", shown: PositionForm::Moves(&moves), go: EVENT_CLOCK };
+    let search =
+        Search { name: "killed-midway", shown: PositionForm::Moves(&moves), go: EVENT_CLOCK };
     let started = bench.start(Purpose::KilledMidway)?.shake_hands();
     let (over, killed) = match started.and_then(|ready| ready.think(search)) {
         Ok(thinking) => match thinking.wait(UNDER_WAY) {

@@ -17,13 +17,13 @@ use super::Progress;
 use crate::engine::legality;
 use crate::engine::moves::Moves;
 use crate::engine::process::EngineStart;
-use crate::engine::stop::{StopLevel, Stop};
+use crate::engine::stop::{Stop, StopLevel};
 use crate::game::adjudicate::Rules;
 use crate::game::clock::{Patience, TimeControl};
 use crate::game::end::Material;
 use crate::model::evidence::{
-    EntryColours, GameEnd, GameFault, GamesEvidence, LEAST_LEFT, LateMove, Limits, PlayedGames, PlayedGame,
-    PlayedPly, Rival, Shell,
+    EntryColours, GameEnd, GameFault, GamesEvidence, LEAST_LEFT, LateMove, Limits, PlayedGame,
+    PlayedGames, PlayedPly, Rival, Shell,
 };
 use crate::model::game::ending::Termination;
 use crate::model::game::opening::Opening;
@@ -32,8 +32,8 @@ use crate::model::units::Ply;
 use crate::runner::events::{Event, Finished};
 use crate::runner::schedule::ScheduledGame;
 use crate::runner::spec::UciSubset;
-use crate::runner::{self, Affinity, EngineBounds, Engine, Given, Match, Remains, Restart};
-use crate::sandbox::plan::{Audit, Launcher, StartPlan, Staging};
+use crate::runner::{self, Affinity, Engine, EngineBounds, Given, Match, Remains, Restart};
+use crate::sandbox::plan::{Audit, Launcher, Staging, StartPlan};
 
 /// The reference engine: a fixture that is a static program without a library, so that it runs wherever gate4k
 /// itself does, and starts in a millisecond. It lives in the same sandbox.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{Bench, ProbeOutcome};
 use crate::engine::moves::Moves;
 use crate::game::go::{Clocks, Go};
-use crate::judge::probe::conversation::{Over, Ready, Search, Session, PositionForm, RestWatch};
+use crate::judge::probe::conversation::{Over, PositionForm, Ready, RestWatch, Search, Session};
 use crate::judge::support::positions;
 use crate::model::evidence::{DeclaredOption, Purpose, Run};
 use crate::sandbox::plan::SandboxError;

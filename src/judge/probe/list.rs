@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::Bench;
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
-use crate::judge::probe::conversation::{Search, PositionForm};
+use crate::judge::probe::conversation::{PositionForm, Search};
 use crate::model::evidence::{Answer, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 
@@ -68,7 +68,8 @@ pub(super) fn ask_within(
         while let (Some(ready), Some((item, others))) = (session.take(), rest.split_first()) {
             // Asked or not, an item that the engine failed at is not asked again.
             rest = others;
-            let search = Search { name: &item.name, shown: PositionForm::Moves(&item.moves), go: item.go };
+            let search =
+                Search { name: &item.name, shown: PositionForm::Moves(&item.moves), go: item.go };
             let asked = ready.new_game().and_then(|ready| match item.patience {
                 Some(patience) => ready.go_within(search, patience),
                 None => ready.go(search),

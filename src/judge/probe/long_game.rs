@@ -21,8 +21,9 @@ const SLOWER: u32 = 4;
 /// fails, where it begins to.
 pub(super) fn run(bench: &Bench<'_>, go: Go, advice: bool) -> Result<ProbeOutcome, SandboxError> {
     let long = positions::long_game();
-    let (mut outcome, go) =
-        again::climbing(bench, go, |bench, go| ask(bench, &long, go, None).map(ProbeOutcome::from))?;
+    let (mut outcome, go) = again::climbing(bench, go, |bench, go| {
+        ask(bench, &long, go, None).map(ProbeOutcome::from)
+    })?;
     let took = outcome.runs.iter().filter_map(legal).max();
     let Some(took) = took.filter(|_| advice) else { return Ok(outcome) };
     // One that hangs there is only given advice, and one that is slow is no slower there.

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use super::{Bench, ProbeOutcome, again};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
-use crate::judge::probe::conversation::{Known, Over, Ready, Search, Session, PositionForm, StartSilence};
+use crate::judge::probe::conversation::{
+    Known, Over, PositionForm, Ready, Search, Session, StartSilence,
+};
 use crate::model::evidence::{Answer, EndHow, GoQuestion, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 

@@ -26,7 +26,7 @@ use std::time::Duration;
 use crate::game::go::{Clocks, Go};
 use crate::judge::probe::conversation::{Session, Started};
 use crate::model::evidence::{Ask, Capabilities, Limits, Purpose, Question, Run, Shell};
-use crate::sandbox::plan::{Audit, Launcher, StartPlan, SandboxError, Staging};
+use crate::sandbox::plan::{Audit, Launcher, SandboxError, Staging, StartPlan};
 
 /// Takes one line on what is being done now; called from any thread.
 pub(crate) type Progress<'a> = &'a (dyn Fn(&str) + Sync);
@@ -380,7 +380,10 @@ fn other_ways(
 }
 
 /// Does all tasks with as many threads as there are processors, and one more for what merely waits.
-fn beside_each_other(bench: &Bench<'_>, tasks: Vec<Task>) -> Result<Vec<ProbeOutcome>, SandboxError> {
+fn beside_each_other(
+    bench: &Bench<'_>,
+    tasks: Vec<Task>,
+) -> Result<Vec<ProbeOutcome>, SandboxError> {
     let threads = tasks.len().min(bench.plan.jobs.max(1) + 1);
     let queue = Mutex::new(tasks.into_iter().enumerate());
     let done = Mutex::new(Vec::new());

@@ -266,7 +266,7 @@ mod tests {
     use super::*;
     use crate::judge::support::testing;
     use crate::judge::support::testing::{Build, illegal, ms};
-    use crate::model::evidence::{FatalSignal, ExitHow, Question, Resource};
+    use crate::model::evidence::{ExitHow, FatalSignal, Question, Resource};
     use crate::model::units::Bytes;
     use crate::model::verdict::Status;
 

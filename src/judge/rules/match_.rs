@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::model::evidence::{
-    Evidence, GameEnd, GameFault, GamesEvidence, LateMove, PlayedGames, PlayedGame, Purpose, Rival,
+    Evidence, GameEnd, GameFault, GamesEvidence, LateMove, PlayedGame, PlayedGames, Purpose, Rival,
 };
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
@@ -43,7 +43,9 @@ fn judge(evidence: &Evidence) -> Finding {
         GamesEvidence::LeftOut(why) => {
             return Finding::advice(RULE, format!("no games were played: {why}"));
         }
-        GamesEvidence::NotYet => return Finding::new(RULE, Status::Skipped, "no games were played yet"),
+        GamesEvidence::NotYet => {
+            return Finding::new(RULE, Status::Skipped, "no games were played yet");
+        }
         GamesEvidence::Impossible(why) => {
             return Finding::undecided(RULE, format!("games could not be played here: {why}"))
                 .help("run `gate4k doctor`, mend what it names, and check again");

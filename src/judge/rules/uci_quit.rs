@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::judge::support::testing;
     use crate::judge::support::testing::ms;
-    use crate::model::evidence::{EndHow, RunEnding, Purpose};
+    use crate::model::evidence::{EndHow, Purpose, RunEnding};
 
     fn deaf() -> Run {
         let mut run = testing::run(Purpose::Main);

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::judge::support::allowed::{Allowed, CommandWord, LibraryWord};
 use crate::model::evidence::{
-    Answer, Ask, BookSeen, Capabilities, EntryColours, EndHow, RunEnding, Evidence, Exec, ExecOutcome,
-    ExitHow, FileAccess, FileOpen, GameEnd, GamesEvidence, GoQuestion, HostFacts, IdleSeen, LeftFile,
-    LeftProcess, Limits, Overcommit, PlayedGames, PlayedGame, PlayedPly, ProgramClass, Purpose,
-    Question, Refusal, Resource, Rival, Run, Shell,
+    Answer, Ask, BookSeen, Capabilities, EndHow, EntryColours, Evidence, Exec, ExecOutcome,
+    ExitHow, FileAccess, FileOpen, GameEnd, GamesEvidence, GoQuestion, HostFacts, IdleSeen,
+    LeftFile, LeftProcess, Limits, Overcommit, PlayedGame, PlayedGames, PlayedPly, ProgramClass,
+    Purpose, Question, Refusal, Resource, Rival, Run, RunEnding, Shell,
 };
 use crate::model::game::result::GameResult;
 use crate::model::layer_status::{Layer, LayerName, LayerState};

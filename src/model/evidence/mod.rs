@@ -16,16 +16,16 @@ mod run;
 pub use capabilities::Capabilities;
 pub use files::{FileAccess, FileOpen, LeftFile, LeftProcess};
 pub use games::{
-    AskedAgain, EntryColours, GameEnd, GameFault, GamesEvidence, LateMove, Left, PlayedGames, PlayedGame, PlayedPly,
-    Rival,
+    AskedAgain, EntryColours, GameEnd, GameFault, GamesEvidence, LateMove, Left, PlayedGame,
+    PlayedGames, PlayedPly, Rival,
 };
 pub use host::{HostFacts, Limits, Overcommit};
 pub use programs::{Exec, ExecOutcome, ExitHow, Product, ProgramClass};
 pub use questions::{Answer, Ask, GoQuestion, Question};
-pub use refusals::{FatalSignal, Denial, RecordPart, Refusal, Resource};
+pub use refusals::{Denial, FatalSignal, RecordPart, Refusal, Resource};
 pub use run::{
-    BookSeen, DeclaredOption, EndHow, RunEnding, IdleSeen, LEAST_LEFT, LONG_GAME, LaunchFailure,
-    Purpose, Run, Shell,
+    BookSeen, DeclaredOption, EndHow, IdleSeen, LEAST_LEFT, LONG_GAME, LaunchFailure, Purpose, Run,
+    RunEnding, Shell,
 };
 
 /// Everything the running rules judge.

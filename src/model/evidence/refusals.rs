@@ -78,7 +78,9 @@ impl fmt::Display for RecordPart {
             RecordPart::Denials => "it was refused more different calls than are recorded",
             RecordPart::LeftFiles => "it left more files than are recorded",
             RecordPart::Paths => "it named files by paths that the tracer could not read",
-            RecordPart::Tracer => "the tracer did not get on and was given up; everything was killed",
+            RecordPart::Tracer => {
+                "the tracer did not get on and was given up; everything was killed"
+            }
         })
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::files::{FileOpen, LeftFile, LeftProcess};
 use super::programs::{Exec, ExitHow};
 use super::questions::Ask;
-use super::refusals::{FatalSignal, Denial, Refusal};
+use super::refusals::{Denial, FatalSignal, Refusal};
 use crate::model::text::{from_millis_opt, millis, millis_opt};
 use crate::model::transcript::Transcript;
 use crate::model::units::{Bytes, Ply};

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::sandbox::fs::clear::clear;
 use crate::sandbox::fs::host_directory::HostDirectory;
 use crate::sandbox::fs::root::{HOME, WORKSPACE};
-use crate::sandbox::plan::{StartPlan, SandboxError, Staging};
+use crate::sandbox::plan::{SandboxError, Staging, StartPlan};
 use crate::sandbox::users::ids;
 
 /// Names the step that failed.

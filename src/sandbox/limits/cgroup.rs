@@ -120,7 +120,9 @@ impl Groups {
 pub(in crate::sandbox) fn layer(groups: &Result<Groups, String>) -> Layer {
     match groups {
         Ok(groups) => groups.layer(),
-        Err(why) => Layer { name: LayerName::Cgroup, state: LayerState::Absent, reason: why.clone() },
+        Err(why) => {
+            Layer { name: LayerName::Cgroup, state: LayerState::Absent, reason: why.clone() }
+        }
     }
 }
 

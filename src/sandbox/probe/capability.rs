@@ -66,7 +66,11 @@ impl Capability {
         ];
         match &self.namespaces {
             Ok(()) => {
-                layers.push(layer(LayerName::Workspace, LayerState::Enforced, "in memory, private"));
+                layers.push(layer(
+                    LayerName::Workspace,
+                    LayerState::Enforced,
+                    "in memory, private",
+                ));
                 for (name, reason) in [
                     (LayerName::User, "an ordinary user inside"),
                     (LayerName::Mount, "a fresh root, system directories read-only"),

@@ -8,11 +8,11 @@ use std::{io, thread};
 use crate::model::evidence::Shell;
 use crate::model::units::Bytes;
 use crate::sandbox::child::{self, Heard};
-use crate::sandbox::child_setup::{self, HostSettings, HostReady};
+use crate::sandbox::child_setup::{self, HostReady, HostSettings};
 use crate::sandbox::fs::landlock::Grants;
 use crate::sandbox::launch::talk;
 use crate::sandbox::limits::TASKS;
-use crate::sandbox::plan::{Audit, StartPlan, SandboxError, Staging};
+use crate::sandbox::plan::{Audit, SandboxError, Staging, StartPlan};
 use crate::sandbox::users;
 
 /// Tries the whole sequence of namespaces and mounts in a child that runs nothing.
@@ -29,8 +29,12 @@ pub(in crate::sandbox) fn try_all() -> io::Result<()> {
         memory: Bytes(0),
         tasks: TASKS,
     });
-    let plan =
-        StartPlan { bytes, staging: Staging::Neutral, shell: Shell::AsIs, audit: Audit::ProgramsOnly };
+    let plan = StartPlan {
+        bytes,
+        staging: Staging::Neutral,
+        shell: Shell::AsIs,
+        audit: Audit::ProgramsOnly,
+    };
     let all = |error: SandboxError| io::Error::other(error.to_string());
     let mut setup = child_setup::child_setup(&host, &plan, &path, None).map_err(all)?;
     setup.probe = true;

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::model::evidence::{FatalSignal, ExitHow, Resource};
+use crate::model::evidence::{ExitHow, FatalSignal, Resource};
 use crate::sandbox::child::{self, Resume, Waited};
 use crate::sandbox::inspect::process;
 use crate::sandbox::trace::calls::message;

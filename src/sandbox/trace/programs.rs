@@ -287,7 +287,12 @@ impl Tracer<'_> {
     }
 
     /// Where the same start was written down before, once there are many.
-    fn again(&mut self, seen: &SeenProgram, by: Option<usize>, outcome: ExecOutcome) -> Option<usize> {
+    fn again(
+        &mut self,
+        seen: &SeenProgram,
+        by: Option<usize>,
+        outcome: ExecOutcome,
+    ) -> Option<usize> {
         let count = self.raw.execs.len();
         let told = self.told(seen, by, outcome);
         if let Some(first) = self.programs.get(&told) {

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::model::evidence::{FatalSignal, Denial, ExecOutcome, ExitHow, FileAccess, Refusal};
+use crate::model::evidence::{Denial, ExecOutcome, ExitHow, FatalSignal, FileAccess, Refusal};
 use crate::model::units::Bytes;
 use crate::sandbox::plan::SeenProgram;
 

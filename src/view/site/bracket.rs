@@ -6,7 +6,9 @@ use maud::{Markup, html};
 use super::shell::moment;
 use super::stage::score;
 use super::{Site, word};
-use crate::event::broadcast::{BroadcastBracket, BracketMatch, BracketLevel, Prize, Side, Slot, GameState};
+use crate::event::broadcast::{
+    BracketLevel, BracketMatch, BroadcastBracket, GameState, Prize, Side, Slot,
+};
 use crate::model::words::all;
 
 /// So many results stand in one line.
@@ -29,7 +31,12 @@ pub(super) fn section(site: &Site<'_>, bracket: &BroadcastBracket, slots: &[Slot
     }
 }
 
-fn matches(site: &Site<'_>, bracket: &BroadcastBracket, level: &BracketLevel, slots: &[Slot]) -> Markup {
+fn matches(
+    site: &Site<'_>,
+    bracket: &BroadcastBracket,
+    level: &BracketLevel,
+    slots: &[Slot],
+) -> Markup {
     html! {
         ol {
             @for one in &level.matches { (encounter(site, bracket, one, slots)) }
@@ -46,7 +53,12 @@ fn matches(site: &Site<'_>, bracket: &BroadcastBracket, level: &BracketLevel, sl
     }
 }
 
-fn encounter(site: &Site<'_>, bracket: &BroadcastBracket, one: &BracketMatch, slots: &[Slot]) -> Markup {
+fn encounter(
+    site: &Site<'_>,
+    bracket: &BroadcastBracket,
+    one: &BracketMatch,
+    slots: &[Slot],
+) -> Markup {
     let own: Vec<&Slot> = slots.iter().filter(|slot| slot.key.at.round == one.number).collect();
     html! {
         li {

@@ -5,7 +5,7 @@ use shakmaty::Color;
 use super::{File, Site, word};
 use crate::event::broadcast::BroadcastGame;
 use crate::event::journal::record::EngineKilled;
-use crate::model::game::crash::{GameCrash, CrashMove};
+use crate::model::game::crash::{CrashMove, GameCrash};
 use crate::view::figures::{numbered, side};
 
 /// The files of a game's crashes: their places below the site's root, and their texts. None of a game without one.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::stage::Reached;
 use super::{Site, path};
-use crate::event::broadcast::{BroadcastGame, ShownMove, GameState, progress, timetable};
+use crate::event::broadcast::{BroadcastGame, GameState, ShownMove, progress, timetable};
 use crate::event::ratings::EventRatings;
 use crate::model::text::harmless;
 use crate::view::{event_ratings, standings};
@@ -78,7 +78,8 @@ impl Site<'_> {
     fn schedule(&self, stage: usize) -> Value {
         let slots = timetable(self.config, self.broadcast, stage, self.now);
         let slots = slots.iter().map(|slot| {
-            let game = self.broadcast.games.get(&slot.key).filter(|_| slot.state == GameState::Begun);
+            let game =
+                self.broadcast.games.get(&slot.key).filter(|_| slot.state == GameState::Begun);
             let finished = game.and_then(|game| game.finished.as_ref());
             let expected = match slot.state {
                 GameState::Due(Some(at)) => Some(humantime::format_rfc3339_seconds(at).to_string()),

@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::shell::{shell, stamp};
 use super::stage::{self, Reached};
-use super::{SiteKind, Site, game, path, word};
+use super::{Site, SiteKind, game, path, word};
 use crate::event::broadcast::BroadcastGame;
 use crate::event::ratings::EventRatings;
 use crate::model::words::all;

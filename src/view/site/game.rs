@@ -6,7 +6,7 @@ use maud::{Markup, PreEscaped, html};
 use shakmaty::Color;
 
 use super::shell::{moment, shell, stamp};
-use super::{SiteKind, Site, crash, path};
+use super::{Site, SiteKind, crash, path};
 use crate::event::broadcast::{BroadcastGame, ShownMove};
 use crate::model::evidence::PlayedPly;
 use crate::model::game::score::Score;

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::{SiteKind, Site, word};
+use super::{Site, SiteKind, word};
 use crate::view::html::PIECES;
 
 /// Nothing is loaded from elsewhere and nothing is run but the page's own script, whatever a stranger might have

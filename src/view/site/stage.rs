@@ -5,8 +5,10 @@ use shakmaty::Color;
 
 use super::shell::moment;
 use super::terms::terms;
-use super::{SiteKind, Site, game, path, word};
-use crate::event::broadcast::{self, BroadcastBracket, GameKey, Slot, GameState, Table, progress, timetable};
+use super::{Site, SiteKind, game, path, word};
+use crate::event::broadcast::{
+    self, BroadcastBracket, GameKey, GameState, Slot, Table, progress, timetable,
+};
 use crate::event::format::Next;
 use crate::event::ledger::StageState;
 use crate::event::stage::Stage;
@@ -166,7 +168,11 @@ struct Group<'a> {
 }
 
 /// The games by round; by match in a bracket; all together in a match, whose every game is a round.
-fn groups<'a>(stage: &Stage, bracket: Option<&BroadcastBracket>, slots: &'a [Slot]) -> Vec<Group<'a>> {
+fn groups<'a>(
+    stage: &Stage,
+    bracket: Option<&BroadcastBracket>,
+    slots: &'a [Slot],
+) -> Vec<Group<'a>> {
     if stage.format.is_match() {
         return vec![Group { title: "Games".into(), slots }];
     }

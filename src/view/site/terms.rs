@@ -4,7 +4,7 @@ use super::{Site, word};
 use crate::event::format::Format as OtherFormat;
 use crate::event::format::knockout::Knockout;
 use crate::event::format::match_::MatchFormat;
-use crate::event::stage::{StageFormat, Stage};
+use crate::event::stage::{Stage, StageFormat};
 use crate::model::words::{all, counted};
 
 /// Everything about a stage that is known before it begins, as sentences.

@@ -7,7 +7,7 @@
 use serde::{Serialize, Serializer};
 
 use super::{symbols, total};
-use crate::event::standings::{Cell, Place, StandingsRow, Standings};
+use crate::event::standings::{Cell, Place, Standings, StandingsRow};
 
 /// The document of `gate4k standings --format crosstable`. Games are written as they are met: a long event is
 /// never held a second time.
@@ -103,7 +103,12 @@ impl Serialize for Scores<'_> {
     }
 }
 
-fn entry<'a>(standings: &'a Standings, row: &'a StandingsRow, place: usize, short: String) -> TableLine<'a> {
+fn entry<'a>(
+    standings: &'a Standings,
+    row: &'a StandingsRow,
+    place: usize,
+    short: String,
+) -> TableLine<'a> {
     let rank = match row.place {
         Place::Ranked { rank, .. } => rank as usize,
         Place::Disqualified | Place::Withdrawn => place,

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::color;
-use crate::event::standings::{Cell, Place, StandingsRow, Standings, ColourTally};
+use crate::event::standings::{Cell, ColourTally, Place, Standings, StandingsRow};
 
 /// The name and version of the document.
 pub(crate) const STANDINGS_SCHEMA: &str = "gate4k/standings/1";

@@ -15,7 +15,7 @@ pub(crate) use text::text;
 
 use shakmaty::Color;
 
-use crate::event::standings::{Cell, Place, StandingsRow, Standings, ColourTally};
+use crate::event::standings::{Cell, ColourTally, Place, Standings, StandingsRow};
 use crate::model::game::points::HalfPoints;
 use crate::model::words::{all, counted};
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use shakmaty::Color;
 
 use super::Tcec;
-use crate::event::broadcast::{BroadcastGame, Slot, GameState};
+use crate::event::broadcast::{BroadcastGame, GameState, Slot};
 use crate::model::game::score::Score;
 
 /// The rows; of a game to come nothing but its engines, since the page expects times by itself.

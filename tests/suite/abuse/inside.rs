@@ -13,7 +13,7 @@ use gate4k::policy::allowlist::Allowlist;
 use gate4k::policy::decide::Strictness;
 use gate4k::policy::toolchain::Toolchain;
 use gate4k::sandbox::Sandbox;
-use gate4k::sandbox::plan::{Audit, Launcher, StartPlan, Staging, Traces};
+use gate4k::sandbox::plan::{Audit, Launcher, Staging, StartPlan, Traces};
 
 use super::attack::{Attack, Named, Place, Told};
 use super::program::Program;
@@ -61,7 +61,8 @@ pub(crate) struct Done {
 
 /// Runs one entry. Nothing of it is waited for longer than `patience`.
 pub(crate) fn run(sandbox: &Sandbox, bytes: Vec<u8>, audit: Audit, patience: Duration) -> Done {
-    let plan = StartPlan { bytes: bytes.into(), staging: Staging::Neutral, shell: Shell::AsIs, audit };
+    let plan =
+        StartPlan { bytes: bytes.into(), staging: Staging::Neutral, shell: Shell::AsIs, audit };
     let (confined, pipes) = sandbox.launch(&plan).expect("the sandbox starts");
     drop(pipes.stdin);
     let reader = |fd| {

@@ -12,8 +12,8 @@ use gate4k::judge::rules::Case;
 use gate4k::judge::support::allowed::HostAllows;
 use gate4k::judge::{probe, rules};
 use gate4k::model::evidence::{
-    Answer, Ask, Capabilities, EndHow, Evidence, ExitHow, GamesEvidence, HostFacts, Limits, Purpose,
-    Question, Run,
+    Answer, Ask, Capabilities, EndHow, Evidence, ExitHow, GamesEvidence, HostFacts, Limits,
+    Purpose, Question, Run,
 };
 use gate4k::model::rule::RuleId;
 use gate4k::model::verdict::{Finding, Status, Verdict};

@@ -5,7 +5,8 @@ use std::fs;
 
 use gate4k::event::config::EventConfig;
 use gate4k::event::journal::record::{
-    Frozen, GameFinished, GameStarted, JournalHeader, JournalPly, GateReceipt, StageFinished, StageStarted,
+    Frozen, GameFinished, GameStarted, GateReceipt, JournalHeader, JournalPly, StageFinished,
+    StageStarted,
 };
 use gate4k::event::journal::{Journal, JournalRecord, VERSION};
 use gate4k::game::clock::TimeControl;
@@ -83,7 +84,11 @@ impl Past {
     pub(crate) fn over(&mut self, order: [&str; 2]) {
         let order = order.map(str::to_owned).to_vec();
         let promoted = order.clone();
-        self.add(JournalRecord::StageFinished(StageFinished { stage: self.number, order, promoted }));
+        self.add(JournalRecord::StageFinished(StageFinished {
+            stage: self.number,
+            order,
+            promoted,
+        }));
         self.number += 1;
     }
 

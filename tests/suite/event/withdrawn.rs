@@ -195,7 +195,10 @@ fn a_withdrawal_with_other_consequences_is_found() {
         })
     };
     for (record, expected) in [
-        (of("E2", WithdrawnGames::Counts), "the withdrawal of E2 has other consequences than it should"),
+        (
+            of("E2", WithdrawnGames::Counts),
+            "the withdrawal of E2 has other consequences than it should",
+        ),
         (of("E7", WithdrawnGames::Annulled), "E7 could not be withdrawn: no engine is called"),
     ] {
         cut_at(&event, &whole, cut);

@@ -10,7 +10,7 @@ use gate4k::event::journal::JournalOf;
 use gate4k::model::game::result::GameResult;
 use gate4k::runner::schedule::{ColourOrder, PairingSystem};
 use gate4k::shard::Shard;
-use gate4k::shard::record::{ShardGame, ShardHeader, ShardRecord, MatchRun, VERSION};
+use gate4k::shard::record::{MatchRun, ShardGame, ShardHeader, ShardRecord, VERSION};
 
 use super::table::Table;
 

@@ -6,7 +6,7 @@
 //! adds to the entries of the weight behind the criteria, which can take nothing from these.
 
 use super::super::heaviest::{ENTRIES, PairWeight, heaviest};
-use super::player::{Float, DutchPlayer, Strict, may_meet};
+use super::player::{DutchPlayer, Float, Strict, may_meet};
 use crate::model::game::points::HalfPoints;
 
 /// Entries behind those of the criteria: choices that were made, the number and sums of exchanges, the choice at hand.

@@ -18,8 +18,8 @@ use super::due::{Due, Next, PairId, Past, PlayedPairing, groups as by_figure, op
 use super::swiss::SwissRound;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::points::HalfPoints;
-use bracket::{DutchBracket, BracketKind};
-use player::{Float, DutchPlayer, Strict, can_be_paired};
+use bracket::{BracketKind, DutchBracket};
+use player::{DutchPlayer, Float, Strict, can_be_paired};
 
 /// A Swiss of single games; seats are seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,8 @@ impl Dutch {
         };
         let player = |(&seat, &points): (&Seat, &HalfPoints)| {
             let own = past.games.values().filter_map(|game| Some((game, game.color(seat)?)));
-            let other = |(game, color): (&PlayedPairing, Color)| color.fold_wb(game.black, game.white);
+            let other =
+                |(game, color): (&PlayedPairing, Color)| color.fold_wb(game.black, game.white);
             let met: Vec<Seat> = own.clone().map(other).collect();
             DutchPlayer {
                 seat,
@@ -142,7 +143,11 @@ impl Dutch {
 
 /// Returns the pairs of a round by rank, and the players left over: bracket by bracket from the top. Where the players
 /// that leave a bracket could not be paired below, it is paired again, with all that are left as one bracket behind it.
-fn paired(players: &[DutchPlayer], strict: Strict, rounds: usize) -> (Vec<(usize, usize)>, Vec<usize>) {
+fn paired(
+    players: &[DutchPlayer],
+    strict: Strict,
+    rounds: usize,
+) -> (Vec<(usize, usize)>, Vec<usize>) {
     let mut scores: VecDeque<Vec<usize>> = (0..players.len())
         .collect::<Vec<_>>()
         .chunk_by(|a, b| players[*a].points == players[*b].points)
@@ -277,7 +282,12 @@ mod tests {
                         5..11 => GameResult::Win(Color::White),
                         _ => GameResult::Win(Color::Black),
                     };
-                    past.add(PlayedPairing { at: game.at, white: game.white, black: game.black, result });
+                    past.add(PlayedPairing {
+                        at: game.at,
+                        white: game.white,
+                        black: game.black,
+                        result,
+                    });
                 }
             }
             for seat in 0..seats {

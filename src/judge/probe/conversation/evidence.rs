@@ -8,8 +8,8 @@ use super::stall::StallDetector;
 use crate::engine::uci::{OptionLine, Reply, parse, speaks_of_book};
 use crate::engine::wire::{Observer, Silence, Wire};
 use crate::model::evidence::{
-    Answer, Ask, BookSeen, DeclaredOption, EndHow, RunEnding, ExitHow, GoQuestion, IdleSeen,
-    LeftProcess, Limits, Purpose, Question, Refusal, Resource, Run, Shell,
+    Answer, Ask, BookSeen, DeclaredOption, EndHow, ExitHow, GoQuestion, IdleSeen, LeftProcess,
+    Limits, Purpose, Question, Refusal, Resource, Run, RunEnding, Shell,
 };
 use crate::model::text::escape;
 use crate::model::transcript::Transcript;

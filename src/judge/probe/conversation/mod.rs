@@ -21,7 +21,7 @@ use std::marker::PhantomData;
 
 use self::evidence::Inner;
 pub(crate) use self::rest::RestWatch;
-pub(crate) use self::search::{Search, PositionForm, Waited};
+pub(crate) use self::search::{PositionForm, Search, Waited};
 pub(super) use self::start::StartSilence;
 use crate::model::evidence::{Ask, BookSeen, DeclaredOption};
 

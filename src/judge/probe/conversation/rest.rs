@@ -120,7 +120,11 @@ struct Window {
 }
 
 impl Window {
-    fn of(wire: &mut Wire<ConversationRecord>, confined: &dyn Confined, length: Duration) -> Option<Window> {
+    fn of(
+        wire: &mut Wire<ConversationRecord>,
+        confined: &dyn Confined,
+        length: Duration,
+    ) -> Option<Window> {
         let mut seen = Window::begin(confined.cpu_times());
         seen.go_on(wire, confined, length)?;
         Some(seen)

@@ -8,7 +8,7 @@ use super::evidence::{LINE, Pending};
 use super::{Over, Ready, Session, Step, Thinking};
 use crate::engine::legality;
 use crate::engine::moves::Moves;
-use crate::engine::uci::{UciCommand, Reply, parse};
+use crate::engine::uci::{Reply, UciCommand, parse};
 use crate::game::go::Go;
 use crate::game::legal;
 use crate::model::evidence::{Answer, GoQuestion, Question};

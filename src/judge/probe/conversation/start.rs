@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::evidence::{Inner, ConversationRecord};
+use super::evidence::{ConversationRecord, Inner};
 use super::{Known, Over, Ready, Session, Started, Step};
 use crate::engine::stop::Stop;
-use crate::engine::uci::{UciCommand, Reply};
+use crate::engine::uci::{Reply, UciCommand};
 use crate::engine::wire::Wire;
 use crate::model::evidence::{Answer, Limits, Purpose, Question};
-use crate::sandbox::plan::{Launcher, StartPlan, SandboxError};
+use crate::sandbox::plan::{Launcher, SandboxError, StartPlan};
 
 /// An engine that has taken all and said nothing is looked at for so long after its start,
 const WATCHED: Duration = Duration::from_secs(20);

@@ -10,14 +10,14 @@ use shakmaty::{ByColor, Color, Position};
 use super::{Contender, ENTRY, TWIN, given, seats};
 use crate::engine::moves::Moves;
 use crate::game::go::{Clocks, Go};
-use crate::judge::probe::conversation::{Over, Ready, Search, Session, PositionForm};
+use crate::judge::probe::conversation::{Over, PositionForm, Ready, Search, Session};
 use crate::judge::probe::{LEAST_CLOCK, MINUTE_CLOCK, Progress};
 use crate::judge::support::runs;
 use crate::model::evidence::{
-    AskedAgain, GameEnd, GameFault, Limits, PlayedGames, PlayedGame, Purpose, Run,
+    AskedAgain, GameEnd, GameFault, Limits, PlayedGame, PlayedGames, Purpose, Run,
 };
 use crate::runner::Given;
-use crate::sandbox::plan::{Audit, StartPlan, SandboxError, Staging};
+use crate::sandbox::plan::{Audit, SandboxError, Staging, StartPlan};
 
 /// The clock of all but the last question: they went well on as little.
 const BEFORE: Go = Go::Clock(Clocks::even(300, 10));
