@@ -15,7 +15,7 @@ use crate::engine::process::EngineStart;
 use crate::engine::stop::{Stop, StopLevel};
 use crate::event::journal::JournalError;
 use crate::files::outputs::{self, NamedPath, SameFile};
-use crate::game::adjudicate::{DrawRule, Rules};
+use crate::game::adjudicate::{AdjudicationRules, DrawRule};
 use crate::game::clock::Patience;
 use crate::game::end::Material;
 use crate::game::openings::{Book, BookOrder, BookPart, Sequence};
@@ -114,7 +114,7 @@ pub(super) fn while_playing(level: StopLevel) -> &'static str {
     }
 }
 
-fn rules(args: &MatchArgs) -> Result<Rules, CheckError> {
+fn rules(args: &MatchArgs) -> Result<AdjudicationRules, CheckError> {
     let (win, resign) = match (args.win_rule, args.resign) {
         (win, None) => (win, None),
         (win, Some(ResignChoice::OneSided(rule))) => (win, Some(rule)),
@@ -128,7 +128,12 @@ fn rules(args: &MatchArgs) -> Result<Rules, CheckError> {
         DrawChoice::New => DrawRule::NEW,
         DrawChoice::Old => DrawRule::OLD,
     });
-    Ok(Rules { draw: args.draw.or(named), win, resign, length: args.max_plies.map(Ply) })
+    Ok(AdjudicationRules {
+        draw: args.draw.or(named),
+        win,
+        resign,
+        length: args.max_plies.map(Ply),
+    })
 }
 
 fn configuration(error: impl std::error::Error + Send + Sync + 'static) -> CheckError {

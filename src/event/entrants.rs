@@ -39,7 +39,7 @@ enum EntrantKind {
 }
 
 /// An entry on its way through the gate.
-pub(crate) struct Candidate {
+pub(crate) struct GateCandidate {
     /// Its name in the event.
     pub(crate) name: String,
     /// Where it lies.
@@ -130,9 +130,9 @@ impl Entrant {
     }
 
     /// Its way through the gate; none for a program that the organisers trust.
-    pub(crate) fn candidate(&self) -> Option<Candidate> {
+    pub(crate) fn candidate(&self) -> Option<GateCandidate> {
         match &self.kind {
-            EntrantKind::Confined { judge, .. } => Some(Candidate {
+            EntrantKind::Confined { judge, .. } => Some(GateCandidate {
                 name: self.name.clone(),
                 path: self.path.clone(),
                 judge: Arc::clone(judge),

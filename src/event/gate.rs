@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use super::entrants::Candidate;
+use super::entrants::GateCandidate;
 use crate::batch::pool::{self, Assess, Concurrency, Judged, PoolWatch};
 use crate::engine::stop::{Stop, StopLevel};
 use crate::judge::error::CheckError;
@@ -36,7 +36,7 @@ impl Gate {
     ///
     /// # Errors
     /// When there is no thread.
-    pub(super) fn open(candidates: Vec<Candidate>, watch: Watcher) -> std::io::Result<Gate> {
+    pub(super) fn open(candidates: Vec<GateCandidate>, watch: Watcher) -> std::io::Result<Gate> {
         let (send, reports) = mpsc::channel();
         let work = move || {
             // Two entries may be one file, each with its own engine of an engines.json: their names differ.

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
 
-use crate::game::adjudicate::{DrawRule, Rules, WinRule};
+use crate::game::adjudicate::{AdjudicationRules, DrawRule, WinRule};
 use crate::game::clock::TimeControl;
 use crate::model::source_place::TextMistake;
 use crate::model::units::Ply;
@@ -19,7 +19,7 @@ pub struct StageTerms {
     /// The clock; further parts of a match may have another.
     pub control: TimeControl,
     /// Draws and wins by evaluation.
-    pub(crate) rules: Rules,
+    pub(crate) rules: AdjudicationRules,
     /// The games about which tables are asked.
     pub(crate) tables: AskTables,
     /// When an interruption ends a game.
@@ -185,7 +185,7 @@ impl StageTerms {
     pub(crate) fn at(control: TimeControl) -> StageTerms {
         StageTerms {
             control,
-            rules: Rules::default(),
+            rules: AdjudicationRules::default(),
             tables: AskTables::Interrupted,
             interruption: InterruptionBounds::TCEC_4K,
         }
@@ -194,7 +194,7 @@ impl StageTerms {
     /// True if evaluations end games.
     #[must_use]
     pub(crate) fn end_by_evaluation(&self) -> bool {
-        self.rules != Rules::default()
+        self.rules != AdjudicationRules::default()
     }
 
     /// These, but for what others say.
@@ -273,8 +273,10 @@ mod tests {
         );
         // Where nothing is said, nothing changes.
         assert_eq!(read("").unwrap(), StageTerms::at(TimeControl::EVENT));
-        let new =
-            StageTerms { rules: Rules { draw: Some(DrawRule::NEW), ..Rules::default() }, ..terms };
+        let new = StageTerms {
+            rules: AdjudicationRules { draw: Some(DrawRule::NEW), ..AdjudicationRules::default() },
+            ..terms
+        };
         let none = toml::from_str("draw-rule = \"none\"").unwrap();
         assert_eq!(new.with(&none).unwrap().rules.draw, None);
     }

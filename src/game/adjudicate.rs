@@ -63,7 +63,7 @@ pub(crate) struct ResignRule {
 
 /// The adjudication rules in force; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Rules {
+pub(crate) struct AdjudicationRules {
     /// Draws by evaluation.
     pub(crate) draw: Option<DrawRule>,
     /// Wins by evaluation.
@@ -77,7 +77,7 @@ pub(crate) struct Rules {
 /// Counts through one game.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Adjudicator {
-    rules: Rules,
+    rules: AdjudicationRules,
     draw: u32,
     /// Per side: evaluations in a row that speak for a winner; positive for White.
     win: [i32; 2],
@@ -88,7 +88,7 @@ pub(crate) struct Adjudicator {
 impl Adjudicator {
     /// For a new game.
     #[must_use]
-    pub(crate) fn new(rules: Rules) -> Adjudicator {
+    pub(crate) fn new(rules: AdjudicationRules) -> Adjudicator {
         Adjudicator { rules, draw: 0, win: [0; 2], lost: [0; 2] }
     }
 
@@ -208,7 +208,7 @@ mod tests {
     /// Walks kings and rooks about without repeating often, giving an evaluation after each ply; the ply at
     /// which it ends.
     fn walk(
-        rules: Rules,
+        rules: AdjudicationRules,
         fen: &str,
         evals: impl Fn(u32) -> Option<i64>,
         most: u32,
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn the_new_draw_rule_wants_eight_level_plies_and_few_pieces() {
-        let rules = Rules { draw: Some(DrawRule::NEW), ..Rules::default() };
+        let rules = AdjudicationRules { draw: Some(DrawRule::NEW), ..AdjudicationRules::default() };
         let at =
             |evals: &dyn Fn(u32) -> Option<i64>| walk(rules, ROOKS, evals, 20).map(|(ply, _)| ply);
         assert_eq!(at(&|_| Some(25)), Some(8));
@@ -246,7 +246,10 @@ mod tests {
 
     #[test]
     fn one_engine_alone_may_think_itself_lost() {
-        let rules = Rules { resign: Some(ResignRule { level: 400, moves: 3 }), ..Rules::default() };
+        let rules = AdjudicationRules {
+            resign: Some(ResignRule { level: 400, moves: 3 }),
+            ..AdjudicationRules::default()
+        };
         let end = |evals: &dyn Fn(u32) -> Option<i64>| walk(rules, ROOKS, evals, 20);
         // Black moves at even plies; White's evaluations stay level, and White's view counts.
         let black_lost = |ply| Some(if ply % 2 == 0 { 400 } else { 0 });
@@ -267,7 +270,7 @@ mod tests {
 
     #[test]
     fn the_old_draw_rule_wants_35_moves() {
-        let rules = Rules { draw: Some(DrawRule::OLD), ..Rules::default() };
+        let rules = AdjudicationRules { draw: Some(DrawRule::OLD), ..AdjudicationRules::default() };
         let (ply, end) = walk(rules, ROOKS, |_| Some(15), 80).unwrap();
         assert_eq!((ply, end.reason), (70, Termination::DrawByEval));
         let late = |ply| Some(if ply <= 65 { 16 } else { 0 });
@@ -277,7 +280,10 @@ mod tests {
     #[test]
     fn a_pawn_move_is_not_counted_by_the_old_rule() {
         let rule = DrawRule::Old { level: 15, plies: Ply(2), after_moves: 0 };
-        let mut adjudicator = Adjudicator::new(Rules { draw: Some(rule), ..Rules::default() });
+        let mut adjudicator = Adjudicator::new(AdjudicationRules {
+            draw: Some(rule),
+            ..AdjudicationRules::default()
+        });
         let mut game = game(ROOKS);
         let mut ended = Vec::new();
         for word in ["a1b1", "a7a6", "b1c1", "a8b8"] {
@@ -291,7 +297,10 @@ mod tests {
 
     #[test]
     fn the_win_rule_wants_both_engines_to_agree_in_a_row() {
-        let rules = Rules { win: Some(WinRule { level: 1000, moves: 3 }), ..Rules::default() };
+        let rules = AdjudicationRules {
+            win: Some(WinRule { level: 1000, moves: 3 }),
+            ..AdjudicationRules::default()
+        };
         let end = |evals: &dyn Fn(u32) -> Option<i64>| {
             walk(rules, ROOKS, evals, 20).map(|(ply, end)| (ply, end.result.word()))
         };
@@ -304,8 +313,8 @@ mod tests {
 
     #[test]
     fn nothing_is_adjudicated_unless_asked_for() {
-        assert_eq!(walk(Rules::default(), ROOKS, |_| Some(0), 60), None);
-        let rules = Rules { length: Some(Ply(12)), ..Rules::default() };
+        assert_eq!(walk(AdjudicationRules::default(), ROOKS, |_| Some(0), 60), None);
+        let rules = AdjudicationRules { length: Some(Ply(12)), ..AdjudicationRules::default() };
         let (ply, end) = walk(rules, ROOKS, |_| None, 60).unwrap();
         assert_eq!((ply, end.reason), (12, Termination::Length));
     }

@@ -8,7 +8,7 @@ use super::affinity::Affinity;
 use super::dialogue::Dialogue;
 use super::engine::{Engine, EngineBounds};
 use super::schedule::{MatchSchedule, ScheduledGame};
-use crate::game::adjudicate::Rules;
+use crate::game::adjudicate::AdjudicationRules;
 use crate::game::clock::Patience;
 use crate::game::end::Material;
 use crate::game::openings::{Book, Sequence};
@@ -38,7 +38,7 @@ pub(crate) struct Match {
     /// True if insufficient material is a draw.
     pub(crate) material: Material,
     /// Adjudication.
-    pub(crate) rules: Rules,
+    pub(crate) rules: AdjudicationRules,
     /// Tables to adjudicate by.
     pub(crate) tables: Option<Tables>,
     /// Games at a time.

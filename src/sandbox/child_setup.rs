@@ -9,10 +9,10 @@ use libc::sock_filter;
 
 use crate::model::evidence::Shell;
 use crate::model::units::Bytes;
-use crate::sandbox::child::{Attempt, ChildSetup, Ids, InnerRule, Root, Step};
+use crate::sandbox::child::{Attempt, ChildSetup, Ids, InnerRule, Root, SetupStep};
 use crate::sandbox::filter::seccomp;
 use crate::sandbox::fs::host_directory::HostDirectory;
-use crate::sandbox::fs::landlock::{self, Grants, Rules};
+use crate::sandbox::fs::landlock::{self, Grants, LandlockRules};
 use crate::sandbox::fs::root::{self, HOME, STAGED, WORK, WORKSPACE, c};
 use crate::sandbox::fs::workspace::{DIRS, Dirs, setup};
 use crate::sandbox::inspect::process;
@@ -49,11 +49,11 @@ pub struct HostSettings {
 #[derive(Debug)]
 pub(super) struct HostReady {
     pub(super) host: HostSettings,
-    rules: Mutex<Arc<Rules>>,
+    rules: Mutex<Arc<LandlockRules>>,
     /// Granted directories outside the system's, to be bound at their own path.
     more: Vec<PathBuf>,
     /// How the root is built that all entries have in common.
-    common: OnceLock<Arc<[Step]>>,
+    common: OnceLock<Arc<[SetupStep]>>,
     ids: OnceLock<Ids>,
     filter: OnceLock<Arc<[sock_filter]>>,
     host_directory: OnceLock<Arc<HostDirectory>>,
@@ -75,7 +75,7 @@ impl HostReady {
                     .cloned(),
             );
         }
-        let rules = Mutex::new(Arc::new(Rules::open(&host.grants)));
+        let rules = Mutex::new(Arc::new(LandlockRules::open(&host.grants)));
         HostReady {
             host,
             rules,
@@ -89,10 +89,10 @@ impl HostReady {
     }
 
     /// The grants as the host's files are now.
-    fn rules(&self) -> Arc<Rules> {
+    fn rules(&self) -> Arc<LandlockRules> {
         let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
         if !rules.still_hold() {
-            *rules = Arc::new(Rules::open(&self.host.grants));
+            *rules = Arc::new(LandlockRules::open(&self.host.grants));
         }
         Arc::clone(&rules)
     }
@@ -102,7 +102,7 @@ impl HostReady {
         *self.ids.get_or_init(|| users::ids(self.host.namespaces))
     }
 
-    fn common(&self) -> Arc<[Step]> {
+    fn common(&self) -> Arc<[SetupStep]> {
         let make =
             || root::common(&self.more, &self.host.grants.accelerators, self.host.memory).into();
         Arc::clone(self.common.get_or_init(make))
@@ -168,7 +168,7 @@ pub(super) fn child_setup(
         Some(dirs) => {
             root = None;
             let bytes = Arc::clone(&plan.bytes);
-            staging = Some(Step::File { path: c(entry), mode: STAGED, bytes });
+            staging = Some(SetupStep::File { path: c(entry), mode: STAGED, bytes });
             let top = dirs.top.path();
             for name in DIRS {
                 inner.push((top.join(name), workspace));

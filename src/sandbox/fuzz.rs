@@ -5,9 +5,9 @@ use proptest::prelude::*;
 
 use crate::sandbox::filter::call_names::call_name;
 use crate::sandbox::filter::seccomp;
-use crate::sandbox::filter::stop::{Call, Stop};
+use crate::sandbox::filter::stop::{Call, StoppedCall};
 use crate::sandbox::inspect::files::EntryFiles;
-use crate::sandbox::trace::calls::{self, Pending};
+use crate::sandbox::trace::calls::{self, PendingCall};
 use crate::sandbox::trace::{meta, tracee};
 
 const X86_64: u32 = 0xc000_003e;
@@ -79,7 +79,7 @@ proptest! {
                 }
             }
             libc::SECCOMP_RET_TRACE => {
-                let stop = Stop::from_message(data);
+                let stop = StoppedCall::from_message(data);
                 prop_assert_eq!(stop.map(|(_, compat)| compat), Some(arch == I386), "{:x}", action);
             }
             libc::SECCOMP_RET_ERRNO => prop_assert_eq!(data, i64::from(libc::ENOSYS)),
@@ -91,7 +91,7 @@ proptest! {
     /// A message is what the filter can say, or it is nothing.
     #[test]
     fn any_message_is_a_stop_or_none(message in prop_oneof![any::<i64>(), 0i64..0x300]) {
-        if let Some((stop, compat)) = Stop::from_message(message) {
+        if let Some((stop, compat)) = StoppedCall::from_message(message) {
             let again = i64::from(stop as u16) | if compat { 0x100 } else { 0 };
             prop_assert_eq!(message & 0xffff, again);
         }
@@ -104,24 +104,24 @@ proptest! {
         let call = Call { number: u64::from(number), args, compat };
         let name = call_name(&call);
         prop_assert!(!name.is_empty() && !name.chars().any(char::is_control));
-        let Some((stop, _)) = Stop::from_message(which) else { return Ok(()); };
+        let Some((stop, _)) = StoppedCall::from_message(which) else { return Ok(()); };
         match stop {
-            Stop::Exec | Stop::ExecAt => {
-                let dirfd = (stop == Stop::ExecAt).then_some(call.args[0]);
-                let first = usize::from(stop == Stop::ExecAt);
+            StoppedCall::Exec | StoppedCall::ExecAt => {
+                let dirfd = (stop == StoppedCall::ExecAt).then_some(call.args[0]);
+                let first = usize::from(stop == StoppedCall::ExecAt);
                 let pending = calls::exec(pid, &call, dirfd, first, false);
-                let Pending::Exec { argv, .. } = pending else {
+                let PendingCall::Exec { argv, .. } = pending else {
                     return Err(TestCaseError::fail("an exec that is none"));
                 };
                 prop_assert!(argv.len() <= 16 && argv.iter().all(|word| word.len() <= 200));
             }
-            Stop::Process | Stop::ProcessSecond => {
+            StoppedCall::Process | StoppedCall::ProcessSecond => {
                 // Nobody's process is its own here: whatever is not refused means itself.
                 let errno = calls::other_process(stop, &call, |_| false);
-                let index = usize::from(stop == Stop::ProcessSecond);
+                let index = usize::from(stop == StoppedCall::ProcessSecond);
                 prop_assert!(errno.is_some() || call.args[index] as i32 == 0, "{:?}", call);
             }
-            Stop::Meta => {
+            StoppedCall::Meta => {
                 // Below an empty directory there is no file of its own; but pipes that we hold open
                 // are nobody's files, and theirs would be changed.
                 let held = call.args[1] == 0 || matches!((compat, number), (true, 94) | (false, 91));
@@ -130,12 +130,12 @@ proptest! {
                 }
                 let top = tempfile::tempdir().unwrap();
                 let files = EntryFiles::on_host(top.path()).unwrap();
-                if let meta::Answer::Foreign(path) = meta::answer(pid, &call, &files) {
+                if let meta::CallAnswer::Foreign(path) = meta::answer(pid, &call, &files) {
                     prop_assert!(path.is_absolute());
                 }
             }
             stop => {
-                if let Some(Pending::Open { path, .. }) = calls::file(pid, stop, &call) {
+                if let Some(PendingCall::Open { path, .. }) = calls::file(pid, stop, &call) {
                     prop_assert!(path.is_absolute() && path.as_os_str().len() <= 2 * 4096);
                 }
             }

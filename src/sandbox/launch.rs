@@ -13,7 +13,7 @@ use crate::sandbox::fs::workspace::{Workspace, setup};
 use crate::sandbox::limits::cgroup::Group;
 use crate::sandbox::plan::{Audit, SandboxError, StartPlan, Streams};
 use crate::sandbox::supervise::{StartOutcome, StartRequest};
-use crate::sandbox::trace::shared::Shared;
+use crate::sandbox::trace::shared::TreeState;
 use crate::sandbox::users;
 use crate::sandbox::watchdog::{self, EntryTree};
 
@@ -22,7 +22,7 @@ pub(super) struct StartedEntry {
     /// The moment in which it was let run.
     pub(super) at: Instant,
     pub(super) workspace: Workspace,
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<TreeState>,
     /// Brings what the tracer saw, when everything has ended.
     pub(super) outcome: mpsc::Receiver<StartOutcome>,
     pub(super) group: Option<Arc<Group>>,
@@ -46,7 +46,7 @@ pub(super) fn launch(
     let ended = nix::sys::eventfd::EventFd::from_flags(nix::sys::eventfd::EfdFlags::EFD_CLOEXEC)
         .map_err(|e| setup("making an eventfd")(e.into()))?;
     let ended: OwnedFd = ended.into();
-    let shared = Arc::new(Shared::new(
+    let shared = Arc::new(TreeState::new(
         ended.try_clone().map_err(setup("making an eventfd"))?,
         plan.audit == Audit::Full,
         host.host.lazy_memory,

@@ -26,8 +26,8 @@ use crate::sandbox::plan::{
     Confined, Launcher, Pipes, Programs, SandboxError, SeenProgram, StartPlan, Streams, Traces,
 };
 use crate::sandbox::supervise::StartOutcome;
-use crate::sandbox::trace::record::{Raw, RawExec};
-use crate::sandbox::trace::shared::Shared;
+use crate::sandbox::trace::record::{RawExec, RawRecord};
+use crate::sandbox::trace::shared::TreeState;
 use crate::sandbox::watchdog::EntryTree;
 
 /// Starts entries confined on this host.
@@ -91,7 +91,7 @@ struct SandboxedProcess {
     at: Instant,
     workspace: Workspace,
     group: Option<Arc<Group>>,
-    shared: Arc<Shared>,
+    shared: Arc<TreeState>,
     outcome: Mutex<Receiver<StartOutcome>>,
     programs: Arc<dyn Programs>,
     #[expect(dead_code, reason = "watched as long as it is kept")]
@@ -181,8 +181,16 @@ impl Confined for SandboxedProcess {
             let what = Resource::Unrecorded(RecordPart::Tracer);
             return Traces { refusals: vec![Refusal { by: None, what }], ..Traces::default() };
         };
-        let Raw { execs, opens, denials, mut refusals, lazy_maps, crashes, not_installed, made } =
-            raw;
+        let RawRecord {
+            execs,
+            opens,
+            denials,
+            mut refusals,
+            lazy_maps,
+            crashes,
+            not_installed,
+            made,
+        } = raw;
         if let Some(limit) = self.group.as_ref().and_then(|group| group.ran_out())
             && !refusals.iter().any(|refusal| matches!(refusal.what, Resource::Used(_)))
         {

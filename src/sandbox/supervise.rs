@@ -10,7 +10,7 @@ use nix::sys::ptrace::Options;
 use nix::unistd::Pid;
 
 use crate::model::evidence::LaunchFailure;
-use crate::sandbox::child::{self, ChildSetup, Heard};
+use crate::sandbox::child::{self, ChildSetup, HeardFromChild};
 use crate::sandbox::child_setup::{self, HostReady};
 use crate::sandbox::fs::host_directory::HostDirectory;
 use crate::sandbox::fs::workspace::{Dirs, Workspace, setup, staged};
@@ -18,8 +18,8 @@ use crate::sandbox::inspect::files::EntryFiles;
 use crate::sandbox::limits::cgroup::Group;
 use crate::sandbox::plan::{SandboxError, StartPlan};
 use crate::sandbox::trace::exit_channel::ExitChannel;
-use crate::sandbox::trace::record::Raw;
-use crate::sandbox::trace::shared::Shared;
+use crate::sandbox::trace::record::RawRecord;
+use crate::sandbox::trace::shared::TreeState;
 use crate::sandbox::trace::tracer::Tracer;
 use crate::sandbox::{failure, users};
 
@@ -33,12 +33,12 @@ pub(super) struct StartRequest {
     /// The children's end of the socket, and ours.
     pub(super) theirs: OwnedFd,
     pub(super) talk: Arc<OwnedFd>,
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<TreeState>,
 }
 
 /// All that the thread of one start brings back.
 pub(super) struct StartOutcome {
-    pub(super) raw: Raw,
+    pub(super) raw: RawRecord,
     pub(super) launch_failure: Option<LaunchFailure>,
 }
 
@@ -115,7 +115,7 @@ fn begin(
     setup_of_child: &ChildSetup,
     theirs: OwnedFd,
     talk: &OwnedFd,
-    shared: &Shared,
+    shared: &TreeState,
     group: Option<&Group>,
 ) -> Result<(i32, Option<OwnedFd>), SandboxError> {
     let group = group.map(Group::as_fd);
@@ -130,8 +130,10 @@ fn begin(
     }
     let hearing = setup("hearing from the first process");
     let hear = || match child::receive(talk.as_fd(), true).map_err(&hearing)? {
-        Heard::Message(message) => Ok(message),
-        Heard::Silence | Heard::End => Err(hearing(io::ErrorKind::UnexpectedEof.into())),
+        HeardFromChild::Message(message) => Ok(message),
+        HeardFromChild::Silence | HeardFromChild::End => {
+            Err(hearing(io::ErrorKind::UnexpectedEof.into()))
+        }
     };
     let mut message = hear()?;
     let mut root = None;

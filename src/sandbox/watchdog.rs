@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::model::units::Bytes;
 use crate::sandbox::limits::memory::{self, ProcessTree};
-use crate::sandbox::trace::shared::Shared;
+use crate::sandbox::trace::shared::TreeState;
 
 /// Longer than any event takes, even on a host that is short of processors.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -19,7 +19,7 @@ const PERIOD: Duration = Duration::from_secs(1);
 
 /// The processes of one entry and the file system that is its own.
 pub(super) struct EntryTree {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<TreeState>,
     /// The root in memory, where it has one.
     pub(super) root: Option<File>,
 }
@@ -52,8 +52,8 @@ pub(super) fn watch(tree: &Arc<EntryTree>, most: Bytes) {
 }
 
 /// All tracers that are watched; the first call starts the thread that does.
-fn tracers() -> &'static Mutex<Vec<Weak<Shared>>> {
-    static TRACERS: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
+fn tracers() -> &'static Mutex<Vec<Weak<TreeState>>> {
+    static TRACERS: Mutex<Vec<Weak<TreeState>>> = Mutex::new(Vec::new());
     static THREAD: OnceLock<()> = OnceLock::new();
     THREAD.get_or_init(|| {
         let look = || {
@@ -61,7 +61,7 @@ fn tracers() -> &'static Mutex<Vec<Weak<Shared>>> {
                 thread::sleep(PERIOD);
                 let mut all = TRACERS.lock().unwrap_or_else(PoisonError::into_inner);
                 all.retain(|shared| shared.upgrade().is_some_and(|shared| !shared.is_empty()));
-                let now: Vec<Arc<Shared>> = all.iter().filter_map(Weak::upgrade).collect();
+                let now: Vec<Arc<TreeState>> = all.iter().filter_map(Weak::upgrade).collect();
                 drop(all);
                 now.iter().filter(|shared| takes_too_long(shared)).for_each(|s| s.give_up());
             }
@@ -72,7 +72,7 @@ fn tracers() -> &'static Mutex<Vec<Weak<Shared>>> {
     &TRACERS
 }
 
-fn takes_too_long(shared: &Shared) -> bool {
+fn takes_too_long(shared: &TreeState) -> bool {
     shared.busy_for() > PATIENCE
 }
 
@@ -81,9 +81,9 @@ mod tests {
     use super::*;
     use std::time::Instant;
 
-    fn shared() -> Shared {
+    fn shared() -> TreeState {
         let ended = nix::sys::eventfd::EventFd::new().unwrap();
-        Shared::new(ended.into(), false, false)
+        TreeState::new(ended.into(), false, false)
     }
 
     #[test]

@@ -149,7 +149,7 @@ impl BroadcastGame {
 
 /// A stage as far as it has been played.
 #[derive(Clone, Debug)]
-pub(crate) struct Table {
+pub(crate) struct StageTable {
     /// The places, points and results.
     pub(crate) standings: Standings,
     /// The place of each game that the standings number, in their order.
@@ -322,13 +322,13 @@ impl Broadcast {
 
     /// A stage that has begun, counted.
     #[must_use]
-    pub(crate) fn table(&self, config: &EventConfig, stage: usize) -> Option<Table> {
+    pub(crate) fn table(&self, config: &EventConfig, stage: usize) -> Option<StageTable> {
         let state = self.ledger.stages.get(stage)?;
         let of = config.stages.get(stage)?;
         let field = state.field(of.crash_limit);
         let mut standings = of.standings(&field);
         standings.annulled = self.ledger.annulled_in(stage);
-        Some(Table { standings, places: field.games().iter().map(|game| game.at).collect() })
+        Some(StageTable { standings, places: field.games().iter().map(|game| game.at).collect() })
     }
 }
 

@@ -69,7 +69,7 @@ pub(in crate::event) enum Until {
 #[expect(dead_code, reason = "the one order and the one rule of colours that the events have")]
 pub(in crate::event) struct RawSwiss {
     pub(in crate::event) rounds: NonZeroU32,
-    pub(in crate::event) pairing: Pairing,
+    pub(in crate::event) pairing: SwissPairing,
     pub(in crate::event) games: Option<Spanned<NonZeroU32>>,
     pub(in crate::event) sections: Option<Spanned<NonZeroU32>>,
     pub(in crate::event) order: Option<GameOrder>,
@@ -78,7 +78,7 @@ pub(in crate::event) struct RawSwiss {
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(in crate::event) enum Pairing {
+pub(in crate::event) enum SwissPairing {
     Monrad,
     Dutch,
 }
@@ -168,7 +168,7 @@ pub(in crate::event) fn format(raw: Spanned<RawFormat>) -> Result<Format, TextMi
             Format::Match(MatchFormat { pairs, early, then: then.iter().map(part).collect() })
         }
         RawFormat::Swiss(swiss) => match swiss.pairing {
-            Pairing::Dutch => {
+            SwissPairing::Dutch => {
                 let is_one = |games: &Spanned<NonZeroU32>| *games.get_ref() == NonZeroU32::MIN;
                 if let Some(games) = swiss.games.filter(|games| !is_one(games)) {
                     return Err((games.span(), "Dutch pairing is of single games".into()));
@@ -178,7 +178,7 @@ pub(in crate::event) fn format(raw: Spanned<RawFormat>) -> Result<Format, TextMi
                 }
                 Format::Dutch(Dutch { rounds: swiss.rounds })
             }
-            Pairing::Monrad => {
+            SwissPairing::Monrad => {
                 let number = |key: Option<Spanned<NonZeroU32>>| key.map(Spanned::into_inner);
                 Format::Swiss(Swiss {
                     rounds: swiss.rounds,

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use shakmaty::{ByColor, Color, Move, Position};
 
-use crate::game::adjudicate::{Adjudicator, Rules};
+use crate::game::adjudicate::{AdjudicationRules, Adjudicator};
 use crate::game::clock::{Flag, GameClock, Patience, TimeControl};
 use crate::game::end::{Material, Referee};
 use crate::game::go::Go;
@@ -37,7 +37,7 @@ pub(crate) struct GameTerms<'a> {
     /// True if insufficient material is a draw.
     pub(crate) material: Material,
     /// Adjudication.
-    pub(crate) rules: Rules,
+    pub(crate) rules: AdjudicationRules,
     /// Endgame tables to adjudicate by.
     pub(crate) tables: Option<&'a Tables>,
     /// True if the engines' expected lines are kept for the record.

@@ -18,7 +18,7 @@ use crate::engine::legality;
 use crate::engine::moves::Moves;
 use crate::engine::process::EngineStart;
 use crate::engine::stop::{Stop, StopLevel};
-use crate::game::adjudicate::Rules;
+use crate::game::adjudicate::AdjudicationRules;
 use crate::game::clock::{Patience, TimeControl};
 use crate::game::end::Material;
 use crate::model::evidence::{
@@ -136,7 +136,7 @@ pub(crate) fn play(
             ..EngineBounds::default()
         },
         material: Material::Draws,
-        rules: Rules { length: Some(LONGEST), ..Rules::default() },
+        rules: AdjudicationRules { length: Some(LONGEST), ..AdjudicationRules::default() },
         tables: None,
         concurrency: plan
             .beside

@@ -16,9 +16,14 @@ mod talk;
 pub(in crate::sandbox) use landlock::{landlock_abi, landlock_grant};
 #[cfg(target_arch = "aarch64")]
 pub(in crate::sandbox) use ptrace::set_call_number;
-pub(in crate::sandbox) use ptrace::{Resume, Waited, pidfd_kill, resume, wait_any, wait_for_all};
-pub(in crate::sandbox) use setup::{Attempt, CHILD_STEPS, ChildSetup, Ids, InnerRule, Root, Step};
+pub(in crate::sandbox) use ptrace::{
+    TraceeResume, WaitResult, pidfd_kill, resume, wait_any, wait_for_all,
+};
+pub(in crate::sandbox) use setup::{
+    Attempt, CHILD_STEPS, ChildSetup, Ids, InnerRule, Root, SetupStep,
+};
 pub(in crate::sandbox) use start::{clone_first, trim};
 pub(in crate::sandbox) use talk::{
-    CHILD_FAILED, EMPTY, EXEC_FAILED, GO, HELLO, Heard, PROBED, ROOT, STEP_FAILED, let_run, receive,
+    CHILD_FAILED, EMPTY, EXEC_FAILED, GO, HELLO, HeardFromChild, PROBED, ROOT, STEP_FAILED,
+    let_run, receive,
 };

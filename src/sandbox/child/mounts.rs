@@ -6,22 +6,22 @@ use std::ptr;
 use libc::{c_int, c_uint};
 
 use crate::sandbox::child::errno::{check, errno};
-use crate::sandbox::child::setup::{Ids, Step};
+use crate::sandbox::child::setup::{Ids, SetupStep};
 
 const OLD_ROOT: &CStr = c"/.host";
 
-pub(in crate::sandbox) fn run_step(step: &Step, ids: Ids) -> Result<(), c_int> {
+pub(in crate::sandbox) fn run_step(step: &SetupStep, ids: Ids) -> Result<(), c_int> {
     // SAFETY: every pointer is to a NUL-terminated string or buffer of `step`, which outlives the calls;
     // the remaining arguments are integers.
     unsafe {
         match step {
-            Step::Private => {
+            SetupStep::Private => {
                 let flags = libc::MS_REC | libc::MS_PRIVATE;
                 check(
                     libc::mount(ptr::null(), c"/".as_ptr(), ptr::null(), flags, ptr::null()).into(),
                 )?;
             }
-            Step::NewRoot { on, options } => {
+            SetupStep::NewRoot { on, options } => {
                 let tmpfs = c"tmpfs".as_ptr();
                 let flags = libc::MS_NOSUID | libc::MS_NODEV;
                 check(
@@ -32,7 +32,7 @@ pub(in crate::sandbox) fn run_step(step: &Step, ids: Ids) -> Result<(), c_int> {
                 check(libc::syscall(libc::SYS_pivot_root, c".".as_ptr(), c".host".as_ptr()))?;
                 check(libc::chdir(c"/".as_ptr()).into())?;
             }
-            Step::Dir { path, mode, entry_owns } => {
+            SetupStep::Dir { path, mode, entry_owns } => {
                 if libc::mkdir(path.as_ptr(), 0o755) == -1 && errno() != libc::EEXIST {
                     return Err(errno());
                 }
@@ -41,10 +41,10 @@ pub(in crate::sandbox) fn run_step(step: &Step, ids: Ids) -> Result<(), c_int> {
                 }
                 check(libc::chmod(path.as_ptr(), *mode).into())?;
             }
-            Step::Link { target, path } => {
+            SetupStep::Link { target, path } => {
                 check(libc::symlink(target.as_ptr(), path.as_ptr()).into())?;
             }
-            Step::File { path, mode, bytes } => {
+            SetupStep::File { path, mode, bytes } => {
                 let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
                 let fd = check(libc::open(path.as_ptr(), flags, 0o600).into())? as c_int;
                 let mut rest: &[u8] = bytes;
@@ -59,7 +59,7 @@ pub(in crate::sandbox) fn run_step(step: &Step, ids: Ids) -> Result<(), c_int> {
                 check(libc::fchmod(fd, *mode).into())?;
                 libc::close(fd);
             }
-            Step::Bind { source, target, recursive, device } => {
+            SetupStep::Bind { source, target, recursive, device } => {
                 let flags = libc::MS_BIND | if *recursive { libc::MS_REC } else { 0 };
                 check(
                     libc::mount(source.as_ptr(), target.as_ptr(), ptr::null(), flags, ptr::null())
@@ -84,12 +84,12 @@ pub(in crate::sandbox) fn run_step(step: &Step, ids: Ids) -> Result<(), c_int> {
                     size_of::<libc::mount_attr>(),
                 ))?;
             }
-            Step::Proc { target } => {
+            SetupStep::Proc { target } => {
                 let proc = c"proc".as_ptr();
                 let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
                 check(libc::mount(proc, target.as_ptr(), proc, flags, ptr::null()).into())?;
             }
-            Step::Cover { cover, target } => {
+            SetupStep::Cover { cover, target } => {
                 let (from, to) = (cover.as_ptr(), target.as_ptr());
                 let done = libc::mount(from, to, ptr::null(), libc::MS_BIND, ptr::null());
                 // A file that this kernel's configuration lacks needs no cover.
@@ -97,10 +97,10 @@ pub(in crate::sandbox) fn run_step(step: &Step, ids: Ids) -> Result<(), c_int> {
                     return Err(errno());
                 }
             }
-            Step::HostName { name } => {
+            SetupStep::HostName { name } => {
                 check(libc::sethostname(name.as_ptr(), name.as_bytes().len()).into())?;
             }
-            Step::DropHost => {
+            SetupStep::DropHost => {
                 check(libc::umount2(OLD_ROOT.as_ptr(), libc::MNT_DETACH).into())?;
                 check(libc::rmdir(OLD_ROOT.as_ptr()).into())?;
             }

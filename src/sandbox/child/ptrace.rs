@@ -23,7 +23,7 @@ pub(in crate::sandbox) fn pidfd_kill(pidfd: BorrowedFd<'_>, signal: c_int) {
 
 /// How a stopped tracee goes on.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::sandbox) enum Resume {
+pub(in crate::sandbox) enum TraceeResume {
     /// Until the next event.
     Go,
     /// Until the end of the system call that it is in.
@@ -33,11 +33,11 @@ pub(in crate::sandbox) enum Resume {
 }
 
 /// Resumes a tracee with a signal (0: none). `nix` knows neither PTRACE_LISTEN nor real-time signals.
-pub(in crate::sandbox) fn resume(pid: i32, how: Resume, signal: c_int) {
+pub(in crate::sandbox) fn resume(pid: i32, how: TraceeResume, signal: c_int) {
     let request = match how {
-        Resume::Go => libc::PTRACE_CONT,
-        Resume::ToCallEnd => libc::PTRACE_SYSCALL,
-        Resume::Listen => libc::PTRACE_LISTEN,
+        TraceeResume::Go => libc::PTRACE_CONT,
+        TraceeResume::ToCallEnd => libc::PTRACE_SYSCALL,
+        TraceeResume::Listen => libc::PTRACE_LISTEN,
     };
     // SAFETY: no memory is passed; a tracee that was killed meanwhile gives ESRCH, which is fine: its end
     // is reported by the next wait.
@@ -58,7 +58,7 @@ pub(in crate::sandbox) fn set_call_number(pid: i32, mut number: c_int) -> nix::R
 }
 
 /// The result of a wait.
-pub(in crate::sandbox) enum Waited {
+pub(in crate::sandbox) enum WaitResult {
     /// The number of a child or tracee, and its raw status.
     Event(i32, c_int),
     /// None has changed.
@@ -69,7 +69,7 @@ pub(in crate::sandbox) enum Waited {
 
 /// Waits for any child or tracee of this thread; without `block` it only looks. One that has ended is shown to `ended`
 /// while its number is still its own. (`nix` loses events that carry real-time signals.)
-pub(in crate::sandbox) fn wait_any(block: bool, ended: impl Fn(i32)) -> Waited {
+pub(in crate::sandbox) fn wait_any(block: bool, ended: impl Fn(i32)) -> WaitResult {
     let ours = libc::__WALL | libc::__WNOTHREAD;
     // A tracee's stops come without being asked for; those of a child that is not traced are nobody's business.
     let any = ours | libc::WEXITED | libc::WNOWAIT;
@@ -82,12 +82,12 @@ pub(in crate::sandbox) fn wait_any(block: bool, ended: impl Fn(i32)) -> Waited {
             if errno() == libc::EINTR {
                 continue;
             }
-            return Waited::NoChildren;
+            return WaitResult::NoChildren;
         }
         // SAFETY: what waitid fills in has this field.
         let pid = unsafe { info.si_pid() };
         if pid == 0 {
-            return Waited::Nothing;
+            return WaitResult::Nothing;
         }
         if matches!(info.si_code, libc::CLD_EXITED | libc::CLD_KILLED | libc::CLD_DUMPED) {
             ended(pid);
@@ -96,7 +96,7 @@ pub(in crate::sandbox) fn wait_any(block: bool, ended: impl Fn(i32)) -> Waited {
         // SAFETY: the status is ours.
         let taken = unsafe { libc::waitpid(pid, &raw mut status, ours | libc::WNOHANG) };
         if taken == pid {
-            return Waited::Event(pid, status);
+            return WaitResult::Event(pid, status);
         }
         // It was killed since it stopped, and has not come to its end: the next look tells.
     }
@@ -104,5 +104,5 @@ pub(in crate::sandbox) fn wait_any(block: bool, ended: impl Fn(i32)) -> Waited {
 
 /// Waits until the last child of this thread has ended.
 pub(in crate::sandbox) fn wait_for_all() {
-    while !matches!(wait_any(true, |_| {}), Waited::NoChildren) {}
+    while !matches!(wait_any(true, |_| {}), WaitResult::NoChildren) {}
 }

@@ -8,7 +8,7 @@ use libc::{c_int, c_uint};
 
 /// One step of building the new root, done by pid 1 before it starts the entry.
 #[derive(Debug)]
-pub(in crate::sandbox) enum Step {
+pub(in crate::sandbox) enum SetupStep {
     /// Makes every mount private, so that nothing done here reaches the host.
     Private,
     /// Mounts a tmpfs on an existing directory and makes it the root; the old one is at `/.host`.
@@ -35,14 +35,14 @@ pub(in crate::sandbox) enum Step {
 #[derive(Debug)]
 pub(in crate::sandbox) struct Root {
     /// The steps that all entries share.
-    pub(in crate::sandbox) common: Arc<[Step]>,
+    pub(in crate::sandbox) common: Arc<[SetupStep]>,
     /// The steps that put the entry itself in place.
-    pub(in crate::sandbox) staging: Vec<Step>,
+    pub(in crate::sandbox) staging: Vec<SetupStep>,
 }
 
 impl Root {
     /// All steps in their order.
-    pub(in crate::sandbox) fn steps(&self) -> impl Iterator<Item = &Step> {
+    pub(in crate::sandbox) fn steps(&self) -> impl Iterator<Item = &SetupStep> {
         self.common.iter().chain(&self.staging)
     }
 }
@@ -71,7 +71,7 @@ pub(in crate::sandbox) struct ChildSetup {
     pub(in crate::sandbox) root: Option<Root>,
     /// Without a root of its own: the entry's file. The child writes it, since a descriptor of ours would be held open by whatever
     /// another thread clones or spawns meanwhile, and the kernel executes no file that somebody may write (ETXTBSY).
-    pub(in crate::sandbox) staging: Option<Step>,
+    pub(in crate::sandbox) staging: Option<SetupStep>,
     pub(in crate::sandbox) inner_rules: Vec<InnerRule>,
     pub(in crate::sandbox) landlock: OwnedFd,
     pub(in crate::sandbox) seccomp: Arc<[libc::sock_filter]>,

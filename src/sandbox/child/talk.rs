@@ -44,7 +44,7 @@ pub(in crate::sandbox) struct Message {
 
 /// The result of listening.
 #[derive(Debug)]
-pub(in crate::sandbox) enum Heard {
+pub(in crate::sandbox) enum HeardFromChild {
     Message(Message),
     /// Nothing has come; only without waiting.
     Silence,
@@ -53,7 +53,7 @@ pub(in crate::sandbox) enum Heard {
 }
 
 /// Reads one message.
-pub(in crate::sandbox) fn receive(talk: BorrowedFd<'_>, wait: bool) -> io::Result<Heard> {
+pub(in crate::sandbox) fn receive(talk: BorrowedFd<'_>, wait: bool) -> io::Result<HeardFromChild> {
     use nix::sys::socket::{ControlMessageOwned, MsgFlags, UnixCredentials, recvmsg};
     let mut bytes = [0u8; 8];
     let mut parts = [io::IoSliceMut::new(&mut bytes)];
@@ -65,7 +65,7 @@ pub(in crate::sandbox) fn receive(talk: BorrowedFd<'_>, wait: bool) -> io::Resul
     let got = recvmsg::<()>(talk.as_raw_fd(), &mut parts, Some(&mut control), flags);
     let message = match got {
         Ok(message) => message,
-        Err(nix::errno::Errno::EAGAIN) => return Ok(Heard::Silence),
+        Err(nix::errno::Errno::EAGAIN) => return Ok(HeardFromChild::Silence),
         Err(error) => return Err(error.into()),
     };
     let length = message.bytes;
@@ -84,9 +84,9 @@ pub(in crate::sandbox) fn receive(talk: BorrowedFd<'_>, wait: bool) -> io::Resul
         }
     }
     if length == 0 {
-        return Ok(Heard::End);
+        return Ok(HeardFromChild::End);
     }
     let errno = i32::from_le_bytes([bytes[2], bytes[3], bytes[4], bytes[5]]);
     let step = usize::from(bytes[1]);
-    Ok(Heard::Message(Message { kind: bytes[0], step, errno, pid, root }))
+    Ok(HeardFromChild::Message(Message { kind: bytes[0], step, errno, pid, root }))
 }

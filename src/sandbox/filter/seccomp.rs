@@ -16,8 +16,8 @@ use libc::{
     sock_filter,
 };
 
-use crate::sandbox::filter::arch::{self, MEMFD_SECRET, OPEN_TREE_ATTR, Table};
-use crate::sandbox::filter::stop::{COMPAT, Stop};
+use crate::sandbox::filter::arch::{self, CallTable, MEMFD_SECRET, OPEN_TREE_ATTR};
+use crate::sandbox::filter::stop::{COMPAT, StoppedCall};
 
 // Offsets in struct seccomp_data.
 const NUMBER: u32 = 0;
@@ -56,7 +56,7 @@ enum When {
 
 #[derive(Clone, Copy)]
 enum FilterAnswer {
-    Stop(Stop),
+    Stop(StoppedCall),
     NoSuchCall,
 }
 
@@ -111,11 +111,11 @@ pub(in crate::sandbox) fn program(namespaced: bool) -> Vec<sock_filter> {
 
 /// One table. The kernel runs the filter on every number there is when it is installed (to remember what is always
 /// allowed), so the numbers are searched by halves and not one by one.
-fn block(table: &Table, namespaced: bool) -> Vec<sock_filter> {
+fn block(table: &CallTable, namespaced: bool) -> Vec<sock_filter> {
     let mut code = vec![load(NUMBER)];
     if let (false, Some(bit)) = (table.compat, arch::FOREIGN_BIT) {
         code.push(jump(BPF_JSET, bit, 0, 1));
-        code.push(ret(then(FilterAnswer::Stop(Stop::Denied), false)));
+        code.push(ret(then(FilterAnswer::Stop(StoppedCall::Denied), false)));
     }
     code.push(jump(BPF_JGT, table.last, 0, 1));
     code.push(ret(then(FilterAnswer::NoSuchCall, false)));
@@ -179,12 +179,13 @@ fn check(rule: &Rule, compat: bool) -> Vec<sock_filter> {
     }
 }
 
-fn rules(table: &Table, namespaced: bool) -> Vec<Rule> {
+fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
     let always = |number, stop| Rule { number, when: When::Always, then: FilterAnswer::Stop(stop) };
-    let denied = |number, when| Rule { number, when, then: FilterAnswer::Stop(Stop::Denied) };
+    let denied =
+        |number, when| Rule { number, when, then: FilterAnswer::Stop(StoppedCall::Denied) };
     let mut rules = vec![
-        always(table.exec, Stop::Exec),
-        always(table.execat, Stop::ExecAt),
+        always(table.exec, StoppedCall::Exec),
+        always(table.execat, StoppedCall::ExecAt),
         // glibc falls back to clone, whose flags can be read here.
         Rule { number: table.clone3, when: When::Always, then: FilterAnswer::NoSuchCall },
         denied(table.clone, When::Bits(0, REFUSED_CLONES)),
@@ -237,14 +238,14 @@ fn rules(table: &Table, namespaced: bool) -> Vec<Rule> {
     if !namespaced {
         // Without a process namespace, the user's other processes can be reached by number.
         let stops = |numbers: &'static [u32], stop| numbers.iter().map(move |&n| always(n, stop));
-        rules.extend(stops(table.processes, Stop::Process));
-        rules.extend(stops(table.processes_second, Stop::ProcessSecond));
+        rules.extend(stops(table.processes, StoppedCall::Process));
+        rules.extend(stops(table.processes_second, StoppedCall::ProcessSecond));
         for &number in table.fcntl {
             rules.push(denied(number, When::Is(1, F_SETOWN)));
             rules.push(denied(number, When::Is(1, F_SETOWN_EX)));
         }
         // Landlock confines neither mode nor times nor attributes of files that the entry owns or may write.
-        rules.extend(table.meta.iter().flat_map(|numbers| stops(numbers, Stop::Meta)));
+        rules.extend(table.meta.iter().flat_map(|numbers| stops(numbers, StoppedCall::Meta)));
         rules.extend(META_AT.iter().map(|&number| denied(number, When::Always)));
     }
     rules.extend(
@@ -257,12 +258,12 @@ fn rules(table: &Table, namespaced: bool) -> Vec<Rule> {
             .map(|&(number, stop)| always(number, stop)),
     );
     rules.extend(
-        table.forks.iter().chain([&table.clone]).map(|&number| always(number, Stop::Clone)),
+        table.forks.iter().chain([&table.clone]).map(|&number| always(number, StoppedCall::Clone)),
     );
     rules.extend(table.mmap.map(|number| Rule {
         number,
         when: When::Huge(1),
-        then: FilterAnswer::Stop(Stop::BigMap),
+        then: FilterAnswer::Stop(StoppedCall::BigMap),
     }));
     rules
 }
@@ -339,7 +340,7 @@ pub(in crate::sandbox) mod tests {
     }
 
     /// The first rule that applies, looked for one by one.
-    fn first_rule(table: &Table, number: u32, args: [u64; 6], bare: bool) -> u32 {
+    fn first_rule(table: &CallTable, number: u32, args: [u64; 6], bare: bool) -> u32 {
         let low = |n: u32| args[n as usize] as u32;
         let applies = |rule: &Rule| match rule.when {
             When::Always => true,
@@ -374,14 +375,17 @@ pub(in crate::sandbox) mod tests {
         }
     }
 
-    const DENIED: u32 = libc::SECCOMP_RET_TRACE | Stop::Denied as u32;
+    const DENIED: u32 = libc::SECCOMP_RET_TRACE | StoppedCall::Denied as u32;
 
     #[test]
     fn native_calls() {
         let p = program(true);
         let call = |nr: i64, args| run(&p, AUDIT_ARCH_X86_64, nr as u32, args);
         assert_eq!(call(libc::SYS_read, [0; 6]), libc::SECCOMP_RET_ALLOW);
-        assert_eq!(call(libc::SYS_openat, [0; 6]), libc::SECCOMP_RET_TRACE | Stop::OpenAt as u32);
+        assert_eq!(
+            call(libc::SYS_openat, [0; 6]),
+            libc::SECCOMP_RET_TRACE | StoppedCall::OpenAt as u32
+        );
         assert_eq!(call(libc::SYS_sendmsg, [0; 6]), DENIED);
         assert_eq!(call(MEMFD_SECRET.into(), [0; 6]), DENIED);
         for owner in [FIOSETOWN, SIOCSPGRP] {
@@ -394,7 +398,7 @@ pub(in crate::sandbox) mod tests {
         let thread = (libc::CLONE_VM | libc::CLONE_SIGHAND | libc::CLONE_THREAD) as u64;
         assert_eq!(call(libc::SYS_clone, [thread, 0, 0, 0, 0, 0]), DENIED);
         let shared = thread | libc::CLONE_FILES as u64;
-        let stops = libc::SECCOMP_RET_TRACE | Stop::Clone as u32;
+        let stops = libc::SECCOMP_RET_TRACE | StoppedCall::Clone as u32;
         assert_eq!(call(libc::SYS_clone, [shared, 0, 0, 0, 0, 0]), stops);
         assert_eq!(call(libc::SYS_execve, [0; 6]), libc::SECCOMP_RET_TRACE | 1);
         assert_eq!(call(libc::SYS_ptrace, [0; 6]), DENIED);
@@ -406,7 +410,7 @@ pub(in crate::sandbox) mod tests {
         assert_eq!(call(libc::SYS_clone, newuser), DENIED);
         assert_eq!(
             call(libc::SYS_clone, [17, 0, 0, 0, 0, 0]),
-            libc::SECCOMP_RET_TRACE | Stop::Clone as u32
+            libc::SECCOMP_RET_TRACE | StoppedCall::Clone as u32
         );
         assert_eq!(call(libc::SYS_clone3, [0; 6]), libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32);
         let sti = [0, u64::from(TIOCSTI) | 1 << 32, 0, 0, 0, 0];
@@ -427,7 +431,7 @@ pub(in crate::sandbox) mod tests {
         assert_eq!(call(libc::SYS_chmod, [0; 6]), libc::SECCOMP_RET_ALLOW);
         let bare = program(false);
         let kill = run(&bare, AUDIT_ARCH_X86_64, libc::SYS_kill as u32, [0; 6]);
-        assert_eq!(kill, libc::SECCOMP_RET_TRACE | Stop::Process as u32);
+        assert_eq!(kill, libc::SECCOMP_RET_TRACE | StoppedCall::Process as u32);
     }
 
     #[test]
@@ -444,7 +448,10 @@ pub(in crate::sandbox) mod tests {
         assert_eq!(pair(libc::SOCK_STREAM), libc::SECCOMP_RET_ALLOW);
         assert_eq!((pair(libc::SOCK_DGRAM), pair(libc::SOCK_RAW)), (DENIED, DENIED));
         let exec = run(&p, AUDIT_ARCH_I386, 11, [0; 6]);
-        assert_eq!(Stop::from_message(i64::from(exec & 0xffff)), Some((Stop::Exec, true)));
+        assert_eq!(
+            StoppedCall::from_message(i64::from(exec & 0xffff)),
+            Some((StoppedCall::Exec, true))
+        );
         assert_eq!(run(&p, 0xc000_00b7, 1, [0; 6]), libc::SECCOMP_RET_KILL_PROCESS);
         let unix = [libc::AF_UNIX as u64, 1, 0, 0, 0, 0];
         assert_eq!(run(&p, AUDIT_ARCH_X86_64, libc::SYS_socket as u32, unix), DENIED);
@@ -456,6 +463,6 @@ pub(in crate::sandbox) mod tests {
         let map =
             |len: u64| run(&p, AUDIT_ARCH_X86_64, libc::SYS_mmap as u32, [0, len, 0, 0, 0, 0]);
         assert_eq!(map(1 << 20), libc::SECCOMP_RET_ALLOW);
-        assert_eq!(map(256 << 30), libc::SECCOMP_RET_TRACE | Stop::BigMap as u32);
+        assert_eq!(map(256 << 30), libc::SECCOMP_RET_TRACE | StoppedCall::BigMap as u32);
     }
 }

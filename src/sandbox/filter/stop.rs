@@ -12,7 +12,7 @@ pub(in crate::sandbox) struct Call {
 /// The kind of a stopped call; travels in the 16 data bits of SECCOMP_RET_TRACE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
-pub(in crate::sandbox) enum Stop {
+pub(in crate::sandbox) enum StoppedCall {
     /// `execve(path, argv)`.
     Exec = 1,
     /// `execveat(dirfd, path, argv)`.
@@ -54,32 +54,32 @@ pub(in crate::sandbox) enum Stop {
 /// The flag of the 32-bit table beside the [`Stop`].
 pub(in crate::sandbox) const COMPAT: u16 = 0x100;
 
-impl Stop {
-    const ALL: [Stop; 18] = [
-        Stop::Exec,
-        Stop::ExecAt,
-        Stop::Open,
-        Stop::OpenAt,
-        Stop::OpenAt2,
-        Stop::Create,
-        Stop::CreateAt,
-        Stop::CreateSecond,
-        Stop::CreateThird,
-        Stop::SymlinkAt,
-        Stop::Look,
-        Stop::LookAt,
-        Stop::BigMap,
-        Stop::Clone,
-        Stop::Denied,
-        Stop::Process,
-        Stop::ProcessSecond,
-        Stop::Meta,
+impl StoppedCall {
+    const ALL: [StoppedCall; 18] = [
+        StoppedCall::Exec,
+        StoppedCall::ExecAt,
+        StoppedCall::Open,
+        StoppedCall::OpenAt,
+        StoppedCall::OpenAt2,
+        StoppedCall::Create,
+        StoppedCall::CreateAt,
+        StoppedCall::CreateSecond,
+        StoppedCall::CreateThird,
+        StoppedCall::SymlinkAt,
+        StoppedCall::Look,
+        StoppedCall::LookAt,
+        StoppedCall::BigMap,
+        StoppedCall::Clone,
+        StoppedCall::Denied,
+        StoppedCall::Process,
+        StoppedCall::ProcessSecond,
+        StoppedCall::Meta,
     ];
 
     /// The stop and whether it is a call of the i386 table, from the event's message.
-    pub(in crate::sandbox) fn from_message(message: i64) -> Option<(Stop, bool)> {
+    pub(in crate::sandbox) fn from_message(message: i64) -> Option<(StoppedCall, bool)> {
         let data = message as u16;
-        let stop = Stop::ALL.into_iter().find(|stop| *stop as u16 == data & !COMPAT)?;
+        let stop = StoppedCall::ALL.into_iter().find(|stop| *stop as u16 == data & !COMPAT)?;
         Some((stop, data & COMPAT != 0))
     }
 }

@@ -61,7 +61,7 @@ pub(in crate::sandbox) fn read_rights() -> u64 {
 
 /// The host's grants, looked up: every start of an entry makes its ruleset of them.
 #[derive(Debug)]
-pub(in crate::sandbox) struct Rules {
+pub(in crate::sandbox) struct LandlockRules {
     rules: Vec<(PathFd, BitFlags<AccessFs>)>,
     /// The directories that the granted files lie in, as they were.
     folders: BTreeMap<PathBuf, Option<SystemTime>>,
@@ -72,10 +72,10 @@ fn changed(folder: &Path) -> Option<SystemTime> {
     std::fs::metadata(folder).ok()?.modified().ok()
 }
 
-impl Rules {
+impl LandlockRules {
     /// Opens the granted paths. A path that does not exist is left out: allow-lists name files that some hosts
     /// have and others lack; and a path that we may not even look at cannot be granted either.
-    pub(in crate::sandbox) fn open(grants: &Grants) -> Rules {
+    pub(in crate::sandbox) fn open(grants: &Grants) -> LandlockRules {
         let execute = AccessFs::Execute | AccessFs::ReadFile;
         let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate;
         let tree = AccessFs::ReadFile | AccessFs::ReadDir;
@@ -103,7 +103,7 @@ impl Rules {
                 (!rights.is_empty()).then_some((PathFd::new(path).ok()?, rights))
             })
             .collect();
-        Rules { rules, folders }
+        LandlockRules { rules, folders }
     }
 
     /// False where a file may have been replaced since: an upgrade of a package puts a new file in the place of the

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use crate::model::units::Bytes;
-use crate::sandbox::child::Step;
+use crate::sandbox::child::SetupStep;
 
 /// Where entries find themselves.
 pub(in crate::sandbox) const WORK: &str = "/work";
@@ -55,15 +55,15 @@ pub(in crate::sandbox) fn common(
     more: &[PathBuf],
     accelerators: &[PathBuf],
     memory: Bytes,
-) -> Vec<Step> {
-    let mut root = Root { steps: vec![Step::Private], made: BTreeSet::new() };
-    root.steps.push(Step::NewRoot { on: c("/tmp"), options: c(options(memory)) });
+) -> Vec<SetupStep> {
+    let mut root = Root { steps: vec![SetupStep::Private], made: BTreeSet::new() };
+    root.steps.push(SetupStep::NewRoot { on: c("/tmp"), options: c(options(memory)) });
     for path in SYSTEM {
         root.bind(Path::new(path));
     }
     for path in MERGED.map(Path::new) {
         match std::fs::read_link(path) {
-            Ok(target) => root.steps.push(Step::Link { target: c(target), path: c(path) }),
+            Ok(target) => root.steps.push(SetupStep::Link { target: c(target), path: c(path) }),
             Err(_) if path.is_dir() => root.bind(path),
             Err(_) => {}
         }
@@ -71,13 +71,13 @@ pub(in crate::sandbox) fn common(
     // Only the part of /sys that tells of processors and memory; it has no mounts below it.
     root.bind(Path::new("/sys/devices/system"));
     root.dir(Path::new("/proc"));
-    root.steps.push(Step::Proc { target: c("/proc") });
+    root.steps.push(SetupStep::Proc { target: c("/proc") });
     root.hide_machine();
-    root.steps.push(Step::HostName { name: c("entry") });
+    root.steps.push(SetupStep::HostName { name: c("entry") });
     let shared = DEVICES.iter().map(|name| Path::new("/dev").join(name));
     for path in shared.chain(accelerators.iter().cloned()) {
         root.file(&path, 0o666, &Arc::from([]));
-        root.steps.push(Step::Bind {
+        root.steps.push(SetupStep::Bind {
             source: c(host(&path)),
             target: c(&path),
             recursive: false,
@@ -87,7 +87,8 @@ pub(in crate::sandbox) fn common(
     for (name, target) in
         [("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")]
     {
-        root.steps.push(Step::Link { target: c(target), path: c(Path::new("/dev").join(name)) });
+        root.steps
+            .push(SetupStep::Link { target: c(target), path: c(Path::new("/dev").join(name)) });
     }
     for path in more {
         root.bind(path);
@@ -96,10 +97,10 @@ pub(in crate::sandbox) fn common(
         root.parents(path);
         let shared = path != Path::new(WORK) && path != Path::new(HOME);
         let mode = if shared { 0o1777 } else { 0o755 };
-        root.steps.push(Step::Dir { path: c(path), mode, entry_owns: !shared });
+        root.steps.push(SetupStep::Dir { path: c(path), mode, entry_owns: !shared });
         root.made.insert(path.to_owned());
     }
-    root.steps.push(Step::DropHost);
+    root.steps.push(SetupStep::DropHost);
     root.steps
 }
 
@@ -107,7 +108,7 @@ pub(in crate::sandbox) fn common(
 pub(in crate::sandbox) const STAGED: u32 = 0o555;
 
 /// The steps that stage an entry in that root.
-pub(in crate::sandbox) fn staging(entry: &Path, bytes: &Arc<[u8]>) -> Vec<Step> {
+pub(in crate::sandbox) fn staging(entry: &Path, bytes: &Arc<[u8]>) -> Vec<SetupStep> {
     let mut root = Root { steps: Vec::new(), made: BTreeSet::new() };
     root.file(entry, STAGED, bytes);
     root.steps
@@ -118,7 +119,7 @@ fn host(path: &Path) -> PathBuf {
 }
 
 struct Root {
-    steps: Vec<Step>,
+    steps: Vec<SetupStep>,
     made: BTreeSet<PathBuf>,
 }
 
@@ -156,7 +157,7 @@ impl Root {
             } else {
                 nothing.clone()
             };
-            self.steps.push(Step::Cover { cover: c(&cover), target: c(&path) });
+            self.steps.push(SetupStep::Cover { cover: c(&cover), target: c(&path) });
         }
     }
 
@@ -173,19 +174,19 @@ impl Root {
 
     fn dir(&mut self, path: &Path) {
         if path != Path::new("/") && self.made.insert(path.to_owned()) {
-            self.steps.push(Step::Dir { path: c(path), mode: 0o755, entry_owns: false });
+            self.steps.push(SetupStep::Dir { path: c(path), mode: 0o755, entry_owns: false });
         }
     }
 
     fn file(&mut self, path: &Path, mode: u32, bytes: &Arc<[u8]>) {
         self.parents(path);
-        self.steps.push(Step::File { path: c(path), mode, bytes: Arc::clone(bytes) });
+        self.steps.push(SetupStep::File { path: c(path), mode, bytes: Arc::clone(bytes) });
     }
 
     fn bind(&mut self, path: &Path) {
         self.parents(path);
         self.dir(path);
-        self.steps.push(Step::Bind {
+        self.steps.push(SetupStep::Bind {
             source: c(host(path)),
             target: c(path),
             recursive: true,

@@ -48,7 +48,7 @@ pub(in crate::sandbox) enum Workspace {
     /// In a directory of the host.
     OnHost(
         #[expect(dead_code, reason = "removes the directories when dropped")] Dirs,
-        Vec<Watched>,
+        Vec<WatchedDirectory>,
     ),
 }
 
@@ -69,13 +69,13 @@ impl Workspace {
         }
     }
 
-    pub(in crate::sandbox) fn watched(&self) -> Vec<Watched> {
+    pub(in crate::sandbox) fn watched(&self) -> Vec<WatchedDirectory> {
         match self {
             Workspace::Inside(root) => {
                 let base = PathBuf::from(format!("/proc/self/fd/{}", root.as_raw_fd()));
                 WORKSPACE
                     .iter()
-                    .map(|dir| Watched {
+                    .map(|dir| WatchedDirectory {
                         real: base.join(dir.trim_start_matches('/')),
                         inside: PathBuf::from(dir),
                         shown: PathBuf::from(dir),
@@ -89,7 +89,7 @@ impl Workspace {
 
 /// A directory that must be empty at the end.
 #[derive(Clone, Debug)]
-pub(in crate::sandbox) struct Watched {
+pub(in crate::sandbox) struct WatchedDirectory {
     /// Where it is for us.
     pub(in crate::sandbox) real: PathBuf,
     /// Where it is for the entry.
@@ -168,7 +168,7 @@ impl Dirs {
             .iter()
             .map(|name| {
                 let real = self.top.path().join(name);
-                Watched { inside: real.clone(), real, shown: shown(name) }
+                WatchedDirectory { inside: real.clone(), real, shown: shown(name) }
             })
             .collect();
         Workspace::OnHost(self, watched)

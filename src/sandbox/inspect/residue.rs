@@ -11,10 +11,10 @@ use walkdir::WalkDir;
 use crate::model::evidence::LeftFile;
 use crate::model::text::escape;
 use crate::model::units::Bytes;
-use crate::sandbox::fs::workspace::Watched;
+use crate::sandbox::fs::workspace::WatchedDirectory;
 
 /// The files that remain, as far as there is room for them.
-pub(in crate::sandbox) struct Left {
+pub(in crate::sandbox) struct LeftFiles {
     pub(in crate::sandbox) files: Vec<LeftFile>,
     pub(in crate::sandbox) complete: bool,
 }
@@ -28,10 +28,10 @@ const DEEPEST: usize = 64;
 ///
 /// `made_by` is asked with the path as the entry knows it, `cache` with the path as it is shown.
 pub(in crate::sandbox) fn scan(
-    watched: &[Watched],
+    watched: &[WatchedDirectory],
     made_by: impl Fn(&Path) -> Option<String>,
     cache: impl Fn(&str, Option<&str>, Option<&[u8]>) -> Option<String>,
-) -> Left {
+) -> LeftFiles {
     let mut left = Vec::new();
     let mut complete = true;
     for place in watched {
@@ -76,7 +76,7 @@ pub(in crate::sandbox) fn scan(
             here.sort_by(|a, b| a.path.cmp(&b.path));
         }
     }
-    Left { files: left, complete }
+    LeftFiles { files: left, complete }
 }
 
 /// How a regular file begins.
@@ -115,8 +115,11 @@ mod tests {
         std::fs::write(dir.path().join(".hidden"), b"12345").unwrap();
         std::fs::create_dir(dir.path().join("d")).unwrap();
         std::os::unix::fs::symlink("/nowhere", dir.path().join("d/l")).unwrap();
-        let watched =
-            [Watched { real: dir.path().to_owned(), inside: "/t".into(), shown: "/tmp".into() }];
+        let watched = [WatchedDirectory {
+            real: dir.path().to_owned(),
+            inside: "/t".into(),
+            shown: "/tmp".into(),
+        }];
         let left = scan(&watched, |_| Some("cc".into()), |_, _, _| None).files;
         let seen: Vec<_> =
             left.iter().map(|f| (f.path.as_str(), f.kind.as_str(), f.size.0)).collect();
@@ -132,8 +135,11 @@ mod tests {
         std::fs::write(dir.path().join("file"), b"12345").unwrap();
         std::fs::create_dir(dir.path().join("directory")).unwrap();
         std::os::unix::fs::symlink("e2e4", dir.path().join("symlink")).unwrap();
-        let watched =
-            [Watched { real: dir.path().to_owned(), inside: "/t".into(), shown: "/tmp".into() }];
+        let watched = [WatchedDirectory {
+            real: dir.path().to_owned(),
+            inside: "/t".into(),
+            shown: "/tmp".into(),
+        }];
         let left = scan(&watched, |_| None, |_, _, head| Some(format!("{head:?}"))).files;
         let seen: Vec<_> = left.iter().map(|f| (f.kind.as_str(), f.exempt.as_deref())).collect();
         let head = format!("{:?}", Some(b"12345"));
@@ -145,8 +151,11 @@ mod tests {
     #[test]
     fn what_lies_too_deep_or_is_too_much_is_said() {
         let scan_of = |dir: &Path| {
-            let watched =
-                [Watched { real: dir.to_owned(), inside: "/t".into(), shown: "/tmp".into() }];
+            let watched = [WatchedDirectory {
+                real: dir.to_owned(),
+                inside: "/t".into(),
+                shown: "/tmp".into(),
+            }];
             scan(&watched, |_| None, |_, _, _| None)
         };
         let dir = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use std::{io, thread};
 
 use crate::model::evidence::Shell;
 use crate::model::units::Bytes;
-use crate::sandbox::child::{self, Heard};
+use crate::sandbox::child::{self, HeardFromChild};
 use crate::sandbox::child_setup::{self, HostReady, HostSettings};
 use crate::sandbox::fs::landlock::Grants;
 use crate::sandbox::launch::talk;
@@ -48,14 +48,16 @@ pub(in crate::sandbox) fn try_all() -> io::Result<()> {
             let heard = child::receive(ours.as_fd(), true)?;
             child::wait_for_all();
             match heard {
-                Heard::Message(m) if m.kind == child::PROBED => Ok(()),
-                Heard::Message(m) => {
+                HeardFromChild::Message(m) if m.kind == child::PROBED => Ok(()),
+                HeardFromChild::Message(m) => {
                     let step = setup.root.as_ref().and_then(|root| root.steps().nth(m.step));
                     let text: String = format!("{step:?}").chars().take(100).collect();
                     let error = io::Error::from_raw_os_error(m.errno);
                     Err(io::Error::new(error.kind(), format!("{error} at {text}")))
                 }
-                Heard::Silence | Heard::End => Err(io::ErrorKind::UnexpectedEof.into()),
+                HeardFromChild::Silence | HeardFromChild::End => {
+                    Err(io::ErrorKind::UnexpectedEof.into())
+                }
             }
         });
         worker.join().unwrap_or_else(|_| Err(io::Error::other("the probe ended at once")))

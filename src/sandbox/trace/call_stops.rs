@@ -7,11 +7,13 @@ use std::time::Instant;
 use crate::model::evidence::{RecordPart, Resource};
 use crate::model::text::escape;
 use crate::model::units::Bytes;
-use crate::sandbox::child::Resume;
+use crate::sandbox::child::TraceeResume;
 use crate::sandbox::filter::call_names::{call_name, refusal};
-use crate::sandbox::filter::stop::{Call, Stop};
+use crate::sandbox::filter::stop::{Call, StoppedCall};
 use crate::sandbox::inspect::{image, process};
-use crate::sandbox::trace::calls::{Pending, exec, file, is_shared_object, message, other_process};
+use crate::sandbox::trace::calls::{
+    PendingCall, exec, file, is_shared_object, message, other_process,
+};
 use crate::sandbox::trace::record::{
     MOST_DENIED_OPENS, MOST_MADE, MOST_OPENS, MOST_OWN_OPENS, RawOpen,
 };
@@ -20,78 +22,80 @@ use crate::sandbox::trace::{meta, tracee};
 
 impl Tracer<'_> {
     /// A call that the filter makes stop; says how the process goes on.
-    pub(in crate::sandbox) fn call_begins(&mut self, pid: i32) -> Resume {
-        let Some((stop, compat)) = message(pid).and_then(Stop::from_message) else {
-            return Resume::Go;
+    pub(in crate::sandbox) fn call_begins(&mut self, pid: i32) -> TraceeResume {
+        let Some((stop, compat)) = message(pid).and_then(StoppedCall::from_message) else {
+            return TraceeResume::Go;
         };
         let Some(call) = tracee::call(pid, compat) else {
             // It was killed meanwhile; a call that nobody has looked at must not be made.
             self.shared.kill_one(pid);
-            return Resume::Go;
+            return TraceeResume::Go;
         };
         let pending = match stop {
-            Stop::Exec => Some(exec(pid, &call, None, 0, self.runs_own_code(pid))),
-            Stop::ExecAt => Some(exec(pid, &call, Some(call.args[0]), 1, self.runs_own_code(pid))),
-            Stop::Denied => {
+            StoppedCall::Exec => Some(exec(pid, &call, None, 0, self.runs_own_code(pid))),
+            StoppedCall::ExecAt => {
+                Some(exec(pid, &call, Some(call.args[0]), 1, self.runs_own_code(pid)))
+            }
+            StoppedCall::Denied => {
                 self.denied(pid, call_name(&call));
                 tracee::refuse(pid, refusal(&call));
-                Some(Pending::Refused)
+                Some(PendingCall::Refused)
             }
-            Stop::Process | Stop::ProcessSecond => {
+            StoppedCall::Process | StoppedCall::ProcessSecond => {
                 let Some(errno) = other_process(stop, &call, |number| self.is_own_process(number))
                 else {
-                    return Resume::Go;
+                    return TraceeResume::Go;
                 };
                 if errno == libc::EPERM {
                     self.denied(pid, call_name(&call) + " of a foreign process");
                 }
                 tracee::refuse(pid, errno);
-                Some(Pending::Refused)
+                Some(PendingCall::Refused)
             }
-            Stop::Meta => {
+            StoppedCall::Meta => {
                 let errno = match meta::answer(pid, &call, &self.files) {
-                    meta::Answer::Ends(errno) => errno,
-                    meta::Answer::Foreign(path) => {
+                    meta::CallAnswer::Ends(errno) => errno,
+                    meta::CallAnswer::Foreign(path) => {
                         let path = escape(path.as_os_str().as_bytes(), 300);
                         self.denied(pid, format!("{}({path})", call_name(&call)));
                         libc::EPERM
                     }
                 };
                 tracee::refuse(pid, errno);
-                Some(Pending::Refused)
+                Some(PendingCall::Refused)
             }
-            Stop::BigMap => {
+            StoppedCall::BigMap => {
                 let size = Bytes(call.args[1]);
                 if self.shared.lazy_memory() && tracee::reserve_nothing(pid, &call) {
                     self.lazy(size);
                 }
-                Some(Pending::Map { size })
+                Some(PendingCall::Map { size })
             }
-            Stop::Clone => Some(Pending::Clone),
-            Stop::Look => self.look(pid, None, call.args[0]),
-            Stop::LookAt => self.look(pid, Some(call.args[0]), call.args[1]),
+            StoppedCall::Clone => Some(PendingCall::Clone),
+            StoppedCall::Look => self.look(pid, None, call.args[0]),
+            StoppedCall::LookAt => self.look(pid, Some(call.args[0]), call.args[1]),
             _ => self.file(pid, stop, &call),
         };
         let Some(pending) = pending else {
-            return Resume::Go;
+            return TraceeResume::Go;
         };
-        let refused = matches!(pending, Pending::Refused);
+        let refused = matches!(pending, PendingCall::Refused);
         if let Some(tracee) = self.tracees.get_mut(&pid) {
             tracee.pending = (!refused).then_some(pending);
         }
-        if refused { Resume::Go } else { Resume::ToCallEnd }
+        if refused { TraceeResume::Go } else { TraceeResume::ToCallEnd }
     }
 
     /// A call that opens or makes a file.
-    fn file(&mut self, pid: i32, stop: Stop, call: &Call) -> Option<Pending> {
+    fn file(&mut self, pid: i32, stop: StoppedCall, call: &Call) -> Option<PendingCall> {
         let pending = file(pid, stop, call)?;
-        if let Pending::Open { path, .. } = &pending
+        if let PendingCall::Open { path, .. } = &pending
             && path.starts_with("/proc")
             && let Some(name) = process::tells_who_maps(path)
         {
             self.denied(pid, format!("open({name} of a process)"));
             tracee::refuse(pid, libc::EACCES);
-            return Some(Pending::Refused);
+            return Some(PendingCall::Refused);
         }
         Some(pending)
     }
@@ -107,10 +111,10 @@ impl Tracer<'_> {
         Some(file)
     }
 
-    fn look(&self, pid: i32, dirfd: Option<u64>, address: u64) -> Option<Pending> {
+    fn look(&self, pid: i32, dirfd: Option<u64>, address: u64) -> Option<PendingCall> {
         let path = tracee::path(pid, dirfd, address).path()?;
         let in_path = path.parent().is_some_and(|dir| self.path_dirs.iter().any(|d| d == dir));
-        in_path.then_some(Pending::Look { path })
+        in_path.then_some(PendingCall::Look { path })
     }
 
     fn is_own_process(&self, number: i32) -> bool {
@@ -131,12 +135,15 @@ impl Tracer<'_> {
         let error = if result < 0 { -result as i32 } else { 0 };
         let mut came_to = None;
         if error == 0
-            && matches!(pending, Pending::Open { .. } | Pending::Unreadable | Pending::Nowhere)
+            && matches!(
+                pending,
+                PendingCall::Open { .. } | PendingCall::Unreadable | PendingCall::Nowhere
+            )
         {
             came_to = self.opens(pid, process, result as i32);
         }
         match pending {
-            Pending::Exec { asked, argv, readable, .. } => {
+            PendingCall::Exec { asked, argv, readable, .. } => {
                 // A successful exec was written down at its event.
                 if error == libc::ENOMEM {
                     // The kernel has given up the program before, and kills what is left of it.
@@ -152,9 +159,9 @@ impl Tracer<'_> {
                     self.exec_failed(process, parent, by, asked, &argv, error);
                 }
             }
-            Pending::Unreadable if error != libc::EFAULT => self.unrecorded(RecordPart::Paths),
-            Pending::Nowhere if error == 0 => self.unrecorded(RecordPart::Paths),
-            Pending::Open { path, access, creates } => {
+            PendingCall::Unreadable if error != libc::EFAULT => self.unrecorded(RecordPart::Paths),
+            PendingCall::Nowhere if error == 0 => self.unrecorded(RecordPart::Paths),
+            PendingCall::Open { path, access, creates } => {
                 let denied = matches!(error, libc::EACCES | libc::EPERM | libc::EROFS);
                 if error == 0
                     && creates
@@ -181,19 +188,19 @@ impl Tracer<'_> {
                     self.opened(RawOpen { at: Instant::now(), by, path, access, denied, missing });
                 }
             }
-            Pending::Look { path } => self.path_answer(by, &path, error == 0),
-            Pending::Map { size } if error == libc::ENOMEM => {
+            PendingCall::Look { path } => self.path_answer(by, &path, error == 0),
+            PendingCall::Map { size } if error == libc::ENOMEM => {
                 self.refused(pid, Resource::Memory(size));
             }
-            Pending::Clone if error == libc::EAGAIN => {
+            PendingCall::Clone if error == libc::EAGAIN => {
                 let count = self.tracees.len() as u32;
                 self.refused(pid, Resource::Threads(count));
             }
-            Pending::Map { .. }
-            | Pending::Unreadable
-            | Pending::Nowhere
-            | Pending::Clone
-            | Pending::Refused => {}
+            PendingCall::Map { .. }
+            | PendingCall::Unreadable
+            | PendingCall::Nowhere
+            | PendingCall::Clone
+            | PendingCall::Refused => {}
         }
     }
 

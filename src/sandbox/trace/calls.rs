@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use crate::model::evidence::FileAccess;
 use crate::model::units::Bytes;
-use crate::sandbox::filter::stop::{Call, Stop};
+use crate::sandbox::filter::stop::{Call, StoppedCall};
 use crate::sandbox::inspect::process;
 use crate::sandbox::trace::tracee::{self, PathArgument};
 
 /// A call that was seen at its start and whose end is awaited.
-pub(in crate::sandbox) enum Pending {
+pub(in crate::sandbox) enum PendingCall {
     Exec {
         asked: PathBuf,
         argv: Vec<Vec<u8>>,
@@ -52,48 +52,48 @@ pub(in crate::sandbox) fn exec(
     dirfd: Option<u64>,
     first: usize,
     own_code: bool,
-) -> Pending {
+) -> PendingCall {
     let asked = tracee::path(pid, dirfd, call.args[first]);
     let readable = asked != PathArgument::Unreadable;
     let asked = asked.path().unwrap_or_else(|| UNREADABLE.into());
     let argv = tracee::argv(pid, call.args[first + 1], call.compat);
-    Pending::Exec { asked, argv, readable, own_code }
+    PendingCall::Exec { asked, argv, readable, own_code }
 }
 
 /// The place of a path that we could not read.
 pub(in crate::sandbox) const UNREADABLE: &str = "(unreadable)";
 
 /// A call that opens or makes a file.
-pub(in crate::sandbox) fn file(pid: i32, stop: Stop, call: &Call) -> Option<Pending> {
+pub(in crate::sandbox) fn file(pid: i32, stop: StoppedCall, call: &Call) -> Option<PendingCall> {
     const WRITES: u64 = (libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC) as u64;
     let a = call.args;
     let (dirfd, address, flags) = match stop {
-        Stop::Open => (None, a[0], Some(a[1])),
-        Stop::OpenAt => (Some(a[0]), a[1], Some(a[2])),
-        Stop::OpenAt2 => match tracee::word(pid, a[2]) {
+        StoppedCall::Open => (None, a[0], Some(a[1])),
+        StoppedCall::OpenAt => (Some(a[0]), a[1], Some(a[2])),
+        StoppedCall::OpenAt2 => match tracee::word(pid, a[2]) {
             Some(flags) => (Some(a[0]), a[1], Some(flags)),
-            None => return Some(Pending::Unreadable),
+            None => return Some(PendingCall::Unreadable),
         },
-        Stop::Create => (None, a[0], None),
-        Stop::CreateAt => (Some(a[0]), a[1], None),
-        Stop::CreateSecond => (None, a[1], None),
-        Stop::CreateThird => (Some(a[2]), a[3], None),
-        Stop::SymlinkAt => (Some(a[1]), a[2], None),
+        StoppedCall::Create => (None, a[0], None),
+        StoppedCall::CreateAt => (Some(a[0]), a[1], None),
+        StoppedCall::CreateSecond => (None, a[1], None),
+        StoppedCall::CreateThird => (Some(a[2]), a[3], None),
+        StoppedCall::SymlinkAt => (Some(a[1]), a[2], None),
         _ => return None,
     };
     let creates = flags.is_none_or(|flags| flags & libc::O_CREAT as u64 != 0);
     let writes = flags.is_none_or(|flags| flags & WRITES != 0);
     let access = if writes { FileAccess::Write } else { FileAccess::Read };
     match tracee::path(pid, dirfd, address) {
-        PathArgument::Path(path) => Some(Pending::Open { path, access, creates }),
-        PathArgument::Unreadable => Some(Pending::Unreadable),
-        PathArgument::Nothing => Some(Pending::Nowhere),
+        PathArgument::Path(path) => Some(PendingCall::Open { path, access, creates }),
+        PathArgument::Unreadable => Some(PendingCall::Unreadable),
+        PathArgument::Nothing => Some(PendingCall::Nowhere),
     }
 }
 
 /// How a call on a process must fail; not at all where it is for one of the entry's own.
 pub(in crate::sandbox) fn other_process(
-    stop: Stop,
+    stop: StoppedCall,
     call: &Call,
     own: impl Fn(i32) -> bool,
 ) -> Option<i32> {
@@ -101,8 +101,10 @@ pub(in crate::sandbox) fn other_process(
         [[libc::SYS_setpriority as u64, libc::SYS_getpriority as u64], [97, 96]];
     // PRIO_USER and IOPRIO_WHO_USER mean every process of the user.
     let (user, index) = match stop {
-        Stop::ProcessSecond if PRIORITY[usize::from(call.compat)].contains(&call.number) => (2, 1),
-        Stop::ProcessSecond => (3, 1),
+        StoppedCall::ProcessSecond if PRIORITY[usize::from(call.compat)].contains(&call.number) => {
+            (2, 1)
+        }
+        StoppedCall::ProcessSecond => (3, 1),
         _ => (-1, 0),
     };
     if index == 1 && call.args[0] as i32 == user {

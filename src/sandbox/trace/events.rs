@@ -4,17 +4,17 @@
 use std::time::{Duration, Instant};
 
 use crate::model::evidence::{ExitHow, FatalSignal, Resource};
-use crate::sandbox::child::{self, Resume, Waited};
+use crate::sandbox::child::{self, TraceeResume, WaitResult};
 use crate::sandbox::inspect::process;
 use crate::sandbox::trace::calls::message;
 use crate::sandbox::trace::exit_channel::{ExitChannel, Word};
-use crate::sandbox::trace::record::{MOST_CRASHES, Raw, found_nowhere};
+use crate::sandbox::trace::record::{MOST_CRASHES, RawRecord, found_nowhere};
 use crate::sandbox::trace::tracee;
 use crate::sandbox::trace::tracer::{Tracee, Tracer};
 
 impl Tracer<'_> {
     /// Follows everything until nothing is left.
-    pub(in crate::sandbox) fn run(mut self, exit_channel: &mut ExitChannel<'_>) -> Raw {
+    pub(in crate::sandbox) fn run(mut self, exit_channel: &mut ExitChannel<'_>) -> RawRecord {
         while let Some((pid, status)) = self.next(exit_channel) {
             // Whoever watches this thread sees by it whether an event takes too long.
             let _busy = self.shared.busy();
@@ -45,9 +45,9 @@ impl Tracer<'_> {
         // once. One that was killed does not.
         while self.tracees.is_empty() && !self.shared.is_killing() {
             match child::wait_any(false, ended) {
-                Waited::Event(pid, status) => return Some((pid, status)),
-                Waited::NoChildren => return None,
-                Waited::Nothing => {}
+                WaitResult::Event(pid, status) => return Some((pid, status)),
+                WaitResult::NoChildren => return None,
+                WaitResult::Nothing => {}
             }
             match exit_channel.listen(patience) {
                 Word::Empty => return None,
@@ -56,8 +56,8 @@ impl Tracer<'_> {
             }
         }
         match child::wait_any(true, ended) {
-            Waited::Event(pid, status) => Some((pid, status)),
-            Waited::Nothing | Waited::NoChildren => None,
+            WaitResult::Event(pid, status) => Some((pid, status)),
+            WaitResult::Nothing | WaitResult::NoChildren => None,
         }
     }
 
@@ -66,11 +66,11 @@ impl Tracer<'_> {
         match status >> 16 {
             0 if signal == libc::SIGTRAP | 0x80 => {
                 self.call_ended(pid);
-                child::resume(pid, Resume::Go, 0);
+                child::resume(pid, TraceeResume::Go, 0);
             }
             0 => {
                 self.signalled(pid, signal);
-                child::resume(pid, Resume::Go, signal);
+                child::resume(pid, TraceeResume::Go, signal);
             }
             libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => {
                 self.forked(pid);
@@ -78,33 +78,33 @@ impl Tracer<'_> {
             }
             libc::PTRACE_EVENT_EXEC => {
                 self.execed(pid);
-                child::resume(pid, Resume::Go, 0);
+                child::resume(pid, TraceeResume::Go, 0);
             }
             libc::PTRACE_EVENT_SECCOMP => {
                 let how = self.call_begins(pid);
                 child::resume(pid, how, 0);
             }
             libc::PTRACE_EVENT_STOP => self.event_stop(pid, signal),
-            _ => child::resume(pid, Resume::Go, 0),
+            _ => child::resume(pid, TraceeResume::Go, 0),
         }
     }
 
     /// After an event in the middle of a call whose end is awaited, the end must still stop.
     fn go_on(&self, pid: i32) {
         let awaits = self.tracees.get(&pid).is_some_and(|tracee| tracee.pending.is_some());
-        child::resume(pid, if awaits { Resume::ToCallEnd } else { Resume::Go }, 0);
+        child::resume(pid, if awaits { TraceeResume::ToCallEnd } else { TraceeResume::Go }, 0);
     }
 
     fn event_stop(&mut self, pid: i32, signal: i32) {
         if matches!(signal, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) {
             // A real group stop: it stays stopped, as it would without us.
-            child::resume(pid, Resume::Listen, 0);
+            child::resume(pid, TraceeResume::Listen, 0);
         } else if self.tracees.contains_key(&pid) {
-            child::resume(pid, Resume::Go, 0);
+            child::resume(pid, TraceeResume::Go, 0);
         } else {
             // It stopped before its parent's event was read; and that may never come, if the parent was killed.
             self.adopt(pid);
-            child::resume(pid, Resume::Go, 0);
+            child::resume(pid, TraceeResume::Go, 0);
         }
     }
 

@@ -51,13 +51,13 @@ impl<'a> ExitChannel<'a> {
     fn read(&mut self) -> Word {
         loop {
             match child::receive(self.talk.as_fd(), false) {
-                Ok(child::Heard::Message(message)) => match message.kind {
+                Ok(child::HeardFromChild::Message(message)) => match message.kind {
                     child::EMPTY => return Word::Empty,
                     child::EXEC_FAILED => self.exec_failed = Some(message.errno),
                     _ => {}
                 },
-                Ok(child::Heard::Silence) => return Word::None,
-                Ok(child::Heard::End) | Err(_) => return Word::Never,
+                Ok(child::HeardFromChild::Silence) => return Word::None,
+                Ok(child::HeardFromChild::End) | Err(_) => return Word::Never,
             }
         }
     }

@@ -20,7 +20,7 @@ use crate::sandbox::trace::tracee;
 
 /// The outcome of the call.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::sandbox) enum Answer {
+pub(in crate::sandbox) enum CallAnswer {
     /// It ends with this errno, or zero.
     Ends(i32),
     /// It was for a file that is not the entry's own.
@@ -28,9 +28,9 @@ pub(in crate::sandbox) enum Answer {
 }
 
 /// Answers the call of a stopped process in the kernel's place.
-pub(in crate::sandbox) fn answer(pid: i32, call: &Call, files: &EntryFiles) -> Answer {
+pub(in crate::sandbox) fn answer(pid: i32, call: &Call, files: &EntryFiles) -> CallAnswer {
     let Some((what, target)) = arch::change(call.number, call.compat) else {
-        return Answer::Ends(libc::EPERM);
+        return CallAnswer::Ends(libc::EPERM);
     };
     let a = call.args;
     let by_path = |dirfd: Option<u64>, address: u64, link: bool| {
@@ -53,32 +53,32 @@ pub(in crate::sandbox) fn answer(pid: i32, call: &Call, files: &EntryFiles) -> A
     };
     let found = match found {
         Ok(found) => found,
-        Err(error) => return Answer::Ends(error.raw_os_error().unwrap_or(libc::EPERM)),
+        Err(error) => return CallAnswer::Ends(error.raw_os_error().unwrap_or(libc::EPERM)),
     };
     // Pipes, sockets and files in memory have no path of the host.
     let nowhere =
         !found.path.is_absolute() || found.path.as_os_str().as_bytes().starts_with(b"/memfd:");
     if !nowhere && !files.holds(&found) {
-        return Answer::Foreign(found.path);
+        return CallAnswer::Foreign(found.path);
     }
     // The supervisor may be root: only what the entry owns is changed in its stead.
     let owner = process::owner(pid);
     if owner.is_none() || Some(found.metadata.uid()) != owner {
-        return Answer::Ends(libc::EPERM);
+        return CallAnswer::Ends(libc::EPERM);
     }
     match what {
-        Changes::Mode if link => Answer::Ends(libc::EOPNOTSUPP),
+        Changes::Mode if link => CallAnswer::Ends(libc::EOPNOTSUPP),
         // Set-user-ID and its like mean nothing here, and are not to lie around on the host.
         Changes::Mode => {
             match std::fs::set_permissions(
                 found.handle(),
                 Permissions::from_mode(mode as u32 & 0o777),
             ) {
-                Ok(()) => Answer::Ends(0),
-                Err(error) => Answer::Ends(error.raw_os_error().unwrap_or(libc::EPERM)),
+                Ok(()) => CallAnswer::Ends(0),
+                Err(error) => CallAnswer::Ends(error.raw_os_error().unwrap_or(libc::EPERM)),
             }
         }
-        Changes::Nothing => Answer::Ends(0),
-        Changes::Attribute => Answer::Ends(libc::EOPNOTSUPP),
+        Changes::Nothing => CallAnswer::Ends(0),
+        Changes::Attribute => CallAnswer::Ends(libc::EOPNOTSUPP),
     }
 }

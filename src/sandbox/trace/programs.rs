@@ -12,7 +12,7 @@ use crate::sandbox::failure;
 use crate::sandbox::inspect::files::{self, Found};
 use crate::sandbox::inspect::process::{self, Mapping};
 use crate::sandbox::plan::SeenProgram;
-use crate::sandbox::trace::calls::{Pending, is_shared_object, message};
+use crate::sandbox::trace::calls::{PendingCall, is_shared_object, message};
 use crate::sandbox::trace::record::{
     MOST_DENIALS, MOST_EXECS, MOST_PRODUCTS, MOST_TOLD_APART, RawExec, Told,
 };
@@ -125,7 +125,7 @@ impl Tracer<'_> {
         let pending = pending.or_else(|| tracee.pending.take());
         tracee.pending = None;
         let (asked, claimed, own_code) = match pending {
-            Some(Pending::Exec { asked, argv, own_code, .. }) => (asked, argv, own_code),
+            Some(PendingCall::Exec { asked, argv, own_code, .. }) => (asked, argv, own_code),
             _ => (PathBuf::new(), Vec::new(), false),
         };
         let now = Instant::now();

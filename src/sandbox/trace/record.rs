@@ -60,7 +60,7 @@ pub(in crate::sandbox) struct RawOpen {
 
 /// Everything that was seen.
 #[derive(Debug, Default)]
-pub(in crate::sandbox) struct Raw {
+pub(in crate::sandbox) struct RawRecord {
     pub(in crate::sandbox) execs: Vec<RawExec>,
     pub(in crate::sandbox) opens: Vec<RawOpen>,
     pub(in crate::sandbox) denials: Vec<Denial>,

@@ -16,7 +16,7 @@ use crate::sandbox::inspect::process;
 
 /// The state of one confined tree.
 #[derive(Debug)]
-pub(in crate::sandbox) struct Shared {
+pub(in crate::sandbox) struct TreeState {
     state: Mutex<SharedState>,
     changed: Condvar,
     /// Written when the entry's first process has ended.
@@ -52,9 +52,9 @@ struct SharedState {
     pidfd: Option<OwnedFd>,
 }
 
-impl Shared {
-    pub(in crate::sandbox) fn new(ended: OwnedFd, auditing: bool, lazy_memory: bool) -> Shared {
-        Shared {
+impl TreeState {
+    pub(in crate::sandbox) fn new(ended: OwnedFd, auditing: bool, lazy_memory: bool) -> TreeState {
+        TreeState {
             state: Mutex::default(),
             changed: Condvar::new(),
             ended,

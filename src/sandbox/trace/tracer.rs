@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use crate::model::evidence::{Denial, FileAccess, RecordPart, Refusal, Resource};
 use crate::model::units::Bytes;
 use crate::sandbox::inspect::files::EntryFiles;
-use crate::sandbox::trace::calls::Pending;
-use crate::sandbox::trace::record::{MOST_DENIALS, MOST_REFUSALS, Raw, Told};
-use crate::sandbox::trace::shared::Shared;
+use crate::sandbox::trace::calls::PendingCall;
+use crate::sandbox::trace::record::{MOST_DENIALS, MOST_REFUSALS, RawRecord, Told};
+use crate::sandbox::trace::shared::TreeState;
 
 /// One thread of the entry's.
 pub(in crate::sandbox::trace) struct Tracee {
@@ -17,12 +17,12 @@ pub(in crate::sandbox::trace) struct Tracee {
     pub(in crate::sandbox::trace) parent: i32,
     /// The exec that it runs.
     pub(in crate::sandbox::trace) program: Option<usize>,
-    pub(in crate::sandbox::trace) pending: Option<Pending>,
+    pub(in crate::sandbox::trace) pending: Option<PendingCall>,
 }
 
 /// The tracer of one entry; lives on the thread that cloned it.
 pub(in crate::sandbox) struct Tracer<'a> {
-    pub(in crate::sandbox::trace) shared: &'a Shared,
+    pub(in crate::sandbox::trace) shared: &'a TreeState,
     pub(in crate::sandbox::trace) entry: i32,
     pub(in crate::sandbox::trace) files: EntryFiles,
     pub(in crate::sandbox::trace) path_dirs: Vec<PathBuf>,
@@ -44,13 +44,13 @@ pub(in crate::sandbox) struct Tracer<'a> {
     pub(in crate::sandbox::trace) tasks: usize,
     /// Processes that have ended; those that their parent has not waited for keep their number.
     pub(in crate::sandbox::trace) ended: Vec<i32>,
-    pub(in crate::sandbox::trace) raw: Raw,
+    pub(in crate::sandbox::trace) raw: RawRecord,
 }
 
 impl<'a> Tracer<'a> {
     /// A tracer of `entry`, which has been seized and waits for its exec.
     pub(in crate::sandbox) fn new(
-        shared: &'a Shared,
+        shared: &'a TreeState,
         entry: i32,
         parent: i32,
         files: EntryFiles,
@@ -75,7 +75,7 @@ impl<'a> Tracer<'a> {
             greedy: None,
             tasks: tasks as usize,
             ended: Vec::new(),
-            raw: Raw::default(),
+            raw: RawRecord::default(),
         }
     }
 

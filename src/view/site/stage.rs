@@ -7,7 +7,7 @@ use super::shell::moment;
 use super::terms::terms;
 use super::{Site, SiteKind, game, path, word};
 use crate::event::broadcast::{
-    self, BroadcastBracket, GameKey, GameState, Slot, Table, progress, timetable,
+    self, BroadcastBracket, GameKey, GameState, Slot, StageTable, progress, timetable,
 };
 use crate::event::format::Next;
 use crate::event::ledger::StageState;
@@ -68,7 +68,7 @@ pub(super) fn section(site: &Site<'_>, number: usize, stage: &Stage) -> Markup {
     }
 }
 
-fn begun(site: &Site<'_>, number: usize, stage: &Stage, table: &Table) -> Markup {
+fn begun(site: &Site<'_>, number: usize, stage: &Stage, table: &StageTable) -> Markup {
     let (played, planned) = progress(site.config, site.broadcast, number);
     let state = site.broadcast.ledger.stages.get(number);
     let outcome = state.and_then(|state| state.outcome.as_ref());
@@ -104,7 +104,7 @@ fn begun(site: &Site<'_>, number: usize, stage: &Stage, table: &Table) -> Markup
 }
 
 /// The entrants whose tie is left to the organisers.
-fn tied(stage: &Stage, table: &Table, state: Option<&StageState>) -> Option<Vec<String>> {
+fn tied(stage: &Stage, table: &StageTable, state: Option<&StageState>) -> Option<Vec<String>> {
     let state = state?;
     if !matches!(stage.next(state.started.seats.len(), state.past()), Next::Over(_)) {
         return None;
@@ -114,7 +114,7 @@ fn tied(stage: &Stage, table: &Table, state: Option<&StageState>) -> Option<Vec<
 }
 
 /// The places after a bracket: those who left it at the same time share one.
-fn places(stage: &Stage, table: &Table, state: Option<&StageState>) -> Markup {
+fn places(stage: &Stage, table: &StageTable, state: Option<&StageState>) -> Markup {
     let Some(state) = state.filter(|state| state.outcome.is_some()) else { return html! {} };
     let ranking = stage.ranking(&table.standings, state);
     let mut next = 1;
@@ -137,7 +137,7 @@ fn places(stage: &Stage, table: &Table, state: Option<&StageState>) -> Markup {
 }
 
 /// The standings, with a link from each result to its game.
-fn standing(site: &Site<'_>, stage: usize, table: &Table) -> String {
+fn standing(site: &Site<'_>, stage: usize, table: &StageTable) -> String {
     let link = |cell: &Cell| {
         let place = (cell.game as usize).checked_sub(1)?;
         let at = (*table.places.get(place)?)?;

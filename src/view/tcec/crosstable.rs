@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use shakmaty::Color;
 
 use super::Numbers;
-use crate::event::broadcast::{GameKey, Table};
+use crate::event::broadcast::{GameKey, StageTable};
 use crate::event::standings::{Cell, Place, StandingsRow};
 use crate::model::game::result::GameResult;
 
@@ -14,7 +14,7 @@ use crate::model::game::result::GameResult;
 pub(super) fn document(
     title: &str,
     stage: usize,
-    table: &Table,
+    table: &StageTable,
     ratings: &BTreeMap<String, i32>,
     numbers: &Numbers,
 ) -> Value {

@@ -1,40 +1,40 @@
 //! The 32-bit table of x86-64: rule texts speak of 32-bit assembly.
 
-use crate::sandbox::filter::arch::table::{CACHESTAT, Changes, LAST, Means, Table};
-use crate::sandbox::filter::stop::Stop;
+use crate::sandbox::filter::arch::table::{CACHESTAT, CallTable, Changes, LAST, Means};
+use crate::sandbox::filter::stop::StoppedCall;
 
 const AUDIT_ARCH: u32 = 0x4000_0003;
 
 /// The i386 table; numbers from the kernel's arch/x86/entry/syscalls/syscall_32.tbl.
-pub(in crate::sandbox) const I386: Table = Table {
+pub(in crate::sandbox) const I386: CallTable = CallTable {
     arch: AUDIT_ARCH,
     compat: true,
     exec: 11,
     execat: 358,
     paths: &[&[
-        (5, Stop::Open),
-        (295, Stop::OpenAt),
-        (437, Stop::OpenAt2),
-        (8, Stop::Create),
-        (39, Stop::Create),
-        (14, Stop::Create),
-        (296, Stop::CreateAt),
-        (297, Stop::CreateAt),
-        (38, Stop::CreateSecond),
-        (9, Stop::CreateSecond),
-        (83, Stop::CreateSecond),
-        (302, Stop::CreateThird),
-        (353, Stop::CreateThird),
-        (303, Stop::CreateThird),
-        (304, Stop::SymlinkAt),
+        (5, StoppedCall::Open),
+        (295, StoppedCall::OpenAt),
+        (437, StoppedCall::OpenAt2),
+        (8, StoppedCall::Create),
+        (39, StoppedCall::Create),
+        (14, StoppedCall::Create),
+        (296, StoppedCall::CreateAt),
+        (297, StoppedCall::CreateAt),
+        (38, StoppedCall::CreateSecond),
+        (9, StoppedCall::CreateSecond),
+        (83, StoppedCall::CreateSecond),
+        (302, StoppedCall::CreateThird),
+        (353, StoppedCall::CreateThird),
+        (303, StoppedCall::CreateThird),
+        (304, StoppedCall::SymlinkAt),
     ]],
     looks: &[&[
-        (106, Stop::Look),
-        (195, Stop::Look),
-        (33, Stop::Look),
-        (300, Stop::LookAt),
-        (307, Stop::LookAt),
-        (439, Stop::LookAt),
+        (106, StoppedCall::Look),
+        (195, StoppedCall::Look),
+        (33, StoppedCall::Look),
+        (300, StoppedCall::LookAt),
+        (307, StoppedCall::LookAt),
+        (439, StoppedCall::LookAt),
     ]],
     mmap: None,
     forks: &[2, 190],

@@ -22,7 +22,7 @@ pub(in crate::sandbox) use native::TABLES;
 #[cfg(test)]
 pub(in crate::sandbox) use table::LAST;
 pub(in crate::sandbox) use table::{
-    CACHESTAT, Changes, FCHMODAT2, MEMFD_SECRET, Means, OPEN_TREE_ATTR, Table,
+    CACHESTAT, CallTable, Changes, FCHMODAT2, MEMFD_SECRET, Means, OPEN_TREE_ATTR,
 };
 
 /// The property of a file that a call of either table changes, and the way in which it names the file.

@@ -3,18 +3,18 @@
 use crate::sandbox::filter::arch::current;
 #[cfg(target_arch = "x86_64")]
 use crate::sandbox::filter::arch::i386::I386;
-use crate::sandbox::filter::arch::table::{CACHESTAT, FCHMODAT2, LAST, Table, numbers};
-use crate::sandbox::filter::stop::Stop;
+use crate::sandbox::filter::arch::table::{CACHESTAT, CallTable, FCHMODAT2, LAST, numbers};
+use crate::sandbox::filter::stop::StoppedCall;
 
 /// All tables of this kernel.
 #[cfg(target_arch = "x86_64")]
-pub(in crate::sandbox) const TABLES: &[&Table] = &[&NATIVE, &I386];
+pub(in crate::sandbox) const TABLES: &[&CallTable] = &[&NATIVE, &I386];
 /// All tables of this kernel.
 #[cfg(target_arch = "aarch64")]
-pub(in crate::sandbox) const TABLES: &[&Table] = &[&NATIVE];
+pub(in crate::sandbox) const TABLES: &[&CallTable] = &[&NATIVE];
 
 /// The calls of a program of this processor's own width.
-pub(in crate::sandbox) const NATIVE: Table = Table {
+pub(in crate::sandbox) const NATIVE: CallTable = CallTable {
     arch: current::AUDIT_ARCH,
     compat: false,
     exec: libc::SYS_execve as u32,
@@ -22,22 +22,22 @@ pub(in crate::sandbox) const NATIVE: Table = Table {
     paths: &[
         current::OLD_PATHS,
         &[
-            (libc::SYS_openat as u32, Stop::OpenAt),
-            (libc::SYS_openat2 as u32, Stop::OpenAt2),
-            (libc::SYS_mkdirat as u32, Stop::CreateAt),
-            (libc::SYS_mknodat as u32, Stop::CreateAt),
-            (libc::SYS_renameat as u32, Stop::CreateThird),
-            (libc::SYS_renameat2 as u32, Stop::CreateThird),
-            (libc::SYS_linkat as u32, Stop::CreateThird),
-            (libc::SYS_symlinkat as u32, Stop::SymlinkAt),
+            (libc::SYS_openat as u32, StoppedCall::OpenAt),
+            (libc::SYS_openat2 as u32, StoppedCall::OpenAt2),
+            (libc::SYS_mkdirat as u32, StoppedCall::CreateAt),
+            (libc::SYS_mknodat as u32, StoppedCall::CreateAt),
+            (libc::SYS_renameat as u32, StoppedCall::CreateThird),
+            (libc::SYS_renameat2 as u32, StoppedCall::CreateThird),
+            (libc::SYS_linkat as u32, StoppedCall::CreateThird),
+            (libc::SYS_symlinkat as u32, StoppedCall::SymlinkAt),
         ],
     ],
     looks: &[
         current::OLD_LOOKS,
         &[
-            (libc::SYS_newfstatat as u32, Stop::LookAt),
-            (libc::SYS_faccessat as u32, Stop::LookAt),
-            (libc::SYS_faccessat2 as u32, Stop::LookAt),
+            (libc::SYS_newfstatat as u32, StoppedCall::LookAt),
+            (libc::SYS_faccessat as u32, StoppedCall::LookAt),
+            (libc::SYS_faccessat2 as u32, StoppedCall::LookAt),
         ],
     ],
     mmap: Some(libc::SYS_mmap as u32),

@@ -1,15 +1,15 @@
 //! The system calls that the filter knows, by number.
 
-use crate::sandbox::filter::stop::Stop;
+use crate::sandbox::filter::stop::StoppedCall;
 
 /// The calls of one table. Lists of lists: what all processors have, and what only this one has.
-pub(in crate::sandbox) struct Table {
+pub(in crate::sandbox) struct CallTable {
     pub(in crate::sandbox) arch: u32,
     pub(in crate::sandbox) compat: bool,
     pub(in crate::sandbox) exec: u32,
     pub(in crate::sandbox) execat: u32,
-    pub(in crate::sandbox) paths: &'static [&'static [(u32, Stop)]],
-    pub(in crate::sandbox) looks: &'static [&'static [(u32, Stop)]],
+    pub(in crate::sandbox) paths: &'static [&'static [(u32, StoppedCall)]],
+    pub(in crate::sandbox) looks: &'static [&'static [(u32, StoppedCall)]],
     pub(in crate::sandbox) mmap: Option<u32>,
     pub(in crate::sandbox) forks: &'static [u32],
     pub(in crate::sandbox) clone: u32,

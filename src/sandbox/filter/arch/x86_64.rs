@@ -6,24 +6,24 @@ use nix::unistd::Pid;
 
 use crate::sandbox::filter::arch::i386;
 use crate::sandbox::filter::arch::table::{Changes, Means, numbers};
-use crate::sandbox::filter::stop::{Call, Stop};
+use crate::sandbox::filter::stop::{Call, StoppedCall};
 
 pub(in crate::sandbox) const AUDIT_ARCH: u32 = 0xc000_003e;
 /// Set in the numbers of the x32 table, which shares the architecture's word with the native one.
 pub(in crate::sandbox) const FOREIGN_BIT: Option<u32> = Some(0x4000_0000);
 pub(in crate::sandbox) const TABLES_IN_WORDS: &str = "x86-64 and i386";
 
-pub(in crate::sandbox) const OLD_PATHS: &[(u32, Stop)] = &[
-    (libc::SYS_open as u32, Stop::Open),
-    (libc::SYS_creat as u32, Stop::Create),
-    (libc::SYS_mkdir as u32, Stop::Create),
-    (libc::SYS_mknod as u32, Stop::Create),
-    (libc::SYS_rename as u32, Stop::CreateSecond),
-    (libc::SYS_link as u32, Stop::CreateSecond),
-    (libc::SYS_symlink as u32, Stop::CreateSecond),
+pub(in crate::sandbox) const OLD_PATHS: &[(u32, StoppedCall)] = &[
+    (libc::SYS_open as u32, StoppedCall::Open),
+    (libc::SYS_creat as u32, StoppedCall::Create),
+    (libc::SYS_mkdir as u32, StoppedCall::Create),
+    (libc::SYS_mknod as u32, StoppedCall::Create),
+    (libc::SYS_rename as u32, StoppedCall::CreateSecond),
+    (libc::SYS_link as u32, StoppedCall::CreateSecond),
+    (libc::SYS_symlink as u32, StoppedCall::CreateSecond),
 ];
-pub(in crate::sandbox) const OLD_LOOKS: &[(u32, Stop)] =
-    &[(libc::SYS_stat as u32, Stop::Look), (libc::SYS_access as u32, Stop::Look)];
+pub(in crate::sandbox) const OLD_LOOKS: &[(u32, StoppedCall)] =
+    &[(libc::SYS_stat as u32, StoppedCall::Look), (libc::SYS_access as u32, StoppedCall::Look)];
 pub(in crate::sandbox) const FORKS: &[u32] = numbers!(SYS_fork SYS_vfork);
 pub(in crate::sandbox) const OLD_DENIED: &[u32] = numbers!(SYS_iopl SYS_ioperm SYS_modify_ldt);
 pub(in crate::sandbox) const OLD_SHARED_WITH_HOST: &[u32] = numbers!(SYS_inotify_init);
