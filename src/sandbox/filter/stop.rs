@@ -51,7 +51,7 @@ pub(in crate::sandbox) enum StoppedCall {
     Meta,
 }
 
-/// The flag of the 32-bit table beside the [`Stop`].
+/// The flag of the 32-bit table beside the [`StoppedCall`].
 pub(in crate::sandbox) const COMPAT: u16 = 0x100;
 
 impl StoppedCall {
