@@ -19,7 +19,7 @@ ATTACK(priority_of_user) { return atoi(param) && syscall(SYS_getpriority, PRIO_U
 ATTACK(session_of_other) { return getsid(other()) != -1; }
 ATTACK(prlimit_other) { struct rlimit l; return prlimit(other(), RLIMIT_CPU, 0, &l) == 0; }
 ATTACK(affinity_other) { cpu_set_t s; return sched_getaffinity(0, sizeof s, &s) == 0 && sched_setaffinity(other(), sizeof s, &s) == 0; }
-ATTACK(priority_other) { return setpriority(PRIO_PROCESS, other(), 0) == 0; }
+ATTACK(priority_other) { return setpriority(PRIO_PROCESS, other(), 19) == 0; }
 ATTACK(ioprio_other) { return syscall(SYS_ioprio_set, 1, other(), 2 << 13 | 4) == 0; }
 ATTACK(setown_other) { int p[2]; return pipe(p) == 0 && fcntl(p[0], F_SETOWN, other()) == 0; }
 ATTACK(ptrace_other) { char path[64]; sprintf(path, "/proc/%d/mem", other()); return open(path, O_RDWR) != -1; }
