@@ -210,8 +210,12 @@ impl Confined for SandboxedProcess {
         let home = self.workspace.home();
         // A script of the entry's own writes by the program that reads it.
         let reader = reader.as_deref();
+        // A product of the entry's own is no program of the system, whatever it is called.
+        let own = |by: &str| {
+            known.iter().any(|exec| exec.class == ProgramClass::OwnProduct && exec.name == by)
+        };
         let cache = |path: &str, by: Option<&str>, head: Option<&[u8]>| {
-            let by = if by == Some(ENTRY) { reader.or(by) } else { by };
+            let by = if by == Some(ENTRY) { reader.or(by) } else { by.filter(|by| !own(by)) };
             self.programs.cache(path, home, by, head)
         };
         let of_the_entry = |by: Option<usize>| {

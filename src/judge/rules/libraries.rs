@@ -87,11 +87,9 @@ fn is_native_product(run: &Run, open: &FileOpen) -> bool {
     let Some(exec) = open.by.and_then(|index| run.execs.get(index)) else {
         return true;
     };
-    let base = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-    let itself = exec
-        .real
-        .as_deref()
-        .is_some_and(|real| base(real) == base(&exec.asked) || real.starts_with("/memfd:"));
+    // By the file that runs: the name that was asked for is the entry's to choose (`/proc/self/exe`, a link).
+    let real = exec.real.as_deref();
+    let itself = real.is_some_and(|real| is_own(real) || real.starts_with("/memfd:"));
     matches!(exec.class, ProgramClass::Entry | ProgramClass::OwnProduct) && itself
 }
 

@@ -12,7 +12,7 @@ use crate::sandbox::filter::call_names::{call_name, refusal};
 use crate::sandbox::filter::stop::{Call, StoppedCall};
 use crate::sandbox::inspect::{image, process};
 use crate::sandbox::trace::calls::{
-    PendingCall, exec, file, is_shared_object, message, other_process,
+    PendingCall, exec, file, is_of_the_host, is_shared_object, message, other_process,
 };
 use crate::sandbox::trace::record::{
     MOST_DENIED_OPENS, MOST_MADE, MOST_OPENS, MOST_OWN_OPENS, RawOpen,
@@ -173,11 +173,11 @@ impl Tracer<'_> {
                 // Of what does not exist, only libraries tell anything: what a program could not load.
                 let missing = error == libc::ENOENT && is_shared_object(&path);
                 // A library may be loaded at any time, whatever the start is for, and by a path of the entry's own that leads to it.
-                let ours = self.files.may_hold(&path);
+                // Only a host's own name of a library stays: the allow-list may know the link and not the file behind it.
+                let named_by_host =
+                    is_shared_object(&path) && is_of_the_host(&path) && !self.files.may_hold(&path);
                 let linked = came_to.filter(|real| {
-                    (ours || !is_shared_object(&path))
-                        && is_shared_object(real)
-                        && !self.files.may_hold(real)
+                    !named_by_host && is_shared_object(real) && !self.files.may_hold(real)
                 });
                 let path = linked.unwrap_or(path);
                 let late = !self.shared.is_auditing();

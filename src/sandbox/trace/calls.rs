@@ -41,6 +41,14 @@ pub(in crate::sandbox) fn is_shared_object(path: &Path) -> bool {
     name.ends_with(".so") || name.contains(".so.")
 }
 
+/// True if a path names a place where hosts keep libraries, which no entry can write to.
+pub(in crate::sandbox) fn is_of_the_host(path: &Path) -> bool {
+    const PLACES: [&str; 8] =
+        ["/usr", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/snap", "/nix"];
+    PLACES.iter().any(|place| path.starts_with(place))
+        && !path.components().any(|part| part == std::path::Component::ParentDir)
+}
+
 pub(in crate::sandbox) fn message(pid: i32) -> Option<i64> {
     nix::sys::ptrace::getevent(nix::unistd::Pid::from_raw(pid)).ok()
 }

@@ -368,7 +368,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow a_tied_minifinal_is_played_on_in_pairs_until_one_is_won [Landlock, Python3],
         slow a_tie_that_no_rule_breaks_waits_for_the_organisers [Landlock],
         slow a_pool_of_two_that_ends_level_is_decided_by_its_tie_breaks [Landlock],
-        slow an_engine_that_crashed_twice_and_promotes_may_be_fixed [Landlock],
+        slow an_engine_that_crashed_twice_and_promotes_may_be_fixed [Landlock, Xz],
         slow engines_may_be_updated_before_a_stage_that_says_so_through_the_gate [Landlock, Xz],
         slow an_engine_that_crashes_three_times_is_out_where_the_event_says_so [Landlock, Xz],
         slow a_book_that_was_edited_is_refused_and_reverses_are_compared [Landlock],

@@ -77,14 +77,15 @@ pub(in crate::sandbox) fn refuse(pid: Pid, errno: i32) -> nix::Result<()> {
     ptrace::setregs(pid, registers)
 }
 
-/// Lets the kernel make the call anew that a signal has interrupted, as it does of itself with most calls.
+/// Lets the kernel make the call anew that a signal has interrupted, as it does of itself with most calls; but not where a
+/// handler runs after all, for another signal that came meanwhile: the program waits for that EINTR.
 pub(in crate::sandbox) fn take_up_call(pid: Pid) -> nix::Result<()> {
     /// From the kernel's `include/linux/errno.h`.
-    const ERESTARTNOINTR: i64 = 513;
+    const ERESTARTNOHAND: i64 = 514;
     let mut registers = ptrace::getregs(pid)?;
     // Outside of a call there is no number of one.
     if registers.orig_rax as i64 >= 0 && result(&registers) == -i64::from(libc::EINTR) {
-        registers.rax = -ERESTARTNOINTR as u64;
+        registers.rax = -ERESTARTNOHAND as u64;
         ptrace::setregs(pid, registers)?;
     }
     Ok(())
