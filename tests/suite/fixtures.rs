@@ -335,7 +335,10 @@ impl Mode {
                 command
             }
         };
-        command.args(["check", "--format", "json", "--quick"]).args(args).arg(&copy);
+        command.args(["check", "--format", "json"]).args(args).arg(&copy);
+        if !args.iter().any(|arg| arg == "--quick") {
+            command.arg("--quick");
+        }
         if let Some(user) = self.user {
             command.uid(user).gid(user).env("HOME", "/nonexistent");
         }
