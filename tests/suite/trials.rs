@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike};
 
 use crate::needs::Need;
 use crate::seed;
@@ -134,16 +136,41 @@ impl Tally {
             );
         }
         if std::env::var_os("GATE4K_TIMES").is_some() {
-            let mut times = self.times.lock().unwrap();
-            times.sort();
-            let sum: Duration = times.iter().map(|(took, _)| *took).sum();
-            text += &format!("\nthe slowest of {} tests ({sum:.0?} in all):\n", times.len());
-            for (took, name) in times.iter().rev().take(20) {
-                text += &format!("  {:8.2} s  {name}\n", took.as_secs_f64());
-            }
+            text += &slowest(&mut self.times.lock().unwrap());
         }
         let _ = std::io::stdout().lock().write_all(text.as_bytes());
     }
+}
+
+/// The slowest tests and modules, and how much of it all the processors worked rather than waited.
+fn slowest(times: &mut [(Duration, String)]) -> String {
+    times.sort();
+    let sum: Duration = times.iter().map(|(took, _)| *took).sum();
+    let mut text = format!("\nthe slowest of {} tests ({sum:.0?} in all):\n", times.len());
+    for (took, name) in times.iter().rev().take(20) {
+        text += &format!("  {:8.2} s  {name}\n", took.as_secs_f64());
+    }
+    let mut modules: BTreeMap<&str, (Duration, usize)> = BTreeMap::new();
+    for (took, name) in &*times {
+        let (all, tests) = modules.entry(name.rsplit_once("::").map_or("", |it| it.0)).or_default();
+        *all += *took;
+        *tests += 1;
+    }
+    let mut modules: Vec<_> = modules.into_iter().collect();
+    modules.sort_by_key(|(_, (all, _))| std::cmp::Reverse(*all));
+    text += "and of their modules:\n";
+    for (module, (all, tests)) in modules.into_iter().take(20) {
+        text += &format!("  {:8.2} s  {module} ({tests})\n", all.as_secs_f64());
+    }
+    if let Ok(used) = getrusage(UsageWho::RUSAGE_CHILDREN) {
+        let seconds = |time: TimeVal| time.num_milliseconds() as f64 / 1000.0;
+        text += &format!(
+            "processor time of what they ran: {:.0} s, and {:.0} s of the kernel's\n",
+            seconds(used.user_time()),
+            seconds(used.system_time())
+        );
+    }
+    text
 }
 
 /// The other tests that may run meanwhile.
