@@ -1,8 +1,8 @@
 //! Programs, libraries and leftovers of games count as those of probes do: an entry that keeps a rule only where it thinks itself
 //! judged has broken it.
 
-use super::assess::shown_run;
 use super::rules::{Case, commands, libraries};
+use super::support::runs::shown_run;
 use super::support::wording;
 use crate::model::evidence::{
     Evidence, GamesEvidence, Left, LeftFile, LeftProcess, PlayedGames, Run,

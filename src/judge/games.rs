@@ -3,9 +3,9 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
-use super::assess::shown_run;
 use super::host::Host;
 use super::settings::GamesWanted;
+use super::support::runs::shown_run;
 use super::{Judge, Progress};
 use crate::judge::probe::games;
 use crate::judge::probe::games::{Contender, GamesPlan};
