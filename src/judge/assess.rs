@@ -17,7 +17,6 @@ use super::read::{Read, engine_of_file, engines_json_sha256, figures};
 use super::rules::{self, Case, Needed};
 use super::support::allowed::HostAllows;
 use super::support::runs::shown_run;
-use super::support::unrecorded;
 use super::waiver::Waiver;
 use super::{Judge, Progress, waive};
 use crate::model::entry_report::{Circumstances, EntryReport, Leftover, RunSummary, StartTimes};
@@ -190,7 +189,7 @@ impl Judge {
         findings.extend(games);
         by_games::judge(&mut findings, &case);
         // The games' own records count as those of the probes do.
-        unrecorded::open(&mut findings, &evidence);
+        rules::open_unrecorded(&mut findings, &evidence);
         show(report, &evidence);
         findings
     }
