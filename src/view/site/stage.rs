@@ -1,6 +1,6 @@
 //! A stage: who stands where, each result with its game, and the schedule.
 
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use super::shell::moment;
 use super::terms::terms;
@@ -94,7 +94,7 @@ fn begun(site: &Site<'_>, number: usize, stage: &Stage, table: &StageTable) -> M
             (places(stage, table, state))
             (super::bracket::section(site, bracket, &slots))
         } @else if !table.standings.rows.is_empty() {
-            (PreEscaped(standing(site, number, table)))
+            (standing(site, number, table))
         }
         @if let Some(rounds) = &rounds { (super::pairings::section(site, rounds, &slots)) }
         @if !slots.is_empty() { (schedule(site, &groups(stage, bracket.as_ref(), &slots))) }
@@ -135,15 +135,13 @@ fn places(stage: &Stage, table: &StageTable, state: Option<&StageState>) -> Mark
 }
 
 /// The standings, with a link from each result to its game.
-fn standing(site: &Site<'_>, stage: usize, table: &StageTable) -> String {
+fn standing(site: &Site<'_>, stage: usize, table: &StageTable) -> Markup {
     let link = |cell: &Cell| {
         let place = (cell.game as usize).checked_sub(1)?;
         let at = (*table.places.get(place)?)?;
         (site.kind != SiteKind::Alone).then(|| format!("{}.html", path(GameKey { stage, at })))
     };
-    let mut text = String::new();
-    standings::section(&mut text, &table.standings, "h3", &link);
-    text
+    standings::section(&table.standings, &html! { h3 { "Crosstable" } }, &link)
 }
 
 fn to_come(site: &Site<'_>, number: usize, stage: &Stage) -> Markup {
