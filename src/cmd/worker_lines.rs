@@ -60,7 +60,7 @@ pub(crate) enum ProgressLook {
     Drawn,
     /// Only lines that stay.
     Plain,
-    /// Nothing.
+    /// No lines at all.
     Nothing,
 }
 
