@@ -33,7 +33,7 @@ pub enum GitError {
         shown(folder)
     )]
     NoRepository {
-        /// Where.
+        /// The folder in which it was looked for.
         folder: PathBuf,
         /// The reason.
         why: String,
@@ -61,7 +61,7 @@ pub enum GitError {
     NoRevision {
         /// The revision that was asked for.
         rev: String,
-        /// Where.
+        /// The top folder of the repository.
         top: PathBuf,
         /// The message of git.
         said: String,

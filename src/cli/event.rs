@@ -278,7 +278,7 @@ pub(crate) struct DecideArgs {
     /// The tied engines, the best first, such as A,B
     #[arg(long, value_name = "NAMES", value_delimiter = ',', required = true)]
     pub(crate) order: Vec<String>,
-    /// Why
+    /// The reason, which the journal keeps and the pages show
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: String,
 }
@@ -292,7 +292,7 @@ pub(crate) struct AnnulArgs {
     /// The event
     #[command(flatten)]
     pub(crate) file: EventFile,
-    /// Why
+    /// The reason, which the journal keeps and the pages show
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: String,
 }
@@ -306,7 +306,7 @@ pub(crate) struct WithdrawArgs {
     /// The event
     #[command(flatten)]
     pub(crate) file: EventFile,
-    /// Why
+    /// The reason, which the journal keeps and the pages show
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: String,
 }
@@ -323,7 +323,7 @@ pub(crate) struct ForfeitArgs {
     /// The engine that loses it
     #[arg(long, value_name = "NAME")]
     pub(crate) loser: String,
-    /// Why
+    /// The reason, which the journal keeps and the pages show
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: String,
 }

@@ -8,7 +8,6 @@ use clap::Parser;
 use super::{match_, note, tell, tell_usage};
 use crate::cli::{Cli, CliCommand, FastchessArgs, OutputReader};
 use crate::model::exit::Exit;
-use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::source_place::nearest;
 
 /// The version of fastchess of which this has the words; a client asks for it, and reads the first number of the answer.
@@ -93,27 +92,6 @@ pub(super) fn run(args: &FastchessArgs, out: &mut impl Write) -> anyhow::Result<
         Ok(_) => Ok(Exit::Usage),
         Err(error) => Ok(tell_usage(&error)),
     }
-}
-
-/// A game that has ended, in ASCII: the client takes its number from the third word, its result from the seventh, and its reason
-/// from what stands between the first colon and the next.
-pub(super) fn line(game: usize, [white, black]: [&str; 2], ending: &GameEnding) -> String {
-    let loser = if ending.loser() == Some(shakmaty::Color::White) { "White" } else { "Black" };
-    let winner = if loser == "White" { "Black" } else { "White" };
-    let reason = match &ending.reason {
-        // To a client an engine that does not start is one that is gone.
-        Termination::NoStart(_) => format!("{loser} disconnects"),
-        Termination::IllegalMove(_) => format!("{loser} makes an illegal move"),
-        Termination::WinByEval => format!("{winner} wins by adjudication"),
-        Termination::DrawByEval | Termination::Length => "Draw by adjudication".into(),
-        _ => ending.details(),
-    };
-    let text = format!(
-        "Finished game {} ({white} vs {black}): {} {{{reason}}}",
-        game + 1,
-        ending.result.word()
-    );
-    text.chars().map(|c| if c.is_ascii() && !c.is_ascii_control() { c } else { '?' }).collect()
 }
 
 /// A word with what follows it.
@@ -369,7 +347,6 @@ fn quoted(group: &Group, word: &str) -> Result<String, Misunderstood> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shakmaty::Color;
 
     fn told(text: &str) -> Result<Vec<String>, String> {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
@@ -451,21 +428,5 @@ mod tests {
             let error = told(words).unwrap_err();
             assert!(error.contains(part), "{words}: {error}");
         }
-    }
-
-    #[test]
-    fn a_line_has_the_words_that_the_client_looks_for() {
-        let lost = |reason| line(6, ["A-dev", "A-bäse"], &GameEnding::win(Color::Black, reason));
-        let crash = lost(Termination::Crash { exit: None });
-        assert_eq!(crash, "Finished game 7 (A-dev vs A-b?se): 0-1 {White disconnects}");
-        assert_eq!(crash.split_whitespace().nth(6), Some("0-1"));
-        let reason = |reason| lost(reason).split(':').nth(1).unwrap().to_owned();
-        assert!(reason(Termination::NoStart("x: on time".into())).contains("disconnect"));
-        assert!(reason(Termination::Time { over: None }).contains("on time"));
-        assert!(
-            reason(Termination::Stall { waited: std::time::Duration::ZERO }).contains("stalls")
-        );
-        let illegal = reason(Termination::IllegalMove("disconnect on time".into()));
-        assert!(illegal.contains("illegal") && !illegal.contains("on time"), "{illegal}");
     }
 }

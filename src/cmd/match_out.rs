@@ -8,17 +8,17 @@ use std::time::Instant;
 
 use anyhow::Context;
 
-use super::fastchess;
+use super::game_line::{self, safe};
 use super::live::Live;
 use super::match_crash::Crashes;
-use super::match_shard::KeptGames;
+use super::match_shard::{KeptGames, asked_test};
 use super::match_strikes::Strikes;
 use super::match_table::{self, MatchProgress, half, sample};
-use crate::cli::{MatchArgs, OutputReader, PgnStyle, SprtScale};
+use crate::cli::{MatchArgs, OutputReader, PgnStyle};
 use crate::engine::stop::{Stop, StopLevel};
 use crate::files::write;
 use crate::game::pgn::{self, PgnHeader, Style};
-use crate::model::text::{escape, shown};
+use crate::model::text::shown;
 use crate::ratings::sprt::{Scale, Sprt, SprtDecision};
 use crate::runner::Match;
 use crate::runner::events::{Event, Finished};
@@ -221,9 +221,11 @@ impl Sinks {
                 self.live.clear();
                 let names = [pairing.white, pairing.black].map(|one| &*game.engines[one].name);
                 match self.told {
-                    OutputReader::People => line(pairing.game, names, &pgn::summary(ending), out)?,
+                    OutputReader::People => {
+                        game_line::people(pairing.game, names, &pgn::summary(ending), out)?;
+                    }
                     OutputReader::Fastchess => {
-                        writeln!(out, "{}", fastchess::line(pairing.game, names, ending))?;
+                        writeln!(out, "{}", game_line::fastchess(pairing.game, names, ending))?;
                     }
                 }
                 out.flush()?;
@@ -336,12 +338,6 @@ fn names(pairing: &ScheduledGame, game: &Match) -> Names {
     Names { id, white: name(pairing.white), black: name(pairing.black) }
 }
 
-/// The test that the command line asks for.
-pub(super) fn asked_test(args: &MatchArgs) -> Option<Test> {
-    let normalized = args.scale == SprtScale::Normalized;
-    args.sprt.map(|asked| Test { elo0: asked.elo0, elo1: asked.elo1, normalized })
-}
-
 pub(super) fn sprt(test: Test) -> Sprt {
     let scale = if test.normalized { Scale::Normalized } else { Scale::Logistic };
     Sprt { elo0: test.elo0, elo1: test.elo1, alpha: ERRORS, beta: ERRORS, scale }
@@ -366,17 +362,6 @@ pub(super) fn sprt_line(
         "SPRT [{}, {}]: LLR {llr:.2} ({lower:.2} to {upper:.2}), {word}",
         sprt.elo0, sprt.elo1
     ))
-}
-
-/// One game that has ended.
-pub(super) fn line(
-    game: usize,
-    names: [&str; 2],
-    summary: &str,
-    out: &mut impl Write,
-) -> io::Result<()> {
-    let [white, black] = names.map(safe);
-    writeln!(out, "Finished game {} ({white} vs {black}): {summary}", game + 1)
 }
 
 /// The table, and between two engines the figures.
@@ -406,10 +391,6 @@ fn figures(tally: &MatchTally, paired: bool) -> String {
 /// One write for one thing, so that no reader and no crash sees half of it.
 fn write_whole(path: &Path, file: &mut File, bytes: &[u8]) -> anyhow::Result<()> {
     file.write_all(bytes).with_context(|| format!("cannot write {}", shown(path)))
-}
-
-fn safe(name: &str) -> String {
-    escape(name.as_bytes(), 100)
 }
 
 /// Engines by their points, and each couple's results with its pairs.

@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::match_out::asked_test;
 use super::note;
-use crate::cli::MatchArgs;
+use crate::cli::{MatchArgs, SprtScale};
 use crate::event::journal::{JournalError, JournalOf};
 use crate::judge::error::CheckError;
 use crate::model::exit::Exit;
@@ -19,8 +18,14 @@ use crate::model::units::Bytes;
 use crate::runner::Engine;
 use crate::runner::schedule::{MatchSchedule, ScheduledGame};
 use crate::runner::spec::{Asked, EngineSource};
-use crate::shard::record::{MatchRun, ShardGame, ShardHeader, ShardRecord, VERSION};
+use crate::shard::record::{MatchRun, ShardGame, ShardHeader, ShardRecord, Test, VERSION};
 use crate::shard::{self, LostEnd, Shard, Wish, scheduler};
+
+/// The test that the command line asks for.
+pub(super) fn asked_test(args: &MatchArgs) -> Option<Test> {
+    let normalized = args.scale == SprtScale::Normalized;
+    args.sprt.map(|asked| Test { elo0: asked.elo0, elo1: asked.elo1, normalized })
+}
 
 /// A match that cannot begin.
 #[derive(Debug, thiserror::Error)]

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 
-use super::match_out::{line, results, sprt, sprt_line};
+use super::game_line;
+use super::match_out::{results, sprt, sprt_line};
 use super::match_table::sample;
 use super::{note, tell};
 use crate::cli::MergeArgs;
@@ -70,7 +71,7 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
         }
         if !args.quiet {
             let names = [pairing.white, pairing.black].map(|one| &*run.engines[one]);
-            line(game.game, names, &game.summary, out)?;
+            game_line::people(game.game, names, &game.summary, out)?;
         }
         no_gap &= game.game == next;
         next += 1;

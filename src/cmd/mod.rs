@@ -8,6 +8,7 @@ mod entry_file;
 mod event;
 mod explain;
 mod fastchess;
+mod game_line;
 mod games;
 mod guard;
 mod habits;

@@ -31,18 +31,6 @@ use crate::view::{human, text};
 /// How many candidates are sent through the gate before it is the source that must be at fault.
 const TRIALS: usize = 4;
 
-/// The rules that another stub or packer may keep where one breaks them; every other failure is the source's own.
-const ON_THE_PACKING: [RuleId; 8] = [
-    RuleId::Format,
-    RuleId::FileName,
-    RuleId::Startup,
-    RuleId::LeftoverFiles,
-    RuleId::LeftoverProcesses,
-    RuleId::Commands,
-    RuleId::Libraries,
-    RuleId::UciQuit,
-];
-
 /// Packs once, or with `--watch` again after each change of the source.
 pub(crate) fn run(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     if !args.watch {
@@ -172,7 +160,36 @@ fn could_be_the_packing(report: &EntryReport) -> bool {
     let mut rules = gates.filter(|found| broken(found.status)).map(|found| found.rule);
     let ended = |run: &RunSummary| matches!(run.ending.how, EndHow::ByItself | EndHow::NotStarted);
     let fell = report.startup.uciok.is_none() && report.runs.first().is_none_or(ended);
-    fell || rules.all(|rule| ON_THE_PACKING.contains(&rule))
+    fell || rules.all(is_on_the_packing)
+}
+
+/// True if another stub or packer may keep the rule where one breaks it; every other failure is the source's own.
+fn is_on_the_packing(rule: RuleId) -> bool {
+    match rule {
+        RuleId::Format
+        | RuleId::FileName
+        | RuleId::Startup
+        | RuleId::LeftoverFiles
+        | RuleId::LeftoverProcesses
+        | RuleId::Commands
+        | RuleId::Libraries
+        | RuleId::UciQuit => true,
+        RuleId::SingleFile
+        | RuleId::Size
+        | RuleId::Payload
+        | RuleId::ChessLibrary
+        | RuleId::UciHandshake
+        | RuleId::UciIsready
+        | RuleId::UciNewgame
+        | RuleId::UciPosition
+        | RuleId::UciGo
+        | RuleId::LegalMoves
+        | RuleId::LongGame
+        | RuleId::Match
+        | RuleId::OwnBook
+        | RuleId::Ponder
+        | RuleId::Clock => false,
+    }
 }
 
 /// Judges a candidate. The report names the source, since the candidate's own path is of no use to anyone.

@@ -31,7 +31,7 @@ const WARY: std::ops::RangeInclusive<u32> = 64..=4096;
 /// The thing to do for one answer before waiting for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AnswerStep {
-    /// Nothing.
+    /// Wait at once.
     Wait,
     /// See whether it is there.
     Look,

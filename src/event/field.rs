@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
-use super::rmobility::{self, Held, RMobility};
+use super::rmobility::{self, HeldGoal, RMobility};
 use crate::model::game::listed::{ListedGame, ListedPlayer, RoundGame};
 use crate::model::game::points::HalfPoints;
 use crate::model::game::result::GameResult;
@@ -40,7 +40,7 @@ pub(crate) struct EventGame {
     /// Its length in moves: (plies + 1) / 2, the book included.
     pub(crate) moves: u32,
     /// Its r-mobility goal.
-    pub(crate) held: Option<Held>,
+    pub(crate) held: Option<HeldGoal>,
     /// The side that crashed.
     pub(crate) crashed: Option<Color>,
     /// Its place in the schedule.

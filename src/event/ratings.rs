@@ -45,7 +45,7 @@ pub(crate) enum KnownRating {
     },
     /// None yet; this one comes from testing (rule 5.5), in Elo.
     Temporary(i32),
-    /// Nothing.
+    /// There is no rating, neither of games nor of testing.
     Unknown,
 }
 

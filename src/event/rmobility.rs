@@ -37,7 +37,7 @@ impl fmt::Display for Goal {
 
 /// The goal of a game and its holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Held {
+pub struct HeldGoal {
     /// The goal.
     pub goal: Goal,
     /// The side that reached it.
@@ -47,7 +47,7 @@ pub struct Held {
 /// Follows a game ply by ply.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tracker {
-    best: Option<Held>,
+    best: Option<HeldGoal>,
 }
 
 impl Tracker {
@@ -55,23 +55,23 @@ impl Tracker {
     pub(crate) fn ply(&mut self, after: &Chess, zeroing: bool) {
         let goal = Goal::of(after);
         if zeroing || self.best.is_none_or(|best| goal < best.goal) {
-            self.best = Some(Held { goal, holder: !after.turn() });
+            self.best = Some(HeldGoal { goal, holder: !after.turn() });
         }
     }
 
     /// The goal now; none before the first ply.
     #[must_use]
-    pub(crate) fn held(&self) -> Option<Held> {
+    pub(crate) fn held(&self) -> Option<HeldGoal> {
         self.best
     }
 }
 
 /// The goal with which a game ended; none for one without a result, or without a ply.
 #[must_use]
-pub fn of_game(game: &GameRecord) -> Option<Held> {
+pub fn of_game(game: &GameRecord) -> Option<HeldGoal> {
     match game.ending.result {
         GameResult::Unfinished => None,
-        GameResult::Win(holder) => Some(Held { goal: Goal(0), holder }),
+        GameResult::Win(holder) => Some(HeldGoal { goal: Goal(0), holder }),
         GameResult::Draw => {
             // A pawn move or a capture sets the goal anew: only the last one and what follows it count.
             let moves: Vec<Move> = game.moves().collect();
@@ -101,7 +101,7 @@ pub struct RMobility([u64; LIMBS]);
 impl RMobility {
     /// The points of `side` in a finished game; half for both where no ply was played.
     #[must_use]
-    pub fn of_side(held: Option<Held>, side: Color) -> RMobility {
+    pub fn of_side(held: Option<HeldGoal>, side: Color) -> RMobility {
         let half = RMobility::power(1);
         let Some(held) = held else {
             return half;
@@ -184,7 +184,7 @@ mod tests {
     }
 
     fn points(goal: u16, holder: Color, side: Color) -> f64 {
-        RMobility::of_side(Some(Held { goal: Goal(goal), holder }), side).as_f64()
+        RMobility::of_side(Some(HeldGoal { goal: Goal(goal), holder }), side).as_f64()
     }
 
     #[test]
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn what_a_double_cannot_tell_apart_is_told_apart() {
         let far = |goal| {
-            let held = Held { goal: Goal(goal), holder: Color::White };
+            let held = HeldGoal { goal: Goal(goal), holder: Color::White };
             RMobility::of_side(Some(held), Color::White)
         };
         assert_eq!(far(300).as_f64(), far(301).as_f64());
@@ -281,7 +281,7 @@ mod tests {
         #[test]
         fn both_sides_of_a_game_share_one_point(goal in 0u16..440, white: bool) {
             let holder = Color::from_white(white);
-            let held = Some(Held { goal: Goal(goal), holder });
+            let held = Some(HeldGoal { goal: Goal(goal), holder });
             let sum = RMobility::of_side(held, Color::White) + RMobility::of_side(held, Color::Black);
             let mut one = RMobility::default();
             one.0[0] = 1;
@@ -290,7 +290,7 @@ mod tests {
 
         #[test]
         fn sums_agree_with_doubles(goals in proptest::collection::vec(0u16..40, 0..60)) {
-            let held = |goal| Some(Held { goal: Goal(goal), holder: Color::White });
+            let held = |goal| Some(HeldGoal { goal: Goal(goal), holder: Color::White });
             let exact: RMobility = goals.iter().map(|g| RMobility::of_side(held(*g), Color::White)).sum();
             let rough: f64 = goals.iter().map(|g| 0.5 + 0.5f64.powi(1 + i32::from(*g))).sum();
             prop_assert!((exact.as_f64() - rough).abs() < 1e-9);

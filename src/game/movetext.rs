@@ -29,7 +29,7 @@ pub(crate) enum Style {
     /// As fastchess writes it, which OpenBench's client reads: evaluation from the player's own view, depth, seconds, nodes and
     /// selective depth, and the reason of the end in the last comment: `{+0.31/12 0.250s, n=812, sd=17, White mates}`.
     Fastchess,
-    /// Nothing.
+    /// The moves alone.
     Moves,
 }
 

@@ -16,11 +16,11 @@ use super::probe::{self, ProbePlan, ProbeWaits};
 use super::read::{Read, engine_of_file, engines_json_sha256, figures};
 use super::rules::{self, Case, Needed};
 use super::support::allowed::HostAllows;
-use super::support::unrecorded;
+use super::support::runs::shown_run;
 use super::waiver::Waiver;
 use super::{Judge, Progress, waive};
 use crate::model::entry_report::{Circumstances, EntryReport, Leftover, RunSummary, StartTimes};
-use crate::model::evidence::{Capabilities, Evidence, GamesEvidence, Purpose, Run, Shell};
+use crate::model::evidence::{Capabilities, Evidence, GamesEvidence, Shell};
 use crate::model::layer_status as status;
 use crate::model::layer_status::{Layer, LayerName, LayerState};
 use crate::model::rule::{RULES, RuleId};
@@ -189,7 +189,7 @@ impl Judge {
         findings.extend(games);
         by_games::judge(&mut findings, &case);
         // The games' own records count as those of the probes do.
-        unrecorded::open(&mut findings, &evidence);
+        rules::open_unrecorded(&mut findings, &evidence);
         show(report, &evidence);
         findings
     }
@@ -260,12 +260,6 @@ fn show(report: &mut EntryReport, evidence: &Evidence) {
         .map(Leftover::File)
         .chain(main.left_processes.iter().cloned().map(Leftover::Process))
         .collect();
-}
-
-/// The measured run: the first main run that came up, else the first of all.
-pub(super) fn shown_run(runs: &[Run]) -> Option<&Run> {
-    let up = |run: &&Run| run.purpose == Purpose::Main && run.readyok.is_some();
-    runs.iter().find(up).or_else(|| runs.first())
 }
 
 /// Every rule that has no finding yet, as skipped because of `on`.

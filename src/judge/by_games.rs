@@ -1,21 +1,35 @@
 //! Programs, libraries and leftovers of games count as those of probes do: an entry that keeps a rule only where it thinks itself
 //! judged has broken it.
 
-use super::assess::shown_run;
-use super::rules::{Case, commands, libraries};
+use super::rules::{self, Case, InGames, LeftByGames};
+use super::support::runs::shown_run;
 use super::support::wording;
-use crate::model::evidence::{
-    Evidence, GamesEvidence, Left, LeftFile, LeftProcess, PlayedGames, Run,
-};
-use crate::model::rule::RuleId;
+use crate::model::evidence::{Evidence, GamesEvidence, Left, PlayedGames, Run};
 use crate::model::verdict::{Finding, Status};
-use crate::model::words::counted;
 
 /// Turns findings into failures where games broke the rule.
 pub(crate) fn judge(findings: &mut [Finding], case: &Case<'_>) {
     let GamesEvidence::Played(played) = &case.evidence.games else { return };
-    what_ran(findings, case, played);
-    leftovers(findings, case.evidence, played);
+    let of_games = as_runs(case.evidence, played);
+    for known in findings.iter_mut().filter(|known| !is_settled(known)) {
+        let Some(rule) = rules::judged(known.rule) else { continue };
+        match rule.in_games {
+            InGames::Nothing => {}
+            InGames::LikeRuns => {
+                let Some(evidence) = &of_games else { continue };
+                let found = rule.finding(&Case { evidence, ..*case });
+                if found.status == Status::Fail {
+                    *known =
+                        Finding { summary: format!("in its games, {}", found.summary), ..found };
+                }
+            }
+            InGames::Left(after_games) => {
+                if let Some(left) = after_games(&played.left, &case.evidence.limits) {
+                    leave(known, &left);
+                }
+            }
+        }
+    }
 }
 
 /// True if games cannot change a finding: a rule that is broken already, or that the organisers waived, stays so.
@@ -23,11 +37,10 @@ fn is_settled(finding: &Finding) -> bool {
     finding.status == Status::Fail || finding.evidence.contains_key("waived")
 }
 
-/// The programs that were started and the libraries that were opened.
-fn what_ran(findings: &mut [Finding], case: &Case<'_>, played: &PlayedGames) {
-    let evidence = case.evidence;
+/// The processes that played as runs, each with the programs that it started and the files that it opened.
+fn as_runs(evidence: &Evidence, played: &PlayedGames) -> Option<Evidence> {
     // A process that plays is started as the measured one is, and asked for no more than that was.
-    let Some(measured) = shown_run(&evidence.runs) else { return };
+    let measured = shown_run(&evidence.runs)?;
     let run = |left: &Left| Run {
         execs: left.execs.clone(),
         opens: left.opens.clone(),
@@ -35,59 +48,23 @@ fn what_ran(findings: &mut [Finding], case: &Case<'_>, played: &PlayedGames) {
         denials: Vec::new(),
         ..measured.clone()
     };
-    let of_games = Evidence {
+    Some(Evidence {
         runs: played.left.iter().map(run).collect(),
         capabilities: evidence.capabilities.clone(),
         games: GamesEvidence::NotYet,
         host: evidence.host.clone(),
         ..*evidence
-    };
-    let case = Case { evidence: &of_games, needed: case.needed, allowed: case.allowed };
-    for rule in [commands::JUDGED, libraries::JUDGED] {
-        let found = rule.finding(&case);
-        let known = findings.iter_mut().find(|known| known.rule == rule.id);
-        if let Some(known) = known.filter(|known| !is_settled(known))
-            && found.status == Status::Fail
-        {
-            *known = Finding { summary: format!("in its games, {}", found.summary), ..found };
-        }
-    }
+    })
 }
 
-fn leftovers(findings: &mut [Finding], evidence: &Evidence, played: &PlayedGames) {
-    let files: Vec<&LeftFile> = (played.left.iter().flat_map(|left| &left.files))
-        .filter(|file| file.exempt.is_none())
-        .collect();
-    let processes: Vec<&LeftProcess> =
-        played.left.iter().flat_map(|left| &left.processes).collect();
-    let grace = wording::secs(evidence.limits.grace);
-    for finding in findings.iter_mut() {
-        let what: Vec<String> = match finding.rule {
-            RuleId::LeftoverFiles => {
-                files.iter().map(|file| format!("{} ({})", file.path, file.size)).collect()
-            }
-            RuleId::LeftoverProcesses => {
-                processes.iter().map(|process| process.command.clone()).collect()
-            }
-            _ => continue,
-        };
-        if what.is_empty() || is_settled(finding) {
-            continue;
-        }
-        let count = if finding.rule == RuleId::LeftoverFiles {
-            let verb = if what.len() == 1 { "remains" } else { "remain" };
-            format!("{} {verb} after its games", counted(what.len(), "file"))
-        } else {
-            let words = counted(what.len(), "process");
-            format!("{words} still ran {grace} after the quit that ended its games")
-        };
-        finding.status = Status::Fail;
-        finding.summary = format!("{count}: {}", wording::list(&what, 3));
-        finding.help = "leave no more after a game than after any other start: files are removed, and each process \
-                        ends by itself, within seconds of quit"
-            .into();
-        finding.details.extend(what.iter().take(10).map(|one| format!("after its games: {one}")));
-    }
+/// Turns a finding into a failure by what games left.
+fn leave(finding: &mut Finding, left: &LeftByGames) {
+    finding.status = Status::Fail;
+    finding.summary = format!("{}: {}", left.count, wording::list(&left.each, 3));
+    finding.help = "leave no more after a game than after any other start: files are removed, and each process \
+                    ends by itself, within seconds of quit"
+        .into();
+    finding.details.extend(left.each.iter().take(10).map(|one| format!("after its games: {one}")));
 }
 
 #[cfg(test)]
@@ -95,9 +72,12 @@ mod tests {
     use super::*;
     use crate::judge::rules::judge_runs;
     use crate::judge::support::testing::{self, Build, TestList, exec};
-    use crate::model::evidence::{ProgramClass, Purpose};
+    use crate::model::evidence::{LeftFile, LeftProcess, ProgramClass, Purpose};
+    use crate::model::rule::RuleId;
     use crate::model::units::Bytes;
     use crate::model::verdict::Verdict;
+
+    const CHESS: &str = "/usr/lib/python3/dist-packages/chess/__init__.py";
 
     #[test]
     fn what_only_a_game_left_is_a_failure_with_its_name() {
@@ -143,5 +123,9 @@ mod tests {
         assert!(status == Status::Fail && words.contains("libfoo.so.1"), "{words}");
         let (status, words) = summary(&findings, RuleId::Commands);
         assert!(status == Status::Fail && words.starts_with("in its games, "), "{words}");
+        let opens = testing::run(Purpose::Main).opened(CHESS, false).opens;
+        let findings = with(Left { opens, ..Left::default() });
+        let (status, words) = summary(&findings, RuleId::ChessLibrary);
+        assert!(status == Status::Fail && words.contains(CHESS), "{words}");
     }
 }

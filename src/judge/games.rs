@@ -3,10 +3,10 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
-use super::assess::shown_run;
 use super::host::Host;
 use super::settings::GamesWanted;
-use super::{Judge, Progress};
+use super::support::runs::shown_run;
+use super::{Judge, Progress, rules};
 use crate::judge::probe::games;
 use crate::judge::probe::games::{Contender, GamesPlan};
 use crate::model::evidence::{
@@ -96,10 +96,11 @@ fn all_faults_held(played: &PlayedGames) -> bool {
 /// The rule for which no games are played: one that is broken and not waived, or without which there is nothing to
 /// play.
 pub(super) fn before_games(findings: &[Finding]) -> Option<RuleId> {
-    let needed = [RuleId::Startup, RuleId::UciPosition, RuleId::UciGo, RuleId::LegalMoves];
     let bars = |finding: &&Finding| match finding.status {
         Status::Fail => finding.rule.rule().kind == RuleKind::Gate,
-        Status::Undecided | Status::Skipped => needed.contains(&finding.rule),
+        Status::Undecided | Status::Skipped => {
+            rules::judged(finding.rule).is_some_and(|rule| rule.before_games)
+        }
         Status::Pass | Status::Advice => false,
     };
     findings.iter().find(bars).map(|finding| finding.rule)

@@ -42,7 +42,7 @@ impl fmt::Display for SourcePlace {
 pub struct Misplaced {
     /// The file.
     pub(crate) path: PathBuf,
-    /// Where.
+    /// The place of the mistake in it.
     pub(crate) place: SourcePlace,
     /// The mistake, and what to write instead.
     pub(crate) what: String,

@@ -6,9 +6,9 @@ use super::packer::{self, Packed};
 /// One way to save bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hint {
-    /// How many.
+    /// The bytes that it saves.
     pub(crate) saves: usize,
-    /// How.
+    /// What to do, in words.
     pub(crate) what: String,
     /// The whole entry with it done.
     pub(crate) entry: Vec<u8>,

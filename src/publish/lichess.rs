@@ -139,10 +139,10 @@ impl Lichess {
     fn taken(&mut self, games: &[(GameKey, String)], answer: &PushAnswer) {
         #[derive(Deserialize)]
         struct Document {
-            games: Vec<Told>,
+            games: Vec<PushedGame>,
         }
         #[derive(Deserialize)]
-        struct Told {
+        struct PushedGame {
             error: Option<String>,
         }
         // An answer in another form says that they were taken, and no more.

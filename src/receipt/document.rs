@@ -30,7 +30,7 @@ pub(crate) struct Receipt {
     pub(crate) gate4k: ProgramRecord,
     /// When it was written, in RFC 3339.
     pub(crate) written: String,
-    /// Where.
+    /// The host on which it judged.
     pub(crate) host: HostRecord,
     /// The settings.
     pub(crate) settings: SettingsRecord,

@@ -54,7 +54,7 @@ struct Version {
 /// The news that visitors are told of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum News {
-    /// Nothing.
+    /// None: they are told at the next change.
     None,
     /// A move was made.
     Live,

@@ -76,7 +76,7 @@ const MEND: &str = "give the command of its shard again, which will";
 /// The end of a shard's journal that was lost when it was opened; the work is done again.
 #[derive(Debug)]
 pub(crate) enum LostEnd {
-    /// Nothing.
+    /// No record was lost.
     Nothing,
     /// A record of which the end was never written.
     Torn,

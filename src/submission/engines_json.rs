@@ -9,6 +9,9 @@ use crate::model::source_place::{SourcePlace, excerpt};
 use crate::model::text::escape;
 use crate::submission::json::{self, Json, JsonMistake, JsonNode};
 
+/// Keys whose strings reach the engine one by one.
+pub(super) const LISTS: [&str; 3] = ["initStrings", "arguments", "args"];
+
 /// A configuration file with the engine chosen from it.
 #[derive(Clone, Debug)]
 pub struct EnginesJson {
@@ -221,7 +224,7 @@ fn check_shape(engine: &Json) -> Result<(), JsonMistake> {
             _ => {}
         }
     }
-    for key in super::payload::LISTS {
+    for key in LISTS {
         match engine.get(key).map(|value| (value, &value.node)) {
             Some((_, JsonNode::Array(items))) => {
                 if let Some(item) = items.iter().find(|item| item.scalar().is_none()) {

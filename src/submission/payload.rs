@@ -15,11 +15,8 @@ use crate::model::units::Bytes;
 use crate::model::verdict::Finding;
 use crate::policy::allowlist::Allowlist;
 use crate::policy::options::{self, Judgement, NameMatch};
-use crate::submission::engines_json::{EnginesJson, base_name, split_command};
+use crate::submission::engines_json::{EnginesJson, LISTS, base_name, split_command};
 use crate::submission::json::{Json, JsonNode, Member, quoted};
-
-/// Keys whose strings reach the engine one by one.
-pub(crate) const LISTS: [&str; 3] = ["initStrings", "arguments", "args"];
 
 /// The keys that an option may have beside its name, type and value.
 const UNSENT: [&str; 5] = ["default", "alias", "choices", "min", "max"];

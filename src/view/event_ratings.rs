@@ -1,9 +1,10 @@
 //! An event's rating list (rule 5): the entries as text and HTML, everybody as JSON.
 
+use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::markup::html as escaped;
 use super::ratings::{HEADS, cells, document, grid};
+use super::text::clean;
 use crate::event::ratings::{EntryRating, EventRatings, KnownRating};
 use crate::model::words::counted;
 
@@ -19,26 +20,31 @@ pub(crate) fn text(ratings: &EventRatings) -> String {
 
 /// A section of a page; empty while nothing is known of any entry.
 #[must_use]
-pub(crate) fn html(ratings: &EventRatings) -> String {
-    if is_empty(ratings) {
-        return String::new();
+pub(crate) fn html(ratings: &EventRatings) -> Markup {
+    // The name alone stands to the left.
+    let class = |column: usize| (column != 1).then_some("r");
+    html! {
+        @if !is_empty(ratings) {
+            h2 { (headline(ratings)) }
+            div.wide tabindex="0" {
+                table {
+                    thead {
+                        tr { @for (column, head) in HEADS.iter().enumerate() { th class=[class(column)] { (head) } } }
+                    }
+                    tbody {
+                        @for entry in &ratings.entries {
+                            tr {
+                                @for (column, cell) in line(entry).iter().enumerate() {
+                                    td class=[class(column)] { (clean(cell)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            p { (note(ratings).trim()) }
+        }
     }
-    let row = |tag: &str, cells: &[String]| -> String {
-        let cells = cells.iter().enumerate().map(|(column, cell)| {
-            let class = if column == 1 { "" } else { " class=\"r\"" };
-            format!("<{tag}{class}>{}</{tag}>", escaped(cell))
-        });
-        format!("<tr>{}</tr>", cells.collect::<String>())
-    };
-    let rows = ratings.entries.iter().map(|entry| row("td", &line(entry)) + "\n");
-    format!(
-        "<h2>{}</h2>\n<div class=\"wide\" tabindex=\"0\"><table>\n<thead>{}</thead>\n<tbody>\n{}</tbody></table></div>\n\
-         <p>{}</p>\n",
-        escaped(&headline(ratings)),
-        row("th", &HEADS.map(str::to_owned)),
-        rows.collect::<String>(),
-        escaped(note(ratings).trim())
-    )
 }
 
 /// The whole list as `gate4k ratings` has it, with what is said of the entries.
@@ -152,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_page_has_names_as_text_and_a_document_has_everybody() {
-        let page = html(&ratings());
+        let page = html(&ratings()).into_string();
         assert!(page.contains("<td>b&lt;</td>") && !page.contains("b<"), "{page}");
         let value = json(&ratings());
         assert_eq!(value["engines"].as_array().unwrap().len(), 3);
@@ -164,6 +170,6 @@ mod tests {
     fn nothing_known_is_nothing_shown() {
         let mut nothing = ratings();
         nothing.entries.retain(|entry| entry.known == KnownRating::Unknown);
-        assert_eq!(text(&nothing) + &html(&nothing), "");
+        assert_eq!(text(&nothing) + &html(&nothing).0, "");
     }
 }

@@ -22,15 +22,15 @@ const LONGEST_TITLE: usize = 200;
 
 /// The commands, a line each.
 #[must_use]
-pub(crate) fn annotations<'a>(told: impl Into<ReportInput<'a>>, places: &BasePaths) -> String {
-    let told = told.into();
+pub(crate) fn annotations<'a>(input: impl Into<ReportInput<'a>>, places: &BasePaths) -> String {
+    let input = input.into();
     let mut out = String::new();
     for (weight, level, what) in [
         (FindingWeight::Breaks, "error", "broken rules"),
         (FindingWeight::Open, "warning", "open questions"),
         (FindingWeight::Remark, "notice", "remarks"),
     ] {
-        let mut found = in_turns(told, weight);
+        let mut found = in_turns(input, weight);
         if weight == FindingWeight::Remark {
             // One of each entry is enough beside a line of code, if it asks for something; the summary has all of them.
             found.retain(|placed| is_told(placed.found));
@@ -68,9 +68,9 @@ struct Placed<'a> {
 
 /// Findings of one weight: the first of every entry, then the second of every entry, and so on; at the end
 /// what is of none.
-fn in_turns(told: ReportInput<'_>, weight: FindingWeight) -> Vec<Placed<'_>> {
+fn in_turns(input: ReportInput<'_>, weight: FindingWeight) -> Vec<Placed<'_>> {
     let wanted = move |found: &&Finding| FindingWeight::of(found) == weight;
-    let mut found: Vec<(usize, Placed<'_>)> = told
+    let mut found: Vec<(usize, Placed<'_>)> = input
         .entries
         .iter()
         .flat_map(|report| {
@@ -81,7 +81,7 @@ fn in_turns(told: ReportInput<'_>, weight: FindingWeight) -> Vec<Placed<'_>> {
         .collect();
     found.sort_by_key(|(turn, _)| *turn);
     let config_findings =
-        told.config_findings.iter().filter(|config_finding| wanted(&&config_finding.finding)).map(
+        input.config_findings.iter().filter(|config_finding| wanted(&&config_finding.finding)).map(
             |config_finding| Placed {
                 path: &config_finding.file,
                 file: &config_finding.file,

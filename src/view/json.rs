@@ -129,8 +129,8 @@ impl From<StartTimes> for Startup {
 ///
 /// # Errors
 /// None that can be met: all that a report holds has a JSON form.
-pub fn check<'a>(told: impl Into<ReportInput<'a>>) -> serde_json::Result<String> {
-    let told = told.into();
+pub fn check<'a>(input: impl Into<ReportInput<'a>>) -> serde_json::Result<String> {
+    let input = input.into();
     let placed = |config_finding: &'a ConfigFinding| Placed {
         file: path(&config_finding.file),
         line: config_finding.at.line,
@@ -139,7 +139,8 @@ pub fn check<'a>(told: impl Into<ReportInput<'a>>) -> serde_json::Result<String>
     };
     document(
         CHECK_SCHEMA,
-        told.entries
+        input
+            .entries
             .iter()
             .map(|report| Entry {
                 path: path(&report.path),
@@ -159,7 +160,7 @@ pub fn check<'a>(told: impl Into<ReportInput<'a>>) -> serde_json::Result<String>
                 engines_json_sha256: report.circumstances.engines_json_sha256.as_deref(),
             })
             .collect(),
-        Some(told.config_findings.iter().map(placed).collect()),
+        Some(input.config_findings.iter().map(placed).collect()),
     )
 }
 

@@ -16,8 +16,8 @@ use crate::model::verdict::Finding;
 ///
 /// # Errors
 /// None that can be met: characters that XML cannot hold are left out by the writer.
-pub fn check<'a>(told: impl Into<ReportInput<'a>>) -> Result<String, quick_junit::SerializeError> {
-    let ReportInput { entries, config_findings } = told.into();
+pub fn check<'a>(input: impl Into<ReportInput<'a>>) -> Result<String, quick_junit::SerializeError> {
+    let ReportInput { entries, config_findings } = input.into();
     let mut document = Report::new("gate4k check");
     for report in entries {
         document.add_test_suite(suite(report));

@@ -27,8 +27,8 @@ enum Detail {
 
 /// The page with all of it.
 #[must_use]
-pub(crate) fn check<'a>(told: impl Into<ReportInput<'a>>) -> String {
-    page(told.into(), Detail::Whole)
+pub(crate) fn check<'a>(input: impl Into<ReportInput<'a>>) -> String {
+    page(input.into(), Detail::Whole)
 }
 
 /// The page of a run that judged nothing.
@@ -40,11 +40,11 @@ pub(crate) fn failure(why: &str) -> String {
 /// As [`check`] within `room` bytes: first the conversations go, then what passed, then all but the table,
 /// then rows of the table, and the page says so.
 #[must_use]
-pub(crate) fn within<'a>(told: impl Into<ReportInput<'a>>, room: usize) -> String {
-    let told = told.into();
-    let reports = told.entries;
+pub(crate) fn within<'a>(input: impl Into<ReportInput<'a>>, room: usize) -> String {
+    let input = input.into();
+    let reports = input.entries;
     for detail in [Detail::Whole, Detail::NoTranscript, Detail::Faults, Detail::Row] {
-        let page = page(told, detail);
+        let page = page(input, detail);
         if page.len() <= room {
             return page;
         }
@@ -65,13 +65,13 @@ pub(crate) fn within<'a>(told: impl Into<ReportInput<'a>>, room: usize) -> Strin
     if page.len() <= room { page } else { String::new() }
 }
 
-fn page(told: ReportInput<'_>, detail: Detail) -> String {
-    let reports = told.entries;
+fn page(input: ReportInput<'_>, detail: Detail) -> String {
+    let reports = input.entries;
     let mut page = head(reports);
     for report in reports {
         page.push_str(&row(report));
     }
-    config_findings(&mut page, told.config_findings);
+    config_findings(&mut page, input.config_findings);
     if detail != Detail::Row {
         for report in reports {
             entry(&mut page, report, detail);

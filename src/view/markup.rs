@@ -1,28 +1,6 @@
-//! Text of strangers on its way into markup: it stays text, whatever it says.
+//! Text of strangers on its way into Markdown: it stays text, whatever it says. (Into HTML, maud brings it.)
 
 use super::text::clean;
-
-/// For HTML and XML, between tags and within quoted attributes.
-#[must_use]
-pub(crate) fn html(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            // Text that a CI runner would take for a command in the midst of a line.
-            '#' if out.ends_with('#') => out.push_str("&#35;"),
-            ':' if ["section_start", "section_end"].iter().any(|word| out.ends_with(word)) => {
-                out.push_str("&#58;");
-            }
-            c => out.push(c),
-        }
-    }
-    out
-}
 
 /// For Markdown within a line, as GitHub reads it: no markup, no end of a table's cell, nobody notified by
 /// a name, no link that nobody wrote, no formula. It must not stand at the start of a line.
@@ -83,14 +61,6 @@ pub(crate) fn fenced(lines: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn html_is_text_in_every_place() {
-        assert_eq!(
-            html("<script>alert('x')</script> \"&\""),
-            "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &quot;&amp;&quot;"
-        );
-    }
 
     #[test]
     fn markdown_starts_no_markup() {

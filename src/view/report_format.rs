@@ -51,21 +51,21 @@ impl ReportFormat {
     /// When a library cannot write it.
     pub fn text(
         self,
-        told: ReportInput<'_>,
+        input: ReportInput<'_>,
         look: Look,
         places: &BasePaths,
     ) -> Result<String, ReportError> {
         Ok(match self {
             ReportFormat::Human => {
-                let entries = told.entries.iter().map(|report| human::entry(report, look));
-                entries.chain([human::config_findings(told.config_findings, look)]).collect()
+                let entries = input.entries.iter().map(|report| human::entry(report, look));
+                entries.chain([human::config_findings(input.config_findings, look)]).collect()
             }
-            ReportFormat::Json => json::check(told)?,
-            ReportFormat::Junit => junit::check(told)?,
-            ReportFormat::Sarif => sarif::check(told, places)?,
-            ReportFormat::Github => github::annotations(told, places),
-            ReportFormat::Markdown => markdown::check(told),
-            ReportFormat::Html => html::check(told),
+            ReportFormat::Json => json::check(input)?,
+            ReportFormat::Junit => junit::check(input)?,
+            ReportFormat::Sarif => sarif::check(input, places)?,
+            ReportFormat::Github => github::annotations(input, places),
+            ReportFormat::Markdown => markdown::check(input),
+            ReportFormat::Html => html::check(input),
         })
     }
 

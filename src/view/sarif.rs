@@ -41,10 +41,10 @@ struct Outcome {
 /// # Errors
 /// None that can be met: all that a report holds has a JSON form.
 pub fn check<'a>(
-    told: impl Into<ReportInput<'a>>,
+    input: impl Into<ReportInput<'a>>,
     places: &BasePaths,
 ) -> serde_json::Result<String> {
-    let ReportInput { entries, config_findings } = told.into();
+    let ReportInput { entries, config_findings } = input.into();
     let of_entries = entries
         .iter()
         .flat_map(|report| report.findings.iter().map(move |found| (&*report.file, None, found)));

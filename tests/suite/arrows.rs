@@ -1,5 +1,5 @@
-//! Reads which file uses which, by the `crate::` paths in it, and holds that against ARCHITECTURE.md: no arrow between
-//! rooms that its list does not allow, and no cycle, neither of rooms nor of files.
+//! Reads which file uses which, by the `crate::`, `super::` and `self::` paths in it, and holds that against
+//! ARCHITECTURE.md: no arrow between rooms that its list does not allow, and no cycle, neither of rooms nor of files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -109,18 +109,20 @@ fn without_tests(text: &str) -> (String, Vec<String>) {
     (out, names)
 }
 
-/// The paths that begin with `crate::`, braces taken apart.
+/// The paths that begin with `crate::`, `super::` or `self::`, braces taken apart.
 fn paths(text: &str) -> Vec<String> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let mut found = Vec::new();
-    for (_, after) in text.match_indices("crate::").map(|(at, word)| (at, &text[at + word.len()..]))
-    {
-        let plain: String = after.chars().take_while(|c| is_name(*c)).collect();
-        match after[plain.len()..].strip_prefix('{') {
-            Some(inside) => {
-                expand(&plain, inside, &mut found);
-            }
-            None => found.push(plain),
+    let mut rest = text;
+    while let Some(at) = rest.find(is_name) {
+        let head: String = rest[at..].chars().take_while(|c| is_name(*c)).collect();
+        rest = &rest[at + head.len()..];
+        if !["crate::", "super::", "self::"].iter().any(|root| head.starts_with(root)) {
+            continue;
+        }
+        match rest.strip_prefix('{') {
+            Some(inside) => rest = expand(&head, inside, &mut found),
+            None => found.push(head),
         }
     }
     found
@@ -152,17 +154,34 @@ fn expand<'a>(head: &str, mut rest: &'a str, found: &mut Vec<String>) -> &'a str
     }
 }
 
-/// From each file to those that it uses.
+/// From each file to those that it uses. What a file takes from a module above it by `super::` (`use super::*`) is no
+/// arrow: the two are one module, of which the upper file tells what the lower ones share.
 fn arrows(modules: &BTreeMap<String, String>) -> Arrows {
     let of = |(name, text): (&String, &String)| {
         let used = paths(text).into_iter().filter_map(|path| {
-            let parts: Vec<&str> = path.split("::").collect();
+            let parts = from_root(name, &path);
             let module = (1..=parts.len()).rev().map(|length| parts[..length].join("::"));
-            module.into_iter().find(|module| modules.contains_key(module))
+            let module = module.into_iter().find(|module| modules.contains_key(module))?;
+            let is_above = name.strip_prefix(&*module).is_some_and(|rest| rest.starts_with("::"));
+            (path.starts_with("crate::") || !is_above).then_some(module)
         });
         (name.clone(), used.filter(|used| used != name).collect())
     };
     modules.iter().map(of).collect()
+}
+
+/// The names of a path, as it stands in a module, from the root of the crate.
+fn from_root<'a>(module: &'a str, path: &'a str) -> Vec<&'a str> {
+    let mut parts: Vec<&str> = module.split("::").collect();
+    for name in path.split("::") {
+        match name {
+            "crate" => parts.clear(),
+            "super" => drop(parts.pop()),
+            "self" => {}
+            name => parts.push(name),
+        }
+    }
+    parts
 }
 
 fn room(module: &str) -> &str {
@@ -262,13 +281,19 @@ fn an_arrow_that_is_put_in_is_found() {
     let inline = put("judge::support::runs", "\nfn f() { crate::judge::rules::clock::g() }\n");
     assert!(inline.contains("a cycle of files"), "{inline}");
     assert!(!inline.contains("a cycle of rooms"), "{inline}");
+    // A neighbour that uses this file already, by its short way.
+    for beside in ["super::assess::f", "super::super::judge::{assess::{self, f}}"] {
+        let found = put("judge::games", &format!("\nuse {beside};\n"));
+        assert!(found.contains("a cycle of files") && found.contains("judge::assess"), "{found}");
+    }
+    assert_eq!(put("judge::games", "\nuse super::*;\nuse self::tests::f;\n"), "");
 }
 
 fn what_is_for_tests_draws_no_arrow() {
-    let text = "use crate::a;\n#[cfg(test)]\nmod tests {\n  fn f() { \"}\"; crate::b(); }\n}\n// crate::c\n\
+    let text = "use crate::a;\nuse super::{b, c::*};\n#[cfg(test)]\nmod tests {\n  fn f() { \"}\"; crate::b(); }\n}\n// crate::c\n\
                 #[cfg(test)]\n#[path = \"x.rs\"]\nmod more;\nuse crate::d;\n";
     let (left, names) = without_tests(&plain(text));
-    assert_eq!(paths(&left), ["a", "d"]);
+    assert_eq!(paths(&left), ["crate::a", "super::b", "super::c::*", "crate::d"]);
     assert_eq!(names, ["more"]);
 }
 

@@ -3,6 +3,7 @@
 mod frd;
 mod leagues;
 mod previous;
+mod raw_stage;
 mod sources;
 mod stages;
 mod template;
@@ -183,7 +184,7 @@ struct Raw {
     entry: Vec<RawEntry>,
     #[serde(default)]
     engine: Vec<RawEngine>,
-    stage: Spanned<Vec<stages::RawStage>>,
+    stage: Spanned<Vec<raw_stage::RawStage>>,
     #[serde(default)]
     waiver: Vec<Spanned<RawWaiver>>,
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::super::plan::sources::{NoPlaces, PlaceRange, PlaceSource};
 use super::EventEntry;
 use super::previous::{self, PlayedEvent};
-use super::stages::RawStage;
+use super::raw_stage::RawStage;
 use crate::model::source_place::TextMistake;
 use crate::model::words::counted;
 

@@ -2,18 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use serde::Deserialize;
 use toml::Spanned;
 
 use super::super::format;
 use super::super::journal::record::Previous;
 use super::super::plan::formats::{RawFormat, RawTies, chain, format as planned, ties_of};
-use super::super::plan::raw::OneOrMore;
 use super::super::schedule::BookPolicy;
 use super::super::stage::{SeatDraw, Stage, StageFormat, Updates};
-use super::super::terms::{RawTerms, StageTerms, plain};
+use super::super::terms::{StageTerms, plain};
+use super::raw_stage::RawStage;
 use super::sources::{self, Events, Sources, sources};
 use super::{EventEntry, RawPolicy, slug};
 use crate::game::clock::TimeControl;
@@ -23,27 +22,6 @@ use crate::model::words::counted;
 
 /// The most games of a stage: far beyond any event, and few enough to be laid out.
 const MOST_GAMES: u64 = 1_000_000;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct RawStage {
-    pub(super) name: Spanned<String>,
-    format: Spanned<RawFormat>,
-    book: Option<PathBuf>,
-    book_policy: Option<Spanned<RawPolicy>>,
-    #[serde(alias = "seating")]
-    draw: Option<Spanned<SeatDraw>>,
-    #[serde(alias = "ties")]
-    tie_breaks: Option<Spanned<RawTies>>,
-    promote: Option<Spanned<usize>>,
-    updates: Option<Spanned<bool>>,
-    pub(super) from: Option<Spanned<OneOrMore>>,
-    pub(super) engines: Option<Spanned<Vec<String>>>,
-    pub(super) size: Option<Spanned<usize>>,
-    variant: Option<Spanned<Variant>>,
-    start_seed: Option<Spanned<u64>>,
-    terms: Option<Spanned<RawTerms>>,
-}
 
 /// A format as a stage has it.
 pub(super) fn format(raw: Spanned<RawFormat>) -> Result<StageFormat, TextMistake> {

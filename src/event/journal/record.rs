@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use super::withdrawn::{Walkover, Withdrawn};
+pub use super::withdrawn::{Bye, Walkover, Withdrawn};
 use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::listed::{ListedPlayer, RoundGame};
 use crate::model::game::opening::OpeningNames;
@@ -210,20 +210,6 @@ impl FrozenBook {
         let words = [start.unwrap_or_default(), moves];
         words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
     }
-}
-
-/// A bye; it counts as so many won games as an encounter of its stage has.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct Bye {
-    /// The stage's number.
-    pub(crate) stage: usize,
-    /// The round, from 1.
-    pub(crate) round: u32,
-    /// The engine that does not play.
-    pub(crate) engine: String,
-    /// The games that count as won.
-    pub(crate) wins: u32,
 }
 
 /// A game's terms.

@@ -1,11 +1,24 @@
-//! The record of an engine that leaves an event before its end, by its author's wish.
+//! The records of rounds without a game: a bye, and an engine that leaves an event before its end, by its author's wish.
 
 use serde::{Deserialize, Serialize};
 
-use super::record::Bye;
 use crate::event::field::WithdrawnGames;
 use crate::model::game::listed::RoundGame;
 use crate::model::words::counted;
+
+/// A bye; it counts as so many won games as an encounter of its stage has.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Bye {
+    /// The stage's number.
+    pub(crate) stage: usize,
+    /// The round, from 1.
+    pub(crate) round: u32,
+    /// The engine that does not play.
+    pub(crate) engine: String,
+    /// The games that count as won.
+    pub(crate) wins: u32,
+}
 
 /// An engine that was withdrawn.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::format::knockout::{BracketDraw, Encounter, Knockout, WhiteFirst};
 use super::league::{alternation, length, results};
 use super::report::{ComparisonKind, StageReplay};
-use super::stage_games::{Id, Seated, StageGame, StageGames};
+use super::stage_games::{Id, StageGame, StageGames, StageSeats};
 use crate::model::game::result::GameResult;
 use crate::model::words::counted;
 
@@ -44,7 +44,7 @@ pub(super) fn knockout(
         true => (&as_drawn, places.iter().map(|seat| seats[seat.0]).collect()),
         false => (format, seats),
     };
-    let seated = Seated { seats: &seats };
+    let seated = StageSeats { seats: &seats };
     let found = |one: &Encounter| {
         let (a, b) = (seated.id(one.white), seated.id(one.black));
         matches.get(&(a.min(b), a.max(b)))
@@ -185,7 +185,7 @@ fn first_round(
 /// Compares the order of the matches of each round.
 fn rounds(
     encounters: &[Encounter],
-    seated: &Seated<'_>,
+    seated: &StageSeats<'_>,
     order: &[(Id, Id)],
     stage: &StageGames<'_>,
     out: &mut StageReplay,

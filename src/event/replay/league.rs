@@ -11,7 +11,7 @@ use super::super::format::{Next, Past};
 use super::super::schedule::Seat;
 use super::report::{ComparisonKind, StageReplay};
 use super::seating::{Laid, laid, voted};
-use super::stage_games::{Id, Seated, StageGame, StageGames};
+use super::stage_games::{Id, StageGame, StageGames, StageSeats};
 use crate::model::game::result::GameResult;
 use crate::model::words::counted;
 
@@ -29,7 +29,7 @@ pub(super) fn round_robin(
         Err(error) => return out.notes.push(error.to_string()),
     };
     let laid = laid(&dues, stage, given.as_deref());
-    let seated = Seated { seats: &laid.seats };
+    let seated = StageSeats { seats: &laid.seats };
     let told = |due: &Due| stage.meeting(seated.id(due.white), seated.id(due.black));
     if 2 * laid.agree < stage.games.len().min(dues.len()) {
         return other_order(&format, &dues, stage, &laid, given.as_deref(), out);
@@ -214,7 +214,7 @@ pub(super) fn match_(
     };
     let seats = given.unwrap_or_else(|| stage.appearance().into_iter().rev().take(2).collect());
     // Of the first game: Black appears first, so that White is seat 0.
-    let seated = Seated { seats: &seats };
+    let seated = StageSeats { seats: &seats };
     alternation(&stage.games, seated.id(Seat(0)), seated.id(Seat(1)), stage, out, |number| {
         format!("game {number}")
     });
@@ -289,7 +289,7 @@ pub(super) fn playoff(
         let placed = dues.iter().zip(&stage.games).map(|(due, game)| (due.at, *game)).collect();
         voted(&dues, &placed, &roster)
     });
-    let seated = Seated { seats: &seats };
+    let seated = StageSeats { seats: &seats };
     let mut past = Past::default();
     let mut left: Vec<StageGame> = stage.games.clone();
     let groups = loop {

@@ -7,7 +7,7 @@ use super::super::format::dutch::Dutch;
 use super::super::format::swiss::{Swiss, SwissRound};
 use super::super::schedule::Seat;
 use super::report::{ComparisonKind, StageReplay};
-use super::stage_games::{Id, Seated, StageGame, StageGames};
+use super::stage_games::{Id, StageGame, StageGames, StageSeats};
 use crate::model::game::listed::RoundGame;
 
 /// A Swiss of one of the two systems.
@@ -104,7 +104,7 @@ pub(super) fn swiss(
         out.notes.push("the first round gives the seeds, and agrees by that".to_owned());
     }
     let seats = given.unwrap_or_else(|| system.seats(first, &roster));
-    let seated = Seated { seats: &seats };
+    let seated = StageSeats { seats: &seats };
     let mut past = Past::default();
     let mut byes = Vec::new();
     // Of rounds behind the last one the format says nothing; that they were played is told below.
@@ -150,7 +150,7 @@ pub(super) fn swiss(
 fn one_round(
     system: System,
     stage: &StageGames<'_>,
-    seated: &Seated<'_>,
+    seated: &StageSeats<'_>,
     (past, number): (&Past, u32),
     (paired, games): (&SwissRound, &[StageGame]),
     out: &mut StageReplay,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::format::due::Due;
-use super::stage_games::{Id, Seated, StageGame, StageGames};
+use super::stage_games::{Id, StageGame, StageGames, StageSeats};
 use crate::model::game::listed::RoundGame;
 
 /// Games by their places.
@@ -60,7 +60,7 @@ pub(super) fn laid(dues: &[Due], stage: &StageGames<'_>, given: Option<&[Id]>) -
 
 /// The games of each round at the places of their pairs: who meets whom and in which order are two questions.
 fn by_pairs(dues: &[Due], mut placed: Placed, seats: &[Id]) -> Placed {
-    let seated = Seated { seats };
+    let seated = StageSeats { seats };
     for round in dues.chunk_by(|a, b| a.at.round == b.at.round) {
         let mut games: Vec<StageGame> =
             round.iter().filter_map(|due| placed.remove(&due.at)).collect();
@@ -81,7 +81,7 @@ fn by_pairs(dues: &[Due], mut placed: Placed, seats: &[Id]) -> Placed {
 }
 
 fn is_as(due: &Due, game: &StageGame, seats: &[Id]) -> bool {
-    let seated = Seated { seats };
+    let seated = StageSeats { seats };
     (seated.id(due.white), seated.id(due.black)) == (game.white, game.black)
 }
 

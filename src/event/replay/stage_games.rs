@@ -164,12 +164,12 @@ impl<'a> StageGames<'a> {
     }
 }
 
-/// Seats by engine.
-pub(super) struct Seated<'a> {
+/// The engines of a stage, each by its seat.
+pub(super) struct StageSeats<'a> {
     pub(super) seats: &'a [Id],
 }
 
-impl Seated<'_> {
+impl StageSeats<'_> {
     pub(super) fn seat(&self, id: Id) -> Option<Seat> {
         self.seats.iter().position(|seat| *seat == id).map(Seat)
     }

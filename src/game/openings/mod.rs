@@ -100,7 +100,7 @@ pub(crate) enum BookError {
     Wrong {
         /// The file.
         path: PathBuf,
-        /// Where.
+        /// The place of the opening in it.
         place: BookPlace,
         /// The reason why it cannot be played.
         what: String,

@@ -67,6 +67,6 @@ pub(crate) enum Said {
     NoMove(String),
     /// `bestmove resign`.
     Resign,
-    /// Nothing.
+    /// No answer, and no player any more.
     Lost(PlayerLost),
 }

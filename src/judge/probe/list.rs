@@ -19,9 +19,9 @@ const RESTARTS: usize = 2;
 pub(super) struct Item {
     /// The name for reports.
     pub(super) name: String,
-    /// Where.
+    /// The moves that lead to the position.
     pub(super) moves: Moves,
-    /// How.
+    /// The search that is asked for.
     pub(super) go: Go,
     /// How long to wait, if not for what the clock and the limit allow.
     pub(super) patience: Option<Duration>,

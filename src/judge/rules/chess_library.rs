@@ -1,9 +1,9 @@
 //! Rule 7.7: a chess library must be inside the file and count. None of the host's can be reached, so an
 //! entry that needs one does not start here.
 
-use super::{CausedByLoad, JudgedRule, Needed};
+use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::{complaints, paths, runs};
-use crate::model::evidence::{Evidence, FileOpen};
+use crate::model::evidence::{Evidence, FileOpen, RecordPart};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
@@ -16,6 +16,9 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     evidence: Needed::Runs,
     load: CausedByLoad::Never,
     leans_on: &[LayerName::Landlock],
+    rests_on: &[RecordPart::Files, RecordPart::Paths, RecordPart::Tracer],
+    before_games: false,
+    in_games: InGames::LikeRuns,
     judge: |case| judge(case.evidence),
 };
 

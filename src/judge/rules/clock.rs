@@ -1,6 +1,6 @@
 //! Rule 1: 30 minutes and 3 seconds a move. Advice only: to lose on time is a loss, and no reason to reject.
 
-use super::{CausedByLoad, JudgedRule, Needed};
+use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::{runs, wording};
 use std::time::Duration;
 
@@ -35,6 +35,9 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     evidence: Needed::Runs,
     load: CausedByLoad::Possibly,
     leans_on: &[],
+    rests_on: &[],
+    before_games: false,
+    in_games: InGames::Nothing,
     judge: |case| judge(case.evidence),
 };
 

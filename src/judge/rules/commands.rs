@@ -1,13 +1,13 @@
 //! Rules 7.5 and 7.8: only allowed commands are started. Every program that was started, by whom, and
 //! what it is to the rule.
 
-use super::{CausedByLoad, JudgedRule, Needed};
+use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::allowed::Allowed;
 use crate::judge::support::{complaints, paths, program_list, refused_access, runs, wording};
 use serde_json::{Value, json};
 
 use crate::judge::waive;
-use crate::model::evidence::{Evidence, Exec, ExecOutcome, ProgramClass, Run};
+use crate::model::evidence::{Evidence, Exec, ExecOutcome, ProgramClass, RecordPart, Run};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
@@ -32,6 +32,9 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
         LayerName::Seccomp,
         LayerName::Privileges,
     ],
+    rests_on: &[RecordPart::Programs, RecordPart::Denials, RecordPart::Paths, RecordPart::Tracer],
+    before_games: false,
+    in_games: InGames::LikeRuns,
     judge: |case| judge(case.evidence, case.allowed),
 };
 

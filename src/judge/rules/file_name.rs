@@ -1,7 +1,7 @@
 //! Rule 7.3: the file name should not contain information. An entry that works only under its own name is
 //! found out by starting it under another one.
 
-use super::{CausedByLoad, JudgedRule, Needed};
+use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::{runs, wording};
 use crate::model::evidence::{Evidence, Purpose};
 use crate::model::rule::RuleId;
@@ -15,6 +15,9 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     evidence: Needed::Runs,
     load: CausedByLoad::Possibly,
     leans_on: &[],
+    rests_on: &[],
+    before_games: false,
+    in_games: InGames::Nothing,
     judge: |case| judge(case.evidence),
 };
 

@@ -1,12 +1,12 @@
 //! Rule 7.4: no files of its own are left lying around, not counting what system programs might cache.
 
-use super::{CausedByLoad, JudgedRule, Needed};
+use super::{CausedByLoad, InGames, JudgedRule, LeftByGames, Needed};
 use crate::judge::support::{runs, wording};
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::model::evidence::{Evidence, LeftFile, Purpose, Run};
+use crate::model::evidence::{Evidence, Left, LeftFile, Limits, Purpose, RecordPart, Run};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
@@ -20,6 +20,9 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     evidence: Needed::Runs,
     load: CausedByLoad::IfStrained,
     leans_on: &[LayerName::Workspace],
+    rests_on: &[RecordPart::LeftFiles, RecordPart::Tracer],
+    before_games: false,
+    in_games: InGames::Left(after_games),
     judge: |case| judge(case.evidence),
 };
 
@@ -84,6 +87,15 @@ fn is_final(run: &Run) -> bool {
 /// Files of the entry's own, caches of system programs left out.
 fn own(run: &Run) -> impl Iterator<Item = (&Run, &LeftFile)> {
     run.left_files.iter().filter(|file| file.exempt.is_none()).map(move |file| (run, file))
+}
+
+/// Files that remain after games.
+fn after_games(left: &[Left], _limits: &Limits) -> Option<LeftByGames> {
+    let files = left.iter().flat_map(|left| &left.files).filter(|file| file.exempt.is_none());
+    let each: Vec<String> = files.map(|file| format!("{} ({})", file.path, file.size)).collect();
+    let verb = if each.len() == 1 { "remains" } else { "remain" };
+    let count = format!("{} {verb} after its games", counted(each.len(), "file"));
+    (!each.is_empty()).then_some(LeftByGames { count, each })
 }
 
 fn failed(evidence: &Evidence, ended: &[&Run], left: &[(&Run, &LeftFile)], first: &Run) -> Finding {

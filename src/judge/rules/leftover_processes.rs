@@ -1,8 +1,10 @@
 //! Rule 7.4: what an entry started is gone a short while after `quit`.
 
-use super::{CausedByLoad, JudgedRule, Needed};
+use super::{CausedByLoad, InGames, JudgedRule, LeftByGames, Needed};
 use crate::judge::support::{excuse, runs, wording};
-use crate::model::evidence::{EndHow, Evidence, Purpose, Run};
+use crate::model::evidence::{
+    EndHow, Evidence, Left, LeftProcess, Limits, Purpose, RecordPart, Run,
+};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
@@ -16,8 +18,20 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     evidence: Needed::Runs,
     load: CausedByLoad::IfStrained,
     leans_on: &[LayerName::ExecReporter],
+    rests_on: &[RecordPart::Tracer],
+    before_games: false,
+    in_games: InGames::Left(after_games),
     judge: |case| judge(case.evidence),
 };
+
+/// Processes that still ran after games.
+fn after_games(left: &[Left], limits: &Limits) -> Option<LeftByGames> {
+    let command = |process: &LeftProcess| process.command.clone();
+    let each: Vec<String> = left.iter().flat_map(|left| &left.processes).map(command).collect();
+    let (count, grace) = (counted(each.len(), "process"), wording::secs(limits.grace));
+    let count = format!("{count} still ran {grace} after the quit that ended its games");
+    (!each.is_empty()).then_some(LeftByGames { count, each })
+}
 
 /// Judges what still ran at the grace limit; gate4k has killed it since.
 fn judge(evidence: &Evidence) -> Finding {

@@ -1,7 +1,7 @@
 //! Rule 2.1: an illegal move loses. Every `bestmove` in every position tried is legal and well formed, and
 //! the engine lives through all of them.
 
-use super::{CausedByLoad, JudgedRule, Needed};
+use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -36,6 +36,9 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     evidence: Needed::Runs,
     load: CausedByLoad::IfStrained,
     leans_on: &[],
+    rests_on: &[],
+    before_games: true,
+    in_games: InGames::Nothing,
     judge: |case| judge(case.evidence),
 };
 

@@ -1,10 +1,10 @@
 //! Rule 7.6: only allowed libraries: those that the executable names, those that were opened or refused while
 //! it started, and those that its interpreter said it did not find.
 
-use super::{CausedByLoad, JudgedRule, Needed};
+use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::allowed::{Allowed, LibraryWord};
 use crate::judge::support::{complaints, paths, runs, wording};
-use crate::model::evidence::{Evidence, FileOpen, ProgramClass, Run};
+use crate::model::evidence::{Evidence, FileOpen, ProgramClass, RecordPart, Run};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
@@ -17,6 +17,9 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     evidence: Needed::Runs,
     load: CausedByLoad::Never,
     leans_on: &[LayerName::Landlock, LayerName::ExecReporter],
+    rests_on: &[RecordPart::Files, RecordPart::Paths, RecordPart::Tracer],
+    before_games: false,
+    in_games: InGames::LikeRuns,
     judge: |case| judge(case.evidence, case.needed, case.allowed),
 };
 

@@ -1,7 +1,7 @@
 //! Rule 7.9 at length: a game as long as the longest of the real events still gets a legal answer on one line. A
 //! failure only beyond that is advice.
 
-use super::{CausedByLoad, JudgedRule, Needed};
+use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::{excuse, one_answer, runs, wording};
 use crate::model::evidence::{Answer, Evidence, LONG_GAME, Purpose};
 use crate::model::rule::RuleId;
@@ -16,6 +16,9 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     evidence: Needed::Runs,
     load: CausedByLoad::IfStrained,
     leans_on: &[],
+    rests_on: &[],
+    before_games: false,
+    in_games: InGames::Nothing,
     judge: |case| judge(case.evidence),
 };
 

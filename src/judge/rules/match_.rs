@@ -4,7 +4,7 @@
 //! To lose on time is a loss and no reason to reject (rule 1.2): games go on after a fallen flag, and late
 //! moves are told. Only silence long beyond the clock is a fault, and only of an engine that is not slow.
 
-use super::{CausedByLoad, JudgedRule, Needed};
+use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::{excuse, runs, wording};
 use std::time::Duration;
 
@@ -30,6 +30,9 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     evidence: Needed::Games,
     load: CausedByLoad::Possibly,
     leans_on: &[],
+    rests_on: &[],
+    before_games: false,
+    in_games: InGames::Nothing,
     judge: |case| judge(case.evidence),
 };
 

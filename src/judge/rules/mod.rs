@@ -23,7 +23,7 @@ pub(crate) mod uci_quit;
 
 use crate::judge::support::allowed::Allowed;
 use crate::judge::support::{excuse, unrecorded};
-use crate::model::evidence::Evidence;
+use crate::model::evidence::{Evidence, Left, Limits, RecordPart};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
@@ -61,6 +61,12 @@ pub(crate) struct JudgedRule {
     pub(crate) load: CausedByLoad,
     /// Layers of the sandbox without which a pass would prove nothing.
     pub(crate) leans_on: &'static [LayerName],
+    /// Parts of the record of which nothing may be missing, or a pass would prove nothing.
+    pub(crate) rests_on: &'static [RecordPart],
+    /// True if no games are played where the rule stays open: there would be nothing to play.
+    pub(crate) before_games: bool,
+    /// The part of it that is judged once more by what was seen in games.
+    pub(crate) in_games: InGames,
     /// Its judge.
     pub(crate) judge: fn(&Case<'_>) -> Finding,
 }
@@ -86,6 +92,25 @@ pub(crate) enum CausedByLoad {
     Possibly,
 }
 
+/// What games show of a rule that is judged by the runs of the probes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum InGames {
+    /// Nothing, or it is judged by them alone.
+    Nothing,
+    /// The same as runs do: the programs that were started and the files that were opened.
+    LikeRuns,
+    /// What they left, told by this function; none where nothing is.
+    Left(fn(&[Left], &Limits) -> Option<LeftByGames>),
+}
+
+/// What games left against a rule.
+pub(crate) struct LeftByGames {
+    /// How much, in words: `2 files remain after its games`.
+    pub(crate) count: String,
+    /// Each of it, in words.
+    pub(crate) each: Vec<String>,
+}
+
 /// All that rules may look at.
 pub struct Case<'a> {
     /// The record of the probes and games.
@@ -109,18 +134,33 @@ pub(crate) fn needing(evidence: Needed) -> impl Iterator<Item = &'static JudgedR
     JUDGED.iter().copied().filter(move |rule| rule.evidence == evidence)
 }
 
+/// The judge of a rule; none for one that is judged by its bytes.
+pub(crate) fn judged(rule: RuleId) -> Option<&'static JudgedRule> {
+    JUDGED.iter().copied().find(|judged| judged.id == rule)
+}
+
 /// The part that a busy host may have in a failure of the rule; the bytes of an entry are the same on every host.
 #[must_use]
 pub(crate) fn caused_by_load(rule: RuleId) -> CausedByLoad {
-    let judged = JUDGED.iter().find(|judged| judged.id == rule);
-    judged.map_or(CausedByLoad::Never, |judged| judged.load)
+    judged(rule).map_or(CausedByLoad::Never, |judged| judged.load)
+}
+
+/// Opens every finding that rests on a part of the record for which there was no room, in runs or in games.
+pub(crate) fn open_unrecorded(findings: &mut [Finding], evidence: &Evidence) {
+    let missing = unrecorded::missing(evidence);
+    for finding in findings {
+        let rests_on = judged(finding.rule).map_or(&[][..], |rule| rule.rests_on);
+        if let Some(part) = missing.iter().find(|part| rests_on.contains(part)) {
+            unrecorded::open(finding, *part);
+        }
+    }
 }
 
 /// The findings of every rule that is judged by the runs.
 #[must_use]
 pub fn judge_runs(case: &Case<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = needing(Needed::Runs).map(|rule| rule.finding(case)).collect();
-    unrecorded::open(&mut findings, case.evidence);
+    open_unrecorded(&mut findings, case.evidence);
     findings
 }
 

@@ -1,6 +1,6 @@
 //! Rule 0.1: an internal opening book that is on by default can be switched off.
 
-use super::{CausedByLoad, JudgedRule, Needed};
+use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::runs;
 use crate::model::evidence::Evidence;
 use crate::model::rule::RuleId;
@@ -14,6 +14,9 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     evidence: Needed::Runs,
     load: CausedByLoad::Never,
     leans_on: &[],
+    rests_on: &[],
+    before_games: false,
+    in_games: InGames::Nothing,
     judge: |case| judge(case.evidence),
 };
 

@@ -1,7 +1,7 @@
 //! Rule 0.1: pondering that is on by default can be switched off. An engine that ponders unasked uses the
 //! processor after its `bestmove`, and did not before its first `go`.
 
-use super::{CausedByLoad, JudgedRule, Needed};
+use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use std::time::Duration;
 
 use crate::judge::support::{one_answer, runs, wording};
@@ -25,6 +25,9 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     evidence: Needed::Runs,
     load: CausedByLoad::Possibly,
     leans_on: &[],
+    rests_on: &[],
+    before_games: false,
+    in_games: InGames::Nothing,
     judge: |case| judge(case.evidence),
 };
 

@@ -1,6 +1,6 @@
 //! Rule 7.4: from exec to `uciok` and on to the first `readyok` within 60 seconds.
 
-use super::{CausedByLoad, JudgedRule, Needed};
+use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::allowed::Allowed;
 use crate::judge::support::{excuse, runs, start_failure, wording};
 use std::time::Duration;
@@ -20,6 +20,9 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     evidence: Needed::Runs,
     load: CausedByLoad::Possibly,
     leans_on: &[LayerName::Rlimits],
+    rests_on: &[],
+    before_games: true,
+    in_games: InGames::Nothing,
     judge: |case| judge(case.evidence, case.allowed),
 };
 

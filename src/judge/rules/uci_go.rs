@@ -1,6 +1,6 @@
 //! Rule 7.9: `go` or `go wtime A btime B winc C binc D`: one of the two must work.
 
-use super::{CausedByLoad, JudgedRule, Needed};
+use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::{excuse, one_answer, runs, wording};
 use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, Purpose, Run};
 use crate::model::rule::RuleId;
@@ -15,6 +15,9 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     evidence: Needed::Runs,
     load: CausedByLoad::IfStrained,
     leans_on: &[],
+    rests_on: &[],
+    before_games: true,
+    in_games: InGames::Nothing,
     judge: |case| judge(case.evidence),
 };
 

@@ -1,7 +1,7 @@
 //! Rule 7.9: `uci` is answered with `uciok`. `startup` covers the start and its time; this covers an engine
 //! that runs and talks, and does not say the word.
 
-use super::{CausedByLoad, JudgedRule, Needed};
+use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::{excuse, runs, wording};
 use crate::model::evidence::{Answer, Evidence, Question, Run};
 use crate::model::rule::RuleId;
@@ -16,6 +16,9 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     evidence: Needed::Runs,
     load: CausedByLoad::IfStrained,
     leans_on: &[],
+    rests_on: &[],
+    before_games: false,
+    in_games: InGames::Nothing,
     judge: |case| judge(case.evidence),
 };
 

@@ -1,6 +1,6 @@
 //! Rule 7.9: `isready` is answered with `readyok`.
 
-use super::{CausedByLoad, JudgedRule, Needed};
+use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::one_answer::{self, Exchange};
 use crate::model::evidence::{Evidence, Question};
 use crate::model::rule::RuleId;
@@ -12,6 +12,9 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     evidence: Needed::Runs,
     load: CausedByLoad::IfStrained,
     leans_on: &[],
+    rests_on: &[],
+    before_games: false,
+    in_games: InGames::Nothing,
     judge: |case| judge(case.evidence),
 };
 

@@ -1,7 +1,7 @@
 //! Rule 7.9: `position startpos` and `position startpos moves …` are understood. There is no answer to
 //! `position`; what follows `go` shows which position the engine has.
 
-use super::{CausedByLoad, JudgedRule, Needed};
+use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::{excuse, one_answer, runs};
 use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, Purpose, Run};
 use crate::model::rule::RuleId;
@@ -25,6 +25,9 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     evidence: Needed::Runs,
     load: CausedByLoad::IfStrained,
     leans_on: &[],
+    rests_on: &[],
+    before_games: true,
+    in_games: InGames::Nothing,
     judge: |case| judge(case.evidence),
 };
 

@@ -1,6 +1,6 @@
 //! Rule 7.9: `quit` ends the engine. So should the end of input, and `quit` while it thinks; these are advice.
 
-use super::{CausedByLoad, JudgedRule, Needed};
+use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::{excuse, one_answer, runs, wording};
 use crate::model::evidence::{Answer, Ask, Evidence, ExitHow, Question, Run};
 use crate::model::rule::RuleId;
@@ -14,6 +14,9 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     evidence: Needed::Runs,
     load: CausedByLoad::IfStrained,
     leans_on: &[],
+    rests_on: &[],
+    before_games: false,
+    in_games: InGames::Nothing,
     judge: |case| judge(case.evidence),
 };
 

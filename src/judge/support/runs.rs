@@ -32,6 +32,12 @@ pub(crate) fn measured(evidence: &Evidence) -> Option<&Run> {
         .or_else(|| evidence.main())
 }
 
+/// The run of which a report shows times and transcript: the first main run that came up, else the first of all.
+pub(crate) fn shown_run(runs: &[Run]) -> Option<&Run> {
+    let up = |run: &&Run| run.purpose == Purpose::Main && run.readyok.is_some();
+    runs.iter().find(up).or_else(|| runs.first())
+}
+
 /// As [`measured`], where an engine answered to `uci` and `isready`, so that the rest can be judged.
 pub(crate) fn engine(evidence: &Evidence) -> Option<&Run> {
     measured(evidence).filter(|run| is_up(run))

@@ -1,28 +1,10 @@
 //! A record that is not whole acquits nobody: whatever ran out of room may be what an entry wanted unseen.
 
 use crate::model::evidence::{Evidence, GamesEvidence, RecordPart, Resource};
-use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
 
-/// The rules that rest on a part of the record.
-fn rules(record: RecordPart) -> &'static [RuleId] {
-    match record {
-        RecordPart::Programs | RecordPart::Denials => &[RuleId::Commands],
-        RecordPart::Files => &[RuleId::Libraries, RuleId::ChessLibrary],
-        RecordPart::Paths => &[RuleId::Commands, RuleId::Libraries, RuleId::ChessLibrary],
-        RecordPart::LeftFiles => &[RuleId::LeftoverFiles],
-        RecordPart::Tracer => &[
-            RuleId::Commands,
-            RuleId::Libraries,
-            RuleId::ChessLibrary,
-            RuleId::LeftoverFiles,
-            RuleId::LeftoverProcesses,
-        ],
-    }
-}
-
-/// Opens every finding that rests on a part of the record for which there was no room. A broken rule stays broken.
-pub(crate) fn open(findings: &mut [Finding], evidence: &Evidence) {
+/// The parts of the record for which there was no room, in runs or in games.
+pub(crate) fn missing(evidence: &Evidence) -> Vec<RecordPart> {
     let of_runs = evidence.runs.iter().flat_map(|run| &run.refusals);
     let of_games = match &evidence.games {
         GamesEvidence::Played(played) => (played.games.iter().flat_map(|game| &game.refusals))
@@ -30,26 +12,23 @@ pub(crate) fn open(findings: &mut [Finding], evidence: &Evidence) {
             .collect(),
         _ => Vec::new(),
     };
-    let mut records: Vec<RecordPart> = Vec::new();
-    for refusal in of_runs.chain(of_games) {
-        if let Resource::Unrecorded(record) = refusal.what
-            && !records.contains(&record)
-        {
-            records.push(record);
-        }
-    }
-    for record in records {
-        for finding in findings.iter_mut().filter(|f| rules(record).contains(&f.rule)) {
-            // A finding that the organisers waived stays waived.
-            let is_open_to_doubt = !matches!(finding.status, Status::Fail | Status::Undecided)
-                && !finding.evidence.contains_key("waived");
-            if is_open_to_doubt {
-                finding.status = Status::Undecided;
-                finding.summary = format!("not certain, since {record}; {}", finding.summary);
-                finding.help =
-                    "let the engine do without it: no sound engine comes near these bounds".into();
-            }
-        }
+    let parts = of_runs.chain(of_games).filter_map(|refusal| match refusal.what {
+        Resource::Unrecorded(part) => Some(part),
+        _ => None,
+    });
+    parts.collect()
+}
+
+/// Opens a finding that rests on a part of the record for which there was no room. A broken rule stays broken, and one
+/// that the organisers waived stays waived.
+pub(crate) fn open(finding: &mut Finding, part: RecordPart) {
+    let is_settled = matches!(finding.status, Status::Fail | Status::Undecided)
+        || finding.evidence.contains_key("waived");
+    if !is_settled {
+        finding.status = Status::Undecided;
+        finding.summary = format!("not certain, since {part}; {}", finding.summary);
+        finding.help =
+            "let the engine do without it: no sound engine comes near these bounds".into();
     }
 }
 

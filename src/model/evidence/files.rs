@@ -20,7 +20,7 @@ pub enum FileAccess {
 /// One opening of a file, seen until the last `readyok` of the start.
 #[derive(Clone, Debug, Serialize)]
 pub struct FileOpen {
-    /// When.
+    /// The time of the opening, since the start of the run.
     #[serde(rename = "at_ms", serialize_with = "millis")]
     pub(crate) at: Duration,
     /// Index in the run's list of execs of the program that did it.

@@ -67,7 +67,7 @@ pub enum ExecOutcome {
 /// One attempt to start a program.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Exec {
-    /// When.
+    /// The time of the attempt, since the start of the run.
     #[serde(rename = "at_ms", serialize_with = "millis", deserialize_with = "from_millis")]
     pub at: Duration,
     /// The process that became it, as numbered by the host.

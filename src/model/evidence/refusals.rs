@@ -115,7 +115,7 @@ impl fmt::Display for Resource {
 /// A fatal signal that a process of the entry got.
 #[derive(Clone, Debug, Serialize)]
 pub struct FatalSignal {
-    /// When.
+    /// The time of its end, since the start of the run.
     #[serde(rename = "at_ms", serialize_with = "millis")]
     pub(crate) at: Duration,
     /// Index in the run's list of execs of the program that died.

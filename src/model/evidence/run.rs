@@ -105,7 +105,7 @@ pub struct DeclaredOption {
 /// How the run was brought to its end, and what was seen then.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct RunEnding {
-    /// How.
+    /// The way in which it came to its end.
     pub how: EndHow,
     /// How the engine's first process ended; none where it did not.
     pub exit: Option<ExitHow>,

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use maud::{Markup, html};
 use shakmaty::Chess;
 use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
@@ -11,74 +12,62 @@ use super::graph::graph;
 use crate::model::entry_report::EntryReport;
 use crate::model::evidence::PlayedGame;
 use crate::model::evidence::{PlayedPly, Rival};
-use crate::view::markup::html;
 use crate::view::text::clean;
 
 /// Games in pictures; more are a match.
 const MOST: usize = 12;
 
 /// The pictures; nothing where none was played.
-pub(super) fn pictures(report: &EntryReport) -> String {
+pub(super) fn pictures(report: &EntryReport) -> Markup {
     let begun: Vec<&PlayedGame> =
         report.games.iter().filter(|game| !game.moves.is_empty()).collect();
-    if begun.is_empty() {
-        return String::new();
-    }
     // A fault is what people look for, wherever it comes.
     let mut chosen = begun.clone();
     chosen.sort_by_key(|game| !game.is_fault());
     chosen.truncate(MOST);
     chosen.sort_by_key(|game| game.number);
-    let mut out = String::from("<h3>Games</h3>\n<div class=\"games\">\n");
-    chosen.iter().for_each(|game| picture(&mut out, game));
-    out.push_str("</div>\n");
     let hidden = begun.len() - chosen.len();
-    if hidden > 0 {
-        let noun = if hidden == 1 { "game is" } else { "games are" };
-        // Writing to a string cannot fail, here and below.
-        let _ = writeln!(out, "<p>{hidden} more {noun} not shown.</p>");
+    html! {
+        @if !chosen.is_empty() {
+            h3 { "Games" }
+            div.games { @for game in chosen { (picture(game)) } }
+        }
+        @if hidden > 0 {
+            p { (hidden) @if hidden == 1 { " more game is" } @else { " more games are" } " not shown." }
+        }
     }
-    out
 }
 
-fn picture(out: &mut String, game: &PlayedGame) {
+fn picture(game: &PlayedGame) -> Markup {
     let rival = match game.rival {
         Rival::Itself => "itself",
         Rival::Reference => "the reference engine",
     };
-    let class = if game.is_fault() { " class=\"fail\"" } else { "" };
-    let _ = writeln!(
-        out,
-        "<figure>\n<figcaption><strong>Game {}</strong> against {rival}: {} after {}, \
-         <span{class}>{}</span></figcaption>",
-        game.number,
-        game.result,
-        game.plies(),
-        html(&clean(&game.how()))
-    );
     let label = format!("the position at its end: {}", game.fen);
-    out.push_str(&board(&game.fen, game.moves.last().map(|ply| &*ply.uci), &label));
-    let graph = graph(&game.moves);
-    if !graph.is_empty() {
-        let (white, black) = game.sides();
-        let told = game.moves.iter().any(|ply| ply.score.is_some());
-        let meaning = if told {
-            "above, scores in pawns for White; below, the time of each move"
-        } else {
-            "the time of each move; scores were not told"
-        };
-        let _ = write!(
-            out,
-            "<div>\n{graph}<p class=\"legend\"><span><i class=\"white\"></i>White: {white}</span> \
-             <span><i class=\"black\"></i>Black: {black}</span> \
-             <span>{meaning}</span></p>\n</div>\n"
-        );
+    html! {
+        figure {
+            figcaption {
+                strong { "Game " (game.number) } " against " (rival) ": " (game.result) " after " (game.plies()) ", "
+                span class=[game.is_fault().then_some("fail")] { (clean(&game.how())) }
+            }
+            (board(&game.fen, game.moves.last().map(|ply| &*ply.uci), &label))
+            @if let Some(graph) = graph(&game.moves) {
+                @let (white, black) = game.sides();
+                div {
+                    (graph)
+                    p.legend {
+                        span { i.white {} "White: " (white) } " " span { i.black {} "Black: " (black) } " "
+                        span {
+                            @if game.moves.iter().any(|ply| ply.score.is_some()) {
+                                "above, scores in pawns for White; below, the time of each move"
+                            } @else { "the time of each move; scores were not told" }
+                        }
+                    }
+                }
+            }
+            @if let Some(text) = san(&game.moves) { details { summary { "Moves" } p { (text) } } }
+        }
     }
-    if let Some(text) = san(&game.moves) {
-        let _ =
-            writeln!(out, "<details><summary>Moves</summary>\n<p>{}</p>\n</details>", html(&text));
-    }
-    out.push_str("</figure>\n");
 }
 
 /// The moves as people write them; none where they are no game.
@@ -87,6 +76,7 @@ fn san(plies: &[PlayedPly]) -> Option<String> {
     let mut text = String::new();
     for (index, ply) in plies.iter().enumerate() {
         let one = ply.uci.parse::<UciMove>().ok()?.to_move(&position).ok()?;
+        // Writing to a string cannot fail, here and below.
         if index % 2 == 0 {
             let _ = write!(text, "{}. ", index / 2 + 1);
         }
@@ -103,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_game_has_its_board_its_graph_and_its_moves() {
-        let page = pictures(&EntryReport { games: vec![game()], ..report() });
+        let page = pictures(&EntryReport { games: vec![game()], ..report() }).0;
         for part in [
             "<strong>Game 1</strong> against the reference engine: 1-0 after 7 plies",
             "<svg class=\"board\"",
@@ -113,7 +103,7 @@ mod tests {
         ] {
             assert!(page.contains(part), "{part}: {page}");
         }
-        assert_eq!(pictures(&EntryReport { games: Vec::new(), ..report() }), "");
+        assert_eq!(pictures(&EntryReport { games: Vec::new(), ..report() }).0, "");
     }
 
     #[test]
@@ -121,7 +111,7 @@ mod tests {
         let mut games: Vec<PlayedGame> =
             (1..=MOST + 2).map(|number| PlayedGame { number, ..game() }).collect();
         games[MOST + 1].end = GameEnd::Fault(GameFault::Gone);
-        let page = pictures(&EntryReport { games, ..report() });
+        let page = pictures(&EntryReport { games, ..report() }).0;
         assert_eq!(page.matches("<figure>").count(), MOST);
         assert!(
             page.contains(&format!("Game {}<", MOST + 2))
@@ -136,7 +126,7 @@ mod tests {
         let said = "<script>alert(1)</script>";
         let fault = GameFault::Illegal { said: said.into(), why: said.into() };
         let game = PlayedGame { end: GameEnd::Fault(fault), fen: said.into(), ..game() };
-        let page = pictures(&EntryReport { games: vec![game], ..report() });
+        let page = pictures(&EntryReport { games: vec![game], ..report() }).0;
         assert!(!page.contains("<script"), "{page}");
         assert!(!page.contains("class=\"board\""), "{page}");
     }

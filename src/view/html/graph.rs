@@ -3,6 +3,8 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use maud::{Markup, html};
+
 use crate::model::evidence::PlayedPly;
 use crate::model::game::score::Score;
 
@@ -22,10 +24,9 @@ struct At {
     black: bool,
 }
 
-/// The graph; nothing where nobody thought.
-pub(in crate::view) fn graph(plies: &[PlayedPly]) -> String {
-    let longest = plies.iter().filter_map(|ply| ply.took).max();
-    let Some(longest) = longest else { return String::new() };
+/// The graph; none where nobody thought.
+pub(in crate::view) fn graph(plies: &[PlayedPly]) -> Option<Markup> {
+    let longest = plies.iter().filter_map(|ply| ply.took).max()?;
     let step = (RIGHT - LEFT) / plies.len() as f64;
     let place = |index: usize| At { x: LEFT + (index as f64 + 0.5) * step, black: index % 2 == 1 };
     let mut lines = [String::new(), String::new()];
@@ -47,59 +48,43 @@ pub(in crate::view) fn graph(plies: &[PlayedPly]) -> String {
     // Without scores there is only the lower half.
     let (top, height, seen) =
         if silent { (106, 70, "times") } else { (0, 176, "evaluations and times") };
-    let mut out = format!(
-        "<svg class=\"graph\" viewBox=\"0 {top} 300 {height}\" role=\"img\" aria-label=\"{seen} of {} \
-         plies\">\n",
-        plies.len()
-    );
-    for pawns in [5, 2, 0, -2, -5].into_iter().filter(|_| !silent) {
-        let y = LEVEL - REACH * share(Score::centipawns(i64::from(pawns) * 100));
-        let sign = match pawns {
-            0 => String::from("0"),
-            1.. => format!("+{pawns}"),
-            _ => format!("−{}", -pawns),
-        };
-        let class = if pawns == 0 { "axis" } else { "grid" };
-        let _ = write!(
-            out,
-            "<path class=\"{class}\" d=\"M{LEFT} {y:.1}H{RIGHT}\"/><text class=\"end\" x=\"{}\" y=\"{:.1}\">\
-             {sign}</text>",
-            LEFT - 4.0,
-            y + 3.0
-        );
-    }
-    let _ = write!(
-        out,
-        "\n<path class=\"axis\" d=\"M{LEFT} {FLOOR}H{RIGHT}\"/>\
-         <text class=\"end\" x=\"{}\" y=\"{:.1}\">{}</text>\
-         <text x=\"{LEFT}\" y=\"172\">ply 1</text><text class=\"end\" x=\"{RIGHT}\" y=\"172\">{}</text>\n",
-        LEFT - 4.0,
-        FLOOR - HIGH + 6.0,
-        brief(longest),
-        plies.len()
-    );
+    let levels = [5, 2, 0, -2, -5].into_iter().filter(|_| !silent);
     let width = (step * 0.7).clamp(0.5, 6.0);
-    for (side, class) in ["white", "black"].into_iter().enumerate() {
-        if !bars[side].is_empty() {
-            let _ = writeln!(
-                out,
-                "<path class=\"bars {class}\" stroke-width=\"{width:.2}\" d=\"{}\"/>",
-                bars[side]
-            );
+    // A number as an attribute has it.
+    let short = |value: f64| format!("{value:.1}");
+    Some(html! {
+        svg.graph viewBox={ "0 " (top) " 300 " (height) } role="img"
+            aria-label={ (seen) " of " (plies.len()) " plies" } {
+            @for pawns in levels {
+                @let y = LEVEL - REACH * share(Score::centipawns(i64::from(pawns) * 100));
+                path class=(if pawns == 0 { "axis" } else { "grid" }) d={ "M" (LEFT) " " (short(y)) "H" (RIGHT) } {}
+                text.end x=(LEFT - 4.0) y=(short(y + 3.0)) { (signed(pawns)) }
+            }
+            path.axis d={ "M" (LEFT) " " (FLOOR) "H" (RIGHT) } {}
+            text.end x=(LEFT - 4.0) y=(short(FLOOR - HIGH + 6.0)) { (brief(longest)) }
+            text x=(LEFT) y="172" { "ply 1" }
+            text.end x=(RIGHT) y="172" { (plies.len()) }
+            @for (side, class) in ["white", "black"].into_iter().enumerate() {
+                @if !bars[side].is_empty() {
+                    path class={ "bars " (class) } stroke-width={ (format!("{width:.2}")) } d=(bars[side]) {}
+                }
+                // A single point has no length, and round ends draw it all the same.
+                @let points = lines[side].trim_end();
+                @if !points.is_empty() {
+                    polyline class=(class) points={ (points) @if !points.contains(' ') { " " (points) } } {}
+                }
+            }
         }
-        // A single point has no length, and round ends draw it all the same.
-        let points = lines[side].trim_end();
-        if !points.is_empty() {
-            let again = if points.contains(' ') { "" } else { points };
-            let _ = writeln!(
-                out,
-                "<polyline class=\"{class}\" points=\"{}\"/>",
-                format!("{points} {again}").trim_end()
-            );
-        }
+    })
+}
+
+/// Pawns with their sign.
+fn signed(pawns: i32) -> String {
+    match pawns {
+        0 => String::from("0"),
+        1.. => format!("+{pawns}"),
+        _ => format!("−{}", -pawns),
     }
-    out.push_str("</svg>\n");
-    out
 }
 
 /// Where a score lies between Black's win (-1) and White's (1): a pawn counts for more near level.
@@ -137,12 +122,13 @@ mod tests {
             ply(Some(50), Some(Score::mate_in_plies(-3))),
             ply(Some(0), Some(Score::mate_in_plies(2))),
         ]);
+        let svg = svg.unwrap().into_string();
         assert!(
-            svg.contains("<polyline class=\"white\" points=\"168.5,50.0 271.3,6.0\"/>"),
+            svg.contains("<polyline class=\"white\" points=\"168.5,50.0 271.3,6.0\"></polyline>"),
             "{svg}"
         );
         assert!(
-            svg.contains("<polyline class=\"black\" points=\"219.9,94.0 219.9,94.0\"/>"),
+            svg.contains("<polyline class=\"black\" points=\"219.9,94.0 219.9,94.0\"></polyline>"),
             "{svg}"
         );
         assert!(svg.contains("d=\"M168.5 160v-44.0M271.3 160v-0.6\""), "{svg}");
@@ -152,11 +138,11 @@ mod tests {
 
     #[test]
     fn an_engine_that_tells_no_scores_has_times_and_a_game_that_never_began_no_graph() {
-        let svg = graph(&[ply(Some(2_000), None)]);
+        let svg = graph(&[ply(Some(2_000), None)]).unwrap().into_string();
         assert!(svg.contains("viewBox=\"0 106 300 70\"") && !svg.contains("<polyline"), "{svg}");
         assert!(svg.contains(">2.0 s</text>"), "{svg}");
-        assert_eq!(graph(&[ply(None, None)]), "");
-        assert_eq!(graph(&[]), "");
+        assert!(graph(&[ply(None, None)]).is_none());
+        assert!(graph(&[]).is_none());
     }
 
     #[test]

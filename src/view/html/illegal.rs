@@ -1,13 +1,11 @@
 //! The positions in which an entry answered with a move that is none, as boards.
 
-use std::fmt::Write;
-
+use maud::{Markup, html};
 use serde_json::Value;
 
 use super::board::board;
 use crate::model::entry_report::EntryReport;
 use crate::model::verdict::Finding;
-use crate::view::markup::html;
 use crate::view::text::clean;
 use crate::view::weight::is_told;
 
@@ -30,9 +28,13 @@ pub(super) fn is_drawn(report: &EntryReport) -> bool {
 }
 
 /// The boards; nothing where every answer was legal.
-pub(super) fn boards(found: &Finding) -> String {
-    let drawn: String = searches(found).iter().take(MOST).map(figure).collect();
-    if drawn.is_empty() { drawn } else { format!("<div class=\"illegals\">\n{drawn}</div>\n") }
+pub(super) fn boards(found: &Finding) -> Markup {
+    let searches = searches(found);
+    html! {
+        @if !searches.is_empty() {
+            div.illegals { @for search in searches.iter().take(MOST) { (figure(search)) } }
+        }
+    }
 }
 
 fn searches(found: &Finding) -> Vec<Illegal<'_>> {
@@ -48,20 +50,16 @@ fn searches(found: &Finding) -> Vec<Illegal<'_>> {
     all.into_iter().flatten().filter_map(one).collect()
 }
 
-fn figure(search: &Illegal<'_>) -> String {
+fn figure(search: &Illegal<'_>) -> Markup {
     let line = clean(search.line);
     let uci = line.strip_prefix("bestmove ");
     let label = format!("the position in which it answered {line}: {}", search.fen);
-    let mut out = String::from("<figure class=\"illegal\">\n");
-    out.push_str(&board(search.fen, uci, &label));
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        out,
-        "<figcaption><code>{}</code>: {}</figcaption>\n</figure>",
-        html(&line),
-        html(&clean(search.why))
-    );
-    out
+    html! {
+        figure.illegal {
+            (board(search.fen, uci, &label))
+            figcaption { code { (line) } ": " (clean(search.why)) }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -82,7 +80,7 @@ mod tests {
 
     #[test]
     fn an_illegal_move_is_marked_on_its_board() {
-        let page = boards(&found("bestmove e8g8"));
+        let page = boards(&found("bestmove e8g8")).0;
         assert_eq!(page.matches("<svg class=\"board\"").count(), MOST);
         // The king's square, and that on which he has no business.
         assert_eq!(page.matches("class=\"last\" d=\"M160 0h40v40h-40zM240 0h").count(), MOST);
@@ -90,12 +88,12 @@ mod tests {
             page.contains("<code>bestmove e8g8</code>: illegal: castling through check"),
             "{page}"
         );
-        assert_eq!(boards(&Finding::fail(RuleId::LegalMoves, "silent")), "");
+        assert_eq!(boards(&Finding::fail(RuleId::LegalMoves, "silent")).0, "");
     }
 
     #[test]
     fn the_answer_of_an_engine_is_text() {
-        let page = boards(&found("bestmove \u{e9}<script>\"' onload=x"));
+        let page = boards(&found("bestmove \u{e9}<script>\"' onload=x")).0;
         assert!(
             page.contains("<svg") && !page.contains("<script") && !page.contains("\"'"),
             "{page}"

@@ -1,15 +1,17 @@
 //! The page: a table of all entries, then a card an entry.
 
-use std::fmt::Write;
+use std::path::Path;
+
+use maud::{Markup, PreEscaped, html};
 
 use super::{board, games, illegal, size_bar, timeline};
 use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::text::shown;
 use crate::model::verdict::Finding;
+use crate::model::words::counted;
 use crate::view::facts::{circumstances, sandbox, start, summary, understands};
 use crate::view::human;
 use crate::view::markdown::left;
-use crate::view::markup::html as safe;
 use crate::view::text::clean;
 use crate::view::weight::{FindingWeight, is_told};
 
@@ -20,194 +22,167 @@ const POLICY: &str =
 
 /// The page of all entries.
 #[must_use]
-pub(crate) fn check<'a>(told: impl Into<ReportInput<'a>>) -> String {
-    let ReportInput { entries: reports, config_findings } = told.into();
+pub(crate) fn check<'a>(input: impl Into<ReportInput<'a>>) -> String {
+    let ReportInput { entries: reports, config_findings } = input.into();
     let tally = human::tally(reports.iter().map(|report| Some(report.verdict)));
-    let title = match reports {
-        [one] => format!("{}: {}", shown(&one.path), one.verdict.word()),
-        _ => tally.trim_end().to_owned(),
+    let tally = tally.trim_end();
+    let is_drawn =
+        reports.iter().any(|report| !report.games.is_empty() || illegal::is_drawn(report));
+    let page = html! {
+        (PreEscaped("<!doctype html>\n"))
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width,initial-scale=1";
+                title {
+                    "gate4k: "
+                    @match reports {
+                        [one] => { (path(&one.path)) ": " (one.verdict.word()) },
+                        _ => (tally),
+                    }
+                }
+                style { (PreEscaped(include_str!("style.css"))) }
+            }
+            body {
+                main {
+                    h1 { "gate4k check" }
+                    @if reports.len() != 1 { (overview(reports, tally)) }
+                    @if is_drawn { (PreEscaped(board::PIECES)) }
+                    @for (number, report) in reports.iter().enumerate() { (card(number, report)) }
+                    @for found in config_findings {
+                        article {
+                            h2 { (path(&found.file)) ":" (found.at) }
+                            (finding(&found.finding))
+                        }
+                    }
+                }
+                footer { "gate4k " (env!("CARGO_PKG_VERSION")) ", by the rules of TCEC 4k" }
+            }
+        }
     };
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <title>gate4k: {}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n<h1>gate4k check</h1>\n",
-        safe(&title),
-        include_str!("style.css")
-    );
-    if reports.len() != 1 {
-        overview(&mut page, reports, &tally);
-    }
-    if reports.iter().any(|report| !report.games.is_empty() || illegal::is_drawn(report)) {
-        page.push_str(board::PIECES);
-    }
-    for (number, report) in reports.iter().enumerate() {
-        card(&mut page, number, report);
-    }
-    // Writing to a string cannot fail, here and below.
-    for config_finding in config_findings {
-        let place = format!("{}:{}", shown(&config_finding.file), config_finding.at);
-        let _ = writeln!(page, "<article>\n<h2>{}</h2>", safe(&place));
-        finding(&mut page, &config_finding.finding);
-        page.push_str("</article>\n");
-    }
-    let _ = write!(
-        page,
-        "</main>\n<footer>gate4k {}, by the rules of TCEC 4k</footer>\n</body>\n</html>\n",
-        env!("CARGO_PKG_VERSION")
-    );
-    page
+    page.into_string() + "\n"
 }
 
-fn overview(page: &mut String, reports: &[EntryReport], tally: &str) {
-    let _ = write!(
-        page,
-        "<p>{}</p>\n<table>\n<thead><tr><th scope=\"col\">Entry</th><th scope=\"col\">Verdict</th>\
-         <th scope=\"col\" class=\"number\">Bytes</th></tr></thead>\n<tbody>\n",
-        safe(tally.trim_end())
-    );
-    for (number, report) in reports.iter().enumerate() {
-        let word = report.verdict.word();
-        let _ = writeln!(
-            page,
-            "<tr><td><a href=\"#entry-{number}\">{}</a></td><td class=\"{word} word\">{word}</td>\
-             <td class=\"number\">{}</td></tr>",
-            safe(&shown(&report.path)),
-            report.size.as_ref().map_or_else(|| "–".to_owned(), |size| size.total.0.to_string())
-        );
-    }
-    page.push_str("</tbody>\n</table>\n");
+fn path(path: &Path) -> String {
+    clean(&shown(path))
 }
 
-fn card(page: &mut String, number: usize, report: &EntryReport) {
+fn overview(reports: &[EntryReport], tally: &str) -> Markup {
+    html! {
+        p { (tally) }
+        table {
+            thead { tr { th scope="col" { "Entry" } th scope="col" { "Verdict" } th.number scope="col" { "Bytes" } } }
+            tbody {
+                @for (number, report) in reports.iter().enumerate() {
+                    @let word = report.verdict.word();
+                    tr {
+                        td { a href={ "#entry-" (number) } { (path(&report.path)) } }
+                        td class={ (word) " word" } { (word) }
+                        td.number { @if let Some(size) = &report.size { (size.total.0) } @else { "–" } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn card(number: usize, report: &EntryReport) -> Markup {
     let word = report.verdict.word();
-    let _ = writeln!(
-        page,
-        "<article id=\"entry-{number}\">\n<h2><span class=\"badge {word}\">{word}</span>{}</h2>",
-        safe(&shown(&report.path))
-    );
-    if let Some(size) = &report.size {
-        page.push_str(&size_bar::bar(size));
-    }
-    findings(page, &report.findings);
     let chart = timeline::chart(report);
-    if !chart.is_empty() {
-        let _ = write!(page, "<h3>Start</h3>\n<p>{}</p>\n{chart}", safe(&start(report)));
+    html! {
+        article id={ "entry-" (number) } {
+            h2 { span class={ "badge " (word) } { (word) } (path(&report.path)) }
+            @if let Some(size) = &report.size { (size_bar::bar(size)) }
+            (findings(&report.findings))
+            @if let Some(chart) = &chart { h3 { "Start" } p { (clean(&start(report))) } (chart) }
+            (games::pictures(report))
+            @if !report.leftovers.is_empty() {
+                h3 { "Left behind" }
+                ul { @for leftover in &report.leftovers { li { (clean(&left(leftover))) } } }
+            }
+            h3 { "Facts" }
+            dl {
+                @for (label, text) in facts(report, chart.is_some()) { dt { (label) } dd { (clean(&text)) } }
+            }
+            @if !report.runs.is_empty() {
+                details {
+                    summary { (counted(report.runs.len(), "run")) }
+                    ul { @for run in &report.runs { li { (clean(&summary(run))) } } }
+                }
+            }
+            @if !report.transcript.is_empty() {
+                details { summary { "Transcript of the main run" } (lines(&report.transcript)) }
+            }
+        }
     }
-    page.push_str(&games::pictures(report));
-    leftovers(page, report);
-    facts(page, report);
-    if !report.transcript.is_empty() {
-        let lines: Vec<String> = report.transcript.iter().map(|line| safe(&clean(line))).collect();
-        let _ = writeln!(
-            page,
-            "<details><summary>Transcript of the main run</summary>\n<pre tabindex=\"0\">{}</pre>\n</details>",
-            lines.join("\n")
-        );
-    }
-    page.push_str("</article>\n");
 }
 
-fn findings(page: &mut String, findings: &[Finding]) {
-    page.push_str("<h3>Findings</h3>\n");
+/// Lines as they were said.
+fn lines(lines: &[String]) -> Markup {
+    let text = lines.iter().map(|line| clean(line)).collect::<Vec<_>>().join("\n");
+    html! { pre tabindex="0" { (text) } }
+}
+
+fn findings(findings: &[Finding]) -> Markup {
     let (mut loud, quiet): (Vec<&Finding>, Vec<&Finding>) =
         findings.iter().partition(|found| is_told(found));
     // The finding that rejects comes first, and what is left open before mere remarks.
     loud.sort_by_key(|found| FindingWeight::of(found));
-    for found in &loud {
-        finding(page, found);
-    }
-    if quiet.is_empty() {
-        return;
-    }
-    // Where nothing else is to be read, this is.
-    let open = if loud.is_empty() { " open" } else { "" };
-    let _ = write!(
-        page,
-        "<details{open}><summary>{} rules with nothing to do</summary>\n<table class=\"quiet\">\n\
-         <thead><tr><th scope=\"col\">Rule</th><th scope=\"col\">Section</th><th scope=\"col\">Status</th>\
-         <th scope=\"col\">Found</th></tr></thead>\n<tbody>\n",
-        quiet.len()
-    );
-    for found in quiet {
-        let word = found.status.word();
-        let _ = writeln!(
-            page,
-            "<tr><td title=\"{}\">{}</td><td class=\"word\">{}</td><td class=\"{word} word\">{word}</td>\
-             <td>{}</td></tr>",
-            safe(found.rule.rule().title),
-            found.rule.name(),
-            found.rule.rule().section,
-            safe(&clean(&found.summary))
-        );
-    }
-    page.push_str("</tbody>\n</table>\n</details>\n");
-}
-
-fn finding(page: &mut String, found: &Finding) {
-    let word = found.status.word();
-    let rule = found.rule.rule();
-    let _ = write!(
-        page,
-        "<section class=\"finding {word}\">\n<p class=\"head\"><b class=\"{word}\">{word}</b>{} \
-         <span>{}: {}</span></p>\n<p>{}</p>\n",
-        rule.name,
-        rule.section,
-        safe(rule.title),
-        safe(&clean(&found.summary))
-    );
-    page.push_str(&illegal::boards(found));
-    if !found.details.is_empty() {
-        let lines: Vec<String> = found.details.iter().map(|line| safe(&clean(line))).collect();
-        let _ = writeln!(page, "<pre tabindex=\"0\">{}</pre>", lines.join("\n"));
-    }
-    if !found.help.is_empty() {
-        let _ = writeln!(page, "<p class=\"help\">{}</p>", safe(&clean(&found.help)));
-    }
-    page.push_str("</section>\n");
-}
-
-fn leftovers(page: &mut String, report: &EntryReport) {
-    if report.leftovers.is_empty() {
-        return;
-    }
-    page.push_str("<h3>Left behind</h3>\n<ul>\n");
-    for leftover in &report.leftovers {
-        let _ = writeln!(page, "<li>{}</li>", safe(&left(leftover)));
-    }
-    page.push_str("</ul>\n");
-}
-
-fn facts(page: &mut String, report: &EntryReport) {
-    page.push_str("<h3>Facts</h3>\n<dl>\n");
-    let mut fact = |name: &str, text: &str| {
-        let _ = writeln!(page, "<dt>{name}</dt><dd>{}</dd>", safe(text));
-    };
-    if timeline::chart(report).is_empty() {
-        fact("start-up", &start(report));
-    }
-    for (label, text) in circumstances(report) {
-        fact(label, &text);
-    }
-    for (label, text) in sandbox(&report.layers) {
-        fact(label, &text);
-    }
-    if let Some(capabilities) = &report.capabilities {
-        fact("understands", &understands(capabilities));
-    }
-    if let Some(sha256) = &report.sha256 {
-        fact("sha256", sha256);
-    }
-    page.push_str("</dl>\n");
-    if !report.runs.is_empty() {
-        let count = report.runs.len();
-        let noun = if count == 1 { "run" } else { "runs" };
-        let _ = write!(page, "<details><summary>{count} {noun}</summary>\n<ul>\n");
-        for run in &report.runs {
-            let _ = writeln!(page, "<li>{}</li>", safe(&summary(run)));
+    html! {
+        h3 { "Findings" }
+        @for found in &loud { (finding(found)) }
+        @if !quiet.is_empty() {
+            // Where nothing else is to be read, this is.
+            details open[loud.is_empty()] {
+                summary { (quiet.len()) " rules with nothing to do" }
+                table.quiet {
+                    thead {
+                        tr {
+                            th scope="col" { "Rule" } th scope="col" { "Section" } th scope="col" { "Status" }
+                            th scope="col" { "Found" }
+                        }
+                    }
+                    tbody {
+                        @for found in quiet {
+                            @let (rule, word) = (found.rule.rule(), found.status.word());
+                            tr {
+                                td title=(rule.title) { (rule.name) }
+                                td.word { (rule.section) }
+                                td class={ (word) " word" } { (word) }
+                                td { (clean(&found.summary)) }
+                            }
+                        }
+                    }
+                }
+            }
         }
-        page.push_str("</ul>\n</details>\n");
     }
+}
+
+fn finding(found: &Finding) -> Markup {
+    let (rule, word) = (found.rule.rule(), found.status.word());
+    html! {
+        section class={ "finding " (word) } {
+            p.head { b class=(word) { (word) } (rule.name) " " span { (rule.section) ": " (rule.title) } }
+            p { (clean(&found.summary)) }
+            (illegal::boards(found))
+            @if !found.details.is_empty() { (lines(&found.details)) }
+            @if !found.help.is_empty() { p.help { (clean(&found.help)) } }
+        }
+    }
+}
+
+/// Each with its label; the times of a start only where no chart shows them.
+fn facts(report: &EntryReport, has_chart: bool) -> Vec<(&'static str, String)> {
+    let start = (!has_chart).then(|| ("start-up", start(report)));
+    let understood = report.capabilities.as_ref().map(|all| ("understands", understands(all)));
+    let sha256 = report.sha256.clone().map(|sum| ("sha256", sum));
+    let mut facts: Vec<(&str, String)> = start.into_iter().collect();
+    facts.extend(circumstances(report));
+    facts.extend(sandbox(&report.layers));
+    facts.extend(understood.into_iter().chain(sha256));
+    facts
 }
 
 #[cfg(test)]

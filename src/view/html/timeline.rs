@@ -1,88 +1,90 @@
 //! The start as a chart: each program that ran as a bar from its exec to its end.
 
-use std::fmt::Write;
 use std::time::Duration;
+
+use maud::{Markup, html};
 
 use crate::model::entry_report::EntryReport;
 use crate::model::evidence::{Exec, ExecOutcome, ProgramClass};
-use crate::view::markup::html;
+use crate::model::words::counted;
 use crate::view::text::clean;
 
 /// Bars of a chart; an entry may start thousands of programs.
 const MOST: usize = 60;
 
-/// The chart; nothing where nothing ran.
-pub(super) fn chart(report: &EntryReport) -> String {
+/// The chart; none where nothing ran.
+pub(super) fn chart(report: &EntryReport) -> Option<Markup> {
     let ran: Vec<&Exec> =
         report.execs.iter().filter(|exec| exec.outcome == ExecOutcome::Ran).collect();
-    let Some(end) = end(report, &ran) else { return String::new() };
+    let end = end(report, &ran)?;
     let (within, later): (Vec<&Exec>, Vec<&Exec>) =
         ran.into_iter().partition(|exec| exec.at <= end);
-    let percent = |time: Duration| time.min(end).as_secs_f64() * 100.0 / end.as_secs_f64();
-    let mut out = String::from("<div class=\"chart\">\n");
-    for exec in within.iter().take(MOST) {
-        let from = percent(exec.at);
-        let stop = exec.lasted.map(|lasted| exec.at + lasted);
-        let to = stop.map_or(100.0, percent);
-        let lasted = match exec.lasted {
-            Some(lasted) => format!("{} from {}", seconds(lasted), seconds(exec.at)),
-            None => format!("from {} to the end", seconds(exec.at)),
-        };
-        let beyond = if stop.is_none_or(|stop| stop > end) { " beyond" } else { "" };
-        // Writing to a string cannot fail, here and below.
-        let _ = writeln!(
-            out,
-            "<div class=\"row\"><span class=\"name\" title=\"{}\">{}</span><span class=\"track\">\
-             <i class=\"{}{beyond}\" style=\"left:{from:.3}%;width:{:.3}%\"></i></span>\
-             <span class=\"time\">{}</span></div>",
-            html(&clean(&exec.argv.join(" "))),
-            html(&clean(&exec.name)),
-            class(exec.class),
-            (to - from).max(0.0),
-            html(&lasted)
-        );
-    }
-    let mark = |out: &mut String, name: &str, time: Option<Duration>| {
-        if let Some(time) = time {
-            let _ = writeln!(
-                out,
-                "<div class=\"row mark\"><span class=\"name\">{name}</span><span class=\"track\">\
-                 <b style=\"left:{:.3}%\"></b></span><span class=\"time\">{}</span></div>",
-                percent(time),
-                seconds(time)
-            );
-        }
-    };
-    mark(&mut out, "uciok", report.startup.uciok);
-    mark(&mut out, "readyok", report.startup.readyok);
-    out.push_str("</div>\n<p class=\"legend\">");
-    for (class, name) in [
-        ("entry", "the entry"),
-        ("listed", "listed command"),
-        ("helper", "its helper"),
-        ("tolerated", "tolerated or waived"),
-        ("own", "made by itself"),
-        ("refused", "refused"),
-    ] {
-        let _ = write!(out, "<span><i class=\"{class}\"></i>{name}</span> ");
-    }
-    out.push_str("</p>\n");
+    let marks = [("uciok", report.startup.uciok), ("readyok", report.startup.readyok)];
+    let marks = marks.into_iter().filter_map(|(name, time)| Some((name, time?)));
     let hidden = within.len().saturating_sub(MOST);
-    if hidden > 0 {
-        let _ = writeln!(out, "<p>{hidden} more programs are not shown.</p>");
+    let names: Vec<String> = later.iter().take(8).map(|exec| clean(&exec.name)).collect();
+    Some(html! {
+        div.chart {
+            @for exec in within.iter().take(MOST) { (row(exec, end)) }
+            @for (name, time) in marks {
+                div.row.mark {
+                    span.name { (name) }
+                    span.track { b style={ "left:" (percent(time, end)) } {} }
+                    span.time { (seconds(time)) }
+                }
+            }
+        }
+        p.legend { @for (class, name) in LEGEND { span { i class=(class) {} (name) } " " } }
+        @if hidden > 0 { p { (hidden) " more programs are not shown." } }
+        @if !later.is_empty() {
+            p {
+                (counted(later.len(), "program")) " after the start: " (names.join(", "))
+                @if later.len() > names.len() { " …" }
+            }
+        }
+    })
+}
+
+/// The classes of programs and what the chart calls them.
+const LEGEND: [(&str, &str); 6] = [
+    ("entry", "the entry"),
+    ("listed", "listed command"),
+    ("helper", "its helper"),
+    ("tolerated", "tolerated or waived"),
+    ("own", "made by itself"),
+    ("refused", "refused"),
+];
+
+/// A program with its bar.
+fn row(exec: &Exec, end: Duration) -> Markup {
+    let stop = exec.lasted.map(|lasted| exec.at + lasted);
+    let width = stop.map_or(100.0, |stop| share(stop, end)) - share(exec.at, end);
+    let width = format!("{:.3}%", width.max(0.0));
+    let is_beyond = stop.is_none_or(|stop| stop > end);
+    html! {
+        div.row {
+            span.name title=(clean(&exec.argv.join(" "))) { (clean(&exec.name)) }
+            span.track {
+                i class={ (class(exec.class)) @if is_beyond { " beyond" } }
+                    style={ "left:" (percent(exec.at, end)) ";width:" (width) } {}
+            }
+            span.time {
+                @match exec.lasted {
+                    Some(lasted) => { (seconds(lasted)) " from " (seconds(exec.at)) },
+                    None => { "from " (seconds(exec.at)) " to the end" },
+                }
+            }
+        }
     }
-    if !later.is_empty() {
-        let names: Vec<String> =
-            later.iter().take(8).map(|exec| html(&clean(&exec.name))).collect();
-        let more = if later.len() > names.len() { " …" } else { "" };
-        let _ = writeln!(
-            out,
-            "<p>{} after the start: {}{more}</p>",
-            programs(later.len()),
-            names.join(", ")
-        );
-    }
-    out
+}
+
+/// Where a moment lies in the chart, in percent of its width.
+fn share(time: Duration, end: Duration) -> f64 {
+    time.min(end).as_secs_f64() * 100.0 / end.as_secs_f64()
+}
+
+fn percent(time: Duration, end: Duration) -> String {
+    format!("{:.3}%", share(time, end))
 }
 
 /// Where the chart ends: a little after readyok, or, without it, after the last that is known.
@@ -112,10 +114,6 @@ fn seconds(time: Duration) -> String {
     }
 }
 
-fn programs(count: usize) -> String {
-    if count == 1 { "1 program".to_owned() } else { format!("{count} programs") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,7 +130,8 @@ mod tests {
 
     fn drawn(readyok: Option<u64>, execs: Vec<Exec>) -> String {
         let readyok = readyok.map(Duration::from_millis);
-        chart(&EntryReport { startup: StartTimes { uciok: None, readyok }, execs, ..report() })
+        let startup = StartTimes { uciok: None, readyok };
+        chart(&EntryReport { startup, execs, ..report() }).unwrap_or_default().into_string()
     }
 
     #[test]

@@ -3,8 +3,8 @@
 
 use maud::{Markup, html};
 
+use super::result_link::result_link;
 use super::shell::moment;
-use super::stage::score;
 use super::{Site, word};
 use crate::event::broadcast::{
     BracketLevel, BracketMatch, BroadcastBracket, GameState, Prize, Side, Slot,
@@ -70,7 +70,7 @@ fn encounter(
                             @match side {
                                 Side::Engine(name) => {
                                     th scope="row" { (word(name)) }
-                                    td class={ "games" @if own.len() <= FEW { " few" } } { @for slot in &own { (score(site, slot, name)) } }
+                                    td class={ "games" @if own.len() <= FEW { " few" } } { @for slot in &own { (result_link(site, slot, name)) } }
                                     td.r { (one.points[at]) }
                                 }
                                 Side::Winner(number) => {

@@ -1,6 +1,6 @@
 //! The page of an event.
 
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use super::shell::{shell, stamp};
 use super::stage::{self, Reached};
@@ -37,7 +37,7 @@ pub(super) fn page(site: &Site<'_>) -> String {
             }
             section #ratings aria-label="Ratings" data-part="ratings" {
                 @let ratings = EventRatings::of(config, &site.broadcast.ledger);
-                (PreEscaped(event_ratings::html(&ratings)))
+                (event_ratings::html(&ratings))
             }
             (entries(site))
             (incidents(site))

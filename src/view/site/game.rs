@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use shakmaty::Color;
 
 use super::shell::{moment, shell, stamp};
@@ -67,7 +67,7 @@ pub(super) fn view(site: &Site<'_>, game: &BroadcastGame, root: &str, most: usiz
             div.game {
                 div.play {
                     (player(site, game, &moves, Color::Black, turn))
-                    div #board { (PreEscaped(picture)) }
+                    div #board { (picture) }
                     (player(site, game, &moves, Color::White, turn))
                     div.steps hidden {
                         button type="button" data-step="first" aria-label="first position" { "«" }
@@ -206,9 +206,9 @@ fn evals(moves: &[ShownMove<'_>]) -> Markup {
         .collect();
     let drawing = graph(&plies);
     html! {
-        @if !drawing.is_empty() {
+        @if let Some(drawing) = drawing {
             figure #graph data-plies=(plies.len()) {
-                (PreEscaped(drawing))
+                (drawing)
                 figcaption.legend {
                     span { i.white {} "White" } " " span { i.black {} "Black" }
                     @if plies.iter().any(|ply| ply.score.is_some()) {

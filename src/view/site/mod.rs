@@ -7,6 +7,7 @@ mod data;
 mod front;
 mod game;
 mod pairings;
+mod result_link;
 mod shell;
 mod stage;
 mod terms;

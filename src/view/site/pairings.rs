@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use super::stage::score;
+use super::result_link::result_link;
 use super::{Site, word};
 use crate::event::broadcast::{Pairing, Round, Rounds, Slot};
 use crate::model::words::counted;
@@ -72,7 +72,7 @@ fn row(site: &Site<'_>, pairing: &Pairing, slots: &[Slot]) -> Markup {
             td { (word(black)) }
             td.r { (pairing.before[1]) }
             td.r { @if won.0 + lost.0 > 0 { (won) " – " (lost) } }
-            td.games { @for slot in own { (score(site, slot, white)) } }
+            td.games { @for slot in own { (result_link(site, slot, white)) } }
         }
     }
 }

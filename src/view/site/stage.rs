@@ -1,7 +1,6 @@
 //! A stage: who stands where, each result with its game, and the schedule.
 
-use maud::{Markup, PreEscaped, html};
-use shakmaty::Color;
+use maud::{Markup, html};
 
 use super::shell::moment;
 use super::terms::terms;
@@ -13,7 +12,6 @@ use crate::event::format::Next;
 use crate::event::ledger::StageState;
 use crate::event::stage::Stage;
 use crate::event::standings::Cell;
-use crate::model::game::points::HalfPoints;
 use crate::model::words::{all, counted};
 use crate::view::standings;
 
@@ -96,7 +94,7 @@ fn begun(site: &Site<'_>, number: usize, stage: &Stage, table: &StageTable) -> M
             (places(stage, table, state))
             (super::bracket::section(site, bracket, &slots))
         } @else if !table.standings.rows.is_empty() {
-            (PreEscaped(standing(site, number, table)))
+            (standing(site, number, table))
         }
         @if let Some(rounds) = &rounds { (super::pairings::section(site, rounds, &slots)) }
         @if !slots.is_empty() { (schedule(site, &groups(stage, bracket.as_ref(), &slots))) }
@@ -137,15 +135,13 @@ fn places(stage: &Stage, table: &StageTable, state: Option<&StageState>) -> Mark
 }
 
 /// The standings, with a link from each result to its game.
-fn standing(site: &Site<'_>, stage: usize, table: &StageTable) -> String {
+fn standing(site: &Site<'_>, stage: usize, table: &StageTable) -> Markup {
     let link = |cell: &Cell| {
         let place = (cell.game as usize).checked_sub(1)?;
         let at = (*table.places.get(place)?)?;
         (site.kind != SiteKind::Alone).then(|| format!("{}.html", path(GameKey { stage, at })))
     };
-    let mut text = String::new();
-    standings::section(&mut text, &table.standings, "h3", &link);
-    text
+    standings::section(&table.standings, &html! { h3 { "Crosstable" } }, &link)
 }
 
 fn to_come(site: &Site<'_>, number: usize, stage: &Stage) -> Markup {
@@ -251,27 +247,5 @@ fn row(site: &Site<'_>, slot: &Slot) -> Markup {
             }
             td.r { @if let Some(moves) = moves { (moves) } }
         }
-    }
-}
-
-/// The result of a game for one of its engines, as a link to it: `1`, `=` or `0`, a dot while it is played. Nothing for
-/// a game to come.
-pub(super) fn score(site: &Site<'_>, slot: &Slot, engine: &str) -> Markup {
-    let game = site.broadcast.games.get(&slot.key).filter(|_| slot.state == GameState::Begun);
-    let Some(game) = game else { return html! {} };
-    let side = Color::from_white(game.started.white == engine);
-    let result = game.finished.as_ref().map(|finished| finished.result().points(side));
-    let (class, symbol, state) = match result {
-        Some(Some(HalfPoints::ONE)) => ("w", "1", "won"),
-        Some(Some(HalfPoints::HALF)) => ("d", "=", "drawn"),
-        Some(Some(_)) => ("l", "0", "lost"),
-        None if game.is_open() => ("d", "•", "under way"),
-        Some(None) | None => ("d", "×", "struck out"),
-    };
-    let title =
-        format!("game {} with {}, {state}", slot.key.at.game, side.fold_wb("White", "Black"));
-    html! {
-        @if site.kind == SiteKind::Alone { span class=(class) title=(title) { (symbol) } }
-        @else { a class=(class) href={ (path(slot.key)) ".html" } title=(title) { (symbol) } }
     }
 }

@@ -1,8 +1,10 @@
 //! Standings as one HTML file that needs nothing else.
 
+use maud::{Markup, PreEscaped, html as markup};
+
 use super::{Sheet, Side, color, headline, notes, rank, total};
 use crate::event::standings::{Cell, Standings};
-use crate::view::markup::html as escaped;
+use crate::view::text::clean;
 
 const STYLE: &str = "\
 :root{color-scheme:light dark}\
@@ -19,127 +21,113 @@ th,td{padding:.25rem .6rem;border-bottom:1px solid #8884;text-align:left;white-s
 /// The table, what decided it, and the crosstable with colours and game numbers.
 #[must_use]
 pub(crate) fn html(standings: &Standings) -> String {
-    let headline = headline(standings);
-    let mut body = format!("<h1>{}</h1>\n", escaped(&headline));
-    section(&mut body, standings, "h2", &|_| None);
-    page(&headline, &body)
-}
-
-fn page(title: &str, body: &str) -> String {
-    let title = escaped(title);
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
-    )
-}
-
-/// The table, what decided it, and the crosstable below a heading of this kind; `link` gives a game's address.
-pub(in crate::view) fn section(
-    page: &mut String,
-    standings: &Standings,
-    heading: &str,
-    link: &dyn Fn(&Cell) -> Option<String>,
-) {
-    let sheet = Sheet::of(standings);
-    *page += "<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr>";
-    for column in &sheet.columns {
-        *page += &format!(
-            "<th scope=\"col\"{}{}>{}</th>",
-            class(column.side),
-            if column.long.is_empty() {
-                String::new()
-            } else {
-                format!(" title=\"{}\"", escaped(column.long))
-            },
-            escaped(column.title)
-        );
-    }
-    *page += "</tr></thead>\n<tbody>\n";
-    for row in &sheet.rows {
-        *page += "<tr>";
-        for (cell, column) in row.iter().zip(&sheet.columns) {
-            *page += &format!("<td{}>{}</td>", class(column.side), escaped(cell));
-        }
-        *page += "</tr>\n";
-    }
-    *page += "</tbody></table></div>\n";
-
-    let notes = notes(standings);
-    if !notes.is_empty() {
-        *page += "<ul>\n";
-        for note in &notes {
-            *page += &format!("<li>{}</li>\n", escaped(note));
-        }
-        *page += "</ul>\n";
-    }
-    if standings.rows.len() > 1 {
-        cross(page, standings, heading, link);
-    }
-}
-
-fn cross(
-    page: &mut String,
-    standings: &Standings,
-    heading: &str,
-    link: &dyn Fn(&Cell) -> Option<String>,
-) {
-    *page += &format!(
-        "<{heading}>Crosstable</{heading}>\n<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr>\
-         <th scope=\"col\" class=\"r\">#</th><th scope=\"col\">Engine</th>"
-    );
-    for row in &standings.rows {
-        *page += &format!(
-            "<th scope=\"col\" title=\"{}\">{}</th>",
-            escaped(&row.engine.name),
-            rank(row)
-        );
-    }
-    *page += "</tr></thead>\n<tbody>\n";
-    for (own, row) in standings.rows.iter().enumerate() {
-        *page += &format!(
-            "<tr><td class=\"r\">{}</td><th scope=\"row\">{}</th>",
-            rank(row),
-            escaped(&row.engine.name)
-        );
-        for (column, results) in row.results.iter().enumerate() {
-            if column == own {
-                *page += "<td class=\"own\"></td>";
-            } else if results.is_empty() {
-                *page += "<td></td>";
-            } else {
-                *page += &format!(
-                    "<td>{} <span class=\"games\">{}</span></td>",
-                    total(results),
-                    results.iter().map(|cell| game(cell, link(cell))).collect::<String>()
-                );
+    let headline = clean(&headline(standings));
+    let page = markup! {
+        (PreEscaped("<!doctype html>\n"))
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width,initial-scale=1";
+                title { (headline) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                h1 { (headline) }
+                (section(standings, &markup! { h2 { "Crosstable" } }, &|_| None))
             }
         }
-        *page += "</tr>\n";
-    }
-    *page += "</tbody></table></div>\n";
+    };
+    page.into_string() + "\n"
 }
 
-fn game(cell: &Cell, link: Option<String>) -> String {
+/// The table, what decided it, and the crosstable below this heading; `link` gives a game's address.
+pub(in crate::view) fn section(
+    standings: &Standings,
+    heading: &Markup,
+    link: &dyn Fn(&Cell) -> Option<String>,
+) -> Markup {
+    let sheet = Sheet::of(standings);
+    let notes = notes(standings);
+    markup! {
+        div.wide tabindex="0" {
+            table {
+                thead {
+                    tr {
+                        @for column in &sheet.columns {
+                            th scope="col" class=[class(column.side)]
+                                title=[(!column.long.is_empty()).then_some(column.long)] { (column.title) }
+                        }
+                    }
+                }
+                tbody {
+                    @for row in &sheet.rows {
+                        tr {
+                            @for (cell, column) in row.iter().zip(&sheet.columns) {
+                                td class=[class(column.side)] { (clean(cell)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        @if !notes.is_empty() { ul { @for note in &notes { li { (clean(note)) } } } }
+        @if standings.rows.len() > 1 { (heading) (cross(standings, link)) }
+    }
+}
+
+fn cross(standings: &Standings, link: &dyn Fn(&Cell) -> Option<String>) -> Markup {
+    markup! {
+        div.wide tabindex="0" {
+            table {
+                thead {
+                    tr {
+                        th.r scope="col" { "#" }
+                        th scope="col" { "Engine" }
+                        @for row in &standings.rows {
+                            th scope="col" title=(clean(&row.engine.name)) { (rank(row)) }
+                        }
+                    }
+                }
+                tbody {
+                    @for (own, row) in standings.rows.iter().enumerate() {
+                        tr {
+                            td.r { (rank(row)) }
+                            th scope="row" { (clean(&row.engine.name)) }
+                            @for (column, results) in row.results.iter().enumerate() {
+                                td class=[(column == own).then_some("own")] {
+                                    @if column != own && !results.is_empty() {
+                                        (total(results)) " "
+                                        span.games { @for cell in results { (game(cell, link(cell))) } }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn game(cell: &Cell, link: Option<String>) -> Markup {
     let class = match cell.symbol() {
         '1' => "w",
         '=' => "d",
         _ => "l",
     };
-    let (symbol, title) = (cell.symbol(), format!("game {}, {}", cell.game, color(cell.color)));
-    match link {
-        Some(link) => format!(
-            "<a class=\"{class}\" href=\"{}\" title=\"{title}\">{symbol}</a>",
-            escaped(&link)
-        ),
-        None => format!("<span class=\"{class}\" title=\"{title}\">{symbol}</span>"),
+    let title = format!("game {}, {}", cell.game, color(cell.color));
+    markup! {
+        @match link {
+            Some(link) => { a class=(class) href=(link) title=(title) { (cell.symbol()) } },
+            None => { span class=(class) title=(title) { (cell.symbol()) } },
+        }
     }
 }
 
-fn class(side: Side) -> &'static str {
+fn class(side: Side) -> Option<&'static str> {
     match side {
-        Side::Left => "",
-        Side::Right => " class=\"r\"",
+        Side::Left => None,
+        Side::Right => Some("r"),
     }
 }
 
@@ -167,6 +155,6 @@ mod tests {
         let page = html(&standings("<script>alert(1)</script>-\"x' 1", "4k"));
         assert!(!page.contains("<script>"), "{page}");
         assert!(page.contains("&lt;script&gt;"));
-        assert!(page.contains("&quot;x&#39;"));
+        assert!(page.contains("&quot;x'"));
     }
 }

@@ -1,0 +1,30 @@
+//! A game's result in one symbol, with a link to the game.
+
+use maud::{Markup, html};
+use shakmaty::Color;
+
+use super::{Site, SiteKind, path};
+use crate::event::broadcast::{GameState, Slot};
+use crate::model::game::points::HalfPoints;
+
+/// The result of a game for one of its engines, as a link to it: `1`, `=` or `0`, a dot while it is played. Nothing for
+/// a game to come.
+pub(super) fn result_link(site: &Site<'_>, slot: &Slot, engine: &str) -> Markup {
+    let game = site.broadcast.games.get(&slot.key).filter(|_| slot.state == GameState::Begun);
+    let Some(game) = game else { return html! {} };
+    let side = Color::from_white(game.started.white == engine);
+    let result = game.finished.as_ref().map(|finished| finished.result().points(side));
+    let (class, symbol, state) = match result {
+        Some(Some(HalfPoints::ONE)) => ("w", "1", "won"),
+        Some(Some(HalfPoints::HALF)) => ("d", "=", "drawn"),
+        Some(Some(_)) => ("l", "0", "lost"),
+        None if game.is_open() => ("d", "•", "under way"),
+        Some(None) | None => ("d", "×", "struck out"),
+    };
+    let title =
+        format!("game {} with {}, {state}", slot.key.at.game, side.fold_wb("White", "Black"));
+    html! {
+        @if site.kind == SiteKind::Alone { span class=(class) title=(title) { (symbol) } }
+        @else { a class=(class) href={ (path(slot.key)) ".html" } title=(title) { (symbol) } }
+    }
+}
