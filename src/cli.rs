@@ -66,6 +66,8 @@ pub(crate) enum CliCommand {
     Merge(MergeArgs),
     /// Be the entry: its UCI on standard input and output, inside the sandbox
     Run(RunArgs),
+    /// Send the commands of a finding to its entry once more, and print all that it says
+    ReplayQuestion(ReplayQuestionArgs),
     /// Tell what this host can enforce and which allowed commands it has, and how to mend each gap
     Doctor(DoctorArgs),
     /// Run a whole event: pool, tie-breaks, MiniFinal; it goes on after anything
@@ -144,6 +146,29 @@ pub(crate) struct RunArgs {
     /// Which engine of a configuration with several
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
+    /// An allow-list in place of the one built in
+    #[arg(long, value_name = "FILE")]
+    pub(crate) allowlist: Option<PathBuf>,
+    /// Refuse what the allow-list only tolerates
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// The sandbox
+    #[command(flatten)]
+    pub(crate) confine: ConfineArgs,
+}
+
+/// `gate4k replay-question`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ReplayQuestionArgs {
+    /// A report of `gate4k check --format json`
+    #[arg(value_name = "REPORT")]
+    pub(crate) report: PathBuf,
+    /// The rule of the finding
+    #[arg(value_name = "RULE", value_parser = rule_parser())]
+    pub(crate) rule: RuleId,
+    /// The entry, where it does not lie where the report says, or where several have such a finding
+    #[arg(value_name = "ENTRY")]
+    pub(crate) entry: Option<PathBuf>,
     /// An allow-list in place of the one built in
     #[arg(long, value_name = "FILE")]
     pub(crate) allowlist: Option<PathBuf>,

@@ -95,7 +95,15 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
             }
             Err(error) => Err(error),
         },
-        (None, Some(_)) if !decided => Ok(Exit::Undecided),
+        (None, Some(why)) if !decided => {
+            if why != runner::STOPPED {
+                tell(&format!(
+                    "the match is broken off, and nobody has lost by it: {why}; play it again when this host's packages are \
+                     whole (`gate4k doctor`)"
+                ));
+            }
+            Ok(Exit::Undecided)
+        }
         (None, _) => Ok(Exit::Success),
     }
 }
@@ -296,7 +304,11 @@ fn chess960(engines: &[Arc<Engine>], bounds: EngineBounds, stop: &Stop) -> Resul
     Err(CheckError::Configuration(words.into()))
 }
 
-fn engine(asked: Asked, args: &MatchArgs, judge: &mut Option<Judge>) -> Result<Engine, CheckError> {
+fn engine(
+    asked: Asked,
+    args: &MatchArgs,
+    judge: &mut Option<Arc<Judge>>,
+) -> Result<Engine, CheckError> {
     let control = asked.control.unwrap_or(args.tc);
     if asked.subset == UciSubset::Rule79 && !control.is_plain_clock() {
         let words = format!(
@@ -317,12 +329,12 @@ fn engine(asked: Asked, args: &MatchArgs, judge: &mut Option<Judge>) -> Result<E
             // Looked for once, and only where somebody has to be confined.
             let judge = match judge {
                 Some(judge) => judge,
-                None => judge.insert(Judge::open(Settings {
+                None => judge.insert(Arc::new(Judge::open(Settings {
                     allowlist: args.allowlist.clone(),
                     strict: args.strict,
                     waivers: Config::waivers_here()?,
                     ..Settings::default()
-                })?),
+                })?)),
             };
             let entry = judge.playable(&path, memory).map_err(|error| match error {
                 CheckError::Nothing { path, what } if !path.exists() => {

@@ -181,6 +181,14 @@ impl Sinks {
                 let words = format!("{name} said {said:?} without being asked; it was passed over");
                 let _ = writeln!(anstream::stderr(), "{words}");
             }
+            Event::HostChanged { engine, replaced } => {
+                self.live.clear();
+                let name = safe(&game.engines[engine].name);
+                let replaced = safe(&replaced.join(", "));
+                super::note(&format!(
+                    "replaced on this host before {name} was started: {replaced}"
+                ));
+            }
             Event::Ponders { engine, how } => {
                 self.live.clear();
                 super::say(&format!("{} {how} (rule 0.1)", safe(&game.engines[engine].name)));

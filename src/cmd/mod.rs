@@ -29,6 +29,7 @@ mod pack;
 mod progress;
 mod ratings;
 mod receipt_to;
+mod replay_question;
 mod reports;
 mod run;
 mod shell;
@@ -100,6 +101,7 @@ fn run(cli: Cli) -> Exit {
         CliCommand::Merge(args) => merge::run(&args, &mut out),
         CliCommand::Size(args) => size::run(&args, &mut out),
         CliCommand::Run(args) => run::run(&args),
+        CliCommand::ReplayQuestion(args) => replay_question::run(&args, &mut out),
         CliCommand::Doctor(args) => doctor::run(&args, &mut out),
         CliCommand::Event(command) => event::run(&command, &mut out),
         CliCommand::Explain(args) => explain::run(&args, &mut out),
@@ -145,6 +147,7 @@ fn is_for_people(command: &CliCommand) -> bool {
         }
         CliCommand::Event(_) | CliCommand::Pack(_) | CliCommand::Verify(_) => true,
         CliCommand::Run(_)
+        | CliCommand::ReplayQuestion(_)
         | CliCommand::Completions(_)
         | CliCommand::Man(_)
         | CliCommand::Fastchess(_) => false,

@@ -135,6 +135,11 @@ impl<O: Observer> Wire<O> {
         })
     }
 
+    /// Closes the pipes; the observer.
+    pub(crate) fn into_observer(self) -> O {
+        self.observer
+    }
+
     /// The observer.
     pub(crate) fn observer(&self) -> &O {
         &self.observer

@@ -236,6 +236,12 @@ impl Ledger {
                 }
                 self.header = Some(header);
             }
+            JournalRecord::Settings(changed) => {
+                let header = self.header.as_mut().filter(|_| self.stages.is_empty());
+                let header = header.ok_or("settings that change after the event has begun")?;
+                header.settings = changed.settings;
+                header.settings_sha256 = changed.settings_sha256;
+            }
             JournalRecord::Receipt(receipt) => {
                 let entry = receipt.entry.clone();
                 if self.receipts.insert(entry.clone(), receipt).is_some() {

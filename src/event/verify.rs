@@ -44,6 +44,8 @@ struct RecordedGame {
     clocks: [u64; 2],
 }
 
+const OTHER_FILE: &str = "the event file is not the one it was begun with";
+
 /// Verifies an event's journal.
 ///
 /// # Errors
@@ -57,8 +59,8 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
         found.records += 1;
         let mut wrong = |what: String| found.wrong.push(format!("line {line}: {what}"));
         match &record {
-            JournalRecord::Header(header) if header.settings_sha256 != config.sha256 => {
-                wrong("the event file is not the one it was begun with".into());
+            JournalRecord::Header(header) if !config.admits_otherwise(&header.settings) => {
+                wrong(OTHER_FILE.into());
             }
             JournalRecord::Header(header) if header.previous != config.previous => {
                 wrong("the journals of the events before are not those it was begun with".into());
@@ -130,6 +132,11 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
         }
         ledger.apply(record)
     })?;
+    // Where no more than `admit-undecided` is other, the change is in the journal.
+    let header = ledger.header.filter(|header| config.admits_otherwise(&header.settings));
+    if header.is_some_and(|header| header.settings_sha256 != config.sha256) {
+        found.wrong.push(format!("line 1: {OTHER_FILE}"));
+    }
     if let Some(torn) = torn {
         found.wrong.push(format!("line {}: it is torn; the next run cuts it off", torn.line));
     }

@@ -107,6 +107,7 @@ impl Judge {
             let is_new = !replaced.is_empty();
             all_replaced.extend(replaced);
             if !is_new || Verdict::of(&findings) == Verdict::Accepted {
+                all_replaced.extend(self.replaced_list());
                 note_replaced(&mut findings, &all_replaced);
                 return findings;
             }

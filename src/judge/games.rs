@@ -2,6 +2,7 @@
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::host::Host;
 use super::settings::GamesWanted;
@@ -18,6 +19,9 @@ use crate::submission::Submission;
 
 /// Pairs of games where nothing else is said: one against itself, one against the reference engine.
 const PAIRS: NonZeroU32 = NonZeroU32::new(2).unwrap();
+
+/// The time for what is asked again after faults in games: whole games on a clock of the event.
+const AGAIN: Duration = Duration::from_secs(60);
 
 impl Judge {
     /// Plays the games of rule `match`, where some are wanted and can be asked of the entry.
@@ -53,31 +57,33 @@ impl Judge {
         let weak = evidence.of(Purpose::SmallClock).next().is_some();
         let control = if weak { games::LEAST } else { games::FAST };
         let plan = GamesPlan { pairs, limit: settings.games_limit, beside: jobs, control };
-        let first = self.play(&contender, plan, progress);
+        let until = Instant::now() + AGAIN;
+        let first = self.play(&contender, plan, until, progress);
         let GamesEvidence::Played(played) = &first else { return first };
         if weak || !all_faults_held(played) {
             return first;
         }
         let disproved = played.games.clone();
         let mut second =
-            self.play(&contender, GamesPlan { control: games::LEAST, ..plan }, progress);
+            self.play(&contender, GamesPlan { control: games::LEAST, ..plan }, until, progress);
         if let GamesEvidence::Played(played) = &mut second {
             played.disproved = disproved;
         }
         second
     }
 
-    /// Plays games, and asks again what went wrong in them.
+    /// Plays games, and asks again what went wrong in them, until `until`.
     fn play(
         &self,
         contender: &Contender,
         plan: GamesPlan,
+        until: Instant,
         progress: Progress<'_>,
     ) -> GamesEvidence {
         let limits = self.settings.limits;
         let mut games = games::play(contender, plan, &limits, progress);
         if let GamesEvidence::Played(played) = &mut games
-            && let Err(why) = games::again::ask_again(contender, played, limits, progress)
+            && let Err(why) = games::again::ask_again(contender, played, limits, until, progress)
         {
             return GamesEvidence::Impossible(why.to_string());
         }

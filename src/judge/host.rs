@@ -82,6 +82,7 @@ impl Judge {
             memory: capability::memory(),
             memory_limit: limit,
             overcommit: capability::overcommit(),
+            lazy_memory: settings.lazy_memory,
             layers,
             lowered_limits: limits::lowered(),
             missing_commands: tools.missing.clone(),

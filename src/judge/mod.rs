@@ -9,6 +9,7 @@ pub(crate) mod error;
 mod fingerprint;
 mod games;
 mod host;
+mod host_load;
 pub(crate) mod mistaken_file;
 pub(crate) mod other_work;
 pub mod probe;
@@ -28,7 +29,7 @@ use std::sync::{Arc, Mutex};
 use tracing::debug;
 
 use crate::files;
-use crate::model::text::sha256;
+use crate::model::text::{sha256, shown};
 use crate::policy::allowlist::{self, Allowlist, AllowlistError};
 use error::CheckError;
 use host::Hosts;
@@ -71,6 +72,15 @@ impl Judge {
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The file of the allow-list, where it is no longer the one that is in force.
+    fn replaced_list(&self) -> Option<String> {
+        let path =
+            self.settings.allowlist.as_ref().filter(|_| self.settings.allowlist_text.is_none())?;
+        let now = files::read::text(path, files::read::SETTINGS).ok();
+        let same = now.is_some_and(|text| sha256(text.as_bytes()) == self.list_sha256);
+        (!same).then(|| format!("the allow-list {} (it was judged by the old one)", shown(path)))
     }
 
     /// The SHA-256 of the text of the allow-list in force.

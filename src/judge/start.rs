@@ -3,7 +3,7 @@
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Judge;
 use super::error::CheckError;
@@ -15,7 +15,7 @@ use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::model::verdict::Status;
 use crate::sandbox::plan::{
-    Audit, Confined, Launcher, SandboxError, Staging, StartPlan, Streams, Traces,
+    Audit, Confined, Launcher, Pipes, SandboxError, Staging, StartPlan, Streams, Traces,
 };
 use crate::submission::Submission;
 
@@ -45,7 +45,7 @@ impl Judge {
     /// # Errors
     /// When there is no entry, or this host cannot confine one.
     pub(crate) fn playable(
-        &self,
+        self: &Arc<Self>,
         path: &Path,
         memory: Option<Bytes>,
     ) -> Result<PlayableEntry, CheckError> {
@@ -53,14 +53,16 @@ impl Judge {
         let Some(read) = read else {
             return Err(CheckError::Nothing { path: path.to_owned(), what: single.summary });
         };
-        let host = self.host_for(path, &read.submission, memory);
+        let wanted = self.host_for(path, &read.submission, memory);
+        let host = self.host(wanted.clone());
         if !host.landlock {
             return Err(CheckError::Sandbox(SandboxError::Missing {
                 what: "this host has no Landlock that could confine an entry".into(),
                 next: "play on a host with Linux 6.2 or newer and Landlock".into(),
             }));
         }
-        let launcher: Arc<dyn Launcher + Send + Sync> = Arc::clone(&host.sandbox) as _;
+        let now = Mutex::new(HostNow { host, replaced: Vec::new() });
+        let launcher = Arc::new(PresentHost { judge: Arc::clone(self), wanted, now });
         let plan = plan(&read);
         Ok(PlayableEntry { submission: read.submission, launcher, plan })
     }
@@ -86,7 +88,7 @@ impl Judge {
                 format!("{}: not an entry: {what}", shown(path)).into(),
             ));
         };
-        let host = self.host_for(path, &read.submission, None);
+        let host = self.host(self.host_for(path, &read.submission, None));
         let missing = |what: String| {
             let next = "run `gate4k doctor` for what this host lacks and how to get it".to_owned();
             CheckError::Sandbox(SandboxError::Missing { what, next })
@@ -110,9 +112,46 @@ impl Judge {
         Ok(AttachedEntry { confined, ended, notes })
     }
 
-    fn host_for(&self, path: &Path, submission: &Submission, memory: Option<Bytes>) -> Arc<Host> {
+    fn host_for(&self, path: &Path, submission: &Submission, memory: Option<Bytes>) -> HostFor {
         let waivers = self.waivers(path, submission);
-        self.host(HostFor { memory, ..HostFor::of(submission, &waivers) })
+        HostFor { memory, ..HostFor::of(submission, &waivers) }
+    }
+}
+
+/// Starts an entry on the host as it is at each start: games go on for days, and packages are upgraded meanwhile.
+struct PresentHost {
+    judge: Arc<Judge>,
+    wanted: HostFor,
+    now: Mutex<HostNow>,
+}
+
+/// The host as it was at the last start.
+struct HostNow {
+    host: Arc<Host>,
+    /// What was replaced since the first.
+    replaced: Vec<String>,
+}
+
+impl PresentHost {
+    /// Looks at the host anew where an allowed program or library is another by now.
+    fn look(&self) -> (Arc<Host>, Vec<String>) {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        let replaced = now.host.tools.replaced();
+        if !replaced.is_empty() {
+            now.replaced.extend(replaced);
+            now.host = self.judge.host(self.wanted.clone());
+        }
+        (Arc::clone(&now.host), now.replaced.clone())
+    }
+}
+
+impl Launcher for PresentHost {
+    fn launch(&self, plan: &StartPlan) -> Result<(Box<dyn Confined>, Pipes), SandboxError> {
+        self.look().0.sandbox.launch(plan)
+    }
+
+    fn replaced(&self) -> Vec<String> {
+        self.look().1
     }
 }
 

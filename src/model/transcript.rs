@@ -13,8 +13,10 @@ use crate::model::text::escape;
 const HEAD: usize = 120;
 /// Lines kept from the end.
 const TAIL: usize = 280;
-/// Bytes kept of one line.
+/// Bytes kept of one line of the engine's,
 const LINE: usize = 240;
+/// and of one that was sent to it: whole, so that it can be sent again.
+const SENT: usize = 64 << 10;
 
 /// The speaker of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,14 +59,14 @@ pub(crate) struct TranscriptLine {
 
 impl TranscriptLine {
     fn new(at: Duration, voice: Voice, text: &[u8]) -> TranscriptLine {
-        let kept = text.len().min(LINE);
+        let kept = text.len().min(if voice == Voice::Sent { SENT } else { LINE });
         TranscriptLine { at, voice, text: text[..kept].to_vec(), more: text.len() - kept }
     }
 
     /// One harmless line for a report: `  1.234 < bestmove e2e4`.
     #[must_use]
     pub(crate) fn line(&self) -> String {
-        let text = escape(&self.text, LINE);
+        let text = escape(&self.text, SENT);
         let mut line = format!("{:8.3} {} {text}", self.at.as_secs_f64(), self.voice.sign());
         if self.more > 0 {
             line.push_str(&format!(" … {} more bytes", self.more));
@@ -162,6 +164,14 @@ mod tests {
         let lines = record.lines();
         assert!(lines[0].ends_with("a … 17 more bytes"), "{}", lines[0]);
         assert_eq!(lines[1], "   1.234 < \\u{1b}[31m\\xff\\u{0}");
+    }
+
+    #[test]
+    fn what_was_sent_is_kept_whole() {
+        let mut record = Transcript::default();
+        let line = format!("position startpos moves{}", " e2e4".repeat(340));
+        record.sent(AT, line.as_bytes());
+        assert_eq!(record.lines(), [format!("   1.234 > {line}")]);
     }
 
     #[test]

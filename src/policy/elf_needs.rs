@@ -27,6 +27,8 @@ pub(super) struct Needs {
     pub(super) loaders: BTreeSet<PathBuf>,
     /// Shared libraries: they are read.
     pub(super) libraries: BTreeSet<PathBuf>,
+    /// The names by which loaders and libraries were found, where these are links: an upgrade lets them lead elsewhere.
+    pub(super) links: BTreeSet<PathBuf>,
 }
 
 /// Follows the needs of `programs` and of `libraries` that they open by themselves, through `directories`
@@ -42,8 +44,11 @@ pub(super) fn follow(
     let mut found: HashMap<(bool, String), Option<PathBuf>> = HashMap::new();
     while let Some(path) = queue.pop() {
         let Some(named) = read(&path) else { continue };
-        if let Some(loader) = named.loader.as_deref().and_then(|path| path.canonicalize().ok()) {
+        if let Some(link) = named.loader
+            && let Ok(loader) = link.canonicalize()
+        {
             needs.loaders.insert(loader);
+            needs.links.insert(link);
         }
         for library in named.libraries {
             let own = named.search.iter().map(|dir| dir.join(&library)).find(|path| path.is_file());
@@ -53,9 +58,11 @@ pub(super) fn follow(
                     .or_insert_with(|| in_directories(&library, named.wide, directories))
                     .clone()
             });
-            let Some(place) = place.and_then(|path| path.canonicalize().ok()) else {
-                continue;
-            };
+            let Some(named) = place else { continue };
+            let Ok(place) = named.canonicalize() else { continue };
+            if named != place {
+                needs.links.insert(named);
+            }
             if seen.insert(place.clone()) {
                 needs.libraries.insert(place.clone());
                 queue.push(place);

@@ -15,12 +15,17 @@ const ABOUT_THE_MACHINE: [&str; 2] = ["/proc/cpuinfo", "/proc/meminfo"];
 /// Directories in which Python keeps what is installed besides its standard library.
 const INSTALLED: [&str; 2] = ["site-packages", "dist-packages"];
 
-/// The rights of the sandbox, and the chess libraries of this host, which get none.
-pub(super) fn grants(
-    list: &Allowlist,
-    found: &[FoundProgram],
-    rust: Option<&Path>,
-) -> (Grants, Vec<PathBuf>) {
+/// The rights of the sandbox on this host.
+pub(super) struct Granted {
+    pub(super) grants: Grants,
+    /// The chess libraries of this host, which get none.
+    pub(super) chess: Vec<PathBuf>,
+    /// Links by which granted libraries were found.
+    pub(super) links: BTreeSet<PathBuf>,
+}
+
+/// The rights of the sandbox for the programs that were found.
+pub(super) fn grants(list: &Allowlist, found: &[FoundProgram], rust: Option<&Path>) -> Granted {
     let mut expander = Expander::default();
     let mut execute: BTreeSet<PathBuf> = found.iter().map(|f| f.real.clone()).collect();
     let mut read: BTreeSet<PathBuf> = BTreeSet::new();
@@ -110,6 +115,7 @@ pub(super) fn grants(
     let directories = library_directories(list, &mut expander);
     // The libraries that an allowed library is itself linked with come along (an OpenCL driver needs a compiler's).
     let mut allowed: Vec<PathBuf> = Vec::new();
+    let mut links: BTreeSet<PathBuf> = BTreeSet::new();
     for directory in &directories {
         for path in children(directory) {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -117,6 +123,9 @@ pub(super) fn grants(
                 let Ok(real) = path.canonicalize() else {
                     continue;
                 };
+                if real != path {
+                    links.insert(path);
+                }
                 if is_loader(&name) {
                     execute.insert(real);
                 } else if real.is_file() {
@@ -131,6 +140,7 @@ pub(super) fn grants(
     let needs = elf_needs::follow(programs, &directories);
     execute.extend(needs.loaders);
     read.extend(needs.libraries);
+    links.extend(needs.links);
 
     let grants = Grants {
         read: outermost(read),
@@ -139,7 +149,7 @@ pub(super) fn grants(
         devices: plain,
         accelerators,
     };
-    (grants, chess.into_iter().collect())
+    Granted { grants, chess: chess.into_iter().collect(), links }
 }
 
 /// The libraries that a program which is called by `names` needs by itself, and the directories of its own: what it and its

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::allowlist::{AllowedCommand, Allowlist, CommandClass};
 use super::decide::{self, Above, Origin, ProgramForm, StartedProgram, Strictness};
 use super::find::{FoundProgram, NameWalk, SYSTEM_PATH};
-use super::grants::{self, grants};
+use super::grants::{self, Granted, grants};
 use super::{multi_call, pattern};
 use crate::model::evidence::ProgramClass;
 use crate::model::text::shown;
@@ -36,8 +36,8 @@ pub struct Toolchain {
     pub chess_libraries: Vec<PathBuf>,
     known: HashMap<(u64, u64), Known>,
     found: Vec<FoundProgram>,
-    /// The programs and libraries as they were when they were found.
-    files: Vec<(PathBuf, Inode)>,
+    /// The programs and libraries, and the names by which they are found, as they were then; none where nothing was there.
+    files: Vec<(PathBuf, Option<Inode>)>,
     /// Per program, the libraries and directories that it needs by itself, once it was asked.
     own_needs: Mutex<HashMap<PathBuf, BTreeSet<PathBuf>>>,
 }
@@ -94,12 +94,18 @@ impl Toolchain {
                 path.push(dir.to_owned());
             }
         }
-        let (grants, chess_libraries) = grants(&list, &found, rust.as_deref());
-        let files = (grants.execute.iter().chain(&grants.read))
+        let Granted { grants, chess: chess_libraries, links } =
+            grants(&list, &found, rust.as_deref());
+        let granted = (grants.execute.iter().chain(&grants.read))
             .filter(|path| !["/proc", "/sys", "/dev"].iter().any(|top| path.starts_with(top)))
-            .filter(|path| path.is_file())
-            .filter_map(|path| Some((path.clone(), inode(path)?)))
-            .collect();
+            .filter(|path| path.is_file());
+        // A version that is upgraded may have another file: the name leads elsewhere, while the old file still is there.
+        let names = decide::granted(&list, strictness).into_iter();
+        let names = names.filter(|name| list.command(name).is_some());
+        let places =
+            names.flat_map(|name| SYSTEM_PATH.iter().map(move |dir| Path::new(dir).join(name)));
+        let files: BTreeSet<PathBuf> = granted.cloned().chain(links).chain(places).collect();
+        let files = files.into_iter().map(|path| (path.clone(), inode(&path))).collect();
         let own_needs = Mutex::default();
         Toolchain {
             strictness,
@@ -153,13 +159,18 @@ impl Toolchain {
     /// was upgraded.
     #[must_use]
     pub(crate) fn replaced(&self) -> Vec<String> {
-        let is_new = |(path, then): &&(PathBuf, Inode)| inode(path) != Some(*then);
-        let words = |(path, _): &(PathBuf, Inode)| match self.found.iter().find(|f| f.real == *path)
-        {
-            Some(program) => program.name.clone(),
-            None => shown(path),
+        let new = self.files.iter().filter(|(path, then)| inode(path) != *then);
+        let words = |(path, _): &(PathBuf, Option<Inode>)| {
+            let program = self.found.iter().find(|found| found.real == *path);
+            let name = path.file_name().and_then(|name| name.to_str());
+            match (program, name.filter(|name| self.list.command(name).is_some())) {
+                (Some(program), _) => program.name.clone(),
+                (None, Some(name)) => name.to_owned(),
+                (None, None) => shown(path),
+            }
         };
-        self.files.iter().filter(is_new).map(words).collect()
+        let names: BTreeSet<String> = new.map(words).collect();
+        names.into_iter().collect()
     }
 
     /// A program that is not the file that was found, and stands in its place on the host by now. Where allowed programs
@@ -303,7 +314,7 @@ mod tests {
         // As if another file had stood there when it was looked.
         tools.known.remove(&inode);
         for file in tools.files.iter_mut().filter(|(path, _)| *path == xz) {
-            file.1 = (0, 0);
+            file.1 = Some((0, 0));
         }
         assert_eq!(tools.replaced(), ["tail"]);
         let seen = |real: &Path, own: bool| SeenProgram {

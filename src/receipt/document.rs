@@ -132,6 +132,9 @@ pub(crate) struct EntryRecord {
     pub(crate) judged_beside: usize,
     /// When it was judged, where that was earlier than this receipt.
     pub(crate) judged: Option<String>,
+    /// The allowed programs and libraries that the host replaced meanwhile; it was judged by the new ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) replaced: Option<String>,
     /// Where it was judged, if that was on another host than the receipt names (see `merge`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) host: Option<HostRecord>,
@@ -319,6 +322,10 @@ fn entry(report: &EntryReport) -> EntryRecord {
         transcript_sha256: (!report.transcript.is_empty()).then(|| transcript(&report.transcript)),
         judged_beside: report.circumstances.beside,
         judged: report.circumstances.judged.clone(),
+        replaced: report
+            .findings
+            .iter()
+            .find_map(|found| found.evidence.get("replaced")?.as_str().map(str::to_owned)),
         host: None,
     }
 }

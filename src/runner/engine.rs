@@ -1,6 +1,6 @@
 //! An engine of a match: its command, its options and its clock, with the bounds that it is held to.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::spec::UciSubset;
@@ -24,6 +24,8 @@ pub(crate) struct Engine {
     pub(crate) subset: UciSubset,
     /// Starts in a row that failed.
     pub(super) failures: AtomicU32,
+    /// Programs of the host that had been replaced when it last started well.
+    replaced: AtomicUsize,
     /// True if it was seen to run more than one thread.
     pub(super) wide: AtomicBool,
 }
@@ -51,6 +53,7 @@ impl Engine {
             control,
             subset,
             failures: AtomicU32::new(0),
+            replaced: AtomicUsize::new(0),
             wide: AtomicBool::new(wide),
         }
     }
@@ -66,8 +69,22 @@ impl Engine {
             control,
             subset: self.subset,
             failures: AtomicU32::new(0),
+            replaced: AtomicUsize::new(0),
             wide: AtomicBool::new(self.is_wide()),
         }
+    }
+
+    /// The allowed programs and libraries that were replaced on this host since it last started well.
+    pub(super) fn replaced(&self) -> Vec<String> {
+        let EngineStart::Entry(launcher, _) = &self.start else { return Vec::new() };
+        let mut all = launcher.replaced();
+        let known = self.replaced.load(Ordering::Relaxed).min(all.len());
+        all.split_off(known)
+    }
+
+    /// It has started well after these were replaced.
+    pub(super) fn started_beside(&self, replaced: &[String]) {
+        self.replaced.fetch_add(replaced.len(), Ordering::Relaxed);
     }
 
     /// True if it runs, or is told to run, more than one thread.

@@ -44,6 +44,13 @@ pub(crate) enum Event {
         #[serde(serialize_with = "micros")]
         took: Duration,
     },
+    /// Allowed programs or libraries of this host are others since an engine was last started: it starts by the new ones.
+    HostChanged {
+        /// Its place in the list.
+        engine: usize,
+        /// The programs by name, the libraries by path.
+        replaced: Vec<String>,
+    },
     /// An engine had to be killed.
     EngineKilled {
         /// Its place in the list.

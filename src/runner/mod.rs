@@ -31,6 +31,7 @@ pub(crate) use offers::without_chess960;
 
 use crate::engine::stop::{self, Stop};
 use crate::game::clock::Monotonic;
+use crate::model::game::ending::Termination;
 use affinity::Cores;
 use events::Event;
 use heartbeat::Heartbeat;
@@ -69,6 +70,9 @@ impl Iterator for Gathering {
     }
 }
 
+/// Why a match ended before its last game, where nothing was wrong.
+pub(crate) const STOPPED: &str = "it was stopped";
+
 /// Plays a match. Events come in the order in which they happened, on the calling thread; games that were
 /// broken off are among them, with no result.
 ///
@@ -98,6 +102,7 @@ pub(crate) fn run(
     });
     let workers = game.concurrency.get().min(total);
     let mut played = 0;
+    let mut broken_off: Option<String> = None;
     let mut spawned = Ok(());
     thread::scope(|scope| {
         // A bound, so that a slow listener slows the games instead of filling the memory.
@@ -126,10 +131,15 @@ pub(crate) fn run(
         });
         let events = Gathering { receiver, after_move: false };
         for event in events {
-            if let Event::GameFinished(finished) = &event
-                && finished.record.ending.result.points(shakmaty::Color::White).is_some()
-            {
-                played += 1;
+            if let Event::GameFinished(finished) = &event {
+                let ending = &finished.record.ending;
+                match &ending.reason {
+                    _ if ending.result.points(shakmaty::Color::White).is_some() => played += 1,
+                    Termination::NoStart(why) => {
+                        broken_off.get_or_insert_with(|| why.clone());
+                    }
+                    _ => {}
+                }
             }
             listener(event);
         }
@@ -139,7 +149,8 @@ pub(crate) fn run(
         }
     });
     spawned?;
-    let early = (played < total).then(|| "it was stopped".to_owned());
+    let stopped = || STOPPED.to_owned();
+    let early = (played < total).then(|| broken_off.unwrap_or_else(stopped));
     listener(Event::MatchFinished { played, early });
     Ok(())
 }

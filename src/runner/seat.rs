@@ -54,6 +54,8 @@ pub(super) struct EngineSeat<'a> {
     /// How long the last start took; taken by whoever tells of it.
     pub(super) started_in: Option<Duration>,
     pub(super) remains: Option<Remains>,
+    /// The programs of the host that were replaced before the last start, or before it failed; taken by whoever tells of it.
+    pub(super) replaced: Vec<String>,
     /// The place for its dialogue, where that is kept.
     log: Option<Tap>,
 }
@@ -88,6 +90,7 @@ impl<'a> EngineSeat<'a> {
             castling: CastlingMode::Standard,
             started_in: None,
             remains: None,
+            replaced: Vec::new(),
             log,
         }
     }
@@ -121,6 +124,10 @@ impl<'a> EngineSeat<'a> {
                 break;
             }
             tried = self.start_once();
+        }
+        self.replaced = self.engine.replaced();
+        if tried.is_ok() {
+            self.engine.started_beside(&self.replaced);
         }
         tried
     }

@@ -138,14 +138,22 @@ impl<'a> Worker<'a> {
             }
         });
         let lasted = began.elapsed();
-        if let (Termination::NoStart(why), Some(missing), Missing::BreaksOff) =
-            (&record.ending.reason, record.ending.loser(), game.bounds.missing)
+        if let (Termination::NoStart(why), Some(missing)) =
+            (&record.ending.reason, record.ending.loser())
         {
-            let name = &missing.fold_wb(&white, &black).engine.name;
-            record.ending = GameEnding {
-                result: GameResult::Unfinished,
-                reason: Termination::NoStart(format!("{name} does not start: {why}")),
+            let seat = missing.fold_wb(&white, &black);
+            let name = &seat.engine.name;
+            let changed = match &seat.replaced[..] {
+                [] => String::new(),
+                replaced => format!("; replaced on this host meanwhile: {}", replaced.join(", ")),
             };
+            // Nobody loses by an upgrade of the host.
+            if game.bounds.missing == Missing::BreaksOff || !changed.is_empty() {
+                record.ending = GameEnding {
+                    result: GameResult::Unfinished,
+                    reason: Termination::NoStart(format!("{name} does not start: {why}{changed}")),
+                };
+            }
         }
         let is_nobodys = matches!(
             record.ending,
@@ -231,6 +239,10 @@ impl<'a> Worker<'a> {
         if let Some(took) = seat.started_in.take() {
             let pid = seat.pid();
             self.tell(Event::EngineStarted { engine, pid, took });
+        }
+        let replaced = std::mem::take(&mut seat.replaced);
+        if !replaced.is_empty() {
+            self.tell(Event::HostChanged { engine, replaced });
         }
     }
 

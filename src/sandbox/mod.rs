@@ -25,3 +25,4 @@ pub(crate) use limits::cpu;
 pub use probe::capability;
 pub(crate) use probe::timing;
 pub use sandboxed_process::Sandbox;
+pub use trace::shared::time_of_all_entries;

@@ -165,6 +165,10 @@ pub trait Launcher: Sync {
     /// When the sandbox could not be built; an entry that cannot be executed is no error but a
     /// [`Traces::launch_failure`].
     fn launch(&self, plan: &StartPlan) -> Result<(Box<dyn Confined>, Pipes), SandboxError>;
+    /// The programs and libraries of this host that were replaced since the launcher was made, where it looks for that.
+    fn replaced(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// A started entry with all that it started.

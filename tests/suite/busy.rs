@@ -32,14 +32,12 @@ impl Drop for Load {
     }
 }
 
-/// It needs half of its limit for its start, which a ninth of a processor does not give it.
-fn a_start_that_other_programs_kept_back_is_judged_again_when_they_have_ended() {
+/// Checks an entry beside many programs that compute for 15 s. Where still others compute, nothing is decided; held against it
+/// is nothing.
+fn is_not_rejected_beside_others(engine: &[u8], words: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let entry = folder.path().join("engine");
-    let sound = fs::read("fixtures/entries/accept/python3/engine").unwrap();
-    let rest = sound.strip_prefix(b"#!/usr/bin/python3\n").unwrap();
-    let slow = b"#!/usr/bin/python3\nimport time\nwhile time.process_time()<1.5:pass\n";
-    fs::write(&entry, [&slow[..], rest].concat()).unwrap();
+    fs::write(&entry, engine).unwrap();
     fs::set_permissions(&entry, fs::Permissions::from_mode(0o755)).unwrap();
 
     let processors = thread::available_parallelism().unwrap().get();
@@ -49,7 +47,8 @@ fn a_start_that_other_programs_kept_back_is_judged_again_when_they_have_ended() 
         drop(load);
     });
     let output = Command::new(env!("CARGO_BIN_EXE_gate4k"))
-        .args(["check", "--quick", "--format=json", "--startup-limit=3s", "--jobs=1"])
+        .args(["check", "--quick", "--format=json", "--jobs=1"])
+        .args(words)
         .env("GATE4K_ON_BUSY_HOST", "judge-again")
         .arg(&entry)
         .stdin(Stdio::null())
@@ -59,16 +58,36 @@ fn a_start_that_other_programs_kept_back_is_judged_again_when_they_have_ended() 
     let told = String::from_utf8_lossy(&output.stderr);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let judged = &document["entries"][0];
-    // Where still others compute, nothing is decided; held against it is nothing.
     if judged["verdict"] != "accepted" {
         assert_eq!(judged["verdict"], "undecided", "{told}\n{document:#}");
         assert!(judged.to_string().contains("the host was too busy to tell"), "{document:#}");
     }
 }
 
+/// It needs half of its limit for its start, which a ninth of a processor does not give it.
+fn a_start_that_other_programs_kept_back_is_judged_again_when_they_have_ended() {
+    let sound = fs::read("fixtures/entries/accept/python3/engine").unwrap();
+    let rest = sound.strip_prefix(b"#!/usr/bin/python3\n").unwrap();
+    let slow = b"#!/usr/bin/python3\nimport time\nwhile time.process_time()<1.5:pass\n";
+    is_not_rejected_beside_others(&[&slow[..], rest].concat(), &["--startup-limit=3s"]);
+}
+
+/// It dies at a `go` where it gets less than a third of a processor for a moment, whatever its clock says.
+fn a_crash_that_other_programs_caused_is_judged_again_when_they_have_ended() {
+    let sound = fs::read_to_string("fixtures/entries/accept/clock-none-below-a-second/engine");
+    let go = " if a[0] == \"go\":\n";
+    let starved = "  t = time.time(), time.process_time()\n  while time.time() < t[0] + 0.1:\n   pass\n  \
+        if time.process_time() < t[1] + 0.03:\n   os.kill(os.getpid(), 11)\n";
+    let engine = sound.unwrap().replacen("import sys", "import sys, os, time", 1);
+    assert_eq!(engine.matches(go).count(), 1);
+    is_not_rejected_beside_others(engine.replace(go, &(go.to_owned() + starved)).as_bytes(), &[]);
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow a_start_that_other_programs_kept_back_is_judged_again_when_they_have_ended
+            [Landlock, Python3] alone,
+        slow a_crash_that_other_programs_caused_is_judged_again_when_they_have_ended
             [Landlock, Python3] alone,
     ]
 }

@@ -73,14 +73,19 @@ fn expected(entry: &Path) -> Expected {
 /// The needs, beyond Debian's base and a C compiler, of an entry that must be accepted.
 fn needs_to_be_accepted(entry: &Path) -> &'static [Need] {
     match name(entry).as_str() {
-        "elf" | "elf32" | "exactly-4096" | "c-gzip" => &[],
+        "elf" | "elf32" | "elf-bss" | "exactly-4096" | "c-gzip" => &[],
         "python3"
+        | "asleep-in-read"
         | "clock-dies-below-ten-seconds"
+        | "clock-floor-of-four-seconds"
         | "clock-none-below-a-second"
         | "long-game-line-2048"
         | "long-game-segv-at-400"
+        | "match-tires-below-half-a-second"
+        | "newgame-dies-below-a-second"
         | "own-streams"
         | "ponder-clears-tables"
+        | "ponder-many-threads"
         | "ponder-works-a-second" => &[Need::Python3],
         "python3-numpy" => &[Need::Xz, Need::Numpy],
         "pypy3" => &[Need::Xz, Need::Pypy3],

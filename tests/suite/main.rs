@@ -41,6 +41,7 @@ mod pack;
 mod recipes;
 mod referee;
 mod release;
+mod replay_question;
 mod replayed;
 mod reports;
 mod run;
@@ -61,7 +62,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> impl Iterator<Item = Test> {
-    let modules: [fn() -> Vec<Test>; 39] = [
+    let modules: [fn() -> Vec<Test>; 40] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -69,6 +70,7 @@ fn all() -> impl Iterator<Item = Test> {
         killed::tests,
         run::tests,
         sandbox::tests,
+        replay_question::tests,
         replayed::tests,
         debian_engines::tests,
         dutch::tests,

@@ -9,9 +9,9 @@ use gate4k::model::evidence::{Exec, ExecOutcome, ExitHow, ProgramClass, Resource
 use gate4k::policy::allowlist::Allowlist;
 use gate4k::policy::decide::Strictness;
 use gate4k::policy::toolchain::Toolchain;
-use gate4k::sandbox::Sandbox;
 use gate4k::sandbox::capability::Capability;
 use gate4k::sandbox::plan::{Audit, Launcher, Staging, StartPlan, Traces};
+use gate4k::sandbox::{Sandbox, time_of_all_entries};
 
 use crate::needs::Need;
 use crate::trials::Test;
@@ -467,6 +467,15 @@ fn a_script_writes_by_the_program_that_reads_it() {
     assert!(left.len() == 2 && left.iter().all(|file| file.exempt.is_some()), "{left:#?}");
 }
 
+/// Whoever waits for them: other work on the host is what is left of its processors' time.
+fn processes_that_nobody_waits_for_are_in_the_account_of_entries() {
+    let before = time_of_all_entries();
+    let done = run("( i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done ) &\nexit 0");
+    assert!(done.emptied);
+    let spent = time_of_all_entries() - before;
+    assert!(spent >= Duration::from_millis(50), "{spent:?}");
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     let mut all = commands_inside();
     all.extend(tests![
@@ -477,6 +486,7 @@ pub(crate) fn tests() -> Vec<Test> {
         quick the_rules_second_example_compiles_runs_and_cleans_up [Landlock],
         quick what_is_left_is_found_with_its_maker_wherever_it_lies [Landlock, Namespaces],
         quick a_daemon_is_seen_and_killed [Landlock, Python3],
+        quick processes_that_nobody_waits_for_are_in_the_account_of_entries [Landlock],
         quick the_network_is_closed_and_the_attempt_is_named [Landlock, Python3],
         quick secrets_and_chess_libraries_of_the_host_cannot_be_read [Landlock, Python3],
         quick a_program_in_a_copy_or_by_the_loader_cannot_be_read_in [Landlock],

@@ -7,17 +7,24 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
+use crate::event::table::{Event, POOL};
 use crate::trials::Test;
 
-/// Runs gate4k on a host of its own, whose /usr/bin can be written to, and where after so many seconds `mv` puts
-/// another file of the same bytes in the place of xz.
-fn while_xz_is_replaced(folder: &Path, after: &str, words: &str) -> Output {
+/// Another xz with the same abilities: a byte behind its end changes its sum and nothing else.
+const OTHER_XZ: &str =
+    "cp /usr/bin/xz /usr/bin/xz.new; echo >>/usr/bin/xz.new; mv /usr/bin/xz.new /usr/bin/xz";
+
+/// A python3 of another version: the name leads to a new file, and the old one goes.
+const OTHER_PYTHON: &str = "old=$(readlink -f /usr/bin/python3); cp $old /usr/bin/python3.99\n\
+    ln -s python3.99 /usr/bin/python3.new; mv -T /usr/bin/python3.new /usr/bin/python3; rm $old";
+
+/// Runs gate4k on a host of its own, whose /usr/bin can be written to, and changes that host when `until` is true.
+fn while_the_host_changes(folder: &Path, until: &str, change: &str, words: &str) -> Output {
     let bin = env!("CARGO_BIN_EXE_gate4k");
     let script = format!(
         "set -e; mount -t tmpfs none /mnt; mkdir /mnt/upper /mnt/work\n\
          mount -t overlay none -o lowerdir=/usr/bin,upperdir=/mnt/upper,workdir=/mnt/work /usr/bin\n\
-         cp /usr/bin/xz /usr/bin/xz.new\n\
-         (sleep {after}; mv /usr/bin/xz.new /usr/bin/xz) &\n\
+         ({until}; {change}) &\n\
          {bin} {words}"
     );
     Command::new("unshare")
@@ -26,6 +33,15 @@ fn while_xz_is_replaced(folder: &Path, after: &str, words: &str) -> Output {
         .stdin(Stdio::null())
         .output()
         .unwrap()
+}
+
+fn while_xz_is_replaced(folder: &Path, after: &str, words: &str) -> Output {
+    while_the_host_changes(folder, &format!("sleep {after}"), OTHER_XZ, words)
+}
+
+/// A condition of the shell: this stands in a file.
+fn once(words: &str, file: &str) -> String {
+    format!("until grep -q '{words}' {file} 2>/dev/null; do sleep 0.1; done")
 }
 
 /// The shipped entry that unpacks itself with xz, under these names.
@@ -55,6 +71,22 @@ fn a_check_is_judged_by_the_new_program() {
     }
 }
 
+/// What was replaced is told in the report and in the receipt.
+fn a_report_and_its_receipt_name_what_was_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    entries(folder.path(), &["a"]);
+    let words = "check -q --format=json --receipt=receipt.json a";
+    let output = while_xz_is_replaced(folder.path(), "1.5", words);
+    let document: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", told(&output)));
+    let findings = document["entries"][0]["findings"].as_array().unwrap();
+    let commands = findings.iter().find(|found| found["rule"] == "commands").unwrap();
+    assert_eq!(commands["evidence"]["replaced"], "xz", "{commands:#}");
+    let receipt = fs::read_to_string(folder.path().join("receipt.json")).unwrap();
+    let receipt: Value = serde_json::from_str(&receipt).unwrap();
+    assert_eq!(receipt["entries"][0]["replaced"], "xz", "{receipt:#}");
+}
+
 fn a_batch_is_judged_by_the_new_program() {
     let folder = tempfile::tempdir().unwrap();
     entries(folder.path(), &["entries/a", "entries/b", "entries/c", "entries/d"]);
@@ -69,20 +101,82 @@ fn a_batch_is_judged_by_the_new_program() {
     }
 }
 
+/// The words with which a match tells what it starts its engines by from now on.
+const REPLACED: &str = "replaced on this host before";
+
 fn a_match_goes_on_with_the_new_program() {
     let folder = tempfile::tempdir().unwrap();
     entries(folder.path(), &["a", "b"]);
-    let words = "match a b --games=8 --tc=0.5+0.05 --restart --events=-";
-    let output = while_xz_is_replaced(folder.path(), "6", words);
+    let words = "match a b --games=6 --tc=0.5+0.05 --restart --events=games";
+    let until = once("game-finished", "games");
+    let output = while_the_host_changes(folder.path(), &until, OTHER_XZ, words);
     let told = told(&output);
     assert!(output.status.success(), "{told}");
-    assert!(!told.contains("does not start"), "{told}");
+    assert!(!told.contains("does not start") && told.contains(REPLACED), "{told}");
+    let events = fs::read_to_string(folder.path().join("games")).unwrap();
+    assert!(events.contains(r#""event":"host-changed""#), "{events}");
+}
+
+fn a_match_goes_on_by_a_python_of_another_version() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a", "b"] {
+        let place = folder.path().join(name);
+        fs::create_dir_all(&place).unwrap();
+        fs::copy("fixtures/entries/accept/python3/engine", place.join("engine")).unwrap();
+    }
+    let words = "match a b --games=6 --tc=0.5+0.05 --restart --events=games";
+    let until = once("game-finished", "games");
+    let output = while_the_host_changes(folder.path(), &until, OTHER_PYTHON, words);
+    let told = told(&output);
+    assert!(output.status.success(), "{told}");
+    assert!(!told.contains("does not start") && told.contains(REPLACED), "{told}");
+}
+
+/// Nobody loses where a program is gone for good.
+fn a_match_is_broken_off_where_a_program_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    entries(folder.path(), &["a", "b"]);
+    let words = "match a b --games=6 --tc=0.5+0.05 --restart --events=games";
+    let until = once("game-finished", "games");
+    let output = while_the_host_changes(folder.path(), &until, "rm /usr/bin/xz", words);
+    let told = told(&output);
+    assert_eq!(output.status.code(), Some(4), "{told}");
+    assert!(told.contains("the match is broken off, and nobody has lost by it"), "{told}");
+    let events = fs::read_to_string(folder.path().join("games")).unwrap();
+    let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let games: Vec<Value> = events.filter(|event| event["event"] == "game-finished").collect();
+    let started = |game: &&Value| !game["details"].to_string().contains("start");
+    assert!(games.iter().filter(started).all(|game| game["result"] != "*"), "{games:#?}");
+    let last = games.last().unwrap();
+    assert_eq!(last["result"], "*", "{last:#}");
+    assert!(last.to_string().contains("replaced on this host meanwhile: xz"), "{last:#}");
+}
+
+fn an_event_goes_on_with_the_new_program_and_keeps_a_note() {
+    let entries = ["A", "B", "C"].map(|name| (name, "c-xz"));
+    let event = Event::new(&entries, "0.5+0.05", POOL);
+    let until = once("game-started", "event.journal");
+    let words = "event run --quiet event.toml";
+    let output = while_the_host_changes(event.dir.path(), &until, OTHER_XZ, words);
+    let told = told(&output);
+    assert!(output.status.success(), "{told}");
+    assert_eq!(event.finished().len(), 6, "{told}");
+    let notes = event.records("note");
+    let note = |note: &Value| note["text"].as_str().is_some_and(|text| text.starts_with(REPLACED));
+    assert!(notes.iter().any(note), "{notes:?}\n{told}");
+    assert_eq!(event.ask(&["event", "verify"]).0, 0);
 }
 
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow a_check_is_judged_by_the_new_program [Landlock, Root, Unshare, Mounts, Xz],
+        slow a_report_and_its_receipt_name_what_was_replaced [Landlock, Root, Unshare, Mounts, Xz],
         slow a_batch_is_judged_by_the_new_program [Landlock, Root, Unshare, Mounts, Xz],
         slow a_match_goes_on_with_the_new_program [Landlock, Root, Unshare, Mounts, Xz],
+        slow a_match_goes_on_by_a_python_of_another_version
+            [Landlock, Root, Unshare, Mounts, Python3],
+        slow a_match_is_broken_off_where_a_program_is_gone [Landlock, Root, Unshare, Mounts, Xz],
+        slow an_event_goes_on_with_the_new_program_and_keeps_a_note
+            [Landlock, Root, Unshare, Mounts, Xz],
     ]
 }

@@ -83,7 +83,9 @@ pub(super) fn run(
             (words, Exit::Rejected)
         }
         Ok(EventOutcome::Refused { undecided: true }) => (
-            "an entry could not be decided here; admit-undecided = true lets it play".to_owned(),
+            format!(
+                "an entry could not be decided here; `admit-undecided = true` in {file} lets it play: write it, and run again"
+            ),
             Exit::Undecided,
         ),
         Ok(EventOutcome::NotStarted { game, why }) => (

@@ -14,11 +14,13 @@ use std::sync::Arc;
 
 use super::config::EventConfig;
 use super::draw::{self, Drawn};
+use super::entrants::now;
 use super::format::{self, Due, Next};
 use super::gate::Watcher;
 use super::history;
 use super::journal::record::{
-    Bye, Frozen, FrozenBook, GameStarted, JournalHeader, JournalRecord, StageFinished, StageStarted,
+    Bye, ChangedSettings, Frozen, FrozenBook, GameStarted, JournalHeader, JournalRecord,
+    StageFinished, StageStarted,
 };
 use super::journal::{self, Journal};
 use super::ledger::{Ledger, StageState};
@@ -175,7 +177,8 @@ impl<'a> Conductor<'a> {
                 Bytes(torn.bytes)
             ));
         }
-        let conductor = Conductor { config, stop, audience, journal, ledger };
+        let mut conductor = Conductor { config, stop, audience, journal, ledger };
+        conductor.settings()?;
         match &conductor.ledger.header {
             Some(header) if header.settings_sha256 != config.sha256 => {
                 return Err(EventError::SettingsChanged {
@@ -193,6 +196,26 @@ impl<'a> Conductor<'a> {
             return Err(EventError::State("it has more stages than the event".into()));
         }
         Ok(conductor)
+    }
+
+    /// Keeps the settings anew, where nothing was played yet and they differ in whom they admit alone.
+    fn settings(&mut self) -> Result<(), EventError> {
+        let Some(header) = self.ledger.header.as_ref() else { return Ok(()) };
+        let is_new = header.settings_sha256 != self.config.sha256;
+        let is_begun = !self.ledger.stages.is_empty();
+        if !is_new || is_begun || !self.config.admits_otherwise(&header.settings) {
+            return Ok(());
+        }
+        let may = if self.config.admit_undecided { "may play from now on" } else { "may not play" };
+        self.audience.say(&format!(
+            "{} changed before anything was played: an entry that cannot be decided here {may}",
+            shown(&self.config.path)
+        ));
+        self.put(JournalRecord::Settings(ChangedSettings {
+            settings: self.config.text.clone(),
+            settings_sha256: self.config.sha256.clone(),
+            at: now(),
+        }))
     }
 
     /// Keeps a record; nothing that follows from it may happen before. The first one freezes the settings: an

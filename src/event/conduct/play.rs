@@ -252,6 +252,13 @@ impl Conductor<'_> {
                 self.audience.say(&text);
                 self.keep(JournalRecord::Note { text })
             }
+            Event::HostChanged { engine, replaced } => {
+                let name = &hearing.names[*engine];
+                let replaced = replaced.join(", ");
+                let text = format!("replaced on this host before {name} was started: {replaced}");
+                self.audience.say(&text);
+                self.keep(JournalRecord::Note { text })
+            }
             Event::Ponders { engine, how } => {
                 let text = format!("{} {how} (rule 0.1)", hearing.names[*engine]);
                 self.audience.say(&text);

@@ -367,6 +367,18 @@ impl EventConfig {
         })
     }
 
+    /// True if these settings differ from those of a journal in nothing but `admit-undecided`, which `gate4k event run` advises
+    /// when some entries are in the journal already.
+    #[must_use]
+    pub(crate) fn admits_otherwise(&self, before: &str) -> bool {
+        let but_for_it = |text: &str| {
+            let mut all: toml::Table = toml::from_str(text).ok()?;
+            all.remove("admit-undecided");
+            Some(all)
+        };
+        but_for_it(&self.text).is_some_and(|now| but_for_it(before) == Some(now))
+    }
+
     /// The marker that asks a runner to pause.
     #[must_use]
     pub(crate) fn pause_marker(&self) -> PathBuf {

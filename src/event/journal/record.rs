@@ -18,6 +18,8 @@ use crate::model::words::all;
 pub enum JournalRecord {
     /// The journal's own data; the first record.
     Header(JournalHeader),
+    /// The organisers changed whether an entry may play that could not be decided, before anything was played.
+    Settings(ChangedSettings),
     /// An entry has passed the gate and is frozen (rule 4.4).
     Receipt(GateReceipt),
     /// The games before the event that its rating list counts (rule 5.2).
@@ -82,6 +84,18 @@ pub struct JournalHeader {
     /// The journals of events before that engines come from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub previous: Vec<Previous>,
+}
+
+/// The settings as they are from here on.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ChangedSettings {
+    /// The settings as they were written.
+    pub(crate) settings: String,
+    /// Their SHA-256.
+    pub(crate) settings_sha256: String,
+    /// When, in RFC 3339.
+    pub(crate) at: String,
 }
 
 /// The journal of an event that was played before, as it was when this one began.

@@ -19,7 +19,7 @@ use crate::sandbox::plan::SandboxError;
 /// The clocks on which the entry is probed, the smallest first: the event produces all but the first.
 const CLOCKS: [Go; 3] = [SMALL_CLOCK, LEAST_CLOCK, MINUTE_CLOCK];
 
-/// Runs a probe on `clock`; where a search fails that is answered on a bigger one, runs it there. The outcome, and the
+/// Runs a probe on `clock`; where a search, or what comes after it, fails and goes well on a bigger one, runs it there. The outcome, and the
 /// clock that it is of.
 pub(super) fn climbing(
     bench: &Bench<'_>,
@@ -29,7 +29,7 @@ pub(super) fn climbing(
     let mut disproved = Vec::new();
     let mut outcome = probe(bench, clock)?;
     loop {
-        let failed = outcome.runs.iter().find_map(|run| failed(&run.asks)).cloned();
+        let failed = outcome.runs.iter().find_map(|run| failed(&run.asks));
         let Some(failed) = failed else { break };
         let Some(next) = answered_on(bench, &failed, clock, &mut disproved)? else { break };
         for mut run in outcome.runs.drain(..) {
@@ -43,23 +43,44 @@ pub(super) fn climbing(
     Ok((outcome, clock))
 }
 
-/// The first search that was not answered with a legal move, where nothing else went wrong before.
-pub(super) fn failed(asks: &[Ask]) -> Option<&GoQuestion> {
-    let first = asks.iter().find(|ask| !ask.answer.is_good() && !ask.was_cut())?;
-    match &first.question {
-        Question::Go(go) => Some(go),
+/// A search that went wrong, or that something went wrong after.
+#[derive(Clone, Debug)]
+pub(super) struct FailedSearch {
+    search: GoQuestion,
+    /// True if its move came, and the engine died or hung by the next question.
+    afterwards: bool,
+}
+
+/// The first failure in a conversation, where a search may be behind it.
+pub(super) fn failed(asks: &[Ask]) -> Option<FailedSearch> {
+    let at = asks.iter().position(|ask| !ask.answer.is_good() && !ask.was_cut())?;
+    let search = |ask: &Ask| match &ask.question {
+        Question::Go(go) => Some(go.clone()),
         _ => None,
+    };
+    let (before, from) = asks.split_at(at);
+    match from.first()?.question {
+        Question::Go(_) => {
+            let search = search(from.first()?)?;
+            Some(FailedSearch { search, afterwards: false })
+        }
+        Question::IsReady | Question::NewGame => {
+            let search = before.iter().rev().find_map(search)?;
+            Some(FailedSearch { search, afterwards: true })
+        }
+        Question::Uci | Question::Quit | Question::EndOfInput => None,
     }
 }
 
-/// Asks one question again on the clocks above `clock`, each in a fresh process: the first on which a legal move comes.
-/// The runs go to `seen`.
+/// Asks one question again on the clocks above `clock`, each in a fresh process, with what comes after it where that failed: the
+/// first on which all goes well. The runs go to `seen`.
 pub(super) fn answered_on(
     bench: &Bench<'_>,
-    question: &GoQuestion,
+    failed: &FailedSearch,
     clock: Go,
     seen: &mut Vec<Run>,
 ) -> Result<Option<Go>, SandboxError> {
+    let question = &failed.search;
     let Some(moves) = moves_of(question) else { return Ok(None) };
     for next in above(clock) {
         (bench.progress)("asked again on a clock of the event");
@@ -67,11 +88,15 @@ pub(super) fn answered_on(
             patience: Some(patience(bench, next, &moves)),
             ..Item::new(&question.position, &moves, next)
         };
-        let asked = ask_all(bench, Purpose::Again, &[item])?;
-        let answer = asked.iter().flat_map(runs::searches).map(|(_, ask, _)| &ask.answer).last();
-        let good = answer.is_some_and(Answer::is_good);
+        // Each begins as a new game, with `isready`.
+        let items = if failed.afterwards { vec![item.clone(), item] } else { vec![item] };
+        let asked = ask_all(bench, Purpose::Again, &items)?;
+        let asks = || asked.iter().flat_map(|run| &run.asks);
+        let bad = asks().find(|ask| ask.question != Question::Quit && !ask.answer.is_good());
+        let good = bad.is_none() && asks().any(runs::is_search);
         // One that sleeps is not woken by more time.
-        let asleep = answer == Some(&Answer::Timeout) && asked.iter().all(|run| !run.strained);
+        let asleep = bad.is_some_and(|ask| ask.answer == Answer::Timeout)
+            && asked.iter().all(|run| !run.strained);
         seen.extend(asked);
         if good {
             return Ok(Some(next));
@@ -98,4 +123,29 @@ fn patience(bench: &Bench<'_>, clock: Go, moves: &Moves) -> Duration {
 fn moves_of(question: &GoQuestion) -> Option<Moves> {
     let list = question.command.strip_prefix("position startpos")?;
     Moves::read(list.trim_start().strip_prefix("moves").unwrap_or_default()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing::{self, Build};
+    use crate::model::evidence::ExitHow;
+
+    #[test]
+    fn a_search_is_behind_what_fails_after_it() {
+        let dies = || Answer::Ended(Some(ExitHow::Signal(11)));
+        let run = testing::run(Purpose::Positions).asked(Question::NewGame, dies());
+        let seen = failed(&run.asks).unwrap();
+        assert!(seen.afterwards && seen.search.position == "listed", "{seen:?}");
+        let run = testing::run(Purpose::Positions).asked(Question::IsReady, Answer::Timeout);
+        assert!(failed(&run.asks).is_some_and(|seen| seen.afterwards));
+        // Before any search no clock can be the reason.
+        let mut run = testing::run(Purpose::Main);
+        run.asks[2].answer = dies();
+        assert!(failed(&run.asks).is_none());
+        let mut run = testing::run(Purpose::Main);
+        run.asks[4].answer = dies();
+        assert!(failed(&run.asks).is_some_and(|seen| !seen.afterwards));
+        assert!(failed(&testing::run(Purpose::Main).asks).is_none());
+    }
 }

@@ -34,7 +34,7 @@ pub(super) fn run(bench: &Bench<'_>, go: Go, advice: bool) -> Result<ProbeOutcom
     outcome.runs.extend(longest);
     if !understood {
         let (mut good, mut bad) = (LONG_GAME.0, LONGEST.0);
-        while bad - good > 1 {
+        while bad - good > 1 && !bench.left().is_zero() {
             let plies = Ply(u32::midpoint(good, bad));
             let asked = ask(bench, &positions::longer_game(plies), go, patience)?;
             if asked.iter().any(|run| legal(run).is_some()) {

@@ -3,13 +3,14 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Bench, ProbeOutcome, again};
+use super::again::{self, FailedSearch};
+use super::{Bench, ProbeOutcome};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
 use crate::judge::probe::conversation::{
     Known, Over, PositionForm, Ready, Search, Session, StartSilence,
 };
-use crate::model::evidence::{Answer, EndHow, GoQuestion, Purpose, Run};
+use crate::model::evidence::{Answer, EndHow, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 
 /// Plies of a game that the engine plays against itself: real entries that pass every handshake have
@@ -42,9 +43,9 @@ pub(super) struct MainRun {
 }
 
 impl MainRun {
-    /// The first search that failed, where nothing else went wrong before.
-    pub(super) fn failed(&self) -> Option<GoQuestion> {
-        again::failed(self.over.asks()).cloned()
+    /// The first failure, where a search may be behind it.
+    pub(super) fn failed(&self) -> Option<FailedSearch> {
+        again::failed(self.over.asks())
     }
 
     /// Waits for what is left and hands over the evidence.

@@ -21,7 +21,7 @@ mod positions;
 mod tests;
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::game::go::{Clocks, Go};
 use crate::judge::probe::conversation::{Session, Started};
@@ -80,6 +80,9 @@ pub struct ProbeWaits {
     pub(crate) advice: Duration,
     /// For one look at the processor time of a waiting engine; after a move up to forty are taken.
     pub idle: Duration,
+    /// From the first start to when nothing is asked any more that was asked before, or that seeks a bound. What can reject is
+    /// asked at least once however late it is.
+    pub(crate) again: Duration,
 }
 
 impl Default for ProbeWaits {
@@ -89,6 +92,7 @@ impl Default for ProbeWaits {
             bare_go: Duration::from_secs(2),
             advice: Duration::from_millis(1500),
             idle: Duration::from_millis(150),
+            again: Duration::from_secs(120),
         }
     }
 }
@@ -101,9 +105,16 @@ pub(crate) struct Bench<'a> {
     progress: Progress<'a>,
     shell: Shell,
     limits: Limits,
+    /// See [`ProbeWaits::again`].
+    again_until: Instant,
 }
 
 impl Bench<'_> {
+    /// The time that is left for what is asked once more.
+    fn left(&self) -> Duration {
+        self.again_until.saturating_duration_since(Instant::now())
+    }
+
     /// Starts a fresh process under a neutral name.
     fn start(&self, purpose: Purpose) -> Result<Session<Started>, SandboxError> {
         self.start_as(purpose, Staging::Neutral)
@@ -157,7 +168,14 @@ pub fn gather(
     plan: &ProbePlan,
     progress: Progress<'_>,
 ) -> Result<(Vec<Run>, Capabilities), SandboxError> {
-    let mut bench = Bench { launcher, plan, progress, shell: Shell::AsIs, limits: plan.limits };
+    let mut bench = Bench {
+        launcher,
+        plan,
+        progress,
+        shell: Shell::AsIs,
+        limits: plan.limits,
+        again_until: Instant::now() + plan.waits.again,
+    };
     let mut shown = Capabilities::default();
 
     let waited = plan.limits.startup.as_secs();

@@ -11,6 +11,8 @@ use crate::sandbox::plan::SandboxError;
 
 /// The time for all positions together: an engine that needs longer is asked as many as fit.
 const TIME: Duration = Duration::from_secs(60);
+/// The same where they are asked once more on a bigger clock, and the time for that is over.
+const LEAST_TIME: Duration = Duration::from_secs(31);
 
 /// Positions of one kind that stand beside each other, about.
 const KIND: usize = 5;
@@ -37,7 +39,8 @@ pub(super) fn run(
         .step_by(shares)
         .map(|(name, moves)| Item::new(name, &moves, go))
         .collect();
-    ask_within(bench, Purpose::Positions, &items, TIME).map(ProbeOutcome::from)
+    let time = TIME.min(bench.left().max(LEAST_TIME));
+    ask_within(bench, Purpose::Positions, &items, time).map(ProbeOutcome::from)
 }
 
 /// Asks once, with the rule's clock, after a few moves.

@@ -21,6 +21,7 @@ fn plan(quick: bool) -> ProbePlan {
             bare_go: Duration::from_millis(200),
             advice: Duration::from_millis(500),
             idle: Duration::from_millis(20),
+            again: Duration::from_secs(120),
         },
     }
 }
@@ -226,6 +227,12 @@ fn a_line_that_is_too_long_for_it_is_found_by_halving() {
         searches(&asked)[0].answer.is_good()
     };
     assert!(legal(340) && legal(405) && !legal(406));
+    // Where the time is over, no bound is sought.
+    let mut hurried = plan(false);
+    hurried.waits.again = Duration::ZERO;
+    let (runs, _) = probe(&short, &hurried);
+    let long = |run: &&Run| matches!(run.purpose, Purpose::LongGame(_));
+    assert_eq!(runs.iter().filter(long).count(), 2, "340 plies and 1,000");
 }
 
 #[test]

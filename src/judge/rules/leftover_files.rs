@@ -48,10 +48,15 @@ fn judge(evidence: &Evidence) -> Finding {
         (None, Some((run, file))) => Finding::advice(
             RULE,
             format!(
-                "nothing remains after quit; {} remained of {} ({})",
+                "{} remained of {}: {}; {}",
                 counted(other.len(), "file"),
                 runs::purpose(run),
-                describe(file)
+                describe(file),
+                if ended.is_empty() {
+                    "no run that counts came to its quit"
+                } else {
+                    "nothing remains after the quit of a run that counts"
+                }
             ),
         )
         .details(other.iter().take(10).map(|(run, file)| line(run, file)))
@@ -177,7 +182,7 @@ mod tests {
     use super::*;
     use crate::judge::support::testing;
     use crate::judge::support::testing::Build;
-    use crate::model::evidence::{EndHow, ExitHow};
+    use crate::model::evidence::{EndHow, ExitHow, Shell};
     use crate::model::verdict::Status;
 
     #[test]
@@ -197,6 +202,20 @@ mod tests {
         assert_eq!(finding.status, Status::Advice);
         assert!(finding.summary.contains("killed in the middle"));
         assert_eq!(finding.help, "", "nobody can do anything against a kill");
+    }
+
+    /// A stub with `<()` ends by its syntax under dash, after it has made its file.
+    #[test]
+    fn what_remains_under_the_other_shell_is_told_first() {
+        let mut run = testing::run(Purpose::OtherShell).left("/tmp/tmp.a", None);
+        run.shell = Shell::Dash;
+        run.ending.how = EndHow::ByItself;
+        run.asks.truncate(0);
+        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
+        assert_eq!(finding.status, Status::Advice);
+        let expected =
+            "1 file remained of the run by the other shell (dash as /bin/sh): /tmp/tmp.a";
+        assert!(finding.summary.starts_with(expected), "{}", finding.summary);
     }
 
     #[test]

@@ -42,7 +42,14 @@ fn judge(evidence: &Evidence) -> Finding {
             );
             if let Some((plies, words)) = first_failure(evidence) {
                 finding.status = Status::Advice;
-                finding.summary.push_str(&format!("; from {plies} on it fails: {words}"));
+                let known = last_good(evidence, plies);
+                finding.summary.push_str(&if known.0 + 1 == plies.0 {
+                    format!("; from {plies} on it fails: {words}")
+                } else {
+                    format!(
+                        "; it fails at {plies}, and not at {known} (it is slow: no length between was asked): {words}"
+                    )
+                });
                 finding.help = "optional: of 1,148 games of real 4k events the longest had 340 plies; make the line \
                                 buffer and the game's history bigger, if bytes are left, since a longer game would \
                                 be lost"
@@ -94,6 +101,18 @@ fn first_failure(evidence: &Evidence) -> Option<(Ply, String)> {
         _ => None,
     });
     beyond.min_by_key(|(plies, _)| *plies)
+}
+
+/// The most plies below `bad` that got a legal answer.
+fn last_good(evidence: &Evidence, bad: Ply) -> Ply {
+    let good = evidence.runs.iter().filter_map(|run| match run.purpose {
+        Purpose::LongGame(plies) if plies < bad => {
+            let (_, ask, _) = runs::searches(run).last()?;
+            matches!(ask.answer, Answer::Legal(_)).then_some(plies)
+        }
+        _ => None,
+    });
+    good.max().unwrap_or(LONG_GAME)
 }
 
 /// The probe did not get to its question: its own start failed, or it was not run.
@@ -155,6 +174,10 @@ mod tests {
         let finding = judge(&evidence);
         assert_eq!(finding.status, Status::Advice);
         assert!(finding.summary.contains("from 406 plies on it fails"), "{}", finding.summary);
+        // The bound was not found in the time for it.
+        evidence.runs.pop();
+        let summary = judge(&evidence).summary;
+        assert!(summary.contains("it fails at 406 plies, and not at 340 plies"), "{summary}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use std::time::Duration;
 
 use crate::judge::support::{one_answer, runs, wording};
-use crate::model::evidence::{Evidence, IdleSeen, Purpose};
+use crate::model::evidence::{EndHow, Evidence, IdleSeen, Purpose, Run};
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 
@@ -38,7 +38,8 @@ fn judge(evidence: &Evidence) -> Finding {
     }
     let measured = evidence.runs.iter().filter_map(|run| run.idle_after_move);
     let Some(after) = measured.max_by(|a, b| a.share().total_cmp(&b.share())) else {
-        if evidence.runs.iter().any(|run| run.purpose == Purpose::Idle && run.strained) {
+        let starved = |run: &Run| run.strained && run.ending.how != EndHow::ByItself;
+        if evidence.of(Purpose::Idle).any(starved) {
             return Finding::undecided(
                 RULE,
                 "it got so little of a processor that whether it rests after its bestmove could not be told".to_owned(),

@@ -51,6 +51,30 @@ mod tests {
     }
 
     #[test]
+    fn one_that_dies_of_a_clock_below_the_events_is_advised() {
+        let dies = || Answer::Ended(Some(ExitHow::Signal(11)));
+        let small = |purpose| {
+            let mut run = testing::run(purpose);
+            for ask in &mut run.asks {
+                if let Question::Go(go) = &mut ask.question {
+                    go.left = Some(testing::ms(600));
+                }
+            }
+            run.asked(Question::NewGame, dies())
+        };
+        for purpose in [Purpose::SmallClock, Purpose::Clock] {
+            let finding =
+                judge(&testing::evidence_of([testing::run(Purpose::Main), small(purpose)]));
+            assert_eq!(finding.status, Status::Advice, "{purpose:?}: {}", finding.summary);
+            assert!(finding.summary.contains("below the event's"), "{}", finding.summary);
+        }
+        // On the event's clock the same rejects.
+        let run = testing::run(Purpose::Clock).asked(Question::NewGame, dies());
+        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
+        assert_eq!(finding.status, Status::Fail);
+    }
+
+    #[test]
     fn what_was_not_asked_is_not_guessed() {
         let mut run = testing::run(Purpose::Main);
         run.asks.retain(|ask| ask.question != Question::NewGame);

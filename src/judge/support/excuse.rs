@@ -140,46 +140,62 @@ fn over_limit(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> {
     })
 }
 
-/// The next step that works on this host, else the machine that is needed.
+/// The next step that works on this host as it is set, else the machine that is needed.
 fn help(refusals: &[Refusal], host: &HostFacts) -> String {
     let less = "or let the engine do with less: take smaller tables and fewer threads until the kernel grants them";
-    let most =
-        |of: fn(&Resource) -> Option<Bytes>| refusals.iter().filter_map(|r| of(&r.what)).max();
-    let image = most(|what| match what {
+    let sizes = |of: fn(&Resource) -> Option<Bytes>| -> Vec<Bytes> {
+        refusals.iter().filter_map(|refusal| of(&refusal.what)).collect()
+    };
+    let images = sizes(|what| match what {
         Resource::Image(size) => Some(*size),
         _ => None,
     });
-    let map = most(|what| match what {
+    let maps = sizes(|what| match what {
         Resource::Memory(size) => Some(*size),
         _ => None,
     });
-    let used = most(|what| match what {
+    let used = sizes(|what| match what {
         Resource::Used(size) | Resource::StillTaking(size) => Some(*size),
         _ => None,
     });
-    match (used, image, map) {
-        (Some(size), ..) => format!(
+    if let Some(size) = used.iter().max() {
+        return format!(
             "judge it on a machine with more memory than the {} that it used here ({} in all); {less}",
             size.human(),
             host.memory.human()
-        ),
-        (None, Some(size), _) => format!(
-            "where it touches little of it, `sysctl vm.overcommit_memory=1` lets this host load it (`--lazy-memory` cannot: \
-             it is the kernel that reserves it); else judge it on a machine with more than {} of memory; {less}",
-            size.human()
-        ),
-        (None, None, Some(size)) if host.overcommit == Overcommit::Never => format!(
-            "where it touches little of it, `sysctl vm.overcommit_memory=1` grants it on this host (under the present 2 \
-             `--lazy-memory` cannot); else judge it on a machine with more than {} of memory; {less}",
-            size.human()
-        ),
-        (None, None, Some(size)) if size >= LAZY_FROM => format!(
-            "where it touches little of it, `--lazy-memory` grants it on this host; else judge it on a machine with more \
-             than {} of memory; {less}",
-            size.human()
-        ),
-        _ => format!("judge it on a host as big as the event's machine; {less}"),
+        );
     }
+    let Some(most) = images.iter().chain(&maps).max() else {
+        return format!("judge it on a host as big as the event's machine; {less}");
+    };
+    let bigger = format!("judge it on a machine with more than {} of memory; {less}", most.human());
+    // What is reserved for smaller mappings `--lazy-memory` leaves to the kernel.
+    let all_are_big = images.is_empty() && maps.iter().all(|size| *size >= LAZY_FROM);
+    let step = match (host.overcommit, host.lazy_memory) {
+        (Overcommit::Always, _) => {
+            return format!(
+                "`vm.overcommit_memory` is 1 here already, and it was refused all the same: {bigger}"
+            );
+        }
+        (Overcommit::Heuristic, false) if all_are_big => {
+            "`--lazy-memory` grants it on this host".to_owned()
+        }
+        (_, lazy) => {
+            let why = match (host.overcommit, images.is_empty(), all_are_big) {
+                (_, false, _) => {
+                    "`--lazy-memory` cannot: it is the kernel that reserves it".to_owned()
+                }
+                (Overcommit::Never, ..) => "under the present 2 `--lazy-memory` cannot".to_owned(),
+                (.., true) if lazy => "`--lazy-memory`, which is on, did not".to_owned(),
+                _ => format!(
+                    "`--lazy-memory` cannot: it is for mappings of {} or more",
+                    LAZY_FROM.human()
+                ),
+            };
+            format!("`sysctl vm.overcommit_memory=1` lets this host grant it ({why})")
+        }
+    };
+    format!("where it touches little of it, {step}; else {bigger}")
 }
 
 /// Mappings from this size on are those of `--lazy-memory`.
@@ -304,9 +320,17 @@ mod tests {
         };
         let big = Bytes(256 << 30);
         assert!(step(Resource::Memory(big), &host).contains("`--lazy-memory` grants it"));
+        let many = testing::run(Purpose::Main)
+            .refused(Resource::Memory(big))
+            .refused(Resource::Memory(Bytes(3 << 30)));
+        let many = refusal(&many, &host).unwrap().help;
+        assert!(
+            many.contains("overcommit_memory=1` lets") && many.contains("4 GiB or more"),
+            "{many}"
+        );
         assert!(step(Resource::Image(big), &host).contains("`--lazy-memory` cannot"));
         assert!(step(Resource::Used(big), &host).contains("more memory than the 256 GiB"));
-        assert!(!step(Resource::Memory(Bytes(1 << 30)), &host).contains("lazy"));
+        assert!(!step(Resource::Memory(Bytes(1 << 30)), &host).contains("lazy-memory` grants"));
         let run = testing::run(Purpose::Main).refused(Resource::StillTaking(big));
         let late = excused(Finding::fail(RuleId::Startup, "no uciok"), refusal(&run, &host));
         assert_eq!(late.status, Status::Undecided);
@@ -316,6 +340,19 @@ mod tests {
         );
         host.overcommit = Overcommit::Never;
         assert!(step(Resource::Memory(big), &host).contains("vm.overcommit_memory=1"));
+        // What is set already is no step.
+        host.overcommit = Overcommit::Always;
+        for what in [Resource::Memory(big), Resource::Image(big)] {
+            let step = step(what, &host);
+            assert!(!step.contains("overcommit_memory=1`") && !step.contains("lazy"), "{step}");
+            assert!(step.contains("a machine with more than 256 GiB"), "{step}");
+        }
+        (host.overcommit, host.lazy_memory) = (Overcommit::Heuristic, true);
+        let step = step(Resource::Memory(big), &host);
+        assert!(
+            step.contains("overcommit_memory=1` lets") && step.contains("which is on"),
+            "{step}"
+        );
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The judging of questions that have one right answer (`isready`, `ucinewgame`): all asked, all answered.
 
 use crate::judge::support::{excuse, runs, wording};
-use crate::model::evidence::{Answer, Ask, Evidence, Question, Run};
+use crate::model::evidence::{
+    Answer, Ask, Evidence, GoQuestion, LEAST_LEFT, Purpose, Question, Run,
+};
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 
@@ -31,6 +33,7 @@ pub(crate) fn judge(
                 .enumerate()
                 .take(runs::first_trouble(run).map_or(usize::MAX, |trouble| trouble + 1))
                 .filter(|(_, ask)| ask.question == *question)
+                .filter(|(index, ask)| ask.answer.is_good() || !is_below_event(run, *index))
                 .map(move |(index, ask)| (run, index, ask))
         })
         .collect();
@@ -41,17 +44,30 @@ pub(crate) fn judge(
         asked.iter().filter(|(_, _, ask)| !ask.answer.is_good()).collect();
     let slowest = asked.iter().map(|(_, _, ask)| ask.took).max().unwrap_or_default();
     let Some((run, index, ask)) = bad.first() else {
-        return Finding::pass(
-            rule,
-            format!(
-                "`{}` answered {}, the slowest in {}",
-                exchange.sent,
-                wording::times(asked.len()),
-                wording::secs(slowest)
+        let summary = format!(
+            "`{}` answered {}, the slowest in {}",
+            exchange.sent,
+            wording::times(asked.len()),
+            wording::secs(slowest)
+        );
+        let finding = match weak(evidence, question) {
+            None => Finding::pass(rule, summary),
+            Some((run, index, ask, go)) => Finding::advice(
+                rule,
+                format!(
+                    "{summary}; it is weak on clocks below the event's: after its move to `{}`, {}",
+                    go.go,
+                    runs::answer_words(ask, run)
+                ),
+            )
+            .details(runs::conversation(run, index))
+            .with("commands", runs::commands_upto(run, index))
+            .help(
+                "see what the search leaves behind when its time is short: an engine that ends loses the game, though \
+                 below the event's clock that is no reason to reject",
             ),
-        )
-        .with("asked", asked.len())
-        .with("slowest_ms", slowest.as_secs_f64() * 1e3);
+        };
+        return finding.with("asked", asked.len()).with("slowest_ms", slowest.as_secs_f64() * 1e3);
     };
     let finding = Finding::fail(
         rule,
@@ -73,6 +89,32 @@ pub(crate) fn judge(
     .with("commands", runs::commands_upto(run, *index))
     .help(next_step(ask, exchange.help));
     excuse::excused(finding, excuse::refusal(run, &evidence.host))
+}
+
+/// True for a question that follows a search on a clock below the event's, in a run that asks on such clocks.
+fn is_below_event(run: &Run, index: usize) -> bool {
+    run.purpose == Purpose::Clock
+        && search_before(run, index).and_then(|go| go.left).is_some_and(|left| left < LEAST_LEFT)
+}
+
+fn search_before(run: &Run, index: usize) -> Option<&GoQuestion> {
+    run.asks.iter().take(index).rev().find_map(|ask| match &ask.question {
+        Question::Go(go) => Some(go),
+        _ => None,
+    })
+}
+
+/// The question without its answer after a search on a clock that was found too small for the entry.
+fn weak<'a>(
+    evidence: &'a Evidence,
+    question: &Question,
+) -> Option<(&'a Run, usize, &'a Ask, &'a GoQuestion)> {
+    evidence.runs.iter().find_map(|run| {
+        let index = runs::first_trouble(run)?;
+        let ask = run.asks.get(index).filter(|ask| ask.question == *question)?;
+        let small = run.purpose == Purpose::SmallClock || is_below_event(run, index);
+        search_before(run, index).filter(|_| small).map(|go| (run, index, ask, go))
+    })
 }
 
 /// The next step after a question without its answer: the usual one, unless the engine ended there.

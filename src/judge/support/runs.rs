@@ -82,13 +82,16 @@ pub(crate) fn commands(run: &Run) -> Vec<String> {
 /// The lines that were sent up to a question.
 pub(crate) fn commands_upto(run: &Run, index: usize) -> Vec<String> {
     let asks = run.asks.iter().take(index.saturating_add(1));
-    let lines = asks.flat_map(|ask| match &ask.question {
-        Question::Uci => vec!["uci".to_owned()],
-        Question::IsReady => vec!["isready".to_owned()],
-        Question::NewGame => vec!["ucinewgame".to_owned(), "isready".to_owned()],
-        Question::Go(go) => vec![go.command.clone(), go.go.clone()],
-        Question::Quit => vec!["quit".to_owned()],
-        Question::EndOfInput => Vec::new(),
+    let lines = asks.flat_map(|ask| {
+        let asked = match &ask.question {
+            Question::Uci => vec!["uci".to_owned()],
+            Question::IsReady => vec!["isready".to_owned()],
+            Question::NewGame => vec!["ucinewgame".to_owned(), "isready".to_owned()],
+            Question::Go(go) => vec![go.command.clone(), go.go.clone()],
+            Question::Quit => vec!["quit".to_owned()],
+            Question::EndOfInput => Vec::new(),
+        };
+        ask.set.iter().cloned().chain(asked)
     });
     lines.collect()
 }
@@ -242,6 +245,7 @@ pub(crate) fn conversation(run: &Run, upto: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for ask in run.asks.iter().take(upto + 1).skip(from) {
         let at = wording::secs(ask.at);
+        lines.extend(ask.set.iter().map(|set| format!("{at} > {}", wording::shorten(set, 160))));
         match &ask.question {
             Question::Uci => lines.push(format!("{at} > uci")),
             Question::IsReady => lines.push(format!("{at} > isready")),
@@ -294,6 +298,26 @@ mod tests {
         let evidence = testing::evidence_of([failed, other]);
         assert_eq!(engine(&evidence).unwrap().purpose, Purpose::OtherShell);
         assert_eq!(gate_runs(&evidence).count(), 1);
+    }
+
+    #[test]
+    fn options_are_among_the_commands() {
+        let mut run = testing::run(Purpose::Main);
+        run.asks[2] = Ask {
+            set: Some("setoption name Hash value 1".into()),
+            ..testing::ask(Question::IsReady, 510, 5, Answer::Done)
+        };
+        assert_eq!(
+            commands_upto(&run, 3),
+            [
+                "uci",
+                "isready",
+                "setoption name Hash value 1",
+                "isready",
+                "position startpos",
+                "go wtime 1800000 btime 1800000 winc 3000 binc 3000"
+            ]
+        );
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub(crate) fn go(position: &str, command: &str, plies: u32) -> GoQuestion {
 }
 
 pub(crate) fn ask(question: Question, at: u64, took: u64, answer: Answer) -> Ask {
-    Ask { question, at: ms(at), took: ms(took), answer, infos: 0, last_info: None }
+    Ask { set: None, question, at: ms(at), took: ms(took), answer, infos: 0, last_info: None }
 }
 
 pub(crate) fn legal(uci: &str) -> Answer {
@@ -116,6 +116,7 @@ pub(crate) fn host() -> HostFacts {
         memory: Bytes(8 << 30),
         memory_limit: None,
         overcommit: Overcommit::Heuristic,
+        lazy_memory: false,
         layers: [
             LayerName::Landlock,
             LayerName::Seccomp,

@@ -23,6 +23,8 @@ pub struct HostFacts {
     pub memory_limit: Option<Bytes>,
     /// How the kernel answers to more than it has (`vm.overcommit_memory`).
     pub overcommit: Overcommit,
+    /// True if large mappings reserve no memory (`--lazy-memory`).
+    pub lazy_memory: bool,
     /// The layers of the sandbox with their states.
     pub layers: Vec<Layer>,
     /// Limits that are so low here that an entry may fail for it, each in words.

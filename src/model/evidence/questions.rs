@@ -82,6 +82,9 @@ impl Answer {
 /// A question, its answer, and the time between.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ask {
+    /// The `setoption` that was sent with it, before `isready`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub set: Option<String>,
     /// The question.
     pub question: Question,
     /// When it was sent.

@@ -201,7 +201,7 @@ pub struct Run {
     /// After a `bestmove`, with `Ponder` switched off where the engine announced it.
     pub(crate) idle_after_move: Option<IdleSeen>,
     /// On a faster host it might have gone otherwise: a limit ran out while something of it wanted a processor or a
-    /// disk, or it ended before its first `readyok`.
+    /// disk, it ended before it was asked to, or it gave a move that is none.
     pub(crate) strained: bool,
     /// The signs of an opening book.
     pub(crate) book: BookSeen,

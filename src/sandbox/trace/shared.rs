@@ -52,6 +52,29 @@ struct SharedState {
     pidfd: Option<OwnedFd>,
 }
 
+/// The work of all entries of this process, so that other work on the host can be told from it. The kernel's own sums
+/// (getrusage(2)) lack processes that nobody waited for.
+#[derive(Debug)]
+struct AllTrees {
+    live: BTreeSet<i32>,
+    spent: Duration,
+}
+
+static ALL_TREES: Mutex<AllTrees> =
+    Mutex::new(AllTrees { live: BTreeSet::new(), spent: Duration::ZERO });
+
+fn all_trees() -> MutexGuard<'static, AllTrees> {
+    ALL_TREES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The processor time of every process that any entry ever had under this process, those that live included.
+#[must_use]
+pub fn time_of_all_entries() -> Duration {
+    let all = all_trees();
+    let live = all.live.iter().filter_map(|pid| process::processor_time(*pid));
+    all.spent + live.sum::<Duration>()
+}
+
 impl TreeState {
     pub(in crate::sandbox) fn new(ended: OwnedFd, auditing: bool, lazy_memory: bool) -> TreeState {
         TreeState {
@@ -98,6 +121,8 @@ impl TreeState {
         let mut state = self.lock();
         state.first.get_or_insert(ExitHow::Signal(libc::SIGKILL));
         state.empty = true;
+        // Nobody sees them end, so their numbers may soon be those of others.
+        all_trees().live.retain(|pid| !state.live.contains(pid));
         let _ = nix::unistd::write(self.ended.as_fd(), &1u64.to_ne_bytes());
         drop(state);
         self.changed.notify_all();
@@ -130,6 +155,7 @@ impl TreeState {
     pub(in crate::sandbox) fn born(&self, pid: i32) {
         let mut state = self.lock();
         state.live.insert(pid);
+        all_trees().live.insert(pid);
         state.changed = Some(Instant::now());
         // The first one is the entry itself.
         state.entry.get_or_insert(pid);
@@ -151,7 +177,11 @@ impl TreeState {
     pub(in crate::sandbox) fn ends(&self, pid: i32) {
         let mut state = self.lock();
         if state.live.remove(&pid) {
-            state.spent += process::processor_time(pid).unwrap_or_default();
+            let spent = process::processor_time(pid).unwrap_or_default();
+            state.spent += spent;
+            let mut all = all_trees();
+            all.live.remove(&pid);
+            all.spent += spent;
         }
     }
 
@@ -164,7 +194,9 @@ impl TreeState {
 
     pub(in crate::sandbox) fn died(&self, pid: i32, first: Option<ExitHow>) {
         let mut state = self.lock();
-        state.live.remove(&pid);
+        if state.live.remove(&pid) {
+            all_trees().live.remove(&pid);
+        }
         state.changed = Some(Instant::now());
         if let Some(how) = first {
             state.first = Some(how);
@@ -179,6 +211,7 @@ impl TreeState {
     pub(in crate::sandbox) fn all_gone(&self) {
         let mut state = self.lock();
         state.empty = true;
+        all_trees().live.retain(|pid| !state.live.contains(pid));
         state.live.clear();
         state.pidfd = None;
         let _ = nix::unistd::write(self.ended.as_fd(), &1u64.to_ne_bytes());

@@ -56,6 +56,7 @@ impl Sound {
             memory: capability::memory(),
             memory_limit: None,
             overcommit: capability::overcommit(),
+            lazy_memory: false,
             layers: capability.layers(),
             lowered_limits: Vec::new(),
             missing_commands: tools.missing.clone(),
@@ -103,6 +104,7 @@ impl Sound {
             main.uciok = None;
             main.readyok = None;
             main.asks = vec![Ask {
+                set: None,
                 question: Question::Uci,
                 at: Duration::ZERO,
                 took: Duration::from_secs(1),

@@ -45,8 +45,43 @@ fn a_signal_ends_the_gate_at_once_and_the_event_goes_on_later() {
     assert_eq!(event.records("receipt").len(), 1);
 }
 
+/// Asks for more memory than any host has before it says a word.
+const BIG: &str = "#!/usr/bin/python3\nimport mmap\nmmap.mmap(-1, 1 << 46)\n";
+
+/// What `event run` advises works when the journal has another entry already; nothing else may change by then.
+fn an_undecided_entry_is_admitted_by_the_key_that_is_advised() {
+    let event = Event::new(&[("Sound", "elf"), ("Big", "elf32")], "0.5+0.01", POOL);
+    script(&event, "Big", BIG);
+    let admits = std::fs::read_to_string(event.path("event.toml")).unwrap();
+    let text = admits.replacen("admit-undecided = true\n", "", 1);
+    event.write("event.toml", &text);
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert_eq!(code, 4, "{told}");
+    assert!(told.contains("`admit-undecided = true` in event.toml lets it play"), "{told}");
+    assert_eq!(event.records("receipt").len(), 1);
+    event.write("event.toml", &admits.replacen("0.5+0.01", "0.6+0.01", 1));
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 2 && told.contains("changed since the event began"), "{told}");
+
+    event.write("event.toml", &admits);
+    // It plays, and does not start: the event pauses there, and not before.
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert!(told.contains("changed before anything was played"), "{told}");
+    assert_eq!((event.records("receipt").len(), event.records("settings").len()), (2, 1), "{told}");
+    assert_eq!(event.records("stage-started").len(), 1, "{told}");
+    assert_eq!(code, 4, "{told}");
+    assert_eq!(event.ask(&["event", "verify"]).0, 0);
+
+    // From now on the file stays as it is.
+    event.write("event.toml", &text);
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 2 && told.contains("changed since the event began"), "{told}");
+    assert_eq!(event.ask(&["event", "verify"]).0, 1);
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow a_signal_ends_the_gate_at_once_and_the_event_goes_on_later [Landlock],
+        slow an_undecided_entry_is_admitted_by_the_key_that_is_advised [Landlock, Python3],
     ]
 }

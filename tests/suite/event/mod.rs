@@ -20,7 +20,7 @@ mod ratings;
 mod rules;
 mod sealed;
 mod starts;
-mod table;
+pub(crate) mod table;
 mod trouble;
 mod visitors;
 mod watched;

@@ -81,6 +81,8 @@ pub(super) struct Inner {
     pub(super) book_is_off: bool,
     pub(super) idle_before_go: Option<f64>,
     pub(super) idle_after_move: Option<IdleSeen>,
+    /// The `setoption` that goes with the next question.
+    pub(super) set: Option<String>,
     pub(super) infos: u32,
     pub(super) last_info: Option<String>,
     pub(super) pv: bool,
@@ -131,6 +133,7 @@ impl Inner {
             book_is_off: false,
             idle_before_go: None,
             idle_after_move: None,
+            set: None,
             infos: 0,
             last_info: None,
             pv: false,
@@ -271,6 +274,7 @@ impl Inner {
         answer: Answer,
     ) {
         let ask = Ask {
+            set: self.set.take(),
             question,
             at: self.since_start(sent),
             took: answered.saturating_duration_since(sent),
@@ -280,16 +284,12 @@ impl Inner {
         };
         self.strained |= match ask.answer {
             Answer::Timeout => !ask.was_cut() && !self.only_waited,
-            Answer::NotTaken => true,
-            // A start that races against a sleep of its own may lose only where others compute.
             // A program that is not there (a shell's 126 and 127) no host brings in time.
             Answer::Ended(Some(ExitHow::Status(126 | 127))) => false,
-            Answer::Ended(_) => self.readyok.is_none(),
-            Answer::Done
-            | Answer::OnlyAtEnd
-            | Answer::Legal(_)
-            | Answer::Illegal { .. }
-            | Answer::Flood(_) => false,
+            // One that races against a sleep or a clock of its own may lose only where others compute: it ends, or has
+            // no move by then.
+            Answer::NotTaken | Answer::Ended(_) | Answer::Illegal { .. } => true,
+            Answer::Done | Answer::OnlyAtEnd | Answer::Legal(_) | Answer::Flood(_) => false,
         };
         self.asks.push(ask);
     }

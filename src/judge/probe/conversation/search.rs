@@ -87,6 +87,7 @@ impl Session<Ready> {
             self.inner.book_is_off = value == Some("false");
         }
         let set = UciCommand::SetOption { name, value };
+        self.inner.set = Some(set.to_string());
         self.confirm(Question::IsReady, &[set, UciCommand::IsReady])
     }
 

@@ -269,6 +269,15 @@ fn one_that_slept_over_a_limit_would_have_done_so_on_any_host() {
 }
 
 #[test]
+fn an_end_or_a_bad_move_may_be_the_fault_of_a_busy_host() {
+    assert!(run_script("exit 7", limits()).strained);
+    assert!(run_script("kill -SEGV $$", limits()).strained);
+    assert!(run_script("echo bestmove a1a1", limits()).strained);
+    assert!(!run_script("exit 127", limits()).strained, "no host brings a program in time");
+    assert!(!run_script("echo bestmove e2e4", limits()).strained);
+}
+
+#[test]
 fn a_waiting_engine_is_looked_at_until_it_rests_or_has_worked() {
     let window = Duration::from_millis(20);
     let look = |share: f64, watch: RestWatch| {

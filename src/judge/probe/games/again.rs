@@ -1,28 +1,29 @@
 //! The question of a game at which something went wrong, asked again on clocks that the event can produce.
 //!
-//! First the position alone, in a fresh process; where it is answered, after all that a process of the entry was asked in the
-//! games before, since memory of these may be the reason.
+//! First the position alone, in a fresh process; where it is answered, after the game up to it, then after all games of that
+//! process, since memory of these may be the reason. What went before is asked on a clock of the event, too: a history that
+//! no event can produce proves nothing.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use shakmaty::{ByColor, Color, Position};
 
 use super::{Contender, ENTRY, TWIN, given, seats};
 use crate::engine::moves::Moves;
-use crate::game::go::{Clocks, Go};
+use crate::game::go::Go;
 use crate::judge::probe::conversation::{Over, PositionForm, Ready, Search, Session};
 use crate::judge::probe::{LEAST_CLOCK, MINUTE_CLOCK, Progress};
 use crate::judge::support::runs;
 use crate::model::evidence::{
-    AskedAgain, GameEnd, GameFault, Limits, PlayedGame, PlayedGames, Purpose, Run,
+    Ask, AskedAgain, GameEnd, GameFault, LEAST_LEFT, Limits, PlayedGame, PlayedGames, Purpose,
+    Question, Run,
 };
+use crate::model::game::result::GameResult;
 use crate::runner::Given;
 use crate::sandbox::plan::{Audit, SandboxError, Staging, StartPlan};
 
-/// The clock of all but the last question: they went well on as little.
-const BEFORE: Go = Go::Clock(Clocks::even(300, 10));
-
-/// Asks again what broke each game, until one fault is proved on the event's clocks.
+/// Asks again what broke each game, until one fault is proved on the event's clocks, or until `until`: a fault that did not
+/// come by then is not proved.
 ///
 /// # Errors
 /// When the sandbox could not be built.
@@ -30,12 +31,13 @@ pub(crate) fn ask_again(
     entry: &Contender,
     played: &mut PlayedGames,
     limits: Limits,
+    until: Instant,
     progress: Progress<'_>,
 ) -> Result<(), SandboxError> {
     for at in 0..played.games.len() {
         let Some(case) = Case::of(played, at) else { continue };
         progress("a fault in a game, again on a clock of the event");
-        let again = case.ask(entry, limits)?;
+        let again = case.ask(entry, limits, until)?;
         let proved = again.held.is_none();
         if let Some(game) = played.games.get_mut(at) {
             game.again = Some(again);
@@ -53,6 +55,18 @@ struct Case {
     last: Moves,
     /// The times on the clocks of the game.
     clocks: Option<ByColor<Duration>>,
+    /// True if the game itself had a clock of the event then: where the time is over, it counts as it was seen.
+    seen_on_the_events: bool,
+}
+
+/// The end of a conversation that leads to the last question.
+enum Outcome {
+    /// It was answered.
+    Held,
+    /// It was not, or something before it.
+    Broke,
+    /// The time was over before it was asked, after so many of so many questions.
+    Cut(usize, usize),
 }
 
 impl Case {
@@ -60,11 +74,19 @@ impl Case {
         let given = given(played.wanted.div_ceil(2));
         let game = played.games.get(at)?;
         let GameEnd::Fault(fault) = &game.end else { return None };
-        if matches!(fault, GameFault::NoStart(_)) {
-            return None;
-        }
         let last = whole(game)?;
-        let seat = seat_of(&given, game, last.position().turn())?;
+        // One that does not start is not asked for a move.
+        let side = match fault {
+            GameFault::NoStart(_) => match game.result {
+                GameResult::Win(winner) => winner.other(),
+                _ => return None,
+            },
+            _ => last.position().turn(),
+        };
+        let left = game.clocks.map(|clocks| *clocks.get(side));
+        let seen_on_the_events = played.control == super::LEAST.to_string()
+            && left.is_some_and(|left| left >= LEAST_LEFT);
+        let seat = seat_of(&given, game, side)?;
         let mut before = Vec::new();
         for earlier in played.games.get(..=at)? {
             let colour = [Color::White, Color::Black]
@@ -74,7 +96,7 @@ impl Case {
                 before.push(asked(earlier, colour));
             }
         }
-        Some(Case { before, last, clocks: game.clocks })
+        Some(Case { before, last, clocks: game.clocks, seen_on_the_events })
     }
 
     /// A clock of the event, as uneven as the game's were.
@@ -85,21 +107,40 @@ impl Case {
         }
     }
 
-    fn ask(&self, entry: &Contender, limits: Limits) -> Result<AskedAgain, SandboxError> {
+    /// The histories after which it is asked, the shortest first, each in words.
+    fn histories(&self) -> impl Iterator<Item = (&'static str, &[Vec<Moves>])> {
+        let this = self.before.len().saturating_sub(1);
+        let this = self.before.get(this..).filter(|games| games.iter().any(|one| !one.is_empty()));
+        let all = Some(&self.before[..]).filter(|games| games.len() > 1);
+        [("after the game up to it", this), ("after the games before", all)]
+            .into_iter()
+            .filter_map(|(words, games)| Some((words, games?)))
+    }
+
+    fn ask(
+        &self,
+        entry: &Contender,
+        limits: Limits,
+        until: Instant,
+    ) -> Result<AskedAgain, SandboxError> {
         let mut again = AskedAgain { held: None, tries: Vec::new(), commands: Vec::new() };
-        for (before, words) in
-            [(&[Vec::new()][..], "alone"), (&self.before, "after the games before")]
-        {
+        let alone = ("alone", &[Vec::new()][..]);
+        for (words, before) in std::iter::once(alone).chain(self.histories()) {
             let mut held = None;
             for clock in [LEAST_CLOCK, MINUTE_CLOCK] {
                 let go = self.as_in_the_game(clock);
-                let run = talk(entry, limits, before, &self.last, go)?;
-                let (answer, good) = match run.asks.iter().rfind(|ask| runs::is_search(ask)) {
-                    Some(ask) => (runs::answer_words(ask, &run), ask.answer.is_good()),
-                    None => ("it did not come up".to_owned(), false),
-                };
-                again.tries.push(format!("{words}, `{go}`: {answer}"));
+                let (run, outcome) = talk(entry, limits, before, &self.last, go, until)?;
                 again.commands = runs::commands(&run);
+                let (told, good) = match outcome {
+                    Outcome::Held => (answer(&run), true),
+                    Outcome::Broke => (answer(&run), false),
+                    Outcome::Cut(asked, of) => {
+                        let told =
+                            format!("asked {asked} of {of} before the time was over, all well");
+                        (told, !self.seen_on_the_events)
+                    }
+                };
+                again.tries.push(format!("{words}, `{go}`: {told}"));
                 if good {
                     held = Some(go.to_string());
                     break;
@@ -114,34 +155,24 @@ impl Case {
     }
 }
 
-/// Everything before on a small clock, then the last question. Where the process dies on the way, it was asked what the
-/// game's own was not; then the last game alone goes before, on the event's clock.
+/// The words for the last answer of a run.
+fn answer(run: &Run) -> String {
+    let bad = run.asks.iter().find(|ask| !ask.answer.is_good());
+    match bad.or_else(|| run.asks.iter().rfind(|ask| runs::is_search(ask))) {
+        Some(ask) => runs::answer_words(ask, run),
+        None => "it did not come up".to_owned(),
+    }
+}
+
+/// Everything before on the least clock of the event, then the last question.
 fn talk(
     entry: &Contender,
     limits: Limits,
     before: &[Vec<Moves>],
     last: &Moves,
     go: Go,
-) -> Result<Run, SandboxError> {
-    let run = once(entry, limits, before, BEFORE, last, go)?;
-    let came_to_it = run.asks.iter().filter(|ask| runs::is_search(ask)).count()
-        > before.iter().map(Vec::len).sum::<usize>();
-    match before.split_last() {
-        Some((game, _)) if !came_to_it && runs::is_up(&run) => {
-            once(entry, limits, std::slice::from_ref(game), LEAST_CLOCK, last, go)
-        }
-        _ => Ok(run),
-    }
-}
-
-fn once(
-    entry: &Contender,
-    limits: Limits,
-    before: &[Vec<Moves>],
-    clock: Go,
-    last: &Moves,
-    go: Go,
-) -> Result<Run, SandboxError> {
+    until: Instant,
+) -> Result<(Run, Outcome), SandboxError> {
     let plan = StartPlan {
         bytes: entry.bytes.clone(),
         staging: Staging::Neutral,
@@ -149,12 +180,27 @@ fn once(
         audit: Audit::ProgramsOnly,
     };
     let started = Session::start(&*entry.launcher, &plan, Purpose::Again, limits)?.shake_hands();
-    let over = started.and_then(|ready| converse(entry, limits, ready, before, clock, last, go));
-    Ok(match over {
+    let over = started.and_then(|ready| converse(entry, limits, ready, before, last, go, until));
+    let run = match over {
         Ok(ready) => ready.quit(),
         Err(over) => over,
     }
-    .finish())
+    .finish();
+    let searches = || run.asks.iter().filter(|ask| runs::is_search(ask));
+    let (asked, of) = (searches().count(), before.iter().map(Vec::len).sum::<usize>() + 1);
+    let outcome = if !runs::is_up(&run) || run.asks.iter().any(is_bad) {
+        Outcome::Broke
+    } else if asked < of {
+        Outcome::Cut(asked, of)
+    } else {
+        Outcome::Held
+    };
+    Ok((run, outcome))
+}
+
+/// Whether it quits is another rule's matter.
+fn is_bad(ask: &Ask) -> bool {
+    ask.question != Question::Quit && !ask.answer.is_good()
 }
 
 fn converse(
@@ -162,9 +208,9 @@ fn converse(
     limits: Limits,
     mut ready: Session<Ready>,
     before: &[Vec<Moves>],
-    clock: Go,
     last: &Moves,
     go: Go,
+    until: Instant,
 ) -> Result<Session<Ready>, Session<Over>> {
     for (name, value) in &entry.options {
         ready = ready.set_option(name, Some(value))?;
@@ -172,8 +218,11 @@ fn converse(
     for game in before {
         ready = ready.new_game()?;
         for moves in game {
-            let search = Search { name: "before", shown: PositionForm::Moves(moves), go: clock };
-            (ready, _) = ready.go(search)?;
+            if Instant::now() >= until {
+                return Ok(ready);
+            }
+            let shown = PositionForm::Moves(moves);
+            (ready, _) = ready.go(Search { name: "before", shown, go: LEAST_CLOCK })?;
         }
     }
     let left: Duration = go.left(last.position().turn()).unwrap_or_default();
@@ -207,4 +256,45 @@ fn asked(game: &PlayedGame, colour: Color) -> Vec<Moves> {
         .enumerate()
         .filter(|(at, ply)| ply.took.is_some() && (at % 2 == 0) == colour.is_white());
     own.filter_map(|(at, _)| first(game, at)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing;
+    use crate::model::evidence::{GamesEvidence, PlayedPly, Rival};
+
+    fn ply(uci: &str, took: Option<u64>) -> PlayedPly {
+        PlayedPly { uci: uci.into(), took: took.map(Duration::from_millis), score: None }
+    }
+
+    fn case(end: GameEnd, result: GameResult) -> (Option<Case>, usize) {
+        let opening = ["e2e4", "e7e5"].map(|uci| ply(uci, None));
+        let mut first = testing::game(1, Rival::Itself);
+        first.moves = [&opening[..], &[ply("g1f3", Some(3)), ply("b8c6", Some(3))]].concat();
+        let mut second = testing::game(2, Rival::Itself);
+        (second.moves, second.end, second.result) = (opening.to_vec(), end, result);
+        let GamesEvidence::Played(played) = testing::games(vec![first, second]) else {
+            panic!("they were played")
+        };
+        let case = Case::of(&played, 1);
+        let histories = case.as_ref().map_or(0, |case| case.histories().count());
+        (case, histories)
+    }
+
+    #[test]
+    fn one_that_did_not_start_for_a_game_is_started_again() {
+        let end = GameEnd::Fault(GameFault::NoStart("no uciok".into()));
+        let (case, histories) = case(end, GameResult::Win(Color::White));
+        // It was to play Black, as the entry itself, which had White before.
+        let before = case.unwrap().before;
+        assert_eq!(before.iter().map(Vec::len).collect::<Vec<_>>(), [1, 0]);
+        assert_eq!(histories, 1, "the second game has nothing to ask");
+    }
+
+    #[test]
+    fn a_game_that_ended_as_games_do_is_no_case() {
+        let whole = GameEnd::Whole("White mates".into());
+        assert!(case(whole, GameResult::Win(Color::White)).0.is_none());
+    }
 }

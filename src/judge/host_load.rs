@@ -1,0 +1,188 @@
+//! The measure of other work on this host: what the processors did, less what this process and its entries did.
+//!
+//! A mean over a whole check hides a burst of some seconds, in which a sound entry misses its limits. So a thread reads the
+//! kernel's sums each second, and the worst stretch counts.
+
+use std::fs;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+
+use crate::sandbox;
+
+/// A time shorter than this says nothing, since the kernel counts in hundredths of a second.
+const LEAST: Duration = Duration::from_millis(500);
+/// From one reading to the next.
+const EVERY: Duration = Duration::from_secs(1);
+/// The stretch of which the worst counts: long enough to keep an entry back, and shorter than any burst that matters.
+const STRETCH: Duration = Duration::from_secs(3);
+
+/// Processors that other work took in a stretch of time, of all that the host has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct OtherWork {
+    pub(super) taken: f64,
+    pub(super) processors: f64,
+    /// The stretch, since the measurement began.
+    pub(super) from: Duration,
+    pub(super) until: Duration,
+}
+
+impl OtherWork {
+    /// True if half of the host or more was taken: then a single thread may have had to wait.
+    pub(super) fn is_much(self) -> bool {
+        self.taken * 2.0 >= self.processors
+    }
+}
+
+/// A measurement that goes on.
+pub(super) struct Measurement {
+    stop: mpsc::Sender<()>,
+    readings: JoinHandle<Vec<Reading>>,
+}
+
+impl Measurement {
+    /// Begins to measure.
+    pub(super) fn begin() -> Measurement {
+        let (stop, stopped) = mpsc::channel();
+        let readings = thread::spawn(move || {
+            let mut readings: Vec<Reading> = Reading::now().into_iter().collect();
+            while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+                readings.extend(Reading::now());
+            }
+            readings.extend(Reading::now());
+            readings
+        });
+        Measurement { stop, readings }
+    }
+
+    /// The stretch with the most other work since then; none where that cannot be told.
+    pub(super) fn worst(self) -> Option<OtherWork> {
+        drop(self.stop);
+        worst(&self.readings.join().unwrap_or_default())
+    }
+}
+
+/// Times of the host and of ourselves at one moment.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    at: Instant,
+    /// The processor time of all, and what the hypervisor took.
+    all: Duration,
+    /// The time of this process and of all entries that it has started.
+    ours: Duration,
+    processors: usize,
+}
+
+impl Reading {
+    fn now() -> Option<Reading> {
+        let (all, processors) = busy(&fs::read_to_string("/proc/stat").ok()?)?;
+        let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
+        let own = (usage.user_time() + usage.system_time()).num_microseconds();
+        let own = u64::try_from(own).map(Duration::from_micros).ok()?;
+        let ours = own + sandbox::time_of_all_entries();
+        Some(Reading { at: Instant::now(), all, ours, processors })
+    }
+
+    /// The other work from here to a later reading.
+    fn until(&self, end: &Reading, began: Instant) -> Option<OtherWork> {
+        let lasted = end.at.saturating_duration_since(self.at);
+        let all = end.all.saturating_sub(self.all);
+        let others = all.saturating_sub(end.ours.saturating_sub(self.ours));
+        (lasted >= LEAST).then(|| OtherWork {
+            taken: others.as_secs_f64() / lasted.as_secs_f64(),
+            processors: end.processors as f64,
+            from: self.at.saturating_duration_since(began),
+            until: end.at.saturating_duration_since(began),
+        })
+    }
+}
+
+/// The worst of all stretches; of the whole where it is no longer than one.
+fn worst(readings: &[Reading]) -> Option<OtherWork> {
+    let (first, last) = (readings.first()?, readings.last()?);
+    let stretch = STRETCH.min(last.at.saturating_duration_since(first.at));
+    let works = readings.iter().enumerate().filter_map(|(at, begin)| {
+        let mut later = readings.get(at + 1..)?.iter();
+        let end = later.find(|end| end.at.saturating_duration_since(begin.at) >= stretch)?;
+        begin.until(end, first.at)
+    });
+    works.max_by(|one, other| one.taken.total_cmp(&other.taken))
+}
+
+/// The time that the processors were taken, and their number, from /proc/stat (proc(5)): user, nice, system, irq,
+/// softirq and steal in hundredths of a second; guests are in user and nice already.
+fn busy(stat: &str) -> Option<(Duration, usize)> {
+    let mut lines = stat.lines();
+    let fields: Vec<u64> = lines
+        .next()?
+        .strip_prefix("cpu ")?
+        .split_whitespace()
+        .map_while(|f| f.parse().ok())
+        .collect();
+    let ticks: u64 = [0, 1, 2, 5, 6, 7].iter().filter_map(|field| fields.get(*field)).sum();
+    let processors = lines.take_while(|line| line.starts_with("cpu")).count();
+    (processors > 0).then(|| (Duration::from_millis(ticks * 10), processors))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(began: Instant, seconds: u64, all: u64, ours: u64) -> Reading {
+        Reading {
+            at: began + Duration::from_secs(seconds),
+            all: Duration::from_secs(all),
+            ours: Duration::from_secs(ours),
+            processors: 4,
+        }
+    }
+
+    #[test]
+    fn the_kernels_figures_are_read_without_guests_and_waits() {
+        let stat = "cpu  100 10 50 9000 700 3 4 5 60 7\ncpu0 1 1\ncpu1 1 1\nintr 5 cpu\n";
+        assert_eq!(busy(stat), Some((Duration::from_millis(1720), 2)));
+        assert_eq!(busy("intr 5\n"), None);
+    }
+
+    #[test]
+    fn our_own_work_is_not_other_work() {
+        let now = Instant::now();
+        let since = at(now, 0, 100, 7).until(&at(now, 10, 140, 27), now).unwrap();
+        assert_eq!((since.taken, since.processors), (2.0, 4.0));
+        assert_eq!(at(now, 0, 0, 0).until(&at(now, 0, 9, 0), now), None);
+    }
+
+    /// Forty seconds, in six of which others took all four processors: a share of a sixth of the whole.
+    #[test]
+    fn a_burst_is_seen_in_a_long_quiet_check() {
+        let now = Instant::now();
+        let burst = |second: u64| second.clamp(20, 26) - 20;
+        let readings: Vec<Reading> =
+            (0..=40).map(|second| at(now, second, second + 4 * burst(second), second)).collect();
+        let worst = worst(&readings).unwrap();
+        assert!(worst.is_much(), "{worst:?}");
+        assert!((worst.taken - 4.0).abs() < 1e-9, "{worst:?}");
+        assert!(worst.from.as_secs() >= 20 && worst.until.as_secs() <= 26, "{worst:?}");
+        let quiet = at(now, 40, 41, 40);
+        let whole = readings[0].until(&quiet, now).unwrap();
+        assert!(!whole.is_much(), "without it the host was quiet: {whole:?}");
+    }
+
+    #[test]
+    fn a_check_shorter_than_a_stretch_is_measured_whole() {
+        let now = Instant::now();
+        let short = [at(now, 0, 0, 0), at(now, 1, 1, 1), at(now, 2, 6, 2)];
+        assert!((worst(&short).unwrap().taken - 2.0).abs() < 1e-9);
+        assert_eq!(worst(&short[..1]), None);
+        assert_eq!(worst(&[]), None);
+    }
+
+    #[test]
+    fn a_measurement_ends_when_it_is_asked_for() {
+        // Too short to tell anything, and no second is waited for.
+        assert_eq!(Measurement::begin().worst(), None);
+    }
+}
