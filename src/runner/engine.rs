@@ -74,17 +74,16 @@ impl Engine {
         }
     }
 
-    /// The allowed programs and libraries that were replaced on this host since it last started well.
-    pub(super) fn replaced(&self) -> Vec<String> {
+    /// The allowed programs and libraries that were replaced on this host since it last started well; what it has started
+    /// well by is told once.
+    pub(super) fn replaced(&self, started: bool) -> Vec<String> {
         let EngineStart::Entry(launcher, _) = &self.start else { return Vec::new() };
         let mut all = launcher.replaced();
-        let known = self.replaced.load(Ordering::Relaxed).min(all.len());
-        all.split_off(known)
-    }
-
-    /// It has started well after these were replaced.
-    pub(super) fn started_beside(&self, replaced: &[String]) {
-        self.replaced.fetch_add(replaced.len(), Ordering::Relaxed);
+        let known = match started {
+            true => self.replaced.fetch_max(all.len(), Ordering::Relaxed),
+            false => self.replaced.load(Ordering::Relaxed),
+        };
+        all.split_off(known.min(all.len()))
     }
 
     /// True if it runs, or is told to run, more than one thread.

@@ -125,10 +125,7 @@ impl<'a> EngineSeat<'a> {
             }
             tried = self.start_once();
         }
-        self.replaced = self.engine.replaced();
-        if tried.is_ok() {
-            self.engine.started_beside(&self.replaced);
-        }
+        self.replaced = self.engine.replaced(tried.is_ok());
         tried
     }
 

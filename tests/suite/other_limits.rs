@@ -89,10 +89,39 @@ fn who_uses_more_memory_than_the_event_allows_fails() {
     assert_eq!(check(folder.path(), &[], entry)["verdict"], "accepted");
 }
 
+/// A host that says that it has 1 GiB ends an entry that touches 64 GiB long before they are there.
+fn who_touches_more_memory_than_the_host_has_is_undecided() {
+    let folder = tempfile::tempdir().unwrap();
+    let sound = fs::read_to_string("fixtures/entries/accept/clock-none-below-a-second/engine");
+    let touches = "#!/usr/bin/python3\nall = [b'x' * (1 << 20) for i in range(64 << 10)]\n";
+    let engine = sound.unwrap().replacen("#!/usr/bin/python3\n", touches, 1);
+    fs::write(folder.path().join("engine"), engine).unwrap();
+    fs::write(folder.path().join("meminfo"), "MemTotal: 1048576 kB\n").unwrap();
+    let words = format!(
+        "mount --bind meminfo /proc/meminfo && {} check -q --quick --format=json engine",
+        env!("CARGO_BIN_EXE_gate4k")
+    );
+    let output = Command::new("unshare")
+        .args(["--mount", "--", "/bin/sh", "-c", &words])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    let document: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{told}"));
+    let judged = &document["entries"][0];
+    assert_eq!(judged["verdict"], "undecided", "{judged:#}");
+    let startup = judged["findings"].as_array().unwrap().iter().find(|f| f["rule"] == "startup");
+    let startup = startup.unwrap();
+    assert!(startup["help"].to_string().contains("on a machine with more memory"), "{startup:#}");
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow an_event_for_elf_files_takes_no_script [Landlock, Python3],
         slow an_event_with_more_room_takes_larger_entries [Landlock],
         slow who_uses_more_memory_than_the_event_allows_fails [Landlock, Python3],
+        slow who_touches_more_memory_than_the_host_has_is_undecided
+            [Landlock, Root, Unshare, Mounts, Python3],
     ]
 }

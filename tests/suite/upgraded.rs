@@ -81,10 +81,11 @@ fn a_report_and_its_receipt_name_what_was_replaced() {
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", told(&output)));
     let findings = document["entries"][0]["findings"].as_array().unwrap();
     let commands = findings.iter().find(|found| found["rule"] == "commands").unwrap();
-    assert_eq!(commands["evidence"]["replaced"], "xz", "{commands:#}");
+    let replaced = commands["evidence"]["replaced"].as_str().unwrap();
+    assert!(replaced.ends_with("xz"), "{commands:#}");
     let receipt = fs::read_to_string(folder.path().join("receipt.json")).unwrap();
     let receipt: Value = serde_json::from_str(&receipt).unwrap();
-    assert_eq!(receipt["entries"][0]["replaced"], "xz", "{receipt:#}");
+    assert_eq!(receipt["entries"][0]["replaced"], replaced, "{receipt:#}");
 }
 
 fn a_batch_is_judged_by_the_new_program() {
@@ -145,11 +146,15 @@ fn a_match_is_broken_off_where_a_program_is_gone() {
     let events = fs::read_to_string(folder.path().join("games")).unwrap();
     let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let games: Vec<Value> = events.filter(|event| event["event"] == "game-finished").collect();
-    let started = |game: &&Value| !game["details"].to_string().contains("start");
-    assert!(games.iter().filter(started).all(|game| game["result"] != "*"), "{games:#?}");
-    let last = games.last().unwrap();
+    let (last, before) = games.split_last().unwrap();
+    assert!(before.iter().all(|game| game["result"] != "*"), "{games:#?}");
     assert_eq!(last["result"], "*", "{last:#}");
-    assert!(last.to_string().contains("replaced on this host meanwhile: xz"), "{last:#}");
+    // It has several names.
+    let words = last["details"].as_str().unwrap();
+    assert!(
+        words.contains("replaced on this host meanwhile: ") && words.ends_with("xz"),
+        "{words}"
+    );
 }
 
 fn an_event_goes_on_with_the_new_program_and_keeps_a_note() {

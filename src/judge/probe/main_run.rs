@@ -8,7 +8,7 @@ use super::{Bench, ProbeOutcome};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
 use crate::judge::probe::conversation::{
-    Known, Over, PositionForm, Ready, Search, Session, StartSilence,
+    ASLEEP, Known, Over, PositionForm, Ready, Search, Session, StartSilence, Step,
 };
 use crate::model::evidence::{Answer, EndHow, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
@@ -60,13 +60,7 @@ impl MainRun {
 /// Runs until the first process has ended.
 pub(super) fn run(bench: &Bench<'_>, clock: Go) -> Result<MainRun, SandboxError> {
     let mut facts = Facts::default();
-    let known = match bench.start(Purpose::Main)?.uci_watched() {
-        Ok(known) => Ok(known),
-        Err(StartSilence::Over(over)) => Err(over),
-        // Looking at it has spoilt it: once more, and waited for as long as the rule says.
-        Err(StartSilence::Deaf) => bench.start(Purpose::Main)?.uci(),
-    };
-    let over = match known.and_then(Session::<Known>::isready) {
+    let over = match started(bench)?.and_then(Session::<Known>::isready) {
         Ok(ready) => {
             facts.started = true;
             match talk(bench, ready, clock, &mut facts) {
@@ -78,9 +72,28 @@ pub(super) fn run(bench: &Bench<'_>, clock: Go) -> Result<MainRun, SandboxError>
     };
     facts.pv = over.shows_pv();
     facts.asked_to_quit = over.ended_by() == EndHow::Quit;
-    facts.only_at_end = over.last().is_some_and(|ask| ask.answer == Answer::OnlyAtEnd);
+    facts.only_at_end = is_only_at_end(&over);
     facts.gone = over.exit().is_some();
     Ok(MainRun { facts, over })
+}
+
+/// An engine that is asleep at its start has its input closed. One that answers then is looked at once more, for half as long: the
+/// answer of one that does not flush comes when its input is closed, that of any other at a time of its own.
+fn started(bench: &Bench<'_>) -> Result<Step<Known>, SandboxError> {
+    for asleep in [ASLEEP, ASLEEP / 2] {
+        match bench.start(Purpose::Main)?.uci_watched(asleep) {
+            Ok(known) => return Ok(Ok(known)),
+            Err(StartSilence::Over(over)) if asleep == ASLEEP && is_only_at_end(&over) => {}
+            Err(StartSilence::Over(over)) => return Ok(Err(over)),
+            Err(StartSilence::Deaf) => break,
+        }
+    }
+    // Looking at it has spoilt it: once more, and waited for as long as the rule says.
+    Ok(bench.start(Purpose::Main)?.uci())
+}
+
+fn is_only_at_end(over: &Session<Over>) -> bool {
+    over.last().is_some_and(|ask| ask.answer == Answer::OnlyAtEnd)
 }
 
 /// The start and the end again, where the main run did not come to its `quit`: what depends only on

@@ -186,6 +186,8 @@ impl GameEnding {
             Termination::Resignation => format!("{loser} resigns"),
             Termination::Crash { .. } => format!("{loser} disconnects"),
             Termination::Stall { .. } => format!("{loser}'s connection stalls"),
+            // Not held against anybody.
+            Termination::NoStart(why) if self.loser().is_none() => format!("Unfinished: {why}"),
             Termination::NoStart(_) => format!("{loser} does not start"),
             Termination::DrawByEval => "TCEC draw rule".into(),
             Termination::WinByEval => "TCEC win rule".into(),

@@ -22,7 +22,7 @@ use std::marker::PhantomData;
 use self::evidence::Inner;
 pub(crate) use self::rest::RestWatch;
 pub(crate) use self::search::{PositionForm, Search, Waited};
-pub(super) use self::start::StartSilence;
+pub(super) use self::start::{ASLEEP, StartSilence};
 use crate::model::evidence::{Ask, BookSeen, DeclaredOption};
 
 /// Started; nothing but `uci` may be sent.

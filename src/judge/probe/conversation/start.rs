@@ -14,8 +14,8 @@ use crate::sandbox::plan::{Launcher, SandboxError, StartPlan};
 const WATCHED: Duration = Duration::from_secs(20);
 /// this often,
 const LOOK: Duration = Duration::from_millis(250);
-/// and sleeps so long before its input is closed:
-const ASLEEP: Duration = Duration::from_secs(3);
+/// and sleeps so long before its input is closed;
+pub(in crate::judge::probe) const ASLEEP: Duration = Duration::from_secs(3);
 /// then it is waited for its answer so long.
 const AT_END: Duration = Duration::from_secs(1);
 
@@ -73,7 +73,7 @@ impl Session<Started> {
     ///
     /// # Errors
     /// The ended conversation, where there was no `uciok` in time.
-    pub(crate) fn uci_watched(mut self) -> Result<Session<Known>, StartSilence> {
+    pub(crate) fn uci_watched(mut self, asleep: Duration) -> Result<Session<Known>, StartSilence> {
         let limits = self.inner.limits;
         let until = self.inner.started + WATCHED.min(limits.startup / 3);
         let asked = Instant::now();
@@ -85,7 +85,7 @@ impl Session<Started> {
                 asleep_since = None;
                 continue;
             }
-            if asleep_since.get_or_insert_with(Instant::now).elapsed() >= ASLEEP {
+            if asleep_since.get_or_insert_with(Instant::now).elapsed() >= asleep {
                 self.inner.wire.close_input();
                 let at_end = self.inner.listen(Instant::now() + AT_END, &Reply::UciOk);
                 if !matches!(at_end, Ok(Some(_))) {
