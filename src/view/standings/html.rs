@@ -66,6 +66,7 @@ pub(in crate::view) fn section(
                                 td class=[class(column.side)] { (clean(cell)) }
                             }
                         }
+                        "\n"
                     }
                 }
             }
@@ -102,6 +103,8 @@ fn cross(standings: &Standings, link: &dyn Fn(&Cell) -> Option<String>) -> Marku
                                 }
                             }
                         }
+                        // A line for each row: these files are compared by their lines.
+                        "\n"
                     }
                 }
             }
