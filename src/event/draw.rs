@@ -23,8 +23,7 @@ pub(crate) fn drawn(config: &EventConfig, ledger: &Ledger, number: usize) -> Dra
     }
     let outcome = |number: usize| going_on(config, ledger, number);
     let entries = || config.entries.iter().map(|entry| entry.name.clone());
-    let is_named = !stage.previous.is_empty() || !stage.engines.is_empty();
-    let mut seats: Vec<String> = if stage.from.is_empty() && !is_named {
+    let mut seats: Vec<String> = if stage.from.is_empty() && !stage.begins_alone() {
         match number.checked_sub(1) {
             Some(before) => outcome(before),
             None => entries().collect(),

@@ -5,6 +5,7 @@ pub(crate) mod conduct;
 pub mod config;
 pub(crate) mod draw;
 pub(crate) mod duel;
+mod endless;
 pub(crate) mod entrants;
 pub(crate) mod export;
 pub mod field;

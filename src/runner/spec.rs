@@ -119,7 +119,9 @@ pub(crate) fn from_words(text: &str) -> Result<Asked, SpecError> {
     raw.finish(Path::new("")).map_err(bad)
 }
 
-fn entry(path: PathBuf) -> Asked {
+/// An entry of which nothing but its file is said.
+#[must_use]
+pub(crate) fn entry(path: PathBuf) -> Asked {
     Asked {
         name: name_of(&path),
         name_is_given: false,

@@ -32,3 +32,11 @@ pub(super) struct RawStage {
     pub(super) start_seed: Option<Spanned<u64>>,
     pub(super) terms: Option<Spanned<RawTerms>>,
 }
+
+impl RawStage {
+    /// True if its engines are seated by their places in what was played before.
+    #[must_use]
+    pub(super) fn is_seated_by_ranking(&self) -> bool {
+        self.draw.as_ref().is_none_or(|draw| *draw.get_ref() != SeatDraw::Alphabetical)
+    }
+}

@@ -52,6 +52,7 @@ pub(super) fn sources(
     entries: &[EventEntry],
 ) -> Result<Sources, TextMistake> {
     let mut found = Sources::default();
+    let by_ranking = one.is_seated_by_ranking();
     let size = one.size.as_ref();
     let Some(from) = &one.from else {
         return match size {
@@ -72,8 +73,8 @@ pub(super) fn sources(
                     "name the places of {journal}, such as {journal}:1..32"
                 )));
             };
-            let order = events.get(journal).map(|played| played.order(stage));
-            let order = order.unwrap_or(Ok(&[])).map_err(wrong)?;
+            let order = events.get(journal).map(|played| played.order(stage, places, by_ranking));
+            let order = order.unwrap_or(Ok(Vec::new())).map_err(wrong)?;
             for place in places {
                 let engine = order.get(*place - 1);
                 match engine.filter(|name| entries.iter().any(|entry| entry.name == **name)) {

@@ -10,7 +10,7 @@ use super::super::format;
 use super::super::journal::record::Previous;
 use super::super::plan::formats::{RawFormat, RawTies, chain, format as planned, ties_of};
 use super::super::schedule::BookPolicy;
-use super::super::stage::{SeatDraw, Stage, StageFormat, Updates};
+use super::super::stage::{PlacesTaken, SeatDraw, Stage, StageFormat, Updates};
 use super::super::terms::{StageTerms, plain};
 use super::raw_stage::RawStage;
 use super::sources::{self, Events, Sources, sources};
@@ -66,6 +66,7 @@ pub(super) fn read(
         named = before.named;
         stages.push(stage);
     }
+    give(&mut stages);
     let Some(first) = stages.first() else {
         return Err((span, "an event needs a [[stage]]".into()));
     };
@@ -77,6 +78,25 @@ pub(super) fn read(
         ));
     }
     Ok((stages, events.into_values().map(|played| played.kept).collect()))
+}
+
+/// Tells each stage which of its places later ones take.
+fn give(stages: &mut [Stage]) {
+    for number in 1..stages.len() {
+        let stage = &stages[number];
+        let by_ranking = match stage.draw {
+            SeatDraw::Ranking | SeatDraw::ReversedRanking => true,
+            SeatDraw::Seeds | SeatDraw::Alphabetical => false,
+        };
+        let takes = match &stage.from[..] {
+            [] if stage.begins_alone() || stage.breaks_ties_of.is_some() => continue,
+            [] => vec![(number - 1, (1..=stages[number - 1].promote).collect())],
+            from => from.to_vec(),
+        };
+        for (before, places) in takes {
+            stages[before].taken.push(PlacesTaken { places, by_ranking });
+        }
+    }
 }
 
 /// The places of a stage that later stages take.
@@ -245,6 +265,7 @@ fn stage(
         seats,
         chain,
         promote,
+        taken: Vec::new(),
         terms,
         clocks_after,
         crash_limit,

@@ -234,6 +234,15 @@ impl Knockout {
         bracket.encounters.iter().map(|one| (one.number, beyond(one))).collect()
     }
 
+    /// The matches that are level and played on, by their numbers, with their seats.
+    #[must_use]
+    pub(crate) fn level(&self, seats: usize, past: &Past) -> Vec<(u32, [Seat; 2])> {
+        let bracket = self.bracket(seats, |one| winner(past, one));
+        let open = bracket.encounters.iter().filter(|one| winner(past, one).is_none());
+        let level = open.filter(|one| one.format.is_level(&results(past, one)));
+        level.map(|one| (one.number, [one.white, one.black])).collect()
+    }
+
     /// Returns the winner of the final; none while it is played.
     #[must_use]
     pub(crate) fn champion(&self, seats: usize, past: &Past) -> Option<Seat> {
@@ -262,6 +271,11 @@ impl Knockout {
 pub(crate) fn winner(past: &Past, one: &Encounter) -> Option<Seat> {
     if let MatchState::Won(seat, _) = one.format.after(&results(past, one)) {
         return Some(if seat.0 == 0 { one.white } else { one.black });
+    }
+    if let Some([first, ..]) = past.decision(&[one.white, one.black])
+        && one.format.is_level(&results(past, one))
+    {
+        return Some(*first);
     }
     // An engine that plays no more has lost a match that is not decided; of two the one that left first.
     match (past.left(one.white), past.left(one.black)) {

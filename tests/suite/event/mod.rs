@@ -10,6 +10,7 @@ mod browser;
 mod gate;
 mod instants;
 mod killed;
+mod level;
 mod other_formats;
 mod other_trouble;
 mod pages;
@@ -39,6 +40,7 @@ pub(crate) fn tests() -> Vec<Test> {
         browser::tests,
         gate::tests,
         killed::tests,
+        level::tests,
         whole::tests,
         trouble::tests,
         rules::tests,
