@@ -3,6 +3,7 @@
 use super::config::EventConfig;
 use super::format;
 use super::ledger::Ledger;
+use super::lot;
 use super::stage::{SeatDraw, Stage, StageFormat, playing};
 
 /// The engines of a stage.
@@ -43,6 +44,7 @@ pub(crate) fn drawn(config: &EventConfig, ledger: &Ledger, number: usize) -> Dra
     match stage.draw {
         SeatDraw::ReversedRanking => seats.reverse(),
         SeatDraw::Alphabetical => seats.sort_by_key(|name| name.to_lowercase()),
+        SeatDraw::Shuffle(number) => lot::shuffle(&mut seats, number),
         SeatDraw::Seeds | SeatDraw::Ranking => {}
     }
     Drawn { seats, through: Vec::new() }

@@ -16,6 +16,7 @@ pub(crate) mod interrupted;
 pub mod journal;
 pub mod journal_games;
 pub mod ledger;
+mod lot;
 pub(crate) mod outlook;
 mod pgn_lines;
 pub mod pgn_source;

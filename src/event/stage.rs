@@ -76,6 +76,8 @@ pub(crate) enum SeatDraw {
     Ranking,
     /// The other way round: in a match, its winner is Black in the first game of each pair.
     ReversedRanking,
+    /// By lot (leagues, rules 2.6, 3.5, 4.6 and 5.6): the same number draws the same seats.
+    Shuffle(u64),
 }
 
 /// The rule on updates of engines before a stage (rules 4.2 and 4.4).
@@ -94,8 +96,8 @@ pub struct Stage {
     pub name: String,
     /// The format.
     pub(crate) format: StageFormat,
-    /// Its openings.
-    pub(crate) book: Option<PathBuf>,
+    /// Its openings: one file, or in a bracket one for each round and in a match one for each part.
+    pub(crate) books: Vec<PathBuf>,
     /// How these are handed out.
     pub(crate) policy: BookPolicy,
     /// From which kind of positions its games begin.
@@ -404,7 +406,7 @@ pub(in crate::event) mod tests {
         Stage {
             name: "S".into(),
             format,
-            book: None,
+            books: Vec::new(),
             policy: BookPolicy::None,
             variant: Variant::Standard,
             start_seed: None,

@@ -20,13 +20,12 @@ use super::format::{self, Due, Next};
 use super::gate::Watcher;
 use super::history;
 use super::journal::record::{
-    Bye, ChangedSettings, Frozen, FrozenBook, GameStarted, JournalHeader, JournalRecord,
-    StageFinished, StageStarted,
+    Bye, ChangedSettings, Frozen, GameStarted, JournalHeader, JournalRecord, StageFinished,
+    StageStarted,
 };
 use super::journal::{self, Journal};
 use super::ledger::{Ledger, StageState};
 use super::ratings::EventRatings;
-use super::recorder::uci;
 use super::schedule::Seat;
 use super::stage::{Stage, StageFormat, Updates};
 use super::standings::Standings;
@@ -314,18 +313,7 @@ impl<'a> Conductor<'a> {
             self.audience.say(&begins);
             let name = stage.name.clone();
             let ratings = EventRatings::of(self.config, &self.ledger).entered();
-            let book = book.as_ref().map(|book| FrozenBook {
-                sha256: book.sha256().to_owned(),
-                openings: book
-                    .openings()
-                    .iter()
-                    .take(stage.openings())
-                    .map(|one| {
-                        let moves = uci(one.moves(), one.castling());
-                        FrozenBook::opening(one.fen().as_deref(), &moves)
-                    })
-                    .collect(),
-            });
+            let book = book.as_ref().map(|book| book.frozen(stage));
             let stage = number;
             let started = StageStarted { stage, name, seats, through, ratings, book };
             self.keep(JournalRecord::StageStarted(started))?;

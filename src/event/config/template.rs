@@ -234,9 +234,9 @@ name = "Cup"
 # same bracket. Rules 3.a to 3.e: 2, 3, 4, 6 and 12 pairs, 8 for the third place; a match ends as soon as it is decided,
 # and after a tie goes on by pairs until one is decisive; the lower seed has White first.
 format = { knockout = { bracket = "edps8-rrc", shuffle = 1, pairs = [2, 3, 4, 6, 12], bronze = 8, early = true, white-first = "lower" } }
-# Rule 4.c: an opening for each pair. One file in place of the six books of rule 4.a: its openings in the order of matches,
-# and behind them one for each match, in the same order, for the first pair that it is played on for, and so on.
-book = "cup.pgn"
+# Rule 4.a: the six books, of the rounds, of the match for the third place, and of the final. Rule 4.c: an opening for each
+# pair, in the order of matches; behind them those of the pairs for which a match is played on (rule 3.e).
+book = ["book32.pgn", "book16.pgn", "book8.pgn", "book4.pgn", "book-bronze.pgn", "book-final.pgn"]
 # Rules 1.d and 1.e: seeds by the last Swiss, the last winner first.
 draw = "seeds"
 "#;
@@ -248,8 +248,9 @@ name = "Cup"
 # Rule 2.c: seeds at equal distances, 1 meets 17. Rules 3.a to 3.c: two pairs, an end as soon as a match is decided, after
 # a tie pairs until one is decisive; the lower seed has White first.
 format = { knockout = { bracket = "equal-distance", pairs = [2], bronze = 2, early = true, white-first = "lower" } }
-# Rule 4.c: an opening for each pair. One file in place of the five books of rule 4.a: its openings in the order of matches.
-book = "cup.pgn"
+# Rules 4.a and 4.d to 4.h: the five books, of the rounds; the last is the final's and the match's for the third place.
+# Rule 4.c: an opening for each pair, in the order of matches; behind them those of the pairs for which a match is played on.
+book = ["book-a.pgn", "book-b.pgn", "book-c.pgn", "book-d.pgn", "book-e.pgn"]
 # Rules 1.d and 1.e: seeds by the last season, the last winner first.
 draw = "seeds"
 "#;

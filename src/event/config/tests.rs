@@ -1,5 +1,6 @@
 //! Tests of the event file.
 
+use super::super::ledger::Ledger;
 use super::super::stage::SeatDraw;
 use super::*;
 
@@ -192,4 +193,62 @@ fn engines_come_from_cutechess_with_their_directories_arguments_and_options() {
     std::fs::write(&json, text.replace("\"uci\"", "\"xboard\"")).unwrap();
     let error = template(Like::Swiss, Contestants::File(&json), dir.path()).unwrap_err();
     assert!(error.to_string().contains("does not speak UCI"), "{error}");
+}
+
+/// The file of an event of so many engines in the order of their seeds, with these stages, written from the last engine to
+/// the first where `reversed`.
+fn seeded(dir: &Path, engines: usize, stages: &str, reversed: bool) -> EventConfig {
+    let mut tables: Vec<String> = (1..=engines)
+        .map(|seed| {
+            std::fs::write(dir.join(format!("e{seed}")), "x").unwrap();
+            format!("[[engine]]\nname = \"e{seed}\"\ncmd = \"e{seed}\"\nseed = {seed}\n")
+        })
+        .collect();
+    if reversed {
+        tables.reverse();
+    }
+    let path = dir.join("event.toml");
+    let text = format!("event = \"E\"\ntime-control = \"1+1\"\n{}{stages}", tables.concat());
+    std::fs::write(&path, text).unwrap();
+    EventConfig::load(&path).unwrap()
+}
+
+/// Leagues, rule 2.6: the lot draws the seats, and neither the order of the file nor anything else.
+#[test]
+fn a_lot_draws_the_seats_whatever_the_order_of_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let stage = |draw: &str| {
+        format!(
+            "[[stage]]\nname = \"S\"\nformat = {{ round-robin = {{ doubles = 1 }} }}\nbook-policy = \"none\"\n\
+             ties = \"4k\"\n{draw}"
+        )
+    };
+    let seats = |draw: &str, reversed| {
+        let config = seeded(dir.path(), 8, &stage(draw), reversed);
+        super::super::draw::drawn(&config, &Ledger::default(), 0).seats
+    };
+    let order: Vec<String> = (1..=8).map(|seed| format!("e{seed}")).collect();
+    assert_eq!(seats("", true), order);
+    let drawn = seats("draw = { shuffle = 7 }", false);
+    assert_eq!(drawn, seats("draw = { shuffle = 7 }", true));
+    assert_ne!(drawn, order);
+    assert_ne!(drawn, seats("draw = { shuffle = 8 }", false));
+}
+
+#[test]
+fn odd_and_even_places_are_as_many_as_there_is_room_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let stage = |name: &str, more: &str| {
+        format!(
+            "[[stage]]\nname = \"{name}\"\nformat = {{ round-robin = {{ doubles = 1 }} }}\nbook-policy = \"none\"\n\
+             ties = \"4k\"\n{more}"
+        )
+    };
+    let stages = stage("S", "")
+        + &stage("Odd", "from = \"S:odd\"\nsize = 3\n")
+        + &stage("Even", "from = \"S:even\"\nsize = 2\n");
+    let config = seeded(dir.path(), 6, &stages, false);
+    assert_eq!(config.stages[1].from, [(0, vec![1, 3, 5])]);
+    assert_eq!(config.stages[2].from, [(0, vec![2, 4])]);
+    assert_eq!(config.stages[0].promote, 5);
 }

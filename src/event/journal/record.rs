@@ -238,6 +238,9 @@ impl StageStarted {
 pub struct FrozenBook {
     /// The SHA-256 of its file.
     pub(crate) sha256: String,
+    /// Those of its other files, where each round or part has its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) further: Vec<String>,
     /// The openings that the stage needs, in their order, each as its moves in UCI; in Chess960 the position before them
     /// comes first, as FEN.
     pub(crate) openings: Vec<String>,

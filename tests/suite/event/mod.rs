@@ -3,6 +3,7 @@
 //! with entries that changed.
 
 mod annulled;
+mod as_written;
 mod audience;
 mod begun_before;
 mod between;
@@ -34,6 +35,7 @@ pub(crate) use table::wanted;
 pub(crate) fn tests() -> Vec<Test> {
     let modules = [
         annulled::tests,
+        as_written::tests,
         audience::tests,
         begun_before::tests,
         between::tests,
