@@ -48,10 +48,8 @@ pub(super) fn run(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<
         if let Some(seed) = planned.start_seed {
             let starts = counted(needed, "start position");
             writeln!(out, "  {starts}, drawn by the lot of {seed}")?;
-        } else if needed > 0 {
-            if books(planned, out)? == Exit::Rejected {
-                exit = Exit::Rejected;
-            }
+        } else if needed > 0 && books(planned, out)? == Exit::Rejected {
+            exit = Exit::Rejected;
         }
         games += stage.games;
         longest += stage.longest;

@@ -177,7 +177,7 @@ fn engines_come_from_cutechess_with_their_directories_arguments_and_options() {
     let path = dir.path().join("event.toml");
     std::fs::write(
         &path,
-        &written.replace("rounds = 12", "rounds = 1").replace(", sections = 6", ""),
+        written.replace("rounds = 12", "rounds = 1").replace(", sections = 6", ""),
     )
     .unwrap();
     let config = EventConfig::load(&path).unwrap();
