@@ -64,10 +64,14 @@ pub(crate) struct EventFile {
 
 /// `gate4k event new`.
 #[derive(Clone, Debug, Args)]
+#[command(group(clap::ArgGroup::new("contestants").required(true)))]
 pub(crate) struct NewArgs {
-    /// A directory with one file or directory an entry
-    #[arg(long, value_name = "DIR")]
-    pub(crate) entries: PathBuf,
+    /// A directory with one file or directory an entry or engine
+    #[arg(long, value_name = "DIR", group = "contestants")]
+    pub(crate) entries: Option<PathBuf>,
+    /// The engines of a file in place of a directory: cutechess's engines.json, or TOML with [[engine]] tables
+    #[arg(long, value_name = "FILE", group = "contestants")]
+    pub(crate) engines: Option<PathBuf>,
     /// The event of the rules that it is like
     #[arg(long, value_name = "EVENT", default_value = "4k")]
     pub(crate) like: NewLike,

@@ -3,6 +3,7 @@
 use super::config::EventConfig;
 use super::format;
 use super::ledger::Ledger;
+use super::lot;
 use super::stage::{SeatDraw, Stage, StageFormat, playing};
 
 /// The engines of a stage.
@@ -23,8 +24,7 @@ pub(crate) fn drawn(config: &EventConfig, ledger: &Ledger, number: usize) -> Dra
     }
     let outcome = |number: usize| going_on(config, ledger, number);
     let entries = || config.entries.iter().map(|entry| entry.name.clone());
-    let is_named = !stage.previous.is_empty() || !stage.engines.is_empty();
-    let mut seats: Vec<String> = if stage.from.is_empty() && !is_named {
+    let mut seats: Vec<String> = if stage.from.is_empty() && !stage.begins_alone() {
         match number.checked_sub(1) {
             Some(before) => outcome(before),
             None => entries().collect(),
@@ -44,6 +44,7 @@ pub(crate) fn drawn(config: &EventConfig, ledger: &Ledger, number: usize) -> Dra
     match stage.draw {
         SeatDraw::ReversedRanking => seats.reverse(),
         SeatDraw::Alphabetical => seats.sort_by_key(|name| name.to_lowercase()),
+        SeatDraw::Shuffle(number) => lot::shuffle(&mut seats, number),
         SeatDraw::Seeds | SeatDraw::Ranking => {}
     }
     Drawn { seats, through: Vec::new() }

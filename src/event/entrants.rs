@@ -2,7 +2,7 @@
 //! trust are frozen alike, and neither judged nor confined.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -106,7 +106,12 @@ impl Entrant {
             let file = sha256(read(&entry.path)?);
             return Ok(Entrant {
                 name: entry.name.clone(),
-                frozen: Frozen { file, engines_json: None, allowlist: "none".to_owned() },
+                frozen: Frozen {
+                    file,
+                    engines_json: None,
+                    allowlist: "none".to_owned(),
+                    files: trusted.files()?,
+                },
                 path: entry.path.clone(),
                 kind: EntrantKind::Trusted(trusted.clone()),
             });
@@ -124,7 +129,7 @@ impl Entrant {
         })?;
         let engines_json =
             submission.engines_json.as_ref().map(|json| sha256(json.text.as_bytes()));
-        let frozen = Frozen { file, engines_json, allowlist };
+        let frozen = Frozen { file, engines_json, allowlist, files: BTreeMap::new() };
         let kind = EntrantKind::Confined { judge, playable: Box::new(playable) };
         Ok(Entrant { name: entry.name.clone(), frozen, path: entry.path.clone(), kind })
     }
@@ -202,12 +207,13 @@ impl Entrant {
                     EngineStart::Entry(Arc::clone(&playable.launcher), playable.plan.clone());
                 (start, selected.map(own_options).unwrap_or_default(), UciSubset::Rule79)
             }
-            EntrantKind::Trusted(Trusted { arguments, options }) => {
+            EntrantKind::Trusted(trusted) => {
+                let Trusted { arguments, options, directory, .. } = trusted;
                 let program = EngineProgram {
                     // A name without a directory would be looked for on PATH.
                     command: std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone()),
                     arguments: arguments.clone(),
-                    directory: None,
+                    directory: directory.clone(),
                     environment: BTreeMap::new(),
                     memory: None,
                 };
@@ -219,11 +225,41 @@ impl Entrant {
                 options.push((name, value));
             }
         }
-        Arc::new(Engine::new(self.name.clone(), start, options, config.terms.control, subset))
+        let mut engine =
+            Engine::new(self.name.clone(), start, options, config.terms.control, subset);
+        if let EntrantKind::Trusted(trusted) = &self.kind {
+            engine.init = trusted.init.clone();
+        }
+        Arc::new(engine)
     }
 }
 
-fn read(path: &std::path::Path) -> Result<Vec<u8>, CheckError> {
+impl Trusted {
+    /// The sums of the files that its arguments and options name, such as a network or a script, by their paths as they
+    /// are written. A log and what an engine learns are its own to change.
+    fn files(&self) -> Result<BTreeMap<String, String>, CheckError> {
+        const ITS_OWN: [&str; 3] = ["log", "experience", "learn"];
+        let is_its_own = |word: &str| {
+            let word = word.to_ascii_lowercase();
+            ITS_OWN.iter().any(|own| word.contains(own))
+        };
+        let arguments = self.arguments.iter().filter_map(|argument| {
+            let (key, value) = argument.split_once('=').unwrap_or(("", argument));
+            (!is_its_own(key)).then_some(value)
+        });
+        let options = self.options.iter().filter(|(name, _)| !is_its_own(name));
+        let mut files = BTreeMap::new();
+        for named in arguments.chain(options.map(|(_, value)| value.as_str())) {
+            let path = self.directory.as_deref().unwrap_or(Path::new("")).join(named);
+            if !named.is_empty() && path.is_file() {
+                files.insert(named.to_owned(), sha256(read(&path)?));
+            }
+        }
+        Ok(files)
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, CheckError> {
     std::fs::read(path).map_err(|source| CheckError::Read { path: path.to_owned(), source })
 }
 
@@ -246,6 +282,35 @@ fn own_options(engine: &Json) -> Vec<(String, String)> {
 mod tests {
     use super::*;
     use crate::submission::json;
+
+    #[test]
+    fn files_that_a_trusted_program_is_given_are_frozen_and_its_logs_are_not() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["net", "net.pb", "a.log"] {
+            std::fs::write(dir.path().join(name), name).unwrap();
+        }
+        let words = |words: &[&str]| words.iter().copied().map(str::to_owned).collect();
+        let option = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let trusted = Trusted {
+            arguments: words(&["--uci", "--weights=net.pb", "--logfile=a.log", "none.py"]),
+            options: vec![option("EvalFile", "net"), option("Debug Log File", "a.log")],
+            directory: Some(dir.path().to_owned()),
+            init: Vec::new(),
+        };
+        let files = trusted.files().unwrap();
+        assert_eq!(files.keys().collect::<Vec<_>>(), ["net", "net.pb"]);
+        let frozen = |files| Frozen {
+            file: "1".into(),
+            engines_json: None,
+            allowlist: "none".into(),
+            files,
+        };
+        std::fs::write(dir.path().join("net"), "another").unwrap();
+        let [before, now] = [files, trusted.files().unwrap()].map(frozen);
+        assert_eq!(before.difference(&now).unwrap().0, "the file net");
+        // A receipt of gate4k 0.1 has none of them.
+        assert_eq!(frozen(BTreeMap::new()).difference(&now), None);
+    }
 
     #[test]
     fn options_of_a_configuration_are_told() {

@@ -41,8 +41,10 @@ pub struct Ledger {
     pub(crate) fixes: Vec<Fix>,
     /// Updates between stages.
     pub(crate) updates: Vec<Update>,
-    /// The winner, once the event is over.
-    pub(crate) winner: Option<String>,
+    /// The engines that were fixed, updated or withdrawn since the last stage ended.
+    pub(crate) changed: BTreeSet<String>,
+    /// The winner, once the event is over; several where they share the first place.
+    pub(crate) winners: Vec<String>,
     /// The reason for the last stop, if it has not gone on since.
     pub(crate) paused: Option<String>,
     /// How many interruptions were decided.
@@ -285,7 +287,10 @@ impl Ledger {
             JournalRecord::Annulled(annulled) => self.annul(annulled)?,
             JournalRecord::Withdrawn(withdrawn) => self.withdraw(withdrawn)?,
             JournalRecord::Decision(decision) => {
-                self.stage(decision.stage)?.decisions.push(decision)
+                let stage = self.stage(decision.stage)?;
+                let order = decision.order.iter().map(|name| stage.seat(name)).collect();
+                stage.past.decided.push(order);
+                stage.decisions.push(decision);
             }
             JournalRecord::StageFinished(outcome) => {
                 let stage = self.stage(outcome.stage)?;
@@ -293,9 +298,11 @@ impl Ledger {
                     return Err("the stage is over already".into());
                 }
                 stage.outcome = Some(outcome);
+                self.changed.clear();
             }
             JournalRecord::Fix(fix) => {
                 self.receipts.insert(fix.entry.clone(), fix.receipt.clone());
+                self.changed.insert(fix.entry.clone());
                 self.fixes.push(fix);
             }
             JournalRecord::Update(update) => {
@@ -303,10 +310,13 @@ impl Ledger {
                     return Err(format!("{} is updated within a stage", update.entry));
                 }
                 self.receipts.insert(update.entry.clone(), update.receipt.clone());
+                self.changed.insert(update.entry.clone());
                 self.updates.push(update);
             }
             JournalRecord::Paused { why } => self.paused = Some(why),
-            JournalRecord::EventFinished { winner } => self.winner = Some(winner),
+            JournalRecord::EventFinished { winner, shared } => {
+                self.winners = std::iter::once(winner).chain(shared).collect();
+            }
             JournalRecord::EngineKilled(_) | JournalRecord::Note { .. } => {}
         }
         Ok(())
@@ -353,14 +363,17 @@ impl Ledger {
     }
 
     fn annul(&mut self, annulled: Annulled) -> Result<(), String> {
+        self.reopen(annulled.stage).map_err(|why| format!("{}: {why}", annulled.id))?;
         let open = self.open.remove(&annulled.id);
         let stage = self.stage(annulled.stage)?;
-        if stage.outcome.is_some() {
-            return Err(format!("{} is annulled after the end of its stage", annulled.id));
-        }
         if let (Some(game), AfterAnnulment::Nothing) = (&open, annulled.then) {
             let GameStarted { white, black, .. } = &game.started;
             stage.took_place(annulled.place(), white, black, GameResult::Unfinished);
+        }
+        // What was decided on the two of it was decided with its result.
+        if let Some(game) = stage.past.games.get(&annulled.place()) {
+            let both = [game.white, game.black];
+            stage.past.decided.retain(|order| !both.iter().all(|seat| order.contains(seat)));
         }
         // The byes of later rounds followed from its result, and no game of these has begun.
         let round = annulled.place().round;
@@ -387,8 +400,47 @@ impl Ledger {
             }
             stage.withdraw(&withdrawn)?;
         }
+        self.changed.insert(withdrawn.engine.clone());
         self.withdrawn.push(withdrawn);
         Ok(())
+    }
+
+    /// Opens a stage again whose outcome may change: the last one, as long as nothing has followed from it. Returns true if
+    /// it was over.
+    ///
+    /// # Errors
+    /// Says what has followed.
+    pub(crate) fn reopen(&mut self, number: usize) -> Result<bool, String> {
+        if let Some(why) = self.keeps_closed(number) {
+            return Err(why);
+        }
+        self.winners.clear();
+        let stage = self.stage(number)?;
+        Ok(stage.outcome.take().is_some())
+    }
+
+    /// The reason why the outcome of a stage stands; none where it may change.
+    #[must_use]
+    pub(crate) fn keeps_closed(&self, number: usize) -> Option<String> {
+        let state = self.stages.get(number).filter(|state| state.outcome.is_some())?;
+        let name = &state.started.name;
+        if let Some(next) = self.stages.get(number + 1) {
+            return Some(format!(
+                "{name} is over, and {} has begun; a game can be annulled or played again until then",
+                next.started.name
+            ));
+        }
+        let changed = state.started.seats.iter().find(|name| self.changed.contains(*name))?;
+        Some(format!(
+            "{name} is over, and since then {changed} was updated, fixed or withdrawn; a game can be annulled or played \
+             again until then"
+        ))
+    }
+
+    /// True if the event has ended.
+    #[must_use]
+    pub(crate) fn is_over(&self) -> bool {
+        !self.winners.is_empty()
     }
 
     /// The withdrawal of an engine; none of one that plays.
@@ -554,10 +606,40 @@ mod tests {
         play(&mut ledger, game).unwrap();
         let (order, promoted) = (vec!["b".to_owned()], vec!["b".to_owned()]);
         ledger
-            .apply(JournalRecord::StageFinished(StageFinished { stage: 0, order, promoted }))
+            .apply(JournalRecord::StageFinished(StageFinished {
+                stage: 0,
+                order,
+                promoted,
+                shared: Vec::new(),
+            }))
             .unwrap();
+        let mut updated = ledger.clone();
+        updated.stages[0].started.seats = vec!["a".into(), "b".into()];
+        updated.changed.insert("b".into());
+        let error = updated.apply(struck(game, AfterAnnulment::PlayedAgain)).unwrap_err();
+        assert!(error.contains("since then b was updated, fixed or withdrawn"), "{error}");
+        let (stage, name) = (1, "Final".to_owned());
+        let next = StageStarted { stage, name, ..StageStarted::default() };
+        ledger.apply(JournalRecord::StageStarted(next)).unwrap();
         let error = ledger.apply(struck(game, AfterAnnulment::PlayedAgain)).unwrap_err();
-        assert!(error.contains("after the end of its stage"), "{error}");
+        assert!(error.contains("S is over, and Final has begun"), "{error}");
+    }
+
+    /// A deciding game may be the last one of its stage and of the event.
+    #[test]
+    fn a_stage_is_open_again_while_nothing_has_followed_from_it() {
+        let mut ledger = begun();
+        let game = &games()[0];
+        play(&mut ledger, game).unwrap();
+        let over = || StageFinished::of(0, &[vec!["b".into()]], vec!["b".into()]);
+        ledger.apply(JournalRecord::StageFinished(over())).unwrap();
+        let (winner, shared) = ("b".to_owned(), Vec::new());
+        ledger.apply(JournalRecord::EventFinished { winner, shared }).unwrap();
+        assert!(ledger.is_over());
+        ledger.apply(struck(game, AfterAnnulment::PlayedAgain)).unwrap();
+        assert!(!ledger.is_over() && ledger.stages[0].outcome.is_none());
+        play(&mut ledger, game).unwrap();
+        ledger.apply(JournalRecord::StageFinished(over())).unwrap();
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A stage of an event as data: its engines, format, openings, promotions and tie-breaks. The pool and the MiniFinal of
 //! the 4k event (rules 0.2 to 0.4, 3.2) are two of these.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use super::ledger::StageState;
 use super::schedule::{BookPolicy, Seat, StagePairing, StageSchedule};
 use super::standings::{Place, Standings, StandingsRow, TieOfTwo};
 use super::terms::StageTerms;
-use super::tiebreak::TiebreakChain;
+use super::tiebreak::{TiebreakChain, TiedRest};
 use crate::game::clock::TimeControl;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::points::HalfPoints;
@@ -76,6 +76,8 @@ pub(crate) enum SeatDraw {
     Ranking,
     /// The other way round: in a match, its winner is Black in the first game of each pair.
     ReversedRanking,
+    /// By lot (leagues, rules 2.6, 3.5, 4.6 and 5.6): the same number draws the same seats.
+    Shuffle(u64),
 }
 
 /// The rule on updates of engines before a stage (rules 4.2 and 4.4).
@@ -94,8 +96,8 @@ pub struct Stage {
     pub name: String,
     /// The format.
     pub(crate) format: StageFormat,
-    /// Its openings.
-    pub(crate) book: Option<PathBuf>,
+    /// Its openings: one file, or in a bracket one for each round and in a match one for each part.
+    pub(crate) books: Vec<PathBuf>,
     /// How these are handed out.
     pub(crate) policy: BookPolicy,
     /// From which kind of positions its games begin.
@@ -120,6 +122,8 @@ pub struct Stage {
     pub(crate) chain: &'static TiebreakChain,
     /// How many go on, or win; none where only a playoff takes engines from it.
     pub(crate) promote: usize,
+    /// The places that later stages take from it.
+    pub(crate) taken: Vec<PlacesTaken>,
     /// The rule on updates of engines before it.
     pub(crate) updates: Updates,
     /// The terms of its games.
@@ -129,6 +133,15 @@ pub struct Stage {
     /// Season 17's rule: crashes after which an engine is disqualified and its games are annulled. None where crashes
     /// are losses, as in 4k events (rule 6.2).
     pub(crate) crash_limit: Option<NonZeroU32>,
+}
+
+/// Places of a stage that a later one takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PlacesTaken {
+    /// The places, from 1.
+    pub(crate) places: Vec<usize>,
+    /// True if their engines are seated there by these places.
+    pub(crate) by_ranking: bool,
 }
 
 /// An order that may leave engines tied: each group is one place.
@@ -146,6 +159,12 @@ impl Stage {
                 (doubles.get() - bookless) as usize
             }
         }
+    }
+
+    /// True if engines begin in it.
+    #[must_use]
+    pub(crate) fn begins_alone(&self) -> bool {
+        !self.previous.is_empty() || !self.engines.is_empty()
     }
 
     /// The clock of a game.
@@ -202,6 +221,10 @@ impl Stage {
                 break;
             }
             let pair = open(schedule.double(next).map(game_of), past);
+            let is_decided = past.decision(&[Seat(0), Seat(1)]).is_some();
+            if is_decided && next >= doubles.get() && pair.len() == 2 {
+                break;
+            }
             if !pair.is_empty() {
                 return Next::Play(pair);
             }
@@ -231,22 +254,6 @@ impl Stage {
             }
             StageFormat::Of(_) => self.due(seats, past).into_iter().find(|due| due.at == place),
         }
-    }
-
-    /// The pairs beyond those of the format that each match was played on for since it was level: of a bracket by the
-    /// number of the match, of all else together.
-    #[must_use]
-    pub(crate) fn pairs_beyond(&self, seats: usize, past: &Past) -> BTreeMap<u32, usize> {
-        let beyond = |pairs: usize| (past.games.len() / 2).saturating_sub(pairs);
-        let of_all = match &self.format {
-            StageFormat::Pairs(pairs) => beyond(pairs.get() as usize),
-            StageFormat::Of(format::Format::Knockout(knockout)) => {
-                return knockout.beyond(seats, past);
-            }
-            StageFormat::Of(format) if self.format.is_played_on() => beyond(format.openings(seats)),
-            StageFormat::DoubleRoundRobins(_) | StageFormat::Of(_) => 0,
-        };
-        BTreeMap::from([(0, of_all)])
     }
 
     /// Its games, counted.
@@ -295,28 +302,45 @@ impl Stage {
     }
 
     /// Returns the engines that go on by a ranking without an open tie; none that plays no more, so there may be too few.
+    /// Engines that share the last place that counts are all among them.
     #[must_use]
     pub fn promoted(&self, standings: &Standings, ranking: &Ranking) -> Vec<String> {
-        playing(standings, ranking).concat().into_iter().take(self.promote).collect()
+        let mut promoted = Vec::new();
+        for group in playing(standings, ranking) {
+            if promoted.len() >= self.promote {
+                break;
+            }
+            promoted.extend(group);
+        }
+        promoted
     }
 
-    /// The first tie that keeps the stage from being over: one on a place that counts.
+    /// The first tie that keeps the stage from being over: one across the last place that goes on, or between places of
+    /// which a later stage needs the order. Where nothing follows, engines share a place if the rules let them (Swiss,
+    /// rule 3.5).
     #[must_use]
     pub fn open_tie(&self, standings: &Standings, ranking: &Ranking) -> Option<Vec<String>> {
         let mut place = 0;
         for group in playing(standings, ranking) {
-            if place >= self.promote {
-                return None;
-            }
-            // Engines that go on from a bracket or a playoff may share a place: matches have decided that they go on.
-            let all_go_on = matches!(&self.format, StageFormat::Of(format) if format.ranks())
-                && place + group.len() <= self.promote;
-            if group.len() > 1 && !all_go_on {
+            let last = place + group.len();
+            if (place + 1..last).any(|place| self.tells_apart(place)) {
                 return Some(group);
             }
-            place += group.len();
+            place = last;
         }
         None
+    }
+
+    /// True if something follows from the order of the engines on a place, from 1, and on the next one.
+    fn tells_apart(&self, place: usize) -> bool {
+        // Matches have decided who goes on from a bracket or a playoff; those that share a place stand by their seats.
+        let is_ranked = matches!(&self.format, StageFormat::Of(format) if format.ranks());
+        let taken = self.taken.iter().any(|taken| {
+            let [this, next] = [place, place + 1].map(|place| taken.places.contains(&place));
+            this != next || this && taken.by_ranking && !is_ranked
+        });
+        let may_share = self.taken.is_empty() && self.chain.rest == TiedRest::Shared;
+        taken || place == self.promote && !may_share
     }
 }
 
@@ -382,7 +406,7 @@ pub(in crate::event) mod tests {
         Stage {
             name: "S".into(),
             format,
-            book: None,
+            books: Vec::new(),
             policy: BookPolicy::None,
             variant: Variant::Standard,
             start_seed: None,
@@ -394,6 +418,7 @@ pub(in crate::event) mod tests {
             seats: 2,
             chain: TiebreakChain::named("4k").unwrap(),
             promote: 2,
+            taken: Vec::new(),
             updates: Updates::Forbidden,
             terms: StageTerms::at(TimeControl::EVENT),
             clocks_after: Vec::new(),

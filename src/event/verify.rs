@@ -1,6 +1,6 @@
 //! Replays a journal and checks what can be checked: every move, clock, result, place and promotion.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use shakmaty::Position;
 use shakmaty::uci::UciMove;
@@ -10,7 +10,7 @@ use super::draw;
 use super::format::{Due, Next};
 use super::journal::record::{
     Bye, GameFinished, GameStarted, JournalPly, JournalRecord, StageFinished, StageStarted,
-    Withdrawn,
+    TieDecision, Withdrawn,
 };
 use super::journal::{self, JournalError};
 use super::journal_games;
@@ -107,6 +107,9 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
                 open.retain(|id, _| !withdrawn.broken_off.contains(id));
                 check_withdrawal(config, &ledger, withdrawn, &mut wrong);
             }
+            JournalRecord::Decision(decision) => {
+                check_decision(config, &ledger, decision, &mut wrong)
+            }
             JournalRecord::StageFinished(outcome) => {
                 check_stage(config, &ledger, outcome, &mut wrong)
             }
@@ -116,9 +119,10 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
                     wrong(format!("{} was updated before a stage that forbids it", update.entry));
                 }
             }
-            JournalRecord::EventFinished { winner } => {
+            JournalRecord::EventFinished { winner, shared } => {
                 let last = ledger.stages.last().and_then(|stage| stage.outcome.as_ref());
-                if last.and_then(|outcome| outcome.order.first()) != Some(winner) {
+                let won = last.map(StageFinished::winners).unwrap_or_default();
+                if !won.iter().eq(std::iter::once(winner).chain(shared)) {
                     wrong(format!("{winner} did not win the last stage"));
                 }
             }
@@ -176,6 +180,28 @@ fn check_withdrawal(
                 wrong(format!("the withdrawal of {engine} has other consequences than it should"));
             }
         }
+    }
+}
+
+/// Checks that a decision while games are still due is on a tie that was played on without an end.
+fn check_decision(
+    config: &EventConfig,
+    ledger: &Ledger,
+    decision: &TieDecision,
+    wrong: &mut impl FnMut(String),
+) {
+    let Some((stage, state)) =
+        config.stages.get(decision.stage).zip(ledger.stages.get(decision.stage))
+    else {
+        return;
+    };
+    let past = state.past_without(&state.disqualified(stage.crash_limit));
+    if matches!(stage.next(state.started.seats.len(), &past), Next::Over(_)) {
+        return;
+    }
+    let order: BTreeSet<&String> = decision.order.iter().collect();
+    if !stage.endless(state).iter().any(|tied| tied.iter().collect::<BTreeSet<_>>() == order) {
+        wrong(format!("{} was decided while its games were played", stage.name));
     }
 }
 
@@ -406,7 +432,11 @@ fn check_stage(
     }
     let standings = stage.standings(&field);
     let ranking = stage.ranking(&standings, state);
-    if ranking.concat() != outcome.order || stage.open_tie(&standings, &ranking).is_some() {
+    let due = StageFinished::of(outcome.stage, &ranking, outcome.promoted.clone());
+    // Journals before 0.2 tell no shared places.
+    let shares = outcome.shared.is_empty() || outcome.shared == due.shared;
+    let is_open = stage.open_tie(&standings, &ranking).is_some();
+    if outcome.order != due.order || !shares || is_open {
         wrong(format!("the order of {} does not follow from its games", stage.name));
     }
     if stage.promoted(&standings, &ranking) != outcome.promoted {

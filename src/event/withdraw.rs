@@ -25,7 +25,7 @@ pub fn withdrawal(
         let there: Vec<&str> = names.collect();
         return Err(format!("no engine is called {engine:?}; there are {}", there.join(", ")));
     }
-    if ledger.winner.is_some() {
+    if ledger.is_over() {
         return Err(format!("the event is over, and {engine} has nothing to withdraw from"));
     }
     if let Some(before) = ledger.withdrawal(engine) {

@@ -109,7 +109,7 @@ impl Destination for Folder {
 
 fn pages(config: &EventConfig, event: &Follower, changes: &EventChanges) -> Vec<File> {
     let broadcast = &event.broadcast;
-    let is_over = broadcast.ledger.winner.is_some();
+    let is_over = broadcast.ledger.is_over();
     let kind = if is_over { SiteKind::Exported } else { SiteKind::Mirrored };
     let site = Site { config, broadcast, running: &[], now: SystemTime::now(), kind };
     let mut files = if changes.is_anew || is_over {

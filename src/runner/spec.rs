@@ -119,7 +119,9 @@ pub(crate) fn from_words(text: &str) -> Result<Asked, SpecError> {
     raw.finish(Path::new("")).map_err(bad)
 }
 
-fn entry(path: PathBuf) -> Asked {
+/// An entry of which nothing but its file is said.
+#[must_use]
+pub(crate) fn entry(path: PathBuf) -> Asked {
     Asked {
         name: name_of(&path),
         name_is_given: false,
@@ -264,11 +266,12 @@ impl Raw {
 
     /// `here` is where relative paths of a file begin.
     fn finish(self, here: &Path) -> Result<Asked, String> {
+        let directory = self.directory.as_ref().map(|directory| here.join(directory));
         let source = match (self.command, self.entry) {
             (Some(command), None) => EngineSource::Program(EngineProgram {
-                command: located(&command, here),
+                command: located(&command, here, directory.as_deref()),
                 arguments: self.arguments,
-                directory: self.directory.map(|directory| here.join(directory)),
+                directory,
                 environment: self.environment,
                 memory: self.memory,
             }),
@@ -318,9 +321,16 @@ impl Raw {
     }
 }
 
-/// A command with a slash is a path from `here`; without one it is looked for along PATH.
-fn located(command: &str, here: &Path) -> PathBuf {
-    if command.contains('/') { here.join(command) } else { command.into() }
+/// A command with a slash is a path from the engine's own directory, as cutechess has it, where it is there, else from
+/// `here`; without one it is looked for along PATH.
+fn located(command: &str, here: &Path, directory: Option<&Path>) -> PathBuf {
+    if !command.contains('/') {
+        return command.into();
+    }
+    let own = directory.map(|directory| directory.join(command)).filter(|path| path.is_file());
+    // It is started in that directory, from which this path is another one.
+    let own = own.and_then(|path| std::path::absolute(path).ok());
+    own.unwrap_or_else(|| here.join(command))
 }
 
 /// Splits at blanks; single and double quotes keep blanks together. None where a quote stays open.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use shakmaty::Color;
 
 use crate::event::broadcast::{BroadcastGame, ShownMove};
-use crate::event::journal::record::JournalPly;
+use crate::event::journal::record::{JournalPly, won_by};
 use crate::event::ledger::Ledger;
 use crate::model::game::ending::GameEnding;
 use crate::model::game::score::Score;
@@ -92,12 +92,12 @@ pub(in crate::view) fn told(ending: &GameEnding) -> String {
 /// How the event stands, in a sentence.
 pub(in crate::view) fn state(ledger: &Ledger) -> String {
     let stage = ledger.stages.last().filter(|stage| stage.outcome.is_none());
-    match (&ledger.winner, &ledger.paused, stage) {
-        (Some(winner), _, _) => format!("Over: {} wins.", word(winner)),
-        (None, Some(why), _) => format!("Paused: {}.", word(why)),
-        (None, None, Some(stage)) => format!("Under way: {}.", word(&stage.started.name)),
-        (None, None, None) if ledger.stages.is_empty() => "Not begun.".to_owned(),
-        (None, None, None) => "Between two stages.".to_owned(),
+    match (&ledger.paused, stage) {
+        _ if ledger.is_over() => format!("Over: {}.", word(&won_by(&ledger.winners))),
+        (Some(why), _) => format!("Paused: {}.", word(why)),
+        (None, Some(stage)) => format!("Under way: {}.", word(&stage.started.name)),
+        (None, None) if ledger.stages.is_empty() => "Not begun.".to_owned(),
+        (None, None) => "Between two stages.".to_owned(),
     }
 }
 

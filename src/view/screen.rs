@@ -78,7 +78,7 @@ impl Screen<'_> {
                 line += &format!(" {played} of {} played.", counted(planned, "game"));
             }
         }
-        let waits = ledger.winner.is_none() && ledger.paused.is_none();
+        let waits = !ledger.is_over() && ledger.paused.is_none();
         if self.runner == Runner::Away && waits {
             line += " No runner is at work.";
         }

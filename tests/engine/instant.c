@@ -20,6 +20,7 @@
  *   twice:MS        says its move again so much later
  *   spam:N          writes so many more info lines before each answer
  *   ignorequit      goes on after quit, until its input ends
+ *   chess960        offers UCI_Chess960, and never castles
  */
 #define _GNU_SOURCE
 #include <stdbool.h>
@@ -261,6 +262,11 @@ static bool choose(const Board *board, uint64_t chance, Move *chosen, int *choic
     return legal > 0;
 }
 
+static struct {
+    int seed, crash, leave, hang, illegal, null, late, delay, slow, spam, twice;
+    bool ignores_quit, chess960;
+} ask = {.seed = 1, NEVER, NEVER, NEVER, NEVER, NEVER, NEVER};
+
 static int square_of(const char *name) { return A1 + (name[0] - 'a') * EAST + (name[1] - '1') * NORTH; }
 
 static void set_up(Board *board, const char *fen) {
@@ -284,7 +290,7 @@ static void set_up(Board *board, const char *fen) {
     sscanf(fen, " %c %7s %7s", &side, castling, passant);
     board->black = side == 'b';
     for (int i = 0; i < 4; i++) {
-        board->may_castle[i] = strchr(castling, "KQkq"[i]) != NULL;
+        board->may_castle[i] = !ask.chess960 && strchr(castling, "KQkq"[i]) != NULL;
     }
     if (passant[0] != '-') {
         board->passant = square_of(passant);
@@ -318,11 +324,6 @@ static uint64_t chance_of(const char *line, uint64_t seed) {
     return sum ^ sum >> 32;
 }
 
-static struct {
-    int seed, crash, leave, hang, illegal, null, late, delay, slow, spam, twice;
-    bool ignores_quit;
-} ask = {1, NEVER, NEVER, NEVER, NEVER, NEVER, NEVER, 0, 0, 0, false};
-
 static void read_arguments(int count, char **words) {
     for (int i = 1; i < count; i++) {
         sscanf(words[i], "seed=%d", &ask.seed);
@@ -336,6 +337,7 @@ static void read_arguments(int count, char **words) {
         sscanf(words[i], "spam:%d", &ask.spam);
         sscanf(words[i], "twice:%d", &ask.twice);
         ask.ignores_quit |= !strcmp(words[i], "ignorequit");
+        ask.chess960 |= !strcmp(words[i], "chess960");
     }
 }
 
@@ -394,7 +396,8 @@ int main(int count, char **words) {
         } else if (!strcmp(line, "isready")) {
             puts("readyok");
         } else if (!strcmp(line, "uci")) {
-            puts("id name instant\nid author gate4k\noption name Hash type spin default 1 min 1 max 1024\nuciok");
+            puts("id name instant\nid author gate4k\noption name Hash type spin default 1 min 1 max 1024");
+            puts(ask.chess960 ? "option name UCI_Chess960 type check default false\nuciok" : "uciok");
         } else if (!strcmp(line, "quit") && !ask.ignores_quit) {
             return 0;
         }

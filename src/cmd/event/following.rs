@@ -31,7 +31,7 @@ impl Following {
 
     /// True if it has a winner.
     pub(super) fn is_over(&self) -> bool {
-        self.broadcast().ledger.winner.is_some()
+        self.broadcast().ledger.is_over()
     }
 
     /// Reads what has come. None where the journal cannot be read: that is told once, after `before`, and the next

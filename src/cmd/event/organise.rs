@@ -12,7 +12,7 @@ use crate::cmd::tell;
 use crate::cmd::worker_lines::{ProgressLook, WorkerLines};
 use crate::engine::stop::Stop;
 use crate::event::conduct::{Audience, Conductor};
-use crate::event::config::{EventConfig, template};
+use crate::event::config::{Contestants, EventConfig, template};
 use crate::event::gate::Watcher;
 use crate::event::journal::record::AfterAnnulment;
 use crate::event::ratings::EventRatings;
@@ -29,13 +29,19 @@ use crate::view::look::Look;
 pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let path = &args.file.event;
     let beside = path.parent().unwrap_or(std::path::Path::new(""));
-    let text = match template(args.like.into(), &args.entries, beside) {
+    let contestants = match (&args.entries, &args.engines) {
+        (_, Some(file)) => Contestants::File(file),
+        (Some(entries), None) => Contestants::Directory(entries),
+        // invariant: the command line asks for one of both.
+        (None, None) => return Ok(Exit::Usage),
+    };
+    let text = match template(args.like.into(), contestants, beside) {
         Ok(text) => text,
         Err(error) => {
             tell(&error.to_string());
             return Ok(match error {
                 config::NoEntries::TooFew { .. } => Exit::Nothing,
-                config::NoEntries::Read { .. } => Exit::Usage,
+                config::NoEntries::Read { .. } | config::NoEntries::Engines(_) => Exit::Usage,
             });
         }
     };

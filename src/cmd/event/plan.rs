@@ -7,6 +7,7 @@ use crate::cmd::without_numbers;
 use crate::event::conduct::books;
 use crate::event::config::EventConfig;
 use crate::event::outlook::{LONG_GAME, outlook};
+use crate::event::stage::Stage;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::counted;
@@ -47,21 +48,8 @@ pub(super) fn run(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<
         if let Some(seed) = planned.start_seed {
             let starts = counted(needed, "start position");
             writeln!(out, "  {starts}, drawn by the lot of {seed}")?;
-        } else if let Some(path) = planned.book.as_ref().filter(|_| needed > 0) {
-            let there = match books::read(planned) {
-                Ok(book) => match book.map_or(0, |book| book.openings().len()) {
-                    there if there >= needed => format!("which holds {there}"),
-                    there => {
-                        exit = Exit::Rejected;
-                        format!("which holds only {there}")
-                    }
-                },
-                Err(error) => {
-                    exit = Exit::Rejected;
-                    format!("which cannot be used: {}", without_numbers(&error.to_string()))
-                }
-            };
-            writeln!(out, "  {} of {}, {there}", counted(needed, "opening"), shown(path))?;
+        } else if needed > 0 && books(planned, out)? == Exit::Rejected {
+            exit = Exit::Rejected;
         }
         games += stage.games;
         longest += stage.longest;
@@ -72,6 +60,32 @@ pub(super) fn run(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<
         counted(usize::try_from(games)?, "game"),
         hours(longest)
     )?;
+    Ok(exit)
+}
+
+/// Prints what the books of a stage must hold, and hold; [`Exit::Rejected`] where one is not there, or is too small.
+fn books(stage: &Stage, out: &mut impl Write) -> anyhow::Result<Exit> {
+    let mut exit = Exit::Success;
+    let read = books::read(stage);
+    for (number, (path, needed)) in stage.books.iter().zip(books::needed(stage)).enumerate() {
+        let there = match &read {
+            Ok(book) => {
+                let file = book.as_ref().and_then(|book| book.files().get(number));
+                match file.map_or(0, |file| file.openings().len()) {
+                    there if there >= needed => format!("which holds {there}"),
+                    there => {
+                        exit = Exit::Rejected;
+                        format!("which holds only {there}")
+                    }
+                }
+            }
+            Err(error) => {
+                exit = Exit::Rejected;
+                format!("which cannot be used: {}", without_numbers(&error.to_string()))
+            }
+        };
+        writeln!(out, "  {} of {}, {there}", counted(needed, "opening"), shown(path))?;
+    }
     Ok(exit)
 }
 

@@ -15,7 +15,7 @@ use crate::engine::stop::Stop;
 use crate::event::conduct::{self, Audience, EventOutcome};
 use crate::event::config::EventConfig;
 use crate::event::gate::Watcher;
-use crate::event::journal::record::GameStarted;
+use crate::event::journal::record::{GameStarted, won_by};
 use crate::event::ratings::EventRatings;
 use crate::event::standings::Standings;
 use crate::model::entry_report::EntryReport;
@@ -68,8 +68,8 @@ pub(super) fn run(
     }
     let file = crate::model::text::shown(&config.path);
     let (words, exit) = match outcome {
-        Ok(EventOutcome::Over { winner }) => {
-            (format!("{} is over: {winner} wins", config.event), Exit::Success)
+        Ok(EventOutcome::Over { winners }) => {
+            (format!("{} is over: {}", config.event, won_by(&winners)), Exit::Success)
         }
         Ok(EventOutcome::Paused) => {
             (format!("paused; `gate4k event run {file}` goes on"), Exit::Undecided)
@@ -103,17 +103,27 @@ pub(super) fn run(
             ),
             Exit::Undecided,
         ),
-        Ok(EventOutcome::StillLevel { stage, pairs }) => (
+        Ok(EventOutcome::StillLevel { stage, pairs, ties }) => {
+            let ends = ties.iter().map(|tied| {
+                format!(
+                    "; `gate4k event decide {file} --order {} --reason …`, the best first, ends it by the organisers' \
+                     decision",
+                    tied.join(",")
+                )
+            });
+            (
+                format!(
+                    "paused: {stage} is still level after {}; see in `gate4k event status {file}` whether both engines \
+                     crash, or play the same games again; `gate4k event run {file}` plays on{}",
+                    counted(pairs, "more pair"),
+                    ends.collect::<String>()
+                ),
+                Exit::Undecided,
+            )
+        }
+        Ok(EventOutcome::Tied { stage, engines, decide }) => (
             format!(
-                "paused: {stage} is still level after {}; see in `gate4k event status {file}` whether both engines \
-                 crash, or play the same games again; `gate4k event run {file}` plays on (rule 3.2)",
-                counted(pairs, "more pair")
-            ),
-            Exit::Undecided,
-        ),
-        Ok(EventOutcome::Tied { stage, engines }) => (
-            format!(
-                "{stage}: {} are tied after every tie-break, and the organisers decide (rule 3.1.7): \
+                "{stage}: {} are tied after every tie-break, and {decide}: \
                  `gate4k event decide {file} --order {} --reason …`, the best first, then run again",
                 all(&engines),
                 engines.join(",")

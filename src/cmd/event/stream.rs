@@ -85,8 +85,8 @@ pub(super) fn apart(config: &EventConfig, option: &str, path: &Path) -> Result<(
         ("the event file", &config.path),
         ("the live file", &live),
     ];
-    inputs
-        .extend(config.stages.iter().filter_map(|stage| Some(("a book", stage.book.as_deref()?))));
+    let books = config.stages.iter().flat_map(|stage| &stage.books);
+    inputs.extend(books.map(|book| ("a book", book.as_path())));
     outputs::distinct(&[(option, path)], &inputs)
 }
 

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use crate::cmd::tell;
 use crate::event::broadcast::Follower;
 use crate::event::config::EventConfig;
+use crate::event::journal::record::won_by;
 use crate::event::journal::{self, JournalError};
 use crate::event::ledger::{Ledger, StageState};
 use crate::event::ratings::EventRatings;
@@ -63,23 +64,29 @@ fn underway(stage: &Stage, state: &StageState) -> String {
     let ranking = stage.ranking(&standings, state);
     match stage.open_tie(&standings, &ranking) {
         Some(tied) if due == 0 => format!(
-            "{done} of {}; {} are tied, and the organisers decide (rule 3.1.7): `gate4k event decide`",
+            "{done} of {}; {} are tied, and {}: `gate4k event decide`",
             counted(done, "game"),
-            all(&tied)
+            all(&tied),
+            stage.chain.organisers_decide()
         ),
-        _ => format!("{done} of {}", counted(done + due, "game")),
+        _ => {
+            let level = stage.endless(state).into_iter().map(|tied| {
+                format!("; {} are level still, and `gate4k event decide` can end it", all(&tied))
+            });
+            format!("{done} of {}{}", counted(done + due, "game"), level.collect::<String>())
+        }
     }
 }
 
 /// How it stands, in a line.
 fn state(ledger: &Ledger) -> String {
     let stage = ledger.stages.last().filter(|stage| stage.outcome.is_none());
-    match (&ledger.winner, &ledger.paused, stage) {
-        (Some(winner), _, _) => format!("over: {winner} wins"),
-        (None, Some(why), _) => format!("paused: {why}"),
-        (None, None, Some(stage)) => format!("in {}", stage.started.name),
-        (None, None, None) if ledger.stages.is_empty() => "before the first stage".to_owned(),
-        (None, None, None) => "between stages".to_owned(),
+    match (&ledger.paused, stage) {
+        _ if ledger.is_over() => format!("over: {}", won_by(&ledger.winners)),
+        (Some(why), _) => format!("paused: {why}"),
+        (None, Some(stage)) => format!("in {}", stage.started.name),
+        (None, None) if ledger.stages.is_empty() => "before the first stage".to_owned(),
+        (None, None) => "between stages".to_owned(),
     }
 }
 
@@ -161,10 +168,10 @@ fn write_status(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Ex
         writeln!(out, "line {} is being written, or was torn", torn.line)?;
     }
     let at_work = journal::is_in_use(&config.journal);
-    let goes_on = ledger.winner.is_none() && ledger.paused.is_none() && !at_work;
+    let goes_on = !ledger.is_over() && ledger.paused.is_none() && !at_work;
     let how = if goes_on { "; no runner is at work: `gate4k event run` goes on" } else { "" };
     writeln!(out, "{}{how}", state(&ledger))?;
-    if ledger.winner.is_none()
+    if !ledger.is_over()
         && let Some(line) = unsteady_times(&timing::facts())
     {
         writeln!(out, "{line}")?;

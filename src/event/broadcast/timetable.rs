@@ -113,7 +113,7 @@ impl Starts {
 /// None while nothing is played.
 fn starts(config: &EventConfig, broadcast: &Broadcast, now: SystemTime) -> Option<Starts> {
     let ledger = &broadcast.ledger;
-    if ledger.winner.is_some() || ledger.paused.is_some() {
+    if ledger.is_over() || ledger.paused.is_some() {
         return None;
     }
     let each = length(config, broadcast);

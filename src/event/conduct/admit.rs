@@ -36,7 +36,7 @@ impl Conductor<'_> {
             }
             let entrant = Entrant::read(&mut judges, self.config, entry)?;
             match self.ledger.receipts.get(&entry.name) {
-                Some(receipt) if receipt.frozen == entrant.frozen => {}
+                Some(receipt) if receipt.frozen.difference(&entrant.frozen).is_none() => {}
                 Some(receipt) if !may_update.contains(&entry.name) => {
                     unchanged(&entry.name, &receipt.frozen, &entrant.frozen)?;
                 }

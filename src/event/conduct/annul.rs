@@ -23,7 +23,7 @@ impl Conductor<'_> {
     /// stage and place (`Pool 3.1`). Gives what was done, in words.
     ///
     /// # Errors
-    /// When there is no such game, or its stage is over.
+    /// When there is no such game, or something has followed from its result.
     pub(crate) fn annul(
         &mut self,
         word: &str,
@@ -41,12 +41,8 @@ impl Conductor<'_> {
                     .unwrap_or_default()
             )));
         };
-        if self.ledger.stages[stage].outcome.is_some() {
-            return Err(EventError::NotNow(format!(
-                "{id}: {} is over, and who goes on follows from its games as they were; a game can be annulled \
-                 or played again until its stage ends",
-                self.config.stages[stage].name
-            )));
+        if let Some(why) = self.ledger.keeps_closed(stage) {
+            return Err(EventError::NotNow(format!("{id}: {why}")));
         }
         let state = &self.ledger.stages[stage];
         if let (Some(gone), AfterAnnulment::PlayedAgain) = (state.withdrawn_from(at), then) {
@@ -89,7 +85,10 @@ impl Conductor<'_> {
             reason: reason.to_owned(),
             at: now(),
         };
-        let told = annulled.in_words();
+        let mut told = annulled.in_words();
+        if state.outcome.is_some() {
+            told += &format!("; {} is open again", state.started.name);
+        }
         self.keep(JournalRecord::Annulled(annulled))?;
         Ok(told)
     }

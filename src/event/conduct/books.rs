@@ -6,10 +6,13 @@ use shakmaty::{Chess, Position};
 
 use super::{Conductor, EventError};
 use crate::event::format;
+use crate::event::journal::record::FrozenBook;
+use crate::event::recorder::uci;
 use crate::event::stage::{Stage, StageFormat};
 use crate::game::openings::{Book, BookError, BookOrder, BookPart};
+use crate::model::game::opening::Opening;
 use crate::model::text::shown;
-use crate::model::words::counted;
+use crate::model::words::{all, counted};
 
 impl Conductor<'_> {
     /// Reads the books of all stages to come: what is wrong is told now, not when a pool is over. A later
@@ -18,7 +21,7 @@ impl Conductor<'_> {
         let config = self.config;
         let over = self.ledger.stages.iter().filter(|stage| stage.outcome.is_some()).count();
         for (number, stage) in config.stages.iter().enumerate().skip(over) {
-            let missing = stage.book.as_ref().filter(|book| stage.openings() > 0 && !book.exists());
+            let missing = stage.books.iter().find(|book| stage.openings() > 0 && !book.exists());
             match missing {
                 Some(path) if number > over => self.audience.say(&format!(
                     "{} needs a book of {}, and {} is not there yet: put it there before {} is over",
@@ -39,7 +42,7 @@ impl Conductor<'_> {
     }
 
     /// Tells organisers what is odd about a book, before the first game.
-    fn remarks(&mut self, stage: &Stage, book: &Book) {
+    fn remarks(&mut self, stage: &Stage, book: &StageBook) {
         let needed = stage.openings();
         let mut met: HashMap<Chess, usize> = HashMap::new();
         for (number, opening) in (1..).zip(book.openings().iter().take(needed)) {
@@ -49,7 +52,7 @@ impl Conductor<'_> {
                 self.audience.say(&format!(
                     "{}: the openings {first} and {number} of {} lead to the same position",
                     stage.name,
-                    shown(book.path())
+                    book.names()
                 ));
             }
         }
@@ -61,7 +64,7 @@ impl Conductor<'_> {
             _ => ("the match", 1),
         };
         if stage.format.is_played_on() && there < needed + further {
-            let (book, name) = (shown(book.path()), &stage.name);
+            let (book, name) = (book.names(), &stage.name);
             let beyond = match there - needed {
                 0 => format!("no opening beyond the {needed} of {of}"),
                 more => format!("{} beyond the {needed} of {of}", counted(more, "opening")),
@@ -73,28 +76,145 @@ impl Conductor<'_> {
         }
     }
 
-    pub(super) fn book(&self, stage: &Stage, number: usize) -> Result<Option<Book>, EventError> {
+    pub(super) fn book(
+        &self,
+        stage: &Stage,
+        number: usize,
+    ) -> Result<Option<StageBook>, EventError> {
         let Some(book) = read(stage)? else { return Ok(None) };
         let frozen = self.ledger.stages.get(number).and_then(|state| state.started.book.as_ref());
-        if let Some(frozen) = frozen.filter(|frozen| frozen.sha256 != book.sha256()) {
-            return Err(EventError::BookChanged {
-                stage: stage.name.clone(),
-                path: book.path().to_owned(),
-                before: frozen.sha256.clone(),
-                now: book.sha256().to_owned(),
-            });
+        if let Some(frozen) = frozen {
+            let before = std::iter::once(&frozen.sha256).chain(&frozen.further);
+            let mut both = before.zip(&book.files);
+            if let Some((before, now)) = both.find(|(before, now)| **before != now.sha256()) {
+                return Err(EventError::BookChanged {
+                    stage: stage.name.clone(),
+                    path: now.path().to_owned(),
+                    before: before.clone(),
+                    now: now.sha256().to_owned(),
+                });
+            }
         }
-        let there = book.openings().len();
-        if there < stage.openings() {
-            return Err(EventError::SmallBook {
-                stage: stage.name.clone(),
-                needed: stage.openings(),
-                there,
-                path: book.path().to_owned(),
-            });
+        for (file, needed) in book.files.iter().zip(needed(stage)) {
+            let there = file.openings().len();
+            if there < needed {
+                return Err(EventError::SmallBook {
+                    stage: stage.name.clone(),
+                    needed,
+                    there,
+                    path: file.path().to_owned(),
+                });
+            }
         }
         Ok(Some(book))
     }
+}
+
+/// The openings of a stage, of one file or of several.
+pub(crate) struct StageBook {
+    files: Vec<Book>,
+    /// In the order of the stage.
+    openings: Vec<Opening>,
+}
+
+impl StageBook {
+    /// The openings, in the order of the stage.
+    #[must_use]
+    pub(crate) fn openings(&self) -> &[Opening] {
+        &self.openings
+    }
+
+    /// The files.
+    #[must_use]
+    pub(crate) fn files(&self) -> &[Book] {
+        &self.files
+    }
+
+    /// The files by their names.
+    fn names(&self) -> String {
+        all(&self.files.iter().map(|file| shown(file.path())).collect::<Vec<_>>())
+    }
+
+    /// As the journal keeps it.
+    #[must_use]
+    pub(super) fn frozen(&self, stage: &Stage) -> FrozenBook {
+        let mut sums = self.files.iter().map(|file| file.sha256().to_owned());
+        let opening = |one: &Opening| {
+            let moves = uci(one.moves(), one.castling());
+            FrozenBook::opening(one.fen().as_deref(), &moves)
+        };
+        FrozenBook {
+            sha256: sums.next().unwrap_or_default(),
+            further: sums.collect(),
+            openings: self.openings.iter().take(stage.openings()).map(opening).collect(),
+        }
+    }
+}
+
+/// The openings that each file of a stage must hold, in their order.
+#[must_use]
+pub(crate) fn needed(stage: &Stage) -> Vec<usize> {
+    let mut needed = vec![0; stage.books.len()];
+    match &stage.format {
+        StageFormat::Of(format::Format::Knockout(of)) if needed.len() > 1 => {
+            for (book, one) in of.by_book(stage.seats, stage.books.len()) {
+                needed[book] += one.own_openings().len();
+            }
+        }
+        StageFormat::Of(format::Format::Match(of)) if needed.len() > 1 => {
+            needed[0] = of.pairs.get() as usize;
+            for (book, then) in needed[1..].iter_mut().zip(&of.then) {
+                *book = then.pairs.get() as usize;
+            }
+        }
+        _ => return vec![stage.openings()],
+    }
+    needed
+}
+
+/// Puts the openings of several files into the order of a stage: those of each round or part, and behind them those for
+/// which ties are played on, each from the file of its match. Where that holds none any more, its own come again.
+fn in_order(stage: &Stage, files: &[Book]) -> Vec<Opening> {
+    let mut rest: Vec<_> = files.iter().map(|file| file.openings().iter().cloned()).collect();
+    let mut all = Vec::new();
+    match &stage.format {
+        StageFormat::Of(format::Format::Knockout(of)) if files.len() > 1 => {
+            let mut put = |at: usize, opening: Opening| {
+                let length = all.len().max(at + 1);
+                all.resize(length, Opening::default());
+                all[at] = opening;
+            };
+            let matches = of.by_book(stage.seats, stage.books.len());
+            let mut own: Vec<Vec<Opening>> = Vec::new();
+            for (book, one) in &matches {
+                let range = one.own_openings();
+                let openings: Vec<Opening> = rest[*book].by_ref().take(range.len()).collect();
+                range.zip(&openings).for_each(|(at, opening)| put(at, opening.clone()));
+                own.push(openings);
+            }
+            for beyond in 0.. {
+                let further: Vec<Option<Opening>> =
+                    matches.iter().map(|(book, _)| rest[*book].next()).collect();
+                if further.iter().all(Option::is_none) {
+                    break;
+                }
+                for ((further, (_, one)), own) in further.into_iter().zip(&matches).zip(&own) {
+                    let again = || own.get(beyond % own.len().max(1)).cloned();
+                    put(one.opening_beyond(beyond), further.or_else(again).unwrap_or_default());
+                }
+            }
+        }
+        StageFormat::Of(format::Format::Match(of)) if files.len() > 1 => {
+            let parts = std::iter::once((of.pairs, false));
+            let parts = parts.chain(of.then.iter().map(|then| (then.pairs, then.again)));
+            for ((pairs, again), openings) in parts.zip(rest) {
+                let most = if again { usize::MAX } else { pairs.get() as usize };
+                all.extend(openings.take(most));
+            }
+        }
+        _ => all.extend(rest.into_iter().flatten()),
+    }
+    all
 }
 
 /// Start positions behind those of a stage, for ties that are played on.
@@ -104,22 +224,93 @@ const SPARE: usize = 500;
 ///
 /// # Errors
 /// When they cannot be read, or not be told to entries.
-pub(crate) fn read(stage: &Stage) -> Result<Option<Book>, BookError> {
-    let (needed, variant) = (stage.openings(), stage.variant);
-    if needed == 0 {
+pub(crate) fn read(stage: &Stage) -> Result<Option<StageBook>, BookError> {
+    let (openings, variant) = (stage.openings(), stage.variant);
+    if openings == 0 {
         return Ok(None);
     }
     let wanted = BookPart { plies: None, most: usize::MAX, order: BookOrder::Sequential, variant };
     if let Some(seed) = stage.start_seed {
         let order = BookOrder::Shuffled { seed };
-        return Book::of_starts(BookPart { order, most: needed + SPARE, ..wanted }).map(Some);
+        let starts = Book::of_starts(BookPart { order, most: openings + SPARE, ..wanted })?;
+        let openings = starts.openings().to_vec();
+        return Ok(Some(StageBook { files: vec![starts], openings }));
     }
-    let Some(path) = &stage.book else { return Ok(None) };
-    let is_table = path.extension().is_some_and(|ending| ending == "bin");
-    let most = if is_table { needed } else { usize::MAX };
-    let book = Book::read(path, BookPart { most, ..wanted })?;
-    if !variant.is_chess960() {
-        book.require_move_lists("a 4k entry")?;
+    let mut files = Vec::new();
+    for (path, needed) in stage.books.iter().zip(needed(stage)) {
+        let is_table = path.extension().is_some_and(|ending| ending == "bin");
+        let most = if is_table { needed } else { usize::MAX };
+        let book = Book::read(path, BookPart { most, ..wanted })?;
+        if !variant.is_chess960() {
+            book.require_move_lists("a 4k entry")?;
+        }
+        files.push(book);
     }
-    Ok(Some(book))
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let openings = in_order(stage, &files);
+    Ok(Some(StageBook { files, openings }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+    use crate::event::format::Format;
+    use crate::event::format::knockout::{BracketDraw, Knockout, WhiteFirst};
+    use crate::event::format::match_::{MatchFormat, MatchPart};
+    use crate::event::stage::tests::stage;
+
+    /// A stage of so many engines whose files hold these openings, each White's first move.
+    fn read_of(format: Format, seats: usize, files: &[&str]) -> (Vec<usize>, String) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut books = Vec::new();
+        for (number, moves) in files.iter().enumerate() {
+            let path = dir.path().join(format!("{number}.txt"));
+            std::fs::write(&path, moves.replace(' ', "\n") + "\n").unwrap();
+            books.push(path);
+        }
+        let policy = crate::event::schedule::BookPolicy::EachDouble;
+        let stage = Stage { seats, books, policy, ..stage(StageFormat::Of(format)) };
+        let book = read(&stage).unwrap().unwrap();
+        let moves = book.openings().iter().map(|one| uci(one.moves(), one.castling()));
+        (needed(&stage), moves.collect::<Vec<_>>().join(" "))
+    }
+
+    /// Cup rule 4.a. Four engines: two matches, the one for the third place, the final; then pairs that are played on.
+    #[test]
+    fn each_round_of_a_bracket_has_the_openings_of_its_own_book() {
+        let cup = |bronze: bool| {
+            Format::Knockout(Knockout {
+                draw: BracketDraw::EqualDistance,
+                pairs: vec![NonZeroU32::MIN, NonZeroU32::MIN.saturating_add(1)],
+                bronze: bronze.then_some(NonZeroU32::MIN),
+                early: true,
+                white_first: WhiteFirst::Lower,
+            })
+        };
+        // Behind their own the first round has two more openings, the others one and none; own ones come again.
+        let (needed, moves) = read_of(cup(true), 4, &["a3 b3 c3 d3", "e3 f3", "g3 h3"]);
+        assert_eq!(needed, [2, 1, 2]);
+        assert_eq!(moves, "a2a3 b2b3 e2e3 g2g3 h2h3 c2c3 d2d3 f2f3 g2g3");
+        // The last book is both the final's and that of the third place.
+        let (needed, moves) = read_of(cup(true), 4, &["a3 b3", "e3 f3 g3 h3"]);
+        assert_eq!(needed, [2, 3]);
+        assert_eq!(moves, "a2a3 b2b3 e2e3 f2f3 g2g3 a2a3 b2b3 h2h3 f2f3");
+        let (_, moves) = read_of(cup(false), 4, &["a3 b3 c3 d3 e3 f3 g3"]);
+        assert_eq!(moves, "a2a3 b2b3 c2c3 d2d3 e2e3 f2f3 g2g3");
+    }
+
+    /// Leagues, rule 7.5: further openings are of other books.
+    #[test]
+    fn each_part_of_a_match_has_the_openings_of_its_own_book() {
+        let part = |again| MatchPart { pairs: NonZeroU32::MIN, again };
+        let then = vec![part(false), part(true)];
+        let of = MatchFormat { pairs: NonZeroU32::MIN, early: false, then };
+        let (needed, moves) = read_of(Format::Match(of), 2, &["a3 b3", "c3 d3", "e3 f3"]);
+        assert_eq!(needed, [1, 1, 1]);
+        assert_eq!(moves, "a2a3 c2c3 e2e3 f2f3");
+    }
 }

@@ -5,11 +5,12 @@ use crate::event::draw::{self, Drawn};
 use crate::event::entrants::{Admission, Entrant, Judges, now};
 use crate::event::format::Next;
 use crate::event::journal::record::{Fix, JournalRecord, TieDecision};
-use crate::event::ledger::StageState;
+use crate::event::ledger::{OpenGame, StageState};
 use crate::model::words::all;
 
 impl Conductor<'_> {
-    /// Takes the organisers' order of engines that every tie-break left tied (rule 3.1.7).
+    /// Takes the organisers' order of engines that every tie-break left tied (rule 3.1.7), or of those whose games were
+    /// played on again and again and are level still.
     ///
     /// # Errors
     /// When that is not what the event waits for.
@@ -20,35 +21,51 @@ impl Conductor<'_> {
         };
         let state = &self.ledger.stages[number];
         let stage = &self.config.stages[number];
-        let waits = state.outcome.is_none()
-            && matches!(
-                stage.next(
-                    state.started.seats.len(),
-                    &state.past_without(&state.disqualified(stage.crash_limit))
-                ),
-                Next::Over(_)
-            );
-        if !waits {
-            let what = format!("{} has no tie to decide: games are still to be played", stage.name);
-            return Err(refused(what));
-        }
-        let standings = self.standings(stage, number);
-        let ranking = stage.ranking(&standings, state);
-        let Some(tied) = stage.open_tie(&standings, &ranking) else {
-            return Err(refused(format!("{} has no tie that has to be decided", stage.name)));
+        let past = state.past_without(&state.disqualified(stage.crash_limit));
+        let is_played = matches!(stage.next(state.started.seats.len(), &past), Next::Over(_));
+        let ties = match state.outcome {
+            Some(_) => Vec::new(),
+            None if is_played => {
+                let standings = self.standings(stage, number);
+                let ranking = stage.ranking(&standings, state);
+                stage.open_tie(&standings, &ranking).into_iter().collect()
+            }
+            None => stage.endless(state),
         };
         let sorted = |names: &[String]| {
             let mut names = names.to_vec();
             names.sort();
             names
         };
-        if sorted(&tied) != sorted(order) {
-            let what = format!(
-                "tied are {}; name exactly these, the best first, with --order {}",
-                all(&tied),
-                tied.join(",")
-            );
-            return Err(refused(what));
+        let due = ties.iter().find(|tied| sorted(tied) == sorted(order));
+        match (due, &ties[..]) {
+            (Some(tied), _) => {
+                let plays = |game: &&OpenGame| tied.contains(&game.started.white);
+                if let Some(game) = self.ledger.open.values().find(plays) {
+                    let what =
+                        format!("{} is under way; run the event to its end", game.started.id);
+                    return Err(refused(what));
+                }
+            }
+            (None, []) if is_played => {
+                return Err(refused(format!("{} has no tie that has to be decided", stage.name)));
+            }
+            (None, []) => {
+                return Err(refused(format!(
+                    "{} has no tie to decide: games are still to be played",
+                    stage.name
+                )));
+            }
+            (None, ties) => {
+                let ties = ties.iter().map(|tied| {
+                    format!(
+                        "tied are {}; name exactly these, the best first, with --order {}",
+                        all(tied),
+                        tied.join(",")
+                    )
+                });
+                return Err(refused(ties.collect::<Vec<_>>().join("; ")));
+            }
         }
         self.keep(JournalRecord::Decision(TieDecision {
             stage: number,
@@ -112,7 +129,7 @@ impl Conductor<'_> {
             return Err(refused(format!("{entry} has no receipt")));
         };
         let entrant = Entrant::read(&mut Judges::default(), self.config, known)?;
-        if entrant.frozen == before {
+        if before.difference(&entrant.frozen).is_none() {
             return Err(refused(format!("{entry} is what it was: nothing is fixed")));
         }
         let mut admitted = None;

@@ -92,7 +92,7 @@ pub(crate) enum EventError {
         /// The entry.
         entry: String,
         /// The name of the file that changed.
-        what: &'static str,
+        what: String,
         /// The sum in the journal.
         before: String,
         /// The sum now.

@@ -14,18 +14,18 @@ use std::sync::Arc;
 
 use super::config::EventConfig;
 use super::draw::{self, Drawn};
+use super::endless::MOST_MORE_PAIRS;
 use super::entrants::now;
 use super::format::{self, Due, Next};
 use super::gate::Watcher;
 use super::history;
 use super::journal::record::{
-    Bye, ChangedSettings, Frozen, FrozenBook, GameStarted, JournalHeader, JournalRecord,
-    StageFinished, StageStarted,
+    Bye, ChangedSettings, Frozen, GameStarted, JournalHeader, JournalRecord, StageFinished,
+    StageStarted,
 };
 use super::journal::{self, Journal};
 use super::ledger::{Ledger, StageState};
 use super::ratings::EventRatings;
-use super::recorder::uci;
 use super::schedule::Seat;
 use super::stage::{Stage, StageFormat, Updates};
 use super::standings::Standings;
@@ -39,17 +39,13 @@ use crate::runner::{self, Engine, EngineBounds};
 pub(crate) use error::EventError;
 use play::{Batch, NotStarted};
 
-/// A match that is level is played on for so many pairs in one run: two engines that crash at every start would play
-/// for ever.
-const MOST_MORE_PAIRS: usize = 25;
-
 /// How a run of an event ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EventOutcome {
     /// It is over.
     Over {
-        /// The winner.
-        winner: String,
+        /// The winner, or those that share the first place.
+        winners: Vec<String>,
     },
     /// It was asked to stop.
     Paused,
@@ -76,13 +72,17 @@ pub(crate) enum EventOutcome {
         stage: String,
         /// Pairs that were played on in this run.
         pairs: usize,
+        /// The engines of each tie that the organisers may end.
+        ties: Vec<Vec<String>>,
     },
-    /// The organisers have to decide a tie (rule 3.1.7).
+    /// The organisers have to decide a tie.
     Tied {
         /// The stage.
         stage: String,
         /// The tied engines.
         engines: Vec<String>,
+        /// The words of its tie-breaks for that.
+        decide: &'static str,
     },
 }
 
@@ -114,8 +114,8 @@ pub(crate) fn run(
     audience: &mut dyn Audience,
 ) -> Result<EventOutcome, EventError> {
     let mut conductor = Conductor::open(config, stop, audience)?;
-    if let Some(winner) = conductor.ledger.winner.clone() {
-        return Ok(EventOutcome::Over { winner });
+    if conductor.ledger.is_over() {
+        return Ok(EventOutcome::Over { winners: conductor.ledger.winners.clone() });
     }
     let _ = std::fs::remove_file(config.pause_marker());
     conductor.books()?;
@@ -139,9 +139,11 @@ pub(crate) fn run(
         }
     }
     let last = conductor.ledger.stages.last().and_then(|stage| stage.outcome.as_ref());
-    let winner = last.and_then(|outcome| outcome.order.first()).cloned().unwrap_or_default();
-    conductor.keep(JournalRecord::EventFinished { winner: winner.clone() })?;
-    Ok(EventOutcome::Over { winner })
+    let winners = last.map(StageFinished::winners).unwrap_or_default();
+    let mut rest = winners.iter().cloned();
+    let winner = rest.next().unwrap_or_default();
+    conductor.keep(JournalRecord::EventFinished { winner, shared: rest.collect() })?;
+    Ok(EventOutcome::Over { winners })
 }
 
 /// A journal that is open for writing, with the state that it amounts to.
@@ -311,18 +313,7 @@ impl<'a> Conductor<'a> {
             self.audience.say(&begins);
             let name = stage.name.clone();
             let ratings = EventRatings::of(self.config, &self.ledger).entered();
-            let book = book.as_ref().map(|book| FrozenBook {
-                sha256: book.sha256().to_owned(),
-                openings: book
-                    .openings()
-                    .iter()
-                    .take(stage.openings())
-                    .map(|one| {
-                        let moves = uci(one.moves(), one.castling());
-                        FrozenBook::opening(one.fen().as_deref(), &moves)
-                    })
-                    .collect(),
-            });
+            let book = book.as_ref().map(|book| book.frozen(stage));
             let stage = number;
             let started = StageStarted { stage, name, seats, through, ratings, book };
             self.keep(JournalRecord::StageStarted(started))?;
@@ -337,11 +328,8 @@ impl<'a> Conductor<'a> {
                 return Err(nobody(stage));
             }
             let promoted = order.clone();
-            self.keep(JournalRecord::StageFinished(StageFinished {
-                stage: number,
-                order,
-                promoted,
-            }))?;
+            let places: Vec<Vec<String>> = order.into_iter().map(|name| vec![name]).collect();
+            self.keep(JournalRecord::StageFinished(StageFinished::of(number, &places, promoted)))?;
             return Ok(None);
         }
         let mut going_on = HashMap::new();
@@ -364,10 +352,11 @@ impl<'a> Conductor<'a> {
             });
             let beyond = more.max().unwrap_or(0);
             if beyond >= MOST_MORE_PAIRS {
+                let ties = stage.endless(state);
                 let why = format!("{} is still level", stage.name);
                 self.keep(JournalRecord::Paused { why })?;
                 let stage = stage.name.clone();
-                return Ok(Some(EventOutcome::StillLevel { stage, pairs: beyond }));
+                return Ok(Some(EventOutcome::StillLevel { stage, pairs: beyond, ties }));
             }
             let planned = state.finished() + due.len();
             let batch = Batch { stage, number, seats: &seats, planned, book: book.as_ref() };
@@ -436,9 +425,9 @@ impl<'a> Conductor<'a> {
         let ranking = stage.ranking(&standings, state);
         if let Some(engines) = stage.open_tie(&standings, &ranking) {
             self.audience.say(&level(&standings, &engines));
-            return Ok(Some(EventOutcome::Tied { stage: stage.name.clone(), engines }));
+            let decide = stage.chain.organisers_decide();
+            return Ok(Some(EventOutcome::Tied { stage: stage.name.clone(), engines, decide }));
         }
-        let order = ranking.concat();
         let promoted = stage.promoted(&standings, &ranking);
         if promoted.is_empty() && stage.promote > 0 {
             return Err(nobody(stage));
@@ -448,7 +437,7 @@ impl<'a> Conductor<'a> {
             0 => String::new(),
             pairs => format!(" after {}", counted(pairs, "more pair")),
         };
-        let outcome = StageFinished { stage: number, order, promoted };
+        let outcome = StageFinished::of(number, &ranking, promoted);
         let then = outcome.in_words(number + 1 == self.config.stages.len());
         self.audience.say(&format!("{} is over{beyond}: {then}", stage.name));
         let crashes = self.ledger.crashes();
@@ -501,17 +490,7 @@ fn level(standings: &Standings, tied: &[String]) -> String {
 
 /// Compares an entry with its receipt (rule 4.4).
 pub(super) fn unchanged(entry: &str, before: &Frozen, now: &Frozen) -> Result<(), EventError> {
-    let none = || "none".to_owned();
-    let sums = [
-        ("the file", before.file.clone(), now.file.clone()),
-        (
-            "the engines.json",
-            before.engines_json.clone().unwrap_or_else(none),
-            now.engines_json.clone().unwrap_or_else(none),
-        ),
-        ("the allow-list", before.allowlist.clone(), now.allowlist.clone()),
-    ];
-    match sums.into_iter().find(|(_, before, now)| before != now) {
+    match before.difference(now) {
         Some((what, before, now)) => {
             Err(EventError::EntryChanged { entry: entry.to_owned(), what, before, now })
         }

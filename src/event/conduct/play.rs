@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::books::StageBook;
 use super::{Conductor, EventError};
 use crate::engine::stop::{Stop, StopLevel};
 use crate::event::entrants::now;
@@ -14,7 +15,6 @@ use crate::event::recorder::{clocks, finished, micros, ply, uci};
 use crate::event::stage::Stage;
 use crate::event::terms::AskTables;
 use crate::game::clock::{Patience, TimeControl};
-use crate::game::openings::Book;
 use crate::game::pgn;
 use crate::game::tables::Tables;
 use crate::model::game::ending::Termination;
@@ -37,7 +37,7 @@ pub(super) struct Batch<'a> {
     pub(super) seats: &'a [String],
     /// The games of the stage as far as they are planned.
     pub(super) planned: usize,
-    pub(super) book: Option<&'a Book>,
+    pub(super) book: Option<&'a StageBook>,
 }
 
 /// A game that goes on after an interruption.
@@ -332,7 +332,7 @@ impl Conductor<'_> {
 
 /// A game's opening; beyond the book's end its openings come again.
 fn opening(batch: &Batch<'_>, pairing: &Due) -> Opening {
-    let openings = batch.book.map(Book::openings).unwrap_or_default();
+    let openings = batch.book.map(StageBook::openings).unwrap_or_default();
     let index = batch.stage.opening(batch.seats.len(), pairing, openings.len());
     index.and_then(|index| openings.get(index)).cloned().unwrap_or_default()
 }

@@ -31,7 +31,7 @@ interruption = { win = \">10\", draw = \"<0.10\" }
 crash-limit = 3";
 
 const ENTRANCE: &str = "# Rules 2.3 to 2.7: 16 engines, one double round robin; the first four go on to League 2. Rule 2.6: the order of engines is
-# the organisers' lot.";
+# a lot, which the number of `shuffle` draws.";
 
 const HEAD: &str = "
 # Rule 1.8: size is how many play in a stage, and \"League 2:1..\" takes as many as there is room for. Leave an engine out of
@@ -99,12 +99,14 @@ struct League<'a> {
     book: &'a str,
     ties: &'a str,
     clock: Option<&'a str>,
+    /// The rule that has its seats drawn by lot, and the number of the lot.
+    lot: Option<(&'a str, u64)>,
     more: &'a str,
 }
 
 impl League<'_> {
     fn write(&self, text: &mut String) {
-        let League { rules, name, own, below, doubles, book, ties, clock, more } = self;
+        let League { rules, name, own, below, doubles, book, ties, clock, lot, more } = self;
         let own: Vec<String> =
             own.iter().map(|engine| toml::Value::String(engine.clone()).to_string()).collect();
         // invariant: writing to memory does not fail.
@@ -122,6 +124,12 @@ impl League<'_> {
         );
         if let Some(clock) = clock {
             let _ = writeln!(text, "terms = {{ time-control = \"{clock}\" }}");
+        }
+        if let Some((rule, number)) = lot {
+            let _ = write!(
+                text,
+                "# Rule {rule}: the order of engines is a lot, the same for the same number.\ndraw = {{ shuffle = {number} }}\n"
+            );
         }
         text.push_str(more);
     }
@@ -143,6 +151,7 @@ pub(super) fn stages(engines: &[String]) -> String {
         book: "entrance.pgn",
         ties: "4k",
         clock: None,
+        lot: Some(("2.6", 1)),
         more: "",
     };
     let all = [
@@ -154,6 +163,7 @@ pub(super) fn stages(engines: &[String]) -> String {
             below: Some(("Entrance League", 12)),
             doubles: 2,
             book: "league2.pgn",
+            lot: Some(("3.5", 2)),
             ..league
         },
         League {
@@ -163,6 +173,7 @@ pub(super) fn stages(engines: &[String]) -> String {
             below: Some(("League 2", 12)),
             doubles: 2,
             book: "league1.pgn",
+            lot: Some(("4.6", 3)),
             ..league
         },
         League {
@@ -174,6 +185,7 @@ pub(super) fn stages(engines: &[String]) -> String {
             doubles: 4,
             book: "premier.pgn",
             clock: Some("60:00+6"),
+            lot: Some(("5.6", 4)),
             more: "updates = true\n",
             ..league
         },
@@ -200,6 +212,7 @@ pub(super) fn stages_17(engines: &[String]) -> String {
         book: "qualification.pgn",
         ties: "s17",
         clock: None,
+        lot: None,
         more: "",
     };
     let later = "# Rule 13.a: engines that are promoted may be updated.\nupdates = true\n";

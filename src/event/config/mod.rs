@@ -33,7 +33,7 @@ use crate::model::source_place::{Misplaced, TextMistake, with_suggestion};
 use crate::model::text::{sha256, shown};
 use crate::model::units::Bytes;
 use crate::model::words::all;
-pub(crate) use template::{Like, NoEntries, template};
+pub(crate) use template::{Contestants, Like, NoEntries, template};
 
 /// An error that keeps an event from being played as it is written.
 #[derive(Debug, thiserror::Error)]
@@ -140,6 +140,10 @@ pub(crate) struct Trusted {
     pub(crate) arguments: Vec<String>,
     /// Options besides the event's own.
     pub(crate) options: Vec<(String, String)>,
+    /// Where it runs; here if none is named.
+    pub(crate) directory: Option<PathBuf>,
+    /// Lines to send before `uci`, as they are.
+    pub(crate) init: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -207,6 +211,9 @@ struct RawEngine {
     cmd: Spanned<PathBuf>,
     #[serde(default)]
     args: Vec<String>,
+    dir: Option<Spanned<PathBuf>>,
+    #[serde(default)]
+    init: Vec<String>,
     #[serde(default)]
     options: BTreeMap<String, Spanned<toml::Value>>,
     seed: Option<Spanned<u32>>,
@@ -215,7 +222,7 @@ struct RawEngine {
 
 impl RawEngine {
     /// An entry, with how it is started.
-    fn entry(self) -> Result<(RawEntry, Option<Trusted>), TextMistake> {
+    fn entry(self, here: &Path) -> Result<(RawEntry, Option<Trusted>), TextMistake> {
         let mut options = Vec::new();
         for (name, value) in self.options {
             let told = match value.get_ref() {
@@ -231,9 +238,20 @@ impl RawEngine {
             };
             options.push((name, told));
         }
-        let RawEngine { name, cmd: path, args: arguments, seed, rating, .. } = self;
+        let RawEngine { name, cmd: path, args: arguments, dir, init, seed, rating, .. } = self;
+        if here.join(path.get_ref()).is_dir() {
+            let what = "cmd names a directory; name the program in it".into();
+            return Err((path.span(), what));
+        }
+        let directory = match dir {
+            Some(dir) if !here.join(dir.get_ref()).is_dir() => {
+                let what = format!("there is no directory {}", shown(&here.join(dir.get_ref())));
+                return Err((dir.span(), what));
+            }
+            dir => dir.map(|dir| here.join(dir.into_inner())),
+        };
         let entry = RawEntry { name, path, engines_json: None, engine: None, seed, rating };
-        Ok((entry, Some(Trusted { arguments, options })))
+        Ok((entry, Some(Trusted { arguments, options, directory, init })))
     }
 }
 
@@ -316,7 +334,7 @@ impl EventConfig {
         let mut list: Vec<(RawEntry, Option<Trusted>)> =
             raw.entry.into_iter().map(|entry| (entry, None)).collect();
         for engine in raw.engine {
-            list.push(engine.entry()?);
+            list.push(engine.entry(here)?);
         }
         if list.len() < 2 {
             let what = "an event needs two entries at least, each an [[entry]], or an [[engine]] that is trusted";

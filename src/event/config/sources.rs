@@ -52,6 +52,7 @@ pub(super) fn sources(
     entries: &[EventEntry],
 ) -> Result<Sources, TextMistake> {
     let mut found = Sources::default();
+    let by_ranking = one.is_seated_by_ranking();
     let size = one.size.as_ref();
     let Some(from) = &one.from else {
         return match size {
@@ -72,8 +73,8 @@ pub(super) fn sources(
                     "name the places of {journal}, such as {journal}:1..32"
                 )));
             };
-            let order = events.get(journal).map(|played| played.order(stage));
-            let order = order.unwrap_or(Ok(&[])).map_err(wrong)?;
+            let order = events.get(journal).map(|played| played.order(stage, places, by_ranking));
+            let order = order.unwrap_or(Ok(Vec::new())).map_err(wrong)?;
             for place in places {
                 let engine = order.get(*place - 1);
                 match engine.filter(|name| entries.iter().any(|entry| entry.name == **name)) {
@@ -96,14 +97,16 @@ pub(super) fn sources(
             PlaceRange::Tied => {
                 return Err(wrong("a playoff takes those who are tied in one stage".into()));
             }
-            PlaceRange::Best if size.is_some() && open.is_none() => {
-                open = Some(found.places.len());
+            range @ (PlaceRange::Best | PlaceRange::Odd | PlaceRange::Even)
+                if size.is_some() && open.is_none() =>
+            {
+                open = Some((found.places.len(), range));
                 Vec::new()
             }
             PlaceRange::Best | PlaceRange::Odd | PlaceRange::Even => {
                 return Err(wrong(format!(
                     "an event that is played names its places, such as \"{0}:1..3\", or leaves one stage's open with size = 12, \
-                     the engines in all: \"{0}:1..\"",
+                     the engines in all: \"{0}:1..\", \"{0}:odd\" or \"{0}:even\"",
                     source.stage
                 )));
             }
@@ -114,7 +117,7 @@ pub(super) fn sources(
         found.places.push((stage, places));
     }
     match (size, open) {
-        (Some(size), Some(open)) => {
+        (Some(size), Some((open, range))) => {
             let own = one.engines.as_ref().map_or(0, |engines| engines.get_ref().len());
             let places = found.places.iter().map(|(_, places)| places.len()).sum::<usize>();
             let others = own + found.previous.len() + places;
@@ -127,7 +130,7 @@ pub(super) fn sources(
                 return Err((size.span(), what));
             };
             let (stage, places) = &mut found.places[open];
-            *places = (1..=room).collect();
+            *places = range.list(2 * room, room);
             if let Some(place) = places.iter().find(|place| met.contains(&(*stage, **place))) {
                 return Err(wrong(format!("place {place} of the open stage is there twice")));
             }

@@ -10,9 +10,9 @@ use super::super::format;
 use super::super::journal::record::Previous;
 use super::super::plan::formats::{RawFormat, RawTies, chain, format as planned, ties_of};
 use super::super::schedule::BookPolicy;
-use super::super::stage::{SeatDraw, Stage, StageFormat, Updates};
+use super::super::stage::{PlacesTaken, SeatDraw, Stage, StageFormat, Updates};
 use super::super::terms::{StageTerms, plain};
-use super::raw_stage::RawStage;
+use super::raw_stage::{RawBooks, RawStage};
 use super::sources::{self, Events, Sources, sources};
 use super::{EventEntry, RawPolicy, slug};
 use crate::game::clock::TimeControl;
@@ -66,6 +66,7 @@ pub(super) fn read(
         named = before.named;
         stages.push(stage);
     }
+    give(&mut stages);
     let Some(first) = stages.first() else {
         return Err((span, "an event needs a [[stage]]".into()));
     };
@@ -77,6 +78,25 @@ pub(super) fn read(
         ));
     }
     Ok((stages, events.into_values().map(|played| played.kept).collect()))
+}
+
+/// Tells each stage which of its places later ones take.
+fn give(stages: &mut [Stage]) {
+    for number in 1..stages.len() {
+        let stage = &stages[number];
+        let by_ranking = match stage.draw {
+            SeatDraw::Ranking | SeatDraw::ReversedRanking => true,
+            SeatDraw::Seeds | SeatDraw::Alphabetical | SeatDraw::Shuffle(_) => false,
+        };
+        let takes = match &stage.from[..] {
+            [] if stage.begins_alone() || stage.breaks_ties_of.is_some() => continue,
+            [] => vec![(number - 1, (1..=stages[number - 1].promote).collect())],
+            from => from.to_vec(),
+        };
+        for (before, places) in takes {
+            stages[before].taken.push(PlacesTaken { places, by_ranking });
+        }
+    }
 }
 
 /// The places of a stage that later stages take.
@@ -225,6 +245,11 @@ fn stage(
             return Err((span, what.into()));
         }
     };
+    let books = match &one.book {
+        Some(book) => RawBooks::files(book, &format, seats)?,
+        None => Vec::new(),
+    };
+    let books: Vec<PathBuf> = books.into_iter().map(|book| here.join(book)).collect();
     let updates = one.updates.as_ref().is_some_and(|updates| *updates.get_ref());
     if let (0, true, Some(updates)) = (number, updates, &one.updates) {
         let what = "entries come to the first stage through the gate anyway; updates = true is for later ones";
@@ -233,7 +258,7 @@ fn stage(
     let stage = Stage {
         updates: if updates { Updates::Allowed } else { Updates::Forbidden },
         format,
-        book: one.book.map(|book| here.join(book)),
+        books,
         policy,
         variant,
         start_seed: one.start_seed.map(Spanned::into_inner),
@@ -245,12 +270,13 @@ fn stage(
         seats,
         chain,
         promote,
+        taken: Vec::new(),
         terms,
         clocks_after,
         crash_limit,
         name: one.name.into_inner(),
     };
-    if stage.openings() > 0 && stage.book.is_none() && stage.start_seed.is_none() {
+    if stage.openings() > 0 && stage.books.is_empty() && stage.start_seed.is_none() {
         let what = format!(
             "a book of {} is needed, and none is named; add book = \"FILE\"",
             counted(stage.openings(), "opening")
@@ -355,9 +381,10 @@ fn drawn(one: &RawStage, number: usize, is_from_before: bool) -> Result<SeatDraw
         return Ok(if is_from_before { SeatDraw::Ranking } else { SeatDraw::Seeds });
     };
     let is_by_ranking = matches!(draw.get_ref(), SeatDraw::Ranking | SeatDraw::ReversedRanking);
-    if is_by_ranking != is_from_before && *draw.get_ref() != SeatDraw::Alphabetical {
-        let what = "the first stage is drawn by \"seeds\" or \"alphabetical\", later ones by \"ranking\" or \
-                    \"reversed-ranking\" of the one before";
+    let is_for_all = matches!(draw.get_ref(), SeatDraw::Alphabetical | SeatDraw::Shuffle(_));
+    if is_by_ranking != is_from_before && !is_for_all {
+        let what = "the first stage is drawn by \"seeds\", later ones by \"ranking\" or \"reversed-ranking\" of the one \
+                    before, and all of them \"alphabetical\" or by lot, such as { shuffle = 7 }";
         return Err((draw.span(), what.into()));
     }
     Ok(*draw.get_ref())

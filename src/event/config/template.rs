@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{frd, leagues, slug};
 use crate::batch::discover;
 use crate::model::text::shown;
+use crate::runner::spec::{self, Asked, EngineSource, SpecError};
 
 /// An error that keeps an event file from being written.
 #[derive(Debug, thiserror::Error)]
@@ -19,14 +20,17 @@ pub(crate) enum NoEntries {
         /// The system's error.
         source: std::io::Error,
     },
-    /// It holds fewer than the event needs.
+    /// The file of engines is not understood.
+    #[error(transparent)]
+    Engines(#[from] SpecError),
+    /// There are fewer than the event needs.
     #[error(
-        "there are not {least} entries in {}; put each in a file or directory of its own there, named as it \
+        "there are not {least} engines in {}; put each in a file or directory of its own there, named as it \
          shall be called",
         shown(path)
     )]
     TooFew {
-        /// The directory.
+        /// The directory, or the file of engines.
         path: PathBuf,
         /// How many there must be.
         least: usize,
@@ -39,12 +43,7 @@ const HEAD: &str = r#"# An event of gate4k. `gate4k event run FILE` gates every 
 event = "@EVENT@"
 site = "https://tcec-chess.com"
 
-# How thoroughly entries are checked before they play: "full", or "quick" without what can only advise.
-gate = "full"
-# Whether an entry plays that could not be decided on this host.
-admit-undecided = false
-
-@CLOCK@
+@GATE@@CLOCK@
 # How late a move may come without losing.
 margin = "0s"
 # Rule 6.1.5: what is added to both clocks when a game goes on after an interruption. The rule names no
@@ -72,13 +71,16 @@ history = []
 
 "#;
 
-const TRUSTED: &str = r#"# A program that is trusted plays without gate and sandbox, and is frozen by its SHA-256 alike:
-# [[engine]]
-# name = "Engine"
-# cmd = "engines/engine"
-# args = []
-# options = { Contempt = 0 }
+const GATE: &str = r#"# How thoroughly entries are checked before they play: "full", or "quick" without what can only advise.
+gate = "full"
+# Whether an entry plays that could not be decided on this host.
+admit-undecided = false
 
+"#;
+
+const TRUSTED: &str = r#"# Engines that you trust: they play without gate and sandbox, and are frozen by the SHA-256 of their files and of those that
+# their arguments and options name, such as a network. More keys of one: args = ["--uci"], dir = "engines",
+# options = { Contempt = 0 }, init = ["xboard off"], rating = 3500. An [[entry]] of the 4k event may play beside them.
 "#;
 
 const STAGES: &str = r#"
@@ -219,7 +221,8 @@ format = { swiss = { rounds = 12, pairing = "monrad", sections = 6, order = "wor
 book = "swiss.pgn"
 # Rules 1.c and 1.d: the seeds are the organisers', the last winner first.
 draw = "seeds"
-# Rule 3: Sonneborn-Berger, r-mobility, wins, direct encounter. What is still tied for the first place the organisers decide.
+# Rule 3: Sonneborn-Berger, r-mobility, wins, direct encounter. Engines that are then still tied
+# share their places, the first one too (3.5).
 tie-breaks = "swiss"
 "#;
 
@@ -231,9 +234,9 @@ name = "Cup"
 # same bracket. Rules 3.a to 3.e: 2, 3, 4, 6 and 12 pairs, 8 for the third place; a match ends as soon as it is decided,
 # and after a tie goes on by pairs until one is decisive; the lower seed has White first.
 format = { knockout = { bracket = "edps8-rrc", shuffle = 1, pairs = [2, 3, 4, 6, 12], bronze = 8, early = true, white-first = "lower" } }
-# Rule 4.c: an opening for each pair. One file in place of the six books of rule 4.a: its openings in the order of matches,
-# and behind them one for each match, in the same order, for the first pair that it is played on for, and so on.
-book = "cup.pgn"
+# Rule 4.a: the six books, of the rounds, of the match for the third place, and of the final. Rule 4.c: an opening for each
+# pair, in the order of matches; behind them those of the pairs for which a match is played on (rule 3.e).
+book = ["book32.pgn", "book16.pgn", "book8.pgn", "book4.pgn", "book-bronze.pgn", "book-final.pgn"]
 # Rules 1.d and 1.e: seeds by the last Swiss, the last winner first.
 draw = "seeds"
 "#;
@@ -245,8 +248,9 @@ name = "Cup"
 # Rule 2.c: seeds at equal distances, 1 meets 17. Rules 3.a to 3.c: two pairs, an end as soon as a match is decided, after
 # a tie pairs until one is decisive; the lower seed has White first.
 format = { knockout = { bracket = "equal-distance", pairs = [2], bronze = 2, early = true, white-first = "lower" } }
-# Rule 4.c: an opening for each pair. One file in place of the five books of rule 4.a: its openings in the order of matches.
-book = "cup.pgn"
+# Rules 4.a and 4.d to 4.h: the five books, of the rounds; the last is the final's and the match's for the third place.
+# Rule 4.c: an opening for each pair, in the order of matches; behind them those of the pairs for which a match is played on.
+book = ["book-a.pgn", "book-b.pgn", "book-c.pgn", "book-d.pgn", "book-e.pgn"]
 # Rules 1.d and 1.e: seeds by the last season, the last winner first.
 draw = "seeds"
 "#;
@@ -307,17 +311,51 @@ book = "superfinal.pgn"
 updates = true
 "#;
 
-/// Writes the file for the entries of a directory (hidden files and texts such as README.md are none), as it will be seen from `beside` (the directory of the
-/// file to come).
+/// Those who are to play.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Contestants<'a> {
+    /// A file or directory each in a directory; hidden files and texts such as README.md are none.
+    Directory(&'a Path),
+    /// Those of a file of engines: cutechess's engines.json, or TOML.
+    File(&'a Path),
+}
+
+impl Contestants<'_> {
+    /// The engines in the order of their file, or of their names.
+    fn engines(self) -> Result<Vec<Asked>, NoEntries> {
+        let entries = match self {
+            Contestants::File(path) => return Ok(spec::from_file(path)?),
+            Contestants::Directory(entries) => entries,
+        };
+        let failed = |source| NoEntries::Read { path: entries.to_owned(), source };
+        std::fs::read_dir(entries).map_err(failed)?;
+        // With a slash behind it, a link stands for its directory.
+        let found = discover::members(&entries.join(""))
+            .ok_or_else(|| failed(std::io::Error::other("a name in it is no UTF-8")))?;
+        let called = |path: PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Asked { name, ..spec::entry(path) }
+        };
+        Ok(found.into_iter().map(called).collect())
+    }
+
+    fn path(self) -> PathBuf {
+        let (Contestants::Directory(path) | Contestants::File(path)) = self;
+        path.to_owned()
+    }
+}
+
+/// Writes the file for these engines, as it will be seen from `beside` (the directory of the file to come). The engines of
+/// the 4k event are entries, those of all others programs that are trusted.
 ///
 /// # Errors
-/// When there are no two entries.
-pub(crate) fn template(like: Like, entries: &Path, beside: &Path) -> Result<String, NoEntries> {
-    let failed = |source| NoEntries::Read { path: entries.to_owned(), source };
-    std::fs::read_dir(entries).map_err(failed)?;
-    // With a slash behind it, a link stands for its directory.
-    let found = discover::members(&entries.join(""))
-        .ok_or_else(|| failed(std::io::Error::other("a name in it is no UTF-8")))?;
+/// When there are not as many as the event needs.
+pub(crate) fn template(
+    like: Like,
+    contestants: Contestants<'_>,
+    beside: &Path,
+) -> Result<String, NoEntries> {
+    let found = contestants.engines()?;
     let least = match like {
         Like::Frd => frd::LEAST,
         Like::Leagues => leagues::LEAST,
@@ -325,25 +363,25 @@ pub(crate) fn template(like: Like, entries: &Path, beside: &Path) -> Result<Stri
         _ => 2,
     };
     if found.len() < least {
-        return Err(NoEntries::TooFew { path: entries.to_owned(), least });
+        return Err(NoEntries::TooFew { path: contestants.path(), least });
     }
     let Shape { event, clock, draws, stages } = like.shape();
-    let mut text =
-        HEAD.replace("@EVENT@", event).replace("@CLOCK@", clock).replace("@DRAWS@", draws);
-    // Chess960 is not for entries: what it is played by is trusted.
-    let (kind, path_key) = if like == Like::Frd { ("engine", "cmd") } else { ("entry", "path") };
-    if like != Like::FourK {
+    let is_4k = like == Like::FourK;
+    let gate = if is_4k { GATE } else { "" };
+    let mut text = HEAD
+        .replace("@EVENT@", event)
+        .replace("@GATE@", gate)
+        .replace("@CLOCK@", clock)
+        .replace("@DRAWS@", draws);
+    if !is_4k {
         text += TRUSTED;
     }
     text += "# Seeds give the places in the draw; without them it is the order here.\n";
     let (mut slugs, mut names) = (BTreeSet::new(), Vec::new());
-    for (number, path) in (1..).zip(&found) {
-        let file = path.file_name().unwrap_or_default().to_string_lossy();
-        let name = distinct(&file, number, &mut slugs);
-        let seen = path.strip_prefix(beside).unwrap_or(path).to_string_lossy();
+    for (number, asked) in (1..).zip(found) {
+        let name = distinct(&asked.name, number, &mut slugs);
         // invariant: writing to memory does not fail.
-        let _ =
-            writeln!(text, "[[{kind}]]\nname = {}\n{path_key} = {}", quoted(&name), quoted(&seen));
+        let _ = writeln!(text, "{}", table(&name, asked, is_4k, beside));
         names.push(name);
     }
     text += stages;
@@ -354,6 +392,70 @@ pub(crate) fn template(like: Like, entries: &Path, beside: &Path) -> Result<Stri
         _ => {}
     }
     Ok(text)
+}
+
+/// One of those who play, as the file has it.
+fn table(name: &str, asked: Asked, is_4k: bool, beside: &Path) -> String {
+    let seen = |path: &Path| match path.strip_prefix(beside) {
+        Ok(path) => quoted(&path.to_string_lossy()),
+        // Seen from another directory than this.
+        Err(_) => quoted(&std::path::absolute(path).unwrap_or_default().to_string_lossy()),
+    };
+    let mut keys = vec![("name", quoted(name))];
+    let kind = match asked.source {
+        EngineSource::Entry(path) if is_4k => {
+            keys.push(("path", seen(&path)));
+            "entry"
+        }
+        EngineSource::Entry(path) => {
+            keys.push(("cmd", seen(&program_in(path))));
+            "engine"
+        }
+        EngineSource::Program(program) => {
+            let found = program.look().unwrap_or_else(|_| program.command.clone());
+            keys.push(("cmd", seen(&found)));
+            if !program.arguments.is_empty() {
+                keys.push(("args", listed(&program.arguments)));
+            }
+            if let Some(directory) = &program.directory {
+                keys.push(("dir", seen(directory)));
+            }
+            "engine"
+        }
+    };
+    if !asked.init.is_empty() {
+        keys.push(("init", listed(&asked.init)));
+    }
+    if !asked.options.is_empty() {
+        let one =
+            |(name, value): &(String, String)| format!("{} = {}", quoted(name), quoted(value));
+        let all: Vec<String> = asked.options.iter().map(one).collect();
+        keys.push(("options", format!("{{ {} }}", all.join(", "))));
+    }
+    let keys: Vec<String> = keys.iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
+    format!("[[{kind}]]\n{}", keys.concat()).trim_end().to_owned()
+}
+
+/// The program in a directory that is an engine's: `engine`, or the only file; else the path as it is, which is refused at
+/// its line if it is no program.
+fn program_in(path: PathBuf) -> PathBuf {
+    let named = path.join("engine");
+    if named.is_file() {
+        return named;
+    }
+    let files = |path: &Path| {
+        let there = std::fs::read_dir(path).ok()?.filter_map(|one| Some(one.ok()?.path()));
+        Some(there.filter(|path| path.is_file()).collect::<Vec<_>>())
+    };
+    match files(&path).as_deref() {
+        Some([only]) => only.clone(),
+        _ => path,
+    }
+}
+
+fn listed(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    format!("[{}]", words.join(", "))
 }
 
 /// A file's name as that of its entry; another where `event run` would not take it beside those before.

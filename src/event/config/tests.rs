@@ -1,5 +1,6 @@
 //! Tests of the event file.
 
+use super::super::ledger::Ledger;
 use super::super::stage::SeatDraw;
 use super::*;
 
@@ -68,7 +69,7 @@ fn the_template_is_the_4k_event() {
     }
     // A file that a repository keeps about its entries is no entry.
     std::fs::write(dir.path().join("README.md"), "Two entries.\n").unwrap();
-    let text = template(Like::FourK, dir.path(), dir.path()).unwrap();
+    let text = template(Like::FourK, Contestants::Directory(dir.path()), dir.path()).unwrap();
     let path = dir.path().join("event.toml");
     std::fs::write(&path, &text).unwrap();
     let config = EventConfig::load(&path).unwrap();
@@ -78,7 +79,10 @@ fn the_template_is_the_4k_event() {
     let [pool, minifinal] = &config.stages[..] else { panic!("two stages") };
     assert_eq!((pool.openings(), pool.promote), (3, 2));
     assert_eq!((minifinal.openings(), minifinal.draw), (25, SeatDraw::ReversedRanking));
-    assert!(template(Like::FourK, &dir.path().join("zeta"), dir.path()).is_err());
+    assert!(
+        template(Like::FourK, Contestants::Directory(&dir.path().join("zeta")), dir.path())
+            .is_err()
+    );
 }
 
 #[test]
@@ -88,7 +92,11 @@ fn the_template_names_entries_so_that_run_takes_them() {
         std::fs::write(dir.path().join(name), "#!/bin/sh\n").unwrap();
     }
     let path = dir.path().join("event.toml");
-    std::fs::write(&path, template(Like::FourK, dir.path(), dir.path()).unwrap()).unwrap();
+    std::fs::write(
+        &path,
+        template(Like::FourK, Contestants::Directory(dir.path()), dir.path()).unwrap(),
+    )
+    .unwrap();
     let config = EventConfig::load(&path).unwrap();
     assert_eq!(config.entries.len(), 6);
     let of = |file: &str| {
@@ -131,12 +139,116 @@ fn every_event_that_can_be_written_can_be_played() {
             });
         }
         let path = dir.path().join("event.toml");
-        let text = template(like, &entries, dir.path()).unwrap();
+        let text = template(like, Contestants::Directory(&entries), dir.path()).unwrap();
         assert!(!text.contains('@'), "{text}");
+        // The 4096 bytes and the gate are the 4k event's.
+        let is_4k = like == Like::FourK;
+        assert_eq!(text.contains("\n[[entry]]"), is_4k, "{like:?}");
+        assert_eq!(text.contains("\ngate = "), is_4k, "{like:?}");
         std::fs::write(&path, text).unwrap();
         let config = EventConfig::load(&path).unwrap();
         assert_eq!(config.stages.len(), stages, "{like:?}");
         let all: u64 = config.stages.iter().map(|stage| stage.format.games(stage.seats)).sum();
         assert_eq!(all, games, "{like:?}");
     }
+}
+
+/// What cutechess keeps of an engine stands in the event's own file, which freezes it.
+#[test]
+fn engines_come_from_cutechess_with_their_directories_arguments_and_options() {
+    let dir = tempfile::tempdir().unwrap();
+    let own = dir.path().join("own");
+    std::fs::create_dir(&own).unwrap();
+    for name in ["A", "B"] {
+        let program = own.join(name);
+        std::fs::write(&program, "#!/bin/sh\n").unwrap();
+        let may_run = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&program, may_run).unwrap();
+    }
+    let json = dir.path().join("engines.json");
+    let text = r#"[
+        {"name": "Alpha", "protocol": "uci", "command": "./A --uci 'a b'", "workingDirectory": "OWN",
+         "initStrings": ["xboard off"], "options": [{"name": "Own Book", "value": false}, {"name": "Hash", "value": 16}]},
+        {"name": "Beta", "protocol": "uci", "command": "OWN/B"}
+    ]"#;
+    let text = text.replace("OWN", &own.to_string_lossy());
+    std::fs::write(&json, &text).unwrap();
+    let written = template(Like::Swiss, Contestants::File(&json), dir.path()).unwrap();
+    let path = dir.path().join("event.toml");
+    std::fs::write(
+        &path,
+        written.replace("rounds = 12", "rounds = 1").replace(", sections = 6", ""),
+    )
+    .unwrap();
+    let config = EventConfig::load(&path).unwrap();
+    let [alpha, beta] = &config.entries[..] else { panic!("two engines") };
+    assert_eq!((&*alpha.name, &*beta.name), ("Alpha", "Beta"));
+    assert!(alpha.path.ends_with("A") && beta.path == own.join("B"), "{written}");
+    let trusted = alpha.trusted.as_ref().unwrap();
+    assert_eq!(trusted.arguments, ["--uci", "a b"]);
+    assert_eq!(trusted.init, ["xboard off"]);
+    assert_eq!(trusted.directory.as_deref(), Some(&*own));
+    let option = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(trusted.options, [option("Hash", "16"), option("Own Book", "false")]);
+    std::fs::write(&json, text.replace("\"uci\"", "\"xboard\"")).unwrap();
+    let error = template(Like::Swiss, Contestants::File(&json), dir.path()).unwrap_err();
+    assert!(error.to_string().contains("does not speak UCI"), "{error}");
+}
+
+/// The file of an event of so many engines in the order of their seeds, with these stages, written from the last engine to
+/// the first where `reversed`.
+fn seeded(dir: &Path, engines: usize, stages: &str, reversed: bool) -> EventConfig {
+    let mut tables: Vec<String> = (1..=engines)
+        .map(|seed| {
+            std::fs::write(dir.join(format!("e{seed}")), "x").unwrap();
+            format!("[[engine]]\nname = \"e{seed}\"\ncmd = \"e{seed}\"\nseed = {seed}\n")
+        })
+        .collect();
+    if reversed {
+        tables.reverse();
+    }
+    let path = dir.join("event.toml");
+    let text = format!("event = \"E\"\ntime-control = \"1+1\"\n{}{stages}", tables.concat());
+    std::fs::write(&path, text).unwrap();
+    EventConfig::load(&path).unwrap()
+}
+
+/// Leagues, rule 2.6: the lot draws the seats, and neither the order of the file nor anything else.
+#[test]
+fn a_lot_draws_the_seats_whatever_the_order_of_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let stage = |draw: &str| {
+        format!(
+            "[[stage]]\nname = \"S\"\nformat = {{ round-robin = {{ doubles = 1 }} }}\nbook-policy = \"none\"\n\
+             ties = \"4k\"\n{draw}"
+        )
+    };
+    let seats = |draw: &str, reversed| {
+        let config = seeded(dir.path(), 8, &stage(draw), reversed);
+        super::super::draw::drawn(&config, &Ledger::default(), 0).seats
+    };
+    let order: Vec<String> = (1..=8).map(|seed| format!("e{seed}")).collect();
+    assert_eq!(seats("", true), order);
+    let drawn = seats("draw = { shuffle = 7 }", false);
+    assert_eq!(drawn, seats("draw = { shuffle = 7 }", true));
+    assert_ne!(drawn, order);
+    assert_ne!(drawn, seats("draw = { shuffle = 8 }", false));
+}
+
+#[test]
+fn odd_and_even_places_are_as_many_as_there_is_room_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let stage = |name: &str, more: &str| {
+        format!(
+            "[[stage]]\nname = \"{name}\"\nformat = {{ round-robin = {{ doubles = 1 }} }}\nbook-policy = \"none\"\n\
+             ties = \"4k\"\n{more}"
+        )
+    };
+    let stages = stage("S", "")
+        + &stage("Odd", "from = \"S:odd\"\nsize = 3\n")
+        + &stage("Even", "from = \"S:even\"\nsize = 2\n");
+    let config = seeded(dir.path(), 6, &stages, false);
+    assert_eq!(config.stages[1].from, [(0, vec![1, 3, 5])]);
+    assert_eq!(config.stages[2].from, [(0, vec![2, 4])]);
+    assert_eq!(config.stages[0].promote, 5);
 }

@@ -71,6 +71,8 @@ pub struct Past {
     pub out: Vec<(Seat, u32)>,
     /// The spots of a playoff that are taken before its first game.
     pub(crate) taken: usize,
+    /// The orders that organisers gave to seats whose games went on without an end, the best first.
+    pub(crate) decided: Vec<Vec<Seat>>,
 }
 
 impl Past {
@@ -83,7 +85,17 @@ impl Past {
             byes: self.byes.iter().copied().filter(|(_, of)| *of < round).collect(),
             out: self.out.clone(),
             taken: self.taken,
+            decided: self.decided.clone(),
         }
+    }
+
+    /// The order that organisers gave to exactly these seats; none where they gave none.
+    #[must_use]
+    pub(crate) fn decision(&self, seats: &[Seat]) -> Option<&[Seat]> {
+        let is_of = |order: &&Vec<Seat>| {
+            order.len() == seats.len() && seats.iter().all(|seat| order.contains(seat))
+        };
+        self.decided.iter().rev().find(is_of).map(Vec::as_slice)
     }
 
     /// The number of a seat among those that play no more, in the order in which they left; none of one that plays.

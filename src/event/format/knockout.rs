@@ -191,6 +191,20 @@ impl Knockout {
         bracket
     }
 
+    /// Its matches with the number of each one's book, from 0, where each round has its own; the match for the third place
+    /// has the final's, or one before it.
+    #[must_use]
+    pub(crate) fn by_book(&self, seats: usize, books: usize) -> Vec<(usize, Encounter)> {
+        let all = self.bracket(seats, |one| Some(one.white)).encounters;
+        let last = all.last().map(|one| one.number);
+        let has_own = books > Knockout::rounds(seats) as usize;
+        let book = |one: &Encounter| {
+            let is_final = Some(one.number) == last && has_own;
+            (one.round as usize).saturating_sub(1) + usize::from(is_final)
+        };
+        all.into_iter().map(|one| (book(&one), one)).collect()
+    }
+
     /// The number of its matches, where all are played.
     #[must_use]
     pub(crate) fn matches(&self, seats: usize) -> usize {
@@ -234,6 +248,15 @@ impl Knockout {
         bracket.encounters.iter().map(|one| (one.number, beyond(one))).collect()
     }
 
+    /// The matches that are level and played on, by their numbers, with their seats.
+    #[must_use]
+    pub(crate) fn level(&self, seats: usize, past: &Past) -> Vec<(u32, [Seat; 2])> {
+        let bracket = self.bracket(seats, |one| winner(past, one));
+        let open = bracket.encounters.iter().filter(|one| winner(past, one).is_none());
+        let level = open.filter(|one| one.format.is_level(&results(past, one)));
+        level.map(|one| (one.number, [one.white, one.black])).collect()
+    }
+
     /// Returns the winner of the final; none while it is played.
     #[must_use]
     pub(crate) fn champion(&self, seats: usize, past: &Past) -> Option<Seat> {
@@ -263,6 +286,11 @@ pub(crate) fn winner(past: &Past, one: &Encounter) -> Option<Seat> {
     if let MatchState::Won(seat, _) = one.format.after(&results(past, one)) {
         return Some(if seat.0 == 0 { one.white } else { one.black });
     }
+    if let Some([first, ..]) = past.decision(&[one.white, one.black])
+        && one.format.is_level(&results(past, one))
+    {
+        return Some(*first);
+    }
     // An engine that plays no more has lost a match that is not decided; of two the one that left first.
     match (past.left(one.white), past.left(one.black)) {
         (None, None) => None,
@@ -278,6 +306,16 @@ fn results(past: &Past, one: &Encounter) -> Vec<GameResult> {
 }
 
 impl Encounter {
+    /// Its openings: those of its pairs, and the number `beyond` of those for which it is played on.
+    pub(crate) fn own_openings(&self) -> std::ops::Range<usize> {
+        self.openings..self.openings + self.format.pairs.get() as usize
+    }
+
+    /// The opening of the pair of this number beyond its own, from 0.
+    pub(crate) fn opening_beyond(&self, beyond: usize) -> usize {
+        self.further.first + beyond * self.further.step
+    }
+
     /// A game of it, from 0. Its place names the match and the game within it.
     #[must_use]
     pub(crate) fn due(&self, game: usize) -> Due {
@@ -285,7 +323,7 @@ impl Encounter {
         let pair = game / 2;
         let opening = match pair.checked_sub(self.format.pairs.get() as usize) {
             None => self.openings + pair,
-            Some(beyond) => self.further.first + beyond * self.further.step,
+            Some(beyond) => self.opening_beyond(beyond),
         };
         Due {
             at: RoundGame { round: self.number, game: u32::try_from(game + 1).unwrap_or(u32::MAX) },
@@ -366,13 +404,7 @@ pub(crate) fn equal_distance(seats: usize) -> Vec<Seat> {
 pub(crate) fn pre_seeded(shuffle: u64) -> Vec<Seat> {
     const SET: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
     let mut rest: Vec<usize> = (8..32).collect();
-    let mut lots = shuffle;
-    for left in (1..rest.len()).rev() {
-        // A linear congruential generator; its upper bits are the good ones.
-        lots = lots.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let chosen = usize::try_from(lots >> 33).unwrap_or(0) % (left + 1);
-        rest.swap(left, chosen);
-    }
+    super::super::lot::shuffle(&mut rest, shuffle);
     // Matches 1, 3, 5 … begin with a seed; the other places are the lot's.
     let mut lot = rest.into_iter();
     let mut places = Vec::new();

@@ -96,10 +96,38 @@ impl MatchFormat {
         MatchState::Level(results.len() - rest.len())
     }
 
+    /// True if all before a further part is played and level, and nothing of that part is.
+    #[must_use]
+    pub(crate) fn is_level(&self, results: &[GameResult]) -> bool {
+        if !matches!(self.after(results), MatchState::Due(_)) {
+            return false;
+        }
+        let mut rest = results.len();
+        for (number, (pairs, _)) in self.parts().enumerate() {
+            if rest == 0 {
+                return number > 0;
+            }
+            let Some(left) = rest.checked_sub(pairs as usize * 2) else { return false };
+            rest = left;
+        }
+        false
+    }
+
+    /// The results between seats 0 and 1.
+    #[must_use]
+    pub(crate) fn results(past: &Past) -> Vec<GameResult> {
+        in_sequence(|number| past.games.get(&game(number).at))
+    }
+
     /// Returns the next step between seats 0 and 1.
     #[must_use]
     pub(crate) fn next(&self, past: &Past) -> Next {
-        let results = in_sequence(|number| past.games.get(&game(number).at));
+        let results = MatchFormat::results(past);
+        if let Some([first, ..]) = past.decision(&[Seat(0), Seat(1)])
+            && self.is_level(&results)
+        {
+            return Next::Over(over(Some(*first)));
+        }
         match (self.after(&results), past.out.first()) {
             (MatchState::Won(seat, _), _) => Next::Over(over(Some(seat))),
             // The first one out has lost.
@@ -242,6 +270,9 @@ mod tests {
         assert_eq!(superfinal.after(&results("====+===")), MatchState::Won(Seat(0), 8));
         assert_eq!(superfinal.after(&results("========")), MatchState::Due(2));
         assert_eq!(superfinal.after(&results("==========+-=+")), MatchState::Won(Seat(0), 14));
+        let level = ["", "===", "====", "======", "========", "========="];
+        let level = level.map(|text| superfinal.is_level(&results(text)));
+        assert_eq!(level, [false, false, true, false, true, false]);
         let parts = [1, 4, 5, 8, 9, 10, 11, 99].map(|round| superfinal.part(round));
         assert_eq!(parts, [0, 0, 1, 1, 2, 2, 2, 2]);
         let none = MatchFormat { then: Vec::new(), ..superfinal };

@@ -39,6 +39,18 @@ impl Playoff {
         self.played(seats, past, |_| {})
     }
 
+    /// The seats that play on, where a go is due of which nothing is played.
+    #[must_use]
+    pub(crate) fn level(&self, seats: usize, past: &Past) -> Option<Vec<Seat>> {
+        let mut last = Vec::new();
+        let next = self.played(seats, past, |go| last = go.to_vec());
+        let is_whole = matches!(next, Next::Play(due) if due == last);
+        let mut level: Vec<Seat> = last.iter().flat_map(|due| [due.white, due.black]).collect();
+        level.sort();
+        level.dedup();
+        is_whole.then_some(level)
+    }
+
     /// True if the pairing of round `later` followed from the results of round `from`, which is of an earlier go.
     #[must_use]
     pub(crate) fn follows(&self, seats: usize, past: &Past, later: u32, from: u32) -> bool {
@@ -72,6 +84,16 @@ impl Playoff {
             let go = self.go(&standing);
             begun(&go);
             let due = open(go.iter().copied(), past);
+            if standing.rounds > 0
+                && due.len() == go.len()
+                && let Some(order) = past.decision(&standing.left)
+            {
+                let (promoted, behind) = order.split_at(spots);
+                standing.promoted.extend(promoted.iter().map(|seat| vec![*seat]));
+                standing.behind.extend(behind.iter().rev().map(|seat| vec![*seat]));
+                standing.left.clear();
+                continue;
+            }
             if !due.is_empty() {
                 return Next::Play(due);
             }

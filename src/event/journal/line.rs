@@ -33,6 +33,12 @@ pub(super) fn may_begin(bytes: &[u8]) -> bool {
     BEGINNINGS.iter().any(as_far) || bytes.iter().all(|byte| *byte == 0)
 }
 
+/// True if a first line is that of a journal in which a host that crashed has left zeros.
+pub(super) fn is_hollow(bytes: &[u8]) -> bool {
+    let zero = bytes.iter().position(|byte| *byte == 0);
+    zero.is_some_and(|at| may_begin(&bytes[..at]))
+}
+
 const AFTER_SUM: &str = r#"","record":"#;
 
 /// The checksum of a record in a line of gate4k 0.1.

@@ -329,9 +329,16 @@ fn scan<R: Kept>(
         let path_of = || path.to_owned();
         let (line, offset) = (at.number + 1, at.offset);
         let damaged = |what| JournalError::Damaged { path: path_of(), line, offset, what };
+        let last = |what| {
+            let (path, bytes, mend) = (path_of(), length as u64, R::MEND);
+            JournalError::LastDamaged { path, line, offset, bytes, what, mend }
+        };
         let Some((b'\n', text)) = bytes.split_last() else {
             // Another file must not be taken for a journal that was torn, and cut off.
             if at.number == 0 && !line::may_begin(&bytes) {
+                if line::is_hollow(&bytes) {
+                    return Err(last(ZEROS.into()));
+                }
                 let what = "it does not begin as a journal does".into();
                 return Err(JournalError::Foreign { path: path_of(), what });
             }
@@ -344,17 +351,12 @@ fn scan<R: Kept>(
         };
         let (line, chain, crc) = match whole(text, &at) {
             Ok(whole) => whole,
-            // All that was there before it is. Of a file whose first record is not whole nothing is known.
-            Err(what) if at.number > 0 && is_at_end(&mut reader, path)? => {
-                let bytes = length as u64;
-                return Err(JournalError::LastDamaged {
-                    path: path_of(),
-                    line,
-                    offset,
-                    bytes,
-                    what,
-                    mend: R::MEND,
-                });
+            // All that was there before it is. Of a first record that is not whole only a crash of the host is known, by
+            // its zeros: nothing followed from it.
+            Err(what)
+                if (at.number > 0 || line::is_hollow(text)) && is_at_end(&mut reader, path)? =>
+            {
+                return Err(last(what));
             }
             Err(what) => return Err(damaged(what)),
         };
@@ -382,13 +384,15 @@ fn scan<R: Kept>(
     Ok((at, None))
 }
 
+const ZEROS: &str = "it holds zero bytes, as a host that crashed leaves them";
+
 /// A line's record, where it is the one that is due after what was read, with its sum and, in the form of gate4k 0.1, its checksum.
 fn whole<'a>(
     text: &'a [u8],
     at: &Position,
 ) -> Result<(line::JournalLine<'a>, RecordChain, Option<u32>), String> {
     if text.contains(&0) {
-        return Err("it holds zero bytes, as a host that crashed leaves them".into());
+        return Err(ZEROS.into());
     }
     let text = std::str::from_utf8(text).map_err(|_| "it is no UTF-8 text")?;
     let line = line::read(text).ok_or("it is no record")?;

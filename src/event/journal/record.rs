@@ -59,6 +59,9 @@ pub enum JournalRecord {
     EventFinished {
         /// The winner of the last stage.
         winner: String,
+        /// The others that share its place, where the rules let them (Swiss, rule 3.5).
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        shared: Vec<String>,
     },
     /// Anything worth keeping that nothing follows from.
     Note {
@@ -136,6 +139,29 @@ pub struct Frozen {
     pub engines_json: Option<String>,
     /// Of the allow-list.
     pub allowlist: String,
+    /// Of the files that the arguments and options of a trusted program name, such as a network, by their paths; none in
+    /// journals before 0.2.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
+}
+
+impl Frozen {
+    /// Returns what is not as it was: the file, its sum before and its sum now. Files that were not frozen are passed over.
+    #[must_use]
+    pub(crate) fn difference(&self, now: &Frozen) -> Option<(String, String, String)> {
+        let none = || "none".to_owned();
+        let json = |of: &Frozen| of.engines_json.clone().unwrap_or_else(none);
+        let sums = [
+            ("the file".to_owned(), self.file.clone(), now.file.clone()),
+            ("the engines.json".to_owned(), json(self), json(now)),
+            ("the allow-list".to_owned(), self.allowlist.clone(), now.allowlist.clone()),
+        ];
+        let files = self.files.iter().map(|(path, before)| {
+            let now = now.files.get(path).cloned().unwrap_or_else(none);
+            (format!("the file {path}"), before.clone(), now)
+        });
+        sums.into_iter().chain(files).find(|(_, before, now)| before != now)
+    }
 }
 
 /// Games before the event, added up.
@@ -212,6 +238,9 @@ impl StageStarted {
 pub struct FrozenBook {
     /// The SHA-256 of its file.
     pub(crate) sha256: String,
+    /// Those of its other files, where each round or part has its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) further: Vec<String>,
     /// The openings that the stage needs, in their order, each as its moves in UCI; in Chess960 the position before them
     /// comes first, as FEN.
     pub(crate) openings: Vec<String>,
@@ -506,12 +535,46 @@ pub struct StageFinished {
     pub order: Vec<String>,
     /// The engines that go on to the next stage.
     pub promoted: Vec<String>,
+    /// The engines of each place that several share; none in journals before 0.2.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shared: Vec<Vec<String>>,
 }
 
 impl StageFinished {
+    /// An outcome by the places of the engines; each group is one place.
+    #[must_use]
+    pub(crate) fn of(stage: usize, places: &[Vec<String>], promoted: Vec<String>) -> StageFinished {
+        let shared = places.iter().filter(|group| group.len() > 1).cloned().collect();
+        StageFinished { stage, order: places.concat(), promoted, shared }
+    }
+
+    /// Returns the places, the best first; the engines of a group share one.
+    #[must_use]
+    pub(crate) fn places(&self) -> Vec<Vec<String>> {
+        let mut rest = &self.order[..];
+        let mut places = Vec::new();
+        while let Some(first) = rest.first() {
+            let group = self.shared.iter().find(|group| group.contains(first));
+            let (own, behind) = rest.split_at(group.map_or(1, Vec::len).min(rest.len()));
+            places.push(own.to_vec());
+            rest = behind;
+        }
+        places
+    }
+
+    /// Returns the winner, or those that share the first place.
+    #[must_use]
+    pub(crate) fn winners(&self) -> Vec<String> {
+        self.places().into_iter().next().unwrap_or_default()
+    }
+
     /// Returns the outcome in words: `A and B go on`, and of the last stage `A wins`.
     #[must_use]
     pub(crate) fn in_words(&self, is_last: bool) -> String {
+        let winners = self.winners();
+        if is_last && winners.len() > 1 && winners == self.promoted {
+            return won_by(&winners);
+        }
         let then = match (is_last, self.promoted.len()) {
             (_, 0) => {
                 let first = self.order.first().map_or("nobody", String::as_str);
@@ -523,6 +586,15 @@ impl StageFinished {
             (false, _) => "go on",
         };
         format!("{} {then}", all(&self.promoted))
+    }
+}
+
+/// The winners of an event, in words.
+#[must_use]
+pub(crate) fn won_by(winners: &[String]) -> String {
+    match winners {
+        [alone] => format!("{alone} wins"),
+        _ => format!("{} share the first place", all(winners)),
     }
 }
 

@@ -90,9 +90,9 @@ mod tests {
         let (_dir, path, begins) = written(&notes);
         let whole = std::fs::read(&path).unwrap();
         let mut offered = 0;
-        // The record that was being written when the power went; those before it were on the disk.
-        for (at, ends) in begins.windows(2).enumerate().skip(1) {
-            let kept = &notes[..at - 1];
+        // The record that was being written when the power went; those before it were on the disk. The first is the header.
+        for (at, ends) in begins.windows(2).enumerate() {
+            let kept = &notes[..at.saturating_sub(1)];
             for from in ends[0]..ends[1] {
                 for bytes in left(&whole, from, ends[1]) {
                     std::fs::write(&path, &bytes).unwrap();
@@ -115,6 +115,21 @@ mod tests {
             }
         }
         assert!(offered > 0);
+    }
+
+    /// Nothing is known of another file, and nothing of it may be cut off.
+    #[test]
+    fn a_file_of_one_line_that_is_no_journal_is_never_cut_off() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("j");
+        let flipped = br#"{"n":0,"sha256":"","record":{}}"#;
+        for bytes in [&b"[Event \"x\"]\0\0\n"[..], b"text\n", b"text\0", &flipped[..], b"x\0\n"] {
+            std::fs::write(&path, bytes).unwrap();
+            if bytes.ends_with(b"}") {
+                std::fs::write(&path, [bytes, b"\n"].concat()).unwrap();
+            }
+            assert!(repair(&path).is_err(), "{bytes:?}");
+        }
     }
 
     #[test]

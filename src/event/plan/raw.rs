@@ -66,6 +66,8 @@ pub(super) struct RawEngine {
     pub(super) path: Option<PathBuf>,
     pub(super) cmd: Option<String>,
     pub(super) args: Option<Vec<String>>,
+    pub(super) dir: Option<PathBuf>,
+    pub(super) init: Option<Vec<String>>,
     pub(super) options: Option<toml::Table>,
     pub(super) engines_json: Option<PathBuf>,
     pub(super) engine: Option<String>,
@@ -91,7 +93,7 @@ pub(super) struct RawPlanStage {
     pub(super) ties: Option<Spanned<RawTies>>,
     pub(super) tie_breaks: Option<Spanned<String>>,
     pub(super) promote: Option<NonZeroU32>,
-    pub(super) book: Option<PathBuf>,
+    pub(super) book: Option<OneOrMore>,
     pub(super) book_policy: Option<RawPolicy>,
     pub(super) updates: Option<bool>,
     pub(super) engines: Option<Vec<String>>,
@@ -123,6 +125,10 @@ impl OneOrMore {
 #[serde(rename_all = "kebab-case")]
 pub(super) enum RawDraw {
     Seeds,
+    Alphabetical,
     Ranking,
     ReversedRanking,
+    /// A lot of gate4k's own, which no recorded event was drawn by.
+    #[expect(dead_code, reason = "the number is read when an event is played")]
+    Shuffle(u64),
 }

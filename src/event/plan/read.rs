@@ -121,7 +121,8 @@ fn planned(
     let seating = raw.seating.unwrap_or(match draw {
         Some(RawDraw::Ranking) => Seating::Ranking,
         Some(RawDraw::ReversedRanking) => Seating::ReversedRanking,
-        Some(RawDraw::Seeds) | None => Seating::AsPlayed,
+        Some(RawDraw::Alphabetical) => Seating::Alphabetical,
+        Some(RawDraw::Seeds | RawDraw::Shuffle(_)) | None => Seating::AsPlayed,
     });
     let tags =
         raw.games.map_or_else(|| vec![name.clone()], |games| games.get_ref().list().to_vec());

@@ -138,7 +138,7 @@ impl Criterion {
 /// The treatment of engines that a chain leaves tied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TiedRest {
-    /// The organisers decide (rule 3.1.7).
+    /// The organisers decide (rule 3.1.7 of the 4k event, 11.1.7 of the leagues, 3.5 of the FRD, 12.f of season 17).
     Organisers,
     /// The engines share the place.
     Shared,
@@ -229,6 +229,17 @@ impl TiebreakChain {
     #[must_use]
     pub fn named(name: &str) -> Option<&'static TiebreakChain> {
         CHAINS.iter().find(|chain| chain.name == name)
+    }
+
+    /// Returns who decides a tie that no criterion breaks and that cannot stay, in words, with the rule where it is the
+    /// chain's alone.
+    #[must_use]
+    pub(crate) fn organisers_decide(&self) -> &'static str {
+        match self.name {
+            "4k" => "the organisers decide (rule 3.1.7)",
+            "s17" => "the organisers decide (rule 12.f)",
+            _ => "the organisers decide",
+        }
     }
 }
 

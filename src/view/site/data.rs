@@ -32,7 +32,8 @@ impl Site<'_> {
         json!({
             "schema": "gate4k-event-1",
             "event": self.config.event,
-            "winner": ledger.winner,
+            "winner": ledger.winners.first(),
+            "winners": ledger.winners,
             "entries": entries,
             "annulled": ledger.annulled,
             "withdrawn": ledger.withdrawn,
@@ -60,7 +61,8 @@ impl Site<'_> {
         json!({
             "schema": STATUS,
             "event": self.config.event,
-            "winner": ledger.winner,
+            "winner": ledger.winners.first(),
+            "winners": ledger.winners,
             "paused": ledger.paused,
             "frozen": ledger.receipts.len(),
             "entries": self.config.entries.len(),

@@ -5,7 +5,7 @@ use gate4k::model::game::ending::{GameEnding, Termination};
 use shakmaty::Color;
 
 use super::past::{Past, REPEATED, WHITE_MATES};
-use super::table::{Event, POOL};
+use super::table::{Event, MINIFINAL, POOL};
 
 use crate::trials::Test;
 
@@ -51,8 +51,43 @@ fn an_annulled_game_counts_for_nobody_and_is_not_played_again() {
     let text = event.finish();
     assert!(text.contains("Small is over: A wins"), "{text}");
     assert_eq!(event.finished().len(), 2);
-    let (code, late) = event.ask(&["event", "replay", "1.1", "--reason", "x"]);
-    assert!(code == 2 && late.contains("Pool is over"), "{late}");
+}
+
+/// The game that decides a stage, and the event with it, can be struck out until another stage begins.
+fn the_deciding_game_is_played_again_until_a_later_stage_begins() {
+    let entries = [("A", "elf"), ("B", "elf32")];
+    let event = Event::new(&entries, "0.5+0.01", POOL);
+    let mut past = Past::new(&event);
+    past.stage(&["A", "B"]);
+    past.game(1, "A", "B", WHITE_MATES);
+    past.game(2, "B", "A", REPEATED);
+    drop(past);
+    let text = event.finish();
+    assert!(text.contains("Small is over: A wins"), "{text}");
+    let (code, text) = event.ask(&["event", "replay", "2.1", "--reason", "a wrong opening"]);
+    assert!(code == 0 && text.contains("Pool is open again"), "{text}");
+    let (_, status) = event.ask(&["event", "status"]);
+    assert!(status.contains("in Pool") && !status.contains("over"), "{status}");
+    let (code, told) = event.ask(&["event", "verify"]);
+    assert_eq!(code, 0, "{told}");
+    event.finish();
+    assert_eq!(event.records("stage-finished").len(), 2);
+    assert_eq!(event.records("event-finished").len(), 2);
+    let (code, page) = event.ask(&["event", "export", "json"]);
+    assert!(code == 0 && page.contains("\"winners\""), "{page}");
+    let (code, told) = event.ask(&["event", "annul", "1.1", "--reason", "a wrong opening"]);
+    assert_eq!(code, 0, "{told}");
+
+    let event = Event::new(&entries, "0.5+0.01", &format!("{POOL}{MINIFINAL}"));
+    let mut past = Past::new(&event);
+    past.stage(&["A", "B"]);
+    past.game(1, "A", "B", WHITE_MATES);
+    past.game(2, "B", "A", REPEATED);
+    past.over(["A", "B"]);
+    past.stage(&["B", "A"]);
+    drop(past);
+    let (code, late) = event.ask(&["event", "replay", "Pool 2.1", "--reason", "x"]);
+    assert!(code == 2 && late.contains("Pool is over, and MiniFinal has begun"), "{late}");
 }
 
 fn a_replayed_game_is_played_from_its_beginning_and_counted_once() {
@@ -117,6 +152,7 @@ fn the_first_settings_are_printed_whatever_became_of_the_event_file() {
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow an_annulled_game_counts_for_nobody_and_is_not_played_again [Landlock],
+        slow the_deciding_game_is_played_again_until_a_later_stage_begins [Landlock],
         slow a_replayed_game_is_played_from_its_beginning_and_counted_once [Landlock],
         slow a_game_that_was_annulled_may_be_played_again [Landlock],
         quick the_first_settings_are_printed_whatever_became_of_the_event_file,

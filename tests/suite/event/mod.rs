@@ -3,6 +3,7 @@
 //! with entries that changed.
 
 mod annulled;
+mod as_written;
 mod audience;
 mod begun_before;
 mod between;
@@ -10,6 +11,7 @@ mod browser;
 mod gate;
 mod instants;
 mod killed;
+mod level;
 mod other_formats;
 mod other_trouble;
 mod pages;
@@ -33,12 +35,14 @@ pub(crate) use table::wanted;
 pub(crate) fn tests() -> Vec<Test> {
     let modules = [
         annulled::tests,
+        as_written::tests,
         audience::tests,
         begun_before::tests,
         between::tests,
         browser::tests,
         gate::tests,
         killed::tests,
+        level::tests,
         whole::tests,
         trouble::tests,
         rules::tests,

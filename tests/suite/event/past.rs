@@ -52,6 +52,7 @@ impl Past {
                 file: sha256(fs::read(entry.path.join("engine")).unwrap()),
                 engines_json: None,
                 allowlist: sha256(BUILT_IN.as_bytes()),
+                files: BTreeMap::new(),
             };
             past.add(JournalRecord::Receipt(GateReceipt {
                 entry: entry.name,
@@ -88,6 +89,7 @@ impl Past {
             stage: self.number,
             order,
             promoted,
+            shared: Vec::new(),
         }));
         self.number += 1;
     }

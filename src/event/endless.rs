@@ -1,0 +1,68 @@
+//! Ties that are played on: how long, and which of them the organisers may end.
+
+use std::collections::BTreeMap;
+
+use super::format::match_::MatchFormat;
+use super::format::{Format, Next, Past};
+use super::ledger::StageState;
+use super::schedule::Seat;
+use super::stage::{Stage, StageFormat};
+
+/// A match that is level is played on for so many pairs in one run: two engines that crash at every start would play
+/// for ever.
+pub(crate) const MOST_MORE_PAIRS: usize = 25;
+
+impl Stage {
+    /// The pairs beyond those of the format that each match was played on for since it was level: of a bracket by the
+    /// number of the match, of all else together.
+    #[must_use]
+    pub(crate) fn pairs_beyond(&self, seats: usize, past: &Past) -> BTreeMap<u32, usize> {
+        let beyond = |pairs: usize| (past.games.len() / 2).saturating_sub(pairs);
+        let of_all = match &self.format {
+            StageFormat::Pairs(pairs) => beyond(pairs.get() as usize),
+            StageFormat::Of(Format::Knockout(knockout)) => {
+                return knockout.beyond(seats, past);
+            }
+            StageFormat::Of(format) if self.format.is_played_on() => beyond(format.openings(seats)),
+            StageFormat::DoubleRoundRobins(_) | StageFormat::Of(_) => 0,
+        };
+        BTreeMap::from([(0, of_all)])
+    }
+
+    /// The engines of each match that was played on for [`MOST_MORE_PAIRS`] and is level still, with nothing begun since:
+    /// the organisers may end it.
+    #[must_use]
+    pub(crate) fn endless(&self, state: &StageState) -> Vec<Vec<String>> {
+        let names = &state.started.seats;
+        let past = state.past_without(&state.disqualified(self.crash_limit));
+        let beyond = self.pairs_beyond(names.len(), &past);
+        let is_long = |game: u32| beyond.get(&game).is_some_and(|pairs| *pairs >= MOST_MORE_PAIRS);
+        let level = self.level(names.len(), &past).into_iter().filter(|(game, _)| is_long(*game));
+        let name = |seat: &Seat| names.get(seat.0).cloned();
+        level.map(|(_, seats)| seats.iter().filter_map(name).collect()).collect()
+    }
+
+    /// The matches that are level, with a further part due of which nothing is played: of a bracket by the number of the
+    /// match, of all else 0.
+    fn level(&self, seats: usize, past: &Past) -> Vec<(u32, Vec<Seat>)> {
+        let both = || vec![(0, vec![Seat(0), Seat(1)])];
+        let due = match self.next(seats, past) {
+            Next::Play(due) => due,
+            Next::Bye(..) | Next::Over(_) => return Vec::new(),
+        };
+        match &self.format {
+            StageFormat::Pairs(_) if due.len() == 2 => both(),
+            StageFormat::Of(Format::Match(of)) if of.is_level(&MatchFormat::results(past)) => {
+                both()
+            }
+            StageFormat::Of(Format::Knockout(of)) => {
+                let level = of.level(seats, past).into_iter();
+                level.map(|(number, seats)| (number, seats.to_vec())).collect()
+            }
+            StageFormat::Of(Format::Playoff(of)) => {
+                of.level(seats, past).map(|seats| (0, seats)).into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
