@@ -1,5 +1,6 @@
 //! `gate4k event`: a whole event, from its file to its winner.
 
+mod crashes;
 mod export;
 mod following;
 mod live_pgn;

@@ -29,6 +29,7 @@ use crate::model::game::result::GameResult;
 pub(crate) use bracket::{BracketLevel, BracketMatch, BroadcastBracket, Prize, Side, bracket};
 pub(crate) use follow::{EventChanges, Follower, Running};
 pub(crate) use moves::ShownMove;
+use moves::ShownSoFar;
 pub(crate) use rounds::{Pairing, Round, Rounds, rounds};
 pub(crate) use timetable::{GameState, Slot, progress, timetable};
 
@@ -65,6 +66,8 @@ pub(crate) struct BroadcastGame {
     pub(crate) killed: Vec<EngineKilled>,
     /// The organisers' decision against it.
     pub(crate) annulled: Option<Annulled>,
+    /// Its moves as far as they were shown.
+    shown: ShownSoFar,
 }
 
 impl BroadcastGame {
@@ -249,6 +252,7 @@ impl Broadcast {
                     rulings: Vec::new(),
                     killed: Vec::new(),
                     annulled: None,
+                    shown: ShownSoFar::default(),
                 };
                 self.games.insert(key, game);
             }
@@ -347,7 +351,7 @@ mod tests {
         broadcast
     }
 
-    fn ply(id: &str, number: usize, uci: &str, clocks: [u64; 2]) -> JournalRecord {
+    pub(super) fn ply(id: &str, number: usize, uci: &str, clocks: [u64; 2]) -> JournalRecord {
         JournalRecord::Ply(JournalPly {
             id: id.into(),
             number,

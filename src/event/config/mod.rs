@@ -393,6 +393,12 @@ impl EventConfig {
         self.journal.with_extension("live.json")
     }
 
+    /// The directory with a folder for each crash.
+    #[must_use]
+    pub(crate) fn crashes(&self) -> PathBuf {
+        self.journal.with_extension("crashes")
+    }
+
     /// The clocks of its stages, in their order.
     #[must_use]
     pub(crate) fn clocks(&self) -> String {

@@ -372,11 +372,32 @@ fn a_journal_that_is_damaged_leaves_the_pages_as_they_are() {
     assert_eq!(server.get("/event.json"), before);
 }
 
+/// What changes with each move is kept of the games that ended last alone; their pages stay.
+fn an_event_of_many_games_keeps_the_moving_parts_of_few() {
+    let event = event_of(4, "", &stage("League", "round-robin = { doubles = 1 }", "ties = \"4k\""));
+    let server = Server::start(&event, &[]);
+    event.finish();
+    let moving = |key: &str| server.answer("GET", &format!("/games/{key}.live.html"), "").0;
+    wait_until(|| moving("1-6.2") == 200 && moving("1-1.1") == 404);
+    wait_until(|| server.get("/").contains("Over: "));
+    for game in ["1-1.1", "1-6.2"] {
+        assert!(server.get(&format!("/games/{game}.html")).contains("id=\"moves\""), "{game}");
+    }
+    let (_, pgn) = event.ask(&["event", "export", "pgn"]);
+    let one = |text: &str| {
+        let mut games: Vec<String> = text.split("[Event ").map(str::to_owned).collect();
+        games.sort();
+        games
+    };
+    assert_eq!(one(&server.get("/games.pgn")), one(&pgn));
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow an_event_is_watched_from_before_its_first_game_to_its_end [Landlock, Xz],
         quick only_files_of_the_site_are_served_and_only_read,
         slow no_game_notices_two_hundred_visitors_or_a_server_that_is_killed,
+        quick an_event_of_many_games_keeps_the_moving_parts_of_few,
         slow a_journal_that_is_damaged_leaves_the_pages_as_they_are,
     ]
 }

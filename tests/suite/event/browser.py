@@ -165,6 +165,30 @@ def moves_come_by_themselves(browser, page):
     browser.look(page, "watched")
 
 
+def delays(browser, page, address):
+    """Told, not asserted: the time from a move to the page that follows, and from a question to the first board."""
+    page.evaluate("""() => {
+        window.delays = [];
+        let last = "";
+        new MutationObserver(() => {
+            const clock = document.querySelector(".player.runs .clock");
+            if (!clock || clock.dataset.since === last) return;
+            last = clock.dataset.since;
+            window.delays.push(Date.now() - Number(last));
+        }).observe(document.body, { childList: true, subtree: true });
+    }""")
+    found = wait(page, "window.delays.length >= 12 && window.delays")
+    told = ", ".join(str(one) for one in sorted(found[1:]))
+    first = []
+    for _ in range(5):
+        visitor = browser.visitor()
+        visitor.goto(f"http://{address}/")
+        visitor.wait_for_selector("#board use", state="attached")
+        first.append(visitor.evaluate("Math.round(performance.getEntriesByName('first-contentful-paint')[0].startTime)"))
+        visitor.context.close()
+    print(f"from a move to the page: {told} ms; from a question to the first board: {sorted(first)} ms")
+
+
 def a_reader_looks_back_while_the_game_goes_on(browser, page):
     row = None
     while not row:
@@ -224,6 +248,7 @@ def steps_through_a_game(browser, page):
         assert page.evaluate(DRAWN) == wanted, (key, at)
         current = page.locator("#moves [aria-current]")
         assert current.count() == min(at, 1) and (not at or current.get_attribute("id") == f"p{at}"), (key, at)
+        the_players_are_those_of_that_moment(page, at, at == rows)
     page.keyboard.press("f")
     turned = page.evaluate(DRAWN)
     page.keyboard.press("f")
@@ -240,6 +265,32 @@ def steps_through_a_game(browser, page):
     assert page.evaluate(DRAWN) == last
     browser.look(page, "game")
     return target
+
+
+def the_players_are_those_of_that_moment(page, at, is_last):
+    """Clocks, evaluations and figures of both are those of the last moves before the position, by the list of moves."""
+    told = page.evaluate("""(at) => {
+        const words = (element) => element ? element.textContent.trim() : "";
+        const cells = (color) => [...document.querySelectorAll("#moves > tr")].slice(0, at).reverse()
+            .map((row) => [...row.children].map(words))
+            .find(([move, ...rest]) => rest.length > 1 && move.includes("…") === (color === "black")) || [];
+        return ["white", "black"].map((color, side) => {
+            const player = document.querySelector(".player." + color), row = cells(color);
+            const figures = [...player.querySelectorAll(".figures > *")].map(words);
+            return {
+                clock: words(player.querySelector(".clock")),
+                wanted: row[4] || document.querySelector("#game").dataset.clocks.split(" ")[side],
+                evaluation: words(player.querySelector(".figures b")), eval: row[1] || "",
+                figures, row: row.length ? ["took " + row[3]] : [],
+                running: player.querySelector(".clock").hasAttribute("data-since"),
+            };
+        });
+    }""", at)
+    for side in told:
+        assert side["evaluation"] == side["eval"], (at, side)
+        assert all(one in side["figures"] for one in side["row"]) and bool(side["figures"]) == bool(side["row"]), (at, side)
+        assert side["clock"] == side["wanted"] or is_last, (at, side)
+        assert is_last or not side["running"], (at, side)
 
 
 def nothing_is_lost_without_a_script(browser, addresses):
@@ -320,6 +371,7 @@ def main(gate4k, event, fast, chromium, report, *pages):
             run = subprocess.Popen([gate4k, "event", "run", "--quiet", "--live"], cwd=event,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             moves_come_by_themselves(browser, page)
+            delays(browser, page, server.address)
             a_reader_looks_back_while_the_game_goes_on(browser, page)
             a_server_that_is_killed_and_started_again(page, server)
             Path(fast).touch()
