@@ -261,7 +261,15 @@ fn black_may_have_the_first_move() {
 fn the_front_page_tells_each_moment() {
     let (_dir, config) = config();
     let front = |records: usize, kind| file(&config, &played(records), kind, "index.html");
-    assert!(front(0, SiteKind::Served).contains("Not begun."));
+    let before = front(0, SiteKind::Served);
+    assert!(before.contains("Not begun."));
+    // The games are known before the first of them begins, and when after the beginning.
+    for part in ["Next games", "Schedule", "at the beginning", " after the beginning", "1.1"] {
+        assert!(before.contains(part), "{part}: {before}");
+    }
+    let next = front(2, SiteKind::Served);
+    let next = next.split("Next games").nth(1).and_then(|rest| rest.split("</ul>").next());
+    assert!(next.is_some_and(|next| next.contains("P&lt;i&gt; 2.1, b&lt;b&gt;")), "{next:?}");
     let under_way = front(3, SiteKind::Served);
     assert!(under_way.contains("0 of 2 games played") && under_way.contains("about <time"));
     let over = front(6, SiteKind::Exported);
