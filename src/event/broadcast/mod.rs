@@ -5,6 +5,7 @@ mod bracket;
 mod follow;
 mod moment;
 mod moves;
+mod recorded;
 mod rounds;
 mod timetable;
 
@@ -30,6 +31,7 @@ pub(crate) use bracket::{BracketLevel, BracketMatch, BroadcastBracket, Prize, Si
 pub(crate) use follow::{EventChanges, Follower, Running};
 pub(crate) use moves::ShownMove;
 use moves::ShownSoFar;
+pub(crate) use recorded::RecordedError;
 pub(crate) use rounds::{Pairing, Round, Rounds, rounds};
 pub(crate) use timetable::{GameState, Slot, progress, timetable};
 
@@ -322,6 +324,22 @@ impl Broadcast {
         let last = last.iter().rev().take(config.concurrency.get()).copied();
         let games = self.under_way().chain(last);
         games.filter_map(|game| game.relay_pgn(config, &self.ledger)).collect()
+    }
+
+    /// The goals of a stage's games (rule 3) with the sides that hold them, in words; none of a game that has none.
+    #[must_use]
+    pub(crate) fn goals(&self, config: &EventConfig, stage: usize) -> BTreeMap<GameKey, String> {
+        let (Some(state), Some(of)) = (self.ledger.stages.get(stage), config.stages.get(stage))
+        else {
+            return BTreeMap::new();
+        };
+        let field = state.field(of.crash_limit);
+        let held = field.games().iter().filter_map(|game| {
+            let (at, held) = (game.at?, game.held?);
+            let side = held.holder.fold_wb("White", "Black");
+            Some((GameKey { stage, at }, format!("{} {side}", held.goal)))
+        });
+        held.collect()
     }
 
     /// A stage that has begun, counted.

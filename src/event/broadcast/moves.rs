@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Color, Position};
 
@@ -88,6 +89,25 @@ impl BroadcastGame {
             self.shown.0.replace(Some(shown));
         }
         moves
+    }
+
+    /// The positions along the line that was expected at one of its moves, as FEN.
+    #[must_use]
+    pub(crate) fn line_fens(&self, moves: &[ShownMove<'_>], number: usize) -> Vec<String> {
+        let before = number.checked_sub(1).and_then(|before| moves.get(before));
+        let fen = before.map_or(self.start(), |before| &before.fen).parse::<Fen>().ok();
+        let start = self.started.start.as_deref();
+        let castling = journal_games::opening(start, "").unwrap_or_default().castling();
+        let position = fen.and_then(|fen| fen.into_position::<Chess>(castling).ok());
+        let (Some(mut position), Some(own)) = (position, moves.get(number)) else {
+            return Vec::new();
+        };
+        let fens = own.line.iter().map_while(|step| {
+            let one = step.uci.parse::<UciMove>().ok()?.to_move(&position).ok()?;
+            position.play_unchecked(one);
+            Some(notation::fen(&position))
+        });
+        fens.collect()
     }
 
     fn opening_steps(&self) -> SoFar {
