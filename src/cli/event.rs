@@ -267,6 +267,9 @@ pub(crate) struct SiteArgs {
     /// The directory to write to; files of an earlier export are replaced
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
+    /// Of an event that was recorded and has no journal: its games, PGN, plain or xz; repeatable
+    #[arg(long, value_name = "FILE")]
+    pub(crate) games: Vec<PathBuf>,
     /// The event
     #[command(flatten)]
     pub(crate) file: EventFile,

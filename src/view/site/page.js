@@ -259,6 +259,8 @@
     if (!one("[data-part]") && game()) replace(game(), one("#game", page));
     if (game() && game().dataset.key !== key) { shown = null; line = null; }
     dress();
+    if (game() && "open" in game().dataset && shown === null) one(".moves").scrollTop = one(".moves").scrollHeight;
+    return page;
   };
 
   // One thing at a time, and what comes meanwhile once more after it; a while passes between two.
@@ -295,8 +297,21 @@
     };
   };
 
+  // Files that are replaced on a host that tells nothing of it: asked for again until the event is over. From a disk they
+  // cannot be asked for, only loaded anew.
+  const AGAIN = 10000;
+  const again = () => setTimeout(async () => {
+    try {
+      if (!("again" in (await whole()).body.dataset)) return;
+    } catch {
+      if (location.protocol === "file:") return location.reload();
+    }
+    again();
+  }, AGAIN);
+
   dress();
   if (game() && "open" in game().dataset) one(".moves").scrollTop = one(".moves").scrollHeight;
   setInterval(tick, 100);
   if ("live" in document.body.dataset) connect();
+  if ("again" in document.body.dataset) again();
 })();

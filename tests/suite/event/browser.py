@@ -318,6 +318,47 @@ def every_size_and_scheme(browser, addresses):
         page.context.close()
 
 
+def on_paper(browser, addresses):
+    """Printed, a page is dark on light whatever the screen is like, has no buttons, and is not cut."""
+    page = browser.visitor(scheme="dark")
+    for address in addresses:
+        page.goto(address)
+        page.emulate_media(media="print")
+        seen = page.evaluate("""() => {
+            const style = (element) => getComputedStyle(element), list = document.querySelector(".moves");
+            const gone = [...document.querySelectorAll("nav, .steps, #connection")];
+            return {
+                ink: style(document.body).color.match(/\\d+/g).slice(0, 3).map(Number),
+                left: gone.filter((element) => style(element).display !== "none").length,
+                cut: list.scrollHeight - list.clientHeight,
+                board: document.querySelector("#board svg").getBoundingClientRect().width,
+                more: style(list.querySelector("td.more, th.more")).display,
+            };
+        }""")
+        assert sum(seen["ink"]) < 300 and seen["left"] == 0 and seen["cut"] <= 1 and seen["board"] > 100, (address, seen)
+        assert seen["more"] == "table-cell", (address, seen)
+        assert len(page.pdf()) > 10_000
+        # What was folded is open on paper.
+        assert page.evaluate("[...document.querySelectorAll('details')].every((one) => one.open)"), address
+    page.context.close()
+
+
+def files_that_are_replaced_are_followed(browser, mirror):
+    """A directory of `--publish dir=` on a server that knows nothing of it: its page goes on without being loaded anew."""
+    handler = functools.partial(Silent, directory=mirror)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as static:
+        threading.Thread(target=static.serve_forever, daemon=True).start()
+        page = browser.visitor()
+        page.goto(f"http://127.0.0.1:{static.server_port}/index.html")
+        page.wait_for_selector("#moves > tr:nth-child(3)", state="attached")
+        page.evaluate("window.opened = true")
+        before = page.evaluate(DRAWN)
+        wait(page, f"(before) => ({DRAWN})() !== before", before)
+        assert page.evaluate("window.opened"), "the page was loaded anew"
+        page.context.close()
+        static.shutdown()
+
+
 def files_need_no_server(browser, site, target):
     """The exported site, from its files and from a server that knows nothing of it."""
     handler = functools.partial(Silent, directory=site)
@@ -368,10 +409,11 @@ def main(gate4k, event, fast, chromium, report, *pages):
         try:
             page = browser.visitor()
             before_the_first_game(browser, page, server.address)
-            run = subprocess.Popen([gate4k, "event", "run", "--quiet", "--live"], cwd=event,
+            run = subprocess.Popen([gate4k, "event", "run", "--quiet", "--live", "--publish", "dir=mirror"], cwd=event,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             moves_come_by_themselves(browser, page)
             delays(browser, page, server.address)
+            files_that_are_replaced_are_followed(browser, event / "mirror")
             a_reader_looks_back_while_the_game_goes_on(browser, page)
             a_server_that_is_killed_and_started_again(page, server)
             Path(fast).touch()
@@ -381,6 +423,7 @@ def main(gate4k, event, fast, chromium, report, *pages):
             root = f"http://{server.address}/"
             assert all(url.startswith(root) for url in browser.asked), [u for u in browser.asked if not u.startswith(root)]
             nothing_is_lost_without_a_script(browser, [root, root + target])
+            on_paper(browser, [root, root + target])
             subprocess.run([gate4k, "event", "export", "site", "site"], cwd=event, check=True, stdout=subprocess.DEVNULL)
             files_need_no_server(browser, event / "site", target)
             addresses = {"event": root, "game": root + target}
