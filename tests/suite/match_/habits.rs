@@ -189,7 +189,7 @@ fn a_crash_leaves_a_folder_beside_the_games() {
         let (before, _) = dialogue.rsplit_once("\n> go ").unwrap();
         let count = |words: &str| before.lines().filter(|line| line.starts_with(words)).count();
         assert_eq!(count("> go "), count("< bestmove "), "{dialogue}");
-        assert_eq!(count("> go "), 3, "{dialogue}");
+        assert!(count("> go ") >= 3, "{dialogue}");
         assert!(dialogue.contains(&format!("\n> {go}\n")) && dialogue.ends_with(")\n"));
         // The clock is that of the side that was to move.
         let white = read("position.fen").contains(" w ");
