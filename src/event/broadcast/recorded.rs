@@ -479,9 +479,9 @@ fn moment(text: &str) -> String {
 
 /// `01:13:30`, in microseconds.
 fn duration(text: &str) -> Option<u64> {
-    let seconds = text.split(':').try_fold(0u64, |sum, part| {
-        Some(sum.checked_mul(60)?.checked_add(part.parse::<u64>().ok()?)?)
-    })?;
+    let seconds = text
+        .split(':')
+        .try_fold(0u64, |sum, part| sum.checked_mul(60)?.checked_add(part.parse::<u64>().ok()?))?;
     u64::try_from(Duration::from_secs(seconds).as_micros()).ok()
 }
 
