@@ -206,7 +206,6 @@ fn speed(bench: &Bench) {
     );
 }
 
-/// The middle one.
 /// The cost of telling every move, beside a match of the same run that tells none.
 fn stream(bench: &Bench) {
     const GAMES: usize = 600;
@@ -238,6 +237,7 @@ fn stream(bench: &Bench) {
     }
 }
 
+/// The middle one.
 fn median(figures: impl Iterator<Item = f64>) -> f64 {
     let mut figures: Vec<f64> = figures.collect();
     figures.sort_by(f64::total_cmp);

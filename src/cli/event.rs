@@ -124,9 +124,12 @@ pub(crate) struct EventRunArgs {
     /// The event
     #[command(flatten)]
     pub(crate) file: EventFile,
-    /// No table after each game
-    #[arg(long, short)]
+    /// Nothing but a line for each game: no progress of the gate, no table at a stage's end
+    #[arg(long, short, conflicts_with = "table")]
     pub(crate) quiet: bool,
+    /// The table and the rating list after each game, not only at a stage's end
+    #[arg(long)]
+    pub(crate) table: bool,
     /// Add all that happens, each move among it, to this file as JSON, one event a line
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
@@ -268,6 +271,9 @@ pub(crate) struct SiteArgs {
     /// The directory to write to; files of an earlier export are replaced
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
+    /// Of an event that was recorded and has no journal: its games, PGN, plain or xz; repeatable
+    #[arg(long, value_name = "FILE")]
+    pub(crate) games: Vec<PathBuf>,
     /// The event
     #[command(flatten)]
     pub(crate) file: EventFile,

@@ -11,11 +11,12 @@ use crate::engine::process::EngineStart;
 use crate::game::clock::GameClock;
 use crate::game::go::Go;
 use crate::game::{moment, notation};
-use crate::model::game::crash::{CrashMove, GameCrash};
+use crate::model::game::crash::{CrashMove, GameCrash, shell_words};
 use crate::model::game::record::GameRecord;
 use crate::model::text::{escape, shown};
 use crate::runner::Match;
 use crate::runner::events::{Event, Finished};
+use crate::sandbox::capability::kernel_release;
 
 /// Crashes that one run keeps.
 const MOST: usize = 20;
@@ -46,7 +47,13 @@ impl Crashes {
     }
 
     /// Takes what has happened; gives a word on what was kept of it.
-    pub(super) fn hear(&mut self, event: &Event, of: &Match, name: &str) -> Option<String> {
+    pub(super) fn hear(
+        &mut self,
+        event: &Event,
+        of: &Match,
+        name: &str,
+        pgn: impl FnOnce(&Finished) -> Option<String>,
+    ) -> Option<String> {
         match event {
             Event::EngineKilled { engine, why, exit, stderr, game: Some(game), said } => {
                 self.waiting.push(Lost {
@@ -71,7 +78,8 @@ impl Crashes {
                 if self.kept > MOST {
                     return Some(format!("no more than {MOST} crashes are kept"));
                 }
-                Some(match self.keep(&crash(&lost, finished, of, name), lost.game) {
+                let crash = crash(&lost, finished, of, name, pgn(finished));
+                Some(match self.keep(&crash, lost.game) {
                     Ok(folder) => format!("what is known of the crash is in {}", shown(&folder)),
                     Err(error) => format!("the crash could not be kept: {error}"),
                 })
@@ -104,10 +112,20 @@ fn free(all: &Path, game: usize) -> io::Result<PathBuf> {
     }
 }
 
-fn crash(lost: &Lost, finished: &Finished, of: &Match, event: &str) -> GameCrash {
+fn crash(
+    lost: &Lost,
+    finished: &Finished,
+    of: &Match,
+    event: &str,
+    pgn: Option<String>,
+) -> GameCrash {
     let (record, pairing) = (&finished.record, &finished.pairing);
     let color = Color::from_white(pairing.white == lost.engine);
-    let (moves, last) = moves(record, color);
+    let (mut moves, last) = moves(record, color);
+    for (number, one) in &mut moves {
+        let mut lines = moment(lost.engine, finished, of, *number);
+        one.asked = lines.split_off(lines.len().saturating_sub(2));
+    }
     let engine = &of.engines[lost.engine];
     let word = |text: &str| escape(text.as_bytes(), 400);
     let name = |engine: usize| word(&of.engines[engine].name);
@@ -130,17 +148,22 @@ fn crash(lost: &Lost, finished: &Finished, of: &Match, event: &str) -> GameCrash
     facts.push(format!("Options: {}", word(&engine.options_line())));
     facts.push(format!("Time control: {}", engine.control));
     facts.push(format!("gate4k {}", env!("CARGO_PKG_VERSION")));
+    facts.push(format!("Linux {}", kernel_release()));
     GameCrash {
         facts,
-        again: if matches!(engine.start, EngineStart::Entry(..)) {
-            "gate4k run ENTRY"
-        } else {
-            "ENGINE"
+        again: match &engine.start {
+            EngineStart::Entry(..) => shell_words(["gate4k", "run", &engine.name]),
+            EngineStart::Trusted(program) => {
+                let command = program.command.to_string_lossy();
+                let words = program.arguments.iter().map(|word| &**word);
+                shell_words(std::iter::once(&*command).chain(words))
+            }
         },
+        pgn,
         why: lost.why.clone(),
-        moment: moment(lost.engine, finished, of),
+        moment: moment(lost.engine, finished, of, record.plies.len()),
         fen: last.fen,
-        moves,
+        moves: moves.into_iter().map(|(_, one)| one).collect(),
         said: lost.said.clone(),
         stderr: lost.stderr.clone(),
     }
@@ -152,8 +175,8 @@ struct Last {
     fen: String,
 }
 
-/// A side's own moves, and the game's last one.
-fn moves(record: &GameRecord, color: Color) -> (Vec<CrashMove>, Last) {
+/// A side's own moves with their numbers among those of players, and the game's last one.
+fn moves(record: &GameRecord, color: Color) -> (Vec<(usize, CrashMove)>, Last) {
     let mut position = record.opening.start();
     let mut numbered = String::new();
     let (book, castling) = (record.opening.moves().len(), record.opening.castling());
@@ -164,24 +187,27 @@ fn moves(record: &GameRecord, color: Color) -> (Vec<CrashMove>, Last) {
         let dots = mover.fold_wb(".", "…");
         numbered = format!("{}{dots} {san}", position.fullmoves());
         position = after;
-        let ply = at.checked_sub(book).and_then(|at| record.plies.get(at));
-        if let Some(ply) = ply.filter(|_| mover == color) {
+        let ply = at.checked_sub(book).and_then(|number| Some((number, record.plies.get(number)?)));
+        if let Some((number, ply)) = ply.filter(|_| mover == color) {
             let pv = record.pvs.get(ply.pv.clone()).unwrap_or_default();
-            own.push(CrashMove {
+            let one = CrashMove {
+                asked: Vec::new(),
                 numbered: numbered.clone(),
                 uci: played.to_uci(castling).to_string(),
                 depth: ply.info.depth,
                 eval: ply.info.score.map(|score| score.for_white(color).value()),
                 millis: ply.used().as_millis(),
                 expected: String::from_utf8_lossy(pv).into_owned(),
-            });
+            };
+            own.push((number, one));
         }
     }
     (own, Last { numbered, fen: notation::fen(&position) })
 }
 
-/// The lines that bring an engine to where the game ended, its own before `uci` among them.
-fn moment(engine: usize, finished: &Finished, of: &Match) -> Vec<String> {
+/// The lines that bring an engine to where the game stood after so many moves of players, its own before `uci` among
+/// them.
+fn moment(engine: usize, finished: &Finished, of: &Match, plies: usize) -> Vec<String> {
     let (record, pairing) = (&finished.record, &finished.pairing);
     let own = &of.engines[engine];
     let castling = record.opening.castling();
@@ -190,17 +216,20 @@ fn moment(engine: usize, finished: &Finished, of: &Match) -> Vec<String> {
     let mut left = controls.map(|control| control.base().unwrap_or_default());
     let mut made = ByColor { white: 0, black: 0 };
     let book = record.opening.moves().len();
-    for (at, ply) in record.plies.iter().enumerate() {
+    for (at, ply) in record.plies.iter().take(plies).enumerate() {
         let mover = record.mover(book + at);
         *left.get_mut(mover) = ply.left;
         *made.get_mut(mover) += 1;
     }
     let clock = GameClock::resumed(controls, of.patience, left, made);
-    let go = Go::of(&clock, record.mover(record.length()));
+    let go = Go::of(&clock, record.mover(book + plies));
     let options = own.options.iter().map(|(name, value)| (&**name, &**value));
     let options = options.chain(castling.is_chess960().then_some(("UCI_Chess960", "true")));
-    let moves: Vec<String> =
-        record.moves().map(|played| played.to_uci(castling).to_string()).collect();
+    let moves: Vec<String> = record
+        .moves()
+        .take(book + plies)
+        .map(|played| played.to_uci(castling).to_string())
+        .collect();
     let mut lines = own.init.clone();
     lines.extend(moment::lines(options, record.opening.uci_fen().as_deref(), &moves, go));
     lines

@@ -146,7 +146,10 @@ impl Sinks {
         if let Some((_, live)) = &self.games {
             live.hear(&event, |pairing| names(pairing, game));
         }
-        let kept = self.crashes.as_mut().and_then(|all| all.hear(&event, game, &self.event));
+        let mut crashes = self.crashes.take();
+        let pgn = |finished: &Finished| self.pgn_text(finished, game).ok();
+        let kept = crashes.as_mut().and_then(|all| all.hear(&event, game, &self.event, pgn));
+        self.crashes = crashes;
         if let Some(words) = kept {
             self.live.clear();
             super::say(&words);

@@ -12,7 +12,7 @@ use crate::event::config::EventConfig;
 use crate::files::write::replace;
 use crate::model::text::{sha256, shown};
 use crate::view::site::{File, Site, SiteKind};
-use crate::view::tcec::Tcec;
+use crate::view::tcec::{ChangedGames, Tcec};
 
 /// The files that it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,11 @@ impl Destination for Folder {
         let files = match self.form {
             FolderForm::Site => pages(config, event, changes),
             FolderForm::Tcec => {
-                Tcec { config, broadcast: &event.broadcast, now: SystemTime::now() }.files()
+                let games = match changes.is_anew {
+                    true => ChangedGames::All,
+                    false => ChangedGames::These(&changes.games),
+                };
+                Tcec { config, broadcast: &event.broadcast, now: SystemTime::now() }.files(games)
             }
         };
         self.write(files).map_err(|error| Failure {

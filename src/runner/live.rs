@@ -1,8 +1,9 @@
 //! The live file: the games under way, in one small file that is replaced whole.
 //!
 //! The listener of a match hands each event on, which costs a copy of a move; a thread of its own makes the text and
-//! replaces the file, some twenty times a second at most. The file is for those who watch. Nothing is read back from
-//! it, so it is never forced onto the disk, and a write that fails ends no game.
+//! replaces the file, some twenty times a second at most. The file is for those who watch: they
+//! read from it since when a clock runs. No game and no result is made of it, so it is never forced onto the disk, and a write
+//! that fails ends no game.
 
 use std::collections::BTreeMap;
 use std::io;

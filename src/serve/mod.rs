@@ -79,6 +79,17 @@ impl SitePublisher {
         self.change(news, |files| files.extend(stored));
     }
 
+    /// Takes a file away; no visitor is told of it.
+    pub(crate) fn take(&self, name: &str) {
+        self.change(News::None, |files| drop(files.remove(name)));
+    }
+
+    /// The text of a file as it is shown.
+    #[must_use]
+    pub(crate) fn text(&self, name: &str) -> Option<Bytes> {
+        Some(self.0.borrow().files.get(name)?.bytes.clone())
+    }
+
     /// Puts these files in the place of all that are there.
     pub(crate) fn replace(&self, files: Vec<(String, String)>, news: News) {
         let stored = files.into_iter().map(stored).collect();

@@ -7,6 +7,7 @@ use super::ratings::{HEADS, cells, document, grid};
 use super::text::clean;
 use crate::event::ratings::{EntryRating, EventRatings, KnownRating};
 use crate::model::words::counted;
+use crate::ratings::bayes::Rated;
 
 /// The entries with BayesElo's columns; empty while nothing is known of any.
 #[must_use]
@@ -23,20 +24,30 @@ pub(crate) fn text(ratings: &EventRatings) -> String {
 pub(crate) fn html(ratings: &EventRatings) -> Markup {
     // The name alone stands to the left.
     let class = |column: usize| (column != 1).then_some("r");
+    let scale = Scale::of(ratings);
     html! {
         @if !is_empty(ratings) {
             h2 { (headline(ratings)) }
             div.wide tabindex="0" {
                 table {
                     thead {
-                        tr { @for (column, head) in HEADS.iter().enumerate() { th class=[class(column)] { (head) } } }
+                        tr {
+                            @for (column, head) in HEADS.iter().enumerate() {
+                                th scope="col" class=[class(column)] { (head) }
+                            }
+                            @if let Some(Scale { low, high }) = scale {
+                                th scope="col" title="each with its error" { (format!("{low:.0} to {high:.0}")) }
+                            }
+                        }
                     }
                     tbody {
                         @for entry in &ratings.entries {
                             tr {
                                 @for (column, cell) in line(entry).iter().enumerate() {
-                                    td class=[class(column)] { (clean(cell)) }
+                                    @if column == 1 { th scope="row" { (clean(cell)) } }
+                                    @else { td class=[class(column)] { (clean(cell)) } }
                                 }
+                                @if let Some(scale) = scale { td { (scale.bar(entry)) } }
                             }
                         }
                     }
@@ -44,6 +55,51 @@ pub(crate) fn html(ratings: &EventRatings) -> Markup {
             }
             p { (note(ratings).trim()) }
         }
+    }
+}
+
+/// The range of all ratings with their errors, which the bars are drawn in.
+#[derive(Clone, Copy)]
+struct Scale {
+    low: f64,
+    high: f64,
+}
+
+impl Scale {
+    /// The width of a bar's drawing.
+    const WIDE: f64 = 160.0;
+
+    /// None where fewer than two are rated.
+    fn of(ratings: &EventRatings) -> Option<Scale> {
+        let rated = || ratings.entries.iter().filter_map(rated);
+        let low = rated().map(|rated| rated.elo - rated.error).fold(f64::INFINITY, f64::min);
+        let high = rated().map(|rated| rated.elo + rated.error).fold(f64::NEG_INFINITY, f64::max);
+        let is_range = rated().count() > 1 && low.is_finite() && high.is_finite() && low < high;
+        is_range.then_some(Scale { low, high })
+    }
+
+    /// A rating as a point, and its error as a line through it.
+    fn bar(self, entry: &EntryRating) -> Markup {
+        let Some(rated) = rated(entry) else { return html! {} };
+        let at = |elo: f64| 4.0 + (Scale::WIDE - 8.0) * (elo - self.low) / (self.high - self.low);
+        let (low, high) = (rated.elo - rated.error, rated.elo + rated.error);
+        let (from, to) = (at(low), at(high));
+        let line = format!("M{from:.1} 7H{to:.1}M{from:.1} 3v8M{to:.1} 3v8");
+        let wide = Scale::WIDE;
+        html! {
+            svg.error viewBox=(format!("0 0 {wide} 14")) width=(wide) height="14" role="img"
+                aria-label=(format!("{low:.0} to {high:.0}")) {
+                path d=(line) {}
+                circle cx=(format!("{:.1}", at(rated.elo))) cy="7" r="3.5" {}
+            }
+        }
+    }
+}
+
+fn rated(entry: &EntryRating) -> Option<&Rated> {
+    match &entry.known {
+        KnownRating::Rated { rated, .. } => Some(rated),
+        KnownRating::Temporary(_) | KnownRating::Unknown => None,
     }
 }
 
@@ -159,7 +215,11 @@ mod tests {
     #[test]
     fn a_page_has_names_as_text_and_a_document_has_everybody() {
         let page = html(&ratings()).into_string();
-        assert!(page.contains("<td>b&lt;</td>") && !page.contains("b<"), "{page}");
+        assert!(page.contains("<th scope=\"row\">b&lt;</th>") && !page.contains("b<"), "{page}");
+        assert!(!page.contains("<th>") && !page.contains("<th class"), "{page}");
+        // Two of the four are rated: each has a bar, and the widest ends at the edges.
+        assert_eq!(page.matches("<svg class=\"error\"").count(), 2, "{page}");
+        assert!(page.contains("d=\"M4.0 7H") && page.contains("H156.0M"), "{page}");
         let value = json(&ratings());
         assert_eq!(value["engines"].as_array().unwrap().len(), 3);
         assert_eq!(value["entries"][0], json!({"entry": "new", "elo": 2900.0, "temporary": true}));

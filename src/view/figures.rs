@@ -80,7 +80,9 @@ pub(in crate::view) fn said(game: &BroadcastGame, last: Option<&ShownMove<'_>>) 
         (Some(finished), _, _) => told(&finished.ending()),
         (None, Some(annulled), _) => word(&annulled.in_words()),
         (None, None, Some(last)) => format!("{}, {} to move", numbered(last), side(!last.side)),
-        (None, None, None) => "The game begins, White to move".to_owned(),
+        (None, None, None) => {
+            format!("The game begins, {} to move", side(game.turn_after(0)))
+        }
     }
 }
 

@@ -129,7 +129,7 @@ impl Screen<'_> {
     }
 
     fn runs(&self, game: &BroadcastGame, moves: &[ShownMove<'_>], color: Color) -> bool {
-        let turn = moves.last().map_or(Color::White, |last| !last.side);
+        let turn = moves.last().map_or(game.turn_after(0), |last| !last.side);
         game.is_open() && turn == color && self.runner == Runner::AtWork
     }
 

@@ -1,7 +1,8 @@
 //! `gate4k event export`: the event in other forms.
 
+use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Component, Path};
 use std::time::SystemTime;
 
 use anyhow::Context;
@@ -9,7 +10,8 @@ use anyhow::Context;
 use super::live_pgn;
 use super::views::told;
 use crate::cli::ExportWhat;
-use crate::event::broadcast::Follower;
+use crate::cmd::tell;
+use crate::event::broadcast::{Broadcast, Follower, RecordedError};
 use crate::event::config::EventConfig;
 use crate::event::export;
 use crate::event::journal;
@@ -32,8 +34,22 @@ pub(super) fn run(
         };
     }
     let mut follower = Follower::new(config);
-    if let Err(error) = follower.look(config) {
-        return Ok(told(&error));
+    match what {
+        ExportWhat::Site(args) if !args.games.is_empty() => {
+            match Broadcast::recorded(config, &args.games) {
+                Ok(broadcast) => follower.broadcast = broadcast,
+                Err(error) => {
+                    tell(&error.to_string());
+                    let is_missing = matches!(&error, RecordedError::Read { source, .. } if source.kind() == std::io::ErrorKind::NotFound);
+                    return Ok(if is_missing { Exit::Nothing } else { Exit::Usage });
+                }
+            }
+        }
+        _ => {
+            if let Err(error) = follower.look(config) {
+                return Ok(told(&error));
+            }
+        }
     }
     let kind = match what {
         ExportWhat::Html(_) => SiteKind::Alone,
@@ -104,12 +120,65 @@ fn pgn(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     }
 }
 
+/// The file that names the files of an exported site, by which the next export knows those that are no more.
+const WRITTEN: &str = ".gate4k-site";
+
+/// Writes a site, and takes away the files of an earlier one that are not among them.
 fn write(dir: &Path, files: &[File]) -> anyhow::Result<()> {
+    let before = std::fs::read_to_string(dir.join(WRITTEN)).unwrap_or_default();
     for (name, text) in files {
         let path = dir.join(name);
         let parent = path.parent().unwrap_or(dir);
         std::fs::create_dir_all(parent).with_context(|| shown(parent))?;
         std::fs::write(&path, text).with_context(|| shown(&path))?;
     }
-    Ok(())
+    let now: BTreeSet<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    for name in before.lines().filter(|name| !now.contains(name) && is_inside(name)) {
+        let path = dir.join(name);
+        let gone = std::fs::remove_file(&path);
+        match gone {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(error).with_context(|| shown(&path));
+            }
+            _ => {}
+        }
+        // A folder of a crash, when it is empty.
+        if let Some(parent) = path.parent().filter(|parent| *parent != dir) {
+            let _ = std::fs::remove_dir(parent);
+        }
+    }
+    let list: String = now.iter().map(|name| format!("{name}\n")).collect();
+    let path = dir.join(WRITTEN);
+    std::fs::write(&path, list).with_context(|| shown(&path))
+}
+
+/// True of a name that leads nowhere but below its directory.
+fn is_inside(name: &str) -> bool {
+    let mut parts = Path::new(name).components();
+    !name.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_earlier_site_leaves_nothing_but_what_is_not_of_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let site = dir.path().join("site");
+        let files = |names: &[&str]| -> Vec<File> {
+            names.iter().map(|name| ((*name).to_owned(), "text".to_owned())).collect()
+        };
+        write(&site, &files(&["index.html", "games/1-1.1.html", "crashes/1-1.1-1/crash.txt"]))
+            .unwrap();
+        std::fs::write(site.join("games/own.txt"), "of somebody else").unwrap();
+        std::fs::write(dir.path().join("outside"), "").unwrap();
+        let list = std::fs::read_to_string(site.join(WRITTEN)).unwrap();
+        std::fs::write(site.join(WRITTEN), list + "../outside\n/etc/gone\nnever/there\n").unwrap();
+        write(&site, &files(&["index.html", "games/1-2.1.html"])).unwrap();
+        let there = |name: &str| site.join(name).exists();
+        assert!(there("index.html") && there("games/1-2.1.html") && there("games/own.txt"));
+        assert!(!there("games/1-1.1.html") && !there("crashes/1-1.1-1"));
+        assert!(dir.path().join("outside").exists());
+    }
 }

@@ -1,11 +1,12 @@
 //! Following an event that somebody else runs, whatever becomes of its journal.
 
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::cmd::note;
 use crate::event::broadcast::{Broadcast, EventChanges, Follower};
 use crate::event::config::EventConfig;
+use crate::view::site::{Site, SiteKind};
 
 /// After a journal that could not be read, so long is waited.
 const RESPITE: Duration = Duration::from_secs(1);
@@ -16,17 +17,38 @@ pub(super) struct Following {
     pub(super) follower: Follower,
     /// The last fault that was told; the same is not told again.
     fault: Option<String>,
+    /// True if another reader of the same journal tells its faults.
+    is_silent: bool,
 }
 
 impl Following {
     /// Begins before the first record.
     pub(super) fn new(config: &EventConfig) -> Following {
-        Following { config: config.clone(), follower: Follower::new(config), fault: None }
+        let follower = Follower::new(config);
+        Following { config: config.clone(), follower, fault: None, is_silent: false }
+    }
+
+    /// The same beside another one of this program, which tells the faults of both.
+    pub(super) fn beside_another(config: &EventConfig) -> Following {
+        Following { is_silent: true, ..Following::new(config) }
     }
 
     /// Its games and its state.
     pub(super) fn broadcast(&self) -> &Broadcast {
         &self.follower.broadcast
+    }
+
+    /// Its pages as they are served now.
+    pub(super) fn site(&mut self) -> Site<'_> {
+        let Following { config, follower, .. } = self;
+        follower.find_running(config);
+        Site {
+            config,
+            broadcast: &follower.broadcast,
+            running: &follower.running,
+            now: SystemTime::now(),
+            kind: SiteKind::Served,
+        }
     }
 
     /// True if it has a winner.
@@ -44,7 +66,7 @@ impl Following {
             Err(_) if !has_begun && !self.config.journal.exists() => Some(EventChanges::default()),
             Err(error) => {
                 let words = error.to_string();
-                if self.fault.as_ref() != Some(&words) {
+                if !self.is_silent && self.fault.as_ref() != Some(&words) {
                     before();
                     note(&format!("{words}; what was seen last stays until it can be read"));
                     self.fault = Some(words);

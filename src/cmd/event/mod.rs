@@ -1,5 +1,6 @@
 //! `gate4k event`: a whole event, from its file to its winner.
 
+mod crashes;
 mod export;
 mod following;
 mod live_pgn;
@@ -46,7 +47,11 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
         EventCommand::Watch(file) => with(&file.event, |config| watch::run(config, out)),
         EventCommand::Export(ExportWhat::Settings(file)) => export::settings(&file.event, out),
         EventCommand::Export(what) => {
-            with(&what.file().event, |config| export::run(config, what, out))
+            let read = match what {
+                ExportWhat::Site(args) if !args.games.is_empty() => EventConfig::load_recorded,
+                _ => EventConfig::load,
+            };
+            with_config(read(&what.file().event), |config| export::run(config, what, out))
         }
         EventCommand::Decide(args) => {
             with(&args.file.event, |config| organise::decide(config, args, out))
@@ -74,7 +79,14 @@ fn with(
     path: &std::path::Path,
     then: impl FnOnce(&EventConfig) -> anyhow::Result<Exit>,
 ) -> anyhow::Result<Exit> {
-    match EventConfig::load(path) {
+    with_config(EventConfig::load(path), then)
+}
+
+fn with_config(
+    read: Result<EventConfig, EventConfigError>,
+    then: impl FnOnce(&EventConfig) -> anyhow::Result<Exit>,
+) -> anyhow::Result<Exit> {
+    match read {
         Ok(config) => then(&config),
         Err(error) => {
             tell(&error.to_string());

@@ -11,7 +11,7 @@ use crate::cli::{AnnulArgs, DecideArgs, FixArgs, ForfeitArgs, NewArgs, WithdrawA
 use crate::cmd::tell;
 use crate::cmd::worker_lines::{ProgressLook, WorkerLines};
 use crate::engine::stop::Stop;
-use crate::event::conduct::{Audience, Conductor};
+use crate::event::conduct::{Audience, Conductor, TableMoment};
 use crate::event::config::{Contestants, EventConfig, template};
 use crate::event::gate::Watcher;
 use crate::event::journal::record::AfterAnnulment;
@@ -197,7 +197,7 @@ impl Audience for Words {
         self.0 += &human::entry(report, look);
     }
 
-    fn wants_tables(&self) -> bool {
+    fn wants_table(&self, _: TableMoment) -> bool {
         false
     }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
 
+use super::crashes::CrashKeeper;
 use super::failed;
 use super::publish::Publishing;
 use super::stream::EventStream;
@@ -12,7 +13,7 @@ use crate::cli::EventRunArgs;
 use crate::cmd::worker_lines::{ProgressLook, WorkerLines};
 use crate::cmd::{match_, say, tell, with_causes};
 use crate::engine::stop::Stop;
-use crate::event::conduct::{self, Audience, EventOutcome};
+use crate::event::conduct::{self, Audience, EventOutcome, TableMoment};
 use crate::event::config::EventConfig;
 use crate::event::gate::Watcher;
 use crate::event::journal::record::{GameStarted, won_by};
@@ -58,9 +59,16 @@ pub(super) fn run(
             return Ok(Exit::Usage);
         }
     };
-    let mut page = Page { out, quiet: args.quiet, gate, failed: None, stream };
+    let tables = match (args.quiet, args.table) {
+        (true, _) => ShownTables::None,
+        (false, false) => ShownTables::Stages,
+        (false, true) => ShownTables::Games,
+    };
+    let crashes = CrashKeeper::start(config);
+    let mut page = Page { out, quiet: args.quiet, tables, gate, failed: None, stream, crashes };
     let outcome = conduct::run(config, &stop, &mut page);
     page.stream.finish();
+    page.crashes.finish();
     publishing.finish(&stop);
     if let Some(error) = page.failed {
         // The event goes on without somebody who listens; the outcome alone cannot be told.
@@ -147,12 +155,24 @@ fn locked(gate: &OpenGate) -> MutexGuard<'_, Option<Arc<WorkerLines>>> {
     gate.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The tables that are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ShownTables {
+    None,
+    /// One at each stage's end.
+    Stages,
+    /// One after each game; the last of a stage is that of its end.
+    Games,
+}
+
 struct Page<'a, W: Write> {
     out: &'a mut W,
     quiet: bool,
+    tables: ShownTables,
     gate: OpenGate,
     failed: Option<std::io::Error>,
     stream: EventStream,
+    crashes: CrashKeeper,
 }
 
 impl<W: Write> Page<'_, W> {
@@ -193,12 +213,17 @@ impl<W: Write> Audience for Page<'_, W> {
         self.put(&human::entry(report, look));
     }
 
-    fn wants_tables(&self) -> bool {
-        !self.quiet && self.failed.is_none()
+    fn wants_table(&self, moment: TableMoment) -> bool {
+        let wanted = match moment {
+            TableMoment::Game => ShownTables::Games,
+            TableMoment::Stage => ShownTables::Stages,
+        };
+        self.tables == wanted && self.failed.is_none()
     }
 
     fn heard(&mut self, event: &Event, game: Option<&GameStarted>) {
         self.stream.hear(event, game);
+        self.crashes.hear(event);
     }
 
     fn table(&mut self, counted: &Standings, ratings: &EventRatings) {

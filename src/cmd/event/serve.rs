@@ -1,10 +1,11 @@
 //! `gate4k event serve`: follows an event's journal and shows it to visitors.
 
+use std::collections::VecDeque;
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use tokio::sync::watch;
@@ -12,18 +13,22 @@ use tokio::sync::watch;
 use super::following::Following;
 use crate::cli::ServeArgs;
 use crate::cmd::tell;
-use crate::event::broadcast::EventChanges;
+use crate::event::broadcast::{BroadcastGame, EventChanges};
 use crate::event::config::EventConfig;
 use crate::model::exit::Exit;
 use crate::model::text::escape;
 use crate::serve::{News, SitePublisher, VisitorTerms};
-use crate::view::site::{Site, SiteKind};
+use crate::view::site::Site;
 
-/// How often it is looked for changes; a move is told so much later at most.
-const LOOK: Duration = Duration::from_millis(20);
+/// How often it is looked for moves; a move is told so much later at most.
+const LOOK: Duration = Duration::from_millis(10);
+/// How often it is looked for changes of the large pages.
+const LOOK_FOR_PAGES: Duration = Duration::from_millis(50);
 /// After pages that took long to write, so many times as long passes before they are written again: they take no more
 /// than a tenth of a processor from the event.
 const SHARE: u32 = 10;
+/// Of so many games that ended last the part of a page that changes with each move is kept, for pages that still ask for it.
+const ENDED: usize = 8;
 
 /// Serves until it is asked to stop.
 pub(super) fn run(
@@ -41,8 +46,8 @@ pub(super) fn run(
             return Ok(Exit::Usage);
         }
     };
-    // The games of this host come first.
-    let _ = rustix::process::nice(10);
+    // The games of this host come first, however many visitors there are.
+    let _ = rustix::process::nice(19);
     let address = listener.local_addr().context("the address of the socket")?;
     let (stopper, stop) = watch::channel(false);
     let stopper = Arc::new(stopper);
@@ -52,18 +57,11 @@ pub(super) fn run(
         stopper.send_replace(true);
     });
     let publisher = Arc::new(SitePublisher::default());
-    let mut desk = Desk::new(config, Arc::clone(&publisher));
-    desk.look();
-    thread::Builder::new()
-        .name("follow".into())
-        .spawn(move || {
-            let _ends = ends;
-            loop {
-                thread::sleep(LOOK);
-                desk.look();
-            }
-        })
-        .context("a thread to follow the event")?;
+    let mut pages = PageDesk::new(config, Arc::clone(&publisher));
+    pages.look();
+    let mut moves = MoveDesk::new(config, Arc::clone(&publisher));
+    follow("moves", ends.clone(), LOOK, move || moves.look())?;
+    follow("pages", ends, LOOK_FOR_PAGES, move || pages.look())?;
     writeln!(out, "{} is at http://{address}/", escape(config.event.as_bytes(), 200))?;
     out.flush()?;
     let terms = VisitorTerms { names: names(address, &args.name), visitors: args.visitors };
@@ -85,6 +83,7 @@ fn names(address: SocketAddr, more: &[String]) -> Option<Vec<String>> {
 }
 
 /// Ends the server with whoever holds it: pages that nobody writes any more must not be shown as those of now.
+#[derive(Clone)]
 struct Ends(Arc<watch::Sender<bool>>);
 
 impl Drop for Ends {
@@ -93,51 +92,90 @@ impl Drop for Ends {
     }
 }
 
-/// Writes pages of what a journal says.
-struct Desk {
+/// Looks again and again, on a thread of its own.
+fn follow(
+    name: &str,
+    ends: Ends,
+    period: Duration,
+    mut look: impl FnMut() + Send + 'static,
+) -> anyhow::Result<()> {
+    let thread = thread::Builder::new().name(name.into());
+    let spawned = thread.spawn(move || {
+        let _ends = ends;
+        loop {
+            thread::sleep(period);
+            look();
+        }
+    });
+    spawned.context("a thread to follow the event").map(drop)
+}
+
+/// Writes the small files that change with each move. It reads the journal by itself, so that no move waits for a page.
+struct MoveDesk {
     event: Following,
     publisher: Arc<SitePublisher>,
-    /// The changes since the pages were written, besides those of moves.
+    /// The files of games that ended, the oldest first.
+    ended: VecDeque<String>,
+}
+
+impl MoveDesk {
+    fn new(config: &EventConfig, publisher: Arc<SitePublisher>) -> MoveDesk {
+        MoveDesk { event: Following::beside_another(config), publisher, ended: VecDeque::new() }
+    }
+
+    fn look(&mut self) {
+        let Some(changes) = self.event.look(|| ()) else { return };
+        if changes.games.is_empty() {
+            return;
+        }
+        let site = self.event.site();
+        // What was played before is in the pages.
+        let games = site.broadcast.games.values();
+        let games: Vec<&BroadcastGame> = games
+            .filter(|game| changes.games.contains(&game.key()))
+            .filter(|game| game.is_open() || !changes.is_anew)
+            .collect();
+        let ended = games.iter().filter(|game| !game.is_open());
+        let ended: Vec<String> = ended.map(|game| Site::live_file(game)).collect();
+        self.publisher.put(site.live_files(&games), News::Live);
+        self.ended.extend(ended);
+        while self.ended.len() > ENDED {
+            if let Some(name) = self.ended.pop_front() {
+                self.publisher.take(&name);
+            }
+        }
+    }
+}
+
+/// Writes all other pages of what a journal says.
+struct PageDesk {
+    event: Following,
+    publisher: Arc<SitePublisher>,
+    /// The changes since the pages were written.
     waits: EventChanges,
     /// When they may be written next.
     next: Instant,
 }
 
-impl Desk {
-    fn new(config: &EventConfig, publisher: Arc<SitePublisher>) -> Desk {
+impl PageDesk {
+    fn new(config: &EventConfig, publisher: Arc<SitePublisher>) -> PageDesk {
         // There are pages before there is a journal.
         let waits = EventChanges { is_anew: true, ..EventChanges::default() };
-        Desk { event: Following::new(config), publisher, waits, next: Instant::now() }
+        PageDesk { event: Following::new(config), publisher, waits, next: Instant::now() }
     }
 
     fn look(&mut self) {
         let Some(changes) = self.event.look(|| ()) else { return };
-        if changes.is_none() && self.waits.is_none() {
-            return;
-        }
-        let Following { config, follower, .. } = &mut self.event;
-        follower.find_running(config);
-        let site = Site {
-            config,
-            broadcast: &follower.broadcast,
-            running: &follower.running,
-            now: SystemTime::now(),
-            kind: SiteKind::Served,
-        };
-        let games = |changes: &EventChanges| -> Vec<_> {
-            changes.games.iter().filter_map(|key| site.broadcast.games.get(key)).collect()
-        };
-        if !changes.games.is_empty() && !changes.is_anew {
-            self.publisher.put(site.live_files(&games(&changes)), News::Live);
-        }
         self.waits.games.extend(changes.games);
         self.waits.has_turned |= changes.has_turned;
         self.waits.is_anew |= changes.is_anew;
         let began = Instant::now();
-        if began < self.next {
+        if self.waits.is_none() || began < self.next {
             return;
         }
-        if self.waits.is_anew {
+        let waits = std::mem::take(&mut self.waits);
+        let site = self.event.site();
+        if waits.is_anew {
             let mut files = site.all_files();
             files.push(("live.pgn".into(), site.live_pgn()));
             files.extend(site.live_files(&site.broadcast.under_way().collect::<Vec<_>>()));
@@ -145,16 +183,23 @@ impl Desk {
         } else {
             let mut files = site.event_files();
             files.push(("live.pgn".into(), site.live_pgn()));
-            files.extend(games(&self.waits).iter().flat_map(|game| site.game_files(game)));
-            let news = if self.waits.has_turned { News::Event } else { News::None };
-            if self.waits.has_turned {
-                files.push(("games.pgn".into(), site.all_games()));
+            let games = waits.games.iter().filter_map(|key| site.broadcast.games.get(key));
+            files.extend(games.flat_map(|game| site.game_files(game)));
+            self.publisher.put(files, News::None);
+            if waits.has_turned {
+                let all = all_games(&site, &self.publisher);
+                self.publisher.put(vec![("games.pgn".into(), all)], News::Event);
             }
-            self.publisher.put(files, news);
         }
-        self.waits = EventChanges::default();
         self.next = Instant::now() + SHARE * began.elapsed();
     }
+}
+
+/// Every finished game as PGN, of the texts that are shown already.
+fn all_games(site: &Site<'_>, publisher: &SitePublisher) -> String {
+    let games = site.broadcast.games.values().filter(|game| game.finished.is_some());
+    let texts = games.filter_map(|game| publisher.text(&Site::pgn_file(game)));
+    texts.map(|text| String::from_utf8_lossy(&text).into_owned()).collect()
 }
 
 #[cfg(test)]

@@ -199,7 +199,10 @@ fn write_crash_folders(config: &EventConfig, out: &mut impl Write) -> anyhow::Re
         writeln!(out, "  {folder}/: {engine}: {why}")?;
     }
     if !folders.is_empty() {
-        let file = shown(&config.path);
+        let (file, kept) = (shown(&config.path), config.crashes());
+        if kept.is_dir() {
+            writeln!(out, "  they lie in {}", shown(&kept))?;
+        }
         writeln!(out, "  `gate4k event export site DIR {file}` writes these folders into DIR")?;
     }
     Ok(())

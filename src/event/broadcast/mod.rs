@@ -5,6 +5,7 @@ mod bracket;
 mod follow;
 mod moment;
 mod moves;
+mod recorded;
 mod rounds;
 mod timetable;
 
@@ -29,6 +30,8 @@ use crate::model::game::result::GameResult;
 pub(crate) use bracket::{BracketLevel, BracketMatch, BroadcastBracket, Prize, Side, bracket};
 pub(crate) use follow::{EventChanges, Follower, Running};
 pub(crate) use moves::ShownMove;
+use moves::ShownSoFar;
+pub(crate) use recorded::RecordedError;
 pub(crate) use rounds::{Pairing, Round, Rounds, rounds};
 pub(crate) use timetable::{GameState, Slot, progress, timetable};
 
@@ -65,6 +68,8 @@ pub(crate) struct BroadcastGame {
     pub(crate) killed: Vec<EngineKilled>,
     /// The organisers' decision against it.
     pub(crate) annulled: Option<Annulled>,
+    /// Its moves as far as they were shown.
+    shown: ShownSoFar,
 }
 
 impl BroadcastGame {
@@ -249,6 +254,7 @@ impl Broadcast {
                     rulings: Vec::new(),
                     killed: Vec::new(),
                     annulled: None,
+                    shown: ShownSoFar::default(),
                 };
                 self.games.insert(key, game);
             }
@@ -320,6 +326,22 @@ impl Broadcast {
         games.filter_map(|game| game.relay_pgn(config, &self.ledger)).collect()
     }
 
+    /// The goals of a stage's games (rule 3) with the sides that hold them, in words; none of a game that has none.
+    #[must_use]
+    pub(crate) fn goals(&self, config: &EventConfig, stage: usize) -> BTreeMap<GameKey, String> {
+        let (Some(state), Some(of)) = (self.ledger.stages.get(stage), config.stages.get(stage))
+        else {
+            return BTreeMap::new();
+        };
+        let field = state.field(of.crash_limit);
+        let held = field.games().iter().filter_map(|game| {
+            let (at, held) = (game.at?, game.held?);
+            let side = held.holder.fold_wb("White", "Black");
+            Some((GameKey { stage, at }, format!("{} {side}", held.goal)))
+        });
+        held.collect()
+    }
+
     /// A stage that has begun, counted.
     #[must_use]
     pub(crate) fn table(&self, config: &EventConfig, stage: usize) -> Option<StageTable> {
@@ -347,7 +369,7 @@ mod tests {
         broadcast
     }
 
-    fn ply(id: &str, number: usize, uci: &str, clocks: [u64; 2]) -> JournalRecord {
+    pub(super) fn ply(id: &str, number: usize, uci: &str, clocks: [u64; 2]) -> JournalRecord {
         JournalRecord::Ply(JournalPly {
             id: id.into(),
             number,

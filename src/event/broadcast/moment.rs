@@ -12,27 +12,41 @@ use crate::game::go::Go;
 use crate::game::moment;
 
 impl BroadcastGame {
-    /// The side to move after its last move.
-    #[must_use]
-    pub(crate) fn turn(&self) -> Color {
-        self.turn_after(self.length())
-    }
-
     /// The lines that an engine of a side is told from its start on until it has to move where the game stands.
     #[must_use]
     pub(crate) fn moment(&self, config: &EventConfig, side: Color) -> Vec<String> {
-        let opening = self.started.opening.split_ascii_whitespace();
-        let moves: Vec<&str> = opening.chain(self.plies.iter().map(|ply| &*ply.uci)).collect();
+        self.moment_after(self.plies.len(), self.clocks, config, side)
+    }
+
+    /// The position and the question to which the move of that number, from 0, is the answer.
+    #[must_use]
+    pub(crate) fn question(&self, number: usize, config: &EventConfig, side: Color) -> Vec<String> {
+        let before = number.checked_sub(1).and_then(|before| self.plies.get(before));
+        let clocks = before.map_or(self.started.clocks, |before| before.clocks);
+        let mut lines = self.moment_after(number, clocks, config, side);
+        lines.split_off(lines.len().saturating_sub(2))
+    }
+
+    fn moment_after(
+        &self,
+        plies: usize,
+        clocks: [u64; 2],
+        config: &EventConfig,
+        side: Color,
+    ) -> Vec<String> {
+        let opening: Vec<&str> = self.started.opening.split_ascii_whitespace().collect();
+        let book = opening.len();
+        let own = self.plies.iter().take(plies).map(|ply| &*ply.uci);
+        let moves: Vec<&str> = opening.into_iter().chain(own).collect();
         let stage = config.stages.get(self.started.stage);
         let control =
             stage.map_or(config.terms.control, |stage| stage.control(self.started.place()));
         let both = ByColor { white: control, black: control };
-        let left = self.clocks.map(Duration::from_micros);
+        let left = clocks.map(Duration::from_micros);
         let left = ByColor { white: left[0], black: left[1] };
-        let book = self.length() - self.plies.len();
         let count = |color: Color| {
             let own = |at: &usize| self.turn_after(book + at) == color;
-            u32::try_from((0..self.plies.len()).filter(own).count()).unwrap_or(u32::MAX)
+            u32::try_from((0..plies).filter(own).count()).unwrap_or(u32::MAX)
         };
         let made = ByColor { white: count(Color::White), black: count(Color::Black) };
         let clock = GameClock::resumed(both, Patience::default(), left, made);
@@ -43,6 +57,7 @@ impl BroadcastGame {
         let options = options
             .filter(|(name, _)| *name != "Protocol")
             .chain(start.is_some().then_some(("UCI_Chess960", "true")));
-        moment::lines(options, start.as_deref(), &moves, Go::of(&clock, self.turn()))
+        let turn = self.turn_after(moves.len());
+        moment::lines(options, start.as_deref(), &moves, Go::of(&clock, turn))
     }
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use super::{Broadcast, BroadcastGame, GameKey};
 use crate::event::config::EventConfig;
+use crate::event::draw::{self, Drawn};
 use crate::event::format::Past;
 use crate::event::journal::record::AfterAnnulment;
 use crate::event::ledger::StageState;
@@ -30,9 +31,11 @@ pub(crate) enum GameState {
     Begun,
     /// It is due; the time is none while the event stands still.
     Due(Option<SystemTime>),
+    /// It is due so long after the beginning of an event that has not begun.
+    DueAfter(Duration),
 }
 
-/// The games of a stage that has begun, as far as they are planned, in the order of rounds.
+/// The games of a stage, as far as its engines are known and they are planned, in the order of rounds.
 #[must_use]
 pub(crate) fn timetable(
     config: &EventConfig,
@@ -40,6 +43,9 @@ pub(crate) fn timetable(
     stage: usize,
     now: SystemTime,
 ) -> Vec<Slot> {
+    if broadcast.ledger.stages.len() <= stage {
+        return to_come(config, broadcast, stage, now);
+    }
     let is_played_again = |game: &BroadcastGame| {
         game.annulled.as_ref().is_some_and(|annulled| annulled.then == AfterAnnulment::PlayedAgain)
     };
@@ -58,6 +64,46 @@ pub(crate) fn timetable(
         let at = times.as_mut().map(Starts::next);
         Slot { key, white, black, state: GameState::Due(at) }
     }));
+    slots.sort_by_key(|slot| slot.key);
+    slots
+}
+
+/// The games of a stage that has not begun: none where it is not known who plays in it.
+fn to_come(
+    config: &EventConfig,
+    broadcast: &Broadcast,
+    number: usize,
+    now: SystemTime,
+) -> Vec<Slot> {
+    let ledger = &broadcast.ledger;
+    let Some(stage) = config.stages.get(number) else { return Vec::new() };
+    let Drawn { seats, .. } = draw::drawn(config, ledger, number);
+    if seats.len() != stage.seats || seats.len() < 2 {
+        return Vec::new();
+    }
+    let has_begun = !ledger.stages.is_empty();
+    // As if it began now, where nobody knows when it will.
+    let mut times = starts(config, broadcast, now);
+    for before in 0..number {
+        let games = match ledger.stages.get(before) {
+            Some(_) => due(config, broadcast, before).len() as u64,
+            None => config.stages[before].format.games(config.stages[before].seats),
+        };
+        times = times.map(|times| times.after_all_of(games));
+    }
+    let due = stage.due(seats.len(), &Past::default()).into_iter();
+    let slots = due.map(|pairing| {
+        let name = |seat: usize| seats.get(seat).cloned().unwrap_or_default();
+        let at = times.as_mut().map(Starts::next);
+        let after = at.map(|at| at.duration_since(now).unwrap_or_default());
+        let state = match after {
+            Some(after) if !has_begun => GameState::DueAfter(after),
+            _ => GameState::Due(at),
+        };
+        let key = GameKey { stage: number, at: pairing.at };
+        Slot { key, white: name(pairing.white.0), black: name(pairing.black.0), state }
+    });
+    let mut slots: Vec<Slot> = slots.collect();
     slots.sort_by_key(|slot| slot.key);
     slots
 }
@@ -107,6 +153,21 @@ impl Starts {
         let begins = *first;
         *first += self.each;
         begins
+    }
+
+    /// The same when so many more games have been played to their ends.
+    fn after_all_of(mut self, games: u64) -> Starts {
+        let places = self.free.len() as u64;
+        let rounds = u32::try_from(games / places.max(1)).unwrap_or(u32::MAX);
+        self.free.iter_mut().for_each(|free| *free += self.each.saturating_mul(rounds));
+        for _ in 0..games % places.max(1) {
+            self.next();
+        }
+        if games > 0 {
+            let last = self.free.iter().max().copied();
+            last.into_iter().for_each(|last| self.free.fill(last));
+        }
+        self
     }
 }
 
@@ -160,5 +221,15 @@ mod tests {
         let mut starts = Starts { free: vec![at(30), at(10)], each: Duration::from_secs(60) };
         let told: Vec<SystemTime> = (0..5).map(|_| starts.next()).collect();
         assert_eq!(told, [at(10), at(30), at(70), at(90), at(130)]);
+    }
+
+    #[test]
+    fn a_stage_begins_when_all_games_before_it_are_over() {
+        let now = SystemTime::UNIX_EPOCH;
+        let at = |seconds| now + Duration::from_secs(seconds);
+        let starts = || Starts { free: vec![at(30), at(10)], each: Duration::from_secs(60) };
+        for (games, begins) in [(0, 10), (1, 70), (2, 90), (3, 130), (4, 150)] {
+            assert_eq!(starts().after_all_of(games).next(), at(begins), "{games}");
+        }
     }
 }

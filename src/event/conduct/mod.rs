@@ -96,12 +96,21 @@ pub(crate) trait Audience {
     fn gate_closes(&mut self);
     /// An entry that does not play.
     fn refused(&mut self, report: &EntryReport);
-    /// True if tables are worth making.
-    fn wants_tables(&self) -> bool;
+    /// True if a table is worth making then.
+    fn wants_table(&self, moment: TableMoment) -> bool;
     /// An event of the games, when the journal has it, with the game that it is of.
     fn heard(&mut self, _event: &Event, _game: Option<&GameStarted>) {}
-    /// The table and the ratings after a game (rule 5.2).
+    /// The table and the ratings (rule 5.2).
     fn table(&mut self, standings: &Standings, ratings: &EventRatings);
+}
+
+/// The moments at which there is a new table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TableMoment {
+    /// A game has ended.
+    Game,
+    /// All games of a stage have.
+    Stage,
 }
 
 /// Runs an event until it is over, or until something only people can decide.
@@ -414,12 +423,20 @@ impl<'a> Conductor<'a> {
         standings
     }
 
+    fn show_table(&mut self, stage: &Stage, number: usize, moment: TableMoment) {
+        if self.audience.wants_table(moment) {
+            let standings = self.standings(stage, number);
+            self.audience.table(&standings, &EventRatings::of(self.config, &self.ledger));
+        }
+    }
+
     /// Ranks a stage whose games are over; an outcome where a tie keeps it open.
     fn conclude(
         &mut self,
         stage: &Stage,
         number: usize,
     ) -> Result<Option<EventOutcome>, EventError> {
+        self.show_table(stage, number, TableMoment::Stage);
         let standings = self.standings(stage, number);
         let state = &self.ledger.stages[number];
         let ranking = stage.ranking(&standings, state);

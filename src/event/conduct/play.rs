@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::books::StageBook;
-use super::{Conductor, EventError};
+use super::{Conductor, EventError, TableMoment};
 use crate::engine::stop::{Stop, StopLevel};
 use crate::event::entrants::now;
 use crate::event::format::Due;
 use crate::event::journal::record::{EngineKilled, GameStarted, JournalRecord};
-use crate::event::ratings::EventRatings;
 use crate::event::recorder::{clocks, finished, micros, ply, uci};
 use crate::event::stage::Stage;
 use crate::event::terms::AskTables;
@@ -242,6 +241,7 @@ impl Conductor<'_> {
                     exit,
                     stderr: stderr.clone(),
                     said: said.clone(),
+                    versions: versions(),
                 }))
             }
             Event::Unasked { engine, said } => {
@@ -322,12 +322,19 @@ impl Conductor<'_> {
             pgn::summary(ending),
             counted(batch.planned, "game"),
         ));
-        if self.audience.wants_tables() {
-            let standings = self.standings(batch.stage, batch.number);
-            self.audience.table(&standings, &EventRatings::of(self.config, &self.ledger));
-        }
+        self.show_table(batch.stage, batch.number, TableMoment::Game);
         Ok(())
     }
+}
+
+/// The programs of this host that an engine runs under.
+fn versions() -> Vec<String> {
+    let mut versions = vec![format!("gate4k {}", env!("CARGO_PKG_VERSION"))];
+    versions.extend(nix::sys::utsname::uname().ok().map(|host| {
+        let [system, release, machine] = [host.sysname(), host.release(), host.machine()];
+        [system, release, machine].map(|word| word.to_string_lossy()).join(" ")
+    }));
+    versions
 }
 
 /// A game's opening; beyond the book's end its openings come again.

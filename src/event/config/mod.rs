@@ -309,14 +309,26 @@ impl EventConfig {
     /// # Errors
     /// When it cannot be read, or is wrong at some place.
     pub fn load(path: &Path) -> Result<EventConfig, EventConfigError> {
+        EventConfig::load_with(path, EntryFiles::There)
+    }
+
+    /// Reads the file of an event that was recorded, of which the entries may be anywhere.
+    ///
+    /// # Errors
+    /// As for [`EventConfig::load`].
+    pub(crate) fn load_recorded(path: &Path) -> Result<EventConfig, EventConfigError> {
+        EventConfig::load_with(path, EntryFiles::Anywhere)
+    }
+
+    fn load_with(path: &Path, files: EntryFiles) -> Result<EventConfig, EventConfigError> {
         let text = read::text(path, read::SETTINGS)
             .map_err(|source| EventConfigError::Read { path: path.to_owned(), source })?;
-        EventConfig::parse(path, &text).map_err(|(span, what)| {
+        EventConfig::parse(path, &text, files).map_err(|(span, what)| {
             EventConfigError::Wrong(Misplaced::new(path, &text, span, &what))
         })
     }
 
-    fn parse(path: &Path, text: &str) -> Result<EventConfig, TextMistake> {
+    fn parse(path: &Path, text: &str, files: EntryFiles) -> Result<EventConfig, TextMistake> {
         let raw: Raw = toml::from_str(text)
             .map_err(|error| (error.span().unwrap_or(0..0), with_suggestion(error.message())))?;
         let here = path.parent().unwrap_or(Path::new(""));
@@ -340,7 +352,7 @@ impl EventConfig {
             let what = "an event needs two entries at least, each an [[entry]], or an [[engine]] that is trusted";
             return Err((raw.event.span(), what.into()));
         }
-        let entries = entries(list, here)?;
+        let entries = entries(list, here, files)?;
         let of_all = stages::OfAll { terms, crash_limit: raw.crash_limit, variant: raw.variant };
         let span = raw.stage.span();
         let (stages, previous) = stages::read(raw.stage, here, &entries, &of_all)?;
@@ -411,6 +423,12 @@ impl EventConfig {
         self.journal.with_extension("live.json")
     }
 
+    /// The directory with a folder for each crash.
+    #[must_use]
+    pub(crate) fn crashes(&self) -> PathBuf {
+        self.journal.with_extension("crashes")
+    }
+
     /// The clocks of its stages, in their order.
     #[must_use]
     pub(crate) fn clocks(&self) -> String {
@@ -432,9 +450,19 @@ impl EventConfig {
     }
 }
 
+/// Where the files of entries are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EntryFiles {
+    /// Where the event's file says.
+    There,
+    /// That does not matter: nothing is started.
+    Anywhere,
+}
+
 fn entries(
     mut list: Vec<(RawEntry, Option<Trusted>)>,
     here: &Path,
+    files: EntryFiles,
 ) -> Result<Vec<EventEntry>, TextMistake> {
     let mut names = BTreeSet::new();
     let mut seeds = BTreeSet::new();
@@ -447,7 +475,7 @@ fn entries(
             let what = "another entry is called the same, or nearly; give each a name of its own";
             return Err((entry.name.span(), what.into()));
         }
-        if !here.join(entry.path.get_ref()).exists() {
+        if files == EntryFiles::There && !here.join(entry.path.get_ref()).exists() {
             let what = format!("there is no entry at {}", shown(&here.join(entry.path.get_ref())));
             return Err((entry.path.span(), what));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use toml::Spanned;
 

@@ -25,7 +25,8 @@ fn wrong(text: &str) -> String {
 
 #[test]
 fn an_event_is_read() {
-    let config = EventConfig::parse(Path::new("dir/e.toml"), &event(STAGES)).unwrap();
+    let config =
+        EventConfig::parse(Path::new("dir/e.toml"), &event(STAGES), EntryFiles::There).unwrap();
     assert_eq!(config.journal, Path::new("dir/e.journal"));
     assert_eq!(config.pause_marker(), Path::new("dir/e.journal.pause"));
     assert_eq!(config.compensation, Duration::from_secs(2));

@@ -368,6 +368,9 @@ pub struct EngineKilled {
     /// The last lines that it said.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) said: Vec<String>,
+    /// The programs of the host that it ran under, with their versions; none in older journals.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) versions: Vec<String>,
 }
 
 /// The ruling on a game that was interrupted.

@@ -7,8 +7,8 @@ use crate::model::text::escape;
 pub struct GameCrash {
     /// The known facts, a line each.
     pub facts: Vec<String>,
-    /// The program that plays the moment again, for the command at the end of the facts, such as `gate4k run ENTRY`.
-    pub again: &'static str,
+    /// The command that starts the engine again, such as `gate4k run entries/a`.
+    pub again: String,
     /// The reason why the engine was ended.
     pub why: String,
     /// The lines that bring an engine to that moment.
@@ -21,6 +21,8 @@ pub struct GameCrash {
     pub said: Vec<String>,
     /// The last lines of its standard error.
     pub stderr: Vec<String>,
+    /// The game as PGN; none where its moves are no game.
+    pub pgn: Option<String>,
 }
 
 /// A move before a crash.
@@ -38,6 +40,8 @@ pub struct CrashMove {
     pub millis: u128,
     /// The line of play that was expected; empty where none is known.
     pub expected: String,
+    /// The position and the question that it answers.
+    pub asked: Vec<String>,
 }
 
 impl GameCrash {
@@ -57,21 +61,31 @@ impl GameCrash {
         if !self.stderr.is_empty() {
             files.push(("stderr.txt", lines(&self.stderr, WORD)));
         }
+        files.extend(self.pgn.clone().map(|pgn| ("game.pgn", pgn)));
         files
     }
 
     fn told(&self) -> String {
         let mut text: String = self.facts.iter().map(|line| line.clone() + "\n").collect();
-        let name = self.again.rsplit(' ').next().unwrap_or_default();
-        text += &format!("\nThe moment again, with the engine in place of {name}:\n");
-        text + &format!("    (cat moment.uci; sleep 10) | {}\n", self.again)
+        text += "\nThe moment again, with the engine at its place:\n";
+        let again = escape(self.again.as_bytes(), usize::MAX);
+        text + &format!("    (cat moment.uci; sleep 10) | {again}\n")
     }
 
-    /// The words between gate4k and the engine: its moves before, the question that it did not answer, and what it was heard
-    /// to say last.
+    /// The words between gate4k and the engine, as far as the game has them: its start, each question with the move that
+    /// answered it, the question without an answer, and what it was heard to say last.
     fn dialogue(&self) -> String {
         let mut text = String::new();
+        let told = |text: &mut String, lines: &[String]| {
+            for line in lines {
+                *text += &format!("> {}\n", escape(line.as_bytes(), usize::MAX));
+            }
+        };
+        // A moment ends with the position and the question.
+        let (start, question) = self.moment.split_at(self.moment.len().saturating_sub(2));
+        told(&mut text, start);
         for one in &self.moves {
+            told(&mut text, &one.asked);
             let depth = one.depth.map(|depth| format!(" depth {depth}")).unwrap_or_default();
             let eval = one.eval.map(|eval| format!(" eval {eval}")).unwrap_or_default();
             let CrashMove { numbered, millis, .. } = one;
@@ -79,12 +93,8 @@ impl GameCrash {
             text += &format!("({numbered}{depth}{eval}, {millis} ms, expected {line})\n");
             text += &format!("< bestmove {}\n", one.uci);
         }
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        for line in &self.moment {
-            text += &format!("> {}\n", escape(line.as_bytes(), usize::MAX));
-        }
+        text.push('\n');
+        told(&mut text, question);
         for line in &self.said {
             text += &format!("< {}\n", escape(line.as_bytes(), WORD));
         }
@@ -94,3 +104,25 @@ impl GameCrash {
 
 /// The longest line of a stranger's, in characters.
 const WORD: usize = 400;
+
+/// The words of a command as a shell takes them.
+#[must_use]
+pub fn shell_words<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./+=:,@%".contains(c);
+    let word = |word: &str| match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    words.into_iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_that_a_shell_reads() {
+        let told = shell_words(["gate4k", "run", "my entry", "it's", "", "$(x)", "a/b-c_1.py"]);
+        assert_eq!(told, "gate4k run 'my entry' 'it'\\''s' '' '$(x)' a/b-c_1.py");
+    }
+}

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use maud::{Markup, html};
-use shakmaty::Chess;
 use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
+use shakmaty::{Chess, Color};
 
 use super::board::board;
 use super::graph::graph;
@@ -51,7 +51,8 @@ fn picture(game: &PlayedGame) -> Markup {
                 span class=[game.is_fault().then_some("fail")] { (clean(&game.how())) }
             }
             (board(&game.fen, game.moves.last().map(|ply| &*ply.uci), &label))
-            @if let Some(graph) = graph(&game.moves) {
+            // Every game of a check begins with White's move.
+            @if let Some(graph) = graph(&game.moves, Color::White) {
                 @let (white, black) = game.sides();
                 div {
                     (graph)

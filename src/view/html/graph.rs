@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use maud::{Markup, html};
+use shakmaty::Color;
 
 use crate::model::evidence::PlayedPly;
 use crate::model::game::score::Score;
@@ -24,11 +25,14 @@ struct At {
     black: bool,
 }
 
-/// The graph; none where nobody thought.
-pub(in crate::view) fn graph(plies: &[PlayedPly]) -> Option<Markup> {
+/// The graph of plies of which a side made the first; none where nobody thought.
+pub(in crate::view) fn graph(plies: &[PlayedPly], first: Color) -> Option<Markup> {
     let longest = plies.iter().filter_map(|ply| ply.took).max()?;
     let step = (RIGHT - LEFT) / plies.len() as f64;
-    let place = |index: usize| At { x: LEFT + (index as f64 + 0.5) * step, black: index % 2 == 1 };
+    let place = |index: usize| At {
+        x: LEFT + (index as f64 + 0.5) * step,
+        black: index.is_multiple_of(2) != first.is_white(),
+    };
     let mut lines = [String::new(), String::new()];
     let mut bars = [String::new(), String::new()];
     for (index, ply) in plies.iter().enumerate() {
@@ -115,14 +119,14 @@ mod tests {
 
     #[test]
     fn each_side_has_its_line_and_its_bars() {
-        let svg = graph(&[
+        let plies = [
             ply(None, None),
             ply(None, None),
             ply(Some(100), Some(Score::centipawns(0))),
             ply(Some(50), Some(Score::mate_in_plies(-3))),
             ply(Some(0), Some(Score::mate_in_plies(2))),
-        ]);
-        let svg = svg.unwrap().into_string();
+        ];
+        let svg = graph(&plies, Color::White).unwrap().into_string();
         assert!(
             svg.contains("<polyline class=\"white\" points=\"168.5,50.0 271.3,6.0\"></polyline>"),
             "{svg}"
@@ -134,15 +138,21 @@ mod tests {
         assert!(svg.contains("d=\"M168.5 160v-44.0M271.3 160v-0.6\""), "{svg}");
         assert!(svg.contains("d=\"M219.9 160v-22.0\""), "{svg}");
         assert!(svg.contains(">100 ms</text>"), "{svg}");
+        // Where Black has the first move, the same points are the other side's.
+        let turned = graph(&plies, Color::Black).unwrap().into_string();
+        assert!(
+            turned.contains("<polyline class=\"black\" points=\"168.5,50.0 271.3,6.0\">"),
+            "{turned}"
+        );
     }
 
     #[test]
     fn an_engine_that_tells_no_scores_has_times_and_a_game_that_never_began_no_graph() {
-        let svg = graph(&[ply(Some(2_000), None)]).unwrap().into_string();
+        let svg = graph(&[ply(Some(2_000), None)], Color::White).unwrap().into_string();
         assert!(svg.contains("viewBox=\"0 106 300 70\"") && !svg.contains("<polyline"), "{svg}");
         assert!(svg.contains(">2.0 s</text>"), "{svg}");
-        assert!(graph(&[ply(None, None)]).is_none());
-        assert!(graph(&[]).is_none());
+        assert!(graph(&[ply(None, None)], Color::White).is_none());
+        assert!(graph(&[], Color::White).is_none());
     }
 
     #[test]

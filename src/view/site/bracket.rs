@@ -109,6 +109,7 @@ fn state(site: &Site<'_>, one: &BracketMatch, own: &[&Slot]) -> Markup {
     let begun = own.iter().any(|slot| slot.state == GameState::Begun);
     let next = own.iter().find_map(|slot| match slot.state {
         GameState::Due(at) => Some(at),
+        GameState::DueAfter(_) => Some(None),
         GameState::Begun => None,
     });
     let is_open = own

@@ -1,27 +1,51 @@
 //! A crash as a folder: what is known of it, standard error, and the moment again, for the engine's author.
 
+use std::path::Path;
+
 use shakmaty::Color;
 
 use super::{File, Site, word};
 use crate::event::broadcast::BroadcastGame;
 use crate::event::journal::record::EngineKilled;
-use crate::model::game::crash::{CrashMove, GameCrash};
+use crate::model::game::crash::{CrashMove, GameCrash, shell_words};
 use crate::view::figures::{numbered, side};
+
+/// A crash of an event.
+#[derive(Clone, Debug)]
+pub(crate) struct SiteCrash {
+    /// The name of its folder.
+    pub(crate) name: String,
+    /// Its files.
+    pub(crate) files: Vec<(&'static str, String)>,
+}
+
+/// The crashes of a game; none of most.
+pub(super) fn of_game(site: &Site<'_>, game: &BroadcastGame) -> Vec<SiteCrash> {
+    let crashes = (1..).zip(&game.killed);
+    let named = crashes.map(|(number, killed)| SiteCrash {
+        name: name(game, number),
+        files: crash(site, game, killed).files(),
+    });
+    named.collect()
+}
 
 /// The files of a game's crashes: their places below the site's root, and their texts. None of a game without one.
 pub(super) fn files(site: &Site<'_>, game: &BroadcastGame) -> Vec<File> {
-    let mut files = Vec::new();
-    for (number, killed) in (1..).zip(&game.killed) {
-        let folder = folder(game, number);
-        let own = crash(site, game, killed).files();
-        files.extend(own.into_iter().map(|(name, text)| (format!("{folder}/{name}"), text)));
-    }
-    files
+    let all = of_game(site, game).into_iter();
+    let files = all.flat_map(|SiteCrash { name, files }| {
+        files.into_iter().map(move |(file, text)| (format!("crashes/{name}/{file}"), text))
+    });
+    files.collect()
 }
 
 /// Where the files of a crash lie; a game has seldom more than one.
 fn folder(game: &BroadcastGame, number: usize) -> String {
-    format!("crashes/{}-{number}", game.key())
+    format!("crashes/{}", name(game, number))
+}
+
+/// The folder's own name.
+fn name(game: &BroadcastGame, number: usize) -> String {
+    format!("{}-{number}", game.key())
 }
 
 /// The folders of an event's crashes, with the engine and the reason.
@@ -44,6 +68,7 @@ pub(super) fn links(game: &BroadcastGame, number: usize) -> Vec<(&'static str, S
         ("its moment in UCI", "moment.uci"),
         ("the dialogue", "dialogue.txt"),
         ("the position", "position.fen"),
+        ("the game", "game.pgn"),
         ("standard error", "stderr.txt"),
     ];
     let named = names.into_iter().filter(|(_, file)| has_stderr || *file != "stderr.txt");
@@ -60,7 +85,9 @@ fn crash(site: &Site<'_>, game: &BroadcastGame, killed: &EngineKilled) -> GameCr
     let moves = game.moves();
     let own = moves.iter().filter(|one| one.side == color).filter_map(|one| {
         let ply = one.ply?;
+        let number = game.plies.iter().position(|other| std::ptr::eq(other, ply))?;
         Some(CrashMove {
+            asked: game.question(number, site.config, color),
             numbered: numbered(one),
             uci: ply.uci.clone(),
             depth: ply.depth,
@@ -71,13 +98,34 @@ fn crash(site: &Site<'_>, game: &BroadcastGame, killed: &EngineKilled) -> GameCr
     });
     GameCrash {
         facts: facts(site, game, killed),
-        again: "gate4k run ENTRY",
+        again: again(site, killed),
+        pgn: game.live_pgn(site.config, &site.broadcast.ledger),
         why: killed.why.clone(),
         moment: game.moment(site.config, color),
         fen: moves.last().map_or(game.start(), |last| &last.fen).to_owned(),
         moves: own.collect(),
         said: killed.said.clone(),
         stderr: killed.stderr.clone(),
+    }
+}
+
+/// The command that starts the engine, with its path as it lies beside the event's file. Nobody else is told where
+/// that is.
+fn again(site: &Site<'_>, killed: &EngineKilled) -> String {
+    let config = site.config;
+    let Some(entry) = config.entries.iter().find(|entry| entry.name == killed.entry) else {
+        return shell_words(["gate4k", "run", &killed.entry]);
+    };
+    let beside = config.path.parent().unwrap_or(Path::new(""));
+    let path = entry.path.strip_prefix(beside).ok().filter(|path| path.is_relative());
+    let path = path.or(entry.path.file_name().map(Path::new)).unwrap_or(&entry.path);
+    let path = path.to_string_lossy();
+    match &entry.trusted {
+        Some(trusted) => {
+            let words = trusted.arguments.iter().map(|word| &**word);
+            shell_words(std::iter::once(&*path).chain(words))
+        }
+        None => shell_words(["gate4k", "run", &path]),
     }
 }
 
@@ -107,6 +155,9 @@ fn facts(site: &Site<'_>, game: &BroadcastGame, killed: &EngineKilled) -> Vec<St
     lines.push(format!("Its file, SHA-256: {}", word(&started.sha256[at])));
     lines.push(format!("Options: {}", word(&started.options[at])));
     lines.push(format!("Time control: {}", word(&started.time_control)));
-    lines.push(format!("gate4k {}", word(gate4k)));
+    match &killed.versions[..] {
+        [] => lines.push(format!("gate4k {}", word(gate4k))),
+        versions => lines.extend(versions.iter().map(|version| word(version))),
+    }
     lines
 }

@@ -28,7 +28,9 @@ impl Site<'_> {
             })
             .collect();
         let entries: Vec<_> = ledger.receipts.values().collect();
-        let schedule: Vec<Value> = numbers.map(|number| self.schedule(number)).collect();
+        // Those of stages to come are behind them, as far as it is known who plays in them.
+        let schedule: Vec<Value> =
+            (0..self.config.stages.len()).map(|number| self.schedule(number)).collect();
         json!({
             "schema": "gate4k-event-1",
             "event": self.config.event,
@@ -77,6 +79,7 @@ impl Site<'_> {
         })
     }
 
+    /// The games of a stage, also of one that has not begun.
     fn schedule(&self, stage: usize) -> Value {
         let slots = timetable(self.config, self.broadcast, stage, self.now);
         let slots = slots.iter().map(|slot| {
@@ -87,6 +90,10 @@ impl Site<'_> {
                 GameState::Due(Some(at)) => Some(humantime::format_rfc3339_seconds(at).to_string()),
                 _ => None,
             };
+            let after = match slot.state {
+                GameState::DueAfter(after) => Some(after.as_secs()),
+                _ => None,
+            };
             json!({
                 "game": slot.key.to_string(),
                 "white": slot.white,
@@ -95,6 +102,7 @@ impl Site<'_> {
                 "result": finished.map(|finished| &finished.result),
                 "details": finished.map(|finished| &finished.details),
                 "expected": expected,
+                "expected-after": after,
             })
         });
         slots.collect()

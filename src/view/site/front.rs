@@ -1,11 +1,13 @@
 //! The page of an event.
 
+use std::time::SystemTime;
+
 use maud::{Markup, html};
 
 use super::shell::{shell, stamp};
 use super::stage::{self, Reached};
 use super::{Site, SiteKind, game, path, word};
-use crate::event::broadcast::BroadcastGame;
+use crate::event::broadcast::{BroadcastGame, GameKey, GameState, Slot, timetable};
 use crate::event::ratings::EventRatings;
 use crate::model::words::all;
 use crate::view::event_ratings;
@@ -64,6 +66,7 @@ fn now(site: &Site<'_>) -> Markup {
     let open: Vec<&BroadcastGame> = site.broadcast.under_way().collect();
     let finished = site.broadcast.finished();
     let shown = open.first().or(finished.last()).copied();
+    let next = next(site);
     html! {
         @if let Some(shown) = shown {
             h2 {
@@ -77,11 +80,44 @@ fn now(site: &Site<'_>) -> Markup {
             h3 { "Also under way" }
             ul { @for game in &open[1..] { (item(site, game)) } }
         }
+        @if !next.is_empty() {
+            h3 #next { "Next games" }
+            ul {
+                @for slot in &next {
+                    li { (named(site, slot.key, &slot.white, &slot.black)) ", " (stage::expected(slot.state)) }
+                }
+            }
+        }
         @if !finished.is_empty() {
             h3 { "Last games" }
             ul { @for game in finished.iter().rev().take(5) { (item(site, game)) } }
         }
     }
+}
+
+/// The games that are due next, in the order in which they are expected.
+fn next(site: &Site<'_>) -> Vec<Slot> {
+    const MOST: usize = 5;
+    let mut due: Vec<Slot> = Vec::new();
+    for number in 0..site.config.stages.len() {
+        if Reached::of(site, number) == Reached::Over {
+            continue;
+        }
+        let slots = timetable(site.config, site.broadcast, number, site.now);
+        let mut own: Vec<Slot> =
+            slots.into_iter().filter(|slot| slot.state != GameState::Begun).collect();
+        own.sort_by_key(|slot| match slot.state {
+            GameState::Due(at) => at,
+            GameState::DueAfter(after) => Some(SystemTime::UNIX_EPOCH + after),
+            GameState::Begun => None,
+        });
+        due.extend(own);
+        if due.len() >= MOST {
+            break;
+        }
+    }
+    due.truncate(MOST);
+    due
 }
 
 fn item(site: &Site<'_>, game: &BroadcastGame) -> Markup {
@@ -94,18 +130,17 @@ fn item(site: &Site<'_>, game: &BroadcastGame) -> Markup {
 
 fn link(site: &Site<'_>, game: &BroadcastGame) -> Markup {
     let started = &game.started;
-    let stage = site.config.stages.get(started.stage).map_or("", |stage| &stage.name);
-    let words = format!(
-        "{} {}, {} – {}",
-        word(stage),
-        started.place(),
-        word(&started.white),
-        word(&started.black)
-    );
+    let words = named(site, game.key(), &started.white, &started.black);
     html! {
         @if site.kind == SiteKind::Alone { (words) }
         @else { a href={ (path(game.key())) ".html" } { (words) } }
     }
+}
+
+/// `Pool 1.2, A – B`.
+fn named(site: &Site<'_>, key: GameKey, white: &str, black: &str) -> String {
+    let stage = site.config.stages.get(key.stage).map_or("", |stage| &stage.name);
+    format!("{} {}, {} – {}", word(stage), key.at, word(white), word(black))
 }
 
 fn entries(site: &Site<'_>) -> Markup {

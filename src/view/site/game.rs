@@ -8,6 +8,7 @@ use shakmaty::Color;
 use super::shell::{moment, shell, stamp};
 use super::{Site, SiteKind, crash, path};
 use crate::event::broadcast::{BroadcastGame, ShownMove};
+use crate::event::journal::record::JournalPly;
 use crate::model::evidence::PlayedPly;
 use crate::model::game::score::Score;
 use crate::model::words::counted;
@@ -58,11 +59,11 @@ pub(super) fn view(site: &Site<'_>, game: &BroadcastGame, root: &str, most: usiz
     let turn = last.map_or(game.turn_after(0), |last| !last.side);
     let said = said(game, last);
     let is_served = site.kind == SiteKind::Served;
-    let source = is_served.then(|| format!("{root}{}.live.html", path(game.key())));
+    let source = is_served.then(|| format!("{root}{}", Site::live_file(game)));
     let picture = board(fen, last.map(|last| &*last.uci), &format!("The board. {said}"));
     html! {
-        section #game data-key=(game.key()) data-start=(game.start()) data-src=[source]
-            data-open[game.is_open()] data-said=(said) aria-label="The game" {
+        section #game data-key=(game.key()) data-start=(game.start()) data-clocks=(first_clocks(game))
+            data-src=[source] data-open[game.is_open()] data-said=(said) aria-label="The game" {
             p.meta { (meta(site, game)) }
             div.game {
                 div.play {
@@ -139,15 +140,27 @@ fn player(
                     @if let Some(eval) = ply.eval { b title="evaluation, White's view" { (evaluation(eval)) } }
                     @if let Some(depth) = depth(ply) { span { "depth " (depth) } }
                     @if let Some(nodes) = ply.nodes { span { (large(nodes)) " nodes" } }
-                    @if let Some(speed) = ply.speed { span { (large(speed)) "/s" } }
-                    @if let Some(hash) = ply.hashfull { span { "hash " (f64::from(hash) / 10.0) " %" } }
-                    @if let Some(hits) = ply.table_hits { span { (large(hits)) " tablebase hits" } }
+                    (more(ply))
                     span { "took " (took(ply)) }
                 }
             }
             p.options { (word(game.started.options[number].trim_end_matches(';'))) }
         }
     }
+}
+
+/// The figures of a search that have no column of their own.
+fn more(ply: &JournalPly) -> Markup {
+    html! {
+        @if let Some(speed) = ply.speed { span { (large(speed)) "/s" } " " }
+        @if let Some(hash) = ply.hashfull { span { "hash " (f64::from(hash) / 10.0) " %" } " " }
+        @if let Some(hits) = ply.table_hits { span { (large(hits)) " tablebase hits" } " " }
+    }
+}
+
+/// Both clocks before the first move, White's first, for the script that steps back to there.
+fn first_clocks(game: &BroadcastGame) -> String {
+    game.started.clocks.map(|left| clock(Duration::from_micros(left))).join(" ")
 }
 
 /// When the clock that runs began to.
@@ -204,7 +217,7 @@ fn evals(moves: &[ShownMove<'_>]) -> Markup {
             score: one.ply.and_then(|ply| ply.eval).map(Score::from_value),
         })
         .collect();
-    let drawing = graph(&plies);
+    let drawing = graph(&plies, moves.first().map_or(Color::White, |first| first.side));
     html! {
         @if let Some(drawing) = drawing {
             figure #graph data-plies=(plies.len()) {
@@ -245,7 +258,7 @@ fn table(game: &BroadcastGame, moves: &[ShownMove<'_>], most: usize) -> Markup {
                     tr {
                         th scope="col" { "Move" } th.r scope="col" { "Eval." } th.r scope="col" { "Depth" }
                         th.r scope="col" { "Time" } th.r scope="col" { "Clock" } th.r scope="col" { "Nodes" }
-                        th scope="col" { "Expected" }
+                        th scope="col" { "Expected" } th.more scope="col" { "Speed, hash, tablebases" }
                     }
                 }
                 tbody #moves data-from=(first) data-all=(moves.len()) {
@@ -278,9 +291,10 @@ fn row(game: &BroadcastGame, place: usize, one: &ShownMove<'_>, is_book_exit: bo
                     td.r { (clock(Duration::from_micros(ply.clocks[one.side.fold_wb(0, 1)]))) }
                     td.r { @if let Some(nodes) = ply.nodes { (large(nodes)) } }
                     td.line { (expected(one)) }
+                    td.more { (more(ply)) }
                 }
                 None => {
-                    td.soft colspan="6" {
+                    td.soft colspan="7" {
                         "book"
                         @if let Some(names) = &game.started.opening_names {
                             @if is_book_exit { ": " (word(&opening(names))) }

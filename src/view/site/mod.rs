@@ -19,6 +19,7 @@ use std::time::SystemTime;
 use crate::event::broadcast::{Broadcast, BroadcastGame, GameKey, Running};
 use crate::event::config::EventConfig;
 use crate::view::figures::word;
+pub(crate) use crash::SiteCrash;
 
 /// A file: its name below the site's root, and its text.
 pub(crate) type File = (String, String);
@@ -81,18 +82,28 @@ impl Site<'_> {
             (format!("{path}.json"), data::game(self, game)),
         ];
         files.extend(crash::files(self, game));
-        files.extend(game.pgn(self.config, &self.broadcast.ledger).map(|pgn| {
-            let name = format!("{path}.pgn");
-            (name, pgn)
-        }));
+        let pgn = game.pgn(self.config, &self.broadcast.ledger);
+        files.extend(pgn.map(|pgn| (Site::pgn_file(game), pgn)));
         files
+    }
+
+    /// The name of a game's file that changes with each move.
+    #[must_use]
+    pub(crate) fn live_file(game: &BroadcastGame) -> String {
+        format!("{}.live.html", path(game.key()))
+    }
+
+    /// The name of a finished game's PGN.
+    #[must_use]
+    pub(crate) fn pgn_file(game: &BroadcastGame) -> String {
+        format!("{}.pgn", path(game.key()))
     }
 
     /// The files that change with every move of a game under way, and once more with its end.
     #[must_use]
     pub(crate) fn live_files(&self, games: &[&BroadcastGame]) -> Vec<File> {
         let of_game = |game: &&BroadcastGame| {
-            (format!("{}.live.html", path(game.key())), game::fragment(self, game).into_string())
+            (Site::live_file(game), game::fragment(self, game).into_string())
         };
         let mut files: Vec<File> = games.iter().map(of_game).collect();
         files.push(("live.json".into(), data::live(self)));
@@ -126,6 +137,13 @@ impl Site<'_> {
     #[must_use]
     pub(crate) fn crash_folders(&self) -> Vec<(String, String, String)> {
         crash::folders(self)
+    }
+
+    /// The crashes in games that are over, each with the files of its folder.
+    #[must_use]
+    pub(crate) fn crashes(&self) -> Vec<SiteCrash> {
+        let games = self.broadcast.games.values().filter(|game| !game.is_open());
+        games.flat_map(|game| crash::of_game(self, game)).collect()
     }
 
     /// The page of the event.

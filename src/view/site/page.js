@@ -58,7 +58,7 @@
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
     return made;
   };
-  const draw = (board, uci, label) => {
+  const draw = (board, uci, label, check) => {
     const svg = one("#board svg");
     if (!svg) return;
     all("use, .last, .check, text", svg).forEach((old) => old.remove());
@@ -66,6 +66,11 @@
     for (const square of uci ? [uci.slice(0, 2), uci.slice(2, 4)] : []) {
       const [x, y] = corner(square);
       svg.append(node("path", { class: "last", d: `M${x} ${y}h40v40h-40z` }));
+    }
+    for (const [square, piece] of Object.entries(board)) {
+      if (piece !== check) continue;
+      const [x, y] = corner(square);
+      svg.append(node("path", { class: "check", d: `M${x} ${y}h40v40h-40z` }));
     }
     for (const [square, piece] of Object.entries(board)) {
       const [x, y] = corner(square), small = piece.toLowerCase();
@@ -80,6 +85,37 @@
   };
 
   const place = (list) => (shown === null ? list.length - 1 : shown === "" ? -1 : list.findIndex((row) => row.id === shown));
+  // The clocks and figures of the position that is looked at, from the rows of the moves before it; those of now are
+  // kept for the way back.
+  const mover = (row) => (row.dataset.fen.split(" ")[1] === "b" ? "white" : "black");
+  const figures = (row) => {
+    const [, evaluation, depth, took, , nodes, , more] = row.children, found = [];
+    const add = (name, text) => { if (text.trim()) found.push(Object.assign(document.createElement(name), { textContent: text })); };
+    add("b", evaluation.textContent);
+    if (depth.textContent.trim()) add("span", "depth " + depth.textContent);
+    if (nodes.textContent.trim()) add("span", nodes.textContent + " nodes");
+    if (more) found.push(...more.cloneNode(true).children);
+    add("span", "took " + took.textContent);
+    return found;
+  };
+  const players = (list, at) => {
+    const isNow = at === list.length - 1, first = game().dataset.clocks.split(" ");
+    all(".player").forEach((player) => {
+      if (isNow && !player.now) return;
+      const color = player.classList.contains("white") ? "white" : "black";
+      const clock = one(".clock", player), told = one(".figures", player);
+      const now = player.now || { nodes: [...told.childNodes], words: clock.textContent, since: clock.dataset.since };
+      player.now = isNow ? null : now;
+      const row = list.slice(0, at + 1).reverse().find((row) => mover(row) === color && row.children.length > 2);
+      told.replaceChildren(...(isNow ? now.nodes : row ? figures(row) : []));
+      if (isNow && now.since) clock.dataset.since = now.since;
+      if (!isNow) delete clock.dataset.since;
+      player.classList.toggle("runs", isNow && Boolean(now.since));
+      clock.textContent = isNow ? now.words : row ? row.children[4].textContent : first[color === "white" ? 0 : 1];
+    });
+    all(".counters, .tell > .line").forEach((part) => { part.hidden = !isNow; });
+    if (isNow) tick();
+  };
   // Draws what is looked at: a move of the game, or a move of the line that its engine expected.
   const look = (announce) => {
     const list = rows(), at = place(list), row = list[at];
@@ -89,6 +125,7 @@
     if (row && shown !== null) holder.scrollTop = row.offsetTop - holder.clientHeight / 2;
     one(".play").classList.toggle("turned", turned);
     lines(row);
+    players(list, at);
     if (line && row) {
       const before = list[at - 1], board = squares(before ? before.dataset.fen : game().dataset.start);
       const words = row.dataset.line.split(" ").slice(0, line.at);
@@ -97,7 +134,9 @@
       return;
     }
     const words = row ? one("th a", row).textContent : "the position before the first move";
-    draw(squares(row ? row.dataset.fen : game().dataset.start), row && row.dataset.uci, "The board after " + words);
+    const fen = row ? row.dataset.fen : game().dataset.start;
+    const check = row && /[+#]$/.test(words) && (fen.split(" ")[1] === "b" ? "k" : "K");
+    draw(squares(fen), row && row.dataset.uci, "The board after " + words, check);
     if (announce) say(shown === null ? "" : `Looking at ${words}. `);
   };
   // Told to a screen reader: where we look, and how the game stands.
@@ -196,7 +235,8 @@
   const fresh = async () => {
     const old = game();
     if (!old || !("open" in old.dataset)) return;
-    const next = one("#game", await fetched(old.dataset.src));
+    // Of a game that ended a while ago there is only the whole page.
+    const next = await fetched(old.dataset.src).then((page) => one("#game", page), (error) => (error.message === "404" ? null : Promise.reject(error)));
     if (!next || next.dataset.key !== old.dataset.key) return whole();
     const body = one("#moves", next), from = Number(body.dataset.from), known = rows();
     if (known.length < from) return whole();
@@ -219,10 +259,12 @@
     if (!one("[data-part]") && game()) replace(game(), one("#game", page));
     if (game() && game().dataset.key !== key) { shown = null; line = null; }
     dress();
+    if (game() && "open" in game().dataset && shown === null) one(".moves").scrollTop = one(".moves").scrollHeight;
+    return page;
   };
 
   // One thing at a time, and what comes meanwhile once more after it; a while passes between two.
-  const PAUSE = 100;
+  const PAUSE = 20;
   let busy = false;
   const due = { live: false, event: false };
   const work = async () => {
@@ -255,8 +297,21 @@
     };
   };
 
+  // Files that are replaced on a host that tells nothing of it: asked for again until the event is over. From a disk they
+  // cannot be asked for, only loaded anew.
+  const AGAIN = 10000;
+  const again = () => setTimeout(async () => {
+    try {
+      if (!("again" in (await whole()).body.dataset)) return;
+    } catch {
+      if (location.protocol === "file:") return location.reload();
+    }
+    again();
+  }, AGAIN);
+
   dress();
   if (game() && "open" in game().dataset) one(".moves").scrollTop = one(".moves").scrollHeight;
   setInterval(tick, 100);
   if ("live" in document.body.dataset) connect();
+  if ("again" in document.body.dataset) again();
 })();

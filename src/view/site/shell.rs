@@ -11,10 +11,10 @@ use crate::view::html::PIECES;
 /// smuggled into its text. A page that is read from a file has no connection to anywhere.
 fn policy(kind: SiteKind) -> &'static str {
     match kind {
-        SiteKind::Served => {
+        SiteKind::Served | SiteKind::Mirrored => {
             "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'"
         }
-        SiteKind::Mirrored | SiteKind::Exported => {
+        SiteKind::Exported => {
             "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'"
         }
         SiteKind::Alone => {
@@ -41,12 +41,11 @@ pub(super) fn shell(site: &Site<'_>, title: &str, root: &str, body: &Markup) -> 
                     link rel="stylesheet" href={ (root) "style.css" };
                     script src={ (root) "page.js" } defer {}
                 }
-                @if kind == SiteKind::Served {
+                @if matches!(kind, SiteKind::Served | SiteKind::Mirrored) {
                     noscript { meta http-equiv="refresh" content="30"; }
                 }
-                @if kind == SiteKind::Mirrored { meta http-equiv="refresh" content="30"; }
             }
-            body data-root=(root) data-live[kind == SiteKind::Served] {
+            body data-root=(root) data-live[kind == SiteKind::Served] data-again[kind == SiteKind::Mirrored] {
                 (PreEscaped(PIECES))
                 (body)
                 footer {

@@ -1,5 +1,7 @@
 //! A stage: who stands where, each result with its game, and the schedule.
 
+use std::time::Duration;
+
 use maud::{Markup, html};
 
 use super::shell::moment;
@@ -8,12 +10,15 @@ use super::{Site, SiteKind, game, path, word};
 use crate::event::broadcast::{
     self, BroadcastBracket, GameKey, GameState, Slot, StageTable, progress, timetable,
 };
-use crate::event::format::Next;
+use crate::event::format::{Format as OtherFormat, Next};
 use crate::event::ledger::StageState;
-use crate::event::stage::Stage;
+use crate::event::stage::{Stage, StageFormat};
 use crate::event::standings::Cell;
 use crate::model::words::{all, counted};
 use crate::view::standings;
+
+/// So many games of a stage that has not begun are shown: a page is small before the first game.
+const FIRST: usize = 120;
 
 /// How far a stage is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,6 +151,9 @@ fn standing(site: &Site<'_>, stage: usize, table: &StageTable) -> Markup {
 
 fn to_come(site: &Site<'_>, number: usize, stage: &Stage) -> Markup {
     let stages = crate::event::outlook::outlook(site.config);
+    let slots = timetable(site.config, site.broadcast, number, site.now);
+    let first = &slots[..slots.len().min(FIRST)];
+    let rest = slots.len() - first.len();
     html! {
         p.soft { (terms(site, number, stage)) }
         @if let Some(outlook) = stages.get(number) {
@@ -154,6 +162,8 @@ fn to_come(site: &Site<'_>, number: usize, stage: &Stage) -> Markup {
                 (counted(outlook.engines, "engine")) ", " (counted(outlook.games, "game")) "."
             }
         }
+        @if !slots.is_empty() { (schedule(site, &groups(stage, None, first))) }
+        @if rest > 0 { p.soft { "And " (counted(rest, "game")) " more." } }
     }
 }
 
@@ -172,6 +182,7 @@ fn groups<'a>(
     if stage.format.is_match() {
         return vec![Group { title: "Games".into(), slots }];
     }
+    let is_knockout = matches!(stage.format, StageFormat::Of(OtherFormat::Knockout(_)));
     let round = |slot: &Slot| slot.key.at.round;
     let rounds = slots.chunk_by(|a, b| round(a) == round(b));
     let title = |number: u32| {
@@ -181,7 +192,9 @@ fn groups<'a>(
     rounds
         .map(|slots| {
             let number = slots.first().map_or(0, round);
-            let title = title(number).unwrap_or_else(|| format!("Round {number}"));
+            // The rounds of a bracket are its matches.
+            let word = if is_knockout { "Match" } else { "Round" };
+            let title = title(number).unwrap_or_else(|| format!("{word} {number}"));
             Group { title, slots }
         })
         .collect()
@@ -241,11 +254,25 @@ fn row(site: &Site<'_>, slot: &Slot) -> Markup {
             td {
                 @match (game, slot.state) {
                     (Some(game), _) => (game::brief(site, game)),
-                    (None, GameState::Due(Some(at))) => { "about " (moment(at)) },
-                    (None, _) => { "to come" },
+                    (None, state) => (expected(state)),
                 }
             }
             td.r { @if let Some(moves) = moves { (moves) } }
         }
+    }
+}
+
+/// When a game to come is expected.
+pub(super) fn expected(state: GameState) -> Markup {
+    match state {
+        GameState::Due(Some(at)) => html! { "about " (moment(at)) },
+        GameState::DueAfter(after) if after.is_zero() => html! { "at the beginning" },
+        GameState::DueAfter(after) => {
+            let minutes = Duration::from_secs(after.as_secs() / 60 * 60);
+            let exact =
+                if minutes.is_zero() { Duration::from_secs(after.as_secs()) } else { minutes };
+            html! { "about " (humantime::format_duration(exact)) " after the beginning" }
+        }
+        GameState::Due(None) | GameState::Begun => html! { "to come" },
     }
 }

@@ -113,6 +113,7 @@ fn played(records: usize) -> Broadcast {
         stderr: vec![EVIL.into()],
         said: vec![EVIL.into()],
         id: None,
+        versions: vec![EVIL.into()],
     };
     let all = [
         JournalRecord::StageStarted(stage),
@@ -134,6 +135,11 @@ fn files(config: &EventConfig, broadcast: &Broadcast, kind: SiteKind) -> Vec<Fil
     let mut files = site.all_files();
     files.extend(site.live_files(&broadcast.games.values().collect::<Vec<_>>()));
     files
+}
+
+/// One of them.
+fn file(config: &EventConfig, broadcast: &Broadcast, kind: SiteKind, name: &str) -> String {
+    files(config, broadcast, kind).into_iter().find(|(one, _)| one == name).unwrap().1
 }
 
 #[test]
@@ -180,11 +186,7 @@ fn no_file_asks_for_anything_elsewhere() {
 fn a_game_under_way_has_its_words_without_a_script() {
     let (_dir, config) = config();
     let broadcast = played(4);
-    let text = &files(&config, &broadcast, SiteKind::Served)
-        .into_iter()
-        .find(|(name, _)| name == "games/1-1.1.html")
-        .unwrap()
-        .1;
+    let text = file(&config, &broadcast, SiteKind::Served, "games/1-1.1.html");
     for part in [
         "<a href=\"#p3\">2. Nf3</a>",
         "book ends",
@@ -209,17 +211,65 @@ fn a_game_under_way_has_its_words_without_a_script() {
 }
 
 #[test]
+fn a_row_has_all_figures_of_its_move() {
+    let (_dir, config) = config();
+    let text = file(&config, &played(4), SiteKind::Exported, "games/1-1.1.html");
+    let row = text.split("<tr id=\"p3\"").nth(1).and_then(|rest| rest.split("</tr>").next());
+    for part in ["987.7 k/s", "hash 12.3 %", "42 tablebase hits", "0:07.7"] {
+        assert!(row.is_some_and(|row| row.contains(part)), "{part}: {row:?}");
+    }
+    assert!(text.contains("data-clocks=\"0:09.0 0:09.0\""), "{text}");
+}
+
+#[test]
+fn black_may_have_the_first_move() {
+    let (_dir, config) = config();
+    let stage = StageStarted {
+        name: "P<i>".into(),
+        seats: vec!["a<b>".into(), "b<b>".into()],
+        ..StageStarted::default()
+    };
+    let game = GameStarted {
+        start: Some("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1".into()),
+        opening: String::new(),
+        ..started()
+    };
+    let mut broadcast = Broadcast::default();
+    broadcast.apply(JournalRecord::StageStarted(stage)).unwrap();
+    broadcast.apply(JournalRecord::GameStarted(game)).unwrap();
+    let page = file(&config, &broadcast, SiteKind::Served, "games/1-1.1.html");
+    assert!(page.contains("The game begins, Black to move"), "{page}");
+    assert!(page.contains("<div class=\"player black runs\">"), "{page}");
+    let screen = Screen {
+        config: &config,
+        broadcast: &broadcast,
+        running: &[],
+        now: SystemTime::UNIX_EPOCH,
+        runner: Runner::AtWork,
+        height: 24,
+    };
+    let lines = screen.lines();
+    assert!(lines.iter().any(|line| line.contains("● b<b>") && line.ends_with('◂')), "{lines:#?}");
+    broadcast.apply(ply(0, "e7e5", "e7e5")).unwrap();
+    let page = file(&config, &broadcast, SiteKind::Served, "games/1-1.1.html");
+    let graph = page.split("<svg class=\"graph\"").nth(1).unwrap();
+    assert!(graph.contains("<polyline class=\"black\""), "{graph}");
+    assert!(!graph.contains("<polyline class=\"white\""), "{graph}");
+}
+
+#[test]
 fn the_front_page_tells_each_moment() {
     let (_dir, config) = config();
-    let front = |records: usize, kind| {
-        let broadcast = played(records);
-        files(&config, &broadcast, kind)
-            .into_iter()
-            .find(|(name, _)| name == "index.html")
-            .unwrap()
-            .1
-    };
-    assert!(front(0, SiteKind::Served).contains("Not begun."));
+    let front = |records: usize, kind| file(&config, &played(records), kind, "index.html");
+    let before = front(0, SiteKind::Served);
+    assert!(before.contains("Not begun."));
+    // The games are known before the first of them begins, and when after the beginning.
+    for part in ["Next games", "Schedule", "at the beginning", " after the beginning", "1.1"] {
+        assert!(before.contains(part), "{part}: {before}");
+    }
+    let next = front(2, SiteKind::Served);
+    let next = next.split("Next games").nth(1).and_then(|rest| rest.split("</ul>").next());
+    assert!(next.is_some_and(|next| next.contains("P&lt;i&gt; 2.1, b&lt;b&gt;")), "{next:?}");
     let under_way = front(3, SiteKind::Served);
     assert!(under_way.contains("0 of 2 games played") && under_way.contains("about <time"));
     let over = front(6, SiteKind::Exported);
@@ -272,7 +322,11 @@ fn a_crash_is_a_folder_that_the_page_leads_to() {
         );
         let told = &files[&format!("{folder}/crash.txt")];
         assert!(told.starts_with("b<b> was ended: ") && told.contains("after 2… Nc6"), "{told}");
-        assert!(told.contains("gate4k run ENTRY"), "{told}");
+        assert!(told.contains("| gate4k run b\n"), "{told}");
+        let dialogue = &files[&format!("{folder}/dialogue.txt")];
+        let asked = "> position startpos moves e2e4 e7e5 g1f3\n> go wtime 7750 btime 9000 winc 1000 binc 1000\n(2… Nc6";
+        assert!(dialogue.starts_with("> uci\n") && dialogue.contains(asked), "{dialogue}");
+        assert!(files[&format!("{folder}/game.pgn")].contains("2. Nf3 {"), "{files:?}");
     }
     let alone = files(&config, &broadcast, SiteKind::Alone);
     assert!(!alone.iter().any(|(name, text)| name == "index.html" && text.contains("crashes/")));

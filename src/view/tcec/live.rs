@@ -15,7 +15,7 @@ pub(super) fn document(game: &BroadcastGame, pgn: &str) -> Value {
         "Headers": headers(pgn),
         "WhiteEngineOptions": options(white),
         "BlackEngineOptions": options(black),
-        "Moves": moves.iter().map(one).collect::<Value>(),
+        "Moves": (0..moves.len()).map(|number| one(game, &moves, number)).collect::<Value>(),
     })
 }
 
@@ -40,7 +40,8 @@ fn options(line: &str) -> Value {
     options.map(|(name, value)| json!({ "Name": name, "Value": value })).collect()
 }
 
-fn one(one: &ShownMove<'_>) -> Value {
+fn one(game: &BroadcastGame, moves: &[ShownMove<'_>], number: usize) -> Value {
+    let Some(one) = moves.get(number) else { return Value::Null };
     let (from, to) = squares(&one.uci);
     let mut value = json!({
         "m": one.san,
@@ -52,6 +53,7 @@ fn one(one: &ShownMove<'_>) -> Value {
     });
     let (Some(ply), Some(object)) = (one.ply, value.as_object_mut()) else { return value };
     let depth = ply.depth.unwrap_or(1);
+    let fens = game.line_fens(moves, number);
     let line = one.line.iter().map(|step| (step.san.as_str(), step.uci.as_str()));
     let mut eval = String::new();
     Score::from_value(ply.eval.unwrap_or(0)).push(&mut eval);
@@ -68,7 +70,7 @@ fn one(one: &ShownMove<'_>) -> Value {
         "wv": eval,
         "pv": {
             "San": one.line.iter().map(|step| step.san.as_str()).collect::<Vec<_>>().join(" "),
-            "Moves": line.map(step).collect::<Value>(),
+            "Moves": line.zip(&fens).map(step).collect::<Value>(),
         },
         "adjudication": {
             "FiftyMoves": 100u32.saturating_sub(one.quiet) / 2,
@@ -82,9 +84,9 @@ fn one(one: &ShownMove<'_>) -> Value {
     value
 }
 
-fn step((san, uci): (&str, &str)) -> Value {
+fn step(((san, uci), fen): ((&str, &str), &String)) -> Value {
     let (from, to) = squares(uci);
-    json!({ "m": san, "from": from, "to": to })
+    json!({ "m": san, "fen": fen, "from": from, "to": to })
 }
 
 fn squares(uci: &str) -> (&str, &str) {

@@ -1,17 +1,19 @@
 //! An event as the files that TCEC's own page and its server watch: one game as PGN and as JSON, the crosstable, the
-//! schedule, the crashes. Their keys are those that the page's published source reads.
+//! schedule, the crashes, of a knockout its bracket, and the games that are over for its archive. Their keys are those that
+//! the page's published source reads.
 
+mod bracket;
 mod crosstable;
 mod live;
 mod schedule;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
 use super::site::File;
-use crate::event::broadcast::{Broadcast, BroadcastGame, GameKey, Slot, timetable};
+use crate::event::broadcast::{self, Broadcast, BroadcastGame, GameKey, Slot, timetable};
 use crate::event::config::EventConfig;
 use crate::event::ratings::EventRatings;
 
@@ -27,15 +29,13 @@ pub(crate) struct Tcec<'a> {
 }
 
 impl Tcec<'_> {
-    /// All of its files. The page shows one game and one stage at a time: the game that began first of those under
-    /// way, else the last that ended, and its stage.
+    /// Its files; of the archive those of games that have changed, or of all. The page shows one game and one stage at a
+    /// time: the game that began first of those under way, else the last that ended, and its stage.
     #[must_use]
-    pub(crate) fn files(&self) -> Vec<File> {
+    pub(crate) fn files(&self, changed: ChangedGames<'_>) -> Vec<File> {
         let game = self.game();
         let last = self.broadcast.ledger.stages.len().saturating_sub(1);
         let stage = game.map_or(last, |game| game.started.stage);
-        let slots = timetable(self.config, self.broadcast, stage, self.now);
-        let numbers: Numbers = (1..).zip(&slots).map(|(number, slot)| (slot.key, number)).collect();
         let mut files: Vec<File> = game
             .and_then(|game| {
                 let pgn = game.live_pgn(self.config, &self.broadcast.ledger)?;
@@ -45,16 +45,76 @@ impl Tcec<'_> {
             .into_iter()
             .flatten()
             .collect();
-        files.push(text("schedule.json", &schedule::document(self, &slots)));
-        files.push(text("crash.json", &self.crashes(stage, &slots, &numbers)));
-        files.push(text("tournament.json", &json!({ "event": self.title(stage) })));
-        if let Some(table) = self.broadcast.table(self.config, stage) {
+        for table in self.tables(stage) {
+            files.push(text(&format!("{}.json", table.name), &table.document));
+        }
+        let bracket = broadcast::bracket(self.config, self.broadcast, stage);
+        let abbreviation = self.abbreviation(stage);
+        let mut tournament =
+            json!({ "event": self.title(stage), "abb": abbreviation, "download": abbreviation });
+        if let Some(bracket) = &bracket {
+            // The form in which the page draws brackets of any size.
+            tournament["cup"] = 6.into();
+            files.push(text("Eventcrosstable.json", &bracket::document(bracket)));
+        }
+        files.push(text("tournament.json", &tournament));
+        files.extend(self.archive(changed));
+        files
+    }
+
+    /// The tables of a stage.
+    fn tables(&self, stage: usize) -> Vec<Table> {
+        let slots = timetable(self.config, self.broadcast, stage, self.now);
+        let numbers = numbers(&slots);
+        let table = |name, kind, document| Table { name, kind, document };
+        let mut tables = vec![
+            table("schedule", "Schedule.sjson", schedule::document(self, stage, &slots)),
+            table("crash", "crash.xjson", self.crashes(stage, &slots, &numbers)),
+        ];
+        tables.extend(self.broadcast.table(self.config, stage).map(|standings| {
             let ratings = EventRatings::of(self.config, &self.broadcast.ledger).entered();
             let title = self.title(stage);
-            let document = crosstable::document(&title, stage, &table, &ratings, &numbers);
-            files.push(text("crosstable.json", &document));
+            let document = crosstable::document(&title, stage, &standings, &ratings, &numbers);
+            table("crosstable", "Crosstable.cjson", document)
+        }));
+        tables
+    }
+
+    /// The files of the page's archive: each game that is over, and the tables of its stage.
+    fn archive(&self, changed: ChangedGames<'_>) -> Vec<File> {
+        let mut files = Vec::new();
+        for stage in 0..self.broadcast.ledger.stages.len() {
+            let games = self.broadcast.games.values().filter(|game| {
+                let key = game.key();
+                let is_wanted = match changed {
+                    ChangedGames::All => true,
+                    ChangedGames::These(keys) => keys.contains(&key),
+                };
+                key.stage == stage && is_wanted && game.finished.is_some()
+            });
+            let games: Vec<&BroadcastGame> = games.collect();
+            if games.is_empty() {
+                continue;
+            }
+            let place = format!("archive/{}", self.abbreviation(stage));
+            let numbers = numbers(&timetable(self.config, self.broadcast, stage, self.now));
+            files.extend(games.into_iter().filter_map(|game| {
+                let number = numbers.get(&game.key())?;
+                let pgn = game.pgn(self.config, &self.broadcast.ledger)?;
+                Some((format!("{place}_{number}.pgn"), pgn))
+            }));
+            let tables = self.tables(stage);
+            let named = |one: &Table| text(&format!("{place}_{}", one.kind), &one.document);
+            files.extend(tables.iter().map(named));
         }
         files
+    }
+
+    /// A stage's name in the names of files.
+    fn abbreviation(&self, stage: usize) -> String {
+        let title = self.title(stage);
+        let words = title.split(|c: char| !c.is_ascii_alphanumeric());
+        words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_")
     }
 
     /// The game that is shown.
@@ -91,8 +151,30 @@ impl Tcec<'_> {
     }
 }
 
+/// The games whose archive is to be written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ChangedGames<'a> {
+    /// Those of all games.
+    All,
+    /// Those of these.
+    These(&'a BTreeSet<GameKey>),
+}
+
+/// A document of a stage.
+struct Table {
+    /// Its name beside the game that is played.
+    name: &'static str,
+    /// The end of its name in the archive.
+    kind: &'static str,
+    document: Value,
+}
+
 /// The numbers of a stage's games in the order of its schedule, from 1.
 type Numbers = BTreeMap<GameKey, u32>;
+
+fn numbers(slots: &[Slot]) -> Numbers {
+    (1..).zip(slots).map(|(number, slot)| (slot.key, number)).collect()
+}
 
 fn text(name: &str, value: &Value) -> File {
     (name.to_owned(), crate::model::text::harmless(&value.to_string()) + "\n")

@@ -9,13 +9,19 @@ use super::Tcec;
 use crate::event::broadcast::{BroadcastGame, GameState, Slot};
 use crate::model::game::score::Score;
 
-/// The rows; of a game to come nothing but its engines, since the page expects times by itself.
-pub(super) fn document(event: &Tcec<'_>, slots: &[Slot]) -> Value {
+/// The rows; of a game to come nothing but its engines: the page expects times by itself, and takes a game with a start for one
+/// that has begun.
+pub(super) fn document(event: &Tcec<'_>, stage: usize, slots: &[Slot]) -> Value {
+    let goals = event.broadcast.goals(event.config, stage);
     let rows = (1..).zip(slots).map(|(number, slot): (u32, _)| {
         let mut row = json!({ "Game": number, "White": slot.white, "Black": slot.black });
         let game = event.broadcast.games.get(&slot.key).filter(|_| slot.state == GameState::Begun);
         if let (Some(Value::Object(more)), Some(row)) = (game.map(begun), row.as_object_mut()) {
             row.extend(more);
+            let is_over = game.is_some_and(|game| game.finished.is_some());
+            if let (Some(goal), true) = (goals.get(&slot.key), is_over) {
+                row.insert("RMobilityResult".into(), goal.as_str().into());
+            }
         }
         row
     });

@@ -372,11 +372,62 @@ fn a_journal_that_is_damaged_leaves_the_pages_as_they_are() {
     assert_eq!(server.get("/event.json"), before);
 }
 
+/// What changes with each move is kept of the games that ended last alone; their pages stay.
+fn an_event_of_many_games_keeps_the_moving_parts_of_few() {
+    let event = event_of(4, "", &stage("League", "round-robin = { doubles = 1 }", "ties = \"4k\""));
+    let server = Server::start(&event, &[]);
+    event.finish();
+    let moving = |key: &str| server.answer("GET", &format!("/games/{key}.live.html"), "").0;
+    wait_until(|| moving("1-6.2") == 200 && moving("1-1.1") == 404);
+    wait_until(|| server.get("/").contains("Over: "));
+    for game in ["1-1.1", "1-6.2"] {
+        assert!(server.get(&format!("/games/{game}.html")).contains("id=\"moves\""), "{game}");
+    }
+    let (_, pgn) = event.ask(&["event", "export", "pgn"]);
+    let one = |text: &str| {
+        let mut games: Vec<String> = text.split("[Event ").map(str::to_owned).collect();
+        games.sort();
+        games
+    };
+    assert_eq!(one(&server.get("/games.pgn")), one(&pgn));
+}
+
+/// The real games of season 26's 4k III, of which there is no journal.
+fn an_event_that_was_recorded_has_the_same_pages() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let event = event_of(2, "", &stage("League", "round-robin = { doubles = 1 }", "ties = \"4k\""));
+    fs::copy(root.join("docs/examples/s26-4k-iii.toml"), event.path("event.toml")).unwrap();
+    let games = ["s26-4k-iii.pgn.xz", "s26-4k-iii-minifinal.pgn.xz"]
+        .map(|name| root.join("fixtures/games/4k").join(name).display().to_string());
+    let words = ["event", "export", "site", "site", "--games", &games[0], "--games", &games[1]];
+    let (code, text) = event.ask(&words);
+    assert!(code == 0 && text.contains("with 170 games"), "{text}");
+    let done = crawl(&event.path("site"));
+    assert_eq!(done.iter().filter(|name| name.ends_with(".html")).count(), 171);
+    let page = fs::read_to_string(event.path("site/index.html")).unwrap();
+    assert!(page.contains("Over: 4ku 4.0 wins."), "{page}");
+    let game: Value =
+        serde_json::from_str(&fs::read_to_string(event.path("site/games/2-1.1.json")).unwrap())
+            .unwrap();
+    let moves = game["moves"].as_array().unwrap();
+    assert_eq!((moves.len(), game["opening"]["eco"].as_str()), (309, Some("C89")));
+    // 9. exd5, the first move behind the book, with its time and both clocks.
+    assert_eq!((&moves[15]["book"], &moves[16]["used"]), (&true.into(), &80_105_000.into()));
+    assert_eq!(moves[16]["clocks"], serde_json::json!([1_722_895_000u64, 1_800_000_000u64]));
+    let (code, text) = event.ask(&["event", "export", "site", "site", "--games", "none.pgn"]);
+    assert!(code == 3 && text.contains("cannot read none.pgn"), "{text}");
+    event.write("other.pgn", "[Event \"x\"]\n[White \"A\"]\n[Black \"B\"]\n[Result \"*\"]\n\n*\n");
+    let (code, text) = event.ask(&["event", "export", "site", "site", "--games", "other.pgn"]);
+    assert!(code == 2 && text.contains("A is no entry of the event: 4ku 4.0, "), "{text}");
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow an_event_is_watched_from_before_its_first_game_to_its_end [Landlock, Xz],
         quick only_files_of_the_site_are_served_and_only_read,
         slow no_game_notices_two_hundred_visitors_or_a_server_that_is_killed,
+        quick an_event_that_was_recorded_has_the_same_pages,
+        quick an_event_of_many_games_keeps_the_moving_parts_of_few,
         slow a_journal_that_is_damaged_leaves_the_pages_as_they_are,
     ]
 }

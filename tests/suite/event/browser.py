@@ -165,6 +165,30 @@ def moves_come_by_themselves(browser, page):
     browser.look(page, "watched")
 
 
+def delays(browser, page, address):
+    """Told, not asserted: the time from a move to the page that follows, and from a question to the first board."""
+    page.evaluate("""() => {
+        window.delays = [];
+        let last = "";
+        new MutationObserver(() => {
+            const clock = document.querySelector(".player.runs .clock");
+            if (!clock || clock.dataset.since === last) return;
+            last = clock.dataset.since;
+            window.delays.push(Date.now() - Number(last));
+        }).observe(document.body, { childList: true, subtree: true });
+    }""")
+    found = wait(page, "window.delays.length >= 12 && window.delays")
+    told = ", ".join(str(one) for one in sorted(found[1:]))
+    first = []
+    for _ in range(5):
+        visitor = browser.visitor()
+        visitor.goto(f"http://{address}/")
+        visitor.wait_for_selector("#board use", state="attached")
+        first.append(visitor.evaluate("Math.round(performance.getEntriesByName('first-contentful-paint')[0].startTime)"))
+        visitor.context.close()
+    print(f"from a move to the page: {told} ms; from a question to the first board: {sorted(first)} ms")
+
+
 def a_reader_looks_back_while_the_game_goes_on(browser, page):
     row = None
     while not row:
@@ -224,6 +248,7 @@ def steps_through_a_game(browser, page):
         assert page.evaluate(DRAWN) == wanted, (key, at)
         current = page.locator("#moves [aria-current]")
         assert current.count() == min(at, 1) and (not at or current.get_attribute("id") == f"p{at}"), (key, at)
+        the_players_are_those_of_that_moment(page, at, at == rows)
     page.keyboard.press("f")
     turned = page.evaluate(DRAWN)
     page.keyboard.press("f")
@@ -242,6 +267,32 @@ def steps_through_a_game(browser, page):
     return target
 
 
+def the_players_are_those_of_that_moment(page, at, is_last):
+    """Clocks, evaluations and figures of both are those of the last moves before the position, by the list of moves."""
+    told = page.evaluate("""(at) => {
+        const words = (element) => element ? element.textContent.trim() : "";
+        const cells = (color) => [...document.querySelectorAll("#moves > tr")].slice(0, at).reverse()
+            .map((row) => [...row.children].map(words))
+            .find(([move, ...rest]) => rest.length > 1 && move.includes("…") === (color === "black")) || [];
+        return ["white", "black"].map((color, side) => {
+            const player = document.querySelector(".player." + color), row = cells(color);
+            const figures = [...player.querySelectorAll(".figures > *")].map(words);
+            return {
+                clock: words(player.querySelector(".clock")),
+                wanted: row[4] || document.querySelector("#game").dataset.clocks.split(" ")[side],
+                evaluation: words(player.querySelector(".figures b")), eval: row[1] || "",
+                figures, row: row.length ? ["took " + row[3]] : [],
+                running: player.querySelector(".clock").hasAttribute("data-since"),
+            };
+        });
+    }""", at)
+    for side in told:
+        assert side["evaluation"] == side["eval"], (at, side)
+        assert all(one in side["figures"] for one in side["row"]) and bool(side["figures"]) == bool(side["row"]), (at, side)
+        assert side["clock"] == side["wanted"] or is_last, (at, side)
+        assert is_last or not side["running"], (at, side)
+
+
 def nothing_is_lost_without_a_script(browser, addresses):
     for address in addresses:
         with_script, without = browser.visitor(), browser.visitor(java_script_enabled=False)
@@ -256,7 +307,10 @@ def nothing_is_lost_without_a_script(browser, addresses):
 
 
 def every_size_and_scheme(browser, addresses):
-    for size, scheme in [(PHONE, "light"), (DESKTOP, "dark"), (PHONE, "dark")]:
+    seen = [(PHONE, "light"), (DESKTOP, "dark"), (PHONE, "dark")]
+    if "GATE4K_PICTURES" in os.environ:
+        seen.append((DESKTOP, "light"))
+    for size, scheme in seen:
         page = browser.visitor(size, scheme)
         for name, address in addresses.items():
             page.goto(address)
@@ -265,6 +319,47 @@ def every_size_and_scheme(browser, addresses):
             form = "phone" if size == PHONE else "desktop"
             browser.look(page, f"{name}-{form}-{scheme}-whole")
         page.context.close()
+
+
+def on_paper(browser, addresses):
+    """Printed, a page is dark on light whatever the screen is like, has no buttons, and is not cut."""
+    page = browser.visitor(scheme="dark")
+    for address in addresses:
+        page.goto(address)
+        page.emulate_media(media="print")
+        seen = page.evaluate("""() => {
+            const style = (element) => getComputedStyle(element), list = document.querySelector(".moves");
+            const gone = [...document.querySelectorAll("nav, .steps, #connection")];
+            return {
+                ink: style(document.body).color.match(/\\d+/g).slice(0, 3).map(Number),
+                left: gone.filter((element) => style(element).display !== "none").length,
+                cut: list.scrollHeight - list.clientHeight,
+                board: document.querySelector("#board svg").getBoundingClientRect().width,
+                more: style(list.querySelector("td.more, th.more")).display,
+            };
+        }""")
+        assert sum(seen["ink"]) < 300 and seen["left"] == 0 and seen["cut"] <= 1 and seen["board"] > 100, (address, seen)
+        assert seen["more"] == "table-cell", (address, seen)
+        assert len(page.pdf()) > 10_000
+        # What was folded is open on paper.
+        assert page.evaluate("[...document.querySelectorAll('details')].every((one) => one.open)"), address
+    page.context.close()
+
+
+def files_that_are_replaced_are_followed(browser, mirror):
+    """A directory of `--publish dir=` on a server that knows nothing of it: its page goes on without being loaded anew."""
+    handler = functools.partial(Silent, directory=mirror)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as static:
+        threading.Thread(target=static.serve_forever, daemon=True).start()
+        page = browser.visitor()
+        page.goto(f"http://127.0.0.1:{static.server_port}/index.html")
+        page.wait_for_selector("#moves > tr:nth-child(3)", state="attached")
+        page.evaluate("window.opened = true")
+        before = page.evaluate(DRAWN)
+        wait(page, f"(before) => ({DRAWN})() !== before", before)
+        assert page.evaluate("window.opened"), "the page was loaded anew"
+        page.context.close()
+        static.shutdown()
 
 
 def files_need_no_server(browser, site, target):
@@ -317,9 +412,11 @@ def main(gate4k, event, fast, chromium, report, *pages):
         try:
             page = browser.visitor()
             before_the_first_game(browser, page, server.address)
-            run = subprocess.Popen([gate4k, "event", "run", "--quiet", "--live"], cwd=event,
+            run = subprocess.Popen([gate4k, "event", "run", "--quiet", "--live", "--publish", "dir=mirror"], cwd=event,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             moves_come_by_themselves(browser, page)
+            delays(browser, page, server.address)
+            files_that_are_replaced_are_followed(browser, event / "mirror")
             a_reader_looks_back_while_the_game_goes_on(browser, page)
             a_server_that_is_killed_and_started_again(page, server)
             Path(fast).touch()
@@ -329,6 +426,7 @@ def main(gate4k, event, fast, chromium, report, *pages):
             root = f"http://{server.address}/"
             assert all(url.startswith(root) for url in browser.asked), [u for u in browser.asked if not u.startswith(root)]
             nothing_is_lost_without_a_script(browser, [root, root + target])
+            on_paper(browser, [root, root + target])
             subprocess.run([gate4k, "event", "export", "site", "site"], cwd=event, check=True, stdout=subprocess.DEVNULL)
             files_need_no_server(browser, event / "site", target)
             addresses = {"event": root, "game": root + target}

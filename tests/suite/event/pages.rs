@@ -172,8 +172,19 @@ fn the_moment_of_a_crash_plays_it_again() {
         assert!(told.starts_with("E1 was ended: "), "{told}");
         assert!(told.contains("Exit: killed by SIGABRT\n"), "{told}");
         let dialogue = fs::read_to_string(event.path(&folder).join("dialogue.txt")).unwrap();
-        let question = dialogue.split_once("\n> go ").expect("a question").1;
-        assert!(dialogue.starts_with('(') && dialogue.contains("\n< bestmove "), "{dialogue}");
+        let (before, question) = dialogue.rsplit_once("\n> go ").expect("a question");
+        assert!(before.starts_with("> uci\n"), "{dialogue}");
+        assert_eq!(before.matches("\n> go ").count(), before.matches("\n< bestmove ").count());
+        assert!(told.contains("\nLinux ") && told.contains("sleep 10) | "), "{told}");
+        let pgn = fs::read_to_string(event.path(&folder).join("game.pgn")).unwrap();
+        assert!(pgn.contains(game["result"].as_str().unwrap()), "{pgn}");
+        // The same lies beside the journal since the game ended.
+        let kept = event.path(&folder.replace("site/crashes", "event.crashes"));
+        for file in fs::read_dir(event.path(&folder)).unwrap().map(|file| file.unwrap()) {
+            let both =
+                [file.path(), kept.join(file.file_name())].map(|path| fs::read(path).unwrap());
+            assert_eq!(both[0], both[1], "{file:?}");
+        }
         // The move before is what it said last.
         assert!(question.contains("\n< bestmove ") && question.ends_with(")\n"), "{dialogue}");
         let moment = fs::read(event.path(&folder).join("moment.uci")).unwrap();

@@ -87,6 +87,14 @@ fn directories_follow_the_event_and_agree_with_its_export() {
         let points = met["Scores"].as_array().unwrap().iter().map(|one| one["Result"].as_f64());
         assert_eq!(points.map(Option::unwrap).sum::<f64>(), line["Score"].as_f64().unwrap());
     }
+    let own = read(&event, "tcec/tournament.json");
+    let archive =
+        |name: &str| event.path(&format!("tcec/archive/{}_{name}", own["abb"].as_str().unwrap()));
+    for number in 1..=finished.len() {
+        assert!(fs::read_to_string(archive(&format!("{number}.pgn"))).unwrap().contains("[Event "));
+    }
+    assert!(archive("Schedule.sjson").is_file() && archive("Crosstable.cjson").is_file());
+    assert!(rows.iter().all(|row| row["RMobilityResult"].is_string()), "{schedule}");
     let last = read(&event, "tcec/live.json");
     let pgn = fs::read_to_string(event.path("tcec/live.pgn")).unwrap();
     assert_ne!(last["Headers"]["Result"], "*");

@@ -26,7 +26,7 @@ fn ratings_follow_every_game_and_stand_in_every_view() {
     event.write("before.pgn", HISTORY);
     fs::remove_file(event.path("event.journal")).unwrap();
     drop(Past::new(&event));
-    let (code, told) = event.ask(&["event", "run"]);
+    let (code, told) = event.ask(&["event", "run", "--table"]);
     assert!(code == 0 || code == 4, "{told}");
     assert!(told.contains("2 games before the event count"), "{told}");
     for games in 1..=2 {

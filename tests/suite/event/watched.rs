@@ -16,6 +16,18 @@ fn small() -> Event {
     event_of(3, "", &stage("League", ROUND_ROBIN, "ties = \"4k\""))
 }
 
+fn a_run_prints_a_line_for_each_game_and_the_table_at_each_stages_end() {
+    let stages = stage("League", ROUND_ROBIN, "ties = \"4k\"\npromote = 2")
+        + &stage("Final", "match = { pairs = 1 }", "from = \"League:1..2\"");
+    for (more, tables) in [(&[][..], 2), (&["--table"], 8), (&["--quiet"], 0)] {
+        let event = event_of(3, "", &stages);
+        let (code, text) = event.ask(&[&["event", "run"], more].concat());
+        assert_eq!(code, 0, "{text}");
+        assert_eq!(text.lines().filter(|line| line.ends_with(" left)")).count(), 8, "{text}");
+        assert_eq!(text.matches("Crosstable").count(), tables, "{more:?}: {text}");
+    }
+}
+
 fn in_plain_lines_each_move_is_told_once_and_the_end_with_the_table() {
     let event = small();
     let mut watch = event
@@ -157,6 +169,7 @@ fn a_relay_finds_every_move_and_every_end_in_the_live_pgn() {
 
 pub(crate) fn tests() -> Vec<Test> {
     tests![
+        quick a_run_prints_a_line_for_each_game_and_the_table_at_each_stages_end,
         slow in_plain_lines_each_move_is_told_once_and_the_end_with_the_table,
         slow on_a_terminal_the_board_is_drawn_anew_and_names_cannot_steer_it [Script],
         slow a_relay_finds_every_move_and_every_end_in_the_live_pgn,

@@ -175,14 +175,21 @@ fn a_crash_leaves_a_folder_beside_the_games() {
             told.starts_with("A was ended: ") && told.contains("gate4k match: game "),
             "{told}"
         );
-        assert!(told.contains("(cat moment.uci; sleep 10) | ENGINE\n"), "{told}");
+        assert!(told.contains("(cat moment.uci; sleep 10) | sh "), "{told}");
+        assert!(told.contains("\nLinux "), "{told}");
+        assert!(read("game.pgn").contains(" disconnects"), "{}", read("game.pgn"));
         assert_eq!(read("stderr.txt").lines().next(), Some("before"));
         let moment = read("moment.uci");
         let go = moment.lines().last().unwrap();
         assert!(moment.contains("position fen rnbqkbnr/pppppppp/8/8/4P3/"), "{moment}");
         assert!(go.starts_with("go wtime 6") && go.ends_with("winc 1000 binc 1000"), "{go}");
         let dialogue = read("dialogue.txt");
-        assert!(dialogue.starts_with('(') && dialogue.contains("\n< bestmove "), "{dialogue}");
+        assert!(dialogue.starts_with("> uci\n"), "{dialogue}");
+        // Each question has its answer, but for the last.
+        let (before, _) = dialogue.rsplit_once("\n> go ").unwrap();
+        let count = |words: &str| before.lines().filter(|line| line.starts_with(words)).count();
+        assert_eq!(count("> go "), count("< bestmove "), "{dialogue}");
+        assert!(count("> go ") >= 3, "{dialogue}");
         assert!(dialogue.contains(&format!("\n> {go}\n")) && dialogue.ends_with(")\n"));
         // The clock is that of the side that was to move.
         let white = read("position.fen").contains(" w ");

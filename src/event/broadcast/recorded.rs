@@ -1,0 +1,515 @@
+//! An event that was recorded as PGN: its games as the records that a journal would have, so that it is shown as every other
+//! event is. Clocks, evaluations and lines are those of the comments, as the event and TCEC write them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, Chess, Color, Outcome, Position};
+
+use super::{Broadcast, GameKey};
+use crate::event::config::EventConfig;
+use crate::event::format::Next;
+use crate::event::journal::record::{
+    GameFinished, GameStarted, JournalHeader, JournalPly, JournalRecord, StageFinished,
+    StageStarted,
+};
+use crate::event::pgn_lines::{Lines, unpacked};
+use crate::event::{journal, termination};
+use crate::files::read;
+use crate::game::clock::TimeControl;
+use crate::model::game::ending::{GameEnding, Termination};
+use crate::model::game::listed::RoundGame;
+use crate::model::game::opening::OpeningNames;
+use crate::model::game::result::GameResult;
+use crate::model::game::score::Score;
+use crate::model::text::{escape, shown};
+use crate::model::words::all;
+
+/// The longest tag and comment that are read, in bytes.
+const LONG: usize = 1 << 16;
+
+/// Games that are not those of an event.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RecordedError {
+    /// A file cannot be read.
+    #[error("cannot read {}: {source}", shown(path))]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A game cannot be one of the event's.
+    #[error("{}: game {game}: {what}", shown(path))]
+    Game {
+        /// The file.
+        path: PathBuf,
+        /// Its number there, from 1.
+        game: usize,
+        /// The fault.
+        what: String,
+    },
+}
+
+/// A game as a file has it.
+#[derive(Debug, Default)]
+struct RecordedGame {
+    tags: BTreeMap<String, String>,
+    moves: Vec<RecordedMove>,
+    result: Option<GameResult>,
+    /// The words for a move that is not legal, behind which nothing is read.
+    fault: Option<String>,
+    /// The last position.
+    position: Chess,
+}
+
+#[derive(Debug)]
+struct RecordedMove {
+    uci: String,
+    side: Color,
+    comment: Comment,
+}
+
+/// The words of a comment: `d=12, sd=20, mt=1250, tl=58000, …`.
+#[derive(Clone, Debug, Default)]
+struct Comment {
+    is_book: bool,
+    words: BTreeMap<String, String>,
+    /// The line that was expected, in UCI's words.
+    pv: String,
+}
+
+impl Comment {
+    fn read(text: &str, before: &Chess) -> Comment {
+        let mut comment = Comment::default();
+        for word in text.split(',').map(str::trim) {
+            match word.split_once('=') {
+                Some(("pv", line)) => comment.pv = line_of(before, line),
+                Some((key, value)) => {
+                    comment.words.insert(key.trim().to_owned(), value.trim().to_owned());
+                }
+                None => comment.is_book |= word == "book",
+            }
+        }
+        comment
+    }
+
+    fn number<T: std::str::FromStr>(&self, key: &str) -> Option<T> {
+        self.words.get(key)?.parse().ok()
+    }
+
+    /// A time in milliseconds, as microseconds.
+    fn micros(&self, key: &str) -> Option<u64> {
+        Some(self.number::<u64>(key)?.saturating_mul(1000))
+    }
+
+    /// An evaluation, White's view.
+    fn eval(&self) -> Option<i32> {
+        let text = self.words.get("wv")?;
+        let score = match text.trim_start_matches(['-', '+']).strip_prefix('M') {
+            Some(plies) => {
+                let plies: i32 = plies.parse().ok()?;
+                Score::mate_in_plies(if text.starts_with('-') { -plies } else { plies })
+            }
+            None => {
+                let pawns: f64 = text.parse().ok().filter(|pawns: &f64| pawns.is_finite())?;
+                Score::centipawns((pawns * 100.0).round() as i64)
+            }
+        };
+        Some(score.value())
+    }
+}
+
+/// A line of SAN as UCI's words, up to the first that is no legal move.
+fn line_of(before: &Chess, text: &str) -> String {
+    let mut position = before.clone();
+    let words = text.trim_end_matches(';').split_ascii_whitespace().map_while(|word| {
+        let one = word.parse::<SanPlus>().ok()?.san.to_move(&position).ok()?;
+        let uci = one.to_uci(position.castles().mode()).to_string();
+        position.play_unchecked(one);
+        Some(uci)
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+struct RecordedVisitor;
+
+/// A game on its way: its comment stands behind its move.
+struct OnTheWay {
+    game: RecordedGame,
+    before: Chess,
+    comment: Vec<u8>,
+}
+
+impl Visitor for RecordedVisitor {
+    type Tags = RecordedGame;
+    type Movetext = OnTheWay;
+    type Output = RecordedGame;
+
+    fn begin_tags(&mut self) -> ControlFlow<RecordedGame, RecordedGame> {
+        ControlFlow::Continue(RecordedGame::default())
+    }
+
+    fn tag(
+        &mut self,
+        game: &mut RecordedGame,
+        name: &[u8],
+        value: RawTag<'_>,
+    ) -> ControlFlow<RecordedGame> {
+        let name = String::from_utf8_lossy(name).into_owned();
+        game.tags.insert(name, escape(value.decode().trim_ascii(), 1000));
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, mut game: RecordedGame) -> ControlFlow<RecordedGame, OnTheWay> {
+        if let Some(fen) = game.tags.get("FEN") {
+            let read = fen.parse::<Fen>().ok().and_then(|fen| {
+                let mode = CastlingMode::detect(fen.as_setup());
+                fen.into_position::<Chess>(mode).ok()
+            });
+            match read {
+                Some(position) => game.position = position,
+                None => game.fault = Some("its FEN is no position".to_owned()),
+            }
+        }
+        let before = game.position.clone();
+        ControlFlow::Continue(OnTheWay { game, before, comment: Vec::new() })
+    }
+
+    fn san(&mut self, way: &mut OnTheWay, san: SanPlus) -> ControlFlow<RecordedGame> {
+        let game = &mut way.game;
+        if game.fault.is_some() {
+            return ControlFlow::Continue(());
+        }
+        match san.san.to_move(&game.position) {
+            Ok(played) => {
+                way.before = game.position.clone();
+                let side = game.position.turn();
+                let uci = played.to_uci(game.position.castles().mode()).to_string();
+                game.position.play_unchecked(played);
+                game.moves.push(RecordedMove { uci, side, comment: Comment::default() });
+            }
+            Err(error) => game.fault = Some(format!("{san} is {error}")),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn partial_comment(
+        &mut self,
+        way: &mut OnTheWay,
+        comment: RawComment<'_>,
+    ) -> ControlFlow<RecordedGame> {
+        if way.comment.len() < LONG {
+            way.comment.extend_from_slice(comment.as_bytes());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn comment(
+        &mut self,
+        way: &mut OnTheWay,
+        comment: RawComment<'_>,
+    ) -> ControlFlow<RecordedGame> {
+        let mut whole = std::mem::take(&mut way.comment);
+        whole.extend_from_slice(comment.as_bytes());
+        if let Some(last) = way.game.moves.last_mut() {
+            let text = String::from_utf8_lossy(&whole).replace(['\n', '\r'], " ");
+            last.comment = Comment::read(&text, &way.before);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn outcome(&mut self, way: &mut OnTheWay, outcome: Outcome) -> ControlFlow<RecordedGame> {
+        way.game.result = Some(outcome.into());
+        ControlFlow::Continue(())
+    }
+
+    fn end_game(&mut self, way: OnTheWay) -> RecordedGame {
+        way.game
+    }
+}
+
+/// A game with the place that it has in the event.
+struct Placed {
+    key: GameKey,
+    game: RecordedGame,
+}
+
+impl Placed {
+    fn tag(&self, name: &str) -> &str {
+        self.game.tags.get(name).map_or("", String::as_str)
+    }
+}
+
+impl Broadcast {
+    /// The event that these files have the games of. A stage has those whose Event tag ends with its name, and the first stage
+    /// those that no stage has by that. A stage with all its games is over, by the event's own rules.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or holds a game that cannot be one of the event's.
+    pub(crate) fn recorded(
+        config: &EventConfig,
+        files: &[PathBuf],
+    ) -> Result<Broadcast, RecordedError> {
+        let mut games: Vec<Placed> = Vec::new();
+        for path in files {
+            read_file(config, path, &mut games)?;
+        }
+        games.sort_by_key(|placed| placed.key);
+        let mut broadcast = Broadcast::default();
+        let failed = |what| RecordedError::Game { path: config.path.clone(), game: 0, what };
+        broadcast.begin(config).map_err(failed)?;
+        for number in 0..config.stages.len() {
+            let own: Vec<&Placed> =
+                games.iter().filter(|placed| placed.key.stage == number).collect();
+            if own.is_empty() {
+                break;
+            }
+            broadcast.stage_of(config, number, &own).map_err(failed)?;
+        }
+        Ok(broadcast)
+    }
+
+    fn begin(&mut self, config: &EventConfig) -> Result<(), String> {
+        self.apply(JournalRecord::Header(JournalHeader {
+            version: journal::VERSION,
+            event: config.event.clone(),
+            gate4k: env!("CARGO_PKG_VERSION").to_owned(),
+            settings: config.text.clone(),
+            settings_sha256: config.sha256.clone(),
+            previous: Vec::new(),
+        }))
+    }
+
+    fn stage_of(
+        &mut self,
+        config: &EventConfig,
+        number: usize,
+        games: &[&Placed],
+    ) -> Result<(), String> {
+        let stage = &config.stages[number];
+        let playing: BTreeSet<&str> =
+            games.iter().flat_map(|one| [one.tag("White"), one.tag("Black")]).collect();
+        let names = config.entries.iter().map(|entry| entry.name.clone());
+        let mut ratings = BTreeMap::new();
+        for one in games {
+            for (name, elo) in [("White", "WhiteElo"), ("Black", "BlackElo")] {
+                if let Ok(elo) = one.tag(elo).parse() {
+                    ratings.entry(one.tag(name).to_owned()).or_insert(elo);
+                }
+            }
+        }
+        self.apply(JournalRecord::StageStarted(StageStarted {
+            stage: number,
+            name: stage.name.clone(),
+            seats: names.filter(|name| playing.contains(name.as_str())).collect(),
+            ratings,
+            ..StageStarted::default()
+        }))?;
+        for one in games {
+            self.game_of(config, one)?;
+        }
+        let state = &self.ledger.stages[number];
+        let out = state.disqualified(stage.crash_limit);
+        let seats = state.started.seats.len();
+        if !matches!(stage.next(seats, &state.past_without(&out)), Next::Over(_)) {
+            return Ok(());
+        }
+        let standings = stage.standings(&state.field(stage.crash_limit));
+        let ranking = stage.ranking(&standings, state);
+        if stage.open_tie(&standings, &ranking).is_some() {
+            return Ok(());
+        }
+        let outcome =
+            StageFinished::of(number, &ranking, stage.promoted(&standings, &ranking));
+        let mut winners = outcome.winners().into_iter();
+        self.apply(JournalRecord::StageFinished(outcome))?;
+        if number + 1 == config.stages.len() {
+            let winner = winners.next().unwrap_or_default();
+            self.apply(JournalRecord::EventFinished { winner, shared: winners.collect() })?;
+        }
+        Ok(())
+    }
+
+    fn game_of(&mut self, config: &EventConfig, placed: &Placed) -> Result<(), String> {
+        let (GameKey { stage: number, at }, game) = (placed.key, &placed.game);
+        let stage = &config.stages[number];
+        let [white, black] = ["White", "Black"].map(|side| placed.tag(side).to_owned());
+        let id = config.game_id(stage, at, &white, &black);
+        let base = match stage.control(at) {
+            TimeControl::Clock { base, .. } => u64::try_from(base.as_micros()).unwrap_or(u64::MAX),
+            _ => 0,
+        };
+        let book = game.moves.iter().take_while(|one| one.comment.is_book).count();
+        let words = |moves: &[RecordedMove]| {
+            moves.iter().map(|one| one.uci.as_str()).collect::<Vec<_>>().join(" ")
+        };
+        let named = |tag: &str| Some(placed.tag(tag).to_owned()).filter(|text| !text.is_empty());
+        let names = OpeningNames {
+            eco: named("ECO"),
+            opening: named("Opening"),
+            variation: named("Variation"),
+        };
+        let start = named("FEN");
+        self.apply(JournalRecord::GameStarted(GameStarted {
+            id: id.clone(),
+            stage: number,
+            round: at.round,
+            game: at.game,
+            white: white.clone(),
+            black: black.clone(),
+            attempt: 1,
+            start: start.clone(),
+            opening: words(&game.moves[..book]),
+            opening_names: Some(names).filter(|names| *names != OpeningNames::default()),
+            time_control: stage.control(at).to_string(),
+            sha256: [String::new(), String::new()],
+            options: ["WhiteEngineOptions", "BlackEngineOptions"]
+                .map(|tag| placed.tag(tag).to_owned()),
+            clocks: [base, base],
+            at: moment(placed.tag("GameStartTime")),
+        }))?;
+        let mut clocks = [base, base];
+        let mut lasted = 0;
+        for (number, one) in game.moves[book..].iter().enumerate() {
+            let (comment, own) = (&one.comment, one.side.fold_wb(0, 1));
+            let used = comment.micros("mt").unwrap_or(0);
+            clocks[own] = comment.micros("tl").unwrap_or(clocks[own]);
+            lasted += used;
+            self.apply(JournalRecord::Ply(JournalPly {
+                id: id.clone(),
+                number,
+                uci: one.uci.clone(),
+                used,
+                clocks,
+                eval: comment.eval(),
+                depth: comment.number("d"),
+                seldepth: comment.number("sd"),
+                nodes: comment.number("n"),
+                speed: comment.number("s"),
+                hashfull: comment.number::<f64>("h").map(|percent| (percent * 10.0) as u32),
+                table_hits: comment.number("tb"),
+                pv: comment.pv.clone(),
+                rules_in: (-1000, -1000),
+            }))?;
+        }
+        let Some(result) = game.result.filter(|result| *result != GameResult::Unfinished) else {
+            return Ok(());
+        };
+        let reason = termination::named(Some(placed.tag("TerminationDetails")))
+            .or_else(|| termination::named(Some(placed.tag("Termination"))))
+            .or_else(|| termination::seen(&game.position))
+            .unwrap_or(Termination::Unknown);
+        let ending = GameEnding { result, reason };
+        self.apply(JournalRecord::GameFinished(GameFinished {
+            id,
+            stage: number,
+            round: at.round,
+            game: at.game,
+            white,
+            black,
+            result: result.word().to_owned(),
+            termination: ending.termination().map(str::to_owned),
+            details: ending.details(),
+            reason: ending.reason,
+            by_rule: None,
+            start,
+            moves: words(&game.moves),
+            book,
+            unanswered: None,
+            lasted: duration(placed.tag("GameDuration")).unwrap_or(lasted),
+            at: moment(placed.tag("GameEndTime")),
+        }))
+    }
+}
+
+/// Reads a file's games, each with its place.
+fn read_file(
+    config: &EventConfig,
+    path: &Path,
+    games: &mut Vec<Placed>,
+) -> Result<(), RecordedError> {
+    let failed = |source| RecordedError::Read { path: path.to_owned(), source };
+    let file = read::stream(path).and_then(|file| unpacked(Box::new(file))).map_err(failed)?;
+    let (lines, _) = Lines::new(file);
+    let mut reader = Reader::build(lines)
+        .set_supported_tag_line_length(LONG)
+        .set_supported_comment_length(LONG)
+        .finish();
+    for number in 1.. {
+        let Some(game) = reader.read_game(&mut RecordedVisitor).map_err(failed)? else { break };
+        let wrong = |what| RecordedError::Game { path: path.to_owned(), game: number, what };
+        if let Some(what) = game.fault {
+            return Err(wrong(what));
+        }
+        let tag = |name: &str| game.tags.get(name).cloned().unwrap_or_default();
+        for side in ["White", "Black"] {
+            if !config.entries.iter().any(|entry| entry.name == tag(side)) {
+                let names: Vec<&str> = config.entries.iter().map(|entry| &*entry.name).collect();
+                let names = all(&names);
+                return Err(wrong(format!("{} is no entry of the event: {names}", tag(side))));
+            }
+        }
+        let event = tag("Event");
+        let named =
+            config.stages.iter().enumerate().filter(|(_, stage)| event.ends_with(&stage.name));
+        let stage = named.max_by_key(|(_, stage)| stage.name.len()).map_or(0, |(stage, _)| stage);
+        let next = games.iter().filter(|one| one.key.stage == stage).map(|one| one.key.at.round);
+        let next = RoundGame { round: next.max().unwrap_or(0) + 1, game: 1 };
+        let key = GameKey { stage, at: tag("Round").parse().unwrap_or(next) };
+        if games.iter().any(|one| one.key == key) {
+            return Err(wrong(format!("there are two games {key}")));
+        }
+        games.push(Placed { key, game });
+    }
+    Ok(())
+}
+
+/// `2024-01-04T02:55:25.663 UTC` and RFC 3339 as RFC 3339; empty where it is neither.
+fn moment(text: &str) -> String {
+    let text = text.strip_suffix(" UTC").map_or_else(|| text.to_owned(), |text| format!("{text}Z"));
+    match humantime::parse_rfc3339(&text) {
+        Ok(at) => humantime::format_rfc3339_millis(at).to_string(),
+        Err(_) => String::new(),
+    }
+}
+
+/// `01:13:30`, in microseconds.
+fn duration(text: &str) -> Option<u64> {
+    let seconds = text
+        .split(':')
+        .try_fold(0u64, |sum, part| sum.checked_mul(60)?.checked_add(part.parse::<u64>().ok()?))?;
+    u64::try_from(Duration::from_secs(seconds).as_micros()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_has_clocks_evaluation_and_line() {
+        let text = "d=12, sd=20, mt=1250, tl=58000, s=9, n=10, pv=e4 e5 Nf3 Ke7 no, wv=-0.31, h=12.3, R50=50";
+        let comment = Comment::read(text, &Chess::default());
+        assert_eq!((comment.micros("mt"), comment.eval()), (Some(1_250_000), Some(-31)));
+        assert_eq!(comment.pv, "e2e4 e7e5 g1f3 e8e7");
+        let mate = |text: &str| Comment::read(text, &Chess::default()).eval();
+        assert_eq!(mate("wv=-M4"), Some(Score::mate_in_plies(-4).value()));
+        assert_eq!(mate("wv=inf"), None);
+        assert!(Comment::read("book", &Chess::default()).is_book);
+    }
+
+    #[test]
+    fn moments_and_durations_are_read() {
+        assert_eq!(moment("2024-01-04T02:55:25.663 UTC"), "2024-01-04T02:55:25.663Z");
+        assert_eq!(
+            (moment("yesterday"), duration("01:13:30")),
+            (String::new(), Some(4_410_000_000))
+        );
+        assert_eq!(duration("an hour"), None);
+    }
+}
