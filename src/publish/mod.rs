@@ -101,7 +101,7 @@ impl Publisher {
     ) -> io::Result<Publisher> {
         let (name, end) = (place.name(), Arc::new(End::default()));
         let (sender, done) = mpsc::channel();
-        let desk = Desk {
+        let thread = PublisherThread {
             config: config.clone(),
             follower: Follower::new(config),
             // There are files before there is a journal.
@@ -115,7 +115,7 @@ impl Publisher {
         std::thread::Builder::new().name("publish".into()).spawn(move || {
             // The games of this host come first.
             let _ = rustix::process::nice(10);
-            desk.work(&own);
+            thread.work(&own);
             drop(sender);
         })?;
         Ok(Publisher { name, end, done })
@@ -138,7 +138,8 @@ impl Publisher {
     }
 }
 
-struct Desk {
+/// Tells one place of the event, on a thread of its own.
+struct PublisherThread {
     config: EventConfig,
     follower: Follower,
     /// The changes that the place does not have.
@@ -151,7 +152,7 @@ struct Desk {
     say: fn(&str),
 }
 
-impl Desk {
+impl PublisherThread {
     fn work(mut self, end: &End) {
         let mut pause = Duration::ZERO;
         loop {

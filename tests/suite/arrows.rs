@@ -109,15 +109,19 @@ fn without_tests(text: &str) -> (String, Vec<String>) {
     (out, names)
 }
 
-/// The paths that begin with `crate::`, `super::` or `self::`, braces taken apart.
+/// The paths that begin with `crate::`, `super::` or `self::`, braces taken apart. `pub(in crate::a)` is none: it says who
+/// may use something, and uses nothing.
 fn paths(text: &str) -> Vec<String> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let mut found = Vec::new();
-    let mut rest = text;
+    let (mut rest, mut is_in) = (text, false);
     while let Some(at) = rest.find(is_name) {
         let head: String = rest[at..].chars().take_while(|c| is_name(*c)).collect();
+        let is_visibility = is_in;
+        is_in = head == "in" && rest[..at].ends_with('(');
         rest = &rest[at + head.len()..];
-        if !["crate::", "super::", "self::"].iter().any(|root| head.starts_with(root)) {
+        let is_path = ["crate::", "super::", "self::"].iter().any(|root| head.starts_with(root));
+        if !is_path || is_visibility {
             continue;
         }
         match rest.strip_prefix('{') {
@@ -290,10 +294,11 @@ fn an_arrow_that_is_put_in_is_found() {
 }
 
 fn what_is_for_tests_draws_no_arrow() {
-    let text = "use crate::a;\nuse super::{b, c::*};\n#[cfg(test)]\nmod tests {\n  fn f() { \"}\"; crate::b(); }\n}\n// crate::c\n\
+    let text = "use crate::a;\nuse super::{b, c::*};\npub(in crate::e) fn f() { for x in crate::g {} }\n\
+                #[cfg(test)]\nmod tests {\n  fn f() { \"}\"; crate::b(); }\n}\n// crate::c\n\
                 #[cfg(test)]\n#[path = \"x.rs\"]\nmod more;\nuse crate::d;\n";
     let (left, names) = without_tests(&plain(text));
-    assert_eq!(paths(&left), ["crate::a", "super::b", "super::c::*", "crate::d"]);
+    assert_eq!(paths(&left), ["crate::a", "super::b", "super::c::*", "crate::g", "crate::d"]);
     assert_eq!(names, ["more"]);
 }
 
