@@ -19,6 +19,7 @@
  *   slowinit:MS     reads nothing for so long after its start
  *   twice:MS        says its move again so much later
  *   spam:N          writes so many more info lines before each answer
+ *   pgncomment      says a line for the record with the number of plies before each answer
  *   ignorequit      goes on after quit, until its input ends
  */
 #define _GNU_SOURCE
@@ -320,8 +321,8 @@ static uint64_t chance_of(const char *line, uint64_t seed) {
 
 static struct {
     int seed, crash, leave, hang, illegal, null, late, delay, slow, spam, twice;
-    bool ignores_quit;
-} ask = {1, NEVER, NEVER, NEVER, NEVER, NEVER, NEVER, 0, 0, 0, false};
+    bool ignores_quit, tells;
+} ask = {1, NEVER, NEVER, NEVER, NEVER, NEVER, NEVER, 0, 0, 0, false, false};
 
 static void read_arguments(int count, char **words) {
     for (int i = 1; i < count; i++) {
@@ -335,6 +336,7 @@ static void read_arguments(int count, char **words) {
         sscanf(words[i], "slowinit:%d", &ask.slow);
         sscanf(words[i], "spam:%d", &ask.spam);
         sscanf(words[i], "twice:%d", &ask.twice);
+        ask.tells |= !strcmp(words[i], "pgncomment");
         ask.ignores_quit |= !strcmp(words[i], "ignorequit");
     }
 }
@@ -364,6 +366,9 @@ static void answer(const Board *board, int plies, uint64_t chance) {
         printf("info depth %d seldepth %d score cp %d nodes %d nps 1000000 time %d pv %s\n", i + 2, i + 4,
                (int)(chance % 99), 1000 * i, i, text);
         fflush(stdout);
+    }
+    if (ask.tells) {
+        printf("info string pgncomment \"plies\" %d\n", plies);
     }
     const char *said = plies >= ask.null ? "0000" : plies >= ask.illegal ? "a1a1" : text;
     if (ask.twice > 0) {
