@@ -6,5 +6,5 @@ set -u
 directory=$1 watch=$2
 shift 2
 # Of shards that failed it would wait for ever.
-[ -z "$watch" ] || scancel "$watch"
+[ -z "$watch" ] || scancel --quiet "$watch" || true
 exec gate4k merge "$@" "$directory"/*.journal

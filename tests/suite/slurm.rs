@@ -189,6 +189,31 @@ fn an_array_outlives_a_kill_and_a_drained_node() {
     assert_eq!(fs::read_to_string(site.path("run/merge.log")).unwrap(), out(&one), "{log}");
 }
 
+/// The job that watches ends the shards, and the merge writes what it is asked for.
+fn an_array_ends_once_its_test_is_decided() {
+    let site = Site::new();
+    let cluster = Cluster::start(&site);
+    let engine = instant().display();
+    let engines =
+        [format!("name=A cmd={engine} args=seed=1"), format!("name=B cmd={engine} args=illegal@6")];
+    let game = ["-q", "--rounds", "20000", "--sprt", "0,300", "--pgn-style", "moves"];
+    let words = [&["3", "run", "match"], &game[..], &[&*engines[0], &*engines[1]]].concat();
+    let mut submit = cluster.command(contrib("slurm/submit.sh"), &words);
+    submit.env("WATCH", "run/decided").env("MERGE", "--quiet --pgn games.pgn");
+    let submitted = submit.output().unwrap();
+    assert_eq!(submitted.status.code(), Some(0), "{}", err(&submitted));
+    cluster.wait("end of all jobs", || cluster.ask("squeue", &["-h"]).is_empty());
+    let log = cluster.log();
+    let read = |name: &str| fs::read_to_string(site.path(name)).unwrap_or_default();
+    let test = read("run/decided").lines().next().map(str::to_owned).unwrap_or_default();
+    assert!(test.ends_with("300 accepted"), "{log}");
+    assert!(read("run/merge.log").lines().any(|line| line == test), "{log}");
+    assert!((1..1000).contains(&read("games.pgn").matches("[Result").count()), "{log}");
+}
+
 pub(crate) fn tests() -> Vec<Test> {
-    tests![slow an_array_outlives_a_kill_and_a_drained_node [Slurm, Root]]
+    tests![
+        slow an_array_outlives_a_kill_and_a_drained_node [Slurm, Root],
+        slow an_array_ends_once_its_test_is_decided [Slurm, Root],
+    ]
 }
