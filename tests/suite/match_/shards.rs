@@ -308,6 +308,47 @@ fn shards_that_do_not_fit_are_refused_by_name() {
     }
 }
 
+/// What an entry may start is part of the match, and so are the tables by which games end.
+fn other_waivers_and_other_tables_are_another_match() {
+    let table = Table::set("settings-of-shards");
+    let entry =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/entries/accept/elf/engine");
+    let tables = table.path("tables");
+    fs::create_dir(&tables).unwrap();
+    let settings = |reason: &str| {
+        let waiver = format!(
+            "[[waiver]]\nentry = \"{}\"\nrule = \"commands\"\nreason = \"{reason}\"\ndate = 2026-11-21\n\
+             programs = [\"sed\"]\n",
+            entry.display()
+        );
+        fs::write(table.path("gate4k.toml"), waiver).unwrap();
+    };
+    let name = |file: &str| fs::write(tables.join(file), [1; 80]).unwrap();
+    let play = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
+        command.arg("match").arg(format!("name=A entry={}", entry.display()));
+        command.arg(table.engine("B", "seed=2")).args(["--max-plies", "4", "--tc", "60+1"]);
+        command.arg("--syzygy").arg(&tables).arg("--journal").arg(table.path("journal"));
+        command.current_dir(table.dir.path()).stdin(Stdio::null()).output().unwrap()
+    };
+    settings("harmless as it is used here");
+    name("KQvK.rtbw");
+    let changes: [(&dyn Fn(), Option<&str>); 4] = [
+        (&|| {}, None),
+        (&|| name("KRvK.rtbw"), Some("syzygy is 1 files")),
+        (&|| fs::remove_file(tables.join("KRvK.rtbw")).unwrap(), None),
+        (&|| settings("another reason"), Some("waivers is")),
+    ];
+    for (change, words) in changes {
+        change();
+        let output = play();
+        let refused = words.map_or(0, |_| 2);
+        assert_eq!(output.status.code(), Some(refused), "{words:?}: {}", err(&output));
+        let told = err(&output).replace('\n', " ");
+        assert!(words.is_none_or(|words| told.contains(words)), "{words:?}: {told}");
+    }
+}
+
 /// A test is taken over the games in the order of the match, so that it ends where one machine would have ended.
 fn a_test_over_shards_ends_where_one_machine_ends() {
     let table = Table::set("tested-shards");
@@ -548,6 +589,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow a_shard_that_was_killed_goes_on,
         slow a_match_of_three_that_was_killed_goes_on,
         slow shards_that_do_not_fit_are_refused_by_name,
+        slow other_waivers_and_other_tables_are_another_match [Landlock],
         slow a_test_over_shards_ends_where_one_machine_ends,
         slow a_test_of_games_beside_each_other_is_that_of_their_order,
         slow shards_end_when_the_merge_that_watches_decides,
