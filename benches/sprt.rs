@@ -1,17 +1,30 @@
-//! The errors and the length of a test over shards: `cargo bench --bench sprt` (`GATE4K_TESTS=N` for another number than 10,000).
+//! The errors and the length of a test over shards: `cargo bench --bench sprt` (`GATE4K_TESTS=N` for another number than 10,000,
+//! `GATE4K_ERRORS=ALPHA,BETA` for other errors than those of `match --sprt`).
 //!
 //! Simulated matches of pairs of games between two engines, once where the lower hypothesis is true and once where the upper one
 //! is. Each is played by one machine, and by four, whose shards `merge --watch` looks at now and then: it takes the pairs in the
 //! order of the match up to the first that is missing. For comparison the same looks with whatever has ended: pairs of draws
 //! take longer, so that fewer of them are there. Wrong is the share of tests that accept the hypothesis that is not true.
 
+#![expect(clippy::expect_used, reason = "a benchmark that cannot measure has nothing to say")]
+
 use std::env;
+use std::sync::LazyLock;
 
 use gate4k::ratings::elo::Pentanomial;
 use gate4k::ratings::sprt::{Scale, Sprt, SprtDecision};
 
-const TEST: Sprt =
-    Sprt { elo0: 0.0, elo1: 50.0, alpha: 0.05, beta: 0.05, scale: Scale::Normalized };
+/// The test, with its errors as they are asked for.
+static TEST: LazyLock<Sprt> = LazyLock::new(|| {
+    let [alpha, beta] = match env::var("GATE4K_ERRORS") {
+        Err(_) => [0.05, 0.05],
+        Ok(words) => {
+            let (alpha, beta) = words.split_once(',').expect("GATE4K_ERRORS=ALPHA,BETA");
+            [alpha, beta].map(|word| word.parse().expect("an error is a number, such as 0.05"))
+        }
+    };
+    Sprt { elo0: 0.0, elo1: 50.0, alpha, beta, scale: Scale::Normalized }
+});
 
 /// How often each result of a pair comes between equal engines, from two losses to two wins.
 const EQUAL: [f64; 5] = [0.05, 0.22, 0.46, 0.22, 0.05];
@@ -209,7 +222,7 @@ fn sharded(pairs: &mut Pairs, slow: &[f64; 4], count: Count) -> (SprtDecision, u
 
 fn main() {
     let tests = env::var("GATE4K_TESTS").ok().and_then(|word| word.parse().ok()).unwrap_or(10_000);
-    let Sprt { elo0, elo1, alpha, beta, .. } = TEST;
+    let Sprt { elo0, elo1, alpha, beta, .. } = *TEST;
     println!(
         "{tests} tests of nElo {elo0} against {elo1}, errors of {alpha} and {beta} asked for\n"
     );

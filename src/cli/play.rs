@@ -19,7 +19,7 @@ use crate::shard::Wish;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct MatchArgs {
     /// An entry's file (played in the sandbox), or with settings: "name=A entry=PATH options.Hash=16 tc=10+0.1
-    /// memory=2G"; or a trusted engine: "name=A cmd=./a args='…' dir=… env.X=… init=… fen=no" and the same settings
+    /// margin=50ms memory=2G"; or a trusted engine: "name=A cmd=./a args='…' dir=… env.X=… init=… fen=no" and the same settings
     #[arg(value_name = "ENGINE")]
     pub(crate) engine: Vec<String>,
     /// More engines: cutechess's engines.json, or TOML with [[engine]] tables
@@ -52,14 +52,17 @@ pub(crate) struct MatchArgs {
     /// A pause after each game
     #[arg(long, value_name = "TIME", value_parser = super::value::duration, default_value = "0s")]
     pub(crate) wait: Duration,
-    /// End after the games under way once an engine has crashed, hung or failed to start in N games; else it is started again
-    /// for each game
+    /// Start an engine that crashed, hung or failed to start again for its next game, whatever it does: the default, which other
+    /// runners have a word for
+    #[arg(long, conflicts_with = "strikes")]
+    pub(crate) recover: bool,
+    /// End after the games under way once an engine has crashed, hung or failed to start in N games
     #[arg(long, value_name = "N", value_parser = super::value::count::<NonZeroUsize>)]
     pub(crate) strikes: Option<NonZeroUsize>,
     /// Time control, where an engine has none of its own: 30:00+3, 40/60+1, movetime=0.5, nodes=1000, depth=8
     #[arg(long, value_name = "TC", default_value = "10+0.1")]
     pub(crate) tc: TimeControl,
-    /// How late a move may come without losing
+    /// How late a move may come without losing, where an engine has no margin= of its own
     #[arg(long, value_name = "TIME", value_parser = super::value::duration, default_value = "0s")]
     pub(crate) margin: Duration,
     /// How long a move without a clock may take before it counts as no answer
@@ -114,8 +117,8 @@ pub(crate) struct MatchArgs {
     /// Add all that happens, each move among it, to this file as JSON, one event a line
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
-    /// Add all that engines are sent and say, standard error among it, to this file, a line each, 1 GiB at most; no game waits
-    /// for it
+    /// Add all that engines are sent and say, standard error among it, to this file, a line each, 1 GiB at most; no clock
+    /// waits for it
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
     /// Keep the games under way in this small file, which is replaced whole as moves are made
@@ -166,6 +169,9 @@ pub(crate) struct MatchArgs {
     /// No line for each game
     #[arg(long, short)]
     pub(crate) quiet: bool,
+    /// Keep the lines that engines say for the record (`info string pgncomment …`) in a PGN of the style fastchess
+    #[arg(skip)]
+    pub(crate) keep_comments: bool,
     /// The reader of what is printed
     #[arg(skip)]
     pub(crate) told: OutputReader,

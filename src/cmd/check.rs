@@ -31,7 +31,8 @@ use crate::receipt::document::Receipt;
 use crate::receipt::sign;
 use crate::shard::checked::Checked;
 
-/// Judges and prints; the outcome is the worst of all entries. With `--watch`, again after each change.
+/// Judges and prints; the outcome is the worst of all entries, with a journal [`Exit::of_a_try`]. With `--watch`, again after
+/// each change.
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     log::start(args.verbose);
     if !args.watch {
@@ -236,6 +237,7 @@ fn judge_all(
     mut journal: Option<&mut KeptEntries>,
 ) -> anyhow::Result<(Exit, Vec<EntryReport>)> {
     let CheckChoice { entries, settings, config, config_findings, .. } = choice;
+    let goes_on = journal.is_some();
     let mut known = journal.as_ref().map_or_else(BTreeMap::new, |journal| journal.known().clone());
     let is_due = |entry: &usize| {
         journal.as_ref().is_none_or(|journal| journal.has(*entry)) && !known.contains_key(entry)
@@ -272,7 +274,9 @@ fn judge_all(
     for (entry, outcome) in known {
         total.take(&entries[entry], outcome, out)?;
     }
-    total.finish(config_findings, out)
+    let (outcomes, reports) = total.finish(config_findings, out)?;
+    let exit = if goes_on { Exit::of_a_try(outcomes) } else { Exit::worst(outcomes) };
+    Ok((exit, reports))
 }
 
 #[cfg(test)]

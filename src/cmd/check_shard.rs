@@ -92,16 +92,21 @@ fn check(choice: &CheckChoice, judge: &Judge) -> Check {
             engine: digest.and_then(|digest| digest.engine),
         }
     };
-    let waiver = |waiver: &Waiver| {
-        let Waiver { rule, programs, reason, date, sha256, place, .. } = waiver;
-        format!("{place} {rule} {programs:?} {reason:?} {date} {sha256:?}")
-    };
     Check {
         gate4k: ProgramRecord::here(),
         settings: SettingsRecord::of(judge),
         allowlist_sha256: judge.list_sha256().to_owned(),
-        waivers: judge.settings().waivers.iter().map(waiver).collect(),
+        waivers: waiver_lines(judge),
         entries: choice.entries.iter().map(|path| listed(path)).collect(),
         config_findings: choice.config_findings.clone(),
     }
+}
+
+/// The waivers by which entries are judged and started, a line each.
+pub(super) fn waiver_lines(judge: &Judge) -> Vec<String> {
+    let line = |waiver: &Waiver| {
+        let Waiver { rule, programs, reason, date, sha256, place, .. } = waiver;
+        format!("{place} {rule} {programs:?} {reason:?} {date} {sha256:?}")
+    };
+    judge.settings().waivers.iter().map(line).collect()
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use clap::Parser;
 
-use super::{match_, note, tell, tell_usage};
+use super::{match_, tell, tell_usage};
 use crate::cli::{Cli, CliCommand, FastchessArgs, OutputReader};
 use crate::model::exit::Exit;
 use crate::model::source_place::nearest;
@@ -80,13 +80,11 @@ pub(super) fn run(args: &FastchessArgs, out: &mut impl Write) -> anyhow::Result<
             return Ok(Exit::Usage);
         }
     };
-    if args.words.iter().any(|word| word.starts_with("match_line=")) {
-        note("match_line= is passed over: what engines say as info strings is not in the PGN");
-    }
     let own = ["gate4k".to_owned(), "match".to_owned()];
     match Cli::try_parse_from(own.into_iter().chain(words)) {
         Ok(Cli { command: CliCommand::Match(mut own), .. }) => {
             own.told = OutputReader::Fastchess;
+            own.keep_comments = args.words.iter().any(|word| word.starts_with("match_line="));
             match_::run(&own, out)
         }
         Ok(_) => Ok(Exit::Usage),
@@ -169,20 +167,12 @@ fn translated(words: &[String]) -> Result<Vec<String>, Misunderstood> {
     let mut own: Vec<String> = ["--pgn-style", "fastchess"].map(str::to_owned).to_vec();
     let mut add = |name: &str, value: String| own.extend([name.to_owned(), value]);
     let mut engines = Vec::new();
-    let mut margin: Option<&str> = None;
     for group in &groups {
         match group.flag {
             "-engine" => {
                 let values = each.iter().flat_map(|each| &each.values).chain(&group.values);
                 let whole = Group { flag: group.flag, values: values.copied().collect() };
                 engines.push(engine(&whole)?);
-                let its = whole.get("timemargin").unwrap_or("0");
-                if margin.is_some_and(|other| other != its) {
-                    return Err(group.wrong(
-                        "has another timemargin= than the one before; here it is one for all",
-                    ));
-                }
-                margin = Some(its);
             }
             "-log" => {
                 let file = group.get("file").ok_or_else(|| group.wrong("has no file="))?;
@@ -259,9 +249,6 @@ fn translated(words: &[String]) -> Result<Vec<String>, Misunderstood> {
     if !groups.iter().any(|group| group.flag == "-recover") {
         add("--strikes", "1".into());
     }
-    if let Some(margin) = margin.filter(|margin| *margin != "0") {
-        add("--margin", format!("{margin}ms"));
-    }
     Ok(engines.into_iter().chain(own).collect())
 }
 
@@ -326,6 +313,12 @@ fn engine(group: &Group) -> Result<String, Misunderstood> {
         }
     };
     words.push(format!("tc={control}"));
+    if let Some(margin) = group.get("timemargin") {
+        let millis: u64 = margin.parse().map_err(|_| {
+            group.wrong(format!("timemargin={margin} is no number of milliseconds"))
+        })?;
+        words.push(format!("margin={millis}ms"));
+    }
     let options = group.values.iter().filter(|(key, _)| key.starts_with("option."));
     for (key, value) in options {
         words.push(quoted(group, &format!("{key}={value}"))?);
@@ -364,11 +357,11 @@ mod tests {
     #[test]
     fn openbenchs_command_line_word_by_word() {
         let words = told(OPENBENCHS).unwrap().join("|");
-        let expected = "name=X-dev cmd=./X-1 dir=Engines/ tc=8.05+0.08 option.Threads=1 option.Hash=16|\
-            name=X-base cmd=./X-2 dir=Engines/ tc=40/8.05+0.08 option.Hash=16|--pgn-style|fastchess|--concurrency|4|\
+        let expected = "name=X-dev cmd=./X-1 dir=Engines/ tc=8.05+0.08 margin=250ms option.Threads=1 option.Hash=16|\
+            name=X-base cmd=./X-2 dir=Engines/ tc=40/8.05+0.08 margin=250ms option.Hash=16|--pgn-style|fastchess|--concurrency|4|\
             --rounds|16|--games|2|--resign|movecount=3,score=400|--draw|movenumber=40,movecount=8,score=10|\
             --syzygy|/tb/a|--syzygy|/tb/b|--syzygy-pieces|6|--openings|Books/UHO.epd|--shuffle|20|--start|17|\
-            --pgn|PGNs/1.2.3.0.pgn|--margin|250ms";
+            --pgn|PGNs/1.2.3.0.pgn";
         assert_eq!(words, expected);
         let own = ["gate4k".to_owned(), "match".to_owned()];
         let parsed = Cli::try_parse_from(own.into_iter().chain(told(OPENBENCHS).unwrap())).unwrap();
@@ -378,7 +371,7 @@ mod tests {
     #[test]
     fn each_form_of_a_limit_is_understood() {
         for (words, own) in [
-            ("st=0.25 timemargin=250", "tc=movetime=0.25"),
+            ("st=0.25 timemargin=250", "tc=movetime=0.25 margin=250ms"),
             ("tc=inf nodes=20000", "tc=nodes=20000"),
             ("tc=inf depth=9", "tc=depth=9"),
         ] {
@@ -387,6 +380,14 @@ mod tests {
         }
         let words = ["-engine", "cmd=x", "tc=1+1", "option.Eval File=a b.nnue"].map(str::to_owned);
         assert_eq!(translated(&words).unwrap()[0], "cmd=x tc=1+1 \"option.Eval File=a b.nnue\"");
+    }
+
+    /// The client writes it for each engine, and none for one without a clock.
+    #[test]
+    fn each_engine_has_its_own_margin() {
+        let words = "-engine cmd=x tc=1 timemargin=250 -engine cmd=y st=2 timemargin=9 -engine cmd=z tc=inf nodes=5";
+        let own = ["cmd=x tc=1 margin=250ms", "cmd=y tc=movetime=2 margin=9ms", "cmd=z tc=nodes=5"];
+        assert_eq!(told(words).unwrap()[..3], own);
     }
 
     #[test]
@@ -423,7 +424,7 @@ mod tests {
             ("-openings file=a.epd order=random", "needs -srand"),
             ("-openings file=a.epd format=pgn", "does not end with .pgn"),
             ("-pgnout file=x match_line=y", "not OpenBench's"),
-            ("-engine cmd=x tc=1 timemargin=9 -engine cmd=x tc=1", "another timemargin="),
+            ("-engine cmd=x tc=1 timemargin=9ms", "no number of milliseconds"),
         ] {
             let error = told(words).unwrap_err();
             assert!(error.contains(part), "{words}: {error}");

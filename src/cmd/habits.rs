@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 /// Without the dash.
-const HABITS: [(&str, &str); 25] = [
+const HABITS: [(&str, &str); 35] = [
     (
         "each",
         "settings that all engines share are options of the match, such as --tc 10+0.1 and --memory 1G",
@@ -44,6 +44,22 @@ const HABITS: [(&str, &str); 25] = [
         "--rating-interval N; on a terminal a table stands below the games all the time",
     ),
     ("event", "--event TEXT"),
+    ("site", "--site TEXT"),
+    (
+        "config",
+        "--engines FILE for the engines, and --journal FILE, with which a match that was stopped goes on from where it ended",
+    ),
+    ("autosaveinterval", "--journal FILE keeps each game as soon as it has ended"),
+    (
+        "report",
+        "pairs of games are always counted; the table has them, and --rating-interval N tells them meanwhile",
+    ),
+    ("scoreinterval", "--rating-interval N"),
+    ("outcomeinterval", "--rating-interval N"),
+    ("debug", "--log FILE has all that engines are sent and say"),
+    ("use-affinity", "--affinity on; cores are chosen from those that this process may use"),
+    ("show-latency", "--events FILE has the moments at which each move was asked for and heard"),
+    ("epdout", "last positions have no file of their own; --pgn FILE has the games"),
 ];
 
 /// Explains the first such word of a command line; none where all are our own.
@@ -74,6 +90,7 @@ mod tests {
     #[test]
     fn a_single_dash_is_explained_and_our_own_words_are_not() {
         assert!(told("gate4k match a -each tc=1").unwrap().contains("--tc 10+0.1"));
+        assert!(told("gate4k match a b -use-affinity 0-3").unwrap().contains("--affinity on"));
         assert!(told("gate4k match a b -q --draw x --openings y -5").is_none());
         assert!(told("gate4k fastchess -each tc=1").is_none());
         assert!(told("gate4k").is_none());

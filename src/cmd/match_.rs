@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
-use super::match_out::Sinks;
+use super::match_out::{MatchEnd, Sinks};
+use super::match_settings::{MatchSettings, engine_sums};
 use super::match_shard::{self, KeptGames, NotReady};
 use super::{note, say, tell, with_causes};
 use crate::cli::{DrawChoice, MatchArgs, PgnStyle, ResignChoice};
@@ -35,7 +36,8 @@ use crate::runner::score::MatchScore;
 use crate::runner::spec::{self, Asked, EngineSource, UciSubset};
 use crate::runner::{self, Dialogue, Engine, EngineBounds, Match, MatchGames, Restart};
 
-/// Plays and prints; a match that was stopped early, but not by its test or the file of `--until`, is [`Exit::Undecided`].
+/// Plays and prints. A match that ended early, but not by its test or the file of `--until`, is [`Exit::Rejected`] where an engine
+/// was lost too often, which another try would not change, and else [`Exit::Undecided`].
 pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let stop = Stop::new().context("a descriptor for stopping")?;
     let asked = stop.clone();
@@ -63,10 +65,17 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
             }
         }
     }
-    sinks.recall(&stop);
-    if let (Some(file), true) = (&args.until, sinks.is_called_off()) {
-        note(&format!("{} is there: no game is begun", shown(file)));
-        stop.raise(StopLevel::FinishGames);
+    sinks.recall(&game, &stop);
+    match sinks.before_the_first_game() {
+        Ok(None) => {}
+        Ok(Some(words)) => {
+            note(&words);
+            stop.raise(StopLevel::FinishGames);
+        }
+        Err(words) => {
+            tell(&words);
+            return Ok(Exit::Usage);
+        }
     }
     let mut failed = None;
     let mut early = None;
@@ -81,7 +90,7 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
         }
     })
     .context("a thread for the games")?;
-    let decided = sinks.finish(&game, out)?;
+    let end = sinks.finish(&game, out)?;
     if let (Some(path), Some(Err(error))) = (&args.log, game.dialogue.take().map(Dialogue::finish))
     {
         note(&format!("{} is not whole: {error}", shown(path)));
@@ -95,16 +104,20 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
             }
             Err(error) => Err(error),
         },
-        (None, Some(why)) if !decided => {
-            if why != runner::STOPPED {
-                tell(&format!(
-                    "the match is broken off, and nobody has lost by it: {why}; play it again when this host's packages are \
-                     whole (`gate4k doctor`)"
-                ));
+        (None, Some(why)) => Ok(match end {
+            MatchEnd::AsMeant => Exit::Success,
+            MatchEnd::Struck => Exit::Rejected,
+            MatchEnd::Stopped => {
+                if why != runner::STOPPED {
+                    tell(&format!(
+                        "the match is broken off, and nobody has lost by it: {why}; play it again when this host's packages \
+                         are whole (`gate4k doctor`)"
+                    ));
+                }
+                Exit::Undecided
             }
-            Ok(Exit::Undecided)
-        }
-        (None, _) => Ok(Exit::Success),
+        }),
+        (None, None) => Ok(Exit::Success),
     }
 }
 
@@ -177,7 +190,7 @@ fn prepare(
         return Err(CheckError::Configuration(words.into()).into());
     }
     files_apart(args, &asked).map_err(configuration)?;
-    let sums = args.journal.is_some().then(|| match_shard::engines(&asked)).transpose()?;
+    let sums = args.journal.is_some().then(|| engine_sums(&asked)).transpose()?;
     let mut judge = None;
     let engines = asked
         .into_iter()
@@ -206,7 +219,9 @@ fn prepare(
     let kept = match (&args.journal, sums) {
         (Some(path), Some(sums)) => {
             let book = book.as_ref().map(|(book, _)| book.sha256());
-            Some(KeptGames::open(path, args, &engines, &sums, book, &schedule)?)
+            let of =
+                MatchSettings { engines: &engines, sums: &sums, book, judge: judge.as_deref() };
+            Some(KeptGames::open(path, args, of.run(args, &schedule)?, &schedule)?)
         }
         _ => None,
     };
@@ -232,6 +247,7 @@ fn prepare(
         restart: if args.restart { Restart::EveryGame } else { Restart::Needed },
         keep_pv: (args.pgn.is_some() || args.journal.is_some())
             && args.pgn_style == PgnStyle::Event,
+        keep_comments: args.keep_comments,
         tell_moves: args.events.is_some() || args.live.is_some(),
         standstill: None,
         wait: args.wait,
@@ -310,6 +326,7 @@ fn engine(
     judge: &mut Option<Arc<Judge>>,
 ) -> Result<Engine, CheckError> {
     let control = asked.control.unwrap_or(args.tc);
+    let margin = asked.margin;
     if asked.subset == UciSubset::Rule79 && !control.is_plain_clock() {
         let words = format!(
             "{} may be sent only what rule 7.9 lists, and that has no {control}; give it a clock such as \
@@ -364,6 +381,7 @@ fn engine(
     options.extend(asked.options);
     let mut engine = Engine::new(asked.name, start, options, control, asked.subset);
     engine.init = asked.init;
+    engine.margin = margin;
     Ok(engine)
 }
 

@@ -11,26 +11,36 @@ use anyhow::Context;
 use super::game_line::{self, safe};
 use super::live::Live;
 use super::match_crash::Crashes;
-use super::match_shard::{KeptGames, asked_test};
+use super::match_shard::{KeptGame, KeptGames};
 use super::match_strikes::Strikes;
 use super::match_table::{self, MatchProgress, half, sample};
+use super::match_test::{OrderedTest, asked_test};
+use super::match_until::UntilFile;
 use crate::cli::{MatchArgs, OutputReader, PgnStyle};
 use crate::engine::stop::{Stop, StopLevel};
 use crate::files::write;
 use crate::game::pgn::{self, PgnHeader, Style};
+use crate::model::game::result::GameResult;
 use crate::model::text::shown;
-use crate::ratings::sprt::{Scale, Sprt, SprtDecision};
 use crate::runner::Match;
 use crate::runner::events::{Event, Finished};
 use crate::runner::in_order::InOrder;
 use crate::runner::live::{LiveFile, Names};
 use crate::runner::schedule::ScheduledGame;
 use crate::runner::score::{MatchScore, MatchTally};
-use crate::shard::record::{ShardGame, Test};
+use crate::shard::record::ShardGame;
 use crate::view::text;
 
-/// How often either error of a test may happen; the customary figure.
-const ERRORS: f64 = 0.05;
+/// What ends a match before its last game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MatchEnd {
+    /// Its test, or the file that was to end it.
+    AsMeant,
+    /// An engine that was lost as often as is allowed.
+    Struck,
+    /// A signal, or whatever else is no word on the engines.
+    Stopped,
+}
 
 /// Everything that listens to a match.
 pub(super) struct Sinks {
@@ -41,13 +51,12 @@ pub(super) struct Sinks {
     quiet: bool,
     told: OutputReader,
     /// The file that ends the match.
-    until: Option<PathBuf>,
+    until: Option<UntilFile>,
     event: String,
     site: String,
     /// True if the statistics count pairs of games.
     paired: bool,
-    sprt: Option<Sprt>,
-    decided: Option<SprtDecision>,
+    test: Option<OrderedTest>,
     order: InOrder<Option<String>>,
     score: MatchScore,
     played: usize,
@@ -81,6 +90,7 @@ impl Sinks {
             }
             None => None,
         };
+        let paired = !args.no_reverse && args.games.get() > 1;
         Ok(Sinks {
             pgn: open(&args.pgn)?,
             events: open(&args.events)?,
@@ -93,17 +103,17 @@ impl Sinks {
             },
             quiet: args.quiet,
             told: args.told,
-            until: args.until.clone(),
+            until: args
+                .until
+                .clone()
+                .map(|path| UntilFile::new(path, kept.as_ref().map(KeptGames::mark))),
             event: args.event.clone(),
             site: args.site.clone(),
-            paired: !args.no_reverse && args.games.get() > 1,
+            paired,
             // One shard of several decides nothing: who merges them does.
-            sprt: kept
-                .as_ref()
-                .is_none_or(|kept| kept.is_whole())
-                .then(|| asked_test(args).map(sprt))
-                .flatten(),
-            decided: None,
+            test: asked_test(args)
+                .filter(|_| kept.as_ref().is_none_or(KeptGames::is_whole))
+                .map(|test| OrderedTest::new(test, score.clone(), paired)),
             order: InOrder::default(),
             score,
             played: 0,
@@ -112,22 +122,29 @@ impl Sinks {
             kept,
             recalled: 0,
             crashes: Crashes::beside(args),
-            strikes: args.strikes.map(Strikes::new),
+            strikes: args.strikes.filter(|_| !args.recover).map(Strikes::new),
             interval: args.rating_interval,
         })
     }
 
     /// Counts the games that a journal holds from before.
-    pub(super) fn recall(&mut self, stop: &Stop) {
-        let Some(kept) = &self.kept else { return };
-        // In the order in which they ended, and with the test after each: a decision is not taken back by games that were
-        // under way then.
-        let played: Vec<_> = kept.played().collect();
-        for (pairing, result) in played {
-            self.score.add(&pairing, result);
+    pub(super) fn recall(&mut self, game: &Match, stop: &Stop) {
+        let before: Vec<_> = self.kept.iter().flat_map(KeptGames::played).collect();
+        for KeptGame { pairing, result, lost } in before {
             self.recalled += 1;
             self.played = self.recalled;
-            self.test(stop);
+            self.count(&pairing, result, stop);
+            if let Some(engine) = lost.filter(|engine| *engine < game.engines.len()) {
+                self.strike(engine, game, stop);
+            }
+        }
+    }
+
+    /// Counts a result, and ends the match where it decides the test.
+    fn count(&mut self, pairing: &ScheduledGame, result: GameResult, stop: &Stop) {
+        self.score.add(pairing, result);
+        if self.test.as_mut().is_some_and(|test| test.take(pairing, result)) {
+            stop.raise(StopLevel::FinishGames);
         }
     }
 
@@ -156,14 +173,13 @@ impl Sinks {
         }
         match event {
             Event::GameFinished(finished) => {
-                self.finished(&finished, game, out)?;
-                self.test(stop);
+                self.finished(&finished, game, stop, out)?;
                 if self.is_called_off() {
                     stop.raise(StopLevel::FinishGames);
                 }
             }
             Event::GameStarted { .. } => self.draw(game),
-            Event::EngineKilled { engine, why, exit, stderr, game: of, .. } => {
+            Event::EngineKilled { engine, why, exit, stderr, .. } => {
                 self.live.clear();
                 let name = safe(&game.engines[engine].name);
                 let exit = exit.map(|exit| format!(" ({exit})")).unwrap_or_default();
@@ -171,12 +187,6 @@ impl Sinks {
                 let last = last.unwrap_or_default();
                 // Standard error may be closed; the stream of events has it all the same.
                 super::say(&format!("{name}: {why}{exit}{last}"));
-                if let (Some(strikes), Some(_)) = (&mut self.strikes, of)
-                    && let Some(words) = strikes.lost(engine, &name)
-                {
-                    super::note(&words);
-                    stop.raise(StopLevel::FinishGames);
-                }
             }
             Event::Unasked { engine, said } => {
                 self.live.clear();
@@ -205,12 +215,13 @@ impl Sinks {
         &mut self,
         finished: &Finished,
         game: &Match,
+        stop: &Stop,
         out: &mut impl Write,
     ) -> anyhow::Result<()> {
         let pairing = &finished.pairing;
         let ending = &finished.record.ending;
-        self.score.add(pairing, ending.result);
         let counts = ending.result.points(shakmaty::Color::White).is_some();
+        let lost = ending.crashed().map(|side| side.fold_wb(pairing.white, pairing.black));
         let wanted = self.pgn.is_some() || self.kept.is_some();
         let text = if wanted && counts { Some(self.pgn_text(finished, game)?) } else { None };
         if let (Some(kept), Some(pgn)) = (&mut self.kept, &text) {
@@ -219,6 +230,7 @@ impl Sinks {
                 result: ending.result,
                 summary: pgn::summary(ending),
                 pgn: pgn.clone(),
+                lost,
             })?;
         }
         if let Some((path, file)) = &mut self.pgn {
@@ -227,6 +239,10 @@ impl Sinks {
             }
         }
         if counts {
+            self.count(pairing, ending.result, stop);
+            if let Some(engine) = lost {
+                self.strike(engine, game, stop);
+            }
             self.played += 1;
             if !self.quiet {
                 self.live.clear();
@@ -252,7 +268,13 @@ impl Sinks {
 
     /// True once the file that ends the match is there.
     pub(super) fn is_called_off(&self) -> bool {
-        self.until.as_ref().is_some_and(|file| file.exists())
+        self.until.as_ref().is_some_and(UntilFile::is_there)
+    }
+
+    /// See [`UntilFile::before_the_first_game`].
+    pub(super) fn before_the_first_game(&self) -> Result<Option<String>, String> {
+        let has_begun = self.recalled > 0;
+        self.until.as_ref().map_or(Ok(None), |file| file.before_the_first_game(has_begun))
     }
 
     /// Draws how things stand, where somebody sees it.
@@ -271,27 +293,17 @@ impl Sinks {
         };
         let names: Vec<String> = game.engines.iter().map(|engine| safe(&engine.name)).collect();
         let mut lines = match_table::lines(&self.score, &names, self.paired, &progress);
-        lines.extend(self.sprt_line());
+        lines.extend(self.test.as_ref().and_then(OrderedTest::line));
         lines
     }
 
-    /// How the test stands.
-    fn sprt_line(&self) -> Option<String> {
-        sprt_line(self.sprt.as_ref()?, self.decided, &self.score, self.paired)
-    }
-
-    /// Ends the match where its test is decided.
-    fn test(&mut self, stop: &Stop) {
-        let (Some(sprt), [(_, tally)], None) = (&self.sprt, self.score.couples(), self.decided)
-        else {
-            return;
-        };
-        match sprt.decide(&sample(tally, self.paired)) {
-            SprtDecision::Continue => {}
-            decision => {
-                self.decided = Some(decision);
-                stop.raise(StopLevel::FinishGames);
-            }
+    /// Counts an engine that was lost in a game, and ends the match once these are too many.
+    fn strike(&mut self, engine: usize, game: &Match, stop: &Stop) {
+        let name = safe(&game.engines[engine].name);
+        if let Some(words) = self.strikes.as_mut().and_then(|all| all.lost(engine, &name)) {
+            self.live.clear();
+            super::note(&words);
+            stop.raise(StopLevel::FinishGames);
         }
     }
 
@@ -317,9 +329,9 @@ impl Sinks {
         Ok(text)
     }
 
-    /// Writes the games that still wait for games that were broken off, and the table. Returns true if the match ended as it
-    /// was meant to: by its test, or by the file that was to end it.
-    pub(super) fn finish(mut self, game: &Match, out: &mut impl Write) -> anyhow::Result<bool> {
+    /// Writes the games that still wait for games that were broken off, and the table. Returns what ended the match before its
+    /// last game, if that was so.
+    pub(super) fn finish(mut self, game: &Match, out: &mut impl Write) -> anyhow::Result<MatchEnd> {
         self.live.clear();
         if let Some((path, live)) = self.games.take()
             && let Err(error) = live.finish()
@@ -334,11 +346,16 @@ impl Sinks {
         if self.told == OutputReader::People {
             let names: Vec<&str> = game.engines.iter().map(|engine| &*engine.name).collect();
             results(&self.score, &names, self.paired, out)?;
-            if let Some(line) = self.sprt_line() {
+            if let Some(line) = self.test.as_ref().and_then(OrderedTest::line) {
                 writeln!(out, "{line}")?;
             }
         }
-        Ok(self.decided.is_some() || self.is_called_off())
+        let is_decided = self.test.as_ref().is_some_and(OrderedTest::is_decided);
+        Ok(match &self.strikes {
+            _ if is_decided || self.is_called_off() => MatchEnd::AsMeant,
+            Some(strikes) if strikes.are_too_many() => MatchEnd::Struck,
+            _ => MatchEnd::Stopped,
+        })
     }
 }
 
@@ -347,32 +364,6 @@ fn names(pairing: &ScheduledGame, game: &Match) -> Names {
     let name = |engine: usize| safe(&game.engines[engine].name);
     let id = (pairing.game + 1).to_string();
     Names { id, white: name(pairing.white), black: name(pairing.black) }
-}
-
-pub(super) fn sprt(test: Test) -> Sprt {
-    let scale = if test.normalized { Scale::Normalized } else { Scale::Logistic };
-    Sprt { elo0: test.elo0, elo1: test.elo1, alpha: ERRORS, beta: ERRORS, scale }
-}
-
-/// How a test stands.
-pub(super) fn sprt_line(
-    sprt: &Sprt,
-    decided: Option<SprtDecision>,
-    score: &MatchScore,
-    paired: bool,
-) -> Option<String> {
-    let [(_, tally)] = score.couples() else { return None };
-    let llr = sprt.llr(&sample(tally, paired));
-    let (lower, upper) = sprt.bounds();
-    let word = match decided {
-        Some(SprtDecision::AcceptUpper) => format!("{} accepted", sprt.elo1),
-        Some(SprtDecision::AcceptLower) => format!("{} accepted", sprt.elo0),
-        _ => "not decided".into(),
-    };
-    Some(format!(
-        "SPRT [{}, {}]: LLR {llr:.2} ({lower:.2} to {upper:.2}), {word}",
-        sprt.elo0, sprt.elo1
-    ))
 }
 
 /// The table, and between two engines the figures.

@@ -1,31 +1,19 @@
 //! The journal of a match, or of one shard of it: what is kept in it, and which games are still due.
 
-use std::collections::{BTreeMap, HashSet};
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use sha2::{Digest, Sha256};
+use std::collections::HashSet;
+use std::path::Path;
 
 use super::note;
-use crate::cli::{MatchArgs, SprtScale};
+use crate::cli::MatchArgs;
 use crate::event::journal::{JournalError, JournalOf};
 use crate::judge::error::CheckError;
 use crate::model::exit::Exit;
 use crate::model::game::result::GameResult;
-use crate::model::text::{hex, shown};
+use crate::model::text::shown;
 use crate::model::units::Bytes;
-use crate::runner::Engine;
 use crate::runner::schedule::{MatchSchedule, ScheduledGame};
-use crate::runner::spec::{Asked, EngineSource};
-use crate::shard::record::{MatchRun, ShardGame, ShardHeader, ShardRecord, Test, VERSION};
+use crate::shard::record::{MatchRun, ShardGame, ShardHeader, ShardRecord, VERSION};
 use crate::shard::{self, LostEnd, Shard, Wish, scheduler};
-
-/// The test that the command line asks for.
-pub(super) fn asked_test(args: &MatchArgs) -> Option<Test> {
-    let normalized = args.scale == SprtScale::Normalized;
-    args.sprt.map(|asked| Test { elo0: asked.elo0, elo1: asked.elo1, normalized })
-}
 
 /// A match that cannot begin.
 #[derive(Debug, thiserror::Error)]
@@ -91,100 +79,15 @@ pub(super) fn tell_lost(path: &Path, lost: &LostEnd, unit: &str, done: &str) {
     }
 }
 
-/// The sums of what the engines are.
-pub(super) fn engines(asked: &[Asked]) -> Result<Vec<String>, CheckError> {
-    let sum = |one: &Asked| match &one.source {
-        EngineSource::Program(program) => {
-            let words = &program.arguments;
-            let sum = sum_of(&program.look().map_err(configuration)?)?;
-            let (environment, folder) = (&program.environment, &program.directory);
-            Ok(format!(
-                "sha256 {sum}, arguments {words:?}, environment {environment:?}, directory {folder:?}, memory {:?}",
-                one.memory
-            ))
-        }
-        EngineSource::Entry(path) => {
-            Ok(format!("entry, sha256 {}, memory {:?}", sum_of(path)?, one.memory))
-        }
-    };
-    asked.iter().map(sum).collect()
-}
-
-/// The sum of a file, or of the files of an entry's folder with their names.
-fn sum_of(path: &Path) -> Result<String, CheckError> {
-    let failed = |source: io::Error| match source.kind() {
-        io::ErrorKind::NotFound => {
-            CheckError::Nothing { path: path.to_owned(), what: "no such file".into() }
-        }
-        _ => CheckError::Read { path: path.to_owned(), source },
-    };
-    let mut sum = Sha256::new();
-    let mut files = vec![path.to_owned()];
-    if path.is_dir() {
-        let all: io::Result<Vec<PathBuf>> = std::fs::read_dir(path)
-            .and_then(|all| all.map(|one| one.map(|one| one.path())).collect());
-        files = all.map_err(failed)?.into_iter().filter(|path| path.is_file()).collect();
-        files.sort();
-    }
-    for file in &files {
-        if path.is_dir() {
-            sum.update(file.file_name().unwrap_or_default().as_encoded_bytes());
-            sum.update([0]);
-        }
-        sum.update(std::fs::read(file).map_err(failed)?);
-    }
-    Ok(hex(sum.finalize()))
-}
-
-/// The settings that decide a match and are not in its plan. Settings of this host alone (games at a time, cores) are
-/// not among them.
-fn settings(
-    args: &MatchArgs,
-    engines: &[Arc<Engine>],
-    sums: &[String],
-    book: Option<&str>,
-) -> Result<BTreeMap<String, String>, CheckError> {
-    let program = std::env::current_exe()
-        .map_err(|source| CheckError::Read { path: "/proc/self/exe".into(), source })?;
-    let allowlist = args.allowlist.as_deref().map(sum_of).transpose()?;
-    let all = [
-        ("gate4k", format!("{} {}", env!("CARGO_PKG_VERSION"), sum_of(&program)?)),
-        ("openings", book.unwrap_or("none").to_owned()),
-        ("variant", format!("{:?}", args.variant)),
-        ("shuffle", format!("{:?}", args.shuffle)),
-        ("start", args.start.to_string()),
-        ("plies", format!("{:?}", args.plies)),
-        ("restart", args.restart.to_string()),
-        ("margin", format!("{:?}", args.margin)),
-        ("answer-limit", format!("{:?}", args.answer_limit)),
-        ("startup-limit", format!("{:?}", args.startup_limit)),
-        ("quit-limit", format!("{:?}", args.quit_limit)),
-        ("memory", format!("{:?}", args.memory)),
-        ("allowlist", allowlist.unwrap_or_else(|| "built in".to_owned())),
-        ("strict", args.strict.to_string()),
-        ("draw-rule", format!("{:?}", args.draw_rule)),
-        ("win-rule", format!("{:?}", args.win_rule)),
-        ("resign", format!("{:?}", args.resign)),
-        ("draw", format!("{:?}", args.draw)),
-        ("max-plies", format!("{:?}", args.max_plies)),
-        ("syzygy", (!args.syzygy.is_empty()).to_string()),
-        ("syzygy-pieces", format!("{:?}", args.syzygy_pieces)),
-        ("no-material-draws", args.no_material_draws.to_string()),
-        ("pgn-style", format!("{:?}", args.pgn_style)),
-        ("event", args.event.clone()),
-        ("site", args.site.clone()),
-    ];
-    let mut settings: BTreeMap<String, String> =
-        all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    for (engine, sum) in engines.iter().zip(sums) {
-        let Engine { name, control, subset, init, .. } = &**engine;
-        let options = engine.options_line();
-        settings.insert(
-            format!("engine {name}"),
-            format!("{sum}, tc {control}, {subset:?}, {options}, init {init:?}"),
-        );
-    }
-    Ok(settings)
+/// A game that a journal holds from before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KeptGame {
+    /// Its players.
+    pub(super) pairing: ScheduledGame,
+    /// Its result.
+    pub(super) result: GameResult,
+    /// The engine that was lost in it.
+    pub(super) lost: Option<usize>,
 }
 
 /// The journal of a match that is played.
@@ -192,41 +95,31 @@ pub(super) struct KeptGames {
     journal: JournalOf<ShardRecord>,
     shard: Shard,
     plan: MatchSchedule,
-    before: Vec<(usize, GameResult)>,
+    before: Vec<KeptGame>,
     known: HashSet<usize>,
+    mark: String,
 }
 
 impl KeptGames {
     pub(super) fn open(
         path: &Path,
         args: &MatchArgs,
-        engines: &[Arc<Engine>],
-        sums: &[String],
-        book: Option<&str>,
+        run: MatchRun,
         plan: &MatchSchedule,
     ) -> Result<KeptGames, NotReady> {
         let shard = shard_of(args.shard)?;
-        let run = MatchRun {
-            engines: engines.iter().map(|engine| engine.name.clone()).collect(),
-            schedule: args.schedule,
-            seeds: args.seeds,
-            rounds: args.rounds.get(),
-            games: args.games.get(),
-            colours: plan.colours(),
-            test: asked_test(args),
-            settings: settings(args, engines, sums, book)?,
-        };
+        let mark = run.mark();
         let mut header: Option<ShardHeader> = None;
-        let mut before = Vec::new();
+        let mut found = Vec::new();
         let (mut journal, lost) = shard::open::<ShardRecord>(path, &mut |record| match record {
-            ShardRecord::Shard(found) if header.is_none() => {
-                header = Some(*found);
+            ShardRecord::Shard(first) if header.is_none() => {
+                header = Some(*first);
                 Ok(())
             }
             ShardRecord::Shard(_) => Err("it begins a second time".into()),
             ShardRecord::Host { .. } => Ok(()),
-            ShardRecord::Game(ShardGame { game, result, .. }) => {
-                before.push((game, result));
+            ShardRecord::Game(ShardGame { game, result, lost, .. }) => {
+                found.push((game, result, lost));
                 Ok(())
             }
         })?;
@@ -245,20 +138,27 @@ impl KeptGames {
             }
         }
         let mut known = HashSet::new();
-        for (game, _) in &before {
-            let own = plan.pairing(*game).is_some_and(|one| shard.has(plan.unit(&one)));
-            if !own || !known.insert(*game) {
+        let mut before = Vec::new();
+        for (game, result, lost) in found {
+            let pairing = plan.pairing(game).filter(|one| shard.has(plan.unit(one)));
+            let Some(pairing) = pairing.filter(|_| known.insert(game)) else {
                 let what = format!("game {} is none that is due there", game + 1);
                 return Err(JournalError::Foreign { path: path.to_owned(), what }.into());
-            }
+            };
+            before.push(KeptGame { pairing, result, lost });
         }
         journal.append(&ShardRecord::Host { name: host_name() })?;
-        Ok(KeptGames { journal, shard, plan: plan.clone(), before, known })
+        Ok(KeptGames { journal, shard, plan: plan.clone(), before, known, mark })
     }
 
     /// True if a game is of this shard and was not played before.
     pub(super) fn is_due(&self, pairing: &ScheduledGame) -> bool {
         self.shard.has(self.plan.unit(pairing)) && !self.known.contains(&pairing.game)
+    }
+
+    /// See [`MatchRun::mark`].
+    pub(super) fn mark(&self) -> &str {
+        &self.mark
     }
 
     /// True if this is all of the match.
@@ -272,9 +172,8 @@ impl KeptGames {
     }
 
     /// The games that were played before.
-    pub(super) fn played(&self) -> impl Iterator<Item = (ScheduledGame, GameResult)> {
-        let all = self.before.iter();
-        all.filter_map(|(game, result)| Some((self.plan.pairing(*game)?, *result)))
+    pub(super) fn played(&self) -> impl Iterator<Item = KeptGame> {
+        self.before.iter().copied()
     }
 
     pub(super) fn keep(&mut self, game: ShardGame) -> Result<(), JournalError> {

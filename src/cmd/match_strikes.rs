@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use crate::model::words::counted;
 
-/// The games in which each engine crashed, hung or did not start, in this run.
+/// The games in which each engine crashed, hung or did not start; those that a journal holds from before are among them.
 #[derive(Debug)]
 pub(super) struct Strikes {
     most: NonZeroUsize,
@@ -26,6 +26,11 @@ impl Strikes {
             format!("{name} was lost in {games}, as many as --strikes allows: no other game begins")
         })
     }
+
+    /// True if an engine was lost as often as is allowed.
+    pub(super) fn are_too_many(&self) -> bool {
+        self.lost.values().any(|lost| *lost >= self.most.get())
+    }
 }
 
 #[cfg(test)]
@@ -36,9 +41,11 @@ mod tests {
     fn strikes_are_of_one_engine_and_told_once() {
         let mut strikes = Strikes::new(NonZeroUsize::new(2).unwrap());
         assert_eq!([strikes.lost(0, "A"), strikes.lost(1, "B")], [None, None]);
+        assert!(!strikes.are_too_many());
         let words = strikes.lost(1, "B").unwrap();
         assert!(words.starts_with("B was lost in 2 games"), "{words}");
         // A game that was under way then.
         assert_eq!(strikes.lost(1, "B"), None);
+        assert!(strikes.are_too_many());
     }
 }

@@ -62,9 +62,9 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
         total.take(&listed.path, outcome.unwrap_or_else(missing), out)?;
     }
     gap_words(&gaps, "entry").iter().for_each(|words| note(words));
-    let (exit, _) = total.finish(&checked.check.config_findings, out)?;
+    let (outcomes, _) = total.finish(&checked.check.config_findings, out)?;
     if let Some((to, receipt)) = receipt_to.zip(receipt) {
         to.write(&receipt.text()?)?;
     }
-    Ok(exit)
+    Ok(Exit::worst(outcomes))
 }

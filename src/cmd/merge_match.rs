@@ -7,15 +7,14 @@ use std::path::PathBuf;
 use anyhow::Context;
 
 use super::game_line;
-use super::match_out::{results, sprt, sprt_line};
-use super::match_table::sample;
+use super::match_out::results;
+use super::match_test::OrderedTest;
 use super::{note, tell};
 use crate::cli::MergeArgs;
 use crate::event::journal;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::counted;
-use crate::ratings::sprt::SprtDecision;
 use crate::runner::score::MatchScore;
 use crate::shard::Shard;
 use crate::shard::parts::MergeError;
@@ -29,11 +28,9 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
     }
     let Some(whole) = Whole::read(&args.journals)? else { return Ok(Exit::Nothing) };
     let run = &whole.run;
-    let test = run.test.map(sprt);
-    // Each game counts in the order of the match, as on one machine, and behind a gap nothing is decided: which shard is
-    // fast cannot sway a test.
+    let mut test = ordered_test(&whole);
     let mut score = MatchScore::new(whole.plan());
-    let mut decided = None;
+    let mut is_decided = false;
     let gaps = whole.gaps();
     tell_empty(whole.parts.empty(), args)?;
     if !gaps.is_empty() && !args.partial && decided_before_a_gap(&whole)?.is_none() {
@@ -56,11 +53,11 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
             Some((path, BufWriter::new(file)))
         }
     };
-    let (mut next, mut no_gap, mut left_out) = (0, true, 0);
+    let mut left_out = 0;
     for game in whole.games() {
         let game = game?;
         let Some(pairing) = whole.plan().pairing(game.game) else { continue };
-        if decided.is_some() {
+        if is_decided {
             left_out += 1;
             continue;
         }
@@ -73,19 +70,14 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
             let names = [pairing.white, pairing.black].map(|one| &*run.engines[one]);
             game_line::people(game.game, names, &game.summary, out)?;
         }
-        no_gap &= game.game == next;
-        next += 1;
-        if let ([(_, tally)], Some(test), true) = (score.couples(), &test, no_gap) {
-            let decision = test.decide(&sample(tally, run.paired()));
-            decided = Some(decision).filter(|decision| *decision != SprtDecision::Continue);
-        }
+        is_decided = test.as_mut().is_some_and(|test| test.take(&pairing, game.result));
     }
     if let Some((path, mut file)) = pgn {
         file.flush().with_context(|| format!("cannot write {}", shown(path)))?;
     }
     let names: Vec<&str> = run.engines.iter().map(String::as_str).collect();
     results(&score, &names, run.paired(), out)?;
-    if let Some(line) = test.as_ref().and_then(|t| sprt_line(t, decided, &score, run.paired())) {
+    if let Some(line) = test.as_ref().and_then(OrderedTest::line) {
         writeln!(out, "{line}")?;
     }
     if left_out > 0 {
@@ -94,24 +86,26 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
         gap_words(&gaps, "game").iter().for_each(|words| note(words));
     }
     // Whoever asks again and again is told by the exit code when it is enough.
-    let is_open = test.is_some() && decided.is_none() && !gaps.is_empty();
+    let is_open = test.is_some() && !is_decided && !gaps.is_empty();
     Ok(if is_open { Exit::Undecided } else { Exit::Success })
+}
+
+/// The run's test, which behind a gap counts nothing: which shard is fast cannot sway it.
+fn ordered_test(whole: &Whole) -> Option<OrderedTest> {
+    let score = MatchScore::new(whole.plan());
+    whole.run.test.map(|test| OrderedTest::new(test, score, whole.run.paired()))
 }
 
 /// How the test stands where the games up to the first that is missing decide it: those behind them count for nothing.
 pub(super) fn decided_before_a_gap(whole: &Whole) -> Result<Option<String>, MergeError> {
-    let Some(test) = whole.run.test.map(sprt) else { return Ok(None) };
-    let mut score = MatchScore::new(whole.plan());
+    let Some(mut test) = ordered_test(whole) else { return Ok(None) };
     for (number, game) in whole.games().enumerate() {
         let game = game?;
         let Some(pairing) = whole.plan().pairing(game.game).filter(|_| game.game == number) else {
             break;
         };
-        score.add(&pairing, game.result);
-        let [(_, tally)] = score.couples() else { break };
-        let decision = test.decide(&sample(tally, whole.run.paired()));
-        if decision != SprtDecision::Continue {
-            return Ok(sprt_line(&test, Some(decision), &score, whole.run.paired()));
+        if test.take(&pairing, game.result) {
+            return Ok(test.line());
         }
     }
     Ok(None)

@@ -45,14 +45,14 @@ impl Total {
         Ok(())
     }
 
-    /// Writes the reports; the outcome is the worst of all entries.
+    /// Writes the reports; gives the outcome of each entry, for the exit code.
     pub(super) fn finish(
         self,
         config_findings: &[ConfigFinding],
         out: &mut impl Write,
-    ) -> anyhow::Result<(Exit, Vec<EntryReport>)> {
+    ) -> anyhow::Result<(Vec<Exit>, Vec<EntryReport>)> {
         let told = ReportInput { entries: &self.reports, config_findings };
         self.outputs.finish(told, &self.rows, out)?;
-        Ok((Exit::worst(self.outcomes), self.reports))
+        Ok((self.outcomes, self.reports))
     }
 }

@@ -98,6 +98,7 @@ pub(super) fn one(
         plies: records,
         pvs,
         ending: end.ending,
+        comments: Vec::new(),
         unanswered: None,
     };
     let stage = config.stages.get(started.stage)?;

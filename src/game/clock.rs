@@ -207,7 +207,7 @@ impl<'de> Deserialize<'de> for TimeControl {
 /// How long is waited for an answer, and what of it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// The time that a move may come late without losing (0 for the event).
+    /// The time that a move may come late without losing (0 for the event), where a side has none of its own.
     pub(crate) margin: Duration,
     /// After the clock has run out, how long the move is still waited for; an engine that answers then
     /// has lost, but lives for the next game.
@@ -232,6 +232,8 @@ struct Side {
     control: TimeControl,
     left: Duration,
     moves_to_go: Option<u32>,
+    /// The time that its move may come late.
+    margin: Duration,
 }
 
 /// The flag has fallen.
@@ -253,13 +255,24 @@ impl GameClock {
     /// the first move's time and what is left make base plus increment.)
     #[must_use]
     pub fn new(controls: ByColor<TimeControl>, patience: Patience) -> GameClock {
+        let margin = patience.margin;
         let sides = controls.map(|control| match control {
             TimeControl::Clock { base, moves, .. } => {
-                Side { control, left: base, moves_to_go: moves.map(NonZeroU32::get) }
+                Side { control, left: base, moves_to_go: moves.map(NonZeroU32::get), margin }
             }
-            _ => Side { control, left: Duration::ZERO, moves_to_go: None },
+            _ => Side { control, left: Duration::ZERO, moves_to_go: None, margin },
         });
         GameClock { sides, patience }
+    }
+
+    /// The same with the margin of each side that has one of its own.
+    #[must_use]
+    pub(crate) fn with_margins(mut self, margins: ByColor<Option<Duration>>) -> GameClock {
+        for side in Color::ALL {
+            let one = self.sides.get_mut(side);
+            one.margin = margins.get(side).unwrap_or(one.margin);
+        }
+        self
     }
 
     /// Clocks of a game that goes on: what each shows, after so many moves of each side on it.
@@ -313,8 +326,8 @@ impl GameClock {
     fn allowed(&self, side: Color) -> Option<Duration> {
         let one = self.sides.get(side);
         match one.control {
-            TimeControl::Clock { .. } => Some(one.left + self.patience.margin),
-            TimeControl::MoveTime(time) => Some(time + self.patience.margin),
+            TimeControl::Clock { .. } => Some(one.left + one.margin),
+            TimeControl::MoveTime(time) => Some(time + one.margin),
             TimeControl::Nodes(_) | TimeControl::Depth(_) => None,
         }
     }
@@ -336,9 +349,8 @@ impl GameClock {
         if let Some(allowed) = self.allowed(side)
             && used > allowed
         {
-            return Err(Flag {
-                over: used.saturating_sub(allowed.saturating_sub(self.patience.margin)),
-            });
+            let margin = self.sides.get(side).margin;
+            return Err(Flag { over: used.saturating_sub(allowed.saturating_sub(margin)) });
         }
         let one = self.sides.get_mut(side);
         if let TimeControl::Clock { base, increment, moves } = one.control {
@@ -370,6 +382,16 @@ mod tests {
             ByColor { white: control, black: control },
             Patience { margin: Duration::from_millis(margin), ..Patience::default() },
         )
+    }
+
+    #[test]
+    fn each_side_may_have_a_margin_of_its_own() {
+        let margins = ByColor { white: Some(secs(0.5)), black: None };
+        let mut clock = clock("1", 100).with_margins(margins);
+        assert_eq!(clock.spend(Color::Black, secs(1.2)), Err(Flag { over: secs(0.2) }));
+        assert_eq!(clock.spend(Color::White, secs(1.2)), Ok(()));
+        assert_eq!(clock.wait(Color::White), secs(0.5 + 2.0));
+        assert_eq!(clock.spend(Color::White, secs(0.6)), Err(Flag { over: secs(0.6) }));
     }
 
     #[test]

@@ -27,7 +27,8 @@ pub(crate) enum Style {
     /// Evaluation from White's view, depth, and seconds: `{+0.31/12 0.250s}`.
     Short,
     /// As fastchess writes it, which OpenBench's client reads: evaluation from the player's own view, depth, seconds, nodes and
-    /// selective depth, and the reason of the end in the last comment: `{+0.31/12 0.250s, n=812, sd=17, White mates}`.
+    /// selective depth, lines for the record, and the reason of the end in the last comment:
+    /// `{+0.31/12 0.250s, n=812, sd=17, line="info string pgncomment x", White mates}`.
     Fastchess,
     /// The moves alone.
     Moves,
@@ -66,9 +67,21 @@ pub(super) fn write(out: &mut String, record: &GameRecord, style: Style) {
     for (index, ply) in record.plies.iter().enumerate() {
         let pv = record.pvs.get(ply.pv.clone()).unwrap_or_default();
         let ending = (index == last).then_some(&record.ending);
-        movetext.ply(ply, pv, ending);
+        let comments = record.comments.binary_search_by_key(&index, |(at, _)| *at).ok();
+        let comments = comments.and_then(|at| record.comments.get(at));
+        let comments = comments.map_or(&b""[..], |(_, lines)| lines);
+        movetext.ply(ply, PlyWords { pv, comments }, ending);
     }
     movetext.finish(&record.ending);
+}
+
+/// What the engine said with a ply.
+#[derive(Clone, Copy)]
+struct PlyWords<'a> {
+    /// Its expected line.
+    pv: &'a [u8],
+    /// Its lines for the record, each with its line end.
+    comments: &'a [u8],
 }
 
 struct Movetext<'a> {
@@ -148,7 +161,7 @@ impl Movetext<'_> {
         }
     }
 
-    fn ply(&mut self, ply: &PlyRecord, pv: &[u8], ending: Option<&GameEnding>) {
+    fn ply(&mut self, ply: &PlyRecord, said: PlyWords<'_>, ending: Option<&GameEnding>) {
         let side = self.position.turn();
         match self.style {
             Style::Moves => self.san(ply.played),
@@ -159,7 +172,7 @@ impl Movetext<'_> {
             Style::Fastchess => {
                 self.san(ply.played);
                 let why = ending.map(GameEnding::details).filter(|text| !text.is_empty());
-                self.word(|out| push_fastchess_comment(out, ply, why.as_deref()));
+                self.word(|out| push_fastchess_comment(out, ply, said.comments, why.as_deref()));
                 self.has_told_why |= why.is_some();
             }
             Style::Event | Style::Relay => {
@@ -169,7 +182,7 @@ impl Movetext<'_> {
                 let before = self.position.clone();
                 self.san(ply.played);
                 self.out.push(' ');
-                self.event_comment(ply, before, pv);
+                self.event_comment(ply, before, said.pv);
                 if self.style == Style::Relay {
                     push_commands(self.out, ply, side);
                 }
@@ -259,7 +272,7 @@ fn push_short_comment(out: &mut String, ply: &PlyRecord, side: Color) {
 }
 
 /// See [`Style::Fastchess`].
-fn push_fastchess_comment(out: &mut String, ply: &PlyRecord, why: Option<&str>) {
+fn push_fastchess_comment(out: &mut String, ply: &PlyRecord, lines: &[u8], why: Option<&str>) {
     out.push('{');
     push_figures(out, ply, ply.info.score);
     if let Some(nodes) = ply.info.nodes {
@@ -269,6 +282,11 @@ fn push_fastchess_comment(out: &mut String, ply: &PlyRecord, why: Option<&str>) 
     if let Some(depth) = ply.info.seldepth.or(ply.info.depth) {
         out.push_str(", sd=");
         push_number(out, depth);
+    }
+    for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        // Its reader takes what stands between the quotes.
+        let line = String::from_utf8_lossy(line).replace('"', "'");
+        out.push_str(&format!(", line=\"{}\"", Comment(&line)));
     }
     if let Some(why) = why {
         out.push_str(&format!(", {}", Comment(why)));

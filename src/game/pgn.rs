@@ -206,7 +206,7 @@ mod tests {
                 }
             })
             .collect();
-        GameRecord { opening, plies, pvs, ending, unanswered: None }
+        GameRecord { opening, plies, pvs, comments: Vec::new(), ending, unanswered: None }
     }
 
     fn mate() -> GameEnding {
@@ -293,6 +293,23 @@ mod tests {
         let mut out = String::new();
         write(&mut out, &header("A"), &game, Style::Moves).unwrap();
         assert!(out.ends_with("\n\n1. f3 e5 2. g4 Qh4# {Black mates} 0-1\n\n"), "{out}");
+    }
+
+    /// In fastchess's form, within quotes, which none of them may have; no other style has them.
+    #[test]
+    fn lines_that_an_engine_says_for_the_record_stand_with_their_move() {
+        let mut game = record(Opening::default(), "f2f3 e7e5", mate());
+        let said = b"info string pgncomment a\ninfo string pgncomment \"b\" {c}\n";
+        game.comments.push((1, said.to_vec()));
+        let [fastchess, short] = [Style::Fastchess, Style::Short].map(|style| {
+            let mut out = String::new();
+            write(&mut out, &header("A"), &game, style).unwrap();
+            out.replace('\n', " ")
+        });
+        let lines = "line=\"info string pgncomment a\", line=\"info string pgncomment 'b' (c)\", Black mates}";
+        assert!(fastchess.contains(&format!("sd=9, {lines}")), "{fastchess}");
+        assert_eq!(fastchess.matches("line=").count(), 2);
+        assert!(!short.contains("line="), "{short}");
     }
 
     /// Evaluations are the players' own, and the reason is in the last comment: what reads such files takes what follows a

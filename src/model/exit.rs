@@ -12,7 +12,7 @@ use super::verdict::Verdict;
 pub(crate) enum Exit {
     /// Every entry is accepted, or what was asked for is done.
     Success,
-    /// At least one entry is rejected.
+    /// At least one entry is rejected, or an engine of a match was lost as often as is allowed.
     Rejected,
     /// The command line, a setting or a file of settings is wrong.
     Usage,
@@ -59,6 +59,18 @@ impl Exit {
     pub(crate) fn worst(outcomes: impl IntoIterator<Item = Exit>) -> Exit {
         outcomes.into_iter().max_by_key(|outcome| outcome.weight()).unwrap_or(Exit::Success)
     }
+
+    /// The outcome of several entries of a run that can be given again and goes on: as long as one is undecided another try may
+    /// decide it, which a verdict on another entry must not hide from a scheduler. Only a bug goes before that.
+    #[must_use]
+    pub(crate) fn of_a_try(outcomes: impl IntoIterator<Item = Exit>) -> Exit {
+        let weight = |outcome: &Exit| match outcome {
+            Exit::Bug => u8::MAX,
+            Exit::Undecided => u8::MAX - 1,
+            other => other.weight(),
+        };
+        outcomes.into_iter().max_by_key(weight).unwrap_or(Exit::Success)
+    }
 }
 
 impl From<Verdict> for Exit {
@@ -99,5 +111,16 @@ mod tests {
         assert_eq!(Exit::worst([Rejected, Bug]), Bug);
         assert_eq!(Exit::worst([]), Success);
         assert_eq!(Exit::worst([Verdict::Accepted.into()]), Success);
+    }
+
+    #[test]
+    fn undecided_beats_rejected_where_another_try_goes_on() {
+        use Exit::{Bug, Nothing, Rejected, Success, Undecided};
+        assert_eq!(Exit::of_a_try([Success, Rejected, Undecided, Nothing]), Undecided);
+        assert_eq!(Exit::of_a_try([Undecided, Bug]), Bug);
+        for decided in [&[Success, Success][..], &[Success, Rejected], &[Nothing, Success], &[]] {
+            let outcomes = || decided.iter().copied();
+            assert_eq!(Exit::of_a_try(outcomes()), Exit::worst(outcomes()));
+        }
     }
 }

@@ -1,15 +1,16 @@
 //! The dialogue of all engines of a match as a file: a line for each that was sent, heard, or written to standard error.
 //!
-//! A game hands its lines on without ever waiting, and a thread of its own writes them. A line for which there is no
-//! room is left out and counted, so that neither a slow disk nor an engine that floods costs anybody a clock.
+//! A game hands its lines on without waiting, and a thread of its own writes them. A line for which there is no room is left out
+//! and counted, so that neither a slow disk nor an engine that floods costs anybody a clock. Between engines that answer at once
+//! lines come faster than they can be written all the time: so a game begins once there is room for its lines.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{self, Receiver, SyncSender, TryRecvError};
+use std::sync::mpsc::{self, Receiver, SyncSender, TryRecvError, TrySendError};
 use std::thread::{self, JoinHandle};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::engine::wire::Observer;
 use crate::files::write;
@@ -22,6 +23,10 @@ use crate::model::transcript::Voice;
 const LONGEST_HEARD: usize = 1024;
 /// Lines that may wait to be written.
 const MOST_WAITING: usize = 16 * 1024;
+/// A game begins when no more than these wait.
+const ENOUGH_ROOM: usize = MOST_WAITING / 2;
+/// So long a game waits at most for that: a disk may stand still.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// Bytes that one run adds to the file.
 const MOST_WRITTEN: u64 = 1 << 30;
 
@@ -30,6 +35,7 @@ const MOST_WRITTEN: u64 = 1 << 30;
 pub(crate) struct Dialogue {
     lines: SyncSender<Line>,
     missed: Arc<AtomicU64>,
+    waiting: Arc<AtomicUsize>,
     writer: JoinHandle<io::Result<()>>,
 }
 
@@ -38,6 +44,8 @@ pub(crate) struct Dialogue {
 pub(super) struct Tap {
     lines: SyncSender<Line>,
     missed: Arc<AtomicU64>,
+    /// Lines of all engines that are handed on and not written yet.
+    waiting: Arc<AtomicUsize>,
     engine: Arc<str>,
     /// The number of its game, from 0; the same for the process and for whoever seats it.
     game: Arc<AtomicUsize>,
@@ -71,12 +79,17 @@ impl Dialogue {
             env!("CARGO_PKG_VERSION")
         )?;
         let (lines, heard) = mpsc::sync_channel(MOST_WAITING);
-        let missed = Arc::new(AtomicU64::new(0));
-        let own = Arc::clone(&missed);
-        let writer = thread::Builder::new()
-            .name("dialogue".into())
-            .spawn(move || write(&heard, &own, file, MOST_WRITTEN))?;
-        Ok(Dialogue { lines, missed, writer })
+        let (missed, waiting) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicUsize::new(0)));
+        let own = (Arc::clone(&missed), Arc::clone(&waiting));
+        let writer = thread::Builder::new().name("dialogue".into()).spawn(move || {
+            let (missed, waiting) = own;
+            let written = write(&heard, &missed, &waiting, file, MOST_WRITTEN);
+            // Where it ends before the match, nobody need wait for it.
+            drop(heard);
+            waiting.store(0, Ordering::Relaxed);
+            written
+        })?;
+        Ok(Dialogue { lines, missed, waiting, writer })
     }
 
     /// The place for an engine's lines, stamped as the events of the match are.
@@ -84,6 +97,7 @@ impl Dialogue {
         Tap {
             lines: self.lines.clone(),
             missed: Arc::clone(&self.missed),
+            waiting: Arc::clone(&self.waiting),
             engine: escape(engine.as_bytes(), 100).into(),
             game: Arc::default(),
             epoch,
@@ -101,9 +115,13 @@ impl Dialogue {
 }
 
 impl Tap {
-    /// The game to which the lines from now on belong.
+    /// The game to which the lines from now on belong. It begins when there is room for them: no clock runs yet.
     pub(super) fn begin(&self, game: usize) {
         self.game.store(game, Ordering::Relaxed);
+        let began = Instant::now();
+        while self.waiting.load(Ordering::Relaxed) > ENOUGH_ROOM && began.elapsed() < LONGEST_WAIT {
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 
     fn put(&self, at: Instant, voice: Voice, text: &[u8]) {
@@ -119,8 +137,15 @@ impl Tap {
             cut: text.len() - kept,
             missed,
         };
-        if self.lines.try_send(line).is_err() {
+        // Counted before, so that the writer never takes away what is not there yet.
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        if let Err(error) = self.lines.try_send(line) {
             self.missed.fetch_add(missed + 1, Ordering::Relaxed);
+            if matches!(error, TrySendError::Full(_)) {
+                self.waiting.fetch_sub(1, Ordering::Relaxed);
+            } else {
+                self.waiting.store(0, Ordering::Relaxed);
+            }
         }
     }
 
@@ -173,6 +198,7 @@ impl Line {
 fn write(
     heard: &Receiver<Line>,
     missed: &AtomicU64,
+    waiting: &AtomicUsize,
     file: impl Write,
     most: u64,
 ) -> io::Result<()> {
@@ -190,6 +216,7 @@ fn write(
                 }
             }
         };
+        waiting.fetch_sub(1, Ordering::Relaxed);
         let text = gap(line.missed) + &line.text();
         let Some(rest) = left.checked_sub(text.len() as u64) else {
             file.write_all(b"# the log is full; nothing more is written in this run\n")?;
@@ -219,13 +246,15 @@ mod tests {
         let missed = Arc::new(AtomicU64::new(0));
         let (engine, game) = ("A".into(), Arc::default());
         let own = Arc::clone(&missed);
-        let tap = Tap { lines, missed: own, engine, game, epoch: Monotonic::start() };
+        let waiting = Arc::default();
+        let tap = Tap { lines, missed: own, waiting, engine, game, epoch: Monotonic::start() };
         (Some(tap), heard, missed)
     }
 
     fn written(heard: &Receiver<Line>, missed: &AtomicU64, most: u64) -> Vec<String> {
         let mut file = Vec::new();
-        write(heard, missed, &mut file, most).unwrap();
+        let waiting = AtomicUsize::new(MOST_WAITING);
+        write(heard, missed, &waiting, &mut file, most).unwrap();
         let text = String::from_utf8(file).unwrap();
         text.lines().map(|line| line.trim_start_matches(['0', '.', ' ']).to_owned()).collect()
     }
@@ -261,6 +290,32 @@ mod tests {
         assert!(lines[0].ends_with("xx … 7 more bytes") && lines[0].contains("A(42) < xx"));
         assert!(lines[1].ends_with("A(42) < \\u{1b}[2J"), "{}", lines[1]);
         assert!(lines[2].ends_with(&"m".repeat(5000)));
+    }
+
+    /// It would wait for a minute here if it were not let go.
+    #[test]
+    fn a_game_begins_when_there_is_room_for_its_lines() {
+        let (log, heard, _) = tap(MOST_WAITING);
+        let log = log.unwrap();
+        for _ in 0..=ENOUGH_ROOM {
+            log.put(Instant::now(), Voice::Sent, b"x");
+        }
+        let waiting = Arc::clone(&log.waiting);
+        let taken = thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                let first = heard.recv().is_ok();
+                waiting.fetch_sub(1, Ordering::Relaxed);
+                (first, heard)
+            });
+            log.begin(7);
+            writer.join().unwrap()
+        });
+        assert!(taken.0);
+        assert_eq!(waiting.load(Ordering::Relaxed), ENOUGH_ROOM);
+        // A writer that is gone is waited for by nobody.
+        drop(taken.1);
+        log.put(Instant::now(), Voice::Sent, b"x");
+        assert_eq!(waiting.load(Ordering::Relaxed), 0);
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub(crate) struct Engine {
     pub(crate) options: Vec<(String, String)>,
     /// Its time control.
     pub(crate) control: TimeControl,
+    /// The time that its moves may come late, where that is another than the match's.
+    pub(crate) margin: Option<Duration>,
     /// The part of UCI that it may be sent.
     pub(crate) subset: UciSubset,
     /// Starts in a row that failed.
@@ -51,6 +53,7 @@ impl Engine {
             init: Vec::new(),
             options,
             control,
+            margin: None,
             subset,
             failures: AtomicU32::new(0),
             replaced: AtomicUsize::new(0),
@@ -67,6 +70,7 @@ impl Engine {
             init: self.init.clone(),
             options: self.options.clone(),
             control,
+            margin: self.margin,
             subset: self.subset,
             failures: AtomicU32::new(0),
             replaced: AtomicUsize::new(0),

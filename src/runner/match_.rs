@@ -52,6 +52,8 @@ pub(crate) struct Match {
     pub(crate) restart: Restart,
     /// True if expected lines of play are kept.
     pub(crate) keep_pv: bool,
+    /// True if the lines that engines say for the record are kept.
+    pub(crate) keep_comments: bool,
     /// True if every move is told when it is played.
     pub(crate) tell_moves: bool,
     /// The referee's own standstill that breaks off the games under way, with no new ones begun; none where it is

@@ -28,6 +28,10 @@ const HOPELESS: u32 = 3;
 const TRIES: u32 = 2;
 /// In games on a shorter clock nobody thinks long enough to be watched.
 const SLOW_GAME: Duration = Duration::from_secs(10);
+/// How a line begins that an engine says for those who read the games.
+const FOR_THE_RECORD: &[u8] = b"info string pgncomment ";
+/// No more of these is kept for one move, in bytes.
+const MOST_COMMENTS: usize = 64 << 10;
 /// How long a process that closed its output may take to end by itself.
 const DYING: Duration = Duration::from_millis(500);
 
@@ -43,6 +47,8 @@ pub(super) struct EngineSeat<'a> {
     /// The last `info` line that counts, and its line of play.
     info: SearchInfo,
     pv: Vec<u8>,
+    /// The lines for the record that it said before its last answer.
+    comments: Vec<u8>,
     /// The first move in this game that it said without being asked for one; taken by whoever tells of it.
     pub(super) unasked: Option<String>,
     /// When it began to wait, and what it had used by then; kept where a wait may be long enough to tell anything.
@@ -84,6 +90,7 @@ impl<'a> EngineSeat<'a> {
             heartbeat,
             info: SearchInfo::default(),
             pv: Vec::with_capacity(512),
+            comments: Vec::new(),
             unasked: None,
             resting: None,
             waits: PonderWaits::default(),
@@ -383,6 +390,7 @@ impl EngineSeat<'_> {
     fn ask_for_move(&mut self, text: &[u8], wait: Duration) -> Thought {
         self.info = SearchInfo::default();
         self.pv.clear();
+        self.comments.clear();
         let Some(live) = &mut self.live else {
             let now = self.epoch.stamp(Instant::now());
             return Thought { sent: now, heard: now, said: Said::Lost(PlayerLost::Gone(None)) };
@@ -412,6 +420,11 @@ impl EngineSeat<'_> {
                             self.info = info.search;
                             self.pv.clear();
                             self.pv.extend_from_slice(info.pv);
+                        } else if line.starts_with(FOR_THE_RECORD)
+                            && self.comments.len() + line.len() < MOST_COMMENTS
+                        {
+                            self.comments.extend_from_slice(line.trim_ascii_end());
+                            self.comments.push(b'\n');
                         }
                     }
                     Err(silence) => break silence,
@@ -451,6 +464,10 @@ impl Player for EngineSeat<'_> {
 
     fn pv(&self) -> &[u8] {
         &self.pv
+    }
+
+    fn comments(&self) -> &[u8] {
+        &self.comments
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Deserialize;
 
@@ -10,7 +11,7 @@ use crate::files::read;
 use crate::game::clock::TimeControl;
 use crate::model::source_place::{Misplaced, with_suggestion};
 use crate::model::text::shown;
-use crate::model::units::{BadSize, Bytes};
+use crate::model::units::{self, BadSize, Bytes};
 
 /// The part of UCI that an engine may be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub(crate) struct Asked {
     pub(crate) options: Vec<(String, String)>,
     /// A time control of its own.
     pub(crate) control: Option<TimeControl>,
+    /// The time that its moves may come late, where it has one of its own.
+    pub(crate) margin: Option<Duration>,
     /// The part of UCI that it may be sent.
     pub(crate) subset: UciSubset,
     /// How much memory all its processes may really use together, where it has a limit of its own.
@@ -129,6 +132,7 @@ pub(crate) fn entry(path: PathBuf) -> Asked {
         init: Vec::new(),
         options: Vec::new(),
         control: None,
+        margin: None,
         subset: UciSubset::Rule79,
         memory: None,
     }
@@ -220,8 +224,13 @@ struct Raw {
     init: Vec<String>,
     options: Vec<(String, String)>,
     control: Option<TimeControl>,
+    margin: Option<Duration>,
     fen: Option<bool>,
     memory: Option<Bytes>,
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    units::time(text).map_err(|_| format!("margin={text} is no time with its unit, such as 250ms"))
 }
 
 impl Raw {
@@ -247,6 +256,7 @@ impl Raw {
             "dir" => self.directory = Some(value.into()),
             "init" => self.init.push(value.to_owned()),
             "tc" => self.control = Some(value.parse().map_err(|e| format!("{e}"))?),
+            "margin" => self.margin = Some(time(value)?),
             "memory" => self.memory = Some(value.parse().map_err(|e| format!("{e}"))?),
             "fen" => {
                 self.fen = Some(match value {
@@ -257,7 +267,7 @@ impl Raw {
             }
             _ => {
                 return Err(format!(
-                    "{key}= is unknown (name, cmd or entry, args, dir, init, tc, fen, memory, options.NAME, env.NAME)"
+                    "{key}= is unknown (name, cmd or entry, args, dir, init, tc, margin, fen, memory, options.NAME, env.NAME)"
                 ));
             }
         }
@@ -315,6 +325,7 @@ impl Raw {
             init: self.init,
             options: self.options,
             control: self.control,
+            margin: self.margin,
             subset: if full { UciSubset::Full } else { UciSubset::Rule79 },
             memory: self.memory,
         })
@@ -375,6 +386,7 @@ struct Table {
     #[serde(default)]
     options: toml::Table,
     tc: Option<TimeControl>,
+    margin: Option<String>,
     fen: Option<bool>,
     memory: Option<String>,
 }
@@ -397,6 +409,7 @@ impl Table {
             init: self.init,
             options: self.options.into_iter().map(option).collect::<Result<_, _>>()?,
             control: self.tc,
+            margin: self.margin.as_deref().map(time).transpose()?,
             fen: self.fen,
             memory: match self.memory {
                 Some(text) => Some(text.parse().map_err(|e: BadSize| e.to_string())?),
@@ -480,7 +493,7 @@ mod tests {
     #[test]
     fn words_of_the_command_line() {
         let engine = from_words(
-            "name=A cmd=./tiny args=\"seed=3 'a b'\" options.Hash=16 env.X=1 tc=10+0.1 fen=no memory=64M",
+            "name=A cmd=./tiny args=\"seed=3 'a b'\" options.Hash=16 env.X=1 tc=10+0.1 margin=250ms fen=no memory=64M",
         )
         .unwrap();
         let EngineSource::Program(program) = &engine.source else {
@@ -492,6 +505,7 @@ mod tests {
         assert_eq!((program.memory, engine.memory), (Some(Bytes(64 << 20)), Some(Bytes(64 << 20))));
         assert_eq!(engine.options, [("Hash".to_owned(), "16".to_owned())]);
         assert_eq!(engine.control, "10+0.1".parse().ok());
+        assert_eq!(engine.margin, Some(Duration::from_millis(250)));
         assert_eq!((engine.name.as_str(), engine.subset), ("A", UciSubset::Rule79));
 
         let engine = from_words("cmd=stockfish").unwrap();

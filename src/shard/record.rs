@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::Shard;
 use crate::event::journal::Kept;
 use crate::model::game::result::GameResult;
+use crate::model::text::hex;
 use crate::runner::schedule::{ColourOrder, MatchSchedule, PairingSystem};
 
 /// The version of the journal's form.
@@ -87,6 +89,9 @@ pub struct ShardGame {
     pub summary: String,
     /// The game as PGN.
     pub pgn: String,
+    /// The engine that crashed, hung or did not start, by its place in the run, where that ended the game.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<usize>,
 }
 
 impl MatchRun {
@@ -99,6 +104,13 @@ impl MatchRun {
             Some(seeds) => plan.seeded(seeds.get()),
             None => plan,
         }
+    }
+
+    /// What the file has that ends this run and no other (`match --until`): the SHA-256 of all that is told of the run.
+    #[must_use]
+    pub(crate) fn mark(&self) -> String {
+        // invariant: names, numbers and text make JSON.
+        hex(Sha256::digest(serde_json::to_vec(self).unwrap_or_default()))
     }
 
     /// True if the statistics count pairs of games.

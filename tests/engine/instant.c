@@ -19,6 +19,7 @@
  *   slowinit:MS     reads nothing for so long after its start
  *   twice:MS        says its move again so much later
  *   spam:N          writes so many more info lines before each answer
+ *   pgncomment      says a line for the record with the number of plies before each answer
  *   ignorequit      goes on after quit, until its input ends
  *   chess960        offers UCI_Chess960, and never castles
  */
@@ -264,7 +265,7 @@ static bool choose(const Board *board, uint64_t chance, Move *chosen, int *choic
 
 static struct {
     int seed, crash, leave, hang, illegal, null, late, delay, slow, spam, twice;
-    bool ignores_quit, chess960;
+    bool ignores_quit, chess960, tells;
 } ask = {.seed = 1, NEVER, NEVER, NEVER, NEVER, NEVER, NEVER};
 
 static int square_of(const char *name) { return A1 + (name[0] - 'a') * EAST + (name[1] - '1') * NORTH; }
@@ -336,6 +337,7 @@ static void read_arguments(int count, char **words) {
         sscanf(words[i], "slowinit:%d", &ask.slow);
         sscanf(words[i], "spam:%d", &ask.spam);
         sscanf(words[i], "twice:%d", &ask.twice);
+        ask.tells |= !strcmp(words[i], "pgncomment");
         ask.ignores_quit |= !strcmp(words[i], "ignorequit");
         ask.chess960 |= !strcmp(words[i], "chess960");
     }
@@ -366,6 +368,9 @@ static void answer(const Board *board, int plies, uint64_t chance) {
         printf("info depth %d seldepth %d score cp %d nodes %d nps 1000000 time %d pv %s\n", i + 2, i + 4,
                (int)(chance % 99), 1000 * i, i, text);
         fflush(stdout);
+    }
+    if (ask.tells) {
+        printf("info string pgncomment \"plies\" %d\n", plies);
     }
     const char *said = plies >= ask.null ? "0000" : plies >= ask.illegal ? "a1a1" : text;
     if (ask.twice > 0) {

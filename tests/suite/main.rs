@@ -47,6 +47,7 @@ mod reports;
 mod run;
 mod sandbox;
 mod seasons;
+mod slurm;
 mod standings;
 mod submissions;
 mod terminal;
@@ -94,6 +95,7 @@ fn all() -> impl Iterator<Item = Test> {
         chess960::tests,
         check_shards::tests,
         recipes::tests,
+        slurm::tests,
         cli::tests,
         release::tests,
         first_contact::tests,

@@ -36,6 +36,8 @@ pub(crate) enum Need {
     Wget,
     Xz,
     Bwrap,
+    /// What Kubernetes takes for a manifest.
+    KubernetesSchema,
     Landlock,
     /// A file system that can be mounted in a namespace of one's own.
     Mounts,
@@ -50,6 +52,8 @@ pub(crate) enum Need {
     Py4swiss,
     PythonChess,
     Root,
+    /// The daemons of Slurm, and what they know each other by.
+    Slurm,
     Tables,
     Yaml,
 }
@@ -137,6 +141,9 @@ impl Need {
         }
         match self {
             Need::Bwrap => "apt-get install bubblewrap, and let it make user namespaces",
+            Need::KubernetesSchema => {
+                "pip install kubernetes-validate==1.37.0, and name that python3 in GATE4K_PYTHON"
+            }
             Need::Landlock => "a kernel of 6.2 or later with Landlock (lsm=…,landlock)",
             Need::Mounts => "sysctl user.max_user_namespaces=10000, and let unshare --mount work",
             Need::Namespaces => "sysctl user.max_user_namespaces=10000",
@@ -152,6 +159,7 @@ impl Need {
             }
             Need::Root => "run the tests as root",
             Need::Rustc => "rustc and cargo where entries may read them, on PATH",
+            Need::Slurm => "apt-get install slurm-wlm munge",
             Need::Tables => "name a directory with Syzygy tables in GATE4K_SYZYGY",
             Need::Yaml => "apt-get install python3-yaml",
             _ => "see needs.rs",
@@ -170,6 +178,7 @@ impl Need {
         }
         match self {
             Need::Bwrap => works(&NO_USER_NAMESPACES, &["true"]),
+            Need::KubernetesSchema => works(&[&python(), "-c"], &["import kubernetes_validate"]),
             Need::Landlock => Capability::probe().landlock_abi >= 3,
             Need::Mounts => works(
                 &["unshare", "--user", "--map-root-user", "--mount"],
@@ -188,6 +197,9 @@ impl Need {
             Need::PythonChess => works(&[&python(), "-c"], &["import chess.pgn, chess.syzygy"]),
             Need::Root => nix::unistd::Uid::effective().is_root(),
             Need::Rustc => works(&["rustc", "--version"], &[]),
+            Need::Slurm => ["munged", "sbatch", "slurmctld", "slurmd"]
+                .iter()
+                .all(|program| installed(program).is_some()),
             Need::Tables => tables().is_some(),
             Need::Yaml => works(&["/usr/bin/python3", "-c"], &["import yaml"]),
             _ => false,
@@ -202,6 +214,7 @@ impl fmt::Display for Need {
         }
         f.write_str(match self {
             Need::Bwrap => "bwrap is not installed, or may not make user namespaces",
+            Need::KubernetesSchema => "no python3 here can import kubernetes_validate",
             Need::Landlock => "the kernel cannot confine entries by Landlock",
             Need::Mounts => "no file system can be mounted in a namespace",
             Need::Namespaces => "no user namespaces can be made",
@@ -213,6 +226,7 @@ impl fmt::Display for Need {
             Need::PythonChess => "no python3 here can import chess",
             Need::Root => "this is an ordinary user's run",
             Need::Rustc => "rustc is not installed",
+            Need::Slurm => "Slurm is not installed",
             Need::Tables => "there are no endgame tables",
             Need::Yaml => "python3 has no yaml",
             _ => "something is missing",

@@ -29,6 +29,14 @@ pub(crate) struct Test {
     body: Box<dyn Fn() + Send>,
 }
 
+/// Keeps a log in the folder that GATE4K_LOGS names, for those who want to see what a run was like.
+pub(crate) fn keep_log(name: &str, text: &str) {
+    if let Some(folder) = std::env::var_os("GATE4K_LOGS").map(std::path::PathBuf::from) {
+        std::fs::create_dir_all(&folder).expect("a folder for logs");
+        std::fs::write(folder.join(format!("{name}.log")), text).expect("room for a log");
+    }
+}
+
 /// Lists functions of this module as tests: a tier, the name, what it needs in brackets, and how it runs (`alone`: when
 /// nothing else does; `apart`: in a process of its own). One that is forgotten is dead code, and no build passes.
 macro_rules! tests {

@@ -113,6 +113,7 @@ impl Conductor<'_> {
             first_core: 0,
             restart: Restart::Needed,
             keep_pv: true,
+            keep_comments: false,
             tell_moves: true,
             standstill: Some(STANDSTILL),
             wait: Duration::ZERO,

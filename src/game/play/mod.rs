@@ -34,6 +34,8 @@ pub(crate) struct GameTerms<'a> {
     pub(crate) controls: ByColor<TimeControl>,
     /// Margins and bounds.
     pub(crate) patience: Patience,
+    /// The margin of each side that has one of its own.
+    pub(crate) margins: ByColor<Option<Duration>>,
     /// True if insufficient material is a draw.
     pub(crate) material: Material,
     /// Adjudication.
@@ -42,6 +44,8 @@ pub(crate) struct GameTerms<'a> {
     pub(crate) tables: Option<&'a Tables>,
     /// True if the engines' expected lines are kept for the record.
     pub(crate) keep_pv: bool,
+    /// True if the lines that engines say for the record are kept.
+    pub(crate) keep_comments: bool,
     /// The moves before an interruption (rule 6.1.5); none for a game from its beginning.
     pub(crate) resume: Option<&'a Resume>,
 }
@@ -87,6 +91,7 @@ impl<'a> Game<'a> {
                 opening: terms.opening.clone(),
                 plies: Vec::with_capacity(USUAL_PLIES),
                 pvs: Vec::with_capacity(if terms.keep_pv { 64 * USUAL_PLIES } else { 0 }),
+                comments: Vec::new(),
                 ending: GameEnding::aborted("not played"),
                 unanswered: None,
             },
@@ -186,6 +191,11 @@ impl<'a> Game<'a> {
                 if self.terms.keep_pv {
                     self.record.pvs.extend_from_slice(player.pv());
                 }
+                if self.terms.keep_comments && !player.comments().is_empty() {
+                    self.record
+                        .comments
+                        .push((self.record.plies.len(), player.comments().to_vec()));
+                }
                 let board_end = self.moved(one);
                 let score = info.score.map(|score| score.for_white(side));
                 let end = board_end
@@ -256,9 +266,14 @@ impl<'a> Game<'a> {
 
 /// The clocks as the game begins, or as it goes on.
 fn clock(terms: &GameTerms<'_>) -> GameClock {
-    let Some(resume) = terms.resume else {
-        return GameClock::new(terms.controls, terms.patience);
+    let clock = match terms.resume {
+        None => GameClock::new(terms.controls, terms.patience),
+        Some(resume) => resumed(terms, resume),
     };
+    clock.with_margins(terms.margins)
+}
+
+fn resumed(terms: &GameTerms<'_>, resume: &Resume) -> GameClock {
     let mut side = terms.opening.moves().iter().fold(terms.opening.start().turn(), |side, _| !side);
     let mut made = ByColor { white: 0, black: 0 };
     for _ in &resume.plies {

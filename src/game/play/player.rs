@@ -28,6 +28,11 @@ pub(crate) trait Player {
     fn pv(&self) -> &[u8] {
         b""
     }
+
+    /// The lines that it said for the record before its last answer, each with its line end.
+    fn comments(&self) -> &[u8] {
+        b""
+    }
 }
 
 /// The loss of a player, besides its moves.

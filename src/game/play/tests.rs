@@ -89,10 +89,12 @@ impl Stage {
             opening: &self.opening,
             controls: self.controls,
             patience: Patience::default(),
+            margins: ByColor { white: None, black: None },
             material: Material::Draws,
             rules: AdjudicationRules::default(),
             tables: None,
             keep_pv: true,
+            keep_comments: false,
             resume: None,
         };
         let players = ByColor { white: &mut self.white, black: &mut self.black };
@@ -131,10 +133,12 @@ fn an_interrupted_game_goes_on_from_its_moves_and_clocks() {
         opening: &stage.opening,
         controls: stage.controls,
         patience: Patience::default(),
+        margins: ByColor { white: None, black: None },
         material: Material::Draws,
         rules: AdjudicationRules::default(),
         tables: None,
         keep_pv: true,
+        keep_comments: false,
         resume: Some(&resume),
     };
     let mut told = Vec::new();

@@ -145,6 +145,7 @@ pub(crate) fn play(
         first_core: 0,
         restart: Restart::Needed,
         keep_pv: false,
+        keep_comments: false,
         tell_moves: false,
         standstill: None,
         wait: Duration::ZERO,

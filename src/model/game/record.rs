@@ -125,6 +125,9 @@ pub struct GameRecord {
     pub(crate) plies: Vec<PlyRecord>,
     /// The expected lines, one after the other.
     pub(crate) pvs: Vec<u8>,
+    /// The lines that engines said for the record, by the place of their ply among [`GameRecord::plies`], each with its line end;
+    /// empty unless they are asked for.
+    pub(crate) comments: Vec<(usize, Vec<u8>)>,
     /// How it ended.
     pub ending: GameEnding,
     /// The question without an answer that counts, where the game ended by one.
@@ -139,6 +142,7 @@ impl GameRecord {
             opening,
             plies: moves.into_iter().map(PlyRecord::bare).collect(),
             pvs: Vec::new(),
+            comments: Vec::new(),
             ending,
             unanswered: None,
         }

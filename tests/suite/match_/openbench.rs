@@ -64,11 +64,12 @@ fn the_client_reads_games_and_their_failures() {
         ("crash@10", "disconnect", "abandoned"),
         ("illegal@10", "illegal", "illegal"),
         ("late@8:3000", "on time", "time forfeit"),
+        ("hang@10", "stalls", "stalled"),
     ] {
         let table = Table::set("openbench");
         folders(&table, dev);
         let mut command = openbench(&table, "-resign movecount=3 score=9000");
-        if dev.starts_with("late") {
+        if dev.starts_with("late") || dev.starts_with("hang") {
             let words: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
             command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
             command.arg("fastchess").current_dir(table.dir.path());
@@ -96,6 +97,47 @@ fn the_client_reads_games_and_their_failures() {
     }
 }
 
+/// The client writes a margin for each engine: one that is late within its own does not lose by the other's.
+fn each_engine_has_the_margin_that_is_given_to_it() {
+    let table = Table::set("openbench-margins");
+    folders(&table, "late@28:3000");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
+    command.arg("fastchess").current_dir(table.dir.path()).stdin(Stdio::null());
+    let mut margins = ["timemargin=60000", "timemargin=2500"].into_iter();
+    for word in openbench(&table, "-maxmoves 15").get_args() {
+        command.arg(match word.to_str().unwrap() {
+            "timemargin=250" => margins.next().unwrap().to_owned(),
+            other => other.replace("tc=60.00+0.10", "st=0.10"),
+        });
+    }
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let games = games(&output);
+    assert_eq!(games.len(), 6);
+    assert!(games.iter().all(|(_, _, why)| !why.contains("on time")), "{games:?}");
+    let pgn = fs::read_to_string(table.path("PGNs/1.2.3.0.pgn")).unwrap();
+    let seconds = |word: &str| word.strip_suffix("s,").and_then(|time| time.parse::<f64>().ok());
+    assert!(pgn.split_whitespace().filter_map(seconds).any(|time| time >= 3.0), "{pgn}");
+    table.nothing_is_left();
+}
+
+/// As the client's `match_line=` asks for; its reader takes what stands between the quotes.
+fn lines_for_a_data_set_stand_with_their_moves() {
+    let table = Table::set("openbench-lines");
+    folders(&table, "pgncomment");
+    let output = openbench(&table, "-maxmoves 6").output().unwrap();
+    assert_eq!((output.status.code(), games(&output).len()), (Some(0), 6));
+    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+    let pgn = fs::read_to_string(table.path("PGNs/1.2.3.0.pgn")).unwrap().replace('\n', " ");
+    // Each opening is a position; the first engine has every second ply of a game, and tells how many there were before.
+    for plies in 0..12 {
+        let line = format!(", line=\"info string pgncomment 'plies' {plies}\"");
+        assert_eq!(pgn.matches(&line).count(), 3, "{plies}: {pgn}");
+    }
+    assert_eq!(pgn.matches(" n=").count(), 2 * pgn.matches(" line=").count());
+    table.nothing_is_left();
+}
+
 fn the_first_crash_ends_a_match_without_recovery_and_a_log_has_it() {
     let table = Table::set("openbench-crash");
     folders(&table, "crash@10");
@@ -112,7 +154,7 @@ fn the_first_crash_ends_a_match_without_recovery_and_a_log_has_it() {
     }
     let output = command.output().unwrap();
     let err = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(4), "{err}");
+    assert_eq!(output.status.code(), Some(1), "{err}");
     assert!(games(&output).len() < 100, "{}", text(&output.stdout));
     assert!(
         err.contains("X-dev was lost in 1 game, as many") && err.contains("1 of 100 games"),
@@ -138,6 +180,8 @@ fn a_version_is_told_and_what_is_not_known_is_refused() {
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow the_client_reads_games_and_their_failures,
+        slow each_engine_has_the_margin_that_is_given_to_it,
+        slow lines_for_a_data_set_stand_with_their_moves,
         slow the_first_crash_ends_a_match_without_recovery_and_a_log_has_it,
         quick a_version_is_told_and_what_is_not_known_is_refused,
     ]

@@ -1,6 +1,7 @@
 //! A match in shards: put together it is what one machine would have played, whatever was stopped, repeated or mixed up.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -14,6 +15,7 @@ use gate4k::shard::record::{MatchRun, ShardGame, ShardHeader, ShardRecord, VERSI
 
 use super::table::Table;
 
+use crate::seed::Chance;
 use crate::trials::Test;
 
 /// `gate4k match` with a journal; the games are short and depend on nothing but their opening.
@@ -90,12 +92,54 @@ fn seven_shards_are_one_match() {
     table.nothing_is_left();
 }
 
-/// Starts a match again and again, and kills it each time it has kept so many games.
-fn kill_at(table: &Table, words: &[&str], games: [usize; 3]) {
+/// For any number of shards, played in any order, some of them twice: the match is the one that one machine plays. 2,000 games
+/// with `GATE4K_GAMES=2000`.
+fn any_number_of_shards_in_any_order_is_one_match() {
+    let games: usize = from_the_caller("GATE4K_GAMES", 48);
+    let table = Table::set("any-shards");
+    let rounds = ["--rounds".to_owned(), games.div_ceil(2).to_string()];
+    let rounds = [&*rounds[0], &*rounds[1]];
+    let mut one = shard(&table, "", &rounds);
+    one.arg("--pgn").arg(table.path("one.pgn"));
+    let one = done(one);
+    let mut chance = Chance::of("shards of a match");
+    let mut below = |bound: usize| usize::try_from(chance.below(bound as u64)).unwrap();
+    for of in 1..=7 {
+        let mut left: Vec<usize> = (1..=of).collect();
+        let mut journals = Vec::new();
+        while !left.is_empty() {
+            let index = left.remove(below(left.len()));
+            let (name, part) = (format!("{of}-{index}.journal"), format!("{index}/{of}"));
+            let play = || done(shard(&table, &name, &[&rounds[..], &["--shard", &part]].concat()));
+            let told = play();
+            if below(3) == 0 {
+                assert!(!play().contains("Finished game"), "{part} is played twice");
+            }
+            assert!(told.contains("Finished game"), "{told}");
+            journals.insert(below(journals.len() + 1), table.path(&name));
+        }
+        let merged = merge(&table, &journals, &[]);
+        assert_eq!(merged.status.code(), Some(0), "{}", err(&merged));
+        assert!(err_of(&merged.stdout) == one, "{of} shards tell something else");
+        assert!(masked(&table, "merged.pgn") == masked(&table, "one.pgn"), "{of} shards");
+    }
+    table.nothing_is_left();
+}
+
+/// A number of the caller's, or this one.
+fn from_the_caller(name: &str, usual: usize) -> usize {
+    std::env::var(name).map_or(usual, |number| number.parse().unwrap())
+}
+
+/// Starts a match of so many games again and again, and kills it as often as `GATE4K_KILLS` says (else three times), each time
+/// after some more of them.
+fn kill(table: &Table, words: &[&str], games: usize) {
     let mut kills = 0;
-    for at_least in games {
+    let often = from_the_caller("GATE4K_KILLS", 3);
+    for kill in 1..=often {
+        let at_least = games * kill / (often + 1);
         let mut command = shard(table, "all.journal", words);
-        let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let deadline = Instant::now() + Duration::from_secs(300);
         while kept(table) < at_least && child.try_wait().unwrap().is_none() {
             assert!(Instant::now() < deadline, "no games");
@@ -116,7 +160,7 @@ fn kept(table: &Table) -> usize {
 fn a_shard_that_was_killed_goes_on() {
     let table = Table::set("killed-shard");
     let rounds = ["--rounds", "30", "--concurrency", "2"];
-    kill_at(&table, &rounds, [5, 20, 40]);
+    kill(&table, &rounds, 60);
     done(shard(&table, "all.journal", &rounds));
     assert_eq!(kept(&table), 60);
     let merged = merge(&table, &[table.path("all.journal")], &[]);
@@ -150,14 +194,17 @@ fn tallied(pgn: &str) -> Vec<(String, f64, u32)> {
     engines.into_iter().map(|(name, (points, games))| (name, points, games)).collect()
 }
 
-/// Table, PGN and journal agree to the game, and with a match that was never killed.
+/// Table, PGN and journal agree to the game, and with a match that was never killed; 3,000 games with `GATE4K_GAMES=3000`.
 fn a_match_of_three_that_was_killed_goes_on() {
     let table = Table::set("killed-three");
     let third = table.engine("C", "seed=3");
-    let words = [&*third, "--rounds", "8", "--concurrency", "2"];
-    kill_at(&table, &words, [5, 17, 31]);
+    // Three couples of two games a round.
+    let rounds = from_the_caller("GATE4K_GAMES", 48).div_ceil(6);
+    let number = rounds.to_string();
+    let words = [&*third, "--rounds", &number, "--concurrency", "2"];
+    kill(&table, &words, 6 * rounds);
     let last = done(shard(&table, "all.journal", &words));
-    assert_eq!(kept(&table), 48);
+    assert_eq!(kept(&table), 6 * rounds);
     let merged = merge(&table, &[table.path("all.journal")], &[]);
     let merged = String::from_utf8(merged.stdout).unwrap();
     let mut one = shard(&table, "", &words[..3]);
@@ -179,7 +226,7 @@ fn a_match_of_three_that_was_killed_goes_on() {
     counted.sort_by(|one, other| one.0.cmp(&other.0));
     let pgn = fs::read_to_string(table.path("merged.pgn")).unwrap();
     assert_eq!(counted, tallied(&pgn));
-    assert!(counted.iter().all(|(_, _, games)| *games == 32), "{counted:?}");
+    assert!(counted.iter().all(|(_, _, games)| *games as usize == 4 * rounds), "{counted:?}");
     table.nothing_is_left();
 }
 
@@ -235,6 +282,19 @@ fn shards_that_do_not_fit_are_refused_by_name() {
     assert!(err(&output).contains("is a journal"), "{}", err(&output));
     assert_eq!(fs::read(&first).unwrap(), before);
 
+    // A network that an engine reads is part of the match.
+    let net = table.path("net");
+    fs::write(&net, "1").unwrap();
+    let with_net = |name: &str| {
+        let third = format!("{} options.EvalFile={}", table.engine("C", ""), net.display());
+        shard(&table, name, &[&third, "--rounds", "2"]).output().unwrap()
+    };
+    assert_eq!(with_net("net-1").status.code(), Some(0));
+    fs::write(&net, "2").unwrap();
+    let output = with_net("net-1");
+    assert_eq!(output.status.code(), Some(2), "{}", err(&output));
+    assert!(err(&output).replace('\n', " ").contains("engine C is sha256"), "{}", err(&output));
+
     // A journal goes on only with the very same match.
     for (more, words) in [
         (&["--rounds", "5", "--shard", "1/3"][..], "rounds is 4 and 5"),
@@ -245,6 +305,47 @@ fn shards_that_do_not_fit_are_refused_by_name() {
         let output = shard(&table, "first", more).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{words}: {}", err(&output));
         assert!(err(&output).replace('\n', " ").contains(words), "{words}: {}", err(&output));
+    }
+}
+
+/// What an entry may start is part of the match, and so are the tables by which games end.
+fn other_waivers_and_other_tables_are_another_match() {
+    let table = Table::set("settings-of-shards");
+    let entry =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/entries/accept/elf/engine");
+    let tables = table.path("tables");
+    fs::create_dir(&tables).unwrap();
+    let settings = |reason: &str| {
+        let waiver = format!(
+            "[[waiver]]\nentry = \"{}\"\nrule = \"commands\"\nreason = \"{reason}\"\ndate = 2026-11-21\n\
+             programs = [\"sed\"]\n",
+            entry.display()
+        );
+        fs::write(table.path("gate4k.toml"), waiver).unwrap();
+    };
+    let name = |file: &str| fs::write(tables.join(file), [1; 80]).unwrap();
+    let play = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
+        command.arg("match").arg(format!("name=A entry={}", entry.display()));
+        command.arg(table.engine("B", "seed=2")).args(["--max-plies", "4", "--tc", "60+1"]);
+        command.arg("--syzygy").arg(&tables).arg("--journal").arg(table.path("journal"));
+        command.current_dir(table.dir.path()).stdin(Stdio::null()).output().unwrap()
+    };
+    settings("harmless as it is used here");
+    name("KQvK.rtbw");
+    let changes: [(&dyn Fn(), Option<&str>); 4] = [
+        (&|| {}, None),
+        (&|| name("KRvK.rtbw"), Some("syzygy is 1 files")),
+        (&|| fs::remove_file(tables.join("KRvK.rtbw")).unwrap(), None),
+        (&|| settings("another reason"), Some("waivers is")),
+    ];
+    for (change, words) in changes {
+        change();
+        let output = play();
+        let refused = words.map_or(0, |_| 2);
+        assert_eq!(output.status.code(), Some(refused), "{words:?}: {}", err(&output));
+        let told = err(&output).replace('\n', " ");
+        assert!(words.is_none_or(|words| told.contains(words)), "{words:?}: {told}");
     }
 }
 
@@ -291,6 +392,33 @@ fn a_test_over_shards_ends_where_one_machine_ends() {
     let merged = merge(&table, &journals[1..], &["--partial"]);
     assert!(err_of(&merged.stdout).contains("not decided"), "{}", err_of(&merged.stdout));
     assert_eq!(merged.status.code(), Some(4), "{}", err(&merged));
+}
+
+/// Long games and short ones beside each other: the test is that of the games in their order, as the merge of the journal has it,
+/// and so it is when the match is given again and counts what it finds in the journal.
+fn a_test_of_games_beside_each_other_is_that_of_their_order() {
+    let table = Table::set("ordered-test");
+    let play = || {
+        let words = ["--rounds", "2000", "--sprt", "0,120", "--concurrency", "4", "-q"];
+        let command = shard(&table, "all.journal", &words);
+        let mut long = Command::new(command.get_program());
+        // Up to 300 plies, so that some games last ten times as long as others.
+        long.args(
+            command.get_args().map(|word| if word == "30" { OsStr::new("300") } else { word }),
+        );
+        long.stdin(Stdio::null());
+        done(long)
+    };
+    let test = |told: &str| told.lines().last().unwrap().to_owned();
+    let first = play();
+    assert!(test(&first).contains(" accepted"), "{first}");
+    let games = kept(&table);
+    let merged = merge(&table, &[table.path("all.journal")], &["-q"]);
+    assert_eq!(merged.status.code(), Some(0), "{}", err(&merged));
+    assert_eq!(test(&first), test(&err_of(&merged.stdout)));
+    assert_eq!(test(&first), test(&play()));
+    assert_eq!(kept(&table), games);
+    table.nothing_is_left();
 }
 
 /// Each with one game at a time, all shards of a machine played on its first core.
@@ -352,12 +480,34 @@ fn shards_end_when_the_merge_that_watches_decides() {
     let test = |output: &Output| err_of(&output.stdout).lines().last().unwrap().to_owned();
     assert!(test(&merged).contains("300 accepted"), "{}", test(&merged));
     assert_eq!(test(&merged), test(&one));
-    assert_eq!(fs::read_to_string(&until).unwrap().trim_end(), test(&merged));
+    assert!(err(&merged).contains("waiting: there is no"), "{}", err(&merged));
+    let told = fs::read_to_string(&until).unwrap();
+    assert_eq!(told.lines().next(), Some(&*test(&merged)));
     // Started again it has nothing to do, which is no failure.
     let mut again = play(&["--shard", "1/2", "--until", until.to_str().unwrap()]);
     let again = again.arg("--journal").arg(&journals[0]).output().unwrap();
     assert_eq!(again.status.code(), Some(0), "{}", err(&again));
     assert!(err(&again).contains("no game is begun"), "{}", err(&again));
+    // So has one that begins only now; but another match is not ended by it, and not begun either.
+    let late = |more: &[&str]| {
+        let mut late = play(&[&["--until", until.to_str().unwrap()], more].concat());
+        late.output().unwrap()
+    };
+    let journal = table.path("late");
+    let journal = ["--journal", journal.to_str().unwrap()];
+    let same = late(&[&journal[..], &["--shard", "2/2"]].concat());
+    assert_eq!(same.status.code(), Some(0), "{}", err(&same));
+    let other = table.path("other");
+    let other = late(&["--margin", "1s", "--journal", other.to_str().unwrap()]);
+    assert_eq!(other.status.code(), Some(2), "{}", err(&other));
+    assert!(err(&other).replace('\n', " ").contains("is of another match"), "{}", err(&other));
+    // One that nobody has marked may be meant for a match that is under way, but hardly for one that has not begun.
+    fs::write(&until, "").unwrap();
+    let meant = late(&["--shard", "1/2", "--journal", journals[0].to_str().unwrap()]);
+    assert_eq!(meant.status.code(), Some(0), "{}", err(&meant));
+    let left = late(&["--journal", table.path("new").to_str().unwrap()]);
+    assert_eq!(left.status.code(), Some(2), "{}", err(&left));
+    assert!(err(&left).contains("before the match has begun"), "{}", err(&left));
     table.nothing_is_left();
 }
 
@@ -417,7 +567,8 @@ fn hundreds_of_shards_are_merged_with_few_files_open() {
         for game in [2 * (index - 1), 2 * index - 1] {
             let (result, summary) = (GameResult::Draw, "1/2-1/2 {x}".to_owned());
             let pgn = format!("{game}\n");
-            journal.append(&ShardRecord::Game(ShardGame { game, result, summary, pgn })).unwrap();
+            let record = ShardGame { game, result, summary, pgn, lost: None };
+            journal.append(&ShardRecord::Game(record)).unwrap();
         }
         path
     });
@@ -434,10 +585,13 @@ fn hundreds_of_shards_are_merged_with_few_files_open() {
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow seven_shards_are_one_match,
+        slow any_number_of_shards_in_any_order_is_one_match,
         slow a_shard_that_was_killed_goes_on,
         slow a_match_of_three_that_was_killed_goes_on,
         slow shards_that_do_not_fit_are_refused_by_name,
+        slow other_waivers_and_other_tables_are_another_match [Landlock],
         slow a_test_over_shards_ends_where_one_machine_ends,
+        slow a_test_of_games_beside_each_other_is_that_of_their_order,
         slow shards_end_when_the_merge_that_watches_decides,
         slow shards_beside_each_other_play_on_different_cores,
         slow a_shard_whose_last_record_is_damaged_plays_it_again,
