@@ -47,6 +47,7 @@ mod reports;
 mod run;
 mod sandbox;
 mod seasons;
+mod stalled;
 mod standings;
 mod submissions;
 mod terminal;
@@ -86,6 +87,7 @@ fn all() -> impl Iterator<Item = Test> {
         terminal::tests,
         fuzz::tests,
         handbook::tests,
+        stalled::tests,
         standings::tests,
         formats::tests,
         seasons::tests,
