@@ -17,7 +17,7 @@ use nix::unistd::{AccessFlags, Pid, access};
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use super::memory::Limit;
-use crate::model::evidence::{ExitHow, Left, Refusal, Resource};
+use crate::model::evidence::{Departure, ExitHow, Left, Refusal, Resource};
 use crate::model::secret;
 use crate::model::units::Bytes;
 use crate::sandbox::cpu::CpuTimes;
@@ -62,14 +62,12 @@ pub(crate) trait EngineProcess: Send {
     fn pid(&self) -> Option<u32>;
     /// The start is over: what is only watched then need be watched no more.
     fn is_up(&self) {}
-    /// Kills it and all it started; returns when it is gone, with what the kernel had refused it, where
-    /// that was watched.
-    fn kill(&mut self) -> Vec<Refusal>;
+    /// Kills it and all it started; returns when it is gone, with the record of what it did, where that was watched.
+    fn kill(&mut self) -> Left;
     /// After `quit`: waits until all that it started has ended, or `until`, then kills the rest. Says what it left, where that is
     /// watched.
     fn leave(&mut self, _until: Instant) -> Left {
-        self.kill();
-        Left::default()
+        self.kill()
     }
 }
 
@@ -236,7 +234,7 @@ impl EngineProcess for TrustedProcess {
         Some(self.child.id())
     }
 
-    fn kill(&mut self) -> Vec<Refusal> {
+    fn kill(&mut self) -> Left {
         if let Ok(pid) = i32::try_from(self.child.id()) {
             // Before the child is waited for, so that the number is still the group's.
             let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
@@ -246,10 +244,8 @@ impl EngineProcess for TrustedProcess {
             let _ = self.child.kill();
             self.exit = self.child.wait().ok().map(exit_how);
         }
-        self.exceeded
-            .map(|used| Refusal { by: None, what: Resource::Used(used) })
-            .into_iter()
-            .collect()
+        let exceeded = self.exceeded.map(|used| Refusal { by: None, what: Resource::Used(used) });
+        Left { refusals: exceeded.into_iter().collect(), ..Left::default() }
     }
 }
 
@@ -320,22 +316,33 @@ impl EngineProcess for ConfinedProcess {
         }
     }
 
-    fn kill(&mut self) -> Vec<Refusal> {
+    fn kill(&mut self) -> Left {
         let Some(confined) = self.confined.take() else {
-            return Vec::new();
+            return Left::default();
         };
         confined.kill();
-        confined.close().refusals
+        // What it started, opened and was refused it did, however it ended; what it could not tidy up is not its fault.
+        Left { files: Vec::new(), ..record(confined.close(), Departure::Killed) }
     }
 
     fn leave(&mut self, until: Instant) -> Left {
         let Some(confined) = self.confined.take() else {
             return Left::default();
         };
-        let processes = if confined.wait_empty(until) { Vec::new() } else { confined.processes() };
-        let Traces { left_files, execs, opens, refusals, .. } = confined.close();
-        Left { processes, files: left_files, execs, opens, refusals }
+        let (departure, processes) = if confined.wait_empty(until) {
+            (Departure::Emptied, Vec::new())
+        } else {
+            (Departure::NotEmptied, confined.processes())
+        };
+        Left { processes, ..record(confined.close(), departure) }
     }
+}
+
+/// All that was seen of a process that played.
+fn record(traces: Traces, departure: Departure) -> Left {
+    let Traces { left_files, execs, opens, not_installed, denials, refusals, .. } = traces;
+    let processes = Vec::new();
+    Left { departure, files: left_files, processes, execs, opens, not_installed, denials, refusals }
 }
 
 impl Drop for ConfinedProcess {

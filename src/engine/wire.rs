@@ -74,6 +74,8 @@ pub(crate) struct Wire<O> {
     /// When the first process was seen to have ended.
     ended_at: Option<Instant>,
     stop: Stop,
+    /// True once nothing that is waited for is broken off by the request to stop.
+    leaving: bool,
     buffer: Box<[u8]>,
     /// Read and not yet taken: `buffer[start..end]`, without a line end before `looked`.
     start: usize,
@@ -118,6 +120,7 @@ impl<O: Observer> Wire<O> {
             ended: pipes.ended,
             ended_at: None,
             stop,
+            leaving: false,
             buffer: vec![0; LONGEST_LINE + 1].into_boxed_slice(),
             start: 0,
             looked: 0,
@@ -409,10 +412,11 @@ impl<O: Observer> Wire<O> {
     fn poll(&mut self, until: Instant, to_write: bool) -> Result<Ready, Silence> {
         let left = until.saturating_duration_since(Instant::now());
         let nothing = self.stop.fd();
+        let stops = if self.leaving { PollFlags::empty() } else { PollFlags::IN };
         let mut fds = [
             watched(self.stdout.as_ref().filter(|_| !self.flooded), PollFlags::IN, nothing),
             watched(Some(&self.ended).filter(|_| self.ended_at.is_none()), PollFlags::IN, nothing),
-            PollFd::from_borrowed_fd(nothing, PollFlags::IN),
+            PollFd::from_borrowed_fd(nothing, stops),
             watched(self.stderr.as_ref(), PollFlags::IN, nothing),
             watched(self.stdin.as_ref().filter(|_| to_write), PollFlags::OUT, nothing),
         ];
@@ -453,6 +457,11 @@ impl<O: Observer> Wire<O> {
                 Err(_) => self.stderr = None,
             }
         }
+    }
+
+    /// From now on waits are bounded by their time alone: it is asked to quit because all is to stop.
+    pub(crate) fn leave(&mut self) {
+        self.leaving = true;
     }
 
     /// Waits without a question, keeping the pipes empty; returns when the first process has ended.

@@ -3,8 +3,9 @@
 
 use super::rules::{self, Case, InGames, LeftByGames};
 use super::support::runs::shown_run;
-use super::support::wording;
+use super::support::{refused_access, wording};
 use crate::model::evidence::{Evidence, GamesEvidence, Left, PlayedGames, Run};
+use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
 
 /// Turns findings into failures where games broke the rule.
@@ -30,6 +31,28 @@ pub(crate) fn judge(findings: &mut [Finding], case: &Case<'_>) {
             }
         }
     }
+    if let Some(of_games) = &of_games {
+        tell_refusals(findings, case.evidence, of_games);
+    }
+}
+
+/// What the sandbox refused in games alone: to try is forbidden by no rule, but it is told.
+fn tell_refusals(findings: &mut [Finding], evidence: &Evidence, of_games: &Evidence) {
+    let known = refused_access::words(evidence);
+    let mut new = refused_access::words(of_games);
+    new.retain(|what| !known.contains(what));
+    let commands = findings.iter_mut().find(|found| found.rule == RuleId::Commands);
+    let Some(finding) = commands.filter(|found| found.status != Status::Fail && !new.is_empty())
+    else {
+        return;
+    };
+    if finding.status == Status::Pass {
+        finding.status = Status::Advice;
+    }
+    let told = wording::list(&new, 3);
+    finding.summary = format!("{}; in its games the sandbox refused it {told}", finding.summary);
+    finding.details.extend(new.iter().skip(3).take(9).map(|what| format!("refused in its games: {what}")));
+    finding.evidence.insert("denials_in_games".into(), new.into());
 }
 
 /// True if games cannot change a finding: a rule that is broken already, or that the organisers waived, stays so.
@@ -44,8 +67,8 @@ fn as_runs(evidence: &Evidence, played: &PlayedGames) -> Option<Evidence> {
     let run = |left: &Left| Run {
         execs: left.execs.clone(),
         opens: left.opens.clone(),
-        not_installed: Vec::new(),
-        denials: Vec::new(),
+        not_installed: left.not_installed.clone(),
+        denials: left.denials.clone(),
         ..measured.clone()
     };
     Some(Evidence {
@@ -57,14 +80,24 @@ fn as_runs(evidence: &Evidence, played: &PlayedGames) -> Option<Evidence> {
     })
 }
 
-/// Turns a finding into a failure by what games left.
+/// Turns a finding into a failure by what games left, or leaves it open.
 fn leave(finding: &mut Finding, left: &LeftByGames) {
+    let (count, each) = match left {
+        LeftByGames::Some { count, each } => (count, each),
+        LeftByGames::NotSeenToEnd(why) => {
+            finding.status = Status::Undecided;
+            finding.summary.clone_from(why);
+            finding.help = "check again; let every process that the entry starts end by itself within seconds of quit"
+                .into();
+            return;
+        }
+    };
     finding.status = Status::Fail;
-    finding.summary = format!("{}: {}", left.count, wording::list(&left.each, 3));
+    finding.summary = format!("{count}: {}", wording::list(each, 3));
     finding.help = "leave no more after a game than after any other start: files are removed, and each process \
                     ends by itself, within seconds of quit"
         .into();
-    finding.details.extend(left.each.iter().take(10).map(|one| format!("after its games: {one}")));
+    finding.details.extend(each.iter().take(10).map(|one| format!("after its games: {one}")));
 }
 
 #[cfg(test)]
@@ -72,8 +105,7 @@ mod tests {
     use super::*;
     use crate::judge::rules::judge_runs;
     use crate::judge::support::testing::{self, Build, TestList, exec};
-    use crate::model::evidence::{LeftFile, LeftProcess, ProgramClass, Purpose};
-    use crate::model::rule::RuleId;
+    use crate::model::evidence::{Denial, Departure, LeftFile, LeftProcess, ProgramClass, Purpose};
     use crate::model::units::Bytes;
     use crate::model::verdict::Verdict;
 
@@ -104,7 +136,9 @@ mod tests {
             let found = findings.iter().find(|found| found.rule == rule).unwrap();
             (found.status, found.summary.clone())
         };
-        let some = Left { files: vec![file(None)], processes: vec![daemon], ..Left::default() };
+        let departure = Departure::NotEmptied;
+        let some =
+            Left { departure, files: vec![file(None)], processes: vec![daemon], ..Left::default() };
         let findings = with(some);
         assert_eq!(Verdict::of(&findings), Verdict::Rejected);
         let (status, words) = summary(&findings, RuleId::LeftoverFiles);
@@ -114,6 +148,16 @@ mod tests {
         // A system program's cache is nobody's fault.
         let findings = with(Left { files: vec![file(Some("~/.cache/*"))], ..Left::default() });
         assert_eq!(summary(&findings, RuleId::LeftoverFiles).0, Status::Pass);
+        // What was not seen to end never passes, though nobody is named for it.
+        let findings = with(Left { departure, ..Left::default() });
+        assert_eq!(summary(&findings, RuleId::LeftoverProcesses).0, Status::Undecided);
+        // One that was killed is not blamed for that, but for what it did.
+        let denials = vec![Denial { by: Some(0), what: "mount".into(), count: 1 }];
+        let findings = with(Left { denials, ..Left::default() });
+        assert_eq!(summary(&findings, RuleId::LeftoverProcesses).0, Status::Pass);
+        assert_eq!(summary(&findings, RuleId::LeftoverFiles).0, Status::Pass);
+        let (status, words) = summary(&findings, RuleId::Commands);
+        assert!(status == Status::Advice && words.contains("in its games the sandbox"), "{words}");
         // Programs and libraries are named with who started or opened them.
         let played = testing::run(Purpose::Main).opened("/usr/lib/libfoo.so.1", false);
         let mut execs = played.execs;

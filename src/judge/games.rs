@@ -63,11 +63,13 @@ impl Judge {
         if weak || !all_faults_held(played) {
             return first;
         }
-        let disproved = played.games.clone();
+        // A process that played has done what it did, whatever became of its games.
+        let (disproved, before) = (played.games.clone(), played.left.clone());
         let mut second =
             self.play(&contender, GamesPlan { control: games::LEAST, ..plan }, until, progress);
         if let GamesEvidence::Played(played) = &mut second {
             played.disproved = disproved;
+            played.left.extend(before);
         }
         second
     }

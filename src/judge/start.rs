@@ -9,7 +9,7 @@ use super::Judge;
 use super::error::CheckError;
 use super::host::{Host, HostFor};
 use super::read::Read;
-use crate::model::evidence::{Exec, ExecOutcome, ProgramClass, Shell};
+use crate::model::evidence::{Exec, ExecOutcome, ProgramClass, Resource, Shell};
 use crate::model::layer_status as status;
 use crate::model::text::shown;
 use crate::model::units::Bytes;
@@ -194,6 +194,10 @@ pub(crate) fn refused(traces: &Traces) -> Vec<String> {
             format!("--lazy-memory: {} were mapped without being reserved", size.human())
         }),
     );
+    lines.extend(traces.refusals.iter().filter_map(|refusal| match refusal.what {
+        Resource::Unrecorded(record) => Some(format!("not all of it was seen: {record}")),
+        _ => None,
+    }));
     lines
 }
 
@@ -201,7 +205,7 @@ pub(crate) fn refused(traces: &Traces) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::judge::support::testing::exec;
-    use crate::model::evidence::Denial;
+    use crate::model::evidence::{Denial, RecordPart, Refusal};
     use crate::model::units::Bytes;
 
     #[test]
@@ -215,6 +219,7 @@ mod tests {
             ],
             denials: vec![Denial { by: Some(0), what: "mount".into(), count: 9 }],
             lazy_maps: vec![Bytes(256 << 30)],
+            refusals: vec![Refusal { by: None, what: Resource::Unrecorded(RecordPart::Tracer) }],
             ..Traces::default()
         };
         for exec in &mut traces.execs[1..3] {
@@ -222,9 +227,9 @@ mod tests {
         }
         traces.execs[3].outcome = ExecOutcome::NotFound;
         let lines = refused(&traces);
-        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert_eq!(lines.len(), 4, "{lines:?}");
         assert!(lines[0].starts_with("program refused: ") && lines[0].ends_with(" (by sh)"));
         assert_eq!(lines[1], "refused: mount (by sh)");
-        assert!(lines[2].contains("256"), "{lines:?}");
+        assert!(lines[2].contains("256") && lines[3].contains("given up"), "{lines:?}");
     }
 }

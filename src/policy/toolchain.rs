@@ -322,6 +322,7 @@ mod tests {
             inode: std::fs::metadata(real).ok().map(|file| (file.dev(), file.ino())),
             real: Some(real.to_owned()),
             argv: vec!["tail".into()],
+            reader_argv: Vec::new(),
             own,
             script: false,
         };

@@ -68,11 +68,11 @@ pub(crate) enum Event {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         said: Vec<String>,
     },
-    /// A process has ended after `quit`, where it is looked at what it leaves.
+    /// A process has ended after `quit`, or was killed, where it is looked at what it did and leaves.
     EngineLeft {
         /// Its place in the list.
         engine: usize,
-        /// Its leftovers.
+        /// Its leftovers, and the record of what it did.
         left: Left,
     },
     /// An engine said a move in its game without having been asked for one; it was passed over.

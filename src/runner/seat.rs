@@ -62,6 +62,10 @@ pub(super) struct EngineSeat<'a> {
     pub(super) remains: Option<Remains>,
     /// The programs of the host that were replaced before the last start, or before it failed; taken by whoever tells of it.
     pub(super) replaced: Vec<String>,
+    /// The records of its processes that were killed, where what they leave is looked at; taken by whoever tells of them.
+    pub(super) killed: Vec<Left>,
+    /// True if a question to it was broken off, since all was to stop.
+    interrupted: bool,
     /// The place for its dialogue, where that is kept.
     log: Option<Tap>,
 }
@@ -98,6 +102,8 @@ impl<'a> EngineSeat<'a> {
             started_in: None,
             remains: None,
             replaced: Vec::new(),
+            killed: Vec::new(),
+            interrupted: false,
             log,
         }
     }
@@ -265,8 +271,12 @@ impl<'a> EngineSeat<'a> {
         let (stderr, said) = (self.stderr(), self.said());
         if let Some(mut live) = self.live.take() {
             let exit = live.process.exit(Instant::now());
-            let refusals = live.process.kill();
+            let left = live.process.kill();
+            let refusals = left.refusals.clone();
             self.remains = Some(Remains { exit, stderr, refusals, said });
+            if self.bounds.grace.is_some() {
+                self.killed.push(left);
+            }
         }
     }
 
@@ -274,6 +284,7 @@ impl<'a> EngineSeat<'a> {
     pub(super) fn quit(&mut self) -> (Option<QuitLate>, Option<Left>) {
         let Some(mut live) = self.live.take() else { return (None, None) };
         let asked = Instant::now();
+        live.wire.leave();
         let (_, sent) = live.wire.send(b"quit\n", self.bounds.quit);
         let late = match sent {
             Ok(()) => {
@@ -283,6 +294,13 @@ impl<'a> EngineSeat<'a> {
             Err(_) => false,
         };
         let left = match self.bounds.grace {
+            // In the middle of a search many hear nothing: it has as long as all that it started. What it cannot tidy up even so is held
+            // against nobody.
+            Some(grace) if late && self.interrupted => {
+                live.wire.idle(asked + grace);
+                let ended = live.wire.has_ended();
+                Some(if ended { live.process.leave(asked + grace) } else { live.process.kill() })
+            }
             Some(grace) => Some(live.process.leave(asked + grace)),
             None => {
                 live.process.kill();
@@ -298,7 +316,10 @@ impl<'a> EngineSeat<'a> {
 
     fn lost(&mut self, silence: Silence, waited: Duration) -> PlayerLost {
         match silence {
-            Silence::Stopped => PlayerLost::Stopped,
+            Silence::Stopped => {
+                self.interrupted = true;
+                PlayerLost::Stopped
+            }
             Silence::Timeout => PlayerLost::Silent(waited),
             Silence::Gone | Silence::Flood(_) => PlayerLost::Gone(self.exit()),
         }
@@ -363,7 +384,10 @@ impl EngineSeat<'_> {
                 Err(Silence::Gone) if attempt == 0 => self.kill(),
                 Err(silence) => {
                     let lost = self.lost(silence, self.bounds.ready);
-                    self.kill();
+                    // Where what it leaves is looked at, one that is only to stop is asked to quit.
+                    if lost != PlayerLost::Stopped || self.bounds.grace.is_none() {
+                        self.kill();
+                    }
                     return Err(lost);
                 }
             }

@@ -176,6 +176,7 @@ impl<'a> Worker<'a> {
                 self.tell(Event::Ponders { engine, how });
             }
             self.after(&pairing, side, &mut seat, &record);
+            self.tell_killed(engine, &mut seat);
             *remains.get_mut(side) = seat.remains.take();
             if game.restart == Restart::EveryGame {
                 self.end(engine, seat);
@@ -248,6 +249,13 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// What a killed process did is evidence as well.
+    fn tell_killed(&self, engine: usize, seat: &mut EngineSeat<'_>) {
+        for left in seat.killed.drain(..) {
+            self.tell(Event::EngineLeft { engine, left });
+        }
+    }
+
     /// After a game: an engine that was lost in it, or that must not be asked again, is killed.
     fn after(
         &self,
@@ -264,7 +272,9 @@ impl<'a> Worker<'a> {
             record.ending.reason,
             Termination::Aborted(_) | Termination::Standstill { .. }
         );
-        if lost || stopped {
+        // Where what it leaves is looked at, an engine that did nothing wrong is asked to quit, however its game ended.
+        let is_asked = stopped && self.shared.game.bounds.grace.is_some();
+        if (lost || stopped) && !is_asked {
             seat.kill();
             if !stopped {
                 let Remains { exit, stderr, refusals, said } =
@@ -287,12 +297,13 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Ends a process in order; at a stop, at once.
+    /// Ends a process in order; at a stop, at once, but for those whose leftovers are looked at.
     fn end(&self, engine: usize, mut seat: EngineSeat<'_>) {
+        self.tell_killed(engine, &mut seat);
         if !seat.is_running() {
             return;
         }
-        if self.shared.stop.level() == StopLevel::Now {
+        if self.shared.stop.level() == StopLevel::Now && self.shared.game.bounds.grace.is_none() {
             seat.kill();
             return;
         }

@@ -7,6 +7,7 @@ use crate::sandbox::filter::call_names::call_name;
 use crate::sandbox::filter::seccomp;
 use crate::sandbox::filter::stop::{Call, StoppedCall};
 use crate::sandbox::inspect::files::EntryFiles;
+use crate::sandbox::inspect::process;
 use crate::sandbox::trace::calls::{self, PendingCall};
 use crate::sandbox::trace::{meta, tracee};
 
@@ -142,5 +143,100 @@ proptest! {
         }
         let text = tracee::string(pid, args[0], 300);
         prop_assert!(text.is_none_or(|text| text.len() <= 300 && !text.contains(&0)));
+    }
+}
+
+/// A process that does nothing but change all that is read of it: words, ends of strings, pointers, pages that are gone for a moment,
+/// its directory and its descriptors.
+const PEER: &str = r"
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+enum { SIZE = 1 << 16, PAGE = 4096 };
+int main(int argc, char **argv) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    unsigned long x = strtoul(argv[1], 0, 10);
+    char *all = mmap(0, SIZE, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    printf(`%lu\n`, (unsigned long)all);
+    fflush(stdout);
+    for (;;) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        unsigned long at = (x >> 33) % SIZE & ~7ul, rest = SIZE - at;
+        switch (x >> 20 & 7) {
+        case 0: memset(all + at, '/', rest < 9000 ? rest : 9000); break;
+        case 1: case 2: *(unsigned long *)(all + at) = (unsigned long)all + (x >> 40) % SIZE; break;
+        case 3: all[at + (x & 7)] = 0; break;
+        case 4: memset(all + at, 1 + x % 255, rest < 300 ? rest : 300); break;
+        case 5:
+            munmap(all + (at & ~(PAGE - 1ul)), PAGE);
+            mmap(all + (at & ~(PAGE - 1ul)), PAGE, x >> 50 & 1 ? 3 : PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+            break;
+        case 6: chdir(x >> 50 & 1 ? `/` : `/usr/bin`); break;
+        case 7: dup2(open(x >> 50 & 1 ? `/dev/null` : `/usr`, O_RDONLY), 100 + (x >> 52) % 8); close(3); break;
+        }
+    }
+}
+";
+
+/// The decoder reads a process that changes its memory meanwhile: whatever it reads has its bounds. `GATE4K_FUZZ_SECONDS` says how long.
+#[test]
+fn a_peer_that_changes_while_it_is_read_breaks_no_bound() {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+    let dir = tempfile::tempdir().unwrap();
+    let (source, peer) = (dir.path().join("peer.c"), dir.path().join("peer"));
+    std::fs::write(&source, PEER.replace('`', "\"")).unwrap();
+    let built =
+        Command::new("cc").args(["-w", "-O1", "-o"]).arg(&peer).arg(&source).status().unwrap();
+    assert!(built.success());
+    let seconds = std::env::var("GATE4K_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok());
+    let until = Instant::now() + Duration::from_secs(seconds.unwrap_or(2));
+    let mut state: u64 = 1;
+    while Instant::now() < until {
+        state += 1;
+        let mut child =
+            Command::new(&peer).arg(state.to_string()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let (base, pid) = (line.trim().parse::<u64>().unwrap(), child.id() as i32);
+        let chance = |below: u64, state: &mut u64| {
+            *state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (*state >> 33) % below
+        };
+        let ends = until.min(Instant::now() + Duration::from_secs(10));
+        let mut read = 0u32;
+        while Instant::now() < ends {
+            // Beyond its end, too.
+            let address = base + chance(70_000, &mut state);
+            let most = 1 + chance(5000, &mut state) as usize;
+            if let Some(text) = tracee::string(pid, address, most) {
+                assert!(text.len() <= most && !text.contains(&0));
+                read += 1;
+            }
+            let compat = chance(2, &mut state) == 1;
+            let words = tracee::argv(pid, address & !7, compat);
+            assert!(words.len() <= 16 && words.iter().all(|word| word.len() <= 200));
+            let fd = [None, Some(libc::AT_FDCWD as u64), Some(100 + chance(10, &mut state))];
+            let fd = fd[chance(3, &mut state) as usize];
+            if let tracee::PathArgument::Path(path) = tracee::path(pid, fd, address) {
+                assert!(path.is_absolute() && path.as_os_str().len() <= 2 * 4096);
+            }
+            let _ = tracee::word(pid, address);
+            // What it says of itself, and what it maps, is read in the same way.
+            assert!(process::command_line(pid).len() < 100);
+            let _ = process::executable_mappings(pid);
+        }
+        assert!(read > 0, "nothing of it was read");
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 }

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, mpsc};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socketpair, sockopt};
@@ -31,6 +31,9 @@ pub(super) struct StartedEntry {
     /// Kept as long as it is to be watched.
     pub(super) tree: Arc<EntryTree>,
 }
+
+/// Nothing of a start waits for the entry; on a host that is short of processors it takes a second.
+const LONGEST_START: Duration = Duration::from_secs(60);
 
 /// Builds the sandbox and lets the entry run on these streams.
 ///
@@ -69,8 +72,16 @@ pub(super) fn launch(
         .name("tracer".into())
         .spawn(move || start.run(&report, &at_end))
         .map_err(setup("starting the tracer's thread"))?;
-    let workspace = begun.recv().unwrap_or_else(|_| {
-        Err(setup("starting the tracer's thread")(io::Error::other("it ended at once")))
+    let workspace = begun.recv_timeout(LONGEST_START).unwrap_or_else(|why| {
+        let why = match why {
+            mpsc::RecvTimeoutError::Disconnected => io::Error::other("it ended at once"),
+            mpsc::RecvTimeoutError::Timeout => {
+                // Its processes are killed; its thread is left behind, and ends whenever it gets on.
+                shared.give_up();
+                io::Error::new(io::ErrorKind::TimedOut, "it did not get on, and was given up")
+            }
+        };
+        Err(setup("starting the tracer's thread")(why))
     })?;
     let three = [streams.stdin.as_fd(), streams.stdout.as_fd(), streams.stderr.as_fd()];
     users::hand_over(three, host.ids()).map_err(setup("giving the entry its pipes"))?;

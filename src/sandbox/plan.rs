@@ -82,6 +82,9 @@ pub struct SeenProgram {
     pub(crate) inode: Option<(u64, u64)>,
     /// The arguments, from `argv[0]` on, escaped.
     pub(crate) argv: Vec<String>,
+    /// Of a script, the arguments that the kernel gave to its interpreter, from its `argv[0]` on, escaped: the script's own are its
+    /// starter's word, and say nothing of what an interpreter does that is many programs.
+    pub(crate) reader_argv: Vec<String>,
     /// True where the file lies in the entry's own workspace or memory.
     pub(crate) own: bool,
     /// True for a file that is a script (asked for by its own name, run by an interpreter).

@@ -226,7 +226,7 @@ impl Confined for SandboxedProcess {
             .filter(|(_, by)| of_the_entry(*by))
             .map(|(name, _)| name)
             .collect();
-        let left = residue::scan(&self.workspace.watched(), maker, cache);
+        let left = residue::scan(&self.workspace.watched(), residue::LONGEST, maker, cache);
         if !left.complete {
             let what = Resource::Unrecorded(RecordPart::LeftFiles);
             refusals.push(Refusal { by: None, what });
@@ -310,7 +310,8 @@ const ENTRY: &str = "entry";
 /// The program that reads a script.
 fn interpreter(script: &SeenProgram) -> SeenProgram {
     let asked = script.real.clone().unwrap_or_default();
-    SeenProgram { asked, own: false, script: false, ..script.clone() }
+    let argv = script.reader_argv.clone();
+    SeenProgram { asked, argv, own: false, script: false, ..script.clone() }
 }
 
 fn left_process(pid: i32) -> Option<LeftProcess> {

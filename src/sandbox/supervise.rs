@@ -88,7 +88,10 @@ impl StartRequest {
         let path = host.host.path.clone();
         let tracer = Tracer::new(&shared, entry, us, files, path, host.host.tasks);
         drop(group);
-        let _ = report.send(Ok(workspace));
+        if report.send(Ok(workspace)).is_err() {
+            // Nobody waits for it any more, and nobody will let it run.
+            shared.kill();
+        }
         let mut exit_channel = ExitChannel::new(&talk, setup_of_child.root.is_some());
         let raw = tracer.run(&mut exit_channel);
         let failed = exit_channel.exec_failed();

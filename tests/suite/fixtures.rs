@@ -86,7 +86,8 @@ fn needs_to_be_accepted(entry: &Path) -> &'static [Need] {
         | "own-streams"
         | "ponder-clears-tables"
         | "ponder-many-threads"
-        | "ponder-works-a-second" => &[Need::Python3],
+        | "ponder-works-a-second"
+        | "slow-games-tidy" => &[Need::Python3],
         "python3-numpy" => &[Need::Xz, Need::Numpy],
         "pypy3" => &[Need::Xz, Need::Pypy3],
         "process-substitution" => &[Need::Xz, Need::Bash, Need::Python3],

@@ -48,6 +48,7 @@ mod run;
 mod sandbox;
 mod seasons;
 mod slurm;
+mod stalled;
 mod standings;
 mod submissions;
 mod terminal;
@@ -63,7 +64,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> impl Iterator<Item = Test> {
-    let modules: [fn() -> Vec<Test>; 40] = [
+    let modules: [fn() -> Vec<Test>; 42] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -87,6 +88,7 @@ fn all() -> impl Iterator<Item = Test> {
         terminal::tests,
         fuzz::tests,
         handbook::tests,
+        stalled::tests,
         standings::tests,
         formats::tests,
         seasons::tests,

@@ -131,8 +131,7 @@ pub(crate) fn play(
             startup: limits.startup * 2,
             ready: limits.startup,
             quit: limits.quit,
-            // Beside others its helpers, too, take longer to end.
-            grace: Some(limits.grace * 2),
+            grace: Some(limits.grace_after_games()),
             ..EngineBounds::default()
         },
         material: Material::Draws,

@@ -100,7 +100,7 @@ fn after_games(left: &[Left], _limits: &Limits) -> Option<LeftByGames> {
     let each: Vec<String> = files.map(|file| format!("{} ({})", file.path, file.size)).collect();
     let verb = if each.len() == 1 { "remains" } else { "remain" };
     let count = format!("{} {verb} after its games", counted(each.len(), "file"));
-    (!each.is_empty()).then_some(LeftByGames { count, each })
+    (!each.is_empty()).then_some(LeftByGames::Some { count, each })
 }
 
 fn failed(evidence: &Evidence, ended: &[&Run], left: &[(&Run, &LeftFile)], first: &Run) -> Finding {

@@ -3,7 +3,7 @@
 use super::{CausedByLoad, InGames, JudgedRule, LeftByGames, Needed};
 use crate::judge::support::{excuse, runs, wording};
 use crate::model::evidence::{
-    EndHow, Evidence, Left, LeftProcess, Limits, Purpose, RecordPart, Run,
+    Departure, EndHow, Evidence, Left, LeftProcess, Limits, Purpose, RecordPart, Run,
 };
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
@@ -28,9 +28,17 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
 fn after_games(left: &[Left], limits: &Limits) -> Option<LeftByGames> {
     let command = |process: &LeftProcess| process.command.clone();
     let each: Vec<String> = left.iter().flat_map(|left| &left.processes).map(command).collect();
-    let (count, grace) = (counted(each.len(), "process"), wording::secs(limits.grace));
-    let count = format!("{count} still ran {grace} after the quit that ended its games");
-    (!each.is_empty()).then_some(LeftByGames { count, each })
+    let (count, grace) = (counted(each.len(), "process"), wording::secs(limits.grace_after_games()));
+    if !each.is_empty() {
+        let count = format!("{count} still ran {grace} after the quit that ended its games");
+        return Some(LeftByGames::Some { count, each });
+    }
+    let not_emptied = left.iter().any(|left| left.departure == Departure::NotEmptied);
+    not_emptied.then(|| {
+        LeftByGames::NotSeenToEnd(format!(
+            "not every process of its games had ended {grace} after quit, and none was seen that still ran"
+        ))
+    })
 }
 
 /// Judges what still ran at the grace limit; gate4k has killed it since.

@@ -104,11 +104,16 @@ pub(crate) enum InGames {
 }
 
 /// What games left against a rule.
-pub(crate) struct LeftByGames {
-    /// How much, in words: `2 files remain after its games`.
-    pub(crate) count: String,
-    /// Each of it, in words.
-    pub(crate) each: Vec<String>,
+pub(crate) enum LeftByGames {
+    /// Something.
+    Some {
+        /// How much, in words: `2 files remain after its games`.
+        count: String,
+        /// Each of it, in words.
+        each: Vec<String>,
+    },
+    /// Nothing that anybody saw; but it was not seen that there is nothing, in these words.
+    NotSeenToEnd(String),
 }
 
 /// All that rules may look at.

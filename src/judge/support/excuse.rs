@@ -6,7 +6,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::model::evidence::{FileAccess, HostFacts, Overcommit, Refusal, Resource, Run};
+use crate::model::evidence::{
+    FileAccess, HostFacts, Overcommit, RecordPart, Refusal, Resource, Run,
+};
 use crate::model::layer_status::{Layer, LayerName, LayerState};
 use crate::model::units::Bytes;
 use crate::model::verdict::{Finding, Status};
@@ -77,7 +79,16 @@ pub(crate) fn refusal(run: &Run, host: &HostFacts) -> Option<Excuse> {
 /// As [`refusal`], wherever the refusals were seen.
 pub(crate) fn refused(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> {
     let mut asked: Vec<String> = Vec::new();
-    // A record that is not whole excuses nothing.
+    let given_up = Resource::Unrecorded(RecordPart::Tracer);
+    if refusals.iter().any(|refusal| refusal.what == given_up) {
+        return Some(Excuse {
+            over_limit: false,
+            why: format!("{}, so that nothing is known of this run", RecordPart::Tracer),
+            help: "check again; if it happens again, report it with the entry".into(),
+            evidence: json!({"given_up": true}),
+        });
+    }
+    // Any other record that is not whole excuses nothing.
     let by_kernel = |refusal: &&Refusal| !matches!(refusal.what, Resource::Unrecorded(_));
     for refusal in refusals.iter().filter(by_kernel) {
         let words = refusal.what.to_string();

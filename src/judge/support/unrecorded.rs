@@ -41,6 +41,16 @@ mod tests {
     use crate::model::verdict::Verdict;
 
     #[test]
+    fn a_run_whose_tracer_was_given_up_accuses_nobody() {
+        let lost = Resource::Unrecorded(RecordPart::Tracer);
+        let evidence = testing::evidence_of([testing::run(Purpose::Main).not_up().refused(lost)]);
+        let findings = judge_runs(&Case { evidence: &evidence, needed: &[], allowed: &TestList });
+        assert_eq!(Verdict::of(&findings), Verdict::Undecided, "{findings:#?}");
+        let startup = findings.iter().find(|found| found.rule == RuleId::Startup).unwrap();
+        assert!(startup.summary.contains("given up"), "{}", startup.summary);
+    }
+
+    #[test]
     fn a_record_that_overflows_is_never_accepted() {
         let all = [
             RecordPart::Programs,

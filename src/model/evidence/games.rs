@@ -7,7 +7,7 @@ use shakmaty::ByColor;
 
 use super::files::{FileOpen, LeftFile, LeftProcess};
 use super::programs::{Exec, ExitHow};
-use super::refusals::Refusal;
+use super::refusals::{Denial, Refusal};
 use crate::model::game::result::GameResult;
 use crate::model::game::score::Score;
 use crate::model::text::{from_millis, from_millis_opt, millis, millis_opt};
@@ -42,15 +42,30 @@ pub struct PlayedGames {
     pub(crate) wanted: usize,
     /// The games that began.
     pub(crate) games: Vec<PlayedGame>,
-    /// Whatever each process of the entry left when it was asked to quit after its last game.
+    /// The record of each process of the entry that played, with whatever it left when it was asked to quit.
     pub(crate) left: Vec<Left>,
     /// Games on a smaller clock before these, which broke off by a fault that does not happen on the event's clock.
     pub(crate) disproved: Vec<PlayedGame>,
 }
 
+/// How a process that played came to its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Departure {
+    /// gate4k killed it: whatever lay or ran there then is held against nobody.
+    #[default]
+    Killed,
+    /// It was asked to quit, and all that it had started ended within the grace.
+    Emptied,
+    /// It was asked to quit, and not all was seen to end within the grace.
+    NotEmptied,
+}
+
 /// The leftovers of a process that played, and the record of what it did.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Left {
+    /// How it ended.
+    pub(crate) departure: Departure,
     /// Files of its own.
     pub(crate) files: Vec<LeftFile>,
     /// Processes that still ran at the end of the grace.
@@ -61,6 +76,12 @@ pub struct Left {
     /// The libraries that it had opened.
     #[serde(skip)]
     pub(crate) opens: Vec<FileOpen>,
+    /// Names that it looked for along PATH and that are found nowhere.
+    #[serde(skip)]
+    pub(crate) not_installed: Vec<String>,
+    /// Other things that the sandbox refused it.
+    #[serde(skip)]
+    pub(crate) denials: Vec<Denial>,
     /// Resources that it was refused.
     #[serde(skip)]
     pub(crate) refusals: Vec<Refusal>,

@@ -65,6 +65,14 @@ pub struct Limits {
     pub(crate) grace: Duration,
 }
 
+impl Limits {
+    /// The grace after games: beside others its helpers, too, take longer to end.
+    #[must_use]
+    pub(crate) fn grace_after_games(&self) -> Duration {
+        self.grace * 2
+    }
+}
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits {

@@ -16,8 +16,8 @@ mod run;
 pub use capabilities::Capabilities;
 pub use files::{FileAccess, FileOpen, LeftFile, LeftProcess};
 pub use games::{
-    AskedAgain, EntryColours, GameEnd, GameFault, GamesEvidence, LateMove, Left, PlayedGame,
-    PlayedGames, PlayedPly, Rival,
+    AskedAgain, Departure, EntryColours, GameEnd, GameFault, GamesEvidence, LateMove, Left,
+    PlayedGame, PlayedGames, PlayedPly, Rival,
 };
 pub use host::{HostFacts, Limits, Overcommit};
 pub use programs::{Exec, ExecOutcome, ExitHow, Product, ProgramClass};

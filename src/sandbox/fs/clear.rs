@@ -3,6 +3,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 use std::{fs, io};
 
 /// So deep is a directory emptied where it is; what lies deeper is moved up first.
@@ -10,13 +11,17 @@ const DEPTH: u32 = 60;
 /// Names that are read at a time: there may be millions.
 const AT_A_TIME: usize = 1000;
 
-/// Empties the directory. Links are removed and never followed.
-pub(in crate::sandbox) fn clear(top: &Path) -> io::Result<()> {
-    Clearing { top, number: 0 }.empty(top, 0)
+/// Empties the directory, as far as it comes until a moment. Links are removed and never followed.
+///
+/// # Errors
+/// As the kernel says it; [`io::ErrorKind::TimedOut`] where there was too much.
+pub(in crate::sandbox) fn clear(top: &Path, until: Instant) -> io::Result<()> {
+    Clearing { top, until, number: 0 }.empty(top, 0)
 }
 
 struct Clearing<'a> {
     top: &'a Path,
+    until: Instant,
     number: u64,
 }
 
@@ -28,6 +33,9 @@ impl Clearing<'_> {
                 return Ok(());
             }
             for item in some {
+                if Instant::now() > self.until {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
                 let path = item.path();
                 if !item.file_type()?.is_dir() {
                     fs::remove_file(&path)?;
@@ -64,6 +72,20 @@ fn entries(directory: &Path) -> io::Result<Vec<fs::DirEntry>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
+
+    fn later() -> Instant {
+        Instant::now() + Duration::from_secs(60)
+    }
+
+    #[test]
+    fn there_is_an_end_to_it_however_much_there_is() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("x"), "x").unwrap();
+        let error = clear(dir.path(), Instant::now()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(dir.path().join("x").exists());
+    }
 
     #[test]
     fn deep_and_closed_directories_go_and_what_links_lead_to_stays() {
@@ -83,7 +105,7 @@ mod tests {
             fs::rename(&outer, &top).unwrap();
         }
         fs::set_permissions(&top, PermissionsExt::from_mode(0o0)).unwrap();
-        clear(&top).unwrap();
+        clear(&top, later()).unwrap();
         assert_eq!(fs::read_dir(&top).unwrap().count(), 0);
         assert!(kept.path().join("x").exists());
     }

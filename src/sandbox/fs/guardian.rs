@@ -6,6 +6,7 @@ use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// A line means that all is done. At the end of input the supervisor is gone; what it traced is being
 /// killed and may still write for a moment, so one attempt need not be enough.
@@ -34,6 +35,9 @@ pub(in crate::sandbox) enum Kind {
     Cgroup,
 }
 
+/// How long an ending guardian is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// A waiting shell; none where the host has no shell to start.
 #[derive(Debug)]
 pub(in crate::sandbox) struct Guardian(Option<Child>);
@@ -61,7 +65,8 @@ impl Guardian {
         Guardian(child.ok())
     }
 
-    /// Lets it end: at once where the path is gone (or not ours), else when it has removed it.
+    /// Lets it end: at once where the path is gone (or not ours), else when it has removed it. What takes longer than half a
+    /// minute is not waited for.
     pub(in crate::sandbox) fn dismiss(&mut self, gone: bool) {
         if let Some(mut child) = self.0.take() {
             if let Some(mut input) = child.stdin.take()
@@ -70,7 +75,11 @@ impl Guardian {
                 // Where it has died before, there is nobody to tell.
                 let _ = input.write_all(b"done\n");
             }
-            let _ = child.wait();
+            // It goes on alone where there is more to remove than anybody should wait for.
+            let until = Instant::now() + PATIENCE;
+            while matches!(child.try_wait(), Ok(None)) && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(1));
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tempfile::TempDir;
 
@@ -16,6 +17,8 @@ use crate::sandbox::fs::guardian::{Guardian, Kind};
 pub(in crate::sandbox) struct HostDirectory {
     top: Option<TempDir>,
     guardian: Guardian,
+    /// True if something lies in it that its user could not remove.
+    left: AtomicBool,
 }
 
 /// A name that nobody else has.
@@ -36,13 +39,18 @@ impl HostDirectory {
             Ok(top)
         });
         match top {
-            Ok(top) => Ok(HostDirectory { top: Some(top), guardian }),
+            Ok(top) => Ok(HostDirectory { top: Some(top), guardian, left: AtomicBool::new(false) }),
             Err(error) => {
                 // Whatever has that name is not ours to remove.
                 guardian.dismiss(true);
                 Err(error)
             }
         }
+    }
+
+    /// Something in it is left to the guardian, who removes the whole.
+    pub(in crate::sandbox) fn is_left(&self) {
+        self.left.store(true, Ordering::Relaxed);
     }
 
     pub(in crate::sandbox) fn path(&self) -> &Path {
@@ -53,6 +61,10 @@ impl HostDirectory {
 impl Drop for HostDirectory {
     fn drop(&mut self) {
         let gone = match self.top.take() {
+            Some(mut top) if self.left.load(Ordering::Relaxed) => {
+                top.disable_cleanup(true);
+                false
+            }
             // A directory that we cannot remove (it lacks rights) is left to the guardian.
             Some(top) => top.close().is_ok(),
             None => true,
@@ -64,6 +76,16 @@ impl Drop for HostDirectory {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_its_user_could_not_remove_is_left_to_the_guardian() {
+        let made = HostDirectory::new().unwrap();
+        let path = made.path().to_owned();
+        std::fs::write(path.join("file"), "x").unwrap();
+        made.is_left();
+        drop(made);
+        assert!(!path.exists());
+    }
 
     #[test]
     fn what_is_closed_to_its_owner_goes_too() {

@@ -8,6 +8,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -36,7 +37,6 @@ pub(in crate::sandbox) fn at(
 pub(in crate::sandbox) struct Dirs {
     pub(in crate::sandbox) top: TempDir,
     /// The directory that it lies in; goes after it.
-    #[expect(dead_code, reason = "removes the directory when dropped")]
     host_directory: Arc<HostDirectory>,
 }
 
@@ -119,10 +119,16 @@ pub(in crate::sandbox) fn staged(plan: &StartPlan, top: &Path) -> PathBuf {
 /// The parts of a workspace on the host.
 pub(in crate::sandbox) const DIRS: [&str; 3] = ["work", "home", "tmp"];
 
+/// So long is a workspace cleared before the next entry is turned to: one with millions of files must not hold a batch up.
+const CLEARING: Duration = Duration::from_secs(10);
+
 impl Drop for Dirs {
     fn drop(&mut self) {
-        // Files that cannot be removed even so are left for the operating system's own cleaning of /tmp.
-        let _ = clear(self.top.path());
+        // What cannot be removed even so, or not in this time, is left to the guardian of the directory that it lies in.
+        if clear(self.top.path(), Instant::now() + CLEARING).is_err() {
+            self.top.disable_cleanup(true);
+            self.host_directory.is_left();
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use walkdir::WalkDir;
 
@@ -19,6 +20,8 @@ pub(in crate::sandbox) struct LeftFiles {
     pub(in crate::sandbox) complete: bool,
 }
 
+/// So long is looked, however much there is: nobody else waits for one entry's files.
+pub(in crate::sandbox) const LONGEST: Duration = Duration::from_secs(10);
 /// At most so many are listed.
 const MOST: usize = 500;
 /// Directories within each other that are looked into; each keeps a descriptor open.
@@ -26,14 +29,16 @@ const DEEPEST: usize = 64;
 
 /// Everything in the watched directories, without the directories themselves.
 ///
-/// `made_by` is asked with the path as the entry knows it, `cache` with the path as it is shown.
+/// After `longest` no more is looked for, and the list is not complete. `made_by` is asked with the path as the entry knows it, `cache` with the path as it is shown.
 pub(in crate::sandbox) fn scan(
     watched: &[WatchedDirectory],
+    longest: Duration,
     made_by: impl Fn(&Path) -> Option<String>,
     cache: impl Fn(&str, Option<&str>, Option<&[u8]>) -> Option<String>,
 ) -> LeftFiles {
     let mut left = Vec::new();
     let mut complete = true;
+    let until = Instant::now() + longest;
     for place in watched {
         // The real path may be a link to a descriptor; the walk itself follows no links. A directory is read as it is
         // walked, so that one with a million names takes no memory for those that are not listed.
@@ -44,7 +49,7 @@ pub(in crate::sandbox) fn scan(
             .follow_links(false);
         let first = left.len();
         for item in walk {
-            if left.len() >= MOST {
+            if left.len() >= MOST || Instant::now() >= until {
                 complete = false;
                 break;
             }
@@ -120,7 +125,7 @@ mod tests {
             inside: "/t".into(),
             shown: "/tmp".into(),
         }];
-        let left = scan(&watched, |_| Some("cc".into()), |_, _, _| None).files;
+        let left = scan(&watched, LONGEST, |_| Some("cc".into()), |_, _, _| None).files;
         let seen: Vec<_> =
             left.iter().map(|f| (f.path.as_str(), f.kind.as_str(), f.size.0)).collect();
         assert_eq!(seen[0], ("/tmp/.hidden", "file", 5));
@@ -140,7 +145,7 @@ mod tests {
             inside: "/t".into(),
             shown: "/tmp".into(),
         }];
-        let left = scan(&watched, |_| None, |_, _, head| Some(format!("{head:?}"))).files;
+        let left = scan(&watched, LONGEST, |_| None, |_, _, head| Some(format!("{head:?}"))).files;
         let seen: Vec<_> = left.iter().map(|f| (f.kind.as_str(), f.exempt.as_deref())).collect();
         let head = format!("{:?}", Some(b"12345"));
         let expected =
@@ -150,14 +155,15 @@ mod tests {
 
     #[test]
     fn what_lies_too_deep_or_is_too_much_is_said() {
-        let scan_of = |dir: &Path| {
+        let scan_for = |dir: &Path, longest| {
             let watched = [WatchedDirectory {
                 real: dir.to_owned(),
                 inside: "/t".into(),
                 shown: "/tmp".into(),
             }];
-            scan(&watched, |_| None, |_, _, _| None)
+            scan(&watched, longest, |_| None, |_, _, _| None)
         };
+        let scan_of = |dir: &Path| scan_for(dir, LONGEST);
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("d/".repeat(DEEPEST - 1))).unwrap();
         let left = scan_of(dir.path());
@@ -165,6 +171,8 @@ mod tests {
         std::fs::create_dir_all(dir.path().join("d/".repeat(DEEPEST + 10))).unwrap();
         let left = scan_of(dir.path());
         assert!(!left.complete && left.files.len() == DEEPEST);
+        let at_once = scan_for(dir.path(), Duration::ZERO);
+        assert!(!at_once.complete && at_once.files.is_empty());
         let dir = tempfile::tempdir().unwrap();
         for number in 0..=MOST {
             std::fs::write(dir.path().join(number.to_string()), "").unwrap();

@@ -1,7 +1,7 @@
 //! System calls that the filter makes stop: looked at before they are made, and what came of them.
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::model::evidence::{RecordPart, Resource};
@@ -10,6 +10,7 @@ use crate::model::units::Bytes;
 use crate::sandbox::child::TraceeResume;
 use crate::sandbox::filter::call_names::{call_name, refusal};
 use crate::sandbox::filter::stop::{Call, StoppedCall};
+use crate::sandbox::inspect::files::EntryFiles;
 use crate::sandbox::inspect::{image, process};
 use crate::sandbox::trace::calls::{
     PendingCall, exec, file, is_of_the_host, is_shared_object, message, other_process,
@@ -172,14 +173,18 @@ impl Tracer<'_> {
                 }
                 // Of what does not exist, only libraries tell anything: what a program could not load.
                 let missing = error == libc::ENOENT && is_shared_object(&path);
-                // A library may be loaded at any time, whatever the start is for, and by a path of the entry's own that leads to it.
-                // Only a host's own name of a library stays: the allow-list may know the link and not the file behind it.
-                let named_by_host =
-                    is_shared_object(&path) && is_of_the_host(&path) && !self.files.may_hold(&path);
-                let linked = came_to.filter(|real| {
-                    !named_by_host && is_shared_object(real) && !self.files.may_hold(real)
-                });
-                let path = linked.unwrap_or(path);
+                // A library may be loaded at any time, whatever the start is for.
+                let path = match came_to {
+                    Some(real) if is_other(&self.files, pid, result as i32, &path, &real) => real,
+                    None if error == 0 && names_library_of_host(&self.files, &path) => {
+                        // Another thread has taken the descriptor away: nobody knows what it was.
+                        if !tracee::is_dying(pid) {
+                            self.unrecorded(RecordPart::Paths);
+                        }
+                        path
+                    }
+                    _ => path,
+                };
                 let late = !self.shared.is_auditing();
                 // In a start that is not watched closely, a library counts once it is open.
                 let library = is_shared_object(&path) && (error == 0 || self.shared.audits());
@@ -220,5 +225,68 @@ impl Tracer<'_> {
             // (Files of its own are nobody's business but for what it leaves.)
             self.unrecorded(RecordPart::Files);
         }
+    }
+}
+
+/// True if a path names a library by a name that the host has given it.
+fn names_library_of_host(files: &EntryFiles, path: &Path) -> bool {
+    is_shared_object(path) && is_of_the_host(path) && !files.may_hold(path)
+}
+
+/// True if what was opened is to be told by the kernel's own name of it, and not by the path that was read when the call began: that
+/// one is a link of the entry's own to a library, or another thread has exchanged it before the kernel looked. A name that the host has
+/// given to what was opened stays: the allow-list may know the link and not the file behind it.
+fn is_other(files: &EntryFiles, pid: i32, fd: i32, path: &Path, real: &Path) -> bool {
+    if path == real || files.may_hold(real) {
+        return false;
+    }
+    if is_of_the_host(path)
+        && !files.may_hold(path)
+        && is_shared_object(path) == is_shared_object(real)
+    {
+        let named = files.find(pid, path);
+        let opened = files.find_descriptor(pid, fd).ok();
+        return !named.zip(opened).is_some_and(|(named, opened)| named.inode() == opened.inode());
+    }
+    is_shared_object(real)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+    use std::os::fd::AsRawFd;
+
+    #[test]
+    fn a_library_is_told_by_what_was_opened_and_not_by_a_string_that_changed_since() {
+        let me = std::process::id() as i32;
+        let own = tempfile::tempdir().unwrap();
+        let files = EntryFiles::on_host(own.path()).unwrap();
+        // Two libraries of this host, of which one is known by the name of a link.
+        let maps = process::executable_mappings(me).unwrap();
+        let mut libraries: Vec<PathBuf> = (maps.iter())
+            .map(|mapping| PathBuf::from(std::ffi::OsStr::from_bytes(&mapping.path)))
+            .filter(|path| is_shared_object(path))
+            .collect();
+        libraries.sort();
+        libraries.dedup();
+        let [one, other] = [&libraries[0], &libraries[1]];
+        let file = File::open(one).unwrap();
+        let told = |path: &Path, real: &Path| is_other(&files, me, file.as_raw_fd(), path, real);
+        assert!(!told(one, one));
+        assert!(told(other, one), "a string that was another one when it was read");
+        // A link of the host's own, to the very file: its name stays.
+        let up = one.strip_prefix("/usr").unwrap_or(one);
+        let link = Path::new("/").join(up.strip_prefix("/").unwrap_or(up));
+        if link != *one && link.exists() {
+            assert!(!told(&link, one));
+        }
+        // A link of the entry's own says nothing of what it leads to.
+        assert!(told(&own.path().canonicalize().unwrap().join("libm.so.6"), one));
+        assert!(told(Path::new("/etc/passwd"), one));
+        // What lies in its own place is its own, by whatever name.
+        assert!(!told(one, &own.path().canonicalize().unwrap().join("libm.so.6")));
+        // Nobody knows any more what it was.
+        assert!(is_other(&files, me, -1, one, other));
     }
 }

@@ -88,6 +88,7 @@ impl Tracer<'_> {
             inode: found.as_ref().map(Found::inode),
             real: found.filter(|_| outcome != ExecOutcome::NotFound).map(|found| found.path),
             argv: argv.iter().map(|a| escape(a, 200)).collect(),
+            reader_argv: Vec::new(),
             script: false,
             asked,
         };
@@ -160,17 +161,19 @@ impl Tracer<'_> {
         // Nor can it be listed with its hash.
         let hidden = hidden || (product.is_some() && script.is_none() && file.is_none());
         let product = product.map(Found::inode);
-        let file = file.filter(|_| {
-            product.is_some_and(|inode| {
-                self.products.len() < MOST_PRODUCTS && self.products.insert(inode)
-            })
-        });
-        // The words that the program got may be others than those that were there when it was asked for.
-        let argv = if script.is_some() {
-            claimed
-        } else {
-            process::command_line(pid).into_iter().take(tracee::ARGUMENTS).collect()
-        };
+        let is_new = product.is_some_and(|inode| !self.products.contains(&inode));
+        let has_room = self.products.len() < MOST_PRODUCTS;
+        if is_new && file.is_some() && !has_room {
+            // It would be listed without its sum.
+            self.unrecorded(RecordPart::Programs);
+        }
+        let file =
+            file.filter(|_| has_room && product.is_some_and(|inode| self.products.insert(inode)));
+        // The words that the program got may be others than those that were there when it was asked for. No more of them are looked
+        // at than the first two, which tell one program of a file of many from another; a word that is cut is no program's name.
+        let got: Vec<Vec<u8>> =
+            process::command_line(pid).into_iter().take(tracee::ARGUMENTS).collect();
+        let (argv, reader_argv) = if script.is_some() { (claimed, got) } else { (got, Vec::new()) };
         let loaders = self.loaders(pid, inode, &argv);
         let real = running.map(|found| found.path);
         let script = script.is_some();
@@ -184,6 +187,7 @@ impl Tracer<'_> {
             real,
             inode,
             argv: argv.iter().map(|a| escape(a, 200)).collect(),
+            reader_argv: reader_argv.iter().map(|a| escape(a, 200)).collect(),
             own,
             script,
         };
@@ -249,6 +253,7 @@ impl Tracer<'_> {
                 real: Some(path),
                 inode: Some(inode),
                 argv: argv.iter().map(|a| escape(a, 200)).collect(),
+                reader_argv: Vec::new(),
                 own,
                 script: false,
             })

@@ -20,12 +20,15 @@ pub(in crate::sandbox) const MOST_EXECS: usize = 2_000;
 pub(in crate::sandbox) const MOST_OPENS: usize = 5_000;
 pub(in crate::sandbox) const MOST_DENIED_OPENS: usize = 1_000;
 pub(in crate::sandbox) const MOST_OWN_OPENS: usize = 1_000;
+/// Fatal signals: they explain a failure, and nobody is acquitted by them.
 pub(in crate::sandbox) const MOST_CRASHES: usize = 50;
 pub(in crate::sandbox) const MOST_DENIALS: usize = 200;
+/// Different resources that were refused, each of which is an excuse: one of them is enough. Whatever ended the run has room beyond.
+/// So many large mappings are told as well, for those who read of them.
 pub(in crate::sandbox) const MOST_REFUSALS: usize = 50;
 /// Products of the entry's own that are summed up.
 pub(in crate::sandbox) const MOST_PRODUCTS: usize = 200;
-/// Files whose maker is remembered.
+/// Files whose maker is remembered. A file without one is a file that remains: only makers that are known are exempt for caches.
 pub(in crate::sandbox) const MOST_MADE: usize = 20_000;
 
 /// One exec as seen; classified when the run is over.

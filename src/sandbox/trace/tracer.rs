@@ -85,7 +85,9 @@ impl<'a> Tracer<'a> {
 
     pub(in crate::sandbox::trace) fn refused_to(&mut self, by: Option<usize>, what: Resource) {
         let refusal = Refusal { by, what };
-        if self.raw.refusals.len() < MOST_REFUSALS && !self.raw.refusals.contains(&refusal) {
+        let ends_all = matches!(refusal.what, Resource::Used(_) | Resource::Tasks(_));
+        let has_room = self.raw.refusals.len() < MOST_REFUSALS || ends_all;
+        if has_room && !self.raw.refusals.contains(&refusal) {
             self.raw.refusals.push(refusal);
         }
     }

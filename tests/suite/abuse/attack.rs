@@ -55,6 +55,8 @@ pub(crate) enum Named {
     Refused(&'static str),
     /// A file that was refused, whose path ends so; empty: the parameter.
     Open(&'static str),
+    /// A library that is on no list and that was opened, whose path holds this.
+    Library(&'static str),
     /// A command that was looked for and not found.
     NotInstalled(&'static str),
     /// A program of the entry's own, with its size and hash.
@@ -233,6 +235,7 @@ impl Attack {
                 Named::Refused(name) | Named::NotInstalled(name) => {
                     tell(RuleId::Commands, Status::Fail, name);
                 }
+                Named::Library(name) => tell(RuleId::Libraries, Status::Fail, name),
                 Named::Open("") => tell(RuleId::Commands, remark, param),
                 Named::Open(path) => tell(RuleId::Commands, remark, path),
                 Named::Product => tell(RuleId::Commands, Status::Pass, "made by itself"),

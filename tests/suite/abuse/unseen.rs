@@ -3,7 +3,9 @@
 
 use gate4k::model::evidence::RecordPart;
 
-use super::attack::Named::{Denial, Open, Process, Product, Refused, Resource, Unrecorded};
+use super::attack::Named::{
+    Denial, Library, Open, Process, Product, Refused, Resource, Unrecorded,
+};
 use super::attack::{Attack, Control, Param, c, sh};
 
 pub(crate) fn attacks() -> Vec<Attack> {
@@ -31,6 +33,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
                 Unrecorded(RecordPart::Denials),
             ])
             .control(Control::Root),
+        c(26, "open_flipped_library").named(&[Library("libgmp.so.10")]).may_work().control(report),
         c(26, "own_program_again").named(&[Product]).may_work(),
         c(26, "own_loader").may_work().control(report),
         sh(26, "preloaded_helper", PRELOADED).named(&[Refused("as")]).may_work(),

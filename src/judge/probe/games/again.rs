@@ -15,7 +15,7 @@ use crate::judge::probe::conversation::{Over, PositionForm, Ready, Search, Sessi
 use crate::judge::probe::{LEAST_CLOCK, MINUTE_CLOCK, Progress};
 use crate::judge::support::runs;
 use crate::model::evidence::{
-    Ask, AskedAgain, GameEnd, GameFault, LEAST_LEFT, Limits, PlayedGame, PlayedGames, Purpose,
+    Ask, AskedAgain, GameEnd, GameFault, LEAST_LEFT, Left, Limits, PlayedGame, PlayedGames, Purpose,
     Question, Run,
 };
 use crate::model::game::result::GameResult;
@@ -37,7 +37,7 @@ pub(crate) fn ask_again(
     for at in 0..played.games.len() {
         let Some(case) = Case::of(played, at) else { continue };
         progress("a fault in a game, again on a clock of the event");
-        let again = case.ask(entry, limits, until)?;
+        let again = case.ask(entry, limits, until, &mut played.left)?;
         let proved = again.held.is_none();
         if let Some(game) = played.games.get_mut(at) {
             game.again = Some(again);
@@ -117,11 +117,13 @@ impl Case {
             .filter_map(|(words, games)| Some((words, games?)))
     }
 
+    /// Asks, and keeps the records of the processes that were asked.
     fn ask(
         &self,
         entry: &Contender,
         limits: Limits,
         until: Instant,
+        records: &mut Vec<Left>,
     ) -> Result<AskedAgain, SandboxError> {
         let mut again = AskedAgain { held: None, tries: Vec::new(), commands: Vec::new() };
         let alone = ("alone", &[Vec::new()][..]);
@@ -130,6 +132,15 @@ impl Case {
             for clock in [LEAST_CLOCK, MINUTE_CLOCK] {
                 let go = self.as_in_the_game(clock);
                 let (run, outcome) = talk(entry, limits, before, &self.last, go, until)?;
+                // It was not waited for: it may have been about to tidy up.
+                records.push(Left {
+                    execs: run.execs.clone(),
+                    opens: run.opens.clone(),
+                    not_installed: run.not_installed.clone(),
+                    denials: run.denials.clone(),
+                    refusals: run.refusals.clone(),
+                    ..Left::default()
+                });
                 again.commands = runs::commands(&run);
                 let (told, good) = match outcome {
                     Outcome::Held => (answer(&run), true),

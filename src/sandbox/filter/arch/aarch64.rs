@@ -6,15 +6,15 @@ use nix::unistd::Pid;
 
 use crate::sandbox::child;
 use crate::sandbox::filter::arch::table::{Changes, Means, numbers};
-use crate::sandbox::filter::stop::{Call, Stop};
+use crate::sandbox::filter::stop::{Call, StoppedCall};
 
 pub(in crate::sandbox) const AUDIT_ARCH: u32 = 0xc000_00b7;
 pub(in crate::sandbox) const FOREIGN_BIT: Option<u32> = None;
 pub(in crate::sandbox) const TABLES_IN_WORDS: &str = "aarch64";
 
 // The calls without a directory never came to this processor.
-pub(in crate::sandbox) const OLD_PATHS: &[(u32, Stop)] = &[];
-pub(in crate::sandbox) const OLD_LOOKS: &[(u32, Stop)] = &[];
+pub(in crate::sandbox) const OLD_PATHS: &[(u32, StoppedCall)] = &[];
+pub(in crate::sandbox) const OLD_LOOKS: &[(u32, StoppedCall)] = &[];
 pub(in crate::sandbox) const FORKS: &[u32] = numbers!();
 pub(in crate::sandbox) const OLD_DENIED: &[u32] = &[];
 pub(in crate::sandbox) const OLD_SHARED_WITH_HOST: &[u32] = &[];

