@@ -308,11 +308,17 @@ updates = true
 "#;
 
 /// Writes the file for the entries of a directory (hidden files and texts such as README.md are none), as it will be seen from `beside` (the directory of the
-/// file to come).
+/// file to come). The stages play the openings of `books`, in their order, the last one also those behind it; without any,
+/// of files that are still to be made.
 ///
 /// # Errors
 /// When there are no two entries.
-pub(crate) fn template(like: Like, entries: &Path, beside: &Path) -> Result<String, NoEntries> {
+pub(crate) fn template(
+    like: Like,
+    entries: &Path,
+    beside: &Path,
+    books: &[PathBuf],
+) -> Result<String, NoEntries> {
     let failed = |source| NoEntries::Read { path: entries.to_owned(), source };
     std::fs::read_dir(entries).map_err(failed)?;
     // With a slash behind it, a link stands for its directory.
@@ -340,10 +346,9 @@ pub(crate) fn template(like: Like, entries: &Path, beside: &Path) -> Result<Stri
     for (number, path) in (1..).zip(&found) {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         let name = distinct(&file, number, &mut slugs);
-        let seen = path.strip_prefix(beside).unwrap_or(path).to_string_lossy();
+        let seen = seen_from(beside, path);
         // invariant: writing to memory does not fail.
-        let _ =
-            writeln!(text, "[[{kind}]]\nname = {}\n{path_key} = {}", quoted(&name), quoted(&seen));
+        let _ = writeln!(text, "[[{kind}]]\nname = {}\n{path_key} = {seen}", quoted(&name));
         names.push(name);
     }
     text += stages;
@@ -353,7 +358,42 @@ pub(crate) fn template(like: Like, entries: &Path, beside: &Path) -> Result<Stri
         Like::Season17 => text += &leagues::stages_17(&names),
         _ => {}
     }
-    Ok(text)
+    let mut books = books.iter().peekable();
+    let lines = text.lines().map(|line| {
+        let book =
+            books.peek().filter(|_| line.starts_with(BOOK)).map(|book| seen_from(beside, book));
+        if book.is_some() && books.len() > 1 {
+            books.next();
+        }
+        book.map_or_else(|| format!("{line}\n"), |book| format!("book = {book}\n"))
+    });
+    Ok(lines.collect())
+}
+
+/// The beginning of the line that names a stage's book.
+const BOOK: &str = "book = \"";
+
+/// The books that the text of an event file names, each once.
+#[must_use]
+pub(crate) fn books_of(text: &str) -> Vec<&str> {
+    let mut books = Vec::new();
+    for line in text.lines() {
+        let book = line.strip_prefix(BOOK).and_then(|rest| rest.strip_suffix('"'));
+        if let Some(book) = book.filter(|book| !books.contains(book)) {
+            books.push(book);
+        }
+    }
+    books
+}
+
+/// A path as a file in `beside` names it, as text of TOML.
+fn seen_from(beside: &Path, path: &Path) -> String {
+    let seen = match path.strip_prefix(beside.strip_prefix(".").unwrap_or(beside)) {
+        Ok(below) => below.to_owned(),
+        // Of a file in another folder only the whole path is the same.
+        Err(_) => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+    };
+    quoted(&seen.to_string_lossy())
 }
 
 /// A file's name as that of its entry; another where `event run` would not take it beside those before.

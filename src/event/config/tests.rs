@@ -68,7 +68,7 @@ fn the_template_is_the_4k_event() {
     }
     // A file that a repository keeps about its entries is no entry.
     std::fs::write(dir.path().join("README.md"), "Two entries.\n").unwrap();
-    let text = template(Like::FourK, dir.path(), dir.path()).unwrap();
+    let text = template(Like::FourK, dir.path(), dir.path(), &[]).unwrap();
     let path = dir.path().join("event.toml");
     std::fs::write(&path, &text).unwrap();
     let config = EventConfig::load(&path).unwrap();
@@ -78,7 +78,7 @@ fn the_template_is_the_4k_event() {
     let [pool, minifinal] = &config.stages[..] else { panic!("two stages") };
     assert_eq!((pool.openings(), pool.promote), (3, 2));
     assert_eq!((minifinal.openings(), minifinal.draw), (25, SeatDraw::ReversedRanking));
-    assert!(template(Like::FourK, &dir.path().join("zeta"), dir.path()).is_err());
+    assert!(template(Like::FourK, &dir.path().join("zeta"), dir.path(), &[]).is_err());
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn the_template_names_entries_so_that_run_takes_them() {
         std::fs::write(dir.path().join(name), "#!/bin/sh\n").unwrap();
     }
     let path = dir.path().join("event.toml");
-    std::fs::write(&path, template(Like::FourK, dir.path(), dir.path()).unwrap()).unwrap();
+    std::fs::write(&path, template(Like::FourK, dir.path(), dir.path(), &[]).unwrap()).unwrap();
     let config = EventConfig::load(&path).unwrap();
     assert_eq!(config.entries.len(), 6);
     let of = |file: &str| {
@@ -100,6 +100,32 @@ fn the_template_names_entries_so_that_run_takes_them() {
         ("ELF".into(), "elf (2)".into(), "e_l-f".into())
     );
     assert!(of("++").starts_with("entry "), "{}", of("++"));
+}
+
+#[test]
+fn the_template_names_the_books_that_it_is_given_as_it_will_be_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let entries = dir.path().join("entries");
+    std::fs::create_dir(&entries).unwrap();
+    for name in ["a", "b"] {
+        std::fs::write(entries.join(name), "#!/bin/sh\n").unwrap();
+    }
+    let below = dir.path().join("below");
+    let books = |beside: &Path, given: &[&str]| -> Vec<PathBuf> {
+        let given: Vec<PathBuf> = given.iter().map(|name| dir.path().join(name)).collect();
+        let text = template(Like::FourK, &entries, beside, &given).unwrap();
+        assert_eq!(text.lines().filter(|line| line.starts_with("path = ")).count(), 2, "{text}");
+        books_of(&text).into_iter().map(|book| beside.join(book)).collect()
+    };
+    let there = |name: &str| dir.path().join(name);
+    assert_eq!(books(dir.path(), &[]), [there("pool.pgn"), there("minifinal.pgn")]);
+    assert_eq!(books(dir.path(), &["one.pgn"]), [there("one.pgn")]);
+    assert_eq!(books(dir.path(), &["1.pgn", "2.pgn"]), [there("1.pgn"), there("2.pgn")]);
+    assert_eq!(books(dir.path(), &["1", "2", "3"]), [there("1"), there("2")]);
+    // An event file in another folder than its entries and openings finds them all the same.
+    assert_eq!(books(&below, &["one.pgn"]), [there("one.pgn")]);
+    let text = template(Like::FourK, &entries, &below, &[]).unwrap();
+    assert!(text.contains(entries.join("a").to_str().unwrap()), "{text}");
 }
 
 #[test]
@@ -131,7 +157,7 @@ fn every_event_that_can_be_written_can_be_played() {
             });
         }
         let path = dir.path().join("event.toml");
-        let text = template(like, &entries, dir.path()).unwrap();
+        let text = template(like, &entries, dir.path(), &[]).unwrap();
         assert!(!text.contains('@'), "{text}");
         std::fs::write(&path, text).unwrap();
         let config = EventConfig::load(&path).unwrap();
