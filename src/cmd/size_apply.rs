@@ -56,7 +56,8 @@ pub(super) fn run(
         tell(&refused);
         return Ok(Exit::Usage);
     }
-    let lines = WorkerLines::new(ProgressLook::Drawn, 1, 1);
+    let look = if args.quiet { ProgressLook::Nothing } else { ProgressLook::Drawn };
+    let lines = WorkerLines::new(look, 1, 1);
     let jobs = judge.settings().jobs;
     let before =
         judge.assess(path, jobs, &|step| lines.step(0, path, &format!("as it is: {step}")))?;
