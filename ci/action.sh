@@ -28,6 +28,16 @@ while IFS= read -r entry; do
     [ -n "$entry" ] && words+=("$entry")
 done <<<"${GATE4K_ENTRIES:-}"
 
+# What entries are built with takes longer to install than a check: only where there is one to judge. Where this cannot be
+# told, the check below says why.
+read -ra packages <<<"${GATE4K_PACKAGES:-}"
+if [ "${#packages[@]}" -gt 0 ] && [ -n "$("$gate4k" check --list --quiet "${words[@]}" 2>/dev/null)" ]; then
+    if ! { sudo -n apt-get update -q && sudo -n apt-get install -q -y --no-install-recommends "${packages[@]}"; }; then
+        echo "::error title=gate4k::cannot install ${packages[*]}: nothing was judged"
+        exit 2
+    fi
+fi
+
 "$gate4k" check --report=human=- --report=github=- \
     "--report=sarif=$reports/gate4k.sarif" "--report=html=$reports/gate4k.html" "${words[@]}"
 code=$?

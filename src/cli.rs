@@ -251,6 +251,9 @@ pub(crate) struct CheckArgs {
     /// The settings; if not given, the nearest gate4k.toml above, within the repository
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// Print the path of each entry that would be judged, a line each, and judge nothing
+    #[arg(long)]
+    pub(crate) list: bool,
     /// Print the settings in force, as a gate4k.toml, and judge nothing
     #[arg(long)]
     pub(crate) dump_config: bool,
@@ -258,7 +261,7 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) dump_allowlist: bool,
     /// Judge again whenever an entry is saved, until it is interrupted
-    #[arg(long, conflicts_with_all = ["receipt", "changed_since", "journal"])]
+    #[arg(long, conflicts_with_all = ["receipt", "changed_since", "journal", "list"])]
     pub(crate) watch: bool,
     /// Write a receipt: sums of everything that the verdicts rest on (see `verify`)
     #[arg(long, value_name = "FILE")]
@@ -351,6 +354,9 @@ pub(crate) struct SizeArgs {
     /// Replace a file there that gate4k did not write
     #[arg(long, requires = "apply")]
     pub(crate) force: bool,
+    /// No progress line
+    #[arg(long, short, requires = "apply")]
+    pub(crate) quiet: bool,
     /// Measure again whenever an entry is saved, with the last sizes, until it is interrupted
     #[arg(long, conflicts_with = "apply")]
     pub(crate) watch: bool,
@@ -433,8 +439,8 @@ pub(crate) struct RatingsArgs {
     #[arg(long, value_enum, default_value_t = SprtScale::Normalized, requires = "sprt")]
     pub(crate) scale: SprtScale,
     /// How to print the result
-    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
-    pub(crate) format: OutputFormat,
+    #[arg(long, value_enum, default_value_t = EntryFormat::Human)]
+    pub(crate) format: EntryFormat,
 }
 
 /// The two hypotheses of a test, in Elo.
@@ -469,6 +475,8 @@ pub(crate) enum SprtScale {
 pub(crate) enum StandingsFormat {
     /// For people
     Text,
+    /// For people who hear it: sentences in place of tables
+    Plain,
     /// For programs: one versioned document
     Json,
     /// For programs: the form of the event's own runner
@@ -503,7 +511,7 @@ fn rule_parser() -> impl TypedValueParser<Value = RuleId> {
         .try_map(|name| -> Result<RuleId, UnknownRule> { name.parse() })
 }
 
-/// How a result on entries is printed.
+/// How a result on entries or engines is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EntryFormat {
     /// For people

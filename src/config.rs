@@ -161,12 +161,13 @@ impl Config {
         }
     }
 
-    /// The file that decides for `folder`: the nearest one above, within the repository if it is in one.
+    /// The file that decides for `folder`: the nearest one above, within the repository if it is in one. A link that
+    /// leads nowhere is one that cannot be read: settings that somebody meant are never passed over.
     #[must_use]
     pub(crate) fn find(folder: &Path) -> Option<PathBuf> {
         for folder in folder.ancestors() {
             let path = folder.join(FILE_NAME);
-            if path.is_file() {
+            if path.symlink_metadata().is_ok() {
                 return Some(path);
             }
             if folder.join(".git").exists() {

@@ -78,6 +78,19 @@ pub enum Before {
     Text(Vec<u8>),
 }
 
+/// A file of settings as the branch would have it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Proposed {
+    /// As the target branch has it, or of no branch.
+    AsBefore,
+    /// There is none.
+    Gone,
+    /// Another text.
+    Text(String),
+    /// Nothing that would be read as a text; the reason.
+    Unreadable(&'static str),
+}
+
 /// A commit, and the files as they are in the work tree.
 #[derive(Debug)]
 pub struct RepositoryChanges {
@@ -134,25 +147,43 @@ impl RepositoryChanges {
         Ok(self.differs(&place, &mut HashSet::new()))
     }
 
-    /// The text of a file of settings as the branch would have it, if it changes it. It decides nothing: whoever merges
-    /// the branch should know whether it can be read. No link is followed, since its target's text could be told in
-    /// an error; what is behind one, or is longer than a MiB, is not looked at.
-    #[must_use]
-    pub(crate) fn proposed(&self, path: &Path) -> Option<String> {
+    /// A file of settings as the branch would have it. It decides nothing: whoever merges the branch should know whether
+    /// it can be read. No link is followed but those that the commit has too, since the text behind another one could be
+    /// told in an error; and nothing is read beyond a MiB.
+    ///
+    /// # Errors
+    /// As [`RepositoryChanges::before`].
+    pub(crate) fn proposed(&self, path: &Path) -> Result<Proposed, ChangedError> {
         /// Bytes of a file of settings at most.
         const MOST: u64 = 1 << 20;
         let top = self.repository.top();
-        let place = below(top, path)?;
+        let Some(place) = below(top, path) else { return Ok(Proposed::AsBefore) };
+        let Ok(place) = self.agreed(&place) else {
+            // A link of the commit's own that leads nowhere is the commit's fault, and told as such.
+            self.text(&place)?;
+            return Ok(Proposed::Unreadable(
+                "a link leads there that was not there before; make it a file",
+            ));
+        };
         let file = top.join(&place);
-        let own = file.canonicalize().ok()? == file && file.symlink_metadata().ok()?.is_file();
-        if !own || !self.differs(&place, &mut HashSet::new()) {
-            return None;
+        let Ok(meta) = file.symlink_metadata() else { return Ok(Proposed::Gone) };
+        if !self.differs(&place, &mut HashSet::new()) {
+            return Ok(Proposed::AsBefore);
+        }
+        if !meta.is_file() {
+            return Ok(Proposed::Unreadable("it is no file; make it one"));
         }
         let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-        let file = OpenOptions::new().read(true).custom_flags(flags).open(&file).ok()?;
         let mut bytes = Vec::new();
-        file.take(MOST + 1).read_to_end(&mut bytes).ok()?;
-        (bytes.len() as u64 <= MOST).then(|| String::from_utf8_lossy(&bytes).into_owned())
+        let read = OpenOptions::new().read(true).custom_flags(flags).open(&file);
+        let read = read.and_then(|file| file.take(MOST + 1).read_to_end(&mut bytes));
+        Ok(match read {
+            Err(_) => Proposed::Unreadable("it cannot be read"),
+            Ok(_) if bytes.len() as u64 > MOST => {
+                Proposed::Unreadable("it is longer than 1 MiB, the most that is read")
+            }
+            Ok(_) => Proposed::Text(String::from_utf8_lossy(&bytes).into_owned()),
+        })
     }
 
     /// True if the way to `path` leads over another link than the commit has, so that it is about something else now.

@@ -112,6 +112,12 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         out.write_all(choice.config.dump()?.as_bytes())?;
         return Ok(Exit::Success);
     }
+    if args.list {
+        for entry in &choice.entries {
+            writeln!(out, "{}", shown(entry))?;
+        }
+        return Ok(Exit::Success);
+    }
     if let Err(same) = files_apart(args, &choice) {
         tell(&same.to_string());
         return Ok(Exit::Usage);

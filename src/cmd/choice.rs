@@ -6,7 +6,7 @@ use anyhow::Context;
 use tracing::debug;
 
 use super::{NO_ENTRY, settings};
-use crate::batch::changed::{self, Before, RepositoryChanges};
+use crate::batch::changed::{self, Before, Proposed, RepositoryChanges};
 use crate::batch::discover;
 use crate::cli::CheckArgs;
 use crate::config::{Config, FILE_NAME, Folders};
@@ -154,21 +154,32 @@ impl Branch<'_> {
         config: &Config,
     ) -> anyhow::Result<()> {
         let broken = |path: &Path| format!("this branch breaks {}", shown(&relative(path, here)));
+        let proposed = |path: &Path| match self.changes.proposed(path)? {
+            Proposed::Unreadable(why) => Err(anyhow::anyhow!(why).context(broken(path))),
+            proposed => Ok(proposed),
+        };
         let mut list = config.allowlist.clone();
-        if let Some(path) = args.config.clone().or_else(|| Config::find(here))
-            && let Some(text) = self.changes.proposed(&path)
+        let settings = args.config.clone().or_else(|| Config::find(here));
+        if let Some(path) = &settings
+            && let Proposed::Text(text) = proposed(path)?
         {
-            // One that is as it was is not the branch's fault, wherever it leads now.
-            let touched = self.changes.touches(&path)?;
-            let folders = if touched { Folders::AreThere } else { Folders::MayBeGone };
-            list = Config::parse(&text, &relative(&path, here), folders)
-                .with_context(|| broken(&path))?
+            list = Config::parse(&text, &relative(path, here), Folders::AreThere)
+                .with_context(|| broken(path))?
                 .allowlist;
         }
-        if let Some(path) = args.entry.allowlist.clone().or(list)
-            && let Some(text) = self.changes.proposed(&path)
-        {
-            Allowlist::parse(&text, &relative(&path, here)).with_context(|| broken(&path))?;
+        let newly_named = list != config.allowlist;
+        // Where the settings go, the list that they named may go as well.
+        let is_named = settings.is_some() || args.entry.allowlist.is_some();
+        let Some(path) = args.entry.allowlist.clone().or(list) else { return Ok(()) };
+        match proposed(&path)? {
+            Proposed::Text(text) => {
+                Allowlist::parse(&text, &relative(&path, here)).with_context(|| broken(&path))?;
+            }
+            Proposed::Gone if is_named && (newly_named || self.changes.touches(&path)?) => {
+                return Err(anyhow::anyhow!("there is no such file, and the settings name it")
+                    .context(broken(&path)));
+            }
+            _ => {}
         }
         Ok(())
     }

@@ -6,8 +6,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use super::watch::PART;
-use crate::files::write;
+use crate::files::{read, write};
 use crate::model::text::shown;
+use crate::model::units::Bytes;
 use crate::pack::candidate;
 
 /// Checks that an entry may be put at the output's path: never over the source, and over nothing that was written
@@ -30,7 +31,9 @@ pub(super) fn may_write(output: &Path, source: &Path, force: bool) -> Result<(),
     if let Err(error) = write::replaceable(output) {
         return Err(format!("cannot write {}: {error}", shown(output)));
     }
-    let ours = there.is_file() && fs::read(output).is_ok_and(|entry| candidate::is_packed(&entry));
+    // What we write is no longer than an entry.
+    let ours = there.is_file()
+        && read::bytes(output, Bytes::LIMIT_4K).is_ok_and(|entry| candidate::is_packed(&entry));
     if ours || force {
         return Ok(());
     }

@@ -31,11 +31,6 @@ impl Live {
         Live { to: To::Output, shown: !is_dumb() && To::Output.is_terminal(), drawn: 0 }
     }
 
-    /// The columns that there is room for.
-    pub(super) fn width(&self) -> usize {
-        self.to.size().0
-    }
-
     /// The lines that there is room for.
     pub(super) fn height(&self) -> usize {
         self.to.size().1

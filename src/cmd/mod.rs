@@ -29,7 +29,6 @@ mod merge_match;
 mod merge_watch;
 mod output;
 mod pack;
-mod progress;
 mod ratings;
 mod receipt_to;
 mod replay_question;
@@ -133,15 +132,18 @@ fn is_for_people(command: &CliCommand) -> bool {
     match command {
         CliCommand::Check(args) => {
             args.entry.format != EntryFormat::Json
+                && !args.list
                 && !args.dump_config
                 && !args.dump_allowlist
                 && !args.report.iter().any(is_for_programs)
         }
         CliCommand::Size(args) => args.entry.format != EntryFormat::Json,
         CliCommand::Doctor(args) => args.format == OutputFormat::Human,
-        CliCommand::Ratings(args) => args.format == OutputFormat::Human,
+        CliCommand::Ratings(args) => args.format != EntryFormat::Json,
         CliCommand::Explain(args) => args.format == OutputFormat::Human,
-        CliCommand::Standings(args) => args.format == StandingsFormat::Text,
+        CliCommand::Standings(args) => {
+            matches!(args.format, StandingsFormat::Text | StandingsFormat::Plain)
+        }
         CliCommand::Event(EventCommand::Export(_)) => false,
         CliCommand::Event(EventCommand::ReplayGames(args)) => args.format == ReplayFormat::Human,
         CliCommand::Match(_) => true,

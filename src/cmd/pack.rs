@@ -8,11 +8,13 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::entry_file;
-use super::progress::ProgressLine;
 use super::reports::cannot;
 use super::tell;
 use super::watch::Watched;
+use super::worker_lines::{ProgressLook, WorkerLines};
+use crate::batch::pool::PoolWatch;
 use crate::cli::PackArgs;
+use crate::files::read;
 use crate::judge::Judge;
 use crate::judge::other_work::judged_when_quiet;
 use crate::judge::settings::Settings;
@@ -23,10 +25,14 @@ use crate::model::rule::{RuleId, RuleKind};
 use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::model::verdict::{Status, Verdict};
-use crate::pack::candidate::{self, Candidate, Language, Recipe};
+use crate::pack::candidate::{self, Candidate, Recipe};
+use crate::pack::language::Language;
 use crate::policy::allowlist::Allowlist;
 use crate::view::look::Look;
 use crate::view::{human, text};
+
+/// The most bytes of a source: what packs to 4096 bytes is far shorter, and the packers take seconds for each MiB.
+const SOURCE: Bytes = Bytes(1 << 20);
 
 /// How many candidates are sent through the gate before it is the source that must be at fault.
 const TRIALS: usize = 4;
@@ -58,7 +64,7 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         tell(&refused);
         return Ok(Exit::Usage);
     }
-    let source = match fs::read(&args.source) {
+    let source = match read::bytes(&args.source, SOURCE) {
         Ok(source) => source,
         Err(error) => {
             tell(&format!("cannot read the source {}: {error}", shown(&args.source)));
@@ -67,8 +73,8 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     };
     let Some(language) = Language::of(&args.source, &source) else {
         tell(&format!(
-            "what {} is written in is open: its name ends in none of .c .cc .cpp .rs .py .pl, and it is no executable \
-             (ELF) file; give it the ending of its language",
+            "what {} is written in is open: its name ends in none of .c .cc .cpp .rs .py .pl, its first line tells no \
+             language, and it is no executable (ELF) file; give it the ending of its language",
             shown(&args.source)
         ));
         return Ok(Exit::Usage);
@@ -113,7 +119,9 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
             tell_of(candidate, &args.output, args.quick, out)?;
             return Ok(Exit::Success);
         }
-        let is_final = !could_be_the_packing(&report);
+        // What two packings meet alike is the source's, and a third would only take time.
+        let is_final = !could_be_the_packing(&report)
+            || failed.as_ref().is_some_and(|first| alike(first, &report));
         failed.get_or_insert(report);
         if is_final {
             break;
@@ -192,16 +200,26 @@ fn is_on_the_packing(rule: RuleId) -> bool {
     }
 }
 
+/// True if two packings break the same rules in the same words.
+fn alike(one: &EntryReport, other: &EntryReport) -> bool {
+    let broken = |report: &EntryReport| -> Vec<(RuleId, String)> {
+        let failed = report.findings.iter().filter(|found| found.status == Status::Fail);
+        failed.map(|found| (found.rule, found.summary.clone())).collect()
+    };
+    broken(one) == broken(other)
+}
+
 /// Judges a candidate. The report names the source, since the candidate's own path is of no use to anyone.
 fn prove(judge: &Judge, candidate: &Candidate, args: &PackArgs) -> anyhow::Result<EntryReport> {
     let folder = tempfile::tempdir().context("no room for a candidate")?;
     let path = folder.path().join("engine");
     fs::write(&path, &candidate.bytes)?;
     fs::set_permissions(&path, Permissions::from_mode(0o755))?;
-    let line = ProgressLine::new(args.quiet);
+    let look = if args.quiet { ProgressLook::Nothing } else { ProgressLook::Drawn };
+    let lines = WorkerLines::new(look, 1, 1);
     let name = format!("{} bytes ({})", candidate.bytes.len(), candidate.how);
     let jobs = judge.settings().jobs;
-    let step = |step: &str| line.step(&name, step);
+    let step = |step: &str| lines.step(0, &args.source, &format!("{name}: {step}"));
     let judged = || judge.assess(&path, jobs, &step);
     let report = judged_when_quiet(judged, || step("waiting for the host to be quiet"))?;
     Ok(EntryReport { path: args.source.clone(), file: args.source.clone(), ..report })

@@ -4,14 +4,14 @@ use std::io::Write;
 
 use super::games::{self, FileItem};
 use super::tell;
-use crate::cli::{OutputFormat, RatingsArgs, SprtScale};
+use crate::cli::{EntryFormat, RatingsArgs, SprtScale};
 use crate::event::duel::duel;
 use crate::event::field::FieldBuilder;
 use crate::model::exit::Exit;
 use crate::ratings::bayes::{Model, Results};
 use crate::ratings::names::without_version;
 use crate::ratings::sprt::{Scale, Sprt};
-use crate::view::ratings as report;
+use crate::view::{ratings as report, text};
 
 /// Rates and prints.
 pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -61,8 +61,9 @@ pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Ex
         return Ok(Exit::Usage);
     }
     let page = match args.format {
-        OutputFormat::Human => report::text(&list, duel.as_ref(), test.as_ref()),
-        OutputFormat::Json => report::json(&list, duel.as_ref(), test.as_ref())?,
+        EntryFormat::Human => report::text(&list, duel.as_ref(), test.as_ref()),
+        EntryFormat::Plain => report::plain(&list, duel.as_ref(), test.as_ref(), text::width()),
+        EntryFormat::Json => report::json(&list, duel.as_ref(), test.as_ref())?,
     };
     out.write_all(page.as_bytes())?;
     Ok(Exit::Success)

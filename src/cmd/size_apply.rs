@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::entry_file;
-use super::progress::ProgressLine;
 use super::reports::cannot;
+use super::worker_lines::{ProgressLook, WorkerLines};
 use super::{settings, tell};
+use crate::batch::pool::PoolWatch;
 use crate::cli::SizeArgs;
 use crate::judge::Judge;
 use crate::judge::error::CheckError;
@@ -55,14 +56,15 @@ pub(super) fn run(
         tell(&refused);
         return Ok(Exit::Usage);
     }
-    let progress = ProgressLine::new(false);
+    let look = if args.quiet { ProgressLook::Nothing } else { ProgressLook::Drawn };
+    let lines = WorkerLines::new(look, 1, 1);
+    let jobs = judge.settings().jobs;
     let before =
-        judge.assess(path, judge.settings().jobs, &|step| progress.step(&shown(path), step))?;
+        judge.assess(path, jobs, &|step| lines.step(0, path, &format!("as it is: {step}")))?;
     let copy = copy_with(&file, &hint.entry)?;
-    let name = format!("{} with hint {number}", shown(path));
-    let after =
-        judge.assess(copy.path(), judge.settings().jobs, &|step| progress.step(&name, step))?;
-    drop(progress);
+    let step = |step: &str| lines.step(0, path, &format!("with hint {number}: {step}"));
+    let after = judge.assess(copy.path(), jobs, &step)?;
+    drop(lines);
     let worse = worse(&before, &after);
     if !worse.is_empty() {
         let after = EntryReport { path: path.clone(), file, ..after };
@@ -73,6 +75,11 @@ pub(super) fn run(
             rules.join(", ")
         ));
         return Ok(Exit::Rejected);
+    }
+    // The file there may have changed while the copy was judged.
+    if let Err(refused) = entry_file::may_write(output, &file, args.force) {
+        tell(&refused);
+        return Ok(Exit::Usage);
     }
     entry_file::write(output, &hint.entry).with_context(|| cannot(output))?;
     writeln!(

@@ -62,6 +62,7 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
     counted.annulled = annulled;
     let page = match args.format {
         StandingsFormat::Text => standings::text(&counted, text::width()),
+        StandingsFormat::Plain => standings::plain(&counted, text::width()),
         StandingsFormat::Json => return document(out, &standings::json(&counted)),
         StandingsFormat::Crosstable => return document(out, &standings::crosstable(&counted)),
         StandingsFormat::Markdown => standings::markdown(&counted),

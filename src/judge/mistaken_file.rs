@@ -3,27 +3,28 @@
 //! A shell reads such a file as commands, so that findings would speak of `char`, which rule 7.5 does not list. Where the
 //! start has failed and the bytes tell why, rule `format` says what the file is and what to do, and the rest is left out.
 
-use crate::model::rule::RuleId;
-use crate::model::text::escape;
-use crate::model::verdict::{Finding, Status, WAIVED};
-use crate::submission::Submission;
+use std::path::{Path, PathBuf};
 
-/// A language that entries are written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Language {
-    C,
-    Cplusplus,
-    Rust,
-    Python,
-    Perl,
-}
+use crate::model::rule::RuleId;
+use crate::model::text::shell_word;
+use crate::model::verdict::{Finding, Status, WAIVED};
+use crate::pack::language::Language;
+use crate::submission::Submission;
 
 /// The kind of file that was handed in by mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mistaken {
     Source(Language),
     ByteOrderMark,
-    Utf16,
+    Utf16(Utf16),
+}
+
+/// The order of bytes in UTF-16.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Utf16 {
+    Marked,
+    Little,
+    Big,
 }
 
 /// Leaves the one finding that says what the file is, where nothing else can be said of it: the start has failed, and
@@ -45,15 +46,14 @@ pub(super) fn fold(findings: &mut [Finding], submission: &Submission) {
         let failure = one.evidence.get("launch_failure");
         one.rule == RuleId::Startup && failure.is_some_and(|failure| !failure.is_null())
     });
-    let name = String::from_utf8_lossy(submission.file_name.as_bytes()).into_owned();
-    if let Some(mistaken) = look(&submission.bytes, &name) {
+    if let Some(mistaken) = look(&submission.bytes, &submission.path) {
         let Some(format) = findings.iter_mut().find(|one| one.rule == RuleId::Format) else {
             return;
         };
         format.status = Status::Fail;
         format.summary = mistaken.is().to_owned();
         format.details.clear();
-        format.help = mistaken.help(&escape(name.as_bytes(), 60));
+        format.help = mistaken.help(&submission.path);
     } else if refused || status(RuleId::Format) != Some(Status::Fail) {
         return;
     }
@@ -75,46 +75,66 @@ pub(crate) fn hint(submission: &Submission) -> Option<String> {
 /// The same in two parts.
 #[must_use]
 pub(super) fn told(submission: &Submission) -> Option<(&'static str, String)> {
-    let name = escape(submission.file_name.as_bytes(), 60);
-    let mistaken = look(&submission.bytes, &submission.file_name)?;
+    let mistaken = look(&submission.bytes, &submission.path)?;
     // A script that reads itself may be named after what it holds.
     let reads_itself = submission.bytes.windows(2).any(|two| two == b"$0");
-    (!reads_itself).then(|| (mistaken.is(), mistaken.help(&name)))
+    (!reads_itself).then(|| (mistaken.is(), mistaken.help(&submission.path)))
 }
 
 impl Mistaken {
     fn is(self) -> &'static str {
         match self {
             Mistaken::Source(Language::C) => "C source, which no machine starts as it is",
-            Mistaken::Source(Language::Cplusplus) => "C++ source, which no machine starts as it is",
+            Mistaken::Source(Language::Cpp) => "C++ source, which no machine starts as it is",
             Mistaken::Source(Language::Rust) => "Rust source, which no machine starts as it is",
             Mistaken::Source(Language::Python) => "Python without a first line that names Python",
             Mistaken::Source(Language::Perl) => "Perl without a first line that names Perl",
+            Mistaken::Source(Language::Executable) => "a program",
             Mistaken::ByteOrderMark => {
                 "it begins with a byte order mark (EF BB BF), so its first line is not read"
             }
-            Mistaken::Utf16 => "text in UTF-16, which neither the kernel nor a shell reads",
+            Mistaken::Utf16(_) => "text in UTF-16, which neither the kernel nor a shell reads",
         }
     }
 
-    fn help(self, name: &str) -> String {
-        let packed = name.rsplit_once('.').map_or("engine", |(stem, _)| stem);
+    /// The next step. A command in it can be typed as it stands, in the folder that the check was started in; a path that no
+    /// line can hold has none.
+    fn help(self, path: &Path) -> String {
+        let with = |ending: &str| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(ending);
+            PathBuf::from(name)
+        };
+        let packed = path.extension().map_or_else(|| with("-packed"), |_| path.with_extension(""));
+        let pack = match shell_word(path).zip(shell_word(&packed)) {
+            Some((path, packed)) => format!("pack it: gate4k pack {path} -o {packed}"),
+            None => "give it a plain name, and pack it by gate4k pack".to_owned(),
+        };
+        let through =
+            |what: &str, command: &str| match shell_word(path).zip(shell_word(&with(".new"))) {
+                Some((path, new)) => format!("{what}: {command} {path} >{new}"),
+                None => what.to_owned(),
+            };
         match self {
-            Mistaken::Source(Language::Python) => format!(
-                "begin it with the line #!/usr/bin/python3, or pack it: gate4k pack {name} -o {packed}"
-            ),
-            Mistaken::Source(Language::Perl) => format!(
-                "begin it with the line #!/usr/bin/perl, or pack it: gate4k pack {name} -o {packed}"
-            ),
-            Mistaken::Source(_) => format!("pack it: gate4k pack {name} -o {packed}"),
-            Mistaken::ByteOrderMark => {
-                format!(
-                    "remove its first 3 bytes (UTF-8 without BOM): tail -c +4 {name} >{name}.new"
-                )
+            Mistaken::Source(Language::Python) => {
+                format!("begin it with the line #!/usr/bin/python3, or {pack}")
             }
-            Mistaken::Utf16 => {
-                format!(
-                    "save it as UTF-8 without a byte order mark: iconv -f UTF-16 -t UTF-8 {name} >{name}.new"
+            Mistaken::Source(Language::Perl) => {
+                format!("begin it with the line #!/usr/bin/perl, or {pack}")
+            }
+            Mistaken::Source(_) => pack,
+            Mistaken::ByteOrderMark => {
+                through("remove its first 3 bytes (UTF-8 without BOM)", "tail -c +4")
+            }
+            Mistaken::Utf16(order) => {
+                let from = match order {
+                    Utf16::Marked => "UTF-16",
+                    Utf16::Little => "UTF-16LE",
+                    Utf16::Big => "UTF-16BE",
+                };
+                through(
+                    "save it as UTF-8 without a byte order mark",
+                    &format!("iconv -f {from} -t UTF-8"),
                 )
             }
         }
@@ -122,78 +142,26 @@ impl Mistaken {
 }
 
 /// The kind of the bytes, where they are not meant for the machine.
-fn look(bytes: &[u8], name: &str) -> Option<Mistaken> {
+fn look(bytes: &[u8], path: &Path) -> Option<Mistaken> {
     if bytes.starts_with(b"\xef\xbb\xbf") {
         return Some(Mistaken::ByteOrderMark);
+    }
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return Some(Mistaken::Utf16(Utf16::Marked));
     }
     let wide = |at: usize| {
         bytes.len() >= 8 && bytes.iter().take(64).skip(at).step_by(2).all(|byte| *byte == 0)
     };
-    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") || wide(0) != wide(1) {
-        return Some(Mistaken::Utf16);
+    match (wide(0), wide(1)) {
+        (true, false) => return Some(Mistaken::Utf16(Utf16::Big)),
+        (false, true) => return Some(Mistaken::Utf16(Utf16::Little)),
+        _ => {}
     }
     let text = std::str::from_utf8(bytes).ok()?;
     if text.starts_with("#!") || text.contains('\0') {
         return None;
     }
-    by_name(name).or_else(|| by_first_line(text)).map(Mistaken::Source)
-}
-
-fn by_name(name: &str) -> Option<Language> {
-    let (_, extension) = name.rsplit_once('.')?;
-    Some(match extension {
-        "c" | "h" => Language::C,
-        "cc" | "cpp" | "cxx" => Language::Cplusplus,
-        "rs" => Language::Rust,
-        "py" => Language::Python,
-        "pl" => Language::Perl,
-        _ => return None,
-    })
-}
-
-/// By the first line that is no comment. Later ones do not count: behind a shell's line any text may follow.
-fn by_first_line(text: &str) -> Option<Language> {
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.find(|line| !line.starts_with("# ") && *line != "#")?;
-    let begins = |words: &[&str]| words.iter().any(|word| first.starts_with(word));
-    let cplusplus = || {
-        ["using namespace", "std::", "template", "<iostream>", "class "]
-            .iter()
-            .any(|word| text.contains(word))
-    };
-    if begins(&["#![", "use std", "fn ", "pub fn ", "mod ", "const fn "]) {
-        Some(Language::Rust)
-    } else if begins(&["use strict", "use warnings", "my $", "my @", "my %"]) {
-        Some(Language::Perl)
-    } else if begins(&["import ", "def ", "class ", "print(", "\"\"\""])
-        || (first.starts_with("from ") && first.contains(" import "))
-    {
-        Some(Language::Python)
-    } else if begins(&[
-        "#include",
-        "#define",
-        "#pragma",
-        "#ifdef",
-        "#ifndef",
-        "/*",
-        "//",
-        "typedef ",
-        "struct ",
-        "static ",
-        "int ",
-        "char ",
-        "void ",
-        "const ",
-        "long ",
-        "unsigned ",
-        "enum ",
-        "using ",
-        "template",
-    ]) {
-        Some(if cplusplus() { Language::Cplusplus } else { Language::C })
-    } else {
-        None
-    }
+    Language::of(path, bytes).map(Mistaken::Source)
 }
 
 #[cfg(test)]
@@ -201,33 +169,49 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sources_are_told_by_name_or_first_line() {
+    fn what_is_not_meant_for_the_machine_is_told() {
+        let look = |bytes: &[u8], name: &str| super::look(bytes, Path::new(name));
         let source = |language| Some(Mistaken::Source(language));
         for (name, text, expected) in [
             ("x.c", "whatever", source(Language::C)),
             ("engine", "/* chess */\nint main() {}", source(Language::C)),
-            ("engine", "#include <iostream>\nusing namespace std;", source(Language::Cplusplus)),
-            ("engine", "fn main() {}", source(Language::Rust)),
-            ("engine", "# a comment\nimport sys", source(Language::Python)),
-            ("engine", "from os import path", source(Language::Python)),
-            ("engine", "use strict;\nmy $x;", source(Language::Perl)),
             ("engine", "\u{feff}#!/bin/sh", Some(Mistaken::ByteOrderMark)),
             ("engine", "tail -n+2 $0|cc -xc -\nint main(){}", None),
             ("engine.py", "#!/usr/bin/python3\nimport sys", None),
+            ("engine", "#!/usr/bin/perl\nuse strict;", None),
             ("engine", "echo uciok", None),
             ("engine", "", None),
         ] {
             assert_eq!(look(text.as_bytes(), name), expected, "{name}: {text}");
         }
-        for wide in [
-            &b"\xff\xfea\0b\0"[..],
-            b"\xfe\xff\0a\0b",
-            b"i\0m\0p\0o\0r\0t\0",
-            b"\0i\0m\0p\0o\0r\0t",
+        for (wide, order) in [
+            (&b"\xff\xfea\0b\0"[..], Utf16::Marked),
+            (b"\xfe\xff\0a\0b", Utf16::Marked),
+            (b"i\0m\0p\0o\0r\0t\0", Utf16::Little),
+            (b"\0i\0m\0p\0o\0r\0t", Utf16::Big),
         ] {
-            assert_eq!(look(wide, "engine"), Some(Mistaken::Utf16), "{wide:?}");
+            assert_eq!(look(wide, "engine"), Some(Mistaken::Utf16(order)), "{wide:?}");
         }
         assert_eq!(look(&[0; 64], "engine"), None);
         assert_eq!(look(b"int main() {\0}", "engine.c"), None);
+    }
+
+    #[test]
+    fn a_command_can_be_typed_as_it_stands() {
+        let pack = |path: &str| Mistaken::Source(Language::C).help(Path::new(path));
+        for (path, expected) in [
+            ("engine.c", "gate4k pack engine.c -o engine"),
+            ("engine", "gate4k pack engine -o engine-packed"),
+            ("in/my engine.c", "gate4k pack 'in/my engine.c' -o 'in/my engine'"),
+            ("it's.c", "gate4k pack 'it'\\''s.c' -o 'it'\\''s'"),
+            ("-x.c", "gate4k pack ./-x.c -o ./-x"),
+            (".c", "gate4k pack .c -o .c-packed"),
+            ("$(rm).c", "gate4k pack '$(rm).c' -o '$(rm)'"),
+        ] {
+            assert_eq!(pack(path), format!("pack it: {expected}"));
+        }
+        assert!(!pack("a\nb.c").contains("pack it: "), "{}", pack("a\nb.c"));
+        let wide = Mistaken::Utf16(Utf16::Little).help(Path::new("a b"));
+        assert!(wide.ends_with(": iconv -f UTF-16LE -t UTF-8 'a b' >'a b.new'"), "{wide}");
     }
 }

@@ -103,6 +103,21 @@ pub(crate) fn shown(path: &std::path::Path) -> String {
     without_commands(&escape(path.as_os_str().as_encoded_bytes(), usize::MAX))
 }
 
+/// A path as one word of a command for a shell; none where a line cannot hold it as it is.
+pub(crate) fn shell_word(path: &std::path::Path) -> Option<String> {
+    let text = path.to_str()?;
+    if shown(path) != text {
+        return None;
+    }
+    let option = if text.starts_with('-') { "./" } else { "" };
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
+    Some(if !text.is_empty() && text.chars().all(is_plain) {
+        format!("{option}{text}")
+    } else {
+        format!("'{option}{}'", text.replace('\'', "'\\''"))
+    })
+}
+
 /// Text without what runners (of Azure and GitHub, and of GitLab) read as commands in the midst of a line.
 #[must_use]
 pub(crate) fn without_commands(text: &str) -> String {

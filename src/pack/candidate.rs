@@ -1,25 +1,7 @@
 //! Stubs: the shortest forms that unpack a source, build or read it, start it, and leave nothing.
 
-use std::path::Path;
-
+use super::language::Language;
 use super::packer::{self, Packed};
-
-/// The language of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    /// C.
-    C,
-    /// C++.
-    Cpp,
-    /// Rust.
-    Rust,
-    /// Python.
-    Python,
-    /// Perl.
-    Perl,
-    /// An executable file that only needs to be unpacked.
-    Executable,
-}
 
 /// How a source is started.
 #[derive(Clone, Debug)]
@@ -30,45 +12,6 @@ pub struct Recipe {
     pub(crate) program: String,
     /// Words for that.
     pub(crate) flags: String,
-}
-
-impl Language {
-    /// By the ending of the name, or the first bytes of an executable.
-    #[must_use]
-    pub(crate) fn of(path: &Path, bytes: &[u8]) -> Option<Language> {
-        if bytes.starts_with(b"\x7fELF") {
-            return Some(Language::Executable);
-        }
-        Some(match path.extension()?.to_str()? {
-            "c" => Language::C,
-            "cc" | "cpp" | "cxx" | "C" => Language::Cpp,
-            "rs" => Language::Rust,
-            "py" => Language::Python,
-            "pl" => Language::Perl,
-            _ => return None,
-        })
-    }
-
-    /// The program that builds or reads it where none is chosen; empty where none is needed.
-    #[must_use]
-    pub(crate) fn program(self) -> &'static str {
-        match self {
-            Language::C => "cc",
-            Language::Cpp => "c++",
-            Language::Rust => "rustc",
-            Language::Python => "python3",
-            Language::Perl => "perl",
-            Language::Executable => "",
-        }
-    }
-
-    fn flags(self) -> &'static str {
-        match self {
-            Language::C | Language::Cpp => "-O2",
-            Language::Rust => "-O",
-            Language::Python | Language::Perl | Language::Executable => "",
-        }
-    }
 }
 
 impl Recipe {
@@ -184,16 +127,6 @@ mod tests {
             assert!(!is_packed(other.as_bytes()), "{other}");
         }
         assert!(!is_packed(b"\x7fELF"));
-    }
-
-    #[test]
-    fn the_language_is_told_by_the_name_or_the_first_bytes() {
-        let of = |name: &str, bytes: &[u8]| Language::of(Path::new(name), bytes);
-        assert_eq!(of("a.c", b"int"), Some(Language::C));
-        assert_eq!(of("a.rs", b""), Some(Language::Rust));
-        assert_eq!(of("a", b"\x7fELF\x02"), Some(Language::Executable));
-        assert_eq!(of("a.txt", b""), None);
-        assert_eq!(of("a", b"#!/bin/sh"), None);
     }
 
     #[test]

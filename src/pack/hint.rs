@@ -1,6 +1,7 @@
 //! Bytes that an entry could save: each was found by doing it to this very entry.
 
-use super::candidate::{self, Language, Recipe};
+use super::candidate::{self, Recipe};
+use super::language::Language;
 use super::packer::{self, Packed};
 
 /// One way to save bytes.

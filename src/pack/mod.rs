@@ -4,4 +4,5 @@
 
 pub mod candidate;
 pub(crate) mod hint;
+pub mod language;
 pub mod packer;

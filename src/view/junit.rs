@@ -31,6 +31,25 @@ pub fn check<'a>(input: impl Into<ReportInput<'a>>) -> Result<String, quick_juni
     document.to_string()
 }
 
+/// The document of a run that judged nothing: one case that could not be tried.
+///
+/// # Errors
+/// As [`check`].
+pub(super) fn failure(why: &str) -> Result<String, quick_junit::SerializeError> {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    let why = clean(why);
+    status.set_message(why.as_str());
+    status.set_type("nothing was judged");
+    status.set_description(why);
+    let mut case = TestCase::new("settings", status);
+    case.set_classname("gate4k");
+    let mut suite = TestSuite::new("gate4k");
+    suite.add_test_case(case);
+    let mut document = Report::new("gate4k check");
+    document.add_test_suite(suite);
+    document.to_string()
+}
+
 fn suite(report: &EntryReport) -> TestSuite {
     let name = shown(&report.path);
     let mut suite = TestSuite::new(name.as_str());
@@ -117,6 +136,17 @@ mod tests {
         assert_eq!(read.test_suites[1].name.as_str(), "gate4k.toml:3:9");
         let out = read.test_suites[1].test_cases[0].system_out.clone().unwrap();
         assert!(out.as_str().starts_with("advice: the waiver matches nothing"), "{out:?}");
+    }
+
+    #[test]
+    fn a_run_that_judged_nothing_is_a_case_of_its_own() {
+        let why = "this branch breaks gate4k.toml: ]]>\u{1b}[2J<";
+        let read = Report::deserialize_from_str(&failure(why).unwrap()).unwrap();
+        assert_eq!((read.tests, read.failures, read.errors), (1, 0, 1));
+        let case = &read.test_suites[0].test_cases[0];
+        let TestCaseStatus::NonSuccess { message, .. } = &case.status else { panic!("{case:?}") };
+        let told = message.clone().unwrap();
+        assert_eq!(told.as_str(), "this branch breaks gate4k.toml: ]]>\\u{1b}[2J<");
     }
 
     #[test]

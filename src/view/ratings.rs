@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::text::clean;
+use super::text::{clean, put};
 use crate::ratings::bayes::{List, Rated};
 use crate::ratings::duel::Duel;
 use crate::ratings::elo::Estimate;
@@ -16,7 +16,31 @@ pub(crate) const RATINGS_SCHEMA: &str = "gate4k/ratings/1";
 pub(crate) fn text(list: &List, duel: Option<&Duel>, test: Option<&Sprt>) -> String {
     let rows: Vec<_> =
         list.rated.iter().enumerate().map(|(number, rated)| cells(number + 1, rated)).collect();
-    let mut page = grid(&rows);
+    grid(&rows) + &below(list, duel, test)
+}
+
+/// The same for those who hear it: a sentence for each engine.
+#[must_use]
+pub(crate) fn plain(list: &List, duel: Option<&Duel>, test: Option<&Sprt>, width: usize) -> String {
+    let mut page = String::new();
+    for (number, rated) in (1..).zip(&list.rated) {
+        let [rank, name, elo, error, _, games, score, opponents, draws] = cells(number, rated);
+        let line = format!(
+            "{name}: rank {rank}, Elo {elo}, error {error}, {games} games, score {score}, opponents {opponents}, \
+             {draws} drawn"
+        );
+        put(&mut page, "", 0, &clean(&line), width);
+    }
+    for line in below(list, duel, test).lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        put(&mut page, "", 0, &words.join(" "), width);
+    }
+    page
+}
+
+/// What stands below the list.
+fn below(list: &List, duel: Option<&Duel>, test: Option<&Sprt>) -> String {
+    let mut page = String::new();
     if list.groups > 1 {
         page += &format!(
             "\nThese are {} groups of engines that never met. Ratings of different groups cannot be compared.\n",

@@ -79,7 +79,8 @@ impl ReportFormat {
             ReportFormat::Github => Some(github::failure(why)),
             ReportFormat::Markdown => Some(markdown::failure(why)),
             ReportFormat::Sarif => Some(sarif::failure(why)?),
-            _ => None,
+            ReportFormat::Junit => Some(junit::failure(why)?),
+            ReportFormat::Human | ReportFormat::Json | ReportFormat::Html => None,
         })
     }
 }

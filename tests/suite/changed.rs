@@ -161,36 +161,72 @@ fn the_last_entry_of_a_folder_may_be_removed() {
     assert!(told.contains("there is no directory never"), "{told}");
 }
 
-/// The job of `ci/gitlab.yml` in a clone that has its own branch only, which is behind.
+/// The lines of `ci/gitlab.yml` behind the fetching of the program, in a clone of `top` that has the branch `pull` only. The words
+/// with which it installs something go to a file.
+fn gitlab_job(top: &Path, job: &Path) -> (Option<i32>, String) {
+    let _ = fs::remove_dir_all(job.join("job"));
+    let from = top.to_str().unwrap();
+    git(job, &["clone", "-q", "--single-branch", "--branch", "pull", from, "job"]);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join("ci/gitlab.yml")).unwrap();
+    let lines = text.lines().filter_map(|line| line.trim().strip_prefix("- "));
+    let ours = |line: &&str| ["git ", "gate4k ", "if ["].iter().any(|word| line.starts_with(word));
+    let script: Vec<&str> = lines.filter(ours).collect();
+    fs::create_dir_all(job.join("bin")).unwrap();
+    let apt = job.join("bin/apt-get");
+    fs::write(&apt, format!("#!/bin/sh\necho \"$@\" >>{}/installed\n", job.display())).unwrap();
+    fs::set_permissions(&apt, fs::Permissions::from_mode(0o755)).unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_gate4k")).parent().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let output = Command::new("sh")
+        .args(["-ec", &script.join("\n")])
+        .env("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main")
+        .env("PATH", format!("{}/bin:{}:{path}", job.display(), program.display()))
+        .current_dir(job.join("job"))
+        .output()
+        .unwrap();
+    let told = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    (output.status.code(), told)
+}
+
 fn the_job_for_gitlab_compares_with_the_tip_of_the_branch_that_it_goes_to() {
     let top = repository();
     git(top.path(), &["switch", "-q", "-c", "pull"]);
     write(&top, &[("notes", "1")]);
     commit(&top);
     git(top.path(), &["switch", "-q", "main"]);
-    write(&top, &[("entries/b/engine", "2"), ("gate4k.toml", "entries = [\"entries\"]\n")]);
+    write(&top, &[("gate4k.toml", "entries = [\"entries\"]\n")]);
     commit(&top);
     let job = tempfile::tempdir().unwrap();
-    let from = top.path().to_str().unwrap();
-    git(job.path(), &["clone", "-q", "--single-branch", "--branch", "pull", from, "job"]);
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = fs::read_to_string(root.join("ci/gitlab.yml")).unwrap();
-    let lines = text.lines().filter_map(|line| line.trim().strip_prefix("- "));
-    let script: Vec<&str> =
-        lines.filter(|line| line.starts_with("git ") || line.starts_with("gate4k ")).collect();
-    let program = Path::new(env!("CARGO_BIN_EXE_gate4k")).parent().unwrap();
-    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
-    let output = Command::new("sh")
-        .args(["-ec", &script.join("\n")])
-        .env("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main")
-        .env("PATH", path)
-        .current_dir(job.path().join("job"))
-        .output()
-        .unwrap();
-    let told = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{told}");
+    // Nothing to judge, and nothing to install.
+    let (code, told) = gitlab_job(top.path(), job.path());
+    assert_eq!(code, Some(0), "{told}");
+    assert!(!job.path().join("installed").exists(), "{told}");
+
+    write(&top, &[("entries/b/engine", "2")]);
+    commit(&top);
+    let (code, told) = gitlab_job(top.path(), job.path());
+    assert_eq!(code, Some(1), "{told}");
     assert!(told.contains("1 of 2 entries changed since origin/main"), "{told}");
     assert!(fs::read_to_string(job.path().join("job/gate4k.xml")).unwrap().contains("entries/b"));
+    let installed = fs::read_to_string(job.path().join("installed")).unwrap();
+    assert!(installed.contains("install ") && installed.contains(" gcc "), "{installed}");
+}
+
+/// A merge request that breaks the settings is told where GitLab shows the results of tests.
+fn the_job_for_gitlab_tells_settings_that_a_branch_breaks() {
+    let top = repository();
+    write(&top, &[("gate4k.toml", "entries = [\"entries\"]\n")]);
+    commit(&top);
+    git(top.path(), &["switch", "-q", "-c", "pull"]);
+    write(&top, &[("gate4k.toml", "entries = [\"entries\"\n")]);
+    commit(&top);
+    let job = tempfile::tempdir().unwrap();
+    let (code, told) = gitlab_job(top.path(), job.path());
+    assert_eq!(code, Some(2), "{told}");
+    let results = fs::read_to_string(job.path().join("job/gate4k.xml")).unwrap();
+    assert!(results.contains("this branch breaks gate4k.toml"), "{results}");
+    assert!(results.contains("errors=\"1\""), "{results}");
 }
 
 pub(crate) fn tests() -> Vec<Test> {
@@ -201,5 +237,6 @@ pub(crate) fn tests() -> Vec<Test> {
         quick what_git_does_not_know_is_told [Git],
         quick the_last_entry_of_a_folder_may_be_removed [Git],
         slow the_job_for_gitlab_compares_with_the_tip_of_the_branch_that_it_goes_to [Git, Landlock],
+        quick the_job_for_gitlab_tells_settings_that_a_branch_breaks [Git],
     ]
 }

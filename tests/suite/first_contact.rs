@@ -6,8 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 fn gate4k(words: &[&str]) -> Output {
+    gate4k_in(Path::new("."), words)
+}
+
+fn gate4k_in(folder: &Path, words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_gate4k"))
         .args(words)
+        .current_dir(folder)
         .env_remove("CLICOLOR_FORCE")
         .env("COLUMNS", "120")
         .stdin(Stdio::null())
@@ -311,6 +316,42 @@ fn a_hint_is_done_to_a_copy_that_is_checked() {
     assert_eq!(fs::read(&entry).unwrap(), before);
 }
 
+/// What somebody puts at the output's path while the copy is judged is not replaced.
+fn a_file_that_comes_while_a_copy_is_judged_stays() {
+    for _ in 0..9 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        fs::create_dir(path("tmp")).unwrap();
+        fs::copy(fixture("rules-example-2").join("engine"), path("engine")).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_gate4k"))
+            .args(["size", "--hints", "--apply", "1", &path("engine"), "-o", &path("smaller")])
+            .env("TMPDIR", path("tmp"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The copy is there once the output's path has been looked at for the first time.
+        let copy = || {
+            let folders = fs::read_dir(path("tmp")).unwrap().map(Result::unwrap);
+            folders.into_iter().any(|folder| folder.path().join("engine").is_file())
+        };
+        while !copy() && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let written = fs::File::create_new(path("smaller"));
+        let output = child.wait_with_output().unwrap();
+        // On a busy host the copy may have been judged before we came.
+        if written.is_ok() {
+            assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+            assert!(told(&output).contains("is there already"), "{}", told(&output));
+            assert_eq!(fs::read(path("smaller")).unwrap(), b"");
+            return;
+        }
+    }
+    panic!("nine times the copy was judged before its file could be written");
+}
+
 /// A hint that costs the behaviour is not carried out: this entry reads its own first line.
 fn a_hint_that_breaks_the_entry_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -366,7 +407,7 @@ fn a_file_that_is_no_entry_yet_is_called_by_its_name() {
             "engine",
             b"#include <vector>\nusing namespace std;\n",
             "C++ source",
-            "gate4k pack engine -o engine",
+            "gate4k pack engine -o engine-packed",
         ),
         ("engine.rs", b"fn main() {}\n", "Rust source", "gate4k pack engine.rs -o engine"),
         ("engine.py", python.as_bytes(), "Python without a first line", "#!/usr/bin/python3"),
@@ -381,17 +422,9 @@ fn a_file_that_is_no_entry_yet_is_called_by_its_name() {
         ("engine.zip", b"PK\x03\x04\x14\0\0\0\0\0", "a zip archive", "take out of it the one file"),
         ("engine.o", &fs::read(&object).unwrap(), "an object file", "cc -o ENTRY FILE"),
     ] {
-        let path = folder.path().join(name);
-        fs::write(&path, bytes).unwrap();
-        let output = gate4k(&[
-            "check",
-            "-q",
-            "--quick",
-            "--no-cache",
-            "--format",
-            "json",
-            path.to_str().unwrap(),
-        ]);
+        fs::write(folder.path().join(name), bytes).unwrap();
+        let words = ["check", "-q", "--quick", "--no-cache", "--format", "json", name];
+        let output = gate4k_in(folder.path(), &words);
         assert_eq!(output.status.code(), Some(1), "{name}: {}", told(&output));
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         let findings = report["entries"][0]["findings"].as_array().unwrap();
@@ -404,15 +437,81 @@ fn a_file_that_is_no_entry_yet_is_called_by_its_name() {
         let advised = findings.iter().filter(|one| one["status"] == "advice").count();
         assert_eq!(advised, 0, "{name}: {findings:#?}");
         // `size` runs nothing, and has the same words.
-        let size = told(&gate4k(&["size", path.to_str().unwrap()]));
+        let size = told(&gate4k_in(folder.path(), &["size", name]));
         let size = size.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(size.contains(is) && size.contains(next), "{name}: {size}");
     }
 }
 
+/// The next step for a file that is no entry yet, where it is a command, does what it says when it is typed as it stands.
+fn a_next_step_that_is_a_command_can_be_typed() {
+    let c = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/examples/engine.c")).unwrap();
+    let python = fs::read_to_string(fixture("python3").join("engine")).unwrap();
+    let python = python.split_once('\n').unwrap().1;
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("my entries");
+    fs::create_dir(&inside).unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_gate4k")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let marked = |text: &str| ["\u{feff}", text].concat().into_bytes();
+    let wide = |text: &str, bytes: fn(u16) -> [u8; 2]| {
+        text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>()
+    };
+    let script = "#!/bin/sh\necho uciok\n";
+    for (name, bytes, command, made) in [
+        ("engine", c.clone(), "gate4k pack ", Made::Entry("engine-packed")),
+        ("my entries/it's.h", c, "gate4k pack ", Made::Entry("my entries/it's")),
+        ("chess player", python.into(), "gate4k pack ", Made::Entry("chess player-packed")),
+        ("marked it", marked(script), "tail ", Made::Text("marked it.new")),
+        ("wide", wide(script, u16::to_le_bytes), "iconv ", Made::Text("wide.new")),
+        ("-big", wide(script, u16::to_be_bytes), "iconv ", Made::Text("-big.new")),
+        (
+            "both",
+            wide(&format!("\u{feff}{script}"), u16::to_be_bytes),
+            "iconv ",
+            Made::Text("both.new"),
+        ),
+    ] {
+        fs::write(folder.path().join(name), bytes).unwrap();
+        let words = ["check", "-q", "--quick", "--no-cache", "--format", "json", "--", name];
+        let report = gate4k_in(folder.path(), &words).stdout;
+        let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+        let findings = report["entries"][0]["findings"].as_array().unwrap();
+        let format = findings.iter().find(|one| one["rule"] == "format").unwrap();
+        let help = format["help"].as_str().unwrap();
+        let typed = &help[help.find(command).unwrap_or_else(|| panic!("{name}: {help}"))..];
+        let output = Command::new("sh")
+            .args(["-c", typed])
+            .current_dir(folder.path())
+            .env("PATH", &path)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{name}: {typed}: {}", told(&output));
+        match made {
+            // It is written only when it is accepted.
+            Made::Entry(made) => assert!(folder.path().join(made).is_file(), "{typed}"),
+            Made::Text(made) => {
+                assert_eq!(
+                    fs::read_to_string(folder.path().join(made)).unwrap(),
+                    script,
+                    "{typed}"
+                );
+            }
+        }
+    }
+}
+
+/// The file that a command makes.
+enum Made {
+    Entry(&'static str),
+    Text(&'static str),
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow a_file_that_is_no_entry_yet_is_called_by_its_name [Landlock],
+        slow a_next_step_that_is_a_command_can_be_typed [Landlock, Xz, Python3],
         quick pack_never_overwrites_its_source,
         quick pack_replaces_no_file_that_it_did_not_write,
         quick pack_asks_for_a_program_of_the_rules_first,
@@ -425,6 +524,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow a_batch_may_be_told_in_a_table_alone [Landlock, Xz, Bzip2],
         slow many_receipts_are_verified_against_a_folder [Landlock, Xz, Bzip2],
         slow a_hint_is_done_to_a_copy_that_is_checked [Landlock, Xz],
+        slow a_file_that_comes_while_a_copy_is_judged_stays [Landlock, Xz],
         slow a_hint_that_breaks_the_entry_is_refused [Landlock, Xz],
     ]
 }

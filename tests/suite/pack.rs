@@ -6,7 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use gate4k::pack::candidate::{self, Language, Recipe};
+use gate4k::pack::candidate::{self, Recipe};
+use gate4k::pack::language::Language;
 use gate4k::pack::packer::{self, Unpacker};
 
 use crate::trials::Test;
@@ -114,6 +115,31 @@ fn what_cannot_be_packed_is_told_and_nothing_is_written() {
     assert_eq!(output.status.code(), Some(3));
 }
 
+/// A device, a pipe and a file without an end are no sources: none of them is read until memory is full.
+fn a_source_without_an_end_is_not_read_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::File::create(path("hole.c")).unwrap().set_len(1 << 40).unwrap();
+    let made = Command::new("mkfifo").arg(path("pipe.c")).status().unwrap();
+    assert!(made.success());
+    let pipe = path("pipe.c");
+    let writer = std::thread::spawn(move || {
+        let mut pipe = fs::OpenOptions::new().write(true).open(pipe).unwrap();
+        // Until the reader has enough.
+        while pipe.write_all(&[b'x'; 4096]).is_ok() {}
+    });
+    for (source, part) in [
+        ("/dev/zero".to_owned(), "it is a device; name a file"),
+        (path("hole.c"), "it is longer than 1 MiB"),
+        (path("pipe.c"), "it is longer than 1 MiB"),
+    ] {
+        let output = gate4k(&["pack", &source, "-o", &path("entry")]);
+        assert_eq!(output.status.code(), Some(3), "{source}: {}", told(&output));
+        assert!(told(&output).contains(part), "{source}: {}", told(&output));
+    }
+    writer.join().unwrap();
+}
+
 /// An engine that always moves alike and stays after `quit`: another packing might end it, none makes it read moves.
 fn a_fault_of_the_engine_itself_ends_the_packing() {
     let folder = tempfile::tempdir().unwrap();
@@ -192,6 +218,7 @@ pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow it_packs_no_worse_than_by_hand [Python3],
         slow what_it_packs_is_proved_by_the_gate [Landlock, Python3, Xz],
+        quick a_source_without_an_end_is_not_read_to_it,
         slow what_cannot_be_packed_is_told_and_nothing_is_written,
         slow a_fault_of_the_engine_itself_ends_the_packing [Landlock, Xz],
         quick hints_are_what_can_really_be_saved [Xz],

@@ -80,6 +80,11 @@ impl Repository {
     }
 
     fn act(&self) -> Told {
+        self.act_with("", "")
+    }
+
+    /// The action with packages to install; `path` goes before the folders in which commands are looked for.
+    fn act_with(&self, packages: &str, path: &str) -> Told {
         self.commit();
         let temp = |name: &str| -> PathBuf { self.runner.path().join(name) };
         fs::write(temp("output"), "").unwrap();
@@ -90,6 +95,8 @@ impl Repository {
             .env("GATE4K_SINCE", "main")
             .env("GATE4K_ARGUMENTS", "--quick\n--jobs=2\n")
             .env("GATE4K_ENTRIES", "")
+            .env("GATE4K_PACKAGES", packages)
+            .env("PATH", format!("{path}:{}", std::env::var("PATH").unwrap()))
             .env("GATE4K_ALLOW_UNDECIDED", "false")
             .env("GITHUB_WORKSPACE", self.top.path())
             .env("GITHUB_STEP_SUMMARY", temp("summary.md"))
@@ -207,8 +214,6 @@ fn a_payload_beside_the_file_counts_and_no_setting_of_its_own_lets_it_in() {
 }
 
 fn settings_that_a_pull_request_breaks_are_told_before_they_are_merged() {
-    let secret = tempfile::tempdir().unwrap();
-    fs::write(secret.path().join("key"), "top secret = = words\n").unwrap();
     for (name, text, said) in [
         ("gate4k.toml", "entries = [\"entries\"\n", "this branch breaks gate4k.toml"),
         ("gate4k.toml", "entires = [\"entries\"]\n", "entires"),
@@ -244,18 +249,96 @@ fn settings_that_a_pull_request_breaks_are_told_before_they_are_merged() {
         let text = &run["toolConfigurationNotifications"][0]["message"]["text"];
         assert!(text.as_str().unwrap().contains(said), "{run}");
     }
-    // A link is not followed: the text behind it would stand in the log.
+}
+
+/// A change of a pull request, done to a path.
+type Change<'a> = &'a dyn Fn(&Path);
+
+/// Settings that are no text of the branch's own: neither the text behind a link nor a long one is told, and the job fails.
+fn settings_that_cannot_be_looked_at_fail_the_job_and_tell_no_text() {
+    let secret = tempfile::tempdir().unwrap();
+    fs::write(secret.path().join("key"), "top secret = = words\n").unwrap();
+    let key = secret.path().join("key");
+    let link = |path: &Path| std::os::unix::fs::symlink(&key, path).unwrap();
+    let dangling = |path: &Path| std::os::unix::fs::symlink("nowhere", path).unwrap();
+    let long = |path: &Path| fs::write(path, "# secret\n".repeat(1 << 17)).unwrap();
+    let folder = |path: &Path| {
+        fs::create_dir(path).unwrap();
+        fs::write(path.join("secret"), "").unwrap();
+    };
+    let gone = |_: &Path| {};
+    let cases: [(&str, Change<'_>, Option<&str>); 9] = [
+        ("gate4k.toml", &link, Some("a link leads there")),
+        ("gate4k.toml", &dangling, Some("a link leads there")),
+        ("gate4k.toml", &long, Some("longer than 1 MiB")),
+        ("gate4k.toml", &folder, Some("it is no file")),
+        ("gate4k.toml", &gone, None),
+        ("list.toml", &link, Some("a link leads there")),
+        ("list.toml", &long, Some("longer than 1 MiB")),
+        ("list.toml", &folder, Some("it is no file")),
+        ("list.toml", &gone, Some("there is no such file")),
+    ];
+    for (at, (name, change, said)) in cases.into_iter().enumerate() {
+        let repository = Repository::new();
+        let toml = fs::read_to_string(repository.top.path().join("gate4k.toml")).unwrap();
+        repository.git(&["switch", "-q", "main"]);
+        repository.write("gate4k.toml", format!("allowlist = \"list.toml\"\n{toml}"));
+        fs::copy(root().join("allowlist.toml"), repository.top.path().join("list.toml")).unwrap();
+        repository.commit();
+        repository.git(&["switch", "-q", "-C", "pull"]);
+        fs::remove_file(repository.top.path().join(name)).unwrap();
+        change(&repository.top.path().join(name));
+        let told = repository.act();
+        let all = format!("{}{}{}", told.out, told.err, told.summary);
+        let expected = if said.is_some() { 2 } else { 0 };
+        assert_eq!(told.code, expected, "{at} {name}: {all}");
+        assert!(!all.contains("secret"), "{at} {name}: {all}");
+        if let Some(said) = said {
+            let broken = format!("this branch breaks {name}");
+            assert!(all.contains(&broken) && all.contains(said), "{at} {name}: {all}");
+        }
+    }
+}
+
+/// A job that GitHub starts only for changed entries would never see settings that a pull request breaks.
+fn the_example_starts_a_job_for_every_pull_request() {
+    let path = root().join("fixtures/submissions/.github/workflows/entries.yml");
+    let text = fs::read_to_string(path).unwrap();
+    let lines = || text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+    assert!(lines().any(|line| line == "on: pull_request"), "{text}");
+    for line in lines() {
+        let filters = ["paths:", "paths-ignore:", "if:", "branches:"];
+        assert!(!filters.iter().any(|filter| line.starts_with(filter)), "{line}");
+        // Whatever takes long is the action's, which asks first whether there is an entry to judge.
+        assert!(!line.contains("run:") && !line.contains("apt-get"), "{line}");
+    }
+}
+
+fn compilers_are_installed_only_where_an_entry_is_judged() {
     let repository = Repository::new();
-    fs::remove_file(repository.top.path().join("gate4k.toml")).unwrap();
-    std::os::unix::fs::symlink(
-        secret.path().join("key"),
-        repository.top.path().join("gate4k.toml"),
-    )
-    .unwrap();
-    let told = repository.act();
-    let all = format!("{}{}{}", told.out, told.err, told.summary);
-    assert!(!all.contains("secret"), "{all}");
-    assert!(told.err.contains("what it said before holds"), "{}", told.err);
+    let bin = repository.runner.path().join("bin");
+    let installed = repository.runner.path().join("installed");
+    fs::create_dir(&bin).unwrap();
+    let sudo = bin.join("sudo");
+    fs::write(&sudo, format!("#!/bin/sh\nprintf '%s\\n' \"$*\" >>{}\n", installed.display()))
+        .unwrap();
+    fs::set_permissions(&sudo, fs::Permissions::from_mode(0o755)).unwrap();
+    let act = || repository.act_with("gcc xz-utils", bin.to_str().unwrap());
+    repository.write("README.md", "more words\n");
+    let told = act();
+    assert_eq!(told.code, 0, "{}{}", told.out, told.err);
+    assert!(told.err.contains("0 of 1 entries changed since main"), "{}", told.err);
+    assert!(!installed.exists(), "{}", fs::read_to_string(&installed).unwrap());
+    let mut bytes = first();
+    bytes.resize(4097, 0);
+    repository.write("entries/first/engine", bytes);
+    let told = act();
+    assert_eq!(told.code, 1, "{}{}", told.out, told.err);
+    let installed = fs::read_to_string(&installed).unwrap();
+    assert!(
+        installed.ends_with("install -q -y --no-install-recommends gcc xz-utils\n"),
+        "{installed}"
+    );
 }
 
 fn the_last_entry_may_go_and_an_accepted_one_has_one_notice_at_most() {
@@ -279,6 +362,9 @@ pub(crate) fn tests() -> Vec<Test> {
         slow one_byte_too_many_is_told_at_the_file [Landlock, Git, Bash, Xz],
         slow a_payload_beside_the_file_counts_and_no_setting_of_its_own_lets_it_in [Landlock, Git, Bash, Xz],
         slow settings_that_a_pull_request_breaks_are_told_before_they_are_merged [Git, Bash],
+        slow settings_that_cannot_be_looked_at_fail_the_job_and_tell_no_text [Git, Bash],
+        quick the_example_starts_a_job_for_every_pull_request,
+        slow compilers_are_installed_only_where_an_entry_is_judged [Landlock, Git, Bash],
         slow the_last_entry_may_go_and_an_accepted_one_has_one_notice_at_most [Landlock, Git, Bash],
     ]
 }

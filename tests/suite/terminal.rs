@@ -12,6 +12,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use unicode_width::UnicodeWidthStr;
 
+use crate::event::{Event, POOL};
 use crate::trials::Test;
 
 const WIDTHS: [u16; 4] = [40, 60, 80, 200];
@@ -102,12 +103,55 @@ fn no_word_is_broken() {
         &["pack", "notes.txt", "-o", "x"],
         &["event", "status", "/no/such/event.toml"],
         &["standings", &pool],
+        &["standings", "--format", "plain", &pool],
         &["ratings", &pool],
+        &["ratings", "--format", "plain", &pool],
+        &["size", "--hints", &size],
         &["doctor", "--allowlist", "/no/such/list.toml"],
     ];
     for columns in WIDTHS {
         for words in commands {
             assert_whole_words(columns, words, &on_terminal(columns, words, &[]));
+        }
+    }
+}
+
+/// Those that play, and what is told of an event with games in it.
+fn no_word_is_broken_where_games_are_played() {
+    let (first, second) = (fixture("accept/elf"), fixture("accept/elf32"));
+    let folder = tempfile::tempdir().unwrap();
+    let packed = folder.path().join("packed").to_str().unwrap().to_owned();
+    let pack = ["pack", "--quick", "docs/examples/engine.c", "-o", &packed];
+    let played = ["match", "--games", "2", "--max-plies", "8", "--tc", "1+0.01", &first, &second];
+    let event = Event::new(&[("A", "elf"), ("B", "elf32")], "0.2+0.002", POOL);
+    let file = event.path("event.toml").to_str().unwrap().to_owned();
+    let commands: &[&[&str]] = &[
+        &played,
+        // The first run plays, the others tell that it is over.
+        &["event", "run", &file],
+        &["event", "plan", &file],
+        &["event", "status", &file],
+        &["event", "verify", &file],
+    ];
+    for columns in WIDTHS {
+        for words in commands {
+            assert_whole_words(columns, words, &on_terminal(columns, words, &[]));
+        }
+    }
+    let told = on_terminal(40, &pack, &[]);
+    assert!(stripped(&told).contains("accepted by"), "{told}");
+    assert_whole_words(40, &pack, &told);
+}
+
+/// Nothing that has to be seen in columns is said to those who hear it.
+fn what_is_heard_has_no_columns() {
+    let pool = games();
+    for words in
+        [&["standings", "--format", "plain", &pool][..], &["ratings", "--format", "plain", &pool]]
+    {
+        let told = stripped(&on_terminal(200, words, &[]));
+        for line in told.lines() {
+            assert!(!line.trim_start().contains("  "), "{words:?}: {line}");
         }
     }
 }
@@ -220,6 +264,8 @@ fn a_log_is_told_now_and_then_what_is_waited_for() {
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         quick no_word_is_broken [Xz],
+        slow no_word_is_broken_where_games_are_played [Landlock, Xz],
+        quick what_is_heard_has_no_columns [Xz],
         slow no_word_of_a_report_is_broken [Landlock, Xz],
         slow no_word_of_progress_in_plain_lines_is_broken [Landlock],
         quick the_terminals_own_width_is_used,

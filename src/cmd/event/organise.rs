@@ -12,7 +12,7 @@ use crate::cmd::tell;
 use crate::cmd::worker_lines::{ProgressLook, WorkerLines};
 use crate::engine::stop::Stop;
 use crate::event::conduct::{Audience, Conductor, TableMoment};
-use crate::event::config::{Contestants, EventConfig, template};
+use crate::event::config::{Contestants, EventConfig, books_of, template};
 use crate::event::gate::Watcher;
 use crate::event::journal::record::AfterAnnulment;
 use crate::event::ratings::EventRatings;
@@ -35,7 +35,11 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
         // invariant: the command line asks for one of both.
         (None, None) => return Ok(Exit::Usage),
     };
-    let text = match template(args.like.into(), contestants, beside) {
+    if let Some(missing) = args.book.iter().find(|book| !book.is_file()) {
+        tell(&format!("there is no file {}; --book names a file of openings", shown(missing)));
+        return Ok(Exit::Usage);
+    }
+    let text = match template(args.like.into(), contestants, beside, &args.book) {
         Ok(text) => text,
         Err(error) => {
             tell(&error.to_string());
@@ -54,11 +58,21 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
         }
     };
     file.write_all(text.as_bytes()).with_context(|| shown(path))?;
-    writeln!(
-        out,
-        "wrote {}; name your files of openings in it (`book` of each stage), then `gate4k event run {0}`",
-        shown(path)
-    )?;
+    let books = if args.book.is_empty() { books_of(&text) } else { Vec::new() };
+    match books.as_slice() {
+        [] => writeln!(
+            out,
+            "wrote {}; `gate4k event plan {0}` tells what it would play, `gate4k event run {0}` plays it",
+            shown(path)
+        )?,
+        books => writeln!(
+            out,
+            "wrote {}; it still lacks its openings: put them at {}, or write it again with --book FILE; then \
+             `gate4k event run {0}` plays it",
+            shown(path),
+            books.join(", ")
+        )?,
+    }
     Ok(Exit::Success)
 }
 

@@ -33,7 +33,7 @@ use crate::model::source_place::{Misplaced, TextMistake, with_suggestion};
 use crate::model::text::{sha256, shown};
 use crate::model::units::Bytes;
 use crate::model::words::all;
-pub(crate) use template::{Contestants, Like, NoEntries, template};
+pub(crate) use template::{Contestants, Like, NoEntries, books_of, template};
 
 /// An error that keeps an event from being played as it is written.
 #[derive(Debug, thiserror::Error)]

@@ -346,7 +346,8 @@ impl Contestants<'_> {
 }
 
 /// Writes the file for these engines, as it will be seen from `beside` (the directory of the file to come). The engines of
-/// the 4k event are entries, those of all others programs that are trusted.
+/// the 4k event are entries, those of all others programs that are trusted. The stages play the openings of `books`, in
+/// their order, the last one also those behind it; without any, of files that are still to be made.
 ///
 /// # Errors
 /// When there are not as many as the event needs.
@@ -354,6 +355,7 @@ pub(crate) fn template(
     like: Like,
     contestants: Contestants<'_>,
     beside: &Path,
+    books: &[PathBuf],
 ) -> Result<String, NoEntries> {
     let found = contestants.engines()?;
     let least = match like {
@@ -391,16 +393,49 @@ pub(crate) fn template(
         Like::Season17 => text += &leagues::stages_17(&names),
         _ => {}
     }
-    Ok(text)
+    let mut books = books.iter().peekable();
+    let lines = text.lines().map(|line| {
+        let book =
+            books.peek().filter(|_| line.starts_with(BOOK)).map(|book| seen_from(beside, book));
+        if book.is_some() && books.len() > 1 {
+            books.next();
+        }
+        book.map_or_else(|| format!("{line}\n"), |book| format!("book = {book}\n"))
+    });
+    Ok(lines.collect())
+}
+
+/// The beginning of the line that names a stage's book, or its books by round.
+const BOOK: &str = "book = ";
+
+/// The books that the text of an event file names, each once.
+#[must_use]
+pub(crate) fn books_of(text: &str) -> Vec<&str> {
+    let mut books = Vec::new();
+    for names in text.lines().filter_map(|line| line.strip_prefix(BOOK)) {
+        // Between its quotes; what stands outside of them are brackets and commas.
+        for book in names.split('"').skip(1).step_by(2) {
+            if !books.contains(&book) {
+                books.push(book);
+            }
+        }
+    }
+    books
+}
+
+/// A path as a file in `beside` names it, as text of TOML.
+fn seen_from(beside: &Path, path: &Path) -> String {
+    let seen = match path.strip_prefix(beside.strip_prefix(".").unwrap_or(beside)) {
+        Ok(below) => below.to_owned(),
+        // Of a file in another folder only the whole path is the same.
+        Err(_) => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+    };
+    quoted(&seen.to_string_lossy())
 }
 
 /// One of those who play, as the file has it.
 fn table(name: &str, asked: Asked, is_4k: bool, beside: &Path) -> String {
-    let seen = |path: &Path| match path.strip_prefix(beside) {
-        Ok(path) => quoted(&path.to_string_lossy()),
-        // Seen from another directory than this.
-        Err(_) => quoted(&std::path::absolute(path).unwrap_or_default().to_string_lossy()),
-    };
+    let seen = |path: &Path| seen_from(beside, path);
     let mut keys = vec![("name", quoted(name))];
     let kind = match asked.source {
         EngineSource::Entry(path) if is_4k => {

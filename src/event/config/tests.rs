@@ -70,7 +70,7 @@ fn the_template_is_the_4k_event() {
     }
     // A file that a repository keeps about its entries is no entry.
     std::fs::write(dir.path().join("README.md"), "Two entries.\n").unwrap();
-    let text = template(Like::FourK, Contestants::Directory(dir.path()), dir.path()).unwrap();
+    let text = template(Like::FourK, Contestants::Directory(dir.path()), dir.path(), &[]).unwrap();
     let path = dir.path().join("event.toml");
     std::fs::write(&path, &text).unwrap();
     let config = EventConfig::load(&path).unwrap();
@@ -81,7 +81,7 @@ fn the_template_is_the_4k_event() {
     assert_eq!((pool.openings(), pool.promote), (3, 2));
     assert_eq!((minifinal.openings(), minifinal.draw), (25, SeatDraw::ReversedRanking));
     assert!(
-        template(Like::FourK, Contestants::Directory(&dir.path().join("zeta")), dir.path())
+        template(Like::FourK, Contestants::Directory(&dir.path().join("zeta")), dir.path(), &[])
             .is_err()
     );
 }
@@ -95,7 +95,7 @@ fn the_template_names_entries_so_that_run_takes_them() {
     let path = dir.path().join("event.toml");
     std::fs::write(
         &path,
-        template(Like::FourK, Contestants::Directory(dir.path()), dir.path()).unwrap(),
+        template(Like::FourK, Contestants::Directory(dir.path()), dir.path(), &[]).unwrap(),
     )
     .unwrap();
     let config = EventConfig::load(&path).unwrap();
@@ -109,6 +109,32 @@ fn the_template_names_entries_so_that_run_takes_them() {
         ("ELF".into(), "elf (2)".into(), "e_l-f".into())
     );
     assert!(of("++").starts_with("entry "), "{}", of("++"));
+}
+
+#[test]
+fn the_template_names_the_books_that_it_is_given_as_it_will_be_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let entries = dir.path().join("entries");
+    std::fs::create_dir(&entries).unwrap();
+    for name in ["a", "b"] {
+        std::fs::write(entries.join(name), "#!/bin/sh\n").unwrap();
+    }
+    let below = dir.path().join("below");
+    let books = |beside: &Path, given: &[&str]| -> Vec<PathBuf> {
+        let given: Vec<PathBuf> = given.iter().map(|name| dir.path().join(name)).collect();
+        let text = template(Like::FourK, Contestants::Directory(&entries), beside, &given).unwrap();
+        assert_eq!(text.lines().filter(|line| line.starts_with("path = ")).count(), 2, "{text}");
+        books_of(&text).into_iter().map(|book| beside.join(book)).collect()
+    };
+    let there = |name: &str| dir.path().join(name);
+    assert_eq!(books(dir.path(), &[]), [there("pool.pgn"), there("minifinal.pgn")]);
+    assert_eq!(books(dir.path(), &["one.pgn"]), [there("one.pgn")]);
+    assert_eq!(books(dir.path(), &["1.pgn", "2.pgn"]), [there("1.pgn"), there("2.pgn")]);
+    assert_eq!(books(dir.path(), &["1", "2", "3"]), [there("1"), there("2")]);
+    // An event file in another folder than its entries and openings finds them all the same.
+    assert_eq!(books(&below, &["one.pgn"]), [there("one.pgn")]);
+    let text = template(Like::FourK, Contestants::Directory(&entries), &below, &[]).unwrap();
+    assert!(text.contains(entries.join("a").to_str().unwrap()), "{text}");
 }
 
 #[test]
@@ -140,7 +166,7 @@ fn every_event_that_can_be_written_can_be_played() {
             });
         }
         let path = dir.path().join("event.toml");
-        let text = template(like, Contestants::Directory(&entries), dir.path()).unwrap();
+        let text = template(like, Contestants::Directory(&entries), dir.path(), &[]).unwrap();
         assert!(!text.contains('@'), "{text}");
         // The 4096 bytes and the gate are the 4k event's.
         let is_4k = like == Like::FourK;
@@ -174,7 +200,7 @@ fn engines_come_from_cutechess_with_their_directories_arguments_and_options() {
     ]"#;
     let text = text.replace("OWN", &own.to_string_lossy());
     std::fs::write(&json, &text).unwrap();
-    let written = template(Like::Swiss, Contestants::File(&json), dir.path()).unwrap();
+    let written = template(Like::Swiss, Contestants::File(&json), dir.path(), &[]).unwrap();
     let path = dir.path().join("event.toml");
     std::fs::write(
         &path,
@@ -192,7 +218,7 @@ fn engines_come_from_cutechess_with_their_directories_arguments_and_options() {
     let option = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     assert_eq!(trusted.options, [option("Hash", "16"), option("Own Book", "false")]);
     std::fs::write(&json, text.replace("\"uci\"", "\"xboard\"")).unwrap();
-    let error = template(Like::Swiss, Contestants::File(&json), dir.path()).unwrap_err();
+    let error = template(Like::Swiss, Contestants::File(&json), dir.path(), &[]).unwrap_err();
     assert!(error.to_string().contains("does not speak UCI"), "{error}");
 }
 

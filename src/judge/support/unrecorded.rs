@@ -38,6 +38,7 @@ mod tests {
     use crate::judge::rules::{Case, judge_runs};
     use crate::judge::support::testing::{self, Build, TestList};
     use crate::model::evidence::Purpose;
+    use crate::model::rule::RuleId;
     use crate::model::verdict::Verdict;
 
     #[test]

@@ -246,7 +246,7 @@ fn is_other(files: &EntryFiles, pid: i32, fd: i32, path: &Path, real: &Path) -> 
     {
         let named = files.find(pid, path);
         let opened = files.find_descriptor(pid, fd).ok();
-        return !named.zip(opened).is_some_and(|(named, opened)| named.inode() == opened.inode());
+        return named.zip(opened).is_none_or(|(named, opened)| named.inode() != opened.inode());
     }
     is_shared_object(real)
 }

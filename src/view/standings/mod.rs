@@ -11,7 +11,7 @@ pub(crate) use html::html;
 pub(in crate::view) use html::section;
 pub(crate) use json::json;
 pub(crate) use markdown::markdown;
-pub(crate) use text::text;
+pub(crate) use text::{plain, text};
 
 use shakmaty::Color;
 

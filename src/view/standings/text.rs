@@ -1,7 +1,8 @@
 //! Standings as text for a terminal.
 
 use super::{Sheet, Side, headline, notes, rank, symbols, total};
-use crate::event::standings::Standings;
+use crate::event::standings::{ColourTally, Place, Standings};
+use crate::model::words::counted;
 use crate::view::text::{clean, put};
 
 /// Rank and name, with which each part of a table begins.
@@ -34,6 +35,53 @@ pub(crate) fn text(standings: &Standings, width: usize) -> String {
         } else {
             folded(&cross(standings, |cells| format!("{}/{}", total(cells), cells.len())), width)
         };
+    }
+    page
+}
+
+/// The same for those who hear it: a sentence for each engine, one for each of its opponents, and no columns.
+#[must_use]
+pub(crate) fn plain(standings: &Standings, width: usize) -> String {
+    let mut page = String::new();
+    let mut say = |line: &str| put(&mut page, "", 0, &clean(line), width);
+    say(&headline(standings));
+    for row in &standings.rows {
+        let place = match row.place {
+            Place::Ranked { rank, tied: false, .. } => format!("place {rank}"),
+            Place::Ranked { rank, tied: true, .. } => format!("place {rank} with others"),
+            Place::Disqualified => "disqualified".to_owned(),
+            Place::Withdrawn => "withdrawn".to_owned(),
+        };
+        let tally = |tally: ColourTally| {
+            format!("{} won, {} drawn, {} lost", tally.wins, tally.draws, tally.losses)
+        };
+        let mut line = format!(
+            "{}: {place}, {} points of {}; with White {}; with Black {}",
+            row.engine.name,
+            row.points,
+            counted(row.games(), "game"),
+            tally(row.white),
+            tally(row.black)
+        );
+        for (criterion, figure) in standings.chain.criteria.iter().zip(&row.figures) {
+            if let Some(figure) = figure {
+                line += &format!("; {} {figure}", criterion.title());
+            }
+        }
+        line += &format!("; {}", counted(row.crashes, "crash"));
+        say(&line);
+    }
+    notes(standings).iter().for_each(|note| say(note));
+    for row in &standings.rows {
+        let others = standings.rows.iter().zip(&row.results).filter(|(_, games)| !games.is_empty());
+        let met: Vec<String> = others
+            .map(|(other, games)| {
+                format!("{} of {} against {}", total(games), games.len(), other.engine.name)
+            })
+            .collect();
+        if !met.is_empty() {
+            say(&format!("{}: {}", row.engine.name, met.join(", ")));
+        }
     }
     page
 }

@@ -30,7 +30,7 @@ mod whole;
 mod withdrawn;
 
 use crate::trials::Test;
-pub(crate) use table::wanted;
+pub(crate) use table::{Event, POOL, wanted};
 
 pub(crate) fn tests() -> Vec<Test> {
     let modules = [

@@ -140,8 +140,41 @@ fn six_entries_play_a_pool_and_a_minifinal_that_is_tied() {
     assert_eq!(text.contains("more pair"), tied, "{text}");
 }
 
+/// From a folder of entries and a file of openings to the winner: what `event new` writes is played as it stands, but for a
+/// clock and numbers of games that a test can wait for.
+fn a_new_event_is_played_as_it_is_written() {
+    let event = six("1+0.01", 1, 25);
+    let all = event.path("all");
+    std::fs::create_dir(&all).unwrap();
+    for (name, _) in SIX {
+        std::fs::rename(event.path(name), all.join(name)).unwrap();
+    }
+    let (code, text) =
+        event.ask(&["event", "new", "--entries", "all", "--book", "minifinal.txt", "new.toml"]);
+    assert_eq!(code, 0, "{text}");
+    let (code, plan) = event.ask(&["event", "plan", "new.toml"]);
+    assert_eq!(code, 0, "{plan}");
+    let mut text = std::fs::read_to_string(event.path("new.toml")).unwrap();
+    for (from, to) in [
+        ("time-control = \"30:00+3\"", "time-control = \"0.4+0.004\""),
+        ("double-round-robins = 4", "double-round-robins = 1"),
+        ("pairs = 25", "pairs = 2"),
+        ("gate = \"full\"", "gate = \"quick\""),
+        ("concurrency = 1", "concurrency = 2"),
+    ] {
+        assert!(text.contains(from), "{from} in {text}");
+        text = text.replace(from, to);
+    }
+    event.write("new.toml", &text);
+    let (code, told) = event.ask(&["event", "run", "--quiet", "new.toml"]);
+    assert_eq!(code, 0, "{told}");
+    let (code, verified) = event.ask(&["event", "verify", "new.toml"]);
+    assert_eq!(code, 0, "{verified}");
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
+        slow a_new_event_is_played_as_it_is_written [Landlock, Xz, Python3, PerlModules],
         slow six_entries_play_a_pool_and_a_minifinal_that_is_tied [Landlock, Xz, Python3, PerlModules],
     ]
 }
