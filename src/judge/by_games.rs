@@ -51,7 +51,9 @@ fn tell_refusals(findings: &mut [Finding], evidence: &Evidence, of_games: &Evide
     }
     let told = wording::list(&new, 3);
     finding.summary = format!("{}; in its games the sandbox refused it {told}", finding.summary);
-    finding.details.extend(new.iter().skip(3).take(9).map(|what| format!("refused in its games: {what}")));
+    finding
+        .details
+        .extend(new.iter().skip(3).take(9).map(|what| format!("refused in its games: {what}")));
     finding.evidence.insert("denials_in_games".into(), new.into());
 }
 

@@ -325,8 +325,7 @@ impl Broadcast {
         if stage.open_tie(&standings, &ranking).is_some() {
             return Ok(());
         }
-        let outcome =
-            StageFinished::of(number, &ranking, stage.promoted(&standings, &ranking));
+        let outcome = StageFinished::of(number, &ranking, stage.promoted(&standings, &ranking));
         let mut winners = outcome.winners().into_iter();
         self.apply(JournalRecord::StageFinished(outcome))?;
         if number + 1 == config.stages.len() {

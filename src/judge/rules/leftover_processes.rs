@@ -28,7 +28,8 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
 fn after_games(left: &[Left], limits: &Limits) -> Option<LeftByGames> {
     let command = |process: &LeftProcess| process.command.clone();
     let each: Vec<String> = left.iter().flat_map(|left| &left.processes).map(command).collect();
-    let (count, grace) = (counted(each.len(), "process"), wording::secs(limits.grace_after_games()));
+    let (count, grace) =
+        (counted(each.len(), "process"), wording::secs(limits.grace_after_games()));
     if !each.is_empty() {
         let count = format!("{count} still ran {grace} after the quit that ended its games");
         return Some(LeftByGames::Some { count, each });

@@ -15,8 +15,8 @@ use crate::judge::probe::conversation::{Over, PositionForm, Ready, Search, Sessi
 use crate::judge::probe::{LEAST_CLOCK, MINUTE_CLOCK, Progress};
 use crate::judge::support::runs;
 use crate::model::evidence::{
-    Ask, AskedAgain, GameEnd, GameFault, LEAST_LEFT, Left, Limits, PlayedGame, PlayedGames, Purpose,
-    Question, Run,
+    Ask, AskedAgain, GameEnd, GameFault, LEAST_LEFT, Left, Limits, PlayedGame, PlayedGames,
+    Purpose, Question, Run,
 };
 use crate::model::game::result::GameResult;
 use crate::runner::Given;
