@@ -290,15 +290,7 @@ impl EngineProcess for ConfinedProcess {
     }
 
     fn threads(&self) -> usize {
-        // The engine is one of them; what a stub left behind (`sleep 3`) has a thread as well, but none
-        // that works.
-        let processes = self.confined.as_ref().map(|c| c.processes()).unwrap_or_default();
-        let most = processes
-            .iter()
-            .filter_map(|process| u32::try_from(process.pid).ok())
-            .map(threads_of)
-            .max();
-        most.unwrap_or(1)
+        self.confined.as_ref().map_or(1, |confined| confined.threads())
     }
 
     fn computed(&self) -> Option<Duration> {

@@ -186,6 +186,10 @@ pub trait Confined: Send {
     fn wait_empty(&self, deadline: Instant) -> bool;
     /// The processes that run now.
     fn processes(&self) -> Vec<LeftProcess>;
+    /// The most threads that one of them runs; one where that is not known.
+    fn threads(&self) -> usize {
+        1
+    }
     /// The processor time that its processes have used, those that have ended included.
     fn cpu_times(&self) -> CpuTimes;
     /// Memory that is resident in all of them together; zero where that is not known.

@@ -96,7 +96,7 @@ fn programs_in_one_file_are_told_apart() {
     assert_eq!(names, ["cat", "awk", "wget", "sed"], "{finding:#}");
 }
 
-/// Starts the file as `tail`, and lets a child write `cut` over that word while the kernel copies two megabytes of others. Where no try
+/// Starts the file as `tail`, and lets a child write `cut` over that word while the kernel copies half a megabyte of others. Where no try
 /// comes in time, it is started as `cut`.
 const FLIPPED: [&str; 34] = [
     "cc -w -O1 -of -xc - <<'E'",
@@ -113,7 +113,7 @@ const FLIPPED: [&str; 34] = [
     "    pipe(p);",
     "    strcpy(name, \"tail\");",
     "    int flips = fork();",
-    "    if (!flips) { usleep(after); strcpy(name, \"cut\"); for (;;) pause(); }",
+    "    if (!flips) { close(p[1]); usleep(after); strcpy(name, \"cut\"); for (;;) pause(); }",
     "    int starts = fork();",
     "    if (!starts) { dup2(p[1], 2); execv(\"/usr/local/bin/xz\", argv); _exit(1); }",
     "    close(p[1]);",
@@ -127,9 +127,9 @@ const FLIPPED: [&str; 34] = [
     "int main() {",
     "    name = mmap(0, 4096, 3, MAP_SHARED | MAP_ANONYMOUS, -1, 0);",
     "    memset(big, 'a', sizeof big - 1);",
-    "    for (int i = 0; i < 18; i++) argv[i] = big;",
+    "    for (int i = 0; i < 9; i++) argv[i] = big;",
     "    argv[0] = name, argv[1] = \"-c\", argv[2] = \"1\";",
-    "    for (long after = 6000; after > 0; after -= 100) if (try(after)) return 0;",
+    "    for (long after = 3000; after > 0; after -= 50) if (try(after)) return 0;",
     "    strcpy(name, \"cut\"), execv(\"/usr/local/bin/xz\", argv);",
     "}",
     "E",
