@@ -75,8 +75,10 @@ fn a_check_is_judged_by_the_new_program() {
 fn a_report_and_its_receipt_name_what_was_replaced() {
     let folder = tempfile::tempdir().unwrap();
     entries(folder.path(), &["a"]);
-    let words = "check -q --format=json --receipt=receipt.json a";
-    let output = while_xz_is_replaced(folder.path(), "1.5", words);
+    let words = "check -vv --format=json --receipt=receipt.json a 2>steps";
+    // The step after the look at the host.
+    let until = once("handshake", "steps");
+    let output = while_the_host_changes(folder.path(), &until, OTHER_XZ, words);
     let document: Value =
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", told(&output)));
     let findings = document["entries"][0]["findings"].as_array().unwrap();

@@ -15,7 +15,7 @@ const WATCHED: Duration = Duration::from_secs(20);
 /// this often,
 const LOOK: Duration = Duration::from_millis(250);
 /// and sleeps so long before its input is closed;
-pub(in crate::judge::probe) const ASLEEP: Duration = Duration::from_secs(3);
+pub(crate) const ASLEEP: Duration = Duration::from_secs(3);
 /// then it is waited for its answer so long.
 const AT_END: Duration = Duration::from_secs(1);
 
