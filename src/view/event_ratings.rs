@@ -80,7 +80,7 @@ impl Scale {
 
     /// A rating as a point, and its error as a line through it.
     fn bar(self, entry: &EntryRating) -> Markup {
-        let Some(rated) = rated(entry) else { return html! {} };
+        let Some(rated) = rated(entry) else { return html! { "–" } };
         let at = |elo: f64| 4.0 + (Scale::WIDE - 8.0) * (elo - self.low) / (self.high - self.low);
         let (low, high) = (rated.elo - rated.error, rated.elo + rated.error);
         let (from, to) = (at(low), at(high));

@@ -81,7 +81,8 @@ fn now(site: &Site<'_>) -> Markup {
             ul { @for game in &open[1..] { (item(site, game)) } }
         }
         @if !next.is_empty() {
-            h3 #next { "Next games" }
+            // Before the first game nothing stands above it.
+            @if shown.is_some() { h3 { "Next games" } } @else { h2 { "Next games" } }
             ul {
                 @for slot in &next {
                     li { (named(site, slot.key, &slot.white, &slot.black)) ", " (stage::expected(slot.state)) }

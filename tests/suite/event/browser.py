@@ -352,7 +352,8 @@ def files_that_are_replaced_are_followed(browser, mirror):
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as static:
         threading.Thread(target=static.serve_forever, daemon=True).start()
         page = browser.visitor()
-        page.goto(f"http://127.0.0.1:{static.server_port}/index.html")
+        place = f"http://127.0.0.1:{static.server_port}/"
+        page.goto(f"{place}index.html")
         page.wait_for_selector("#moves > tr:nth-child(3)", state="attached")
         page.evaluate("window.opened = true")
         before = page.evaluate(DRAWN)
@@ -360,6 +361,7 @@ def files_that_are_replaced_are_followed(browser, mirror):
         assert page.evaluate("window.opened"), "the page was loaded anew"
         page.context.close()
         static.shutdown()
+    return place
 
 
 def files_need_no_server(browser, site, target):
@@ -416,7 +418,7 @@ def main(gate4k, event, fast, chromium, report, *pages):
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             moves_come_by_themselves(browser, page)
             delays(browser, page, server.address)
-            files_that_are_replaced_are_followed(browser, event / "mirror")
+            mirror = files_that_are_replaced_are_followed(browser, event / "mirror")
             a_reader_looks_back_while_the_game_goes_on(browser, page)
             a_server_that_is_killed_and_started_again(page, server)
             Path(fast).touch()
@@ -424,7 +426,7 @@ def main(gate4k, event, fast, chromium, report, *pages):
             the_end(browser, page)
             target = steps_through_a_game(browser, page)
             root = f"http://{server.address}/"
-            assert all(url.startswith(root) for url in browser.asked), [u for u in browser.asked if not u.startswith(root)]
+            assert all(url.startswith((root, mirror)) for url in browser.asked), browser.asked
             nothing_is_lost_without_a_script(browser, [root, root + target])
             on_paper(browser, [root, root + target])
             subprocess.run([gate4k, "event", "export", "site", "site"], cwd=event, check=True, stdout=subprocess.DEVNULL)
