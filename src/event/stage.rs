@@ -316,8 +316,8 @@ impl Stage {
     }
 
     /// The first tie that keeps the stage from being over: one across the last place that goes on, or between places of
-    /// which a later stage needs the order. Where nothing follows, engines share a place if the rules let them (Swiss,
-    /// rule 3.5).
+    /// which a later stage needs the order. Where nothing follows, one on any place that counts, unless the rules let
+    /// engines share it (Swiss, rule 3.5).
     #[must_use]
     pub fn open_tie(&self, standings: &Standings, ranking: &Ranking) -> Option<Vec<String>> {
         let mut place = 0;
@@ -339,8 +339,12 @@ impl Stage {
             let [this, next] = [place, place + 1].map(|place| taken.places.contains(&place));
             this != next || this && taken.by_ranking && !is_ranked
         });
-        let may_share = self.taken.is_empty() && self.chain.rest == TiedRest::Shared;
-        taken || place == self.promote && !may_share
+        let counts = match (self.taken.is_empty(), self.chain.rest) {
+            (true, TiedRest::Shared) => false,
+            (true, TiedRest::Organisers) if !is_ranked => place <= self.promote,
+            _ => place == self.promote,
+        };
+        taken || counts
     }
 }
 
@@ -551,5 +555,48 @@ pub(in crate::event) mod tests {
         assert_eq!(stage.open_tie(&standings, &ranking), None);
         let one = Stage { promote: 1, ..stage };
         assert_eq!(one.open_tie(&standings, &vec![vec!["a".into()]]), None);
+    }
+
+    /// a and b level, c behind them; d and e level behind c.
+    #[test]
+    fn a_tie_is_open_only_where_something_follows_from_its_order() {
+        let game = |white: &str, black: &str, round, word| {
+            finished(white, black, RoundGame { round, game: 1 }, word, "e2e4 e7e5")
+        };
+        let games = [
+            game("a", "c", 1, "1-0"),
+            game("b", "c", 2, "1-0"),
+            game("c", "d", 3, "1-0"),
+            game("c", "e", 4, "1-0"),
+            game("f", "c", 5, "0-1"),
+        ];
+        let state = after(&games);
+        let stage = stage(StageFormat::DoubleRoundRobins(NonZeroU32::MIN));
+        let standings = stage.standings(&state.field(None));
+        let ranking: Ranking = ["a b", "c", "d e"]
+            .iter()
+            .map(|group| group.split(' ').map(str::to_owned).collect())
+            .collect();
+        let shared = TiebreakChain::named("swiss").unwrap();
+        let taken =
+            |places: &[usize], by_ranking| PlacesTaken { places: places.to_vec(), by_ranking };
+        let first = Some(vec!["a".to_owned(), "b".to_owned()]);
+        let last = Some(vec!["d".to_owned(), "e".to_owned()]);
+        for (promote, chain, places, open) in [
+            (1, stage.chain, vec![], first.clone()),
+            (2, stage.chain, vec![], first.clone()),
+            (1, shared, vec![], None),
+            (1, shared, vec![taken(&[1], false)], first.clone()),
+            (2, shared, vec![taken(&[1, 2], false)], None),
+            (2, stage.chain, vec![taken(&[1, 2], true)], first.clone()),
+            (3, stage.chain, vec![taken(&[1, 2, 3], false)], None),
+            (4, stage.chain, vec![taken(&[1, 2, 3, 4], false)], last),
+            (2, stage.chain, vec![taken(&[1], false), taken(&[2], false)], first),
+        ] {
+            let one = Stage { promote, chain, taken: places, ..stage.clone() };
+            assert_eq!(one.open_tie(&standings, &ranking), open, "{promote} {:?}", one.taken);
+        }
+        let one = Stage { promote: 1, chain: shared, ..stage.clone() };
+        assert_eq!(one.promoted(&standings, &ranking), ["a", "b"]);
     }
 }
