@@ -160,6 +160,16 @@ const RUN_ELSEWHERE: &[(&str, &str, &str)] = &[
         "an_event_is_watched_from_before_its_first_game_to_its_end",
     ),
     (
+        "gate4k event export site DIR event.toml --games pool.pgn --games minifinal.pgn",
+        "event/audience.rs",
+        "an_event_that_was_recorded_has_the_same_pages",
+    ),
+    (
+        "gate4k replay-question report.json legal-moves",
+        "replay_question.rs",
+        "a_finding_is_replayed_to_the_letter",
+    ),
+    (
         "gate4k event watch event.toml",
         "event/watched.rs",
         "on_a_terminal_the_board_is_drawn_anew_and_names_cannot_steer_it",
