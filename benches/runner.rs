@@ -5,7 +5,7 @@
 //! hold elsewhere, and the instructions that callgrind counts do not depend on the machine at all. Parts whose tool
 //! (strace, valgrind, a sandbox) is not there are skipped by name. `GATE4K=PATH` measures
 //! another build of gate4k than the one made for this; `C_CHESS_CLI=PATH` and `FASTCHESS=PATH` are other runners
-//! that take turns with it. One part alone: `cargo bench --bench runner -- speed` (stream, memory, sandbox, calls,
+//! that take turns with it. One part alone: `cargo bench --bench runner -- speed` (crowd, stream, memory, sandbox, calls,
 //! instructions, peers).
 #![expect(clippy::expect_used, reason = "a benchmark that cannot measure has nothing to say")]
 
@@ -296,6 +296,22 @@ fn peers(bench: &Bench) {
     }
 }
 
+/// Many games at a time on few cores: engines that answer at once lose on time only by the runner. `GATE4K_AT_A_TIME=N` for
+/// another number than 256; `taskset -c 0,1` gives two cores.
+fn crowd(bench: &Bench) {
+    let asked = std::env::var("GATE4K_AT_A_TIME").ok().and_then(|word| word.parse().ok());
+    let at_a_time: usize = asked.unwrap_or(256);
+    let count = at_a_time.to_string();
+    let words = bench.plain(4 * at_a_time, &["--concurrency", &count, "--tc", "2+0.05"]);
+    let games = bench.told(&words);
+    let lost = games.iter().filter(|game| game["reason"].get("time").is_some()).count();
+    println!(
+        "{count} at a time        {:6} games at 2+0.05, {lost} lost on time, {} cores",
+        games.len(),
+        std::thread::available_parallelism().map_or(0, std::num::NonZero::get)
+    );
+}
+
 fn memory(bench: &Bench) {
     let few = bench.play(&bench.plain(100, &[])).peak;
     let many = bench.play(&bench.plain(10_000, &["--concurrency", "2"])).peak;
@@ -422,8 +438,9 @@ fn main() {
     let bench = Bench::open();
     let asked: Vec<String> =
         std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let parts: [Part; 7] = [
+    let parts: [Part; 8] = [
         ("speed", speed),
+        ("crowd", crowd),
         ("stream", stream),
         ("peers", peers),
         ("memory", memory),

@@ -22,6 +22,7 @@ mod pgn_lines;
 pub mod pgn_source;
 pub(crate) mod plan;
 pub mod progress;
+mod promotion;
 pub mod ratings;
 pub(crate) mod recorder;
 pub(crate) mod replay;

@@ -9,6 +9,7 @@
 
 mod chain;
 mod line;
+mod outcome;
 pub mod record;
 mod repair;
 mod withdrawn;

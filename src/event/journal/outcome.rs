@@ -1,0 +1,78 @@
+//! The record of a stage that is over.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::words::all;
+
+/// A stage's outcome.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct StageFinished {
+    /// Its number.
+    pub stage: usize,
+    /// Everybody, the best first.
+    pub order: Vec<String>,
+    /// The engines that go on to the next stage.
+    pub promoted: Vec<String>,
+    /// The engines of each place that several share; none in journals before 0.2.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shared: Vec<Vec<String>>,
+}
+
+impl StageFinished {
+    /// An outcome by the places of the engines; each group is one place.
+    #[must_use]
+    pub(crate) fn of(stage: usize, places: &[Vec<String>], promoted: Vec<String>) -> StageFinished {
+        let shared = places.iter().filter(|group| group.len() > 1).cloned().collect();
+        StageFinished { stage, order: places.concat(), promoted, shared }
+    }
+
+    /// Returns the places, the best first; the engines of a group share one.
+    #[must_use]
+    pub(crate) fn places(&self) -> Vec<Vec<String>> {
+        let mut rest = &self.order[..];
+        let mut places = Vec::new();
+        while let Some(first) = rest.first() {
+            let group = self.shared.iter().find(|group| group.contains(first));
+            let (own, behind) = rest.split_at(group.map_or(1, Vec::len).min(rest.len()));
+            places.push(own.to_vec());
+            rest = behind;
+        }
+        places
+    }
+
+    /// Returns the winner, or those that share the first place.
+    #[must_use]
+    pub(crate) fn winners(&self) -> Vec<String> {
+        self.places().into_iter().next().unwrap_or_default()
+    }
+
+    /// Returns the outcome in words: `A and B go on`, and of the last stage `A wins`.
+    #[must_use]
+    pub(crate) fn in_words(&self, is_last: bool) -> String {
+        let winners = self.winners();
+        if is_last && winners.len() > 1 && winners == self.promoted {
+            return won_by(&winners);
+        }
+        let then = match (is_last, self.promoted.len()) {
+            (_, 0) => {
+                let first = self.order.first().map_or("nobody", String::as_str);
+                return format!("{first} is first");
+            }
+            (true, 1) => "wins",
+            (true, _) => "are first",
+            (false, 1) => "goes on",
+            (false, _) => "go on",
+        };
+        format!("{} {then}", all(&self.promoted))
+    }
+}
+
+/// The winners of an event, in words.
+#[must_use]
+pub(crate) fn won_by(winners: &[String]) -> String {
+    match winners {
+        [alone] => format!("{alone} wins"),
+        _ => format!("{} share the first place", all(winners)),
+    }
+}
