@@ -96,59 +96,12 @@ fn programs_in_one_file_are_told_apart() {
     assert_eq!(names, ["cat", "awk", "wget", "sed"], "{finding:#}");
 }
 
-/// Starts the file as `tail`, and lets a child write `cut` over that word while the kernel copies half a megabyte of others. Where no try
-/// comes in time, it is started as `cut`.
-const FLIPPED: [&str; 34] = [
-    "cc -w -O1 -of -xc - <<'E'",
-    "#include <stdio.h>",
-    "#include <string.h>",
-    "#include <unistd.h>",
-    "#include <signal.h>",
-    "#include <sys/mman.h>",
-    "#include <sys/wait.h>",
-    "char *name, big[100000], *argv[24];",
-    "int try(long after) {",
-    "    int p[2];",
-    "    char said[4] = {0};",
-    "    pipe(p);",
-    "    strcpy(name, \"tail\");",
-    "    int flips = fork();",
-    "    if (!flips) { close(p[1]); usleep(after); strcpy(name, \"cut\"); for (;;) pause(); }",
-    "    int starts = fork();",
-    "    if (!starts) { dup2(p[1], 2); execv(\"/usr/local/bin/xz\", argv); _exit(1); }",
-    "    close(p[1]);",
-    "    read(p[0], said, 3);",
-    "    close(p[0]);",
-    "    waitpid(starts, 0, 0);",
-    "    kill(flips, 9);",
-    "    waitpid(flips, 0, 0);",
-    "    return !strncmp(said, \"cut\", 3);",
-    "}",
-    "int main() {",
-    "    name = mmap(0, 4096, 3, MAP_SHARED | MAP_ANONYMOUS, -1, 0);",
-    "    memset(big, 'a', sizeof big - 1);",
-    "    for (int i = 0; i < 9; i++) argv[i] = big;",
-    "    argv[0] = name, argv[1] = \"-c\", argv[2] = \"1\";",
-    "    for (long after = 3000; after > 0; after -= 50) if (try(after)) return 0;",
-    "    strcpy(name, \"cut\"), execv(\"/usr/local/bin/xz\", argv);",
-    "}",
-    "E",
-];
-
 fn refused_names(report: &Value) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap();
     let finding = findings.iter().find(|finding| finding["rule"] == "commands").unwrap();
     let refused = finding["evidence"]["refused"].as_array();
     let names = refused.into_iter().flatten().filter_map(|charge| charge["exec"]["name"].as_str());
     names.map(str::to_owned).collect()
-}
-
-fn a_name_that_changes_while_the_kernel_copies_it_is_the_kernels_word() {
-    let bin = linked(&installed("busybox").unwrap());
-    let mut lines = FLIPPED.to_vec();
-    lines.push("./f 2>/dev/null;rm f");
-    let report = check(bin.path(), &lines);
-    assert_eq!(refused_names(&report), ["cut"], "{report:#}");
 }
 
 fn the_reader_of_a_script_is_told_by_what_the_kernel_gave_it() {
@@ -161,7 +114,6 @@ fn the_reader_of_a_script_is_told_by_what_the_kernel_gave_it() {
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow programs_in_one_file_are_told_apart [Landlock, Busybox, Bash, Bwrap],
-        slow a_name_that_changes_while_the_kernel_copies_it_is_the_kernels_word [Landlock, Busybox, Bwrap],
         slow the_reader_of_a_script_is_told_by_what_the_kernel_gave_it [Landlock, Busybox, Bash, Bwrap],
     ]
 }

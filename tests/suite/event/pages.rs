@@ -152,7 +152,8 @@ fn the_page_of_a_season_tells_the_terms_of_each_stage() {
 
 fn a_tie_that_waits_for_the_organisers_is_told() {
     let format = "swiss = { rounds = 4, pairing = \"monrad\", sections = 2 }";
-    let event = event_of(7, "", &stage("Swiss", format, "ties = \"swiss\""));
+    let ties = "ties = [\"sonneborn-berger\", \"r-mobility\", \"wins\", \"direct-encounter\", \"organisers\"]";
+    let event = event_of(7, "", &stage("Swiss", format, ties));
     let (code, told) = event.ask(&["event", "run", "--quiet"]);
     assert_eq!(code, 4, "{told}");
     let page = words(&exported(&event));
