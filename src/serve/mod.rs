@@ -90,10 +90,23 @@ impl SitePublisher {
         Some(self.0.borrow().files.get(name)?.bytes.clone())
     }
 
-    /// Puts these files in the place of all that are there.
-    pub(crate) fn replace(&self, files: Vec<(String, String)>, news: News) {
-        let stored = files.into_iter().map(stored).collect();
-        self.change(news, |files| *files = stored);
+    /// Puts these files in the place of all that are there, but for those with a name that stays.
+    pub(crate) fn replace(
+        &self,
+        files: Vec<(String, String)>,
+        stays: impl Fn(&str) -> bool,
+        news: News,
+    ) {
+        let stored: Vec<_> = files.into_iter().map(stored).collect();
+        self.change(news, |files| {
+            files.retain(|name, _| stays(name));
+            files.extend(stored);
+        });
+    }
+
+    /// Takes away all files with such a name; their visitors are told with the next news.
+    pub(crate) fn take_all(&self, is_one: impl Fn(&str) -> bool) {
+        self.change(News::None, |files| files.retain(|name, _| !is_one(name)));
     }
 
     fn change(&self, news: News, change: impl FnOnce(&mut BTreeMap<String, Arc<Stored>>)) {

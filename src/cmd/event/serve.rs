@@ -125,6 +125,10 @@ impl MoveDesk {
 
     fn look(&mut self) {
         let Some(changes) = self.event.look(|| ()) else { return };
+        if changes.is_anew {
+            self.publisher.take_all(Site::is_live_file);
+            self.ended.clear();
+        }
         if changes.games.is_empty() {
             return;
         }
@@ -178,8 +182,8 @@ impl PageDesk {
         if waits.is_anew {
             let mut files = site.all_files();
             files.push(("live.pgn".into(), site.live_pgn()));
-            files.extend(site.live_files(&site.broadcast.under_way().collect::<Vec<_>>()));
-            self.publisher.replace(files, News::Event);
+            // The files of moves are the other thread's alone, which may be ahead of this one.
+            self.publisher.replace(files, Site::is_live_file, News::Event);
         } else {
             let mut files = site.event_files();
             files.push(("live.pgn".into(), site.live_pgn()));

@@ -93,6 +93,12 @@ impl Site<'_> {
         format!("{}.live.html", path(game.key()))
     }
 
+    /// True for the name of a file that changes with each move of its game.
+    #[must_use]
+    pub(crate) fn is_live_file(name: &str) -> bool {
+        name.ends_with(".live.html")
+    }
+
     /// The name of a finished game's PGN.
     #[must_use]
     pub(crate) fn pgn_file(game: &BroadcastGame) -> String {
