@@ -90,7 +90,7 @@ impl SitePublisher {
         Some(self.0.borrow().files.get(name)?.bytes.clone())
     }
 
-    /// Puts these files in the place of all that are there, but for those with a name that stays.
+    /// Puts these files in the place of all that are there. One with a name that stays is left as it is where it is there.
     pub(crate) fn replace(
         &self,
         files: Vec<(String, String)>,
@@ -100,7 +100,9 @@ impl SitePublisher {
         let stored: Vec<_> = files.into_iter().map(stored).collect();
         self.change(news, |files| {
             files.retain(|name, _| stays(name));
-            files.extend(stored);
+            for (name, file) in stored {
+                files.entry(name).or_insert(file);
+            }
         });
     }
 

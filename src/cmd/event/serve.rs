@@ -126,7 +126,7 @@ impl MoveDesk {
     fn look(&mut self) {
         let Some(changes) = self.event.look(|| ()) else { return };
         if changes.is_anew {
-            self.publisher.take_all(Site::is_live_file);
+            self.publisher.take_all(|name| name.ends_with(".live.html"));
             self.ended.clear();
         }
         if changes.games.is_empty() {
@@ -182,7 +182,8 @@ impl PageDesk {
         if waits.is_anew {
             let mut files = site.all_files();
             files.push(("live.pgn".into(), site.live_pgn()));
-            // The files of moves are the other thread's alone, which may be ahead of this one.
+            // The files of moves are the other thread's, which may be ahead of this one; it has none before the first game.
+            files.extend(site.live_files(&[]));
             self.publisher.replace(files, Site::is_live_file, News::Event);
         } else {
             let mut files = site.event_files();

@@ -93,10 +93,10 @@ impl Site<'_> {
         format!("{}.live.html", path(game.key()))
     }
 
-    /// True for the name of a file that changes with each move of its game.
+    /// True for the name of a file that changes with each move of a game.
     #[must_use]
     pub(crate) fn is_live_file(name: &str) -> bool {
-        name.ends_with(".live.html")
+        name == "live.json" || name.ends_with(".live.html")
     }
 
     /// The name of a finished game's PGN.
