@@ -124,9 +124,9 @@ fn is_of_alone(user: u32, seen: &Metadata) -> bool {
 /// The treatment of a file that is there already.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Replace {
-    /// It goes.
+    /// The old file goes.
     Old,
-    /// It stays, and that is an error.
+    /// Any file that is there stays, and that is an error.
     Nothing,
 }
 

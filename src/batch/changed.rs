@@ -70,7 +70,7 @@ pub enum ChangedError {
 /// A file of settings as the target branch has it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Before {
-    /// It lies outside of the repository, where no branch has a say.
+    /// The file lies outside of the repository, where no branch has a say.
     Outside,
     /// There is none.
     Missing,

@@ -21,7 +21,7 @@ const LONGEST: u64 = 1 << 16;
 /// An error in asking git.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
-    /// It could not be started.
+    /// The program git could not be started.
     #[error(
         "--changed-since needs git, which could not be started: {0}; install it, or leave the option out"
     )]
@@ -66,7 +66,7 @@ pub enum GitError {
         /// The message of git.
         said: String,
     },
-    /// It failed later.
+    /// The program git failed later.
     #[error(
         "--changed-since: `git {command}` failed: {said}; where this clone is partial, fetch the commit whole"
     )]

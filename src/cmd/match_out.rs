@@ -31,7 +31,7 @@ use crate::runner::score::{MatchScore, MatchTally};
 use crate::shard::record::ShardGame;
 use crate::view::text;
 
-/// What ends a match before its last game.
+/// The end of a match before its last game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MatchEnd {
     /// Its test, or the file that was to end it.

@@ -26,11 +26,11 @@ use crate::shard::record::MatchRun;
 pub(super) struct MatchSettings<'a> {
     /// The engines.
     pub(super) engines: &'a [Arc<Engine>],
-    /// What each of them is, as [`engine_sums`] has it.
+    /// The sum of each of them, as [`engine_sums`] has it.
     pub(super) sums: &'a [String],
     /// The SHA-256 of the book.
     pub(super) book: Option<&'a str>,
-    /// Who let entries start, where there is one among the engines.
+    /// The judge that let entries start, where there is one among the engines.
     pub(super) judge: Option<&'a Judge>,
 }
 

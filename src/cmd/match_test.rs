@@ -12,7 +12,7 @@ use crate::runner::schedule::ScheduledGame;
 use crate::runner::score::MatchScore;
 use crate::shard::record::Test;
 
-/// How often either error of a test may happen; the customary figure.
+/// The rate at which either error of a test may happen; the customary figure.
 const ERRORS: f64 = 0.05;
 
 /// The test that the command line asks for.

@@ -22,7 +22,7 @@ pub(super) struct UntilFile {
     has_told: Cell<bool>,
 }
 
-/// What a look at the file finds.
+/// The state of the file at a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     Nothing,

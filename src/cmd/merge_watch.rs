@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_mins(5);
 
 /// How far a match is.
 enum Standing {
-    /// What is missing, in words, a line a shard; nothing where that could not be read just now.
+    /// The missing games, in words, a line a shard; none where that could not be read just now.
     UnderWay(Vec<String>),
     /// All of its games are there.
     Played,
@@ -71,7 +71,7 @@ pub(super) fn ended(args: &MergeArgs, file: &Path) -> anyhow::Result<MergeArgs> 
     }
 }
 
-/// What has been waited for, and since when: a shard that has died looks like one that is slow, so that people have to be told.
+/// The shards that are waited for, and since when: a shard that has died looks like one that is slow, so that people have to be told.
 #[derive(Default)]
 struct Waiting {
     /// Each line of what is missing, and when it was seen first.

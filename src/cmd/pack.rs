@@ -34,7 +34,7 @@ use crate::view::{human, text};
 /// The most bytes of a source: what packs to 4096 bytes is far shorter, and the packers take seconds for each MiB.
 const SOURCE: Bytes = Bytes(1 << 20);
 
-/// How many candidates are sent through the gate before it is the source that must be at fault.
+/// The number of candidates that are sent through the gate before it is the source that must be at fault.
 const TRIALS: usize = 4;
 
 /// Packs once, or with `--watch` again after each change of the source.

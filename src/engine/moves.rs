@@ -70,7 +70,7 @@ impl Moves {
         &self.list
     }
 
-    /// How many plies were played.
+    /// The number of plies that were played.
     #[must_use]
     pub(crate) fn plies(&self) -> Ply {
         Ply(u32::try_from(self.list.len()).unwrap_or(u32::MAX))

@@ -32,7 +32,7 @@ pub(crate) struct Entrant {
 }
 
 enum EntrantKind {
-    /// It passes the gate and plays in the sandbox.
+    /// An entry, which passes the gate and plays in the sandbox.
     Confined { judge: Arc<Judge>, playable: Box<PlayableEntry> },
     /// A program of the organisers' own choice.
     Trusted(Trusted),
@@ -80,9 +80,9 @@ impl Judges {
 /// The gate's decision on an entry.
 #[derive(Debug)]
 pub(crate) enum Admission {
-    /// It plays.
+    /// The engine plays.
     Admitted(GateReceipt),
-    /// It does not; the report tells why.
+    /// The engine does not play; the report tells why.
     Refused(Box<EntryReport>),
 }
 

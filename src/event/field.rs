@@ -106,7 +106,7 @@ pub struct Field {
 /// How an engine that plays no more left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Out {
-    /// It crashed too often, and its games count for nobody.
+    /// The engine crashed too often, and its games count for nobody.
     Disqualified,
     /// Its author withdrew it.
     Withdrawn(WithdrawnGames),
@@ -189,7 +189,7 @@ impl Field {
         own.map(|bye| (bye.round, bye.wins))
     }
 
-    /// How often an engine crashed, over all games, annulled ones too.
+    /// The number of times that an engine crashed, over all games, annulled ones too.
     #[must_use]
     pub(crate) fn crashes(&self, engine: EngineIx) -> u32 {
         self.games

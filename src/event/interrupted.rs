@@ -50,7 +50,7 @@ pub(crate) struct Ruling {
 pub(crate) enum Continuation {
     /// The game has this result.
     Over(GameEnding),
-    /// It goes on with these clocks, in which `compensation` is contained.
+    /// The game goes on with these clocks, in which `compensation` is contained.
     GoesOn {
         /// The time on the clocks.
         clocks: ByColor<Duration>,

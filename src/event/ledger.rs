@@ -47,7 +47,7 @@ pub struct Ledger {
     pub(crate) winners: Vec<String>,
     /// The reason for the last stop, if it has not gone on since.
     pub(crate) paused: Option<String>,
-    /// How many interruptions were decided.
+    /// The number of interruptions that were decided.
     pub(crate) interruptions: usize,
 }
 
@@ -219,7 +219,7 @@ pub(crate) struct OpenGame {
     pub(crate) started: GameStarted,
     /// The moves that engines made, of all attempts.
     pub(crate) plies: Vec<JournalPly>,
-    /// How many of them were made before it last went on.
+    /// The number of them that were made before it last went on.
     pub(crate) before: usize,
     /// The last decision on it.
     pub(crate) interrupted: Option<Interrupted>,
@@ -457,7 +457,7 @@ impl Ledger {
         annulled.map(Annulled::in_words).chain(withdrawn.map(Withdrawn::in_words)).collect()
     }
 
-    /// How often each entry crashed, over all stages (rule 6.2), by name.
+    /// The number of times that each entry crashed, over all stages (rule 6.2), by name.
     #[must_use]
     pub(crate) fn crashes(&self) -> BTreeMap<&str, u32> {
         let mut crashes = BTreeMap::new();

@@ -29,7 +29,7 @@ pub(crate) struct StageOutlook {
     pub(crate) is_conditional: bool,
     /// The openings that its book must hold.
     pub(crate) openings: usize,
-    /// How long it takes if each game has [`LONG_GAME`] moves and uses all its time.
+    /// The time that it takes if each game has [`LONG_GAME`] moves and uses all its time.
     pub(crate) longest: Duration,
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn outlook(config: &EventConfig) -> Vec<StageOutlook> {
     stages
 }
 
-/// How long a game takes that has [`LONG_GAME`] moves and uses all its time.
+/// The time that a game takes that has [`LONG_GAME`] moves and uses all its time.
 #[must_use]
 pub(crate) fn long_game(control: TimeControl) -> Duration {
     match control {

@@ -26,7 +26,7 @@ pub(crate) fn unpacked(mut input: Box<dyn Read + Send>) -> io::Result<Box<dyn Re
     })
 }
 
-/// What is unpacked, with errors that say so.
+/// An unpacked stream, whose errors say that it was packed.
 struct Packed<R>(R);
 
 impl<R: Read> Read for Packed<R> {

@@ -223,7 +223,7 @@ struct Moves {
     start: Chess,
     position: Chess,
     moves: Vec<Move>,
-    /// How many of them are the event's book, counted from the first.
+    /// The number of them that are the event's book, counted from the first.
     book: usize,
     comment: Vec<u8>,
     result: Option<GameResult>,

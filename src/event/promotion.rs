@@ -1,4 +1,4 @@
-//! Who goes on from a stage, and the ties that keep it from being over.
+//! The engines that go on from a stage, and the ties that keep it from being over.
 
 use super::stage::{Ranking, Stage, StageFormat, playing};
 use super::standings::Standings;

@@ -36,7 +36,7 @@ pub(crate) struct EntryRating {
 /// A rating, or what stands for one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum KnownRating {
-    /// It has games.
+    /// The engine has games.
     Rated {
         /// Its place in the whole list, from 1.
         rank: usize,

@@ -205,7 +205,7 @@ impl Broken {
         }
     }
 
-    /// How long the engines have thought.
+    /// The time that the engines have thought.
     #[must_use]
     pub(crate) fn played_for(&self) -> Duration {
         self.plies.iter().map(PlyRecord::used).sum()

@@ -20,7 +20,7 @@ pub(crate) const RECEIPT: Bytes = Bytes(256 << 20);
 /// The most bytes of a book.
 pub(crate) const BOOK: Bytes = Bytes(1 << 30);
 
-/// How long a pipe may be without a writer, in milliseconds: one that is begun beside us opens it soon.
+/// The time that a pipe may be without a writer, in milliseconds: one that is begun beside us opens it soon.
 const WRITER: u16 = 2000;
 
 /// Opens a file or pipe. A pipe that nobody writes to is empty, in place of waiting for ever.

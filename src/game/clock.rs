@@ -31,7 +31,7 @@ impl Monotonic {
     }
 }
 
-/// How long an engine may think.
+/// The time that an engine may think.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeControl {
     /// A clock: a base time, an increment after each move, and a number of moves after which the base
@@ -204,7 +204,7 @@ impl<'de> Deserialize<'de> for TimeControl {
     }
 }
 
-/// How long is waited for an answer, and what of it counts.
+/// The wait for an answer, and the part of it that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
     /// The time that a move may come late without losing (0 for the event), where a side has none of its own.
@@ -332,7 +332,7 @@ impl GameClock {
         }
     }
 
-    /// How long to wait for this side's move at all.
+    /// The time to wait for this side's move at all.
     #[must_use]
     pub(crate) fn wait(&self, side: Color) -> Duration {
         match self.allowed(side) {

@@ -92,7 +92,7 @@ impl Referee {
         None
     }
 
-    /// How often this position has been on the board, now included.
+    /// The number of times that this position has been on the board, now included.
     fn occurrences(&self) -> usize {
         // Back to it takes both sides two moves at least.
         1 + self.since.iter().rev().step_by(2).skip(2).filter(|one| **one == self.position).count()

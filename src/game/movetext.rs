@@ -75,7 +75,7 @@ pub(super) fn write(out: &mut String, record: &GameRecord, style: Style) {
     movetext.finish(&record.ending);
 }
 
-/// What the engine said with a ply.
+/// The words of the engine on a ply.
 #[derive(Clone, Copy)]
 struct PlyWords<'a> {
     /// Its expected line.

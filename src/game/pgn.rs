@@ -32,7 +32,7 @@ pub(crate) struct PgnHeader {
     pub(crate) controls: ByColor<TimeControl>,
     /// When the game began.
     pub(crate) started: SystemTime,
-    /// How long it took.
+    /// The time that it took.
     pub(crate) lasted: Duration,
 }
 

@@ -42,7 +42,7 @@ impl StartNumber {
         }
     }
 
-    /// How many there are in a variant.
+    /// The number of start positions in a variant.
     #[must_use]
     pub(crate) fn count(variant: Variant) -> usize {
         let all = usize::from(POSITIONS);

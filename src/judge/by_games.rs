@@ -36,7 +36,7 @@ pub(crate) fn judge(findings: &mut [Finding], case: &Case<'_>) {
     }
 }
 
-/// What the sandbox refused in games alone: to try is forbidden by no rule, but it is told.
+/// Tells what the sandbox refused in games alone: an attempt is forbidden by no rule, but it is told.
 fn tell_refusals(findings: &mut [Finding], evidence: &Evidence, of_games: &Evidence) {
     let known = refused_access::words(evidence);
     let mut new = refused_access::words(of_games);

@@ -128,7 +128,7 @@ struct PresentHost {
 /// The host as it was at the last start.
 struct HostNow {
     host: Arc<Host>,
-    /// What was replaced since the first.
+    /// The programs and files that were replaced since the first.
     replaced: Vec<String>,
 }
 

@@ -29,7 +29,7 @@ pub struct EntryReport {
     pub verdict: Verdict,
     /// The findings, in the order of the registry of rules.
     pub findings: Vec<Finding>,
-    /// How long the main run took to start.
+    /// The time that the main run took to start.
     pub startup: StartTimes,
     /// The programs that the main run started.
     pub execs: Vec<Exec>,
@@ -140,7 +140,7 @@ pub struct RunSummary {
     pub purpose: Purpose,
     /// The shell that stood for `/bin/sh`.
     pub shell: Shell,
-    /// How long it took to start.
+    /// The time that it took to start.
     pub startup: StartTimes,
     /// Questions asked, and those among them that were answered well.
     pub asked: usize,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub enum RuleKind {
     /// Breaking it rejects the entry.
     Gate,
-    /// It informs the author and never rejects.
+    /// The rule informs the author and never rejects.
     Advice,
 }
 

@@ -111,10 +111,10 @@ const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
 /// A time that cannot be read, or that nobody waits for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BadTime {
-    /// It is no number with a unit.
+    /// The text is no number with a unit.
     #[error("{0:?} is no time such as 5s, 1m30s or 500ms")]
     NoTime(String),
-    /// It is longer than [`LONGEST`].
+    /// The time is longer than [`LONGEST`].
     #[error("{0:?} is longer than a year; write a time such as 5s, 1m30s or 500ms")]
     TooLong(String),
 }

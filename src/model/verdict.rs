@@ -81,7 +81,7 @@ impl Finding {
         Finding::new(rule, Status::Fail, summary)
     }
 
-    /// It could not be told here.
+    /// A finding on a rule that could not be judged here.
     pub fn undecided(rule: RuleId, summary: impl Into<String>) -> Finding {
         Finding::new(rule, Status::Undecided, summary)
     }
@@ -135,11 +135,11 @@ impl Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// It may play.
+    /// The entry may play.
     Accepted,
     /// Something could not be told here; the findings say what, and what to do.
     Undecided,
-    /// It breaks a rule.
+    /// The entry breaks a rule.
     Rejected,
 }
 

@@ -68,7 +68,7 @@ impl Recipe {
 pub struct Candidate {
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// How many of them unpack and start the rest.
+    /// The number of them that unpack and start the rest.
     pub(crate) stub: usize,
     /// How the rest was packed.
     pub(crate) how: String,

@@ -9,7 +9,7 @@ use super::packer::{self, Packed};
 pub(crate) struct Hint {
     /// The bytes that it saves.
     pub(crate) saves: usize,
-    /// What to do, in words.
+    /// The change, in words.
     pub(crate) what: String,
     /// The whole entry with it done.
     pub(crate) entry: Vec<u8>,

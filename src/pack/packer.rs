@@ -76,7 +76,7 @@ impl Packed {
     }
 }
 
-/// How often the search for a smaller `.gz` is repeated; sources are small, and it has converged long
+/// The number of times that the search for a smaller `.gz` is repeated; sources are small, and it has converged long
 /// before.
 const PASSES: NonZeroU64 = NonZeroU64::new(60).unwrap();
 

@@ -1,6 +1,6 @@
 //! `allowlist.toml`: what rules 7.3 to 7.8 allow, line by line, each with its rule or its reason.
 //!
-//! It is data, so that the organisers can add to it (7.8) without a new gate4k. A mistake in it is
+//! The list is data, so that the organisers can add to it (7.8) without a new gate4k. A mistake in it is
 //! shown at its line: a list that is read differently from what its author meant judges wrongly.
 
 use std::fmt;
@@ -230,7 +230,7 @@ pub(crate) enum HostAccess {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct HostFile {
-    /// It, as a pattern.
+    /// The path of the file, as a pattern.
     pub(crate) path: Text,
     /// The access.
     #[serde(default)]
@@ -303,7 +303,7 @@ pub struct Allowlist {
 /// The reason that an allow-list cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum AllowlistError {
-    /// It cannot be read.
+    /// The list cannot be read.
     #[error(
         "cannot read the allow-list {}: {source}; name a readable TOML file (--allowlist, or `allowlist` of \
          gate4k.toml), or name none to use the one that is built in", path.display()

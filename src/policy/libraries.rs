@@ -7,13 +7,13 @@ use crate::policy::pattern;
 /// The decision on a library or module under rules 7.6 and 7.7.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LibraryDecision {
-    /// It may be used, and this is the ground.
+    /// The library may be used, and this is the ground.
     Allowed(String),
     /// A chess library of the host (7.7), by its top-level name.
     ChessLibrary(String),
-    /// It is on no list; this says which.
+    /// The library is on no list; this names the lists.
     Refused(String),
-    /// It is neither a shared library nor a module of Python or Perl.
+    /// The file is neither a shared library nor a module of Python or Perl.
     NotALibrary,
 }
 

@@ -51,7 +51,7 @@ pub(crate) trait Destination: Send {
 pub(crate) struct Failure {
     /// The reason, with the next step.
     pub(crate) words: String,
-    /// How long to wait until it is tried again.
+    /// The time to wait until it is tried again.
     pub(crate) after: Duration,
     /// The use of waiting.
     pub(crate) hope: Hope,

@@ -292,7 +292,7 @@ mod tests {
         assert!(lines[2].ends_with(&"m".repeat(5000)));
     }
 
-    /// It would wait for a minute here if it were not let go.
+    /// The thread would wait for a minute here if it were not let go.
     #[test]
     fn a_game_begins_when_there_is_room_for_its_lines() {
         let (log, heard, _) = tap(MOST_WAITING);

@@ -124,7 +124,7 @@ pub(crate) struct EngineBounds {
 pub(crate) enum Missing {
     /// The engine loses it.
     Loses,
-    /// It has no result, and no new games begin: the host may be at fault, and people have to look.
+    /// The game has no result, and no new games begin: the host may be at fault, and people have to look.
     BreaksOff,
 }
 

@@ -217,7 +217,7 @@ pub(crate) struct Finished {
     pub(crate) pairing: ScheduledGame,
     /// When it began.
     pub(crate) started: SystemTime,
-    /// How long it took.
+    /// The time that it took.
     pub(crate) lasted: Duration,
     /// The record of it.
     pub(crate) record: GameRecord,

@@ -32,7 +32,7 @@ const SLOW_GAME: Duration = Duration::from_secs(10);
 const FOR_THE_RECORD: &[u8] = b"info string pgncomment ";
 /// No more of these is kept for one move, in bytes.
 const MOST_COMMENTS: usize = 64 << 10;
-/// How long a process that closed its output may take to end by itself.
+/// The time that a process that closed its output may take to end by itself.
 const DYING: Duration = Duration::from_millis(500);
 
 /// One engine's seat at one table: the process, if there is one now.
@@ -57,7 +57,7 @@ pub(super) struct EngineSeat<'a> {
     pub(super) waits: PonderWaits,
     /// How castling is told in the game that comes.
     castling: CastlingMode,
-    /// How long the last start took; taken by whoever tells of it.
+    /// The time that the last start took; taken by whoever tells of it.
     pub(super) started_in: Option<Duration>,
     pub(super) remains: Option<Remains>,
     /// The programs of the host that were replaced before the last start, or before it failed; taken by whoever tells of it.

@@ -249,7 +249,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// What a killed process did is evidence as well.
+    /// The deeds of a killed process are evidence as well.
     fn tell_killed(&self, engine: usize, seat: &mut EngineSeat<'_>) {
         for left in seat.killed.drain(..) {
             self.tell(Event::EngineLeft { engine, left });

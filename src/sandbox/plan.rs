@@ -200,7 +200,7 @@ pub trait Confined: Send {
     fn waits_for_input(&self) -> bool {
         false
     }
-    /// How long no process has begun or ended; zero where that is not known.
+    /// The time for which no process has begun or ended; zero where that is not known.
     fn unchanged_for(&self) -> Duration {
         Duration::ZERO
     }

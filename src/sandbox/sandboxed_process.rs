@@ -82,7 +82,7 @@ impl Launcher for Sandbox {
     }
 }
 
-/// How long the tracer may take to end after everything was killed.
+/// The time that the tracer may take to end after everything was killed.
 const END_OF_TRACER: Duration = Duration::from_secs(60);
 /// Between two looks whether it was given up.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);

@@ -1,6 +1,6 @@
 //! Shows files to visitors: a map in memory, and a stream that says when they have changed.
 //!
-//! It reads nothing and decides nothing. Whoever has the files hands them to the [`SitePublisher`]; a visitor who is slow
+//! The server reads nothing and decides nothing. Whoever has the files hands them to the [`SitePublisher`]; a visitor who is slow
 //! or dead costs one connection of a bounded number, and is dropped.
 
 mod answer;
@@ -42,7 +42,7 @@ struct Shelf {
     version: Version,
 }
 
-/// How often files have changed, by what visitors are told of it.
+/// A counter of the changes of the files, by which visitors are told of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Version {
     /// The number of [`News::Live`] changes.

@@ -106,7 +106,7 @@ impl MatchRun {
         }
     }
 
-    /// What the file has that ends this run and no other (`match --until`): the SHA-256 of all that is told of the run.
+    /// The mark in the file that ends this run and no other (`match --until`): the SHA-256 of all that is told of the run.
     #[must_use]
     pub(crate) fn mark(&self) -> String {
         // invariant: names, numbers and text make JSON.

@@ -35,7 +35,7 @@ impl Class {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Linkage {
-    /// It brings everything along.
+    /// The program brings everything along.
     Static,
     /// The same, loaded anywhere.
     StaticPie,

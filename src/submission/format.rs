@@ -1,6 +1,6 @@
 //! Rule `format` (7.2, 7.10): an executable or a script that this kind of host can start.
 //!
-//! It reads bytes only; whether the thing really starts is for the rules that run it.
+//! The reader looks at bytes only; whether the thing really starts is for the rules that run it.
 
 use std::path::Path;
 

@@ -21,10 +21,10 @@ use crate::submission::json::{Json, JsonNode, Member, quoted};
 /// The keys that an option may have beside its name, type and value.
 const UNSENT: [&str; 5] = ["default", "alias", "choices", "min", "max"];
 
-/// How many options may be configuration by a pattern alone; the UCI protocol has fewer switches that the list does not name.
+/// The number of options that may be configuration by a pattern alone; the UCI protocol has fewer switches that the list does not name.
 const MOST_BY_PATTERN: usize = 8;
 
-/// How long the path of a command or of a file for stderr may be before it is taken for cargo; an
+/// The longest path of a command or of a file for stderr, in bytes; a longer one is counted as part of the entry, since an
 /// engine can read both of them, and PATH_MAX would be as large as the whole limit.
 const PATH_BYTES: usize = 255;
 
@@ -48,11 +48,11 @@ impl Counts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counting {
-    /// It is part of the engine.
+    /// The field is part of the engine.
     Counted,
-    /// It has the name of configuration, but no such value, and so is part of the engine.
+    /// The field has the name of configuration, but no such value, and so is part of the engine.
     CountedDespiteName,
-    /// It is configuration, or no engine sees it.
+    /// The field is configuration, or no engine sees it.
     NotCounted,
 }
 

@@ -149,7 +149,7 @@ fn decide(report: &SizeReport, payload: &PayloadReport) -> Finding {
     }
 }
 
-/// How many fields are named where there is something to save.
+/// The number of fields that are named where there is something to save.
 const NAMED: usize = 6;
 
 fn breakdown(report: &SizeReport) -> Vec<String> {

@@ -15,7 +15,7 @@ fn seconds(time: Duration) -> String {
     format!("{:.3} s", time.as_secs_f64())
 }
 
-/// How long the entry's start took, in words.
+/// The time that the entry's start took, in words.
 pub(crate) fn start(report: &EntryReport) -> String {
     let skipped =
         |found: &Finding| found.rule == RuleId::Startup && found.status == Status::Skipped;

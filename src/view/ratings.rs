@@ -38,7 +38,7 @@ pub(crate) fn plain(list: &List, duel: Option<&Duel>, test: Option<&Sprt>, width
     page
 }
 
-/// What stands below the list.
+/// The text below the list.
 fn below(list: &List, duel: Option<&Duel>, test: Option<&Sprt>) -> String {
     let mut page = String::new();
     if list.groups > 1 {

@@ -41,7 +41,7 @@ pub(crate) struct Screen<'a> {
 /// The program that plays the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Runner {
-    /// It is at work.
+    /// The runner is at work.
     AtWork,
     /// None is: the clocks stand.
     Away,

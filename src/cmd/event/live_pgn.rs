@@ -14,7 +14,7 @@ use crate::files::write::replace;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 
-/// How often it is looked for changes.
+/// The interval between two looks for changes.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Follows the event to its end.

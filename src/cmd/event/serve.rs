@@ -20,9 +20,9 @@ use crate::model::text::escape;
 use crate::serve::{News, SitePublisher, VisitorTerms};
 use crate::view::site::Site;
 
-/// How often it is looked for moves; a move is told so much later at most.
+/// The interval between two looks for moves; a move is told so much later at most.
 const LOOK: Duration = Duration::from_millis(10);
-/// How often it is looked for changes of the large pages.
+/// The interval between two looks for changes of the large pages.
 const LOOK_FOR_PAGES: Duration = Duration::from_millis(50);
 /// After pages that took long to write, so many times as long passes before they are written again: they take no more
 /// than a tenth of a processor from the event.

@@ -15,9 +15,9 @@ use crate::model::text::escape;
 use crate::view::screen::{Runner, Screen, begin_line, end_line, move_line, state_line};
 use crate::view::{standings, text};
 
-/// How often it is looked for changes.
+/// The interval between two looks for changes.
 const LOOK: Duration = Duration::from_millis(50);
-/// How often the clocks are drawn anew.
+/// The interval at which the clocks are drawn anew.
 const TICK: Duration = Duration::from_millis(500);
 
 /// Watches until the event is over.

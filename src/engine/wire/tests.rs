@@ -128,7 +128,7 @@ fn one_that_reads_nothing_is_waited_for_no_longer_than_told() {
     assert_eq!(wire.send(&text, Duration::ZERO).1, Err(Silence::Timeout));
 }
 
-/// It writes more than a pipe holds before it reads, and its question is more than a pipe holds.
+/// The engine writes more than a pipe holds before it reads, and its question is more than a pipe holds.
 #[test]
 fn one_that_writes_before_it_reads_locks_nobody_up() {
     let (mut wire, mut far) = game();

@@ -27,11 +27,11 @@ pub(crate) struct Slot {
 /// How far a game is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GameState {
-    /// It has begun.
+    /// The game has begun.
     Begun,
-    /// It is due; the time is none while the event stands still.
+    /// The game is due; the time is none while the event stands still.
     Due(Option<SystemTime>),
-    /// It is due so long after the beginning of an event that has not begun.
+    /// The game is due so long after the beginning of an event that has not begun.
     DueAfter(Duration),
 }
 
@@ -189,7 +189,7 @@ fn starts(config: &EventConfig, broadcast: &Broadcast, now: SystemTime) -> Optio
     Some(Starts { free, each })
 }
 
-/// How long a game takes: the mean of those played, and before the first a long one with all its time.
+/// The time that a game takes: the mean of those played, and before the first a long one with all its time.
 fn length(config: &EventConfig, broadcast: &Broadcast) -> Duration {
     let played = broadcast.games.values().filter_map(|game| Some(game.finished.as_ref()?.lasted));
     let (sum, games) = played.fold((0u64, 0u64), |(sum, games), one| (sum + one, games + 1));

@@ -42,12 +42,12 @@ use play::{Batch, NotStarted};
 /// How a run of an event ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EventOutcome {
-    /// It is over.
+    /// The event is over.
     Over {
         /// The winner, or those that share the first place.
         winners: Vec<String>,
     },
-    /// It was asked to stop.
+    /// The run was asked to stop.
     Paused,
     /// An entry did not pass the gate.
     Refused {

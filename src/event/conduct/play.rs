@@ -43,7 +43,7 @@ pub(super) struct Batch<'a> {
 pub(super) struct GoingOn {
     pub(super) opening: Opening,
     pub(super) resume: Resume,
-    /// How long it was played before.
+    /// The time that it was played before.
     pub(super) before: Duration,
 }
 

@@ -38,7 +38,7 @@ pub(crate) use template::{Contestants, Like, NoEntries, books_of, template};
 /// An error that keeps an event from being played as it is written.
 #[derive(Debug, thiserror::Error)]
 pub enum EventConfigError {
-    /// It cannot be read.
+    /// The event's file cannot be read.
     #[error("cannot read the event {}: {source}; `gate4k event new` writes one", shown(path))]
     Read {
         /// The file.
@@ -455,7 +455,7 @@ impl EventConfig {
 enum EntryFiles {
     /// Where the event's file says.
     There,
-    /// That does not matter: nothing is started.
+    /// Any folder will do: nothing is started.
     Anywhere,
 }
 

@@ -180,7 +180,7 @@ fn every_event_that_can_be_written_can_be_played() {
     }
 }
 
-/// What cutechess keeps of an engine stands in the event's own file, which freezes it.
+/// All that cutechess keeps of an engine stands in the event's own file, which freezes it.
 #[test]
 fn engines_come_from_cutechess_with_their_directories_arguments_and_options() {
     let dir = tempfile::tempdir().unwrap();

@@ -154,7 +154,7 @@ pub(super) fn in_sequence<'a>(
 pub(crate) enum MatchState {
     /// So many games are due.
     Due(usize),
-    /// It was won after so many games.
+    /// The match was won after so many games.
     Won(Seat, usize),
     /// All was played, so many games, and it is level.
     Level(usize),

@@ -35,13 +35,13 @@ pub use repair::{Repaired, repair, repair_of};
 /// The version of the journal's form.
 pub const VERSION: u32 = 1;
 
-/// How long the lock of a runner that has just ended is waited for.
+/// The wait for the lock of a runner that has just ended.
 const LINGERING: Duration = Duration::from_millis(1500);
 
 /// An error that makes a journal unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// It cannot be opened or read.
+    /// The journal cannot be opened or read.
     #[error("cannot read the journal {}: {source}", shown(path))]
     Read {
         /// The file.

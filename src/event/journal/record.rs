@@ -424,12 +424,12 @@ pub struct GameFinished {
     pub start: Option<String>,
     /// The moves of the opening and of the engines.
     pub moves: String,
-    /// How many of them are the opening's.
+    /// The number of them that are the opening's.
     pub book: usize,
     /// For a loss on time or of the process: how long was waited, and what the clock allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unanswered: Option<[u64; 2]>,
-    /// How long it took, interruptions left out.
+    /// The time that it took, interruptions left out.
     pub lasted: u64,
     /// When it ended, as RFC 3339.
     pub at: String,
@@ -537,7 +537,7 @@ pub struct Fix {
     pub(crate) entry: String,
     /// The description of the fix.
     pub(crate) reason: String,
-    /// How often it crashed.
+    /// The number of times that it crashed.
     pub(crate) crashes: u32,
     /// Its files before.
     pub(crate) before: Frozen,

@@ -14,7 +14,7 @@ use crate::model::text::shown;
 /// An error in an event file.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PlanError {
-    /// It cannot be read.
+    /// The event's file cannot be read.
     #[error("cannot read the event {}: {source}", shown(path))]
     Read {
         /// The file.

@@ -30,7 +30,7 @@ pub(super) struct Recorded {
     pub(super) game: ListedGame,
     /// The kind of its start position.
     pub(super) variant: GameStart,
-    /// What its Round tag tells.
+    /// The content of its Round tag.
     pub(super) tag: Tag,
 }
 

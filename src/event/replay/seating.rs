@@ -1,4 +1,4 @@
-//! Who sits where in a recorded round robin, and which game stands at which place of its schedule.
+//! The seat of each engine in a recorded round robin, and the place of each game in its schedule.
 
 use std::collections::{BTreeMap, BTreeSet};
 

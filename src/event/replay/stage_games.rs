@@ -12,7 +12,7 @@ use crate::model::words::counted;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Id(pub(super) usize);
 
-/// What a Round tag tells.
+/// The content of a Round tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Tag {
     /// A round alone, `12`, or nothing.
@@ -29,7 +29,7 @@ pub(super) struct StageGame {
     pub(super) result: GameResult,
     /// Its Round tag.
     pub(super) at: Option<RoundGame>,
-    /// What that tag tells.
+    /// The content of that tag.
     pub(super) tag: Tag,
     /// The part of its stage, as the event file lists them.
     pub(super) part: usize,

@@ -16,7 +16,7 @@ type ExtraOutcome = Result<ProbeOutcome, SandboxError>;
 /// An engine that was silent for the whole limit of the start is waited for so long under its own name.
 pub(super) const AFTER_SILENCE: Duration = Duration::from_secs(15);
 
-/// How long a search runs before it is disturbed.
+/// The time that a search runs before it is disturbed.
 const UNDER_WAY: Duration = Duration::from_millis(100);
 
 /// The same bench with shorter limits: these probes only advise, and many engines hang at them.

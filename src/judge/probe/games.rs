@@ -77,11 +77,11 @@ const OPENINGS: [&str; 8] = [
 pub(crate) struct GamesPlan {
     /// Pairs of games: the first of every two against itself, the second against the reference engine.
     pub(crate) pairs: NonZeroU32,
-    /// How long all of them may take.
+    /// The time that all of them may take.
     pub(crate) limit: Duration,
     /// The entry's clock.
     pub(crate) control: TimeControl,
-    /// How many games may be played beside each other; never more than pairs, so that each process of the
+    /// The number of games that may be played beside each other; never more than pairs, so that each process of the
     /// entry plays several games.
     pub(crate) beside: NonZeroUsize,
 }

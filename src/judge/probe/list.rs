@@ -23,7 +23,7 @@ pub(super) struct Item {
     pub(super) moves: Moves,
     /// The search that is asked for.
     pub(super) go: Go,
-    /// How long to wait, if not for what the clock and the limit allow.
+    /// The time to wait, if not for what the clock and the limit allow.
     pub(super) patience: Option<Duration>,
 }
 

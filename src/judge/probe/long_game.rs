@@ -48,7 +48,7 @@ pub(super) fn run(bench: &Bench<'_>, go: Go, advice: bool) -> Result<ProbeOutcom
     Ok(outcome)
 }
 
-/// How long a legal move took, where one came.
+/// The time that a legal move took, where one came.
 fn legal(run: &Run) -> Option<Duration> {
     let mut legal = run.asks.iter().filter(|ask| matches!(ask.answer, Answer::Legal(_)));
     legal.next().map(|ask| ask.took)

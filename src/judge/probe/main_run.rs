@@ -24,13 +24,13 @@ const GAME_TIME: Duration = Duration::from_secs(20);
 pub(super) struct Facts {
     /// `readyok` came within the limit.
     pub(super) started: bool,
-    /// It answered `uci` only when its input was closed.
+    /// The engine answered `uci` only when its input was closed.
     pub(super) only_at_end: bool,
     /// The rule's `go` brought a `bestmove`, legal or not.
     pub(super) plays: bool,
-    /// It printed a pv.
+    /// The engine printed a pv.
     pub(super) pv: bool,
-    /// It came to its `quit`.
+    /// The run came to its `quit`.
     pub(super) asked_to_quit: bool,
     /// Its first process has ended.
     pub(super) gone: bool,

@@ -53,7 +53,7 @@ pub struct ProbePlan {
     pub bytes: Arc<[u8]>,
     /// Its own file name, tried where it does not start under a neutral one.
     pub own_name: String,
-    /// It is a script that `/bin/sh` reads (`#!/bin/sh`, or no `#!` at all).
+    /// The entry is a script that `/bin/sh` reads (`#!/bin/sh`, or no `#!` at all).
     pub script_with_sh: bool,
     /// The shells among dash and bash that the host has.
     pub shells_available: Vec<Shell>,
@@ -61,15 +61,15 @@ pub struct ProbePlan {
     pub host_sh: Option<Shell>,
     /// Only what can reject.
     pub quick: bool,
-    /// How many engines may compute beside each other: the number of processors.
+    /// The number of engines that may compute beside each other: the number of processors.
     pub jobs: usize,
     /// The limits in force.
     pub limits: Limits,
-    /// How long the probes wait.
+    /// The time that the probes wait.
     pub waits: ProbeWaits,
 }
 
-/// How long probes wait that do not wait for an answer that is due.
+/// The time that probes wait that do not wait for an answer that is due.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbeWaits {
     /// For a move on the event's clock; then the wait is cut.

@@ -92,18 +92,18 @@ pub(crate) enum CausedByLoad {
     Possibly,
 }
 
-/// What games show of a rule that is judged by the runs of the probes.
+/// The evidence of games on a rule that is judged by the runs of the probes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum InGames {
     /// Nothing, or it is judged by them alone.
     Nothing,
     /// The same as runs do: the programs that were started and the files that were opened.
     LikeRuns,
-    /// What they left, told by this function; none where nothing is.
+    /// Their leftovers, told by this function; none where there are none.
     Left(fn(&[Left], &Limits) -> Option<LeftByGames>),
 }
 
-/// What games left against a rule.
+/// The leftovers of games against a rule.
 pub(crate) enum LeftByGames {
     /// Something.
     Some {

@@ -350,7 +350,7 @@ mod tests {
         }
     }
 
-    /// How often each position of a list has stood on the board, the last one by its key.
+    /// The number of times that each position of a list has stood on the board, the last one by its key.
     fn repetitions(list: &[UciMove]) -> (HashMap<u64, u32>, u64) {
         let mut position = Chess::default();
         let mut seen = HashMap::new();

@@ -32,10 +32,10 @@ pub enum GamesEvidence {
 pub struct PlayedGames {
     /// The entry's time control, as in PGN.
     pub(crate) control: String,
-    /// How long all of them together might take.
+    /// The time that all of them together might take.
     #[serde(rename = "limit_ms", serialize_with = "millis")]
     pub(crate) limit: Duration,
-    /// How long they took.
+    /// The time that they took.
     #[serde(rename = "took_ms", serialize_with = "millis")]
     pub(crate) took: Duration,
     /// How many were wanted.
@@ -55,9 +55,9 @@ pub enum Departure {
     /// gate4k killed it: whatever lay or ran there then is held against nobody.
     #[default]
     Killed,
-    /// It was asked to quit, and all that it had started ended within the grace.
+    /// The process was asked to quit, and all that it had started ended within the grace.
     Emptied,
-    /// It was asked to quit, and not all was seen to end within the grace.
+    /// The process was asked to quit, and not all was seen to end within the grace.
     NotEmptied,
 }
 
@@ -218,7 +218,7 @@ pub struct PlayedPly {
     /// The move in UCI's words.
     #[serde(rename = "move")]
     pub uci: String,
-    /// How long it was thought about; none for a move of the opening.
+    /// The time that it was thought about; none for a move of the opening.
     #[serde(
         rename = "took_ms",
         serialize_with = "millis_opt",
@@ -237,7 +237,7 @@ pub struct LateMove {
     /// The clock when it was asked for.
     #[serde(rename = "left_ms", serialize_with = "millis")]
     pub(crate) left: Duration,
-    /// How long it took.
+    /// The time that it took.
     #[serde(rename = "took_ms", serialize_with = "millis")]
     pub(crate) took: Duration,
 }
@@ -267,7 +267,7 @@ pub enum GameFault {
         /// The reason why it is not legal.
         why: String,
     },
-    /// It took the game for over (`0000`, `(none)`, a `bestmove` without a move) where it was not.
+    /// The engine took the game for over (`0000`, `(none)`, a `bestmove` without a move) where it was not.
     NoMove {
         /// The word after `bestmove`, escaped.
         said: String,
@@ -281,10 +281,10 @@ pub enum GameFault {
         /// The time on the clock.
         #[serde(rename = "left_ms", serialize_with = "millis", deserialize_with = "from_millis")]
         left: Duration,
-        /// How long it was waited for.
+        /// The time that was waited for it.
         #[serde(rename = "waited_ms", serialize_with = "millis", deserialize_with = "from_millis")]
         waited: Duration,
     },
-    /// It did not start, or not again, with the reason.
+    /// The engine did not start, or not again, with the reason.
     NoStart(String),
 }

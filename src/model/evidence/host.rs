@@ -54,13 +54,13 @@ pub struct Limits {
     /// Rule 7.4: 60 s from exec to `readyok`.
     #[serde(rename = "startup_ms", serialize_with = "millis")]
     pub(crate) startup: Duration,
-    /// How long a move may take beyond the clock it was given before it counts as no answer.
+    /// The time that a move may take beyond the clock it was given before it counts as no answer.
     #[serde(rename = "answer_ms", serialize_with = "millis")]
     pub(crate) answer: Duration,
-    /// How long after `quit` the engine's own process may take to end.
+    /// The time that the engine's own process may take to end after `quit`.
     #[serde(rename = "quit_ms", serialize_with = "millis")]
     pub(crate) quit: Duration,
-    /// How long after `quit` processes that clean up may still run.
+    /// The time that processes that clean up may still run after `quit`.
     #[serde(rename = "grace_ms", serialize_with = "millis")]
     pub(crate) grace: Duration,
 }

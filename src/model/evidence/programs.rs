@@ -54,7 +54,7 @@ pub enum ProgramClass {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExecOutcome {
-    /// It ran; the kernel's own word for what ran is in [`Exec::real`].
+    /// The program ran; the kernel's own word for what ran is in [`Exec::real`].
     Ran,
     /// The sandbox refused it (EACCES, EPERM).
     Denied,
@@ -88,7 +88,7 @@ pub struct Exec {
     pub class: ProgramClass,
     /// The name under which the allow-list knows it (`xz` for /usr/bin/xz), or its base name.
     pub name: String,
-    /// How long it ran; none if it was still running when the run was over.
+    /// The time that it ran; none if it was still running when the run was over.
     #[serde(
         rename = "lasted_ms",
         serialize_with = "millis_opt",

@@ -15,7 +15,7 @@ pub struct Denial {
     pub(crate) by: Option<usize>,
     /// The attempt, for people: `socket(AF_INET, SOCK_STREAM)`, `ptrace`, `mount`.
     pub what: String,
-    /// How often it was seen.
+    /// The number of times that it was seen.
     pub(crate) count: u32,
 }
 

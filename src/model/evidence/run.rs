@@ -135,9 +135,9 @@ pub enum EndHow {
     EndOfInput,
     /// gate4k killed it.
     Killed,
-    /// It ended before it was asked to.
+    /// The engine ended before it was asked to.
     ByItself,
-    /// It never started.
+    /// The engine never started.
     NotStarted,
 }
 
@@ -217,7 +217,7 @@ pub struct IdleSeen {
     /// Processor time in the first seconds, in which it may wind down.
     #[serde(rename = "settling_ms", serialize_with = "millis")]
     pub(crate) settling: Duration,
-    /// How long it was watched afterwards.
+    /// The time that it was watched afterwards.
     #[serde(rename = "watched_ms", serialize_with = "millis")]
     pub(crate) watched: Duration,
     /// Processor time in that.

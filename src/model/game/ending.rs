@@ -38,7 +38,7 @@ pub enum Termination {
     },
     /// A hang: no answer for longer than is waited for at all, past the end of the clock where there is one.
     Stall {
-        /// How long it was waited for.
+        /// The time that was waited for it.
         waited: Duration,
     },
     /// The engine could not be started, with the reason.

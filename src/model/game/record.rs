@@ -98,7 +98,7 @@ impl PlyRecord {
         }
     }
 
-    /// How long the move took.
+    /// The time that the move took.
     #[must_use]
     pub(crate) fn used(&self) -> Duration {
         self.heard.since(self.sent)

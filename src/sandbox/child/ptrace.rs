@@ -28,7 +28,7 @@ pub(in crate::sandbox) enum TraceeResume {
     Go,
     /// Until the end of the system call that it is in.
     ToCallEnd,
-    /// It stays in its group stop until SIGCONT.
+    /// The tracee stays in its group stop until SIGCONT.
     Listen,
 }
 

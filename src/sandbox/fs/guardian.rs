@@ -35,7 +35,7 @@ pub(in crate::sandbox) enum Kind {
     Cgroup,
 }
 
-/// How long an ending guardian is waited for.
+/// The wait for an ending guardian.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A waiting shell; none where the host has no shell to start.

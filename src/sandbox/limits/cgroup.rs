@@ -20,7 +20,7 @@ use crate::sandbox::limits::rlimits;
 
 /// Where we ourselves go in a group that was delegated: a group that hands limits on may hold no process.
 const SELF: &str = "gate4k-self";
-/// How long a group may take to empty itself after its processes were killed.
+/// The time that a group may take to empty itself after its processes were killed.
 const EMPTYING: Duration = Duration::from_secs(5);
 
 /// Where groups can be made on this host, and what they can do.

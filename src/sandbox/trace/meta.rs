@@ -21,9 +21,9 @@ use crate::sandbox::trace::tracee;
 /// The outcome of the call.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::sandbox) enum CallAnswer {
-    /// It ends with this errno, or zero.
+    /// The call ends with this errno, or zero.
     Ends(i32),
-    /// It was for a file that is not the entry's own.
+    /// The call was for a file that is not the entry's own.
     Foreign(PathBuf),
 }
 

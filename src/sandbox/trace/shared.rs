@@ -102,7 +102,7 @@ impl TreeState {
         Busy(&self.busy_since)
     }
 
-    /// How long the tracer's thread has been busy with one event.
+    /// The time for which the tracer's thread has been busy with one event.
     pub(in crate::sandbox) fn busy_for(&self) -> Duration {
         match self.busy_since.load(Ordering::Relaxed) {
             0 => Duration::ZERO,
@@ -219,7 +219,7 @@ impl TreeState {
         self.changed.notify_all();
     }
 
-    /// How long no process has begun or ended.
+    /// The time for which no process has begun or ended.
     pub(in crate::sandbox) fn unchanged_for(&self) -> Duration {
         self.lock().changed.map_or(Duration::ZERO, |at| at.elapsed())
     }

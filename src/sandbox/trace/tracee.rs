@@ -13,7 +13,7 @@ use crate::sandbox::inspect::process;
 
 /// The longest path that the kernel takes (PATH_MAX).
 const PATH_MAX: usize = 4096;
-/// How many arguments are kept, and how much of each.
+/// The number of arguments that are kept, and how much of each.
 pub(in crate::sandbox) const ARGUMENTS: usize = 16;
 const ARGUMENT_LENGTH: usize = 200;
 

@@ -35,7 +35,7 @@ pub(super) struct DutchBracket<'a> {
     /// The moved-down players, then the residents, then the players of the next score.
     members: Vec<usize>,
     down: usize,
-    /// How many members are in the bracket itself.
+    /// The number of members that are in the bracket itself.
     own: usize,
     weights: Vec<Option<PairWeight>>,
     /// The members whose partner is not settled.

@@ -39,11 +39,11 @@ const STARVED: f64 = 0.25;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum RestAnswer<T> {
     Seen(T),
-    /// It neither rested nor got the processor time that tells.
+    /// The engine neither rested nor got the processor time that tells.
     Unclear,
 }
 
-/// How long an engine is watched after a move.
+/// The time that an engine is watched after a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RestWatch {
     /// One that is still for as long as winding down may take is believed.

@@ -24,7 +24,7 @@ const AT_END: Duration = Duration::from_secs(1);
 pub(crate) enum StartSilence {
     /// The conversation has ended, and says why.
     Over(Session<Over>),
-    /// It slept, and said nothing at the end of its input either: nothing is known of what it would have said later.
+    /// The engine slept, and said nothing at the end of its input either: nothing is known of what it would have said later.
     Deaf,
 }
 

@@ -61,9 +61,9 @@ struct Case {
 
 /// The end of a conversation that leads to the last question.
 enum Outcome {
-    /// It was answered.
+    /// The question was answered.
     Held,
-    /// It was not, or something before it.
+    /// The question, or one before it, was not answered.
     Broke,
     /// The time was over before it was asked, after so many of so many questions.
     Cut(usize, usize),
@@ -209,7 +209,7 @@ fn talk(
     Ok((run, outcome))
 }
 
-/// Whether it quits is another rule's matter.
+/// A `quit` that is not followed is another rule's matter.
 fn is_bad(ask: &Ask) -> bool {
     ask.question != Question::Quit && !ask.answer.is_good()
 }
