@@ -22,6 +22,11 @@ use crate::view::site::Site;
 
 /// The interval between two looks for moves; a move is told so much later at most.
 const LOOK: Duration = Duration::from_millis(10);
+/// Moves that came at so many looks in a row are too fast for anybody to follow.
+const TOO_FAST: u32 = 3;
+/// The interval between two looks for moves that are too fast to follow: to tell each to each visitor would take the processor from the
+/// games.
+const LOOK_AT_FAST: Duration = Duration::from_secs(1);
 /// The interval between two looks for changes of the large pages.
 const LOOK_FOR_PAGES: Duration = Duration::from_millis(50);
 /// After pages that took long to write, so many times as long passes before they are written again: they take no more
@@ -60,8 +65,11 @@ pub(super) fn run(
     let mut pages = PageDesk::new(config, Arc::clone(&publisher));
     pages.look();
     let mut moves = MoveDesk::new(config, Arc::clone(&publisher));
-    follow("moves", ends.clone(), LOOK, move || moves.look())?;
-    follow("pages", ends, LOOK_FOR_PAGES, move || pages.look())?;
+    follow("moves", ends.clone(), move || moves.look())?;
+    follow("pages", ends, move || {
+        pages.look();
+        LOOK_FOR_PAGES
+    })?;
     writeln!(out, "{} is at http://{address}/", escape(config.event.as_bytes(), 200))?;
     out.flush()?;
     let terms = VisitorTerms { names: names(address, &args.name), visitors: args.visitors };
@@ -92,19 +100,17 @@ impl Drop for Ends {
     }
 }
 
-/// Looks again and again, on a thread of its own.
+/// Looks again and again, on a thread of its own; each look says when the next is due.
 fn follow(
     name: &str,
     ends: Ends,
-    period: Duration,
-    mut look: impl FnMut() + Send + 'static,
+    mut look: impl FnMut() -> Duration + Send + 'static,
 ) -> anyhow::Result<()> {
     let thread = thread::Builder::new().name(name.into());
     let spawned = thread.spawn(move || {
         let _ends = ends;
         loop {
-            thread::sleep(period);
-            look();
+            thread::sleep(look());
         }
     });
     spawned.context("a thread to follow the event").map(drop)
@@ -116,15 +122,49 @@ struct MoveDesk {
     publisher: Arc<SitePublisher>,
     /// The files of games that ended, the oldest first.
     ended: VecDeque<String>,
+    pace: Pace,
+}
+
+/// The time from one look for moves to the next.
+#[derive(Debug, Default)]
+struct Pace {
+    /// The looks in a row that found a move.
+    in_a_row: u32,
+}
+
+impl Pace {
+    fn after(&mut self, found_moves: bool) -> Duration {
+        self.in_a_row = if found_moves { self.in_a_row + 1 } else { 0 };
+        if self.in_a_row < TOO_FAST {
+            return LOOK;
+        }
+        // After a long wait moves are nearly always found: the short one that follows tells whether they are still as fast.
+        self.in_a_row = TOO_FAST - 2;
+        LOOK_AT_FAST
+    }
 }
 
 impl MoveDesk {
     fn new(config: &EventConfig, publisher: Arc<SitePublisher>) -> MoveDesk {
-        MoveDesk { event: Following::beside_another(config), publisher, ended: VecDeque::new() }
+        MoveDesk {
+            event: Following::beside_another(config),
+            publisher,
+            ended: VecDeque::new(),
+            pace: Pace::default(),
+        }
     }
 
-    fn look(&mut self) {
-        let Some(changes) = self.event.look(|| ()) else { return };
+    fn look(&mut self) -> Duration {
+        let changes = self.event.look(|| ());
+        let next =
+            self.pace.after(changes.as_ref().is_some_and(|changes| !changes.games.is_empty()));
+        if let Some(changes) = changes {
+            self.put(&changes);
+        }
+        next
+    }
+
+    fn put(&mut self, changes: &EventChanges) {
         if changes.is_anew {
             self.publisher.take_all(|name| name.ends_with(".live.html"));
             self.ended.clear();
@@ -210,6 +250,17 @@ fn all_games(site: &Site<'_>, publisher: &SitePublisher) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moves_that_nobody_can_follow_are_told_once_a_second() {
+        let mut pace = Pace::default();
+        let slow = [true, false, true, true, false, true].map(|found| pace.after(found));
+        assert_eq!(slow, [LOOK; 6]);
+        let fast: Vec<Duration> = (0..6).map(|_| pace.after(true)).collect();
+        assert_eq!(fast, [LOOK, LOOK_AT_FAST, LOOK, LOOK_AT_FAST, LOOK, LOOK_AT_FAST]);
+        // A second of slow moves is found at once, and the next look finds none.
+        assert_eq!((pace.after(true), pace.after(false)), (LOOK, LOOK));
+    }
 
     #[test]
     fn a_server_ends_with_the_thread_that_writes_its_pages() {

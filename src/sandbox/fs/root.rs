@@ -132,17 +132,21 @@ impl Root {
         self.parents(&empty);
         self.dir(&empty);
         self.file(&nothing, 0o444, &Arc::from([]));
-        let mut found: Vec<_> =
-            std::fs::read_dir("/proc").into_iter().flatten().flatten().collect();
+        // A host may have thousands of processes: none of them is looked at.
+        let is_process = |name: &OsStr| name.as_bytes().iter().all(u8::is_ascii_digit);
+        let mut found: Vec<_> = std::fs::read_dir("/proc")
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(|item| !is_process(&item.file_name()))
+            .collect();
         found.sort_by_key(std::fs::DirEntry::file_name);
         for item in found {
             let (name, path) = (item.file_name(), item.path());
-            let is_process = name.as_bytes().iter().all(u8::is_ascii_digit);
             let Ok(seen) = item.metadata() else { continue };
             let kind = seen.file_type();
             // Links lead to what is a process's own (`self`, `mounts`, `net`); the entry's user may read what all may.
-            if is_process
-                || kind.is_symlink()
+            if kind.is_symlink()
                 || seen.mode() & 0o004 == 0
                 || HARMLESS.iter().any(|harmless| name == *harmless)
             {
