@@ -81,7 +81,7 @@ pub(super) fn run(
 /// Prints the event file that the journal was begun with. The file of today may be lost or wrong: the journal is then the one
 /// that lies beside it.
 pub(super) fn settings(event: &Path, out: &mut impl Write) -> anyhow::Result<Exit> {
-    let journal = EventConfig::load(event)
+    let journal = EventConfig::load_recorded(event)
         .map_or_else(|_| event.with_extension("journal"), |config| config.journal);
     let mut ledger = Ledger::default();
     if let Err(error) = journal::read(&journal, &mut |_, record| ledger.apply(record)) {

@@ -16,6 +16,7 @@ mod views;
 mod watch;
 
 use std::io::Write;
+use std::path::Path;
 
 use super::tell;
 use crate::cli::{EventCommand, ExportWhat, StatusFormat};
@@ -29,9 +30,9 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
     match command {
         EventCommand::New(args) => organise::new(args, out),
         EventCommand::ReplayGames(args) => replay::run(args, out),
-        EventCommand::Plan(file) => with(&file.event, |config| plan::run(config, out)),
+        EventCommand::Plan(file) => with_entries(&file.event, |config| plan::run(config, out)),
         EventCommand::Run(args) | EventCommand::Resume(args) => {
-            with(&args.file.event, |config| run::run(config, args, out))
+            with_entries(&args.file.event, |config| run::run(config, args, out))
         }
         EventCommand::Pause(file) => with(&file.event, |config| organise::pause(config, out)),
         EventCommand::Status(args) => with(&args.file.event, |config| match args.format {
@@ -47,11 +48,7 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
         EventCommand::Watch(file) => with(&file.event, |config| watch::run(config, out)),
         EventCommand::Export(ExportWhat::Settings(file)) => export::settings(&file.event, out),
         EventCommand::Export(what) => {
-            let read = match what {
-                ExportWhat::Site(args) if !args.games.is_empty() => EventConfig::load_recorded,
-                _ => EventConfig::load,
-            };
-            with_config(read(&what.file().event), |config| export::run(config, what, out))
+            with(&what.file().event, |config| export::run(config, what, out))
         }
         EventCommand::Decide(args) => {
             with(&args.file.event, |config| organise::decide(config, args, out))
@@ -74,12 +71,20 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
     }
 }
 
-/// Reads the event first.
-fn with(
-    path: &std::path::Path,
+/// Reads the event first, whose entries start: each must be where the event's file says.
+fn with_entries(
+    path: &Path,
     then: impl FnOnce(&EventConfig) -> anyhow::Result<Exit>,
 ) -> anyhow::Result<Exit> {
     with_config(EventConfig::load(path), then)
+}
+
+/// Reads the event first. Nothing is started, so that an event can be shown and ruled on for ever, wherever its entries went.
+fn with(
+    path: &Path,
+    then: impl FnOnce(&EventConfig) -> anyhow::Result<Exit>,
+) -> anyhow::Result<Exit> {
+    with_config(EventConfig::load_recorded(path), then)
 }
 
 fn with_config(

@@ -38,6 +38,30 @@ fn a_journal_of_0_1_is_read_and_verified() {
     assert_eq!(pgn.matches("[Event \"Journal of 0.1: Pool\"]").count(), 2, "{pgn}");
 }
 
+/// Organisers tidy up: the journal holds all that is shown.
+fn an_event_is_shown_when_its_entries_are_gone_and_is_not_played() {
+    let event = begun_by_0_1();
+    for name in ["elf", "elf32", "twin"] {
+        fs::remove_dir_all(event.path(name)).unwrap();
+    }
+    for words in [
+        &["event", "status"][..],
+        &["event", "verify"],
+        &["event", "export", "pgn"],
+        &["event", "export", "settings"],
+        &["event", "export", "site", "site"],
+        &["event", "annul", "2.1", "--reason", "a ruling after all"],
+    ] {
+        let (code, told) = event.ask(words);
+        assert_eq!(code, 0, "{words:?}: {told}");
+    }
+    for words in [["event", "run"], ["event", "plan"]] {
+        let (code, told) = event.ask(&words);
+        assert_eq!(code, 2, "{words:?}: {told}");
+        assert!(told.contains("there is no entry at"), "{told}");
+    }
+}
+
 /// The records of a journal, which follow each other as they should.
 fn records(path: &Path) -> Vec<journal::JournalRecord> {
     let mut ledger = Ledger::default();
@@ -184,7 +208,8 @@ fn an_event_begun_by_0_1_goes_on_to_its_winner() {
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         quick a_journal_of_0_1_is_read_and_verified,
-        quick a_real_journal_loses_nothing_that_was_on_the_disk_wherever_the_power_goes,
+        quick an_event_is_shown_when_its_entries_are_gone_and_is_not_played,
+        slow a_real_journal_loses_nothing_that_was_on_the_disk_wherever_the_power_goes,
         slow a_journal_of_now_loses_nothing_that_was_on_the_disk_wherever_the_power_goes,
         quick a_last_record_of_zeros_is_repaired_on_request,
         quick a_game_that_stands_twice_is_refused,
