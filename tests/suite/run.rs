@@ -496,6 +496,22 @@ fn limits_below_the_sandboxs_own_are_no_trouble() {
     assert_eq!((code, out.as_str()), (0, "262144\n700\n0\n"), "{err}");
 }
 
+/// Small hosts grant few processes. One that the kernel refuses is seen, so that the limit alone excuses nothing.
+fn a_crash_is_no_small_hosts_fault() {
+    let entry = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures/entries/reject/startup-segv-elf/engine");
+    let script = "ulimit -u 1600 && exec \"$0\" check --quick --no-cache --format=plain \"$1\"";
+    let output = Command::new("bash")
+        .args(["-c", script, GATE4K])
+        .arg(entry)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let (code, out, err) = told(&output);
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(!out.contains("limits are lower"), "{out}");
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     let mut all = tests![
         slow the_streams_are_the_entrys_own [Landlock],
@@ -506,6 +522,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow its_cgroup_goes_with_it_also_when_the_supervisor_is_killed [Landlock],
         slow devices_stay_closed_unless_they_are_asked_for [Landlock],
         quick limits_below_the_sandboxs_own_are_no_trouble [Landlock],
+        slow a_crash_is_no_small_hosts_fault [Landlock],
     ];
     for (host, of_host) in [(Host::AsIs, None), (Host::NoNamespaces, Some(Need::Bwrap))] {
         let mut add = |name: &str, needs: &[Need], body: fn(Host)| {
