@@ -77,6 +77,10 @@ const FS_IOC_FSSETXATTR: u32 = 0x401c_5820;
 const FIOSETOWN: u32 = 0x8901;
 const SIOCSPGRP: u32 = 0x8902;
 const SO_NETNS_COOKIE: i32 = 71;
+/// A process that asks for it shares no core with another: the sibling thread of its core then stands still while it runs.
+const PR_SCHED_CORE: u32 = 62;
+/// Set in the numbers of clocks that tell the processor time of a process by its number (linux/posix-timers.h).
+const CLOCK_OF_PROCESS: u32 = 1 << 31;
 /// The descriptor's owner gets a signal of the caller's choice: another way to kill.
 const F_SETOWN: u32 = 8;
 const F_SETOWN_EX: u32 = 15;
@@ -201,6 +205,7 @@ fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
         denied(table.prctl, When::Is(0, libc::PR_SET_SECCOMP as u32)),
         // A process that hides its memory from the tracer hides the files it opens and the programs it starts.
         denied(table.prctl, When::Pair(0, libc::PR_SET_DUMPABLE as u32, 0)),
+        denied(table.prctl, When::Is(0, PR_SCHED_CORE)),
     ];
     let not_unix = When::IsNot(0, libc::AF_UNIX as u32);
     let socket = if namespaced { not_unix } else { When::Always };
@@ -240,6 +245,11 @@ fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
         let stops = |numbers: &'static [u32], stop| numbers.iter().map(move |&n| always(n, stop));
         rules.extend(stops(table.processes, StoppedCall::Process));
         rules.extend(stops(table.processes_second, StoppedCall::ProcessSecond));
+        rules.extend(table.clocks.iter().map(|&number| Rule {
+            number,
+            when: When::Bits(0, CLOCK_OF_PROCESS),
+            then: FilterAnswer::Stop(StoppedCall::ProcessClock),
+        }));
         for &number in table.fcntl {
             rules.push(denied(number, When::Is(1, F_SETOWN)));
             rules.push(denied(number, When::Is(1, F_SETOWN_EX)));
@@ -359,7 +369,7 @@ pub(in crate::sandbox) mod tests {
     #[test]
     fn every_number_gets_the_word_of_its_first_rule() {
         let words =
-            [0, 1, 2, 4, 8, 15, 22, 0x5412, 0x541c, 0x4008_6602, 0x1000_0011, 0x80_0000, 1 << 32];
+            [0, 1, 2, 4, 8, 15, 22, 62, 1 << 31, 0x5412, 0x541c, 0x4008_6602, 0x1000_0011, 0x80_0000, 1 << 32];
         for bare in [true, false] {
             let p = program(!bare);
             for (table, arch) in arch::TABLES.iter().zip([AUDIT_ARCH_X86_64, AUDIT_ARCH_I386]) {

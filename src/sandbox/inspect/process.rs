@@ -1,5 +1,6 @@
 //! Processes of an entry, as /proc and their memory tell of them. Each read has a bound, and none waits.
 
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{IoSliceMut, Read};
 use std::ops::Range;
@@ -154,7 +155,7 @@ pub(in crate::sandbox) fn command_line(thread: i32) -> Vec<Vec<u8>> {
 }
 
 /// A file that a process has mapped to execute it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::sandbox) struct Mapping {
     pub(in crate::sandbox) device: u64,
     pub(in crate::sandbox) inode: u64,
@@ -169,9 +170,11 @@ pub(in crate::sandbox) fn executable_mappings(thread: i32) -> Option<Vec<Mapping
         return None;
     }
     let mut all: Vec<Mapping> = Vec::new();
+    // There may be tens of thousands.
+    let mut known = HashSet::new();
     for line in maps.split(|byte| *byte == b'\n') {
         if let Some(mapping) = mapping(line)
-            && !all.contains(&mapping)
+            && known.insert(mapping.clone())
         {
             all.push(mapping);
         }
@@ -269,10 +272,10 @@ pub(in crate::sandbox) fn files_in_memory(process: i32) -> Vec<(u64, u64)> {
 ///
 /// # Errors
 /// Such a file cannot be looked at: only root may.
-pub(in crate::sandbox) fn mapped_in_memory(process: i32) -> std::io::Result<Vec<(u64, u64)>> {
+pub(in crate::sandbox) fn mapped_in_memory(process: i32) -> std::io::Result<HashMap<u64, u64>> {
     let thread = living_thread(process).unwrap_or(process);
-    let Ok(maps) = text(thread, "maps") else { return Ok(Vec::new()) };
-    let mut files: Vec<(u64, u64)> = Vec::new();
+    let mut files = HashMap::new();
+    let Ok(maps) = text(thread, "maps") else { return Ok(files) };
     for line in maps.lines() {
         // Memory that processes share without a name is a file as well, with this one.
         if !line.contains(" /memfd:") && !line.ends_with(" /dev/zero (deleted)") {
@@ -284,12 +287,12 @@ pub(in crate::sandbox) fn mapped_in_memory(process: i32) -> std::io::Result<Vec<
         else {
             continue;
         };
-        if files.iter().any(|(known, _)| *known == inode) {
+        if files.contains_key(&inode) {
             continue;
         }
         let ends: Vec<&str> = range.split('-').map(|end| end.trim_start_matches('0')).collect();
         match std::fs::metadata(format!("/proc/{thread}/map_files/{}", ends.join("-"))) {
-            Ok(file) => files.push((inode, file.blocks() * 512)),
+            Ok(file) => drop(files.insert(inode, file.blocks() * 512)),
             // Unmapped meanwhile.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),

@@ -42,7 +42,7 @@ impl Tracer<'_> {
                 tracee::refuse(pid, refusal(&call));
                 Some(PendingCall::Refused)
             }
-            StoppedCall::Process | StoppedCall::ProcessSecond => {
+            StoppedCall::Process | StoppedCall::ProcessSecond | StoppedCall::ProcessClock => {
                 let Some(errno) = other_process(stop, &call, |number| self.is_own_process(number))
                 else {
                     return TraceeResume::Go;
@@ -215,7 +215,8 @@ impl Tracer<'_> {
             (false, true) => (2, MOST_OWN_OPENS),
             (false, false) => (0, MOST_OPENS),
         };
-        let key = (open.by, open.path.clone(), open.access, open.denied);
+        // One that was not there may be opened later: the kernel looks for the same path in another place (RESOLVE_IN_ROOT).
+        let key = (open.by, open.path.clone(), open.access, open.denied, open.missing);
         if self.counts[kind] < most {
             if self.opened.insert(key) {
                 self.counts[kind] += 1;

@@ -29,7 +29,9 @@ pub(in crate::sandbox) struct Tracer<'a> {
     pub(in crate::sandbox::trace) tracees: HashMap<i32, Tracee>,
     /// Tracees that stopped before their parent's event was read, which then brings nothing new.
     pub(in crate::sandbox::trace) adopted: HashSet<i32>,
-    pub(in crate::sandbox::trace) opened: HashSet<(Option<usize>, PathBuf, FileAccess, bool)>,
+    /// Files opened: by whom, how, whether they were refused or not there.
+    pub(in crate::sandbox::trace) opened:
+        HashSet<(Option<usize>, PathBuf, FileAccess, bool, bool)>,
     /// Names looked for, where, and who looked.
     pub(in crate::sandbox::trace) looked: HashMap<String, (HashSet<PathBuf>, Option<usize>)>,
     pub(in crate::sandbox::trace) found: HashSet<String>,

@@ -36,6 +36,8 @@ pub(in crate::sandbox) struct CallTable {
     /// Calls on a process by its number, as the first and as the second argument.
     pub(in crate::sandbox) processes: &'static [u32],
     pub(in crate::sandbox) processes_second: &'static [u32],
+    /// Calls on a clock, which can be that of a process.
+    pub(in crate::sandbox) clocks: &'static [u32],
     /// Calls that change a file's mode, owner, times or extended attributes.
     pub(in crate::sandbox) meta: &'static [&'static [u32]],
     /// The last call that this program knows.

@@ -223,6 +223,18 @@ ATTACK(open_flipped_library) {
     fprintf(stderr, "the other library was opened %s\n", won ? "in the place of the first" : "by its name");
     return 1;
 }
+/* A library, looked for below a directory where it is not, and then opened. */
+ATTACK(open_looked_for_elsewhere) {
+    static const char *const places[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64"};
+    long in_root[3] = {O_RDONLY, 0, 0x10};
+    for (int i = 0; i < 3; i++) {
+        char name[200];
+        sprintf(name, "%s/libgmp.so.10", places[i]);
+        syscall(437, open(".", O_RDONLY | O_DIRECTORY), name, in_root, 24);
+        if (open(name, O_RDONLY) != -1) return 1;
+    }
+    return 0;
+}
 static int again(void) { return execl("/proc/self/exe", "x", "again", (char *)0); }
 ATTACK(own_program_again) { return output_of(again, "AGAIN"); }
 ATTACK(own_loader) {
