@@ -32,6 +32,10 @@ pub(in crate::sandbox) enum PendingCall {
     /// A path that leads nowhere, unless somebody changes it now.
     Nowhere,
     Clone,
+    /// A wait at a word that other processes may share.
+    SharedWait {
+        address: u64,
+    },
     /// A call that was refused; its end needs no look.
     Refused,
 }

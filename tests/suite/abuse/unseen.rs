@@ -38,6 +38,10 @@ pub(crate) fn attacks() -> Vec<Attack> {
             .named(&[Library("libgmp.so.10")])
             .may_work()
             .control(report),
+        c(26, "product_flood")
+            .named(&[Unrecorded(RecordPart::Programs)])
+            .may_work()
+            .control(report),
         c(26, "own_program_again").named(&[Product]).may_work(),
         c(26, "own_loader").may_work().control(report),
         sh(26, "preloaded_helper", PRELOADED).named(&[Refused("as")]).may_work(),

@@ -83,6 +83,8 @@ pub(in crate::sandbox) const I386: CallTable = CallTable {
     ],
     // setpriority, ioprio_set, getpriority, ioprio_get
     processes_second: &[97, 289, 96, 290],
+    // futex with 32 and 64 bits of time
+    futex: &[240, 422],
     // clock_gettime, clock_getres, clock_nanosleep with 32 and 64 bits, timer_create
     clocks: &[265, 403, 266, 406, 267, 407, 259],
     // chmod … fchmodat2; chown with 16 and 32 bits; utime …; the attributes

@@ -1,6 +1,8 @@
 /* Other people's processes, too many of one's own, and too much of everything. */
 #include "attack.h"
 #include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
 #include <sys/ipc.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
@@ -29,6 +31,18 @@ ATTACK(environ_other) { char path[64]; sprintf(path, "/proc/%d/environ", other()
 ATTACK(pid1_environ) { return open("/proc/1/environ", O_RDONLY) != -1; }
 ATTACK(pid1_root) { return open("/proc/1/root/etc", O_RDONLY | O_DIRECTORY) != -1; }
 ATTACK(pid1_exe) { char to[64]; return readlink("/proc/1/exe", to, sizeof to) != -1; }
+static void *ends(void *unused) { usleep(50000); return unused; }
+/* Threads that end and processes that share a word are waited for. */
+static int waits_for_its_own(void) {
+    pthread_t t;
+    sem_t *s = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct timespec until = {time(0) + 60, 0};
+    sem_init(s, 1, 0);
+    if (fork() == 0) { usleep(50000); sem_post(s); _exit(0); }
+    int good = sem_timedwait(s, &until) == 0;
+    wait(0);
+    return good && pthread_create(&t, 0, ends, 0) == 0 && pthread_join(t, 0) == 0;
+}
 /* What an engine does with its own must go on working. */
 ATTACK(own_processes) {
     cpu_set_t s;
@@ -36,7 +50,7 @@ ATTACK(own_processes) {
     pid_t child = fork();
     if (child == 0) for (;;) pause();
     sched_getaffinity(0, sizeof s, &s);
-    int good = sched_setaffinity(child, sizeof s, &s) == 0 && sched_setaffinity(0, sizeof s, &s) == 0 &&
+    int good = waits_for_its_own() && sched_setaffinity(child, sizeof s, &s) == 0 && sched_setaffinity(0, sizeof s, &s) == 0 &&
         setpriority(PRIO_PROCESS, child, getpriority(PRIO_PROCESS, 0)) == 0 &&
         syscall(SYS_clock_gettime, ~(unsigned)child << 3 | 2, t) == 0 && syscall(SYS_clock_gettime, ~0u << 3 | 6, t) == 0 &&
         kill(child, SIGTERM) == 0;
