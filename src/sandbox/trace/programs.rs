@@ -211,6 +211,7 @@ impl Tracer<'_> {
         let again = self.again(&seen, by, ExecOutcome::Ran, own_code);
         if let Some(tracee) = self.tracees.get_mut(&pid) {
             tracee.program = Some(again.unwrap_or(self.raw.execs.len()));
+            tracee.has_execed = true;
         }
         if hidden {
             // It can be executed and not be looked at, as a file of mode 0111 is: nothing of it could be told.

@@ -17,6 +17,8 @@ pub(in crate::sandbox::trace) struct Tracee {
     pub(in crate::sandbox::trace) parent: i32,
     /// The exec that it runs.
     pub(in crate::sandbox::trace) program: Option<usize>,
+    /// True if it has started that program itself, and does not have it from its parent.
+    pub(in crate::sandbox::trace) has_execed: bool,
     pub(in crate::sandbox::trace) pending: Option<PendingCall>,
 }
 
@@ -58,7 +60,8 @@ impl<'a> Tracer<'a> {
         path_dirs: Vec<PathBuf>,
         tasks: u32,
     ) -> Tracer<'a> {
-        let first = Tracee { process: entry, parent, program: None, pending: None };
+        let first =
+            Tracee { process: entry, parent, program: None, has_execed: false, pending: None };
         shared.born(entry);
         Tracer {
             shared,
