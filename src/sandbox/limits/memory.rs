@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(MemoryLook::begins().each(&[1, 2], |pid| pid), Ok(vec![1, 2]));
         let mut seen = 0;
         let look = MemoryLook { until: own_time() };
-        let spend = || (0..1_000_000u32).map(std::hint::black_box).sum::<u32>();
+        let spend = || (0..1_000_000u64).map(std::hint::black_box).sum::<u64>();
         let work = |_| {
             spend();
             seen += 1;
