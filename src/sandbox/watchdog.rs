@@ -42,6 +42,10 @@ impl ProcessTree for EntryTree {
         self.shared.over(used, greediest);
         self.shared.kill();
     }
+
+    fn cannot_be_counted(&self) {
+        self.shared.give_up();
+    }
 }
 
 /// Watches an entry's memory and its tracer. The tree must be kept as long as it is to be watched.

@@ -1,4 +1,4 @@
-//! `gate4k check` killed with SIGKILL at random moments: no process, no mount, no cgroup and no file stays, with
+//! `gate4k check` ended by a signal while attacks run, and killed with SIGKILL at random moments: no process, no mount, no cgroup and no file stays, with
 //! namespaces and without. `GATE4K_KILLS=50` kills each so often (here 4 times), at moments that follow from `GATE4K_SEED`.
 
 use std::collections::BTreeSet;
@@ -33,6 +33,11 @@ fn entry(dir: &Path) -> PathBuf {
 
 /// The processes below this one that run, with their names: everything that was orphaned comes to us.
 fn below_us() -> Vec<(i32, String)> {
+    below(std::process::id() as i32)
+}
+
+/// The processes below one that run, with their names.
+fn below(top: i32) -> Vec<(i32, String)> {
     let mut all: Vec<(i32, i32, char, String)> = Vec::new();
     for item in std::fs::read_dir("/proc").unwrap().flatten() {
         let Ok(pid) = item.file_name().to_string_lossy().parse::<i32>() else { continue };
@@ -43,7 +48,7 @@ fn below_us() -> Vec<(i32, String)> {
         let parent = words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
         all.push((pid, parent, state, name.split_once('(').unwrap().1.to_owned()));
     }
-    let mut tree = BTreeSet::from([std::process::id() as i32]);
+    let mut tree = BTreeSet::from([top]);
     loop {
         let before = tree.len();
         tree.extend(all.iter().filter(|p| tree.contains(&p.1)).map(|p| p.0).collect::<Vec<_>>());
@@ -51,7 +56,7 @@ fn below_us() -> Vec<(i32, String)> {
             break;
         }
     }
-    tree.remove(&(std::process::id() as i32));
+    tree.remove(&top);
     all.into_iter()
         .filter(|(pid, _, state, _)| tree.contains(pid) && !matches!(state, 'Z' | 'X'))
         .map(|(pid, _, _, name)| (pid, name))
@@ -160,8 +165,66 @@ fn killed(host: &str, through: &[&str]) {
     assert!(reached > 0);
 }
 
+/// Entries that never end by themselves, and do what they can against being ended.
+const ATTACKS: [(&str, &str); 6] = [
+    ("deaf", "trap '' HUP INT QUIT TERM\nwhile :;do read x||sleep 9;done"),
+    ("stopped", "(kill -STOP $$;kill -STOP 0)&\nkill -STOP 0;sleep 900"),
+    ("drips", "while :;do printf x;sleep 1;done"),
+    ("silent", "read x;echo uciok;sleep 900"),
+    ("errors", "while :;do printf '%09999d' 1 >&2;sleep 0.01;done"),
+    ("orphans", "trap '' HUP\nwhile :;do (sleep 2 >/dev/null 2>&1&);sleep 0.1;done"),
+];
+
+fn a_signal_ends_a_check_whatever_its_entry_does() {
+    nix::sys::prctl::set_child_subreaper(true).unwrap();
+    let signals = [Signal::SIGTERM, Signal::SIGINT].into_iter().cycle();
+    let checks: Vec<_> = (ATTACKS.iter().zip(signals))
+        .map(|((name, script), signal)| {
+            let home = tempfile::tempdir().unwrap();
+            let path = home.path().join(name);
+            std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+            let tmp = tempfile::tempdir().unwrap();
+            let child = Command::new(env!("CARGO_BIN_EXE_gate4k"))
+                .args(["check", "--quick", "--no-cache", "--startup-limit=10m"])
+                .arg(&path)
+                .env("TMPDIR", tmp.path())
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            (*name, signal, home, tmp, child)
+        })
+        .collect();
+    // Once it runs, an entry is called by its neutral name.
+    let is_entry = |name: &str| name.len() == 8 && name.bytes().all(|b| b.is_ascii_hexdigit());
+    for (name, _, _, _, child) in &checks {
+        until(name, 120, || {
+            let below = below(child.id() as i32);
+            let runs = below.iter().any(|(_, name)| is_entry(name));
+            if runs { Ok(()) } else { Err(format!("it does not run: {below:?}")) }
+        });
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    for (name, signal, _, tmp, mut child) in checks {
+        kill(Pid::from_raw(child.id() as i32), signal).unwrap();
+        assert!(!child.wait().unwrap().success(), "{name}");
+        until(name, 120, || match std::fs::read_dir(tmp.path()).unwrap().next() {
+            Some(left) => Err(format!("a file is left: {left:?}")),
+            None => Ok(()),
+        });
+    }
+    until("all were ended", 120, || {
+        reap();
+        let left = below_us();
+        if left.is_empty() { Ok(()) } else { Err(format!("processes are left: {left:?}")) }
+    });
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
+        slow a_signal_ends_a_check_whatever_its_entry_does [Landlock] apart alone,
         slow a_check_that_is_killed_at_any_moment_leaves_nothing [Landlock, Xz] apart alone,
         slow a_check_that_is_killed_without_namespaces_leaves_nothing [Landlock, Xz, Bwrap] apart alone,
     ]

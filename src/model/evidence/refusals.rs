@@ -64,7 +64,7 @@ pub enum RecordPart {
     LeftFiles,
     /// Paths in memory that the kernel can read and the tracer cannot.
     Paths,
-    /// Everything: the tracer did not get on, and was given up.
+    /// Everything: it could not be followed, and was given up.
     Tracer,
 }
 
@@ -79,7 +79,7 @@ impl fmt::Display for RecordPart {
             RecordPart::LeftFiles => "it left more files than are recorded",
             RecordPart::Paths => "it named files by paths that the tracer could not read",
             RecordPart::Tracer => {
-                "the tracer did not get on and was given up; everything was killed"
+                "it could not be followed any longer and was given up; everything was killed"
             }
         })
     }

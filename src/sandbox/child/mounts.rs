@@ -66,11 +66,10 @@ pub(in crate::sandbox) fn run_step(step: &SetupStep, ids: Ids) -> Result<(), c_i
                         .into(),
                 )?;
                 let attributes = libc::mount_attr {
-                    attr_set: if *device {
-                        libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC
-                    } else {
-                        libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_RDONLY
-                    },
+                    // A device can be written to all the same; its times, which are the host's, cannot be set.
+                    attr_set: libc::MOUNT_ATTR_NOSUID
+                        | libc::MOUNT_ATTR_RDONLY
+                        | if *device { libc::MOUNT_ATTR_NOEXEC } else { libc::MOUNT_ATTR_NODEV },
                     attr_clr: 0,
                     propagation: 0,
                     userns_fd: 0,

@@ -19,7 +19,7 @@ pub(in crate::sandbox) enum SetupStep {
     Link { target: CString, path: CString },
     /// Makes a file with these bytes.
     File { path: CString, mode: c_uint, bytes: Arc<[u8]> },
-    /// Binds a host path (given below `/.host`), read-only unless it is a device.
+    /// Binds a host path (given below `/.host`), read-only.
     Bind { source: CString, target: CString, recursive: bool, device: bool },
     /// Mounts the new process namespace's /proc.
     Proc { target: CString },

@@ -28,6 +28,7 @@ table! {
     SYS_inotify_init1 SYS_io_setup SYS_mincore SYS_flock SYS_fadvise64 SYS_preadv2 SYS_mbind
     SYS_sched_getaffinity SYS_sched_getscheduler SYS_sched_getparam SYS_sched_getattr SYS_sched_rr_get_interval
     SYS_getpgid SYS_getsid SYS_getpriority SYS_ioprio_get
+    SYS_clock_gettime SYS_clock_getres SYS_clock_nanosleep SYS_timer_create SYS_sync SYS_syncfs SYS_futex
 }
 
 /// Set in the numbers of the x32 table.
@@ -78,7 +79,11 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
         Some("prctl") if call.args[0] as i32 == libc::PR_SET_SECCOMP => {
             "prctl(PR_SET_SECCOMP)".into()
         }
-        Some("prctl") => "prctl(PR_SET_DUMPABLE, 0)".into(),
+        Some("prctl") if call.args[0] as i32 == libc::PR_SET_DUMPABLE => {
+            "prctl(PR_SET_DUMPABLE, 0)".into()
+        }
+        Some("prctl") => "prctl(PR_SCHED_CORE)".into(),
+        Some("futex") => "futex(FUTEX_REQUEUE)".into(),
         Some("getsockopt") => "getsockopt(a cookie)".into(),
         Some("fcntl") => fcntl(call).into(),
         Some("mbind") => "mbind(MPOL_MF_MOVE)".into(),

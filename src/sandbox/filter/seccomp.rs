@@ -77,6 +77,15 @@ const FS_IOC_FSSETXATTR: u32 = 0x401c_5820;
 const FIOSETOWN: u32 = 0x8901;
 const SIOCSPGRP: u32 = 0x8902;
 const SO_NETNS_COOKIE: i32 = 71;
+/// A process that asks for it shares no core with another: the sibling thread of its core then stands still while it runs.
+const PR_SCHED_CORE: u32 = 62;
+/// futex(2): waits at a word that another process may share, with and without a bit set and on either clock. The kernel finds who
+/// waits by the file that the word lies in, and any file will do that both may read.
+const SHARED_WAITS: [u32; 6] = [0, 9, 11, 256, 256 | 9, 256 | 11];
+/// Those that let others wait at another word instead.
+const SHARED_MOVES: [u32; 3] = [3, 4, 12];
+/// Set in the numbers of clocks that tell the processor time of a process by its number (linux/posix-timers.h).
+const CLOCK_OF_PROCESS: u32 = 1 << 31;
 /// The descriptor's owner gets a signal of the caller's choice: another way to kill.
 const F_SETOWN: u32 = 8;
 const F_SETOWN_EX: u32 = 15;
@@ -201,6 +210,7 @@ fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
         denied(table.prctl, When::Is(0, libc::PR_SET_SECCOMP as u32)),
         // A process that hides its memory from the tracer hides the files it opens and the programs it starts.
         denied(table.prctl, When::Pair(0, libc::PR_SET_DUMPABLE as u32, 0)),
+        denied(table.prctl, When::Is(0, PR_SCHED_CORE)),
     ];
     let not_unix = When::IsNot(0, libc::AF_UNIX as u32);
     let socket = if namespaced { not_unix } else { When::Always };
@@ -235,11 +245,27 @@ fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
     rules.extend(table.flagged_reads.iter().map(flagged));
     // Files in memory that are on their way through a socket are held by no process.
     rules.extend(table.sends.iter().map(|&number| denied(number, When::Always)));
+    for &number in table.futex {
+        let waits = |op| Rule {
+            number,
+            when: When::Is(1, op),
+            then: FilterAnswer::Stop(StoppedCall::SharedWait),
+        };
+        rules.extend(SHARED_WAITS.map(waits));
+        rules.extend(SHARED_MOVES.map(|op| denied(number, When::Is(1, op))));
+    }
+    let missing = |number| Rule { number, when: When::Always, then: FilterAnswer::NoSuchCall };
+    rules.extend(arch::NEW_FUTEX.map(missing));
     if !namespaced {
         // Without a process namespace, the user's other processes can be reached by number.
         let stops = |numbers: &'static [u32], stop| numbers.iter().map(move |&n| always(n, stop));
         rules.extend(stops(table.processes, StoppedCall::Process));
         rules.extend(stops(table.processes_second, StoppedCall::ProcessSecond));
+        rules.extend(table.clocks.iter().map(|&number| Rule {
+            number,
+            when: When::Bits(0, CLOCK_OF_PROCESS),
+            then: FilterAnswer::Stop(StoppedCall::ProcessClock),
+        }));
         for &number in table.fcntl {
             rules.push(denied(number, When::Is(1, F_SETOWN)));
             rules.push(denied(number, When::Is(1, F_SETOWN_EX)));
@@ -364,7 +390,7 @@ pub(in crate::sandbox) mod tests {
             let p = program(!bare);
             for (table, arch) in arch::TABLES.iter().zip([AUDIT_ARCH_X86_64, AUDIT_ARCH_I386]) {
                 for number in 0..=table.last {
-                    for word in words {
+                    for word in words.into_iter().chain([62, 1 << 31, 256 | 9]) {
                         for args in [[word; 6], [4, word, 0, 0, 0, 0]] {
                             let wanted = first_rule(table, number, args, bare);
                             assert_eq!(run(&p, arch, number, args), wanted, "{number} {args:?}");

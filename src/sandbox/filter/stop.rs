@@ -47,6 +47,10 @@ pub(in crate::sandbox) enum StoppedCall {
     Process,
     /// The same where the process is the second argument (`setpriority`, `ioprio_set`).
     ProcessSecond,
+    /// The same where the process stands in the number of a clock (`clock_gettime`).
+    ProcessClock,
+    /// Waits until another process says so, who may find the word in memory by a file that both have (`futex`).
+    SharedWait,
     /// Changes a file's mode, owner, times or attributes, which Landlock does not confine.
     Meta,
 }
@@ -55,7 +59,7 @@ pub(in crate::sandbox) enum StoppedCall {
 pub(in crate::sandbox) const COMPAT: u16 = 0x100;
 
 impl StoppedCall {
-    const ALL: [StoppedCall; 18] = [
+    const ALL: [StoppedCall; 20] = [
         StoppedCall::Exec,
         StoppedCall::ExecAt,
         StoppedCall::Open,
@@ -73,6 +77,8 @@ impl StoppedCall {
         StoppedCall::Denied,
         StoppedCall::Process,
         StoppedCall::ProcessSecond,
+        StoppedCall::ProcessClock,
+        StoppedCall::SharedWait,
         StoppedCall::Meta,
     ];
 

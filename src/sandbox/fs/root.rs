@@ -35,6 +35,8 @@ const AS_IT_IS: [&str; 2] = ["cpuinfo", "meminfo"];
 /// Files of /proc that say the same at all times on all hosts with this kernel, and what is the namespaces' own.
 const HARMLESS: [&str; 3] = ["filesystems", "crypto", "sysvipc"];
 
+/// Files of each memory node below /sys, by which the free memory and more could be followed; they keep what they said as well.
+const OF_A_NODE: [&str; 3] = ["meminfo", "vmstat", "numastat"];
 /// System directories bound whole; Landlock decides what of them may be read.
 const SYSTEM: [&str; 2] = ["/usr", "/etc"];
 /// Directories that merged-/usr hosts have as links.
@@ -161,6 +163,15 @@ impl Root {
             } else {
                 nothing.clone()
             };
+            self.steps.push(SetupStep::Cover { cover: c(&cover), target: c(&path) });
+        }
+        let nodes = std::fs::read_dir("/sys/devices/system/node").into_iter().flatten().flatten();
+        let mut nodes: Vec<_> = nodes.map(|node| node.path()).collect();
+        nodes.sort();
+        for path in nodes.iter().flat_map(|node| OF_A_NODE.map(|name| node.join(name))) {
+            let Ok(text) = std::fs::read(&path) else { continue };
+            let cover = top.join(path.strip_prefix("/").unwrap_or(&path));
+            self.file(&cover, 0o444, &text.into());
             self.steps.push(SetupStep::Cover { cover: c(&cover), target: c(&path) });
         }
     }

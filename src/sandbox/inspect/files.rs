@@ -120,8 +120,10 @@ impl EntryFiles {
 
     /// True if a mapping with this device and path is of a file of the entry's own.
     pub(in crate::sandbox) fn maps_own(&self, device: u64, path: &[u8]) -> bool {
-        let in_memory = path.starts_with(b"/memfd:");
-        in_memory
+        // (Memory that processes share without a name is a file as well.)
+        let shared: [&[u8]; 2] = [b"/dev/zero (deleted)", b"/anon_hugepage (deleted)"];
+        path.starts_with(b"/memfd:")
+            || shared.contains(&path)
             || match &self.own {
                 OwnPlace::Device(own) => device == *own,
                 OwnPlace::Below(top) => path.starts_with(top.as_os_str().as_bytes()),

@@ -1,5 +1,6 @@
 //! Processes of an entry, as /proc and their memory tell of them. Each read has a bound, and none waits.
 
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{IoSliceMut, Read};
 use std::ops::Range;
@@ -154,12 +155,17 @@ pub(in crate::sandbox) fn command_line(thread: i32) -> Vec<Vec<u8>> {
 }
 
 /// A file that a process has mapped to execute it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::sandbox) struct Mapping {
     pub(in crate::sandbox) device: u64,
     pub(in crate::sandbox) inode: u64,
     /// As the kernel shows it, with `\012` for the end of a line.
     pub(in crate::sandbox) path: Vec<u8>,
+}
+
+/// The rights of a mapping that can be executed.
+fn executable(rights: &[u8]) -> bool {
+    rights.get(2) == Some(&b'x')
 }
 
 /// The files that a process has mapped to execute them, each once; none where that cannot be read.
@@ -169,9 +175,11 @@ pub(in crate::sandbox) fn executable_mappings(thread: i32) -> Option<Vec<Mapping
         return None;
     }
     let mut all: Vec<Mapping> = Vec::new();
+    // There may be tens of thousands.
+    let mut known = HashSet::new();
     for line in maps.split(|byte| *byte == b'\n') {
-        if let Some(mapping) = mapping(line)
-            && !all.contains(&mapping)
+        if let Some(mapping) = mapping(line, executable)
+            && known.insert(mapping.clone())
         {
             all.push(mapping);
         }
@@ -179,14 +187,37 @@ pub(in crate::sandbox) fn executable_mappings(thread: i32) -> Option<Vec<Mapping
     Some(all)
 }
 
-/// One line of proc_pid_maps(5), if it is a file's and can be executed.
-fn mapping(line: &[u8]) -> Option<Mapping> {
+/// The file that a word in memory lies in, if it is in one that other processes may have in theirs. Of a file that is mapped to be
+/// written for this process alone, the kernel makes a copy when a word is waited at.
+///
+/// # Errors
+/// Where the mappings cannot be read, or are too many.
+pub(in crate::sandbox) fn shared_mapping(
+    thread: i32,
+    address: u64,
+) -> std::io::Result<Option<Mapping>> {
+    let maps = bytes(thread, "maps")?;
+    if maps.len() as u64 == MOST || maps.is_empty() {
+        return Err(std::io::ErrorKind::FileTooLarge.into());
+    }
+    let holds = |line: &&[u8]| {
+        let text = std::str::from_utf8(line.split(|byte| *byte == b' ').next()?).ok()?;
+        let (start, end) = text.split_once('-')?;
+        let number = |hex| u64::from_str_radix(hex, 16).ok();
+        Some((number(start)?..number(end)?).contains(&address))
+    };
+    let line = maps.split(|byte| *byte == b'\n').find(|line| holds(line) == Some(true));
+    Ok(line.and_then(|line| mapping(line, |rights| !matches!(rights, [_, b'w', _, b'p']))))
+}
+
+/// One line of proc_pid_maps(5), if it is a file's and has these rights.
+fn mapping(line: &[u8], wanted: impl Fn(&[u8]) -> bool) -> Option<Mapping> {
     let mut words = line.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
     let (_, rights, _) = (words.next()?, words.next()?, words.next()?);
     let device = std::str::from_utf8(words.next()?).ok()?;
     let inode = std::str::from_utf8(words.next()?).ok()?.parse().ok()?;
     let path = words.collect::<Vec<_>>().join(&b' ');
-    if inode == 0 || rights.get(2) != Some(&b'x') {
+    if inode == 0 || !wanted(rights) {
         return None;
     }
     let (major, minor) = device.split_once(':')?;
@@ -269,10 +300,10 @@ pub(in crate::sandbox) fn files_in_memory(process: i32) -> Vec<(u64, u64)> {
 ///
 /// # Errors
 /// Such a file cannot be looked at: only root may.
-pub(in crate::sandbox) fn mapped_in_memory(process: i32) -> std::io::Result<Vec<(u64, u64)>> {
+pub(in crate::sandbox) fn mapped_in_memory(process: i32) -> std::io::Result<HashMap<u64, u64>> {
     let thread = living_thread(process).unwrap_or(process);
-    let Ok(maps) = text(thread, "maps") else { return Ok(Vec::new()) };
-    let mut files: Vec<(u64, u64)> = Vec::new();
+    let mut files = HashMap::new();
+    let Ok(maps) = text(thread, "maps") else { return Ok(files) };
     for line in maps.lines() {
         // Memory that processes share without a name is a file as well, with this one.
         if !line.contains(" /memfd:") && !line.ends_with(" /dev/zero (deleted)") {
@@ -284,12 +315,12 @@ pub(in crate::sandbox) fn mapped_in_memory(process: i32) -> std::io::Result<Vec<
         else {
             continue;
         };
-        if files.iter().any(|(known, _)| *known == inode) {
+        if files.contains_key(&inode) {
             continue;
         }
         let ends: Vec<&str> = range.split('-').map(|end| end.trim_start_matches('0')).collect();
         match std::fs::metadata(format!("/proc/{thread}/map_files/{}", ends.join("-"))) {
-            Ok(file) => files.push((inode, file.blocks() * 512)),
+            Ok(file) => drop(files.insert(inode, file.blocks() * 512)),
             // Unmapped meanwhile.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
@@ -345,15 +376,28 @@ mod tests {
     #[test]
     fn mappings_are_read_from_their_lines() {
         let line = b"7f00-7f01 r-xp 00001000 fe:00 1234    /usr/lib/a b.so (deleted)";
-        let mapped = mapping(line).unwrap();
+        let mapped = mapping(line, executable).unwrap();
         assert_eq!((mapped.device, mapped.inode), (libc::makedev(0xfe, 0), 1234));
         assert_eq!(mapped.path, b"/usr/lib/a b.so (deleted)");
-        assert_eq!(mapping(b"7f00-7f01 r--p 00001000 fe:00 1234 /usr/lib/a.so"), None);
-        assert_eq!(mapping(b"7f00-7f01 r-xp 00000000 00:00 0 [vdso]"), None);
+        assert_eq!(mapping(b"7f00-7f01 r--p 00001000 fe:00 1234 /usr/lib/a.so", executable), None);
+        assert_eq!(mapping(b"7f00-7f01 r-xp 00000000 00:00 0 [vdso]", executable), None);
         let me = std::process::id() as i32;
         let exe = crate::sandbox::inspect::files::running(me).unwrap();
         let all = executable_mappings(me).unwrap();
         assert!(all.iter().any(|m| m.inode == exe.inode().1), "{all:?}");
+    }
+
+    #[test]
+    fn a_word_that_others_may_wait_at_lies_in_a_file_and_not_in_a_copy_of_it() {
+        let me = std::process::id() as i32;
+        let at = |address: u64| shared_mapping(me, address).unwrap();
+        static CONSTANT: [u8; 64] = [7; 64];
+        static CHANGES: std::sync::Mutex<[u8; 64]> = std::sync::Mutex::new([7; 64]);
+        let own = CONSTANT.as_ptr() as u64;
+        assert!(at(own).is_some_and(|mapping| !mapping.path.is_empty()), "its own program");
+        assert_eq!(at(CHANGES.lock().unwrap().as_ptr() as u64), None, "a copy");
+        assert_eq!(at(Box::new(7u64).as_ref() as *const u64 as u64), None, "no file");
+        assert_eq!(at(8), None, "nothing");
     }
 
     #[test]

@@ -11,6 +11,8 @@ use std::sync::{Condvar, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
+use nix::time::{ClockId, clock_gettime};
+
 use crate::model::units::Bytes;
 use crate::sandbox::inspect::process;
 
@@ -18,6 +20,8 @@ use crate::sandbox::inspect::process;
 const PERIOD: Duration = Duration::from_millis(100);
 /// Files in memory are looked for in every fifth look only: it means reading every descriptor and mapping.
 const FILES_EVERY: u32 = 5;
+/// Processor time that one look at one tree takes at most: until it ends, nobody looks at the others.
+const LONGEST_LOOK: Duration = Duration::from_secs(2);
 
 /// Processes that share a limit.
 pub(crate) trait ProcessTree: Send + Sync {
@@ -29,6 +33,9 @@ pub(crate) trait ProcessTree: Send + Sync {
     fn files(&self) -> u64;
     /// More is in use than it gets, most of it by one process: it is to be ended.
     fn exceeds(&self, used: Bytes, greediest: i32);
+    /// It has so many processes, files and mappings that nobody can count what it uses while the others are looked after: it is
+    /// to be ended.
+    fn cannot_be_counted(&self);
 }
 
 struct Watched {
@@ -73,15 +80,7 @@ impl MemoryWatch {
             drop(trees);
             look = look.wrapping_add(1);
             for (tree, most) in now {
-                let pids = tree.processes();
-                let mut beside = Beside { bytes: tree.files(), mapped: Mapped::Resident };
-                if look.is_multiple_of(FILES_EVERY) {
-                    beside.look(&pids);
-                }
-                let rest = most.0.saturating_sub(beside.bytes);
-                if let Some((used, pid)) = used(&pids, rest, beside.mapped, tree.files()) {
-                    tree.exceeds(Bytes(used + beside.bytes), pid);
-                }
+                look_at(&*tree, most, look.is_multiple_of(FILES_EVERY));
             }
             thread::sleep(PERIOD);
         }
@@ -93,35 +92,98 @@ pub(in crate::sandbox) fn resident(pids: &[i32]) -> Bytes {
     Bytes(pids.iter().filter_map(|pid| Some(process::resident_pages(*pid)? * page())).sum())
 }
 
+/// One look at a tree; with the files that live in no directory, where they are wanted.
+fn look_at(tree: &dyn ProcessTree, most: Bytes, files: bool) {
+    let pids = tree.processes();
+    let look = MemoryLook::begins();
+    let count = || {
+        let mut beside = Beside { bytes: tree.files(), mapped: Mapped::Resident };
+        if files {
+            beside.look(&pids, &look)?;
+        }
+        let rest = most.0.saturating_sub(beside.bytes);
+        let used = used(&pids, rest, beside.mapped, tree.files(), &look)?;
+        Ok(used.map(|(used, pid)| (Bytes(used + beside.bytes), pid)))
+    };
+    match count() {
+        Ok(Some((used, pid))) => tree.exceeds(used, pid),
+        Ok(None) => {}
+        Err(TooMuchToCount) => tree.cannot_be_counted(),
+    }
+}
+
+/// A look, which ends when this thread has used so much processor time.
+struct MemoryLook {
+    until: Duration,
+}
+
+/// A look that took too long.
+#[derive(Debug, PartialEq, Eq)]
+struct TooMuchToCount;
+
+impl MemoryLook {
+    fn begins() -> MemoryLook {
+        MemoryLook { until: own_time() + LONGEST_LOOK }
+    }
+
+    /// Each process, as long as there is time.
+    fn each<T>(
+        &self,
+        pids: &[i32],
+        mut at: impl FnMut(i32) -> T,
+    ) -> Result<Vec<T>, TooMuchToCount> {
+        let one = |&pid: &i32| {
+            let seen = at(pid);
+            if own_time() > self.until { Err(TooMuchToCount) } else { Ok(seen) }
+        };
+        pids.iter().map(one).collect()
+    }
+}
+
+/// The processor time of this thread.
+fn own_time() -> Duration {
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap_or_default()
+}
+
 /// The bytes that the processes use together and the process that uses most, where the sum is more than `most`.
-fn used(pids: &[i32], most: u64, mapped: Mapped, files: u64) -> Option<(u64, i32)> {
-    let resident: Vec<(u64, i32)> = pids
-        .iter()
-        .filter_map(|&pid| Some((process::resident_pages(pid)? * page(), pid)))
-        .collect();
-    let (_, biggest) = resident.iter().copied().max()?;
-    if resident.iter().map(|(bytes, _)| bytes).sum::<u64>() <= most {
-        return None;
+fn used(
+    pids: &[i32],
+    most: u64,
+    mapped: Mapped,
+    files: u64,
+    look: &MemoryLook,
+) -> Result<Option<(u64, i32)>, TooMuchToCount> {
+    let all = look.each(pids, |pid| Some((process::resident_pages(pid)? * page(), pid)))?;
+    let resident: HashMap<i32, u64> =
+        all.into_iter().flatten().map(|(bytes, pid)| (pid, bytes)).collect();
+    let Some((_, biggest)) = resident.iter().map(|(pid, bytes)| (bytes, *pid)).max() else {
+        return Ok(None);
+    };
+    if resident.values().sum::<u64>() <= most {
+        return Ok(None);
     }
     // Forked processes share most of what they have: now it is worth counting exactly.
     let exactly = || {
-        let shares = resident.iter().map(|&(bytes, pid)| share(pid, bytes));
-        let (own, shared) = shares.fold((0, 0), |(own, shared), share| {
+        let shares =
+            look.each(pids, |pid| share(pid, resident.get(&pid).copied().unwrap_or_default()))?;
+        let (own, shared) = shares.into_iter().fold((0, 0), |(own, shared), share| {
             (own + share.own, shared + share.of_files_in_memory)
         });
-        own + match mapped {
-            // Files of the entry that it has mapped are counted with its files.
-            Mapped::Resident => shared.saturating_sub(files),
-            Mapped::Whole => 0,
-        }
+        Ok(own
+            + match mapped {
+                // Files of the entry that it has mapped are counted with its files.
+                Mapped::Resident => shared.saturating_sub(files),
+                Mapped::Whole => 0,
+            })
     };
     // One after the other they are looked at, and what ends meanwhile leaves its share to those that are still to come:
     // a second count must say the same.
-    let used = exactly();
-    (used > most)
-        .then(exactly)
-        .filter(|again| *again > most)
-        .map(|again| (again.min(used), biggest))
+    let first = exactly()?;
+    if first <= most {
+        return Ok(None);
+    }
+    let again = exactly()?;
+    Ok((again > most).then(|| (again.min(first), biggest)))
 }
 
 /// Resident bytes, each page divided by the number of processes that have it; `all` where we may not know. A process
@@ -166,17 +228,18 @@ impl Beside {
     /// Adds the files that live in no directory, each once, whether a descriptor or a mapping alone keeps them, and what the
     /// kernel holds for the processes. Where mappings cannot be looked at, files that are mapped as well as open count
     /// twice: that errs on the side of the host by one file.
-    fn look(&mut self, pids: &[i32]) {
-        let open = pids.iter().flat_map(|pid| process::files_in_memory(*pid));
-        let mut files: HashMap<u64, u64> = open.collect();
+    fn look(&mut self, pids: &[i32], look: &MemoryLook) -> Result<(), TooMuchToCount> {
+        let open = look.each(pids, process::files_in_memory)?;
+        let mut files: HashMap<u64, u64> = open.into_iter().flatten().collect();
         let mapped: std::io::Result<Vec<_>> =
-            pids.iter().map(|pid| process::mapped_in_memory(*pid)).collect();
+            look.each(pids, process::mapped_in_memory)?.into_iter().collect();
         if let Ok(mapped) = mapped {
             files.extend(mapped.into_iter().flatten());
             self.mapped = Mapped::Whole;
         }
         self.bytes += files.values().sum::<u64>();
-        self.bytes += pids.iter().map(|pid| process::beside_resident(*pid)).sum::<u64>();
+        self.bytes += look.each(pids, process::beside_resident)?.into_iter().sum::<u64>();
+        Ok(())
     }
 }
 
@@ -195,11 +258,24 @@ mod tests {
     #[test]
     fn this_process_uses_something_and_less_than_everything() {
         let me = std::process::id() as i32;
-        assert!(
-            used(&[me], 1, Mapped::Resident, 0)
-                .is_some_and(|(bytes, pid)| bytes > 100_000 && pid == me)
-        );
-        assert_eq!(used(&[me], 1 << 50, Mapped::Resident, 0), None);
-        assert_eq!(used(&[], 0, Mapped::Whole, 0), None);
+        let used = |pids: &[i32], most, mapped| used(pids, most, mapped, 0, &MemoryLook::begins());
+        let something = used(&[me], 1, Mapped::Resident).unwrap();
+        assert!(something.is_some_and(|(bytes, pid)| bytes > 100_000 && pid == me));
+        assert_eq!(used(&[me], 1 << 50, Mapped::Resident), Ok(None));
+        assert_eq!(used(&[], 0, Mapped::Whole), Ok(None));
+    }
+
+    #[test]
+    fn a_look_that_takes_too_long_is_broken_off() {
+        assert_eq!(MemoryLook::begins().each(&[1, 2], |pid| pid), Ok(vec![1, 2]));
+        let mut seen = 0;
+        let look = MemoryLook { until: own_time() };
+        let spend = || (0..1_000_000u64).map(std::hint::black_box).sum::<u64>();
+        let work = |_| {
+            spend();
+            seen += 1;
+        };
+        assert_eq!(look.each(&[1, 2, 3], work), Err(TooMuchToCount));
+        assert_eq!(seen, 1);
     }
 }

@@ -69,7 +69,9 @@ struct Limit {
 fn own(tasks: Option<u32>) -> Vec<Limit> {
     let limit = |resource, name, most, enough| Limit { resource, name, most, enough };
     let mut limits = vec![
-        limit(Resource::RLIMIT_CORE, "core", 0, 0),
+        // One byte, and not none: the kernel gives a core to a program of the host's (`|` in core_pattern) whatever the limit is,
+        // but for this one.
+        limit(Resource::RLIMIT_CORE, "core", 1, 0),
         limit(Resource::RLIMIT_FSIZE, "file size", FILE_SIZE, 64 << 20),
         limit(Resource::RLIMIT_NOFILE, "open files", OPEN_FILES, 1024),
         // Nothing that an engine needs, and all of it the host's: real-time and higher priorities, memory that cannot be
@@ -97,6 +99,12 @@ fn share(of_user: u64, processors: u64) -> u64 {
     (of_user / (2 * processors.max(1))).max(LEAST_SHARE.min(of_user))
 }
 
+/// The processors of the host. Not those of this thread, which may be one: the limits would tell a start from another.
+fn processors() -> u64 {
+    let online = nix::unistd::sysconf(nix::unistd::SysconfVar::_NPROCESSORS_ONLN);
+    online.ok().flatten().and_then(|count| u64::try_from(count).ok()).unwrap_or(1)
+}
+
 /// The value of a resource's limit that an entry gets.
 fn granted(limit: &Limit) -> u64 {
     let hard = hard(limit.resource);
@@ -104,8 +112,7 @@ fn granted(limit: &Limit) -> u64 {
         return limit.most.min(hard);
     }
     let soft = getrlimit(limit.resource).map_or(RLIM_INFINITY, |(soft, _)| soft);
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    limit.most.min(share(soft.min(hard), processors as u64))
+    limit.most.min(share(soft.min(hard), processors()))
 }
 
 /// The hard limit of this process on a resource. Nobody without privileges may ask for more (setrlimit(2)), and
@@ -140,6 +147,28 @@ pub(crate) fn lowered() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// do_coredump() of the kernel: with this limit alone nothing is started for a core, and no file is as small.
+    #[test]
+    fn a_crash_starts_no_program_of_the_host() {
+        let core = rlimits(None).into_iter().find(|(kind, _)| *kind == libc::RLIMIT_CORE as c_int);
+        assert_eq!(core.map(|(_, limit)| limit.rlim_max), Some(hard(Resource::RLIMIT_CORE).min(1)));
+    }
+
+    #[test]
+    fn limits_do_not_tell_on_how_many_processors_a_start_is_placed() {
+        use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+        use nix::unistd::Pid;
+        let all = sched_getaffinity(Pid::from_raw(0)).unwrap();
+        let first = (0..CpuSet::count()).find(|cpu| all.is_set(*cpu).unwrap()).unwrap();
+        let placed = std::thread::spawn(move || {
+            let mut one = CpuSet::new();
+            one.set(first).unwrap();
+            sched_setaffinity(Pid::from_raw(0), &one).unwrap();
+            processors()
+        });
+        assert_eq!(placed.join().unwrap(), processors());
+    }
 
     #[test]
     fn entries_that_run_at_once_leave_half_to_the_user() {

@@ -42,7 +42,7 @@ impl Tracer<'_> {
                 tracee::refuse(pid, refusal(&call));
                 Some(PendingCall::Refused)
             }
-            StoppedCall::Process | StoppedCall::ProcessSecond => {
+            StoppedCall::Process | StoppedCall::ProcessSecond | StoppedCall::ProcessClock => {
                 let Some(errno) = other_process(stop, &call, |number| self.is_own_process(number))
                 else {
                     return TraceeResume::Go;
@@ -73,6 +73,7 @@ impl Tracer<'_> {
                 Some(PendingCall::Map { size })
             }
             StoppedCall::Clone => Some(PendingCall::Clone),
+            StoppedCall::SharedWait => Some(self.shared_wait(pid, call.args[0])),
             StoppedCall::Look => self.look(pid, None, call.args[0]),
             StoppedCall::LookAt => self.look(pid, Some(call.args[0]), call.args[1]),
             _ => self.file(pid, stop, &call),
@@ -99,6 +100,25 @@ impl Tracer<'_> {
             return Some(PendingCall::Refused);
         }
         Some(pending)
+    }
+
+    /// A wait at a word of memory. At one that lies in a file of the host, another entry could wake it: as good as a message.
+    fn shared_wait(&mut self, pid: i32, address: u64) -> PendingCall {
+        if self.is_in_host_file(pid, address) == Some(false) {
+            return PendingCall::SharedWait { address };
+        }
+        // One that was killed meanwhile has no memory any more.
+        if !tracee::is_dying(pid) {
+            self.denied(pid, WAIT_IN_HOST_FILE.into());
+        }
+        tracee::refuse(pid, libc::EPERM);
+        PendingCall::Refused
+    }
+
+    /// True if a word of memory lies in a page of a file that is not the entry's own; none where that cannot be told.
+    fn is_in_host_file(&self, pid: i32, address: u64) -> Option<bool> {
+        let mapping = process::shared_mapping(pid, address).ok()?;
+        Some(mapping.is_some_and(|mapping| !self.files.maps_own(mapping.device, &mapping.path)))
     }
 
     /// The path of a call that opens can be another one by the time the kernel looks; what came of it stays what it is, and
@@ -201,7 +221,18 @@ impl Tracer<'_> {
                 let count = self.tracees.len() as u32;
                 self.refused(pid, Resource::Threads(count));
             }
-            PendingCall::Map { .. }
+            // Another thread may have put another page there before the kernel looked: who tries that, again and again, is
+            // seen here sooner or later, and ended.
+            PendingCall::SharedWait { address }
+                if self.is_in_host_file(pid, address) == Some(true) =>
+            {
+                self.denied(pid, WAIT_IN_HOST_FILE.into());
+                self.shared.kill_one(process);
+            }
+            // The kernel would wait on without a stop at which anybody could look.
+            PendingCall::SharedWait { .. } if error == tracee::WAITS_ON => tracee::interrupt(pid),
+            PendingCall::SharedWait { .. }
+            | PendingCall::Map { .. }
             | PendingCall::Unreadable
             | PendingCall::Nowhere
             | PendingCall::Clone
@@ -215,7 +246,8 @@ impl Tracer<'_> {
             (false, true) => (2, MOST_OWN_OPENS),
             (false, false) => (0, MOST_OPENS),
         };
-        let key = (open.by, open.path.clone(), open.access, open.denied);
+        // One that was not there may be opened later: the kernel looks for the same path in another place (RESOLVE_IN_ROOT).
+        let key = (open.by, open.path.clone(), open.access, open.denied, open.missing);
         if self.counts[kind] < most {
             if self.opened.insert(key) {
                 self.counts[kind] += 1;
@@ -227,6 +259,9 @@ impl Tracer<'_> {
         }
     }
 }
+
+/// A refused wait in words.
+const WAIT_IN_HOST_FILE: &str = "futex(in a file of the host)";
 
 /// True if a path names a library by a name that the host has given it.
 fn names_library_of_host(files: &EntryFiles, path: &Path) -> bool {

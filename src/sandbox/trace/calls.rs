@@ -32,6 +32,10 @@ pub(in crate::sandbox) enum PendingCall {
     /// A path that leads nowhere, unless somebody changes it now.
     Nowhere,
     Clone,
+    /// A wait at a word that other processes may share.
+    SharedWait {
+        address: u64,
+    },
     /// A call that was refused; its end needs no look.
     Refused,
 }
@@ -105,6 +109,8 @@ pub(in crate::sandbox) fn other_process(
     call: &Call,
     own: impl Fn(i32) -> bool,
 ) -> Option<i32> {
+    /// Of a clock's number: the part that says what it counts, and the value that stands for a descriptor instead.
+    const COUNTS: i32 = 3;
     const PRIORITY: [[u64; 2]; 2] =
         [[libc::SYS_setpriority as u64, libc::SYS_getpriority as u64], [97, 96]];
     // PRIO_USER and IOPRIO_WHO_USER mean every process of the user.
@@ -118,7 +124,12 @@ pub(in crate::sandbox) fn other_process(
     if index == 1 && call.args[0] as i32 == user {
         return Some(libc::EPERM);
     }
-    let pid = call.args[index] as i32;
+    let pid = match (stop, call.args[index] as i32) {
+        (StoppedCall::ProcessClock, clock) if clock & COUNTS == COUNTS => return None,
+        // It stands inverted above three bits.
+        (StoppedCall::ProcessClock, clock) => !(clock >> 3),
+        (_, pid) => pid,
+    };
     // The number of no process.
     let Some(number) = pid.checked_abs() else {
         return Some(libc::ESRCH);

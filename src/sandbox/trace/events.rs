@@ -118,7 +118,8 @@ impl Tracer<'_> {
             .or_else(|| self.tracees.values().find(|tracee| tracee.process == above))
             .and_then(|tracee| tracee.program);
         self.adopted.insert(pid);
-        self.tracees.insert(pid, Tracee { process, parent, program, pending: None });
+        let tracee = Tracee { process, parent, program, has_execed: false, pending: None };
+        self.tracees.insert(pid, tracee);
         if process == pid {
             self.shared.born(pid);
         }
@@ -135,25 +136,32 @@ impl Tracer<'_> {
         let its_process = if thread { parent.process } else { child };
         let program = parent.program;
         let parent = if thread { parent.parent } else { parent.process };
-        if self.adopted.remove(&child) {
-            // It may have started another program meanwhile, or be gone.
-            let raw = &self.raw.execs;
-            if let Some(known) = self.tracees.get_mut(&child) {
-                let index = known.program;
-                if index.and_then(|index| raw.get(index)).is_none_or(|exec| exec.pid != child) {
-                    known.program = program;
-                    known.parent = parent;
-                }
-            }
+        if self.was_adopted(child, program, parent) {
             return;
         }
-        self.tracees.insert(child, Tracee { process: its_process, parent, program, pending: None });
+        let tracee =
+            Tracee { process: its_process, parent, program, has_execed: false, pending: None };
+        self.tracees.insert(child, tracee);
         if !thread {
             self.shared.born(child);
         }
         if self.tasks < self.tracees.len() {
             self.too_many(program, self.tracees.len());
         }
+    }
+
+    /// True of a tracee that is known already. It has its parent's program, unless it has started another one meanwhile (which
+    /// may be written down with the number of whoever did the same first), or is gone.
+    fn was_adopted(&mut self, child: i32, program: Option<usize>, parent: i32) -> bool {
+        let adopted = self.adopted.remove(&child);
+        if adopted
+            && let Some(known) = self.tracees.get_mut(&child)
+            && !known.has_execed
+        {
+            known.program = program;
+            known.parent = parent;
+        }
+        adopted
     }
 
     fn too_many(&mut self, by: Option<usize>, tasks: usize) {
@@ -209,5 +217,35 @@ impl Tracer<'_> {
             self.refused(pid, Resource::Instruction);
         }
         tracee::pass_over(pid, signal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::inspect::files::EntryFiles;
+    use crate::sandbox::trace::shared::TreeState;
+
+    #[test]
+    fn a_child_that_was_seen_before_its_birth_keeps_the_program_that_it_has_started() {
+        let ended = nix::sys::eventfd::EventFd::new().unwrap();
+        let shared = TreeState::new(ended.into(), false, false);
+        let top = tempfile::tempdir().unwrap();
+        let files = EntryFiles::on_host(top.path()).unwrap();
+        let (entry, child, helper) = (i32::MAX, i32::MAX - 1, Some(7));
+        let mut tracer = Tracer::new(&shared, entry, 1, files, Vec::new(), 10);
+        let mut born = |has_execed| {
+            let known =
+                Tracee { process: child, parent: 1, program: helper, has_execed, pending: None };
+            tracer.tracees.insert(child, known);
+            tracer.adopted.insert(child);
+            assert!(tracer.was_adopted(child, Some(2), entry));
+            assert!(!tracer.was_adopted(child, Some(2), entry));
+            tracer.tracees[&child].program
+        };
+        assert_eq!(born(false), Some(2));
+        // That of its own was written down when another process started it first.
+        assert_eq!(born(true), helper);
+        shared.all_gone();
     }
 }

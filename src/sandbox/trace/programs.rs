@@ -92,7 +92,7 @@ impl Tracer<'_> {
             script: false,
             asked,
         };
-        if self.again(&seen, by, outcome).is_some() {
+        if self.again(&seen, by, outcome, false).is_some() {
             return;
         }
         let now = Instant::now();
@@ -192,7 +192,7 @@ impl Tracer<'_> {
             script,
         };
         for seen in loaders {
-            if self.again(&seen, by, ExecOutcome::Ran).is_none() {
+            if self.again(&seen, by, ExecOutcome::Ran, own_code).is_none() {
                 self.raw.execs.push(RawExec {
                     at: now,
                     pid,
@@ -208,9 +208,10 @@ impl Tracer<'_> {
                 });
             }
         }
-        let again = self.again(&seen, by, ExecOutcome::Ran);
+        let again = self.again(&seen, by, ExecOutcome::Ran, own_code);
         if let Some(tracee) = self.tracees.get_mut(&pid) {
             tracee.program = Some(again.unwrap_or(self.raw.execs.len()));
+            tracee.has_execed = true;
         }
         if hidden {
             // It can be executed and not be looked at, as a file of mode 0111 is: nothing of it could be told.
@@ -280,15 +281,38 @@ impl Tracer<'_> {
     /// The first start of the same program in the same way: of what one does again and again, one record is enough.
     pub(in crate::sandbox::trace) fn first_alike(&self, by: Option<usize>) -> Option<usize> {
         let exec = self.raw.execs.get(by?)?;
-        let told = self.told(&exec.seen, exec.by, exec.outcome);
+        let told = self.told(&exec.seen, exec.by, exec.outcome, exec.own_code);
         self.programs.get(&told).copied().or(by)
     }
 
     /// The marks by which starts are told apart.
-    fn told(&self, seen: &SeenProgram, by: Option<usize>, outcome: ExecOutcome) -> Told {
-        let starter = by.and_then(|index| self.raw.execs.get(index)).and_then(|e| e.seen.inode);
+    fn told(
+        &self,
+        seen: &SeenProgram,
+        by: Option<usize>,
+        outcome: ExecOutcome,
+        own_code: bool,
+    ) -> Told {
         let path = if seen.inode.is_some() { PathBuf::new() } else { seen.asked.clone() };
-        (seen.inode, path, seen.argv.first().cloned(), starter, outcome)
+        let argv0 = seen.argv.first().cloned();
+        Told { inode: seen.inode, path, argv0, above: self.above(by), own_code, outcome }
+    }
+
+    /// The programs above a start, the nearest first. One that starts itself again and again stands there once.
+    fn above(&self, by: Option<usize>) -> Vec<Option<(u64, u64)>> {
+        /// More than stand between the last helper of a compiler and the entry.
+        const MOST: usize = 12;
+        let mut above = Vec::new();
+        let mut next = by;
+        while let Some(exec) = next.and_then(|index| self.raw.execs.get(index))
+            && above.len() < MOST
+        {
+            if above.last() != Some(&exec.seen.inode) {
+                above.push(exec.seen.inode);
+            }
+            next = exec.by;
+        }
+        above
     }
 
     /// Where the same start was written down before, once there are many.
@@ -297,9 +321,10 @@ impl Tracer<'_> {
         seen: &SeenProgram,
         by: Option<usize>,
         outcome: ExecOutcome,
+        own_code: bool,
     ) -> Option<usize> {
         let count = self.raw.execs.len();
-        let told = self.told(seen, by, outcome);
+        let told = self.told(seen, by, outcome, own_code);
         if let Some(first) = self.programs.get(&told) {
             return (count >= MOST_TOLD_APART).then_some(*first);
         }
@@ -314,5 +339,76 @@ impl Tracer<'_> {
         }
         self.programs.insert(told, count);
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::inspect::files::EntryFiles;
+    use crate::sandbox::trace::shared::TreeState;
+
+    /// The start of a program by another one; where it, or one that is like it, was written down.
+    fn start(tracer: &mut Tracer<'_>, inode: u64, by: Option<usize>, own_code: bool) -> usize {
+        let seen = SeenProgram {
+            asked: PathBuf::from("/x"),
+            real: None,
+            inode: Some((1, inode)),
+            argv: Vec::new(),
+            reader_argv: Vec::new(),
+            own: false,
+            script: false,
+        };
+        let (at, outcome) = (Instant::now(), ExecOutcome::Ran);
+        if let Some(first) = tracer.again(&seen, by, outcome, own_code) {
+            return first;
+        }
+        tracer.raw.execs.push(RawExec {
+            at,
+            pid: i32::MAX,
+            parent: i32::MAX,
+            by,
+            seen,
+            outcome,
+            ended: None,
+            exit: None,
+            file: None,
+            product: None,
+            own_code,
+        });
+        tracer.raw.execs.len() - 1
+    }
+
+    #[test]
+    fn however_many_starts_there_were_one_below_another_program_is_a_new_one() {
+        let ended = nix::sys::eventfd::EventFd::new().unwrap();
+        let shared = TreeState::new(ended.into(), false, false);
+        let top = tempfile::tempdir().unwrap();
+        let files = EntryFiles::on_host(top.path()).unwrap();
+        let mut tracer = Tracer::new(&shared, i32::MAX, 1, files, Vec::new(), 10);
+        let [entry_file, shell, compiler, maker, helper, other] = [1, 2, 3, 4, 5, 6];
+        let entry = start(&mut tracer, entry_file, None, false);
+        let compiles = start(&mut tracer, compiler, Some(entry), false);
+        let makes = start(&mut tracer, maker, Some(compiles), false);
+        let its_shell = start(&mut tracer, shell, Some(makes), false);
+        let helps = start(&mut tracer, helper, Some(its_shell), false);
+        let assembles = start(&mut tracer, other, Some(compiles), false);
+        for _ in 0..MOST_TOLD_APART {
+            start(&mut tracer, entry_file, Some(entry), false);
+        }
+        // The very same is not written down again.
+        assert_eq!(start(&mut tracer, helper, Some(its_shell), false), helps);
+        assert_eq!(start(&mut tracer, other, Some(compiles), false), assembles);
+        // By a shell of the entry's own, and by a compiler with the entry's code in it, it is.
+        let own_shell = start(&mut tracer, shell, Some(entry), false);
+        assert!(start(&mut tracer, helper, Some(own_shell), false) > own_shell);
+        assert_ne!(start(&mut tracer, other, Some(compiles), true), assembles);
+        // One that goes on and on starting itself is still one program.
+        let mut last = entry;
+        for _ in 0..MOST_EXECS {
+            last = start(&mut tracer, entry_file, Some(last), false);
+        }
+        assert!(tracer.raw.refusals.is_empty() && tracer.raw.execs.len() < MOST_EXECS);
+        shared.all_gone();
     }
 }

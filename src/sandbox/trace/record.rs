@@ -77,10 +77,18 @@ pub(in crate::sandbox) struct RawRecord {
     pub(in crate::sandbox) made: HashMap<PathBuf, usize>,
 }
 
-/// The marks that tell one program's start from another's: inode (or path), `argv[0]`, starter's class by its inode,
-/// outcome.
-pub(in crate::sandbox) type Told =
-    (Option<(u64, u64)>, PathBuf, Option<String>, Option<(u64, u64)>, ExecOutcome);
+/// The marks that tell one program's start from another's.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(in crate::sandbox) struct Told {
+    pub(in crate::sandbox) inode: Option<(u64, u64)>,
+    /// The path of one without an inode.
+    pub(in crate::sandbox) path: PathBuf,
+    pub(in crate::sandbox) argv0: Option<String>,
+    /// The inodes of the programs above it, the nearest first: a helper may run below some and not below others.
+    pub(in crate::sandbox) above: Vec<Option<(u64, u64)>>,
+    pub(in crate::sandbox) own_code: bool,
+    pub(in crate::sandbox) outcome: ExecOutcome,
+}
 
 /// The names that were looked for in every directory of PATH, `dirs` of them, and were in none; and who looked.
 pub(in crate::sandbox) fn found_nowhere(

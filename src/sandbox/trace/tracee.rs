@@ -49,6 +49,15 @@ pub(in crate::sandbox) fn result(pid: i32) -> Option<i64> {
     Some(arch::result(&ptrace::getregs(Pid::from_raw(pid)).ok()?))
 }
 
+/// The error of a call that is to go on where a signal has interrupted it (the kernel's ERESTART_RESTARTBLOCK); programs never see it.
+pub(in crate::sandbox) const WAITS_ON: i32 = 516;
+
+/// Lets a call that has ended so fail with EINTR instead, after which programs make it anew.
+pub(in crate::sandbox) fn interrupt(pid: i32) {
+    // One that was killed meanwhile makes no call any more.
+    let _ = arch::interrupt(Pid::from_raw(pid));
+}
+
 /// Makes the call fail with `errno` without being made.
 pub(in crate::sandbox) fn refuse(pid: i32, errno: i32) {
     let pid = Pid::from_raw(pid);

@@ -17,6 +17,8 @@ pub(in crate::sandbox::trace) struct Tracee {
     pub(in crate::sandbox::trace) parent: i32,
     /// The exec that it runs.
     pub(in crate::sandbox::trace) program: Option<usize>,
+    /// True if it has started that program itself, and does not have it from its parent.
+    pub(in crate::sandbox::trace) has_execed: bool,
     pub(in crate::sandbox::trace) pending: Option<PendingCall>,
 }
 
@@ -29,7 +31,8 @@ pub(in crate::sandbox) struct Tracer<'a> {
     pub(in crate::sandbox::trace) tracees: HashMap<i32, Tracee>,
     /// Tracees that stopped before their parent's event was read, which then brings nothing new.
     pub(in crate::sandbox::trace) adopted: HashSet<i32>,
-    pub(in crate::sandbox::trace) opened: HashSet<(Option<usize>, PathBuf, FileAccess, bool)>,
+    /// Files opened: by whom, how, whether they were refused or not there.
+    pub(in crate::sandbox::trace) opened: HashSet<(Option<usize>, PathBuf, FileAccess, bool, bool)>,
     /// Names looked for, where, and who looked.
     pub(in crate::sandbox::trace) looked: HashMap<String, (HashSet<PathBuf>, Option<usize>)>,
     pub(in crate::sandbox::trace) found: HashSet<String>,
@@ -57,7 +60,8 @@ impl<'a> Tracer<'a> {
         path_dirs: Vec<PathBuf>,
         tasks: u32,
     ) -> Tracer<'a> {
-        let first = Tracee { process: entry, parent, program: None, pending: None };
+        let first =
+            Tracee { process: entry, parent, program: None, has_execed: false, pending: None };
         shared.born(entry);
         Tracer {
             shared,
@@ -128,5 +132,32 @@ impl<'a> Tracer<'a> {
         if !self.raw.refusals.contains(&refusal) {
             self.raw.refusals.push(refusal);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_that_is_gone_is_kept_for_what_ended_the_run_and_for_what_is_not_written_down() {
+        let ended = nix::sys::eventfd::EventFd::new().unwrap();
+        let shared = TreeState::new(ended.into(), false, false);
+        let top = tempfile::tempdir().unwrap();
+        let files = EntryFiles::on_host(top.path()).unwrap();
+        let mut tracer = Tracer::new(&shared, i32::MAX, 1, files, Vec::new(), 10);
+        for number in 0..2 * MOST_REFUSALS as u64 {
+            tracer.refused_to(None, Resource::Memory(Bytes(number)));
+            tracer.lazy(Bytes(number));
+        }
+        assert_eq!(
+            (tracer.raw.refusals.len(), tracer.raw.lazy_maps.len()),
+            (MOST_REFUSALS, MOST_REFUSALS)
+        );
+        tracer.refused_to(None, Resource::Used(Bytes(1)));
+        tracer.unrecorded(RecordPart::Files);
+        tracer.unrecorded(RecordPart::Files);
+        assert_eq!(tracer.raw.refusals.len(), MOST_REFUSALS + 2);
+        shared.all_gone();
     }
 }

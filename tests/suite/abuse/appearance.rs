@@ -1,12 +1,15 @@
 //! Judged and played, an entry finds the same world: nothing that it can ask tells one start from another.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use gate4k::sandbox::capability::Capability;
 use gate4k::sandbox::plan::Audit;
+use serde_json::Value;
 
 use super::attack::c;
 use super::inside::{Sandboxes, run};
@@ -60,6 +63,57 @@ fn every_start_looks_the_same_from_inside() {
     same(&probed, &run);
 }
 
+/// A check of this entry with two games, and the statuses of its findings by their rules.
+fn check(entry: &Path) -> BTreeMap<String, String> {
+    let out = Command::new(env!("CARGO_BIN_EXE_gate4k"))
+        .args(["check", "--quick", "--match=1", "--no-cache", "--format=json", "--size-limit=1M"])
+        .arg(entry)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let document: Value = serde_json::from_slice(&out.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&out.stderr)));
+    let word = |finding: &Value, key: &str| finding[key].as_str().unwrap().to_owned();
+    let findings = document["entries"][0]["findings"].as_array().unwrap();
+    findings.iter().map(|finding| (word(finding, "rule"), word(finding, "status"))).collect()
+}
+
+/// What it looks like in a game of a check, and in one of a match, an entry alone can tell: it ends where it is not as in a probe.
+fn an_entry_that_gives_up_wherever_it_is_not_probed_plays_all_the_same() {
+    let program = Program::get();
+    let able = Capability::probe().namespaces.is_ok();
+    let sandboxes = Sandboxes::new(able);
+    let asks = program.told(&c(26, "appearance_sum"), "nothing");
+    let probed = run(sandboxes.plain(), asks, Audit::Full, Duration::from_secs(60)).out;
+    let sum = probed.lines().find_map(|line| line.strip_prefix("sum ")).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let entry = |name: &str, sum: &str| {
+        let path = dir.path().join(name);
+        super::write_program(&path, &program.engine_told(&c(26, "appearance_known"), sum));
+        path
+    };
+    let (one, other) = (entry("one", sum), entry("other", sum));
+    let status = check(&one);
+    assert_eq!(status["startup"], "pass", "{status:?}");
+    assert_eq!(status["match"], "pass", "{status:?}");
+    let status = check(&entry("mistaken", "1"));
+    assert_eq!(status["startup"], "fail", "{status:?}");
+    // (Where a match puts its engines on one core, that can be told.)
+    let pgn = dir.path().join("games.pgn");
+    let out = Command::new(env!("CARGO_BIN_EXE_gate4k"))
+        .args(["match", "-q", "--games=1", "--max-plies=6", "--tc=30+1", "--affinity=off", "--pgn"])
+        .args([&pgn, &one, &other])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let played = std::fs::read_to_string(&pgn).unwrap_or_default();
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(played.contains("[Result \"1/2-1/2\"]"), "{played} {said}");
+}
+
 pub(crate) fn tests() -> Vec<Test> {
-    tests![slow every_start_looks_the_same_from_inside [Landlock]]
+    tests![
+        slow every_start_looks_the_same_from_inside [Landlock],
+        slow an_entry_that_gives_up_wherever_it_is_not_probed_plays_all_the_same [Landlock, Namespaces],
+    ]
 }

@@ -42,6 +42,10 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(27, "pages_moved_here").named(&[Denial("mbind(MPOL_MF_MOVE)")]).control(able),
         c(27, "pages_asked_for_place").named(&[Denial("move_pages")]).control(able),
         c(27, "hint_at_file").named(&[Denial("fcntl(a hint)")]).control(able),
+        c(27, "wait_in_a_file").named(&[Denial("futex(in a file of the host)")]),
+        c(27, "wait_in_the_library").named(&[Denial("futex(in a file of the host)")]),
+        c(27, "wait_moved_to_a_file").named(&[Denial("futex(FUTEX_REQUEUE)")]),
+        c(27, "wait_by_new_calls").control(able),
         c(27, "machine_in_proc"),
         c(27, "supervisor_command_line").control(Control::RootIfAble),
         c(27, "host_name").only(true),
@@ -55,7 +59,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
 
 /// The ways between two entries, and whether the host must show that they carry bits outside: some need a user with limits, or a
 /// file of /proc that a container may hide.
-const WAYS: [(&str, Shown); 15] = [
+const WAYS: [(&str, Shown); 16] = [
     ("flock", Shown::Always),
     ("posix", Shown::Always),
     ("ofd", Shown::Always),
@@ -71,6 +75,7 @@ const WAYS: [(&str, Shown); 15] = [
     ("queue", Shown::IfAble),
     ("processes", Shown::IfAble),
     ("maps", Shown::Always),
+    ("wait", Shown::Always),
 ];
 
 #[derive(Clone, Copy, PartialEq)]

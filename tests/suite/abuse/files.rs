@@ -48,6 +48,8 @@ pub(crate) fn attacks() -> Vec<Attack> {
         victim("chmod_symlink").bare(&[Denial("chmod(")]),
         victim("utime").bare(&[Denial("utim")]),
         victim("utimensat_link").bare(&[Denial("utimensat(")]),
+        c(16, "touch_device").bare(&[Denial("utimensat(")]).control(able),
+        c(16, "touch_device_by_descriptor").bare(&[Denial("utimensat(")]).control(able),
         victim("chown").bare(&[Denial("chown(")]),
         victim("setxattr").bare(&[Denial("setxattr(")]).control(able),
         victim("bind_unix").bare(&[Denial("socket(AF_UNIX")]),

@@ -4,7 +4,7 @@ use super::attack::Named::{Denial, Resource};
 use super::attack::{Attack, Control, c};
 
 /// Refused by the filter, and by which name.
-const REFUSED: [(&str, &[super::attack::Named]); 38] = [
+const REFUSED: [(&str, &[super::attack::Named]); 41] = [
     ("socket_high_type", &[Denial("socket(AF_INET, SOCK_STREAM)")]),
     ("socketpair_inet", &[Denial("socketpair(AF_INET, SOCK_STREAM)")]),
     ("socketpair_tipc", &[Denial("socketpair(family 30, SOCK_SEQPACKET)")]),
@@ -40,6 +40,9 @@ const REFUSED: [(&str, &[super::attack::Named]); 38] = [
     ("send_many", &[Denial("sendmmsg")]),
     ("keyctl_join", &[Denial("keyctl")]),
     ("keyctl_persistent", &[Denial("keyctl")]),
+    ("core_scheduling", &[Denial("prctl(PR_SCHED_CORE)")]),
+    ("sync_host", &[Denial("sync")]),
+    ("sync_host_by_file", &[Denial("syncfs")]),
     ("add_logon_key", &[Denial("add_key")]),
     ("netns_cookie", &[Denial("getsockopt(a cookie)")]),
     ("pages_dropped_after", &[Denial("preadv2(RWF_NOWAIT)")]),
@@ -86,6 +89,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(28, "memory_tables").named(USED).control(unlimited),
     ];
     all.extend(REFUSED.map(|(name, named)| c(28, name).named(named).control(system)));
+    all.push(c(28, "memory_of_nodes").only(true).control(Control::IfAble));
     all.extend(WITHOUT_RIGHTS.map(|name| c(28, name).control(system)));
     all
 }

@@ -18,6 +18,8 @@ pub(crate) fn attacks() -> Vec<Attack> {
         other("affinity_of_other", &[Denial("sched_getaffinity of a foreign process")]),
         other("scheduler_of_other", &[Denial("sched_getscheduler of a foreign process")]),
         other("priority_of_other", &[Denial("getpriority of a foreign process")]),
+        other("processor_time_of_other", &[Denial("clock_gettime of a foreign process")]),
+        other("timer_on_other", &[Denial("timer_create of a foreign process")]),
         other("session_of_other", &[Denial("getsid of a foreign process")]),
         other("priority_of_user", &[Denial("getpriority of a foreign process")]).only(false),
         other("kill_group", &[Denial("kill of a foreign process")])

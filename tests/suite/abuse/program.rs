@@ -54,7 +54,12 @@ impl Program {
 
     /// An engine that carries out an attack at its start and is sound otherwise.
     pub(crate) fn engine(&self, attack: &Attack, world: &World) -> Vec<u8> {
-        let mut bytes = self.entry(attack, world);
+        self.engine_told(attack, &world.tell(attack.param))
+    }
+
+    /// The same, told this.
+    pub(crate) fn engine_told(&self, attack: &Attack, param: &str) -> Vec<u8> {
+        let mut bytes = self.told(attack, param);
         match attack.how {
             How::C => write(&mut bytes, b"@@AFTER@@", "play"),
             How::Sh(_) => {

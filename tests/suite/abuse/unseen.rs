@@ -34,6 +34,14 @@ pub(crate) fn attacks() -> Vec<Attack> {
             ])
             .control(Control::Root),
         c(26, "open_flipped_library").named(&[Library("libgmp.so.10")]).may_work().control(report),
+        c(26, "open_looked_for_elsewhere")
+            .named(&[Library("libgmp.so.10")])
+            .may_work()
+            .control(report),
+        c(26, "product_flood")
+            .named(&[Unrecorded(RecordPart::Programs)])
+            .may_work()
+            .control(report),
         c(26, "own_program_again").named(&[Product]).may_work(),
         c(26, "own_loader").may_work().control(report),
         sh(26, "preloaded_helper", PRELOADED).named(&[Refused("as")]).may_work(),

@@ -63,8 +63,8 @@ pub(in crate::sandbox) const I386: CallTable = CallTable {
         277, 117, 123, 354, // mq_open, ipc, modify_ldt, seccomp
     ]],
     shared_memory: &[395, 399, 393],
-    // inotify_init, inotify_init1, io_setup, mincore, flock, migrate_pages, move_pages
-    shared_with_host: &[&[291, 332, 245, 218, 143, 294, 317, CACHESTAT]],
+    // inotify_init, inotify_init1, io_setup, mincore, flock, migrate_pages, move_pages, sync, syncfs
+    shared_with_host: &[&[291, 332, 245, 218, 143, 294, 317, 36, 344, CACHESTAT]],
     // fadvise64, fadvise64_64: places and lengths of 64 bits take two arguments
     fadvise: &[(250, 4), (272, 5)],
     flagged_reads: &[378],
@@ -83,6 +83,10 @@ pub(in crate::sandbox) const I386: CallTable = CallTable {
     ],
     // setpriority, ioprio_set, getpriority, ioprio_get
     processes_second: &[97, 289, 96, 290],
+    // futex with 32 and 64 bits of time
+    futex: &[240, 422],
+    // clock_gettime, clock_getres, clock_nanosleep with 32 and 64 bits, timer_create
+    clocks: &[265, 403, 266, 406, 267, 407, 259],
     // chmod … fchmodat2; chown with 16 and 32 bits; utime …; the attributes
     meta: &[&[
         15, 94, 306, 452, 182, 16, 95, 212, 198, 207, 298, 30, 271, 299, 320, 412, 226, 227, 228,

@@ -15,14 +15,14 @@ mod i386;
 compile_error!("the sandbox knows the system calls of x86-64 and aarch64 only");
 
 pub(in crate::sandbox) use current::{
-    FOREIGN_BIT, OLD_NAMES, TABLES_IN_WORDS, call, change_map_flags, is_trap, program_counter,
-    refuse, result, take_up_call,
+    FOREIGN_BIT, OLD_NAMES, TABLES_IN_WORDS, call, change_map_flags, interrupt, is_trap,
+    program_counter, refuse, result, take_up_call,
 };
 pub(in crate::sandbox) use native::TABLES;
 #[cfg(test)]
 pub(in crate::sandbox) use table::LAST;
 pub(in crate::sandbox) use table::{
-    CACHESTAT, CallTable, Changes, FCHMODAT2, MEMFD_SECRET, Means, OPEN_TREE_ATTR,
+    CACHESTAT, CallTable, Changes, FCHMODAT2, MEMFD_SECRET, Means, NEW_FUTEX, OPEN_TREE_ATTR,
 };
 
 /// The property of a file that a call of either table changes, and the way in which it names the file.

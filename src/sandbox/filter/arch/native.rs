@@ -72,6 +72,7 @@ pub(in crate::sandbox) const NATIVE: CallTable = CallTable {
         current::OLD_SHARED_WITH_HOST,
         numbers!(
             SYS_inotify_init1 SYS_io_setup SYS_mincore SYS_flock SYS_migrate_pages SYS_move_pages
+            SYS_sync SYS_syncfs
         ),
         &[CACHESTAT],
     ],
@@ -89,6 +90,8 @@ pub(in crate::sandbox) const NATIVE: CallTable = CallTable {
         SYS_sched_rr_get_interval SYS_getpgid SYS_getsid
     ),
     processes_second: numbers!(SYS_setpriority SYS_ioprio_set SYS_getpriority SYS_ioprio_get),
+    futex: numbers!(SYS_futex),
+    clocks: numbers!(SYS_clock_gettime SYS_clock_getres SYS_clock_nanosleep SYS_timer_create),
     meta: &[
         current::OLD_META,
         &[FCHMODAT2 as u32],

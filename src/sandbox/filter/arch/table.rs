@@ -36,6 +36,9 @@ pub(in crate::sandbox) struct CallTable {
     /// Calls on a process by its number, as the first and as the second argument.
     pub(in crate::sandbox) processes: &'static [u32],
     pub(in crate::sandbox) processes_second: &'static [u32],
+    pub(in crate::sandbox) futex: &'static [u32],
+    /// Calls on a clock, which can be that of a process.
+    pub(in crate::sandbox) clocks: &'static [u32],
     /// Calls that change a file's mode, owner, times or extended attributes.
     pub(in crate::sandbox) meta: &'static [&'static [u32]],
     /// The last call that this program knows.
@@ -56,6 +59,8 @@ pub(in crate::sandbox) const OPEN_TREE_ATTR: u32 = 467;
 pub(in crate::sandbox) const MEMFD_SECRET: u32 = 447;
 /// Linux 6.5, in all tables: which pages of a file are in memory.
 pub(in crate::sandbox) const CACHESTAT: u32 = 451;
+/// futex_waitv (Linux 5.16), futex_wait and futex_requeue (6.7), in all tables: they have in memory what the filter would have to see.
+pub(in crate::sandbox) const NEW_FUTEX: [u32; 3] = [449, 455, 456];
 /// Linux 6.6, in all tables; `libc` does not know it everywhere.
 pub(in crate::sandbox) const FCHMODAT2: i64 = 452;
 

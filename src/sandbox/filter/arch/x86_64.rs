@@ -91,6 +91,13 @@ pub(in crate::sandbox) fn take_up_call(pid: Pid) -> nix::Result<()> {
     Ok(())
 }
 
+/// Lets a call that has ended be one that a signal has interrupted, which the kernel does not take up again by itself.
+pub(in crate::sandbox) fn interrupt(pid: Pid) -> nix::Result<()> {
+    let mut registers = ptrace::getregs(pid)?;
+    registers.rax = i64::from(-libc::EINTR) as u64;
+    ptrace::setregs(pid, registers)
+}
+
 /// Changes the flags of a mapping that is about to be made.
 pub(in crate::sandbox) fn change_map_flags(pid: Pid, flags: u64) -> nix::Result<()> {
     let mut registers = ptrace::getregs(pid)?;

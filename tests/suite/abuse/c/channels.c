@@ -132,6 +132,25 @@ ATTACK(pages_asked_for_place) {
     return syscall(SYS_move_pages, 0, 1L, pages, 0, places, 0) == 0;
 }
 
+/* A word in a file that all may read: who waits there can be woken by anybody. */
+static int *word(int at) {
+    static int *page;
+    if (!page) page = mmap(0, 4096, PROT_READ, MAP_SHARED, loader(), 0);
+    return page + at % 1024;
+}
+static long waits(int *at) { return syscall(SYS_futex, at, 0 /* FUTEX_WAIT */, *at + 1, 0, 0, 0) == -1 && errno == EAGAIN; }
+ATTACK(wait_in_a_file) { return waits(word(0)); }
+ATTACK(wait_in_the_library) { return waits((int *)((long)puts & ~3l)); }
+ATTACK(wait_moved_to_a_file) {
+    static int here;
+    return syscall(SYS_futex, &here, 3 /* FUTEX_REQUEUE */, 0, 1, word(0), 0) != -1;
+}
+ATTACK(wait_by_new_calls) {
+    int calls[] = {449, 455, 456}, there = 0;
+    for (int i = 0; i < 3; i++) there |= syscall(calls[i], 0, 0, 0, 0, 0, 0) != -1 || errno != ENOSYS;
+    return there;
+}
+
 /* What the machine tells of itself. */
 static int tells(const char *path) {
     char buffer[256];
@@ -321,6 +340,13 @@ static void maps_set(int bit) {
     if (bit && !page) page = mapped();
     if (!bit && page) munmap((void *)page, 4096), page = 0;
 }
+static void wait_set(int bit) {
+    static pid_t child;
+    if (bit && !child && (child = fork()) == 0)
+        for (;;) if (syscall(SYS_futex, word(salt), 0, *word(salt), 0, 0, 0) == -1) usleep(1000);
+    if (!bit && child) kill(child, SIGKILL), waitpid(child, 0, 0), child = 0;
+}
+static int wait_get(void) { return syscall(SYS_futex, word(salt), 1 /* FUTEX_WAKE */, 1, 0, 0, 0) > 0; }
 static int maps_get(void) {
     unsigned long long seen = 1ULL << 56;
     volatile char *page = mapped();
@@ -369,6 +395,7 @@ static const struct way {
     {"file", file_set, file_get},             {"memory", memory_set, memory_get},
     {"segment", segment_set, segment_get},    {"queue", queue_set, queue_get},
     {"processes", processes_set, processes_get}, {"maps", maps_set, maps_get},
+    {"wait", wait_set, wait_get},
 };
 static long now_ms(void) {
     struct timespec t;

@@ -19,6 +19,8 @@ ATTACK(read_symlink) { unlink("./l"); symlink(param, "./l"); int fd = open("./l"
 ATTACK(read_dotdot) { char p[600]; snprintf(p, sizeof p, "/usr/../%s", param); return read_it(open(p, O_RDONLY)); }
 ATTACK(read_map) { int fd = open(param, O_RDONLY); return fd != -1 && mmap(0, 1, PROT_READ, MAP_PRIVATE, fd, 0) != MAP_FAILED; }
 ATTACK(write) { return open(in("file"), O_WRONLY) != -1; }
+ATTACK(touch_device) { return utimensat(AT_FDCWD, "/dev/null", 0, 0) == 0; }
+ATTACK(touch_device_by_descriptor) { return futimens(open("/dev/zero", O_WRONLY), 0) == 0; }
 ATTACK(create) { return open(in("new"), O_WRONLY | O_CREAT, 0600) != -1; }
 ATTACK(truncate) { return truncate(in("file"), 0) == 0; }
 ATTACK(unlink) { return unlink(in("gone")) == 0; }

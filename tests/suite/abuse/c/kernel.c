@@ -2,6 +2,7 @@
 #include "attack.h"
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/vfs.h>
 #include <sys/uio.h>
 
 static char block[1 << 20];
@@ -91,6 +92,9 @@ CALL(fanotify_mark, SYS_fanotify_mark, -1, 0, 0, -1, 0)
 CALL(send_many, SYS_sendmmsg, -1, 0, 0, 0)
 CALL(keyctl_join, SYS_keyctl, 1, 0)
 CALL(keyctl_persistent, SYS_keyctl, 22, -1, -4)
+CALL(core_scheduling, SYS_prctl, 62, 1, 0, 0, 0)
+CALL(sync_host, SYS_sync)
+CALL(sync_host_by_file, SYS_syncfs, open("/usr", O_RDONLY))
 CALL(add_logon_key, SYS_add_key, "logon", "gate4k:x", "x", 1, -4)
 ATTACK(netns_cookie) {
     unsigned long cookie;
@@ -143,6 +147,10 @@ ATTACK(loop_device) { return open("/dev/loop-control", O_RDWR) != -1; }
 ATTACK(kvm_device) { return open("/dev/kvm", O_RDWR) != -1; }
 ATTACK(tun_device) { return open("/dev/net/tun", O_RDWR) != -1; }
 ATTACK(memory_device) { return open("/dev/mem", O_RDONLY) != -1; }
+ATTACK(memory_of_nodes) {
+    struct statfs s;
+    return statfs("/sys/devices/system/node/node0/vmstat", &s) == 0 && s.f_type == 0x62656572 /* SYSFS_MAGIC */;
+}
 ATTACK(whiteout) {
     int made = mknod("w", S_IFCHR | 0600, 0) == 0;
     unlink("w");

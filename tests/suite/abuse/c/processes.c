@@ -1,6 +1,8 @@
 /* Other people's processes, too many of one's own, and too much of everything. */
 #include "attack.h"
 #include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
 #include <sys/ipc.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
@@ -16,6 +18,8 @@ ATTACK(affinity_of_other) { cpu_set_t s; return sched_getaffinity(other(), sizeo
 ATTACK(scheduler_of_other) { return sched_getscheduler(other()) != -1; }
 ATTACK(priority_of_other) { errno = 0; getpriority(PRIO_PROCESS, other()); return errno == 0; }
 ATTACK(priority_of_user) { return atoi(param) && syscall(SYS_getpriority, PRIO_USER, 0) != -1; }
+ATTACK(processor_time_of_other) { long t[2]; return syscall(SYS_clock_gettime, ~(unsigned)other() << 3 | 2, t) == 0; }
+ATTACK(timer_on_other) { int t; return syscall(SYS_timer_create, ~(unsigned)other() << 3 | 2, 0, &t) == 0; }
 ATTACK(session_of_other) { return getsid(other()) != -1; }
 ATTACK(prlimit_other) { struct rlimit l; return prlimit(other(), RLIMIT_CPU, 0, &l) == 0; }
 ATTACK(affinity_other) { cpu_set_t s; return sched_getaffinity(0, sizeof s, &s) == 0 && sched_setaffinity(other(), sizeof s, &s) == 0; }
@@ -27,14 +31,29 @@ ATTACK(environ_other) { char path[64]; sprintf(path, "/proc/%d/environ", other()
 ATTACK(pid1_environ) { return open("/proc/1/environ", O_RDONLY) != -1; }
 ATTACK(pid1_root) { return open("/proc/1/root/etc", O_RDONLY | O_DIRECTORY) != -1; }
 ATTACK(pid1_exe) { char to[64]; return readlink("/proc/1/exe", to, sizeof to) != -1; }
+static void *ends(void *unused) { usleep(50000); return unused; }
+/* Threads that end and processes that share a word are waited for. */
+static int waits_for_its_own(void) {
+    pthread_t t;
+    sem_t *s = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct timespec until = {time(0) + 60, 0};
+    sem_init(s, 1, 0);
+    if (fork() == 0) { usleep(50000); sem_post(s); _exit(0); }
+    int good = sem_timedwait(s, &until) == 0;
+    wait(0);
+    return good && pthread_create(&t, 0, ends, 0) == 0 && pthread_join(t, 0) == 0;
+}
 /* What an engine does with its own must go on working. */
 ATTACK(own_processes) {
     cpu_set_t s;
+    long t[2];
     pid_t child = fork();
     if (child == 0) for (;;) pause();
     sched_getaffinity(0, sizeof s, &s);
-    int good = sched_setaffinity(child, sizeof s, &s) == 0 && sched_setaffinity(0, sizeof s, &s) == 0 &&
-        setpriority(PRIO_PROCESS, child, getpriority(PRIO_PROCESS, 0)) == 0 && kill(child, SIGTERM) == 0;
+    int good = waits_for_its_own() && sched_setaffinity(child, sizeof s, &s) == 0 && sched_setaffinity(0, sizeof s, &s) == 0 &&
+        setpriority(PRIO_PROCESS, child, getpriority(PRIO_PROCESS, 0)) == 0 &&
+        syscall(SYS_clock_gettime, ~(unsigned)child << 3 | 2, t) == 0 && syscall(SYS_clock_gettime, ~0u << 3 | 6, t) == 0 &&
+        kill(child, SIGTERM) == 0;
     waitpid(child, 0, 0);
     return !(good && kill(child, 0) == -1 && errno == ESRCH);
 }
@@ -157,7 +176,7 @@ ATTACK(inode_fill) {
 }
 ATTACK(open_files) { int n = 0; while (n < 5000 && dup(0) != -1) n++; return n == 5000; }
 ATTACK(raise_limits) { struct rlimit l = {RLIM_INFINITY, RLIM_INFINITY}; return setrlimit(RLIMIT_FSIZE, &l) == 0; }
-ATTACK(core) { struct rlimit l; getrlimit(RLIMIT_CORE, &l); return l.rlim_max != 0; }
+ATTACK(core) { struct rlimit l; getrlimit(RLIMIT_CORE, &l); return l.rlim_max > 1; }
 ATTACK(shm_segment) { int id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600); if (id != -1) shmctl(id, IPC_RMID, 0); return id != -1; }
 CALL(sem_set, SYS_semget, 4711, 1, 0666)
 CALL(msg_queue, SYS_msgget, 4711, 0666)
