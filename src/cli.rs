@@ -22,8 +22,7 @@ use crate::sandbox::devices::DeviceClass;
 use crate::shard::Wish;
 pub(crate) use event::{
     AnnulArgs, DecideArgs, EventCommand, EventRunArgs, EventVerifyArgs, ExportWhat, FixArgs,
-    ForfeitArgs, NewArgs, Publish, ReplayArgs, ReplayFormat, SealArgs, ServeArgs, StatusFormat,
-    WithdrawArgs,
+    ForfeitArgs, NewArgs, Publish, ReplayArgs, SealArgs, ServeArgs, WithdrawArgs,
 };
 pub(crate) use merge::MergeArgs;
 pub(crate) use play::{DrawChoice, MatchArgs, OutputReader, PgnStyle, ResignChoice};
@@ -116,8 +115,8 @@ pub(crate) struct EntryArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) allowlist: Option<PathBuf>,
     /// How to print the result
-    #[arg(long, value_enum, default_value_t = EntryFormat::Human)]
-    pub(crate) format: EntryFormat,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
 }
 
 /// What is chosen of the sandbox.
@@ -334,6 +333,9 @@ pub(crate) struct VerifyArgs {
     /// The most bytes that the event takes (64K, 5M); by gate4k.toml, or 4096, if not given
     #[arg(long, value_name = "SIZE", value_parser = size_limit_of)]
     pub(crate) size_limit: Option<Bytes>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
 }
 
 /// `gate4k size`.
@@ -439,8 +441,8 @@ pub(crate) struct RatingsArgs {
     #[arg(long, value_enum, default_value_t = SprtScale::Normalized, requires = "sprt")]
     pub(crate) scale: SprtScale,
     /// How to print the result
-    #[arg(long, value_enum, default_value_t = EntryFormat::Human)]
-    pub(crate) format: EntryFormat,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
 }
 
 /// The two hypotheses of a test, in Elo.
@@ -511,22 +513,13 @@ fn rule_parser() -> impl TypedValueParser<Value = RuleId> {
         .try_map(|name| -> Result<RuleId, UnknownRule> { name.parse() })
 }
 
-/// How a result on entries or engines is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EntryFormat {
-    /// For people
-    Human,
-    /// For people who hear it: words in place of bars, arrows and columns
-    Plain,
-    /// For programs: one versioned document
-    Json,
-}
-
 /// How a result is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
     /// For people
     Human,
+    /// For people who hear it: words in place of bars, arrows and columns
+    Plain,
     /// For programs: one versioned document
     Json,
 }

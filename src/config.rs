@@ -338,6 +338,13 @@ fn device_words<S: Serializer>(devices: &[DeviceClass], serializer: S) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::source_place::assert_listed;
+
+    #[test]
+    fn every_key_is_in_the_handbook() {
+        assert_listed::<Raw>("key");
+        assert_listed::<RawWaiver>("key of a `[[waiver]]`");
+    }
 
     fn wrong(text: &str) -> String {
         Config::parse(text, Path::new("r/gate4k.toml"), Folders::AreThere).unwrap_err().to_string()

@@ -9,6 +9,7 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
 use crate::model::text::harmless;
+use crate::view::look::Look;
 use crate::view::text::{clean, put};
 
 /// The name and version of the document of `gate4k doctor`.
@@ -85,19 +86,20 @@ pub(crate) fn is_fit(lines: &[HostLine]) -> bool {
 
 /// The page for people.
 #[must_use]
-pub(crate) fn human(lines: &[HostLine], width: usize) -> String {
+pub(crate) fn human(lines: &[HostLine], look: Look) -> String {
     const INDENT: usize = 9 + 9 + 15;
     // Beside less than that a text would be a column of single words.
     const ROOM: usize = 40;
+    let (width, step) = (look.width, look.step());
     let mut page = String::new();
     for line in lines {
         let style = line.state.style();
-        if width < INDENT + ROOM {
+        if look.plain || width < INDENT + ROOM {
             let (word, name) = (line.state.word(), clean(&line.name));
             let lead = format!("{style}{word}{style:#} {} {name}: ", line.topic);
             put(&mut page, "", 2, &(lead + &clean(&line.what)), width);
             if let Some(fix) = &line.fix {
-                put(&mut page, "  → ", 4, &clean(fix), width);
+                put(&mut page, &format!("  {step}"), 4, &clean(fix), width);
             }
             continue;
         }
@@ -109,7 +111,7 @@ pub(crate) fn human(lines: &[HostLine], width: usize) -> String {
         );
         put(&mut page, &lead, INDENT, &clean(&line.what), width);
         if let Some(fix) = &line.fix {
-            put(&mut page, &format!("{:INDENT$}→ ", ""), INDENT + 2, &clean(fix), width);
+            put(&mut page, &format!("{:INDENT$}{step}", ""), INDENT + 2, &clean(fix), width);
         }
     }
     let count = |state| lines.iter().filter(|line| line.state == state).count();
@@ -162,7 +164,7 @@ mod tests {
 
     #[test]
     fn each_line_is_told_with_its_fix() {
-        let page = human(&lines(), 100);
+        let page = human(&lines(), Look::of_width(100));
         assert!(page.contains("kernel   release        6.18\n"), "{page:?}");
         assert!(page.contains("not\\ninstalled\n"), "{page:?}");
         assert!(page.contains("→ apt-get install pypy3\n"), "{page:?}");
@@ -170,11 +172,15 @@ mod tests {
     }
 
     #[test]
-    fn in_a_narrow_terminal_nothing_stands_in_columns() {
-        let page = anstream::adapter::strip_str(&human(&lines(), 40)).to_string();
-        assert!(page.starts_with("pass kernel release: 6.18\n"), "{page:?}");
-        assert!(page.contains("\n  → apt-get install pypy3\n"), "{page:?}");
-        assert!(page.lines().all(|line| line.chars().count() <= 40), "{page:?}");
+    fn in_a_narrow_terminal_and_for_ears_nothing_stands_in_columns() {
+        let told = |look| anstream::adapter::strip_str(&human(&lines(), look)).to_string();
+        let narrow = told(Look::of_width(40));
+        assert!(narrow.starts_with("pass kernel release: 6.18\n"), "{narrow:?}");
+        assert!(narrow.contains("\n  → apt-get install pypy3\n"), "{narrow:?}");
+        assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow:?}");
+        let plain = told(Look { plain: true, ..Look::of_width(100) });
+        assert!(plain.starts_with("pass kernel release: 6.18\n"), "{plain:?}");
+        assert!(plain.contains("\n  next step: apt-get install pypy3\n"), "{plain:?}");
     }
 
     #[test]

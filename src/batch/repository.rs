@@ -53,10 +53,10 @@ pub enum GitError {
     },
     /// The revision is not there.
     #[error(
-        "--changed-since: git knows no commit {rev:?} in {}: {said}; fetch it first (in GitHub Actions: \
-         `fetch-depth: 0`), and name it by its branch or its sum, since neither what the repository's \
-         configuration says (`@{{upstream}}`) nor its logs are read",
-        shown(top)
+        "--changed-since: git knows no commit {rev:?} in {}{}; fetch it first (in GitHub Actions: `fetch-depth: 0`), and \
+         name it by its branch or its sum: `@{{upstream}}` and logs are not read",
+        shown(top),
+        if said.is_empty() { String::new() } else { format!(" ({said})") }
     )]
     NoRevision {
         /// The revision that was asked for.
@@ -203,10 +203,13 @@ impl Repository {
         if output.status.success() && is_sum(&sum) {
             return Ok(sum);
         }
+        // So git says that a name stands for nothing.
+        let said =
+            Some(complaint(&output)).filter(|said| !said.contains("Needed a single revision"));
         Err(GitError::NoRevision {
             rev: rev.to_owned(),
             top: self.top.clone(),
-            said: complaint(&output),
+            said: said.unwrap_or_default(),
         })
     }
 

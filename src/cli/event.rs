@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::value;
+use super::{OutputFormat, value};
 use crate::event::config::Like;
 
 /// `gate4k event`.
@@ -177,17 +177,8 @@ pub(crate) struct StatusArgs {
     #[command(flatten)]
     pub(crate) file: EventFile,
     /// How to tell it
-    #[arg(long, value_enum, default_value_t = StatusFormat::Human)]
-    pub(crate) format: StatusFormat,
-}
-
-/// How `gate4k event status` prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StatusFormat {
-    /// For people
-    Human,
-    /// For programs
-    Json,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
 }
 
 /// `gate4k event verify`.
@@ -366,15 +357,6 @@ pub(crate) struct ReplayArgs {
     #[arg(value_name = "FILE.pgn", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// How to tell what agrees and what differs
-    #[arg(long, value_enum, default_value_t = ReplayFormat::Human)]
-    pub(crate) format: ReplayFormat,
-}
-
-/// How `gate4k event replay-games` prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ReplayFormat {
-    /// For people
-    Human,
-    /// For programs
-    Json,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 
-use super::{EntryFormat, ReportTo, report};
+use super::{OutputFormat, ReportTo, report};
 
 /// `gate4k merge`.
 #[derive(Clone, Debug, Args)]
@@ -27,7 +27,7 @@ pub(crate) struct MergeArgs {
     pub(crate) quiet: bool,
     /// Of a check: how to print the result
     #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) format: Option<EntryFormat>,
+    pub(crate) format: Option<OutputFormat>,
     /// Of a check: only the table of the entries
     #[arg(long, conflicts_with = "verbose")]
     pub(crate) summary: bool,

@@ -19,7 +19,7 @@ use super::worker_lines::{ProgressLook, WorkerLines};
 use super::{log, match_shard, note, tell, with_causes};
 use crate::batch::cache::ResultCache;
 use crate::batch::pool::{self, Assess, Concurrency, Judged};
-use crate::cli::{CheckArgs, EntryFormat, ReportPath, ReportTo};
+use crate::cli::{CheckArgs, OutputFormat, ReportPath, ReportTo};
 use crate::event::journal::JournalError;
 use crate::files::outputs::{self, NamedPath, SameFile};
 use crate::judge::{Judge, Progress};
@@ -254,8 +254,8 @@ fn judge_all(
     let workers = at_once.workers(due.len());
     let look = match args.entry.format {
         _ if args.quiet || log::is_on(args.verbose) => ProgressLook::Nothing,
-        EntryFormat::Plain => ProgressLook::Plain,
-        EntryFormat::Human | EntryFormat::Json => ProgressLook::Drawn,
+        OutputFormat::Plain => ProgressLook::Plain,
+        OutputFormat::Human | OutputFormat::Json => ProgressLook::Drawn,
     };
     let lines = WorkerLines::new(look, workers, due.len());
     let mut total = Total::new(outputs);

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use super::tell;
+use super::{look_of, tell};
 use crate::cli::{DoctorArgs, OutputFormat};
 use crate::doctor::selftest::{self, Trial, Tried};
 use crate::doctor::{self, HostLine, HostState, host, tools};
@@ -16,7 +16,6 @@ use crate::policy::toolchain::Toolchain;
 use crate::sandbox::Sandbox;
 use crate::sandbox::capability::Capability;
 use crate::sandbox::timing;
-use crate::view::text;
 
 /// Looks and prints; the outcome is [`Exit::Undecided`] where no entry could be accepted here.
 pub(crate) fn run(args: &DoctorArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -33,8 +32,8 @@ pub(crate) fn run(args: &DoctorArgs, out: &mut impl Write) -> anyhow::Result<Exi
     };
     let lines = look(list);
     match args.format {
-        OutputFormat::Human => out.write_all(doctor::human(&lines, text::width()).as_bytes())?,
         OutputFormat::Json => out.write_all(doctor::json(&lines)?.as_bytes())?,
+        format => out.write_all(doctor::human(&lines, look_of(format)).as_bytes())?,
     }
     Ok(if doctor::is_fit(&lines) { Exit::Success } else { Exit::Undecided })
 }

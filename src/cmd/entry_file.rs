@@ -1,9 +1,11 @@
 //! Entries that gate4k writes: never over what they were made from, and each put into place as a whole.
 
 use std::fs::{self, Permissions};
-use std::io::Write;
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
+
+use tempfile::NamedTempFile;
 
 use super::watch::PART;
 use crate::files::{read, write};
@@ -14,9 +16,14 @@ use crate::pack::candidate;
 /// Checks that an entry may be put at the output's path: never over the source, and over nothing that was written
 /// otherwise, unless that is asked for.
 pub(super) fn may_write(output: &Path, source: &Path, force: bool) -> Result<(), String> {
+    // A part that is made and goes again shows now, before a proof of seconds, whether anything can be written there.
+    let has_room = || match part_beside(output) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!("cannot write {}: {error}", shown(output))),
+    };
     let there = match fs::symlink_metadata(output) {
         Ok(there) => there,
-        Err(_) => return Ok(()),
+        Err(_) => return has_room(),
     };
     let identity = |path: &Path| fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
     if identity(output).is_some_and(|file| identity(source) == Some(file)) {
@@ -35,7 +42,7 @@ pub(super) fn may_write(output: &Path, source: &Path, force: bool) -> Result<(),
     let ours = there.is_file()
         && read::bytes(output, Bytes::LIMIT_4K).is_ok_and(|entry| candidate::is_packed(&entry));
     if ours || force {
-        return Ok(());
+        return has_room();
     }
     Err(format!(
         "the output {} is there already and was not written by `gate4k pack`; name another file with -o, or add \
@@ -45,17 +52,29 @@ pub(super) fn may_write(output: &Path, source: &Path, force: bool) -> Result<(),
 }
 
 /// Puts the entry into place as a whole.
-pub(super) fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut part = part_beside(path)?;
+    part.as_file_mut().write_all(bytes)?;
+    part.persist(path)?;
+    Ok(())
+}
+
+/// A new file beside a path. The part's own name says nothing to anyone, and no error has it.
+fn part_beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
     // The umask is taken from these permissions.
-    let mut part = tempfile::Builder::new()
+    let made = tempfile::Builder::new()
         .prefix(PART)
         .permissions(Permissions::from_mode(0o777))
-        .tempfile_in(folder)?;
-    part.write_all(bytes)?;
-    part.persist(path)?;
-    Ok(())
+        .tempfile_in(folder);
+    made.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            let words = "there is no such folder; make it, or name another";
+            io::Error::new(ErrorKind::NotFound, words)
+        }
+        kind => kind.into(),
+    })
 }

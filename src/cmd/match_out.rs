@@ -182,9 +182,11 @@ impl Sinks {
             Event::EngineKilled { engine, why, exit, stderr, .. } => {
                 self.live.clear();
                 let name = safe(&game.engines[engine].name);
+                // An engine that did not start has both in its reason.
+                let exit = exit.map(|exit| exit.to_string()).filter(|exit| !why.contains(exit));
                 let exit = exit.map(|exit| format!(" ({exit})")).unwrap_or_default();
-                let last = stderr.last().map(|line| format!("; it said: {line}"));
-                let last = last.unwrap_or_default();
+                let last = stderr.last().filter(|line| !why.contains(*line));
+                let last = last.map(|line| format!("; it said: {line}")).unwrap_or_default();
                 // Standard error may be closed; the stream of events has it all the same.
                 super::say(&format!("{name}: {why}{exit}{last}"));
             }

@@ -8,7 +8,7 @@ use super::reports::{Extent, Reports, WantedReports};
 use super::surroundings::Surroundings;
 use super::total::Total;
 use super::{note, tell, with_causes};
-use crate::cli::{EntryFormat, MergeArgs};
+use crate::cli::{MergeArgs, OutputFormat};
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::shard::check::EntryOutcome;
@@ -33,7 +33,7 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
     }
     let wanted = WantedReports {
         report: &args.report,
-        format: args.format.unwrap_or(EntryFormat::Human),
+        format: args.format.unwrap_or(OutputFormat::Human),
         verbose: args.verbose,
         extent: Extent::of(args.summary),
     };

@@ -53,11 +53,12 @@ use anstream::ColorChoice;
 use clap::Parser;
 
 use crate::cli::{
-    Cli, CliCommand, Color, ConfineArgs, EntryArgs, EntryFormat, EventCommand, OutputFormat,
-    ReplayFormat, ReportPath, ReportTo, StandingsFormat,
+    Cli, CliCommand, Color, ConfineArgs, EntryArgs, EventCommand, OutputFormat, ReportPath,
+    ReportTo, StandingsFormat,
 };
 use crate::judge::settings::Settings;
 use crate::model::exit::Exit;
+use crate::view::look::Look;
 use crate::view::report_format::ReportFormat;
 use crate::view::text;
 use output::Output;
@@ -131,26 +132,28 @@ fn is_for_programs(report: &ReportTo) -> bool {
 fn is_for_people(command: &CliCommand) -> bool {
     match command {
         CliCommand::Check(args) => {
-            args.entry.format != EntryFormat::Json
+            args.entry.format != OutputFormat::Json
                 && !args.list
                 && !args.dump_config
                 && !args.dump_allowlist
                 && !args.report.iter().any(is_for_programs)
         }
-        CliCommand::Size(args) => args.entry.format != EntryFormat::Json,
-        CliCommand::Doctor(args) => args.format == OutputFormat::Human,
-        CliCommand::Ratings(args) => args.format != EntryFormat::Json,
-        CliCommand::Explain(args) => args.format == OutputFormat::Human,
+        CliCommand::Size(args) => args.entry.format != OutputFormat::Json,
+        CliCommand::Doctor(args) => args.format != OutputFormat::Json,
+        CliCommand::Ratings(args) => args.format != OutputFormat::Json,
+        CliCommand::Explain(args) => args.format != OutputFormat::Json,
         CliCommand::Standings(args) => {
             matches!(args.format, StandingsFormat::Text | StandingsFormat::Plain)
         }
         CliCommand::Event(EventCommand::Export(_)) => false,
-        CliCommand::Event(EventCommand::ReplayGames(args)) => args.format == ReplayFormat::Human,
+        CliCommand::Event(EventCommand::ReplayGames(args)) => args.format != OutputFormat::Json,
+        CliCommand::Event(EventCommand::Status(args)) => args.format != OutputFormat::Json,
+        CliCommand::Verify(args) => args.format != OutputFormat::Json,
         CliCommand::Match(_) => true,
         CliCommand::Merge(args) => {
-            args.format != Some(EntryFormat::Json) && !args.report.iter().any(is_for_programs)
+            args.format != Some(OutputFormat::Json) && !args.report.iter().any(is_for_programs)
         }
-        CliCommand::Event(_) | CliCommand::Pack(_) | CliCommand::Verify(_) => true,
+        CliCommand::Event(_) | CliCommand::Pack(_) => true,
         CliCommand::Run(_)
         | CliCommand::ReplayQuestion(_)
         | CliCommand::Completions(_)
@@ -187,11 +190,19 @@ fn tell_habit(words: &[OsString]) -> Option<Exit> {
 /// One error on standard error.
 fn tell(message: &str) {
     let red = anstyle::AnsiColor::Red.on_default().bold();
-    say(&format!("{red}error:{red:#} {}", without_numbers(message)));
+    say(&format!("{red}error:{red:#} {}", without_inside(message)));
 }
 
-/// A message without the numbers that the standard library puts behind the words of the system: `(os error 2)`.
-fn without_numbers(message: &str) -> String {
+/// A message without what libraries put behind the words of the system: `(os error 2)`, and the name of a part of ours
+/// (` at path "/x/.gate4k-abc"`), which is gone already.
+fn without_inside(message: &str) -> String {
+    const AT: &str = " at path \"";
+    if let Some((before, rest)) = message.split_once(AT)
+        && let Some((path, after)) = rest.split_once('"')
+        && path.contains(watch::PART)
+    {
+        return without_inside(&format!("{before}{after}"));
+    }
     let mut parts = message.split(" (os error ");
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -243,6 +254,11 @@ fn note(message: &str) {
 /// The message where no entry is named.
 const NO_ENTRY: &str = "no <ENTRY> is named: name a file or a directory";
 
+/// The page that a result is printed on for people.
+fn look_of(format: OutputFormat) -> Look {
+    Look { plain: format == OutputFormat::Plain, ..Look::of_width(text::width()) }
+}
+
 /// The settings that all commands on entries share.
 fn settings(args: &EntryArgs) -> Settings {
     Settings {
@@ -260,5 +276,20 @@ fn confinement(settings: Settings, args: &ConfineArgs) -> Settings {
         lazy_memory: args.lazy_memory,
         devices: args.devices.clone(),
         ..settings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_has_no_word_of_the_inside() {
+        let path = "/dev/x/./.gate4k-nmbxrR";
+        let told =
+            format!("cannot write x: No space left on device (os error 28) at path \"{path}\"");
+        assert_eq!(without_inside(&told), "cannot write x: No space left on device");
+        let own = "cannot read x at path \"/home/x\"";
+        assert_eq!(without_inside(own), own);
     }
 }

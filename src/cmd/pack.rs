@@ -15,9 +15,9 @@ use super::worker_lines::{ProgressLook, WorkerLines};
 use crate::batch::pool::PoolWatch;
 use crate::cli::PackArgs;
 use crate::files::read;
-use crate::judge::Judge;
 use crate::judge::other_work::judged_when_quiet;
 use crate::judge::settings::Settings;
+use crate::judge::{CopyOf, Judge};
 use crate::model::entry_report::{EntryReport, RunSummary};
 use crate::model::evidence::EndHow;
 use crate::model::exit::Exit;
@@ -71,9 +71,13 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
             return Ok(Exit::Nothing);
         }
     };
+    if source.trim_ascii().is_empty() {
+        tell(&format!("the source {} is empty", shown(&args.source)));
+        return Ok(Exit::Usage);
+    }
     let Some(language) = Language::of(&args.source, &source) else {
         tell(&format!(
-            "what {} is written in is open: its name ends in none of .c .cc .cpp .rs .py .pl, its first line tells no \
+            "the language of {} is unknown: its name ends in none of .c .cc .cpp .rs .py .pl, its first line tells no \
              language, and it is no executable (ELF) file; give it the ending of its language",
             shown(&args.source)
         ));
@@ -220,9 +224,8 @@ fn prove(judge: &Judge, candidate: &Candidate, args: &PackArgs) -> anyhow::Resul
     let name = format!("{} bytes ({})", candidate.bytes.len(), candidate.how);
     let jobs = judge.settings().jobs;
     let step = |step: &str| lines.step(0, &args.source, &format!("{name}: {step}"));
-    let judged = || judge.assess(&path, jobs, &step);
-    let report = judged_when_quiet(judged, || step("waiting for the host to be quiet"))?;
-    Ok(EntryReport { path: args.source.clone(), file: args.source.clone(), ..report })
+    let judged = || judge.assess_copy(&path, CopyOf::Source(&args.source), jobs, &step);
+    Ok(judged_when_quiet(judged, || step("waiting for the host to be quiet"))?)
 }
 
 fn tell_of(

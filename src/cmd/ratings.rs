@@ -3,15 +3,15 @@
 use std::io::Write;
 
 use super::games::{self, FileItem};
-use super::tell;
-use crate::cli::{EntryFormat, RatingsArgs, SprtScale};
+use super::{look_of, tell};
+use crate::cli::{OutputFormat, RatingsArgs, SprtScale};
 use crate::event::duel::duel;
 use crate::event::field::FieldBuilder;
 use crate::model::exit::Exit;
 use crate::ratings::bayes::{Model, Results};
 use crate::ratings::names::without_version;
 use crate::ratings::sprt::{Scale, Sprt};
-use crate::view::{ratings as report, text};
+use crate::view::ratings as report;
 
 /// Rates and prints.
 pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -61,9 +61,8 @@ pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Ex
         return Ok(Exit::Usage);
     }
     let page = match args.format {
-        EntryFormat::Human => report::text(&list, duel.as_ref(), test.as_ref()),
-        EntryFormat::Plain => report::plain(&list, duel.as_ref(), test.as_ref(), text::width()),
-        EntryFormat::Json => report::json(&list, duel.as_ref(), test.as_ref())?,
+        OutputFormat::Json => report::json(&list, duel.as_ref(), test.as_ref())?,
+        format => report::text(&list, duel.as_ref(), test.as_ref(), look_of(format)),
     };
     out.write_all(page.as_bytes())?;
     Ok(Exit::Success)

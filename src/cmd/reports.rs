@@ -8,15 +8,16 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use tempfile::NamedTempFile;
 
+use super::look_of;
 use super::surroundings::Surroundings;
 use super::watch::PART;
-use crate::cli::{CheckArgs, EntryFormat, ReportPath, ReportTo};
+use crate::cli::{CheckArgs, OutputFormat, ReportPath, ReportTo};
 use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::text::shown;
 use crate::view::look::Look;
 use crate::view::report_format::ReportFormat;
 use crate::view::table::TableRow;
-use crate::view::{github, human, markdown, table, text};
+use crate::view::{github, human, markdown, table};
 
 /// All that was asked for.
 pub(super) struct Reports {
@@ -48,7 +49,7 @@ pub(super) struct WantedReports<'a> {
     /// `--report`, each of them.
     pub(super) report: &'a [ReportTo],
     /// `--format`.
-    pub(super) format: EntryFormat,
+    pub(super) format: OutputFormat,
     /// How many `-v`.
     pub(super) verbose: u8,
     /// `--summary` or not.
@@ -103,15 +104,11 @@ impl Reports {
         }
         if stdout.is_empty() {
             stdout.push(match format {
-                EntryFormat::Human | EntryFormat::Plain => ReportFormat::Human,
-                EntryFormat::Json => ReportFormat::Json,
+                OutputFormat::Human | OutputFormat::Plain => ReportFormat::Human,
+                OutputFormat::Json => ReportFormat::Json,
             });
         }
-        let look = Look {
-            width: text::width(),
-            verbose: verbose > 0,
-            plain: format == EntryFormat::Plain,
-        };
+        let look = Look { verbose: verbose > 0, ..look_of(format) };
         Ok(Reports { stdout, files, look, extent, surroundings })
     }
 

@@ -2,10 +2,12 @@
 
 use std::io::Write;
 
+use anyhow::Context;
 use clap::CommandFactory;
 
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
 use crate::model::exit::Exit;
+use crate::model::text::shown;
 
 /// The completions of a shell on standard output.
 pub(crate) fn completions(args: &CompletionsArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -20,8 +22,9 @@ pub(crate) fn completions(args: &CompletionsArgs, out: &mut impl Write) -> anyho
 pub(crate) fn man(args: &ManArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     match &args.out {
         Some(folder) => {
-            std::fs::create_dir_all(folder)?;
-            clap_mangen::generate_to(Cli::command(), folder)?;
+            std::fs::create_dir_all(folder)
+                .and_then(|()| clap_mangen::generate_to(Cli::command(), folder))
+                .with_context(|| format!("cannot write the pages into {}", shown(folder)))?;
         }
         None => {
             let mut text = Vec::new();

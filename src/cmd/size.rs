@@ -4,14 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::watch::Watched;
-use super::{NO_ENTRY, settings, size_apply, tell};
+use super::{NO_ENTRY, look_of, settings, size_apply, tell};
 use crate::batch::discover;
-use crate::cli::{EntryFormat, SizeArgs};
+use crate::cli::{OutputFormat, SizeArgs};
 use crate::judge::Judge;
 use crate::model::exit::Exit;
 use crate::model::size_figures::EntrySize;
-use crate::view::look::Look;
-use crate::view::{json, size, text};
+use crate::view::{json, size};
 
 /// How many sizes of an entry are shown.
 const REMEMBERED: usize = 8;
@@ -47,7 +46,7 @@ pub(crate) fn run(args: &SizeArgs, out: &mut impl Write) -> anyhow::Result<Exit>
         let (measured, exit) = once(args, &judge, out)?;
         for entry in &measured {
             if let Some(line) =
-                history.line(entry).filter(|_| args.entry.format != EntryFormat::Json)
+                history.line(entry).filter(|_| args.entry.format != OutputFormat::Json)
             {
                 writeln!(out, "  sizes so far: {line}\n")?;
             }
@@ -64,15 +63,14 @@ fn once(
     judge: &Judge,
     out: &mut impl Write,
 ) -> anyhow::Result<(Vec<EntrySize>, Exit)> {
-    let plain = args.entry.format == EntryFormat::Plain;
-    let look = Look { plain, ..Look::of_width(text::width()) };
+    let look = look_of(args.entry.format);
     let mut measured = Vec::new();
     let mut outcomes = Vec::new();
     for path in args.entry.entries.iter().flat_map(|path| discover::entries(path)) {
         match judge.measure(&path) {
             Ok(entry) => {
                 outcomes.push(entry.verdict.into());
-                if args.entry.format != EntryFormat::Json {
+                if args.entry.format != OutputFormat::Json {
                     out.write_all(size::human(&entry, look).as_bytes())?;
                     if args.hints {
                         hints(judge, &path, out)?;
@@ -89,7 +87,7 @@ fn once(
             }
         }
     }
-    if args.entry.format == EntryFormat::Json {
+    if args.entry.format == OutputFormat::Json {
         out.write_all(json::size(&measured)?.as_bytes())?;
     }
     Ok((measured, Exit::worst(outcomes)))

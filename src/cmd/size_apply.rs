@@ -14,9 +14,9 @@ use super::worker_lines::{ProgressLook, WorkerLines};
 use super::{settings, tell};
 use crate::batch::pool::PoolWatch;
 use crate::cli::SizeArgs;
-use crate::judge::Judge;
 use crate::judge::error::CheckError;
 use crate::judge::settings::Settings;
+use crate::judge::{CopyOf, Judge};
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
 use crate::model::rule::{RuleId, RuleKind};
@@ -63,11 +63,11 @@ pub(super) fn run(
         judge.assess(path, jobs, &|step| lines.step(0, path, &format!("as it is: {step}")))?;
     let copy = copy_with(&file, &hint.entry)?;
     let step = |step: &str| lines.step(0, path, &format!("with hint {number}: {step}"));
-    let after = judge.assess(copy.path(), jobs, &step)?;
+    let of = CopyOf::Entry { path, file: &file };
+    let after = judge.assess_copy(copy.path(), of, jobs, &step)?;
     drop(lines);
     let worse = worse(&before, &after);
     if !worse.is_empty() {
-        let after = EntryReport { path: path.clone(), file, ..after };
         out.write_all(human::entry(&after, Look::of_width(text::width())).as_bytes())?;
         let rules: Vec<&str> = worse.iter().map(|rule| rule.name()).collect();
         tell(&format!(

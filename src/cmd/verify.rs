@@ -3,19 +3,24 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use serde_json::{Value, json};
+
 use super::{choice, tell, with_causes};
-use crate::cli::VerifyArgs;
+use crate::cli::{OutputFormat, VerifyArgs};
 use crate::files::read;
 use crate::judge::error::CheckError;
 use crate::judge::settings::Settings;
 use crate::judge::{EntryDigest, Judge};
 use crate::model::exit::Exit;
-use crate::model::text::{escape, shown};
+use crate::model::text::{escape, harmless, shown};
 use crate::model::units::Bytes;
 use crate::model::verdict::Verdict;
 use crate::receipt::document::Receipt;
 use crate::receipt::sign;
 use crate::receipt::verify::{self, Comparison, ReceiptError};
+
+/// The name and version of the document of `gate4k verify`.
+const SCHEMA: &str = "gate4k/verify/1";
 
 /// Compares and prints; where each entry has a receipt that holds, the outcome is the worst verdict.
 pub(crate) fn run(args: &VerifyArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -51,7 +56,7 @@ fn compare(args: &VerifyArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let limit = args.size_limit.unwrap_or(config.size_limit);
     let entries = choice::named(std::slice::from_ref(&args.entry), &config);
     let mut outcomes = Vec::new();
-    let mut holding = 0;
+    let mut told = Vec::new();
     let mut digests = Vec::new();
     for entry in &entries {
         let digest = match judge.digest(entry) {
@@ -63,14 +68,17 @@ fn compare(args: &VerifyArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
             }
             Err(error) => return Err(error.into()),
         };
-        let (holds, exit) = one(entry, &digest, &receipts, (judge.list_sha256(), limit), out)?;
-        holding += usize::from(holds);
-        outcomes.push(exit);
+        let one = verified(entry, &digest, &receipts, (judge.list_sha256(), limit));
+        outcomes.push(one.as_ref().map_or(Exit::Usage, Verified::exit));
+        told.extend(one);
         digests.push(digest);
     }
-    if entries.len() > 1 {
-        absent(&receipts, &digests, &args.entry, out)?;
-        writeln!(out, "{holding} of {} entries have a receipt that holds", entries.len())?;
+    let absent =
+        if entries.len() > 1 { absent(&receipts, &digests, &args.entry) } else { Vec::new() };
+    let counts = (entries.len(), receipts.len());
+    match args.format {
+        OutputFormat::Json => json(&told, &absent, out)?,
+        format => human(&told, &absent, counts, format, out)?,
     }
     Ok(Exit::worst(outcomes))
 }
@@ -86,80 +94,139 @@ fn read(path: &Path, args: &VerifyArgs) -> anyhow::Result<Read> {
     Ok(Read { path: path.to_owned(), receipt, signed })
 }
 
-/// Tells of one entry by the receipt that says most of it: one that holds, else one that knows its file.
-fn one(
-    entry: &Path,
+/// An entry beside the receipt that says most of it: one that holds, else one that knows its file.
+struct Verified<'a> {
+    entry: &'a Path,
+    receipt: &'a Read,
+    found: Comparison,
+}
+
+impl Verified<'_> {
+    fn holds(&self) -> bool {
+        self.found.broken.is_empty()
+    }
+
+    fn verdict(&self) -> Verdict {
+        self.found.verdict.unwrap_or(Verdict::Undecided)
+    }
+
+    fn exit(&self) -> Exit {
+        if self.holds() { self.verdict().into() } else { Exit::Rejected }
+    }
+}
+
+/// None where there is no receipt at all.
+fn verified<'a>(
+    entry: &'a Path,
     digest: &EntryDigest,
-    receipts: &[Read],
+    receipts: &'a [Read],
     (list, size_limit): (&str, Bytes),
-    out: &mut impl Write,
-) -> std::io::Result<(bool, Exit)> {
-    let compared = receipts.iter().map(|read| {
-        let mut found = verify::compare(&read.receipt, digest, list, size_limit);
-        match &read.signed {
+) -> Option<Verified<'a>> {
+    let compared = receipts.iter().map(|receipt| {
+        let mut found = verify::compare(&receipt.receipt, digest, list, size_limit);
+        match &receipt.signed {
             None => {
                 found.notes.push("the signature, if there is one, was not looked at".to_owned())
             }
             Some(Ok(())) => found.notes.push("signed by the key that was given".to_owned()),
             Some(Err(error)) => found.broken.insert(0, error.clone()),
         }
-        (read, found)
+        Verified { entry, receipt, found }
     });
-    let rank = |found: &Comparison| (found.broken.is_empty(), found.verdict.is_some());
-    let best = compared.max_by_key(|(read, found)| (rank(found), read.receipt.written.clone()));
-    let Some((read, found)) = best else { return Ok((false, Exit::Usage)) };
-    let holds = found.broken.is_empty();
-    let verdict = found.verdict.unwrap_or(Verdict::Undecided);
-    let entry = shown(entry);
-    let safe = |text: &str, most: usize| escape(text.as_bytes(), most);
-    if holds {
-        writeln!(
-            out,
-            "holds          {entry}: {} on {} by gate4k {}, Linux {}",
-            verdict.word(),
-            safe(&read.receipt.written, 40),
-            safe(&read.receipt.gate4k.version, 40),
-            safe(&read.receipt.host.kernel, 80),
-        )?;
-    } else {
-        writeln!(out, "does not hold  {entry}")?;
+    compared.max_by_key(|one| {
+        (one.holds(), one.found.verdict.is_some(), one.receipt.receipt.written.clone())
+    })
+}
+
+fn safe(text: &str, most: usize) -> String {
+    escape(text.as_bytes(), most)
+}
+
+/// Tells people.
+fn human(
+    told: &[Verified<'_>],
+    absent: &[String],
+    (entries, receipts): (usize, usize),
+    format: OutputFormat,
+    out: &mut impl Write,
+) -> std::io::Result<()> {
+    let lead = |word: &str| match format {
+        OutputFormat::Plain => format!("{word}: "),
+        _ => format!("{word:<15}"),
+    };
+    for one in told {
+        let (entry, receipt) = (shown(one.entry), &one.receipt.receipt);
+        if one.holds() {
+            writeln!(
+                out,
+                "{}{entry}: {} on {} by gate4k {}, Linux {}",
+                lead("holds"),
+                one.verdict().word(),
+                safe(&receipt.written, 40),
+                safe(&receipt.gate4k.version, 40),
+                safe(&receipt.host.kernel, 80),
+            )?;
+        } else {
+            writeln!(out, "{}{entry}", lead("does not hold"))?;
+        }
+        if receipts > 1 && one.found.verdict.is_none() {
+            writeln!(out, "  none of the {receipts} receipts is for this file")?;
+            continue;
+        }
+        if receipts > 1 {
+            writeln!(out, "  receipt: {}", shown(&one.receipt.path))?;
+        }
+        for line in &one.found.broken {
+            writeln!(out, "  {}", safe(line, 600))?;
+        }
+        for line in &one.found.notes {
+            writeln!(out, "  note: {}", safe(line, 600))?;
+        }
     }
-    if receipts.len() > 1 && found.verdict.is_none() {
-        writeln!(out, "  none of the {} receipts is for this file", receipts.len())?;
-        return Ok((false, Exit::Rejected));
+    for line in absent {
+        writeln!(out, "note: {line}")?;
     }
-    if receipts.len() > 1 {
-        writeln!(out, "  receipt: {}", shown(&read.path))?;
+    if entries > 1 {
+        let holding = told.iter().filter(|one| one.holds()).count();
+        writeln!(out, "{holding} of {entries} entries have a receipt that holds")?;
     }
-    for line in &found.broken {
-        writeln!(out, "  {}", safe(line, 600))?;
-    }
-    for line in &found.notes {
-        writeln!(out, "  note: {}", safe(line, 600))?;
-    }
-    Ok((holds, if holds { verdict.into() } else { Exit::Rejected }))
+    Ok(())
+}
+
+/// Tells programs.
+fn json(told: &[Verified<'_>], absent: &[String], out: &mut impl Write) -> anyhow::Result<()> {
+    let one = |one: &Verified<'_>| {
+        json!({
+            "path": shown(one.entry),
+            "holds": one.holds(),
+            "verdict": one.found.verdict,
+            "receipt": shown(&one.receipt.path),
+            "written": one.receipt.receipt.written,
+            "broken": one.found.broken,
+            "notes": one.found.notes,
+        })
+    };
+    let entries: Vec<Value> = told.iter().map(one).collect();
+    let document = json!({ "schema": SCHEMA, "entries": entries, "notes": absent });
+    writeln!(out, "{}", harmless(&serde_json::to_string_pretty(&document)?))?;
+    Ok(())
 }
 
 /// Files that receipts are for and that are not among the entries.
-fn absent(
-    receipts: &[Read],
-    digests: &[EntryDigest],
-    folder: &Path,
-    out: &mut impl Write,
-) -> std::io::Result<()> {
+fn absent(receipts: &[Read], digests: &[EntryDigest], folder: &Path) -> Vec<String> {
+    let mut lines = Vec::new();
     for read in receipts {
         for entry in &read.receipt.entries {
             let known = digests.iter().any(|digest| digest.sha256 == entry.sha256);
             if entry.sha256.is_some() && !known {
-                writeln!(
-                    out,
-                    "note: {} has the file of {}, which is not in {}",
+                lines.push(format!(
+                    "{} has the file of {}, which is not in {}",
                     shown(&read.path),
-                    escape(entry.path.as_bytes(), 200),
+                    safe(&entry.path, 200),
                     shown(folder)
-                )?;
+                ));
             }
         }
     }
-    Ok(())
+    lines
 }

@@ -40,6 +40,37 @@ impl Judge {
         jobs: NonZeroUsize,
         progress: Progress<'_>,
     ) -> Result<EntryReport, CheckError> {
+        let report = self.judge(path, jobs, progress)?;
+        let file = report.file.clone();
+        Ok(report.naming(Some(&file)))
+    }
+
+    /// Judges a copy of what the report is about, which names that in its place.
+    ///
+    /// # Errors
+    /// As for [`Judge::assess`].
+    pub(crate) fn assess_copy(
+        &self,
+        copy: &Path,
+        of: CopyOf<'_>,
+        jobs: NonZeroUsize,
+        progress: Progress<'_>,
+    ) -> Result<EntryReport, CheckError> {
+        let report = self.judge(copy, jobs, progress)?;
+        let (path, file, entry) = match of {
+            CopyOf::Source(source) => (source, source, None),
+            CopyOf::Entry { path, file } => (path, file, Some(file)),
+        };
+        let report = EntryReport { path: path.to_owned(), file: file.to_owned(), ..report };
+        Ok(report.naming(entry))
+    }
+
+    fn judge(
+        &self,
+        path: &Path,
+        jobs: NonZeroUsize,
+        progress: Progress<'_>,
+    ) -> Result<EntryReport, CheckError> {
         let progress: Progress<'_> = &|step| {
             debug!(entry = %shown(path), "{}", escape(step.as_bytes(), 200));
             progress(step);
@@ -217,6 +248,15 @@ impl Judge {
             waits: ProbeWaits::default(),
         }
     }
+}
+
+/// The file that a copy was made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CopyOf<'a> {
+    /// A source, which the copy has packed.
+    Source(&'a Path),
+    /// An entry, by its path and its file.
+    Entry { path: &'a Path, file: &'a Path },
 }
 
 /// So often is an entry judged, where programs of the host are replaced each time.

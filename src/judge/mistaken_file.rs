@@ -158,7 +158,8 @@ fn look(bytes: &[u8], path: &Path) -> Option<Mistaken> {
         _ => {}
     }
     let text = std::str::from_utf8(bytes).ok()?;
-    if text.starts_with("#!") || text.contains('\0') {
+    // Of a file with nothing in it the name says nothing: rule `format` tells that it is empty.
+    if text.starts_with("#!") || text.contains('\0') || text.trim().is_empty() {
         return None;
     }
     Language::of(path, bytes).map(Mistaken::Source)
@@ -181,6 +182,7 @@ mod tests {
             ("engine", "#!/usr/bin/perl\nuse strict;", None),
             ("engine", "echo uciok", None),
             ("engine", "", None),
+            ("engine.c", "\n", None),
         ] {
             assert_eq!(look(text.as_bytes(), name), expected, "{name}: {text}");
         }

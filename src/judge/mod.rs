@@ -21,6 +21,7 @@ pub mod support;
 pub mod waive;
 pub mod waiver;
 
+pub(crate) use assess::CopyOf;
 pub(crate) use fingerprint::{file_sha256, program as program_sha256};
 pub(crate) use read::EntryDigest;
 

@@ -6,6 +6,7 @@ use super::error::CheckError;
 use super::settings::Settings;
 use super::{Judge, mistaken_file, sha256};
 use crate::model::entry_report::EngineOfFile;
+use crate::model::next_step;
 use crate::model::rule::RuleId;
 use crate::model::size_figures::{EntrySize, SizeFigures};
 use crate::model::verdict::{Finding, Status, Verdict};
@@ -152,7 +153,10 @@ fn format_of(read: &Read) -> (String, Option<String>) {
     }
     let on_format = read.findings.iter().find(|finding| finding.rule == RuleId::Format);
     match on_format.filter(|finding| finding.status == Status::Fail) {
-        Some(finding) => (finding.summary.clone(), Some(finding.help.clone())),
+        Some(finding) => {
+            let step = next_step::naming(&finding.help, Some(&read.submission.path));
+            (finding.summary.clone(), Some(step))
+        }
         None => (read.format.describe(), None),
     }
 }

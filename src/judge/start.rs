@@ -5,10 +5,10 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Judge;
 use super::error::CheckError;
 use super::host::{Host, HostFor};
 use super::read::Read;
+use super::{Judge, mistaken_file};
 use crate::model::evidence::{Exec, ExecOutcome, ProgramClass, Resource, Shell};
 use crate::model::layer_status as status;
 use crate::model::text::shown;
@@ -101,7 +101,7 @@ impl Judge {
             return Err(missing(format!("--require: {}", unmet.join("; "))));
         }
         let (confined, ended) = host.sandbox.attach(&plan(&read), streams)?;
-        let mut notes = Vec::new();
+        let mut notes: Vec<String> = mistaken_file::hint(&read.submission).into_iter().collect();
         if !read.payload.fields.is_empty() {
             notes.push(
                 "of engines.json nothing is sent: options and initStrings are for whoever speaks to \

@@ -6,10 +6,11 @@ use crate::model::evidence::{
     Capabilities, Exec, LeftFile, LeftProcess, Purpose, Run, RunEnding, Shell,
 };
 use crate::model::layer_status::Layer;
+use crate::model::next_step;
 use crate::model::source_place::SourcePlace;
 use crate::model::verdict::{Finding, Verdict};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// All that is told of one entry.
@@ -47,6 +48,20 @@ pub struct EntryReport {
     pub games: Vec<PlayedGame>,
     /// The circumstances of the judgement, and the origin of this report.
     pub circumstances: Circumstances,
+}
+
+impl EntryReport {
+    /// The report with the name of the entry's file in its next steps; none where the entry has no file of its own.
+    #[must_use]
+    pub(crate) fn naming(mut self, file: Option<&Path>) -> EntryReport {
+        for finding in &mut self.findings {
+            finding.help = next_step::naming(&finding.help, file);
+            for detail in &mut finding.details {
+                *detail = next_step::naming(detail, file);
+            }
+        }
+        self
+    }
 }
 
 /// The circumstances of a report that its reader must know.

@@ -6,6 +6,7 @@ pub mod evidence;
 pub(crate) mod exit;
 pub mod game;
 pub mod layer_status;
+pub(crate) mod next_step;
 pub(crate) mod path_text;
 pub mod rule;
 pub(crate) mod secret;

@@ -187,6 +187,34 @@ fn distance(left: &str, right: &str) -> usize {
     row[right.len()]
 }
 
+/// Checks that the table of the handbook's page on settings below the head `head` names each key that a reader of TOML takes,
+/// and no other.
+#[cfg(test)]
+pub(crate) fn assert_listed<T: serde::de::DeserializeOwned>(head: &str) {
+    use std::collections::BTreeSet;
+    let words = |text: &str| -> BTreeSet<String> {
+        text.split('`')
+            .skip(1)
+            .step_by(2)
+            .map(|word| word.trim_matches(['[', ']']).into())
+            .collect()
+    };
+    let error = toml::from_str::<T>("no-such-key = 1").err().unwrap();
+    let taken = words(error.message().split_once("expected").unwrap().1);
+    let page = include_str!("../../docs/settings.md");
+    let table = page.split_once(&format!("\n| {head} |")).unwrap().1.split("\n\n").next().unwrap();
+    let cells = table.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+    let listed: BTreeSet<String> = cells.flat_map(words).collect();
+    let missing: Vec<_> = taken.difference(&listed).collect();
+    assert!(missing.is_empty(), "docs/settings.md lacks {missing:?} below {head:?}");
+    let unknown: Vec<_> = listed.difference(&taken).collect();
+    // A reader lists no other names of a key.
+    assert!(
+        unknown.iter().all(|key| ["seating", "ties"].contains(&key.as_str())),
+        "docs/settings.md has {unknown:?} below {head:?}, which are no keys"
+    );
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

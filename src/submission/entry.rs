@@ -13,7 +13,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use crate::model::rule::RuleId;
-use crate::model::text::{escape, hex};
+use crate::model::text::{escape, hex, shell_word};
 use crate::model::units::Bytes;
 use crate::model::verdict::Finding;
 use crate::submission::engines_json::{
@@ -245,13 +245,17 @@ fn directory(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
                 some_of(&names)
             ),
         };
+        let each = match shell_word(path) {
+            Some(folder) => format!("name each of them (`gate4k check {folder}/*`)"),
+            None => "name each of them".to_owned(),
+        };
         let finding = Finding::fail(RuleId::SingleFile, summary)
             .with("path", shown(path))
             .with("extra", names)
-            .help(
+            .help(format!(
                 "leave only the engine's file in the directory (and engines.json, if it is needed); where each file is an entry \
-                 of its own, say so in gate4k.toml: `entries = [\"DIRECTORY\"]`",
-            );
+                 of its own, {each}, or the directory in `entries` of gate4k.toml"
+            ));
         return Ok(Loaded { submission: None, finding });
     };
     let main = items.remove(main);

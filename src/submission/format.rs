@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::model::next_step::ENTRY;
 use crate::model::rule::RuleId;
 use crate::model::text::escape;
 use crate::model::units::Bytes;
@@ -92,7 +93,8 @@ impl FileKind {
             FileKind::Pe | FileKind::Dos | FileKind::MachO => "build it for x86-64 Linux",
             FileKind::Zip => "take out of it the one file that is the engine, and hand that in",
             FileKind::Compressed => {
-                "unpack it, then let `gate4k pack FILE -o ENTRY` put a stub before it that does so at the start"
+                "unpack it, and give the file that comes out to `gate4k pack`: it packs it behind a stub that unpacks it \
+                 at the start"
             }
             _ => "hand in an ELF executable for x86-64 Linux or a script",
         }
@@ -303,7 +305,7 @@ pub fn judge(
     }
     let runs = matches!(format.kind, FileKind::Elf | FileKind::Script | FileKind::ShellText);
     if runs && !mode.is_executable() {
-        remarks.advice("it has no execute bit", "set it: chmod +x");
+        remarks.advice("it has no execute bit", format!("set it: chmod +x {ENTRY}"));
     }
     let finding = remarks.finding(&format);
     (format, finding)
@@ -432,7 +434,8 @@ fn broken_elf(fault: &ElfFault, host: &dyn FormatHost, remarks: &mut Remarks) {
             "check its program headers; the kernel reads nothing else",
         ),
         (ElfFault::Kind(_), _) => {
-            remarks.fail(fault.to_string(), "link it into a program: cc -o ENTRY FILE");
+            remarks
+                .fail(fault.to_string(), format!("link it into a program: cc -o program {ENTRY}"));
         }
         _ => remarks.fail(fault.to_string(), help),
     }
@@ -499,7 +502,9 @@ fn script(
     if base.ends_with('\r') {
         remarks.fail(
             format!("it never starts: its first line ends with CR LF, so the kernel looks for {shown}"),
-            "save it with LF line ends (sed -i 's/\\r$//'), and mind that a binary payload stays as it is",
+            format!(
+                "save it with LF line ends (sed -i 's/\\r$//' {ENTRY}), and mind that a binary payload stays as it is"
+            ),
         );
     } else if !path.starts_with('/') {
         remarks.fail(

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::model::next_step::ENTRY;
 use crate::model::rule::RuleId;
 use crate::model::units::Bytes;
 use crate::model::verdict::Finding;
@@ -130,9 +131,9 @@ fn decide(report: &SizeReport, payload: &PayloadReport) -> Finding {
             format!("{} of {limit}, {} over ({parts})", total.0, over.0),
         );
         finding.help(if file > limit {
-            let pack = "`gate4k pack SOURCE -o ENTRY` packs a source";
             format!(
-                "save {over} in the file: {pack}, `gate4k size --hints` tries what else saves bytes"
+                "save {over} in the file: `gate4k pack` packs a source, and `gate4k size --hints {ENTRY}` tries what else \
+                 saves bytes"
             )
         } else {
             let counted: Vec<String> = (payload.fields.iter())

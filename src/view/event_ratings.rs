@@ -3,20 +3,32 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::ratings::{HEADS, cells, document, grid};
-use super::text::clean;
+use super::look::Look;
+use super::ratings::{HEADS, cells, document, grid, words};
+use super::text::{clean, put};
 use crate::event::ratings::{EntryRating, EventRatings, KnownRating};
 use crate::model::words::counted;
 use crate::ratings::bayes::Rated;
 
-/// The entries with BayesElo's columns; empty while nothing is known of any.
+/// The entries with BayesElo's columns, or in words; empty while nothing is known of any.
 #[must_use]
-pub(crate) fn text(ratings: &EventRatings) -> String {
+pub(crate) fn text(ratings: &EventRatings, look: Look) -> String {
     if is_empty(ratings) {
         return String::new();
     }
     let rows: Vec<_> = ratings.entries.iter().map(line).collect();
-    format!("{}\n\n{}{}", headline(ratings), grid(&rows), note(ratings))
+    let Some(grid) = grid(&rows, look) else {
+        let mut page = String::new();
+        let entries = ratings.entries.iter().map(|entry| match rated(entry) {
+            Some(_) => words(&line(entry)),
+            None => format!("{}: Elo {}, no game", entry.name, line(entry)[2]),
+        });
+        for line in std::iter::once(headline(ratings)).chain(entries) {
+            put(&mut page, "", 0, &clean(&line), look.width);
+        }
+        return page + note(ratings).trim_start();
+    };
+    format!("{}\n\n{grid}{}", headline(ratings), note(ratings))
 }
 
 /// A section of a page; empty while nothing is known of any entry.
@@ -200,7 +212,7 @@ mod tests {
 
     #[test]
     fn entries_have_their_place_in_the_whole_list() {
-        let page = text(&ratings());
+        let page = text(&ratings(), Look::of_width(100));
         let lines: Vec<&str> = page.lines().collect();
         assert_eq!(lines[0], "Ratings by 2 games before the event and 4 of its own");
         assert_eq!(lines[2], "Rank Name   Elo    +    - games score oppo. draws");
@@ -210,6 +222,11 @@ mod tests {
         assert!(lines[6].contains("c        –"), "{page}");
         assert!(!page.contains("other") && page.contains("rule 5.5"), "{page}");
         assert!(page.lines().all(|line| line.trim_end() == line));
+        let narrow = text(&ratings(), Look::of_width(40));
+        assert!(narrow.contains("\na: rank 1, Elo ") && !narrow.contains("  "), "{narrow}");
+        let plain = text(&ratings(), Look { plain: true, ..Look::of_width(200) });
+        assert!(plain.contains("\nnew: Elo 2900, no game\na: rank 1, Elo "), "{plain}");
+        assert!(plain.contains("\nc: Elo –, no game\n") && !plain.contains("  "), "{plain}");
     }
 
     #[test]
@@ -230,6 +247,6 @@ mod tests {
     fn nothing_known_is_nothing_shown() {
         let mut nothing = ratings();
         nothing.entries.retain(|entry| entry.known == KnownRating::Unknown);
-        assert_eq!(text(&nothing) + &html(&nothing).0, "");
+        assert_eq!(text(&nothing, Look::of_width(100)) + &html(&nothing).0, "");
     }
 }

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::text::{clean, put};
+use super::look::Look;
+use super::text::{clean, columns, put};
 use crate::ratings::bayes::{List, Rated};
 use crate::ratings::duel::Duel;
 use crate::ratings::elo::Estimate;
@@ -11,25 +12,22 @@ use crate::ratings::sprt::{Scale, Sprt, SprtDecision};
 /// The name and version of the document.
 pub(crate) const RATINGS_SCHEMA: &str = "gate4k/ratings/1";
 
-/// The list with BayesElo's columns, and the match where there are two engines.
+/// The list with BayesElo's columns, and the match where there are two engines; for those who hear it, and where the columns
+/// do not fit, a sentence for each engine.
 #[must_use]
-pub(crate) fn text(list: &List, duel: Option<&Duel>, test: Option<&Sprt>) -> String {
+pub(crate) fn text(list: &List, duel: Option<&Duel>, test: Option<&Sprt>, look: Look) -> String {
     let rows: Vec<_> =
         list.rated.iter().enumerate().map(|(number, rated)| cells(number + 1, rated)).collect();
-    grid(&rows) + &below(list, duel, test)
+    match grid(&rows, look) {
+        Some(grid) => grid + &below(list, duel, test),
+        None => plain(list, duel, test, look.width),
+    }
 }
 
-/// The same for those who hear it: a sentence for each engine.
-#[must_use]
-pub(crate) fn plain(list: &List, duel: Option<&Duel>, test: Option<&Sprt>, width: usize) -> String {
+fn plain(list: &List, duel: Option<&Duel>, test: Option<&Sprt>, width: usize) -> String {
     let mut page = String::new();
     for (number, rated) in (1..).zip(&list.rated) {
-        let [rank, name, elo, error, _, games, score, opponents, draws] = cells(number, rated);
-        let line = format!(
-            "{name}: rank {rank}, Elo {elo}, error {error}, {games} games, score {score}, opponents {opponents}, \
-             {draws} drawn"
-        );
-        put(&mut page, "", 0, &clean(&line), width);
+        put(&mut page, "", 0, &clean(&words(&cells(number, rated))), width);
     }
     for line in below(list, duel, test).lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -73,8 +71,17 @@ pub(super) fn cells(rank: usize, rated: &Rated) -> [String; 9] {
     ]
 }
 
-/// Lines under their heads.
-pub(super) fn grid(rows: &[[String; 9]]) -> String {
+/// An engine's line in words.
+pub(super) fn words(cells: &[String; 9]) -> String {
+    let [rank, name, elo, error, _, games, score, opponents, draws] = cells;
+    format!(
+        "{name}: rank {rank}, Elo {elo}, error {error}, {games} games, score {score}, opponents {opponents}, \
+         {draws} drawn"
+    )
+}
+
+/// Lines under their heads; none where words are wanted, or the lines do not fit.
+pub(super) fn grid(rows: &[[String; 9]], look: Look) -> Option<String> {
     let longest = rows.iter().map(|cells| clean(&cells[1]).chars().count());
     let width = longest.chain([4]).max().unwrap_or(4);
     let heads = HEADS.map(str::to_owned);
@@ -90,7 +97,8 @@ pub(super) fn grid(rows: &[[String; 9]]) -> String {
         page += line.trim_end();
         page.push('\n');
     }
-    page
+    let fits = page.lines().all(|line| columns(line) <= look.width);
+    (fits && !look.plain).then_some(page)
 }
 
 /// Rounded to a whole number, and never "-0".
@@ -258,7 +266,7 @@ mod tests {
     #[test]
     fn the_columns_are_bayeselos() {
         let (list, duel) = list();
-        let page = text(&list, Some(&duel), Some(&TEST));
+        let page = text(&list, Some(&duel), Some(&TEST), Look::of_width(100));
         let mut lines = page.lines();
         assert_eq!(lines.next(), Some("Rank Name   Elo    +    - games score oppo. draws"));
         let first: Vec<&str> = lines.next().unwrap().split_whitespace().collect();

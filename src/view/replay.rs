@@ -2,15 +2,16 @@
 
 use std::fmt::Write as _;
 
+use super::look::Look;
 use crate::event::replay::{Replay, StageReplay};
 use crate::model::words::counted;
 
 /// The replay as a text.
 #[must_use]
-pub(crate) fn text(replay: &Replay) -> String {
+pub(crate) fn text(replay: &Replay, look: Look) -> String {
     let mut out = format!("{}\n", replay.event);
     for stage in &replay.stages {
-        stage_text(stage, &mut out);
+        stage_text(stage, look, &mut out);
     }
     if !replay.notes.is_empty() {
         out += "\n";
@@ -28,12 +29,17 @@ pub(crate) fn text(replay: &Replay) -> String {
     out + &verdict
 }
 
-fn stage_text(stage: &StageReplay, out: &mut String) {
+fn stage_text(stage: &StageReplay, look: Look, out: &mut String) {
     let (engines, games) = (counted(stage.engines, "engine"), counted(stage.games, "game"));
     // invariant: writing to memory does not fail.
     let _ = writeln!(out, "\n{}: {engines}, {games}", stage.stage);
     for count in &stage.counts {
-        let _ = writeln!(out, "  {:<20} {} of {}", count.kind.title(), count.agree, count.of);
+        let (title, agree, of) = (count.kind.title(), count.agree, count.of);
+        let _ = if look.plain {
+            writeln!(out, "  {title}: {agree} of {of}")
+        } else {
+            writeln!(out, "  {title:<20} {agree} of {of}")
+        };
     }
     for note in &stage.notes {
         let _ = writeln!(out, "  note: {note}");
@@ -45,6 +51,14 @@ fn stage_text(stage: &StageReplay, out: &mut String) {
     let width = stage.table.iter().map(|row| row.engine.chars().count()).max().unwrap_or(0);
     for row in &stage.table {
         let place = row.place.map_or_else(|| "-".to_owned(), |place| place.to_string());
+        if look.plain {
+            let _ = write!(out, "  place {place}: {}", row.engine);
+            if let (Some(points), Some(sonneborn_berger)) = (row.points, row.sonneborn_berger) {
+                let _ = write!(out, ", {points} points, Sonneborn-Berger {sonneborn_berger:.2}");
+            }
+            out.push('\n');
+            continue;
+        }
         let _ = write!(out, "  {place:>3} {:<width$}", row.engine);
         if let (Some(points), Some(sonneborn_berger)) = (row.points, row.sonneborn_berger) {
             let _ = write!(out, " {points:>6} {sonneborn_berger:>9.2}");

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use anstyle::Style;
 use serde::Serialize;
 
+use super::look::Look;
 use super::styled;
 use super::text::put;
 use crate::model::rule::{RULES, Rule, RuleKind};
@@ -42,9 +43,14 @@ fn without_title(text: &str) -> &str {
 
 /// Every rule in a line.
 #[must_use]
-pub(crate) fn all(width: usize) -> String {
+pub(crate) fn all(look: Look) -> String {
     let mut page = String::new();
     for rule in RULES {
+        if look.plain {
+            let line = format!("{} ({}, {}): {}", rule.name, rule.section, kind(rule), rule.title);
+            put(&mut page, "", 0, &line, look.width);
+            continue;
+        }
         let mut lead = String::new();
         // Writing to a string cannot fail.
         let _ = write!(
@@ -54,7 +60,7 @@ pub(crate) fn all(width: usize) -> String {
             rule.section,
             kind(rule)
         );
-        put(&mut page, &lead, 38, rule.title, width);
+        put(&mut page, &lead, 38, rule.title, look.width);
     }
     page.push_str("\n`gate4k explain RULE` tells one of them in full.\n");
     page
@@ -100,7 +106,7 @@ mod tests {
 
     #[test]
     fn every_rule_is_listed_with_its_section() {
-        let page = anstream::adapter::strip_str(&all(100)).to_string();
+        let page = anstream::adapter::strip_str(&all(Look::of_width(100))).to_string();
         for rule in RULES {
             assert!(
                 page.lines().any(|line| line.starts_with(rule.name) && line.contains(rule.section)),

@@ -142,14 +142,18 @@ pub(crate) fn human(entry: &EntrySize, look: Look) -> String {
     let bold = Style::new().bold();
     let mut page = format!("{bold}{}{bold:#}\n", shown(&entry.path));
     page.push_str(&lines(&entry.size, look));
-    put(&mut page, "  format        ", 16, &clean(&entry.format), width);
+    let labelled = |page: &mut String, label: &str, text: &str| match look.plain {
+        true => put(page, "  ", 2, &format!("{label}: {text}"), width),
+        false => put(page, &format!("  {label:<14}"), 16, text, width),
+    };
+    labelled(&mut page, "format", &clean(&entry.format));
     if let Some(step) = &entry.step {
         put(&mut page, &format!("  {}", look.step()), 4, &clean(step), width);
     }
     for line in &entry.counted {
-        put(&mut page, "  engines.json  ", 16, &clean(line), width);
+        labelled(&mut page, "engines.json", &clean(line));
     }
-    put(&mut page, "  sha256        ", 16, &entry.sha256, width);
+    labelled(&mut page, "sha256", &entry.sha256);
     if entry.verdict == Verdict::Undecided {
         put(
             &mut page,
@@ -252,5 +256,11 @@ mod tests {
             ["  format        sh stub, xz payload", "  engines.json  option Net: 7 bytes"]
         );
         assert!(lines[6].starts_with("  → the two readings"), "{page}");
+        let look = Look { plain: true, ..Look::of_width(100) };
+        let plain = anstream::adapter::strip_str(&human(&entry, look)).to_string();
+        assert!(
+            plain.contains("\n  format: sh stub, xz payload\n  engines.json: option"),
+            "{plain}"
+        );
     }
 }

@@ -39,7 +39,7 @@ fn width_from(wanted: Option<usize>, real: Option<usize>) -> usize {
 }
 
 /// The columns that a text takes on a terminal.
-fn columns(text: &str) -> usize {
+pub(super) fn columns(text: &str) -> usize {
     if text.is_ascii() && !text.contains('\x1b') {
         return text.len();
     }
@@ -100,6 +100,12 @@ const LABEL: usize = 12;
 /// Adds `line` to `page`, broken to fit: the first part follows `lead` (whose visible width is
 /// `indent`), the others stand below it. Where there is no room for a column, all of it is one text.
 pub(crate) fn put(page: &mut String, lead: &str, indent: usize, line: &str, width: usize) {
+    // A line that stands further in than its lead does so with each of its parts.
+    let own = line.len() - line.trim_start_matches(' ').len();
+    if own > 0 && columns(line) + indent > width {
+        let lead = format!("{lead}{:own$}", "");
+        return put(page, &lead, indent + own, line.trim_start_matches(' '), width);
+    }
     if width < indent + 20 {
         page.push_str(&fit(format!("{lead}{line}").trim_end(), width));
         page.push('\n');
@@ -199,6 +205,9 @@ mod tests {
     #[test]
     fn later_parts_stand_below_the_first() {
         let mut page = String::new();
+        put(&mut page, "    ", 4, "  one two three four five", 24);
+        assert_eq!(page, "      one two three four\n      five\n");
+        page.clear();
         put(&mut page, "  → ", 4, "one two three four five", 24);
         assert_eq!(page, "  → one two three four\n    five\n");
     }

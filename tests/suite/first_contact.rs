@@ -67,6 +67,26 @@ fn pack_replaces_no_file_that_it_did_not_write() {
     assert_eq!(fs::read_to_string(&notes).unwrap(), "mine");
 }
 
+/// Each is told before anything is packed and proved, which takes seconds.
+fn pack_tells_first_what_it_cannot_read_or_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = source(folder.path());
+    let entry = folder.path().join("entry");
+    let empty = folder.path().join("empty.c");
+    fs::write(&empty, "\n").unwrap();
+    for (source, output, words) in [
+        (&source, &folder.path().join("nowhere/entry"), "nowhere/entry: there is no such folder"),
+        (&source, &source.join("entry"), "engine.c/entry: "),
+        (&empty, &entry, "empty.c is empty"),
+    ] {
+        let output = pack(source, output, &[]);
+        let told = told(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.starts_with("error: ") && told.contains(words), "{words}: {told}");
+        assert_eq!((told.lines().count(), told.contains("/.gate4k-")), (1, false), "{told}");
+    }
+}
+
 fn pack_asks_for_a_program_of_the_rules_first() {
     let folder = tempfile::tempdir().unwrap();
     let source = source(folder.path());
@@ -420,7 +440,7 @@ fn a_file_that_is_no_entry_yet_is_called_by_its_name() {
         ),
         ("wide", &wide, "UTF-16", "save it as UTF-8"),
         ("engine.zip", b"PK\x03\x04\x14\0\0\0\0\0", "a zip archive", "take out of it the one file"),
-        ("engine.o", &fs::read(&object).unwrap(), "an object file", "cc -o ENTRY FILE"),
+        ("engine.o", &fs::read(&object).unwrap(), "an object file", "cc -o program engine.o"),
     ] {
         fs::write(folder.path().join(name), bytes).unwrap();
         let words = ["check", "-q", "--quick", "--no-cache", "--format", "json", name];
@@ -514,6 +534,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow a_next_step_that_is_a_command_can_be_typed [Landlock, Xz, Python3],
         quick pack_never_overwrites_its_source,
         quick pack_replaces_no_file_that_it_did_not_write,
+        quick pack_tells_first_what_it_cannot_read_or_write,
         quick pack_asks_for_a_program_of_the_rules_first,
         quick a_wrong_value_is_answered_by_what_to_write,
         quick a_cause_is_told_once,

@@ -47,7 +47,7 @@ pub(super) fn run(
         }
         _ => {
             if let Err(error) = follower.look(config) {
-                return Ok(told(&error));
+                return Ok(told(&config.path, &error));
             }
         }
     }
@@ -85,7 +85,7 @@ pub(super) fn settings(event: &Path, out: &mut impl Write) -> anyhow::Result<Exi
         .map_or_else(|_| event.with_extension("journal"), |config| config.journal);
     let mut ledger = Ledger::default();
     if let Err(error) = journal::read(&journal, &mut |_, record| ledger.apply(record)) {
-        return Ok(told(&error));
+        return Ok(told(event, &error));
     }
     let settings = ledger.header.map(|header| header.settings).unwrap_or_default();
     out.write_all(settings.as_bytes())?;
@@ -96,7 +96,7 @@ pub(super) fn settings(event: &Path, out: &mut impl Write) -> anyhow::Result<Exi
 pub(super) fn status(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     let mut follower = Follower::new(config);
     if let Err(error) = follower.look(config) {
-        return Ok(told(&error));
+        return Ok(told(&config.path, &error));
     }
     let (broadcast, now) = (&follower.broadcast, SystemTime::now());
     let site = Site { config, broadcast, running: &[], now, kind: SiteKind::Exported };
@@ -114,7 +114,7 @@ fn pgn(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
         }
     });
     match (read, failed) {
-        (Err(error), _) => Ok(told(&error)),
+        (Err(error), _) => Ok(told(&config.path, &error)),
         (Ok(()), Some(error)) => Err(error.into()),
         (Ok(()), None) => Ok(Exit::Success),
     }

@@ -18,12 +18,30 @@ mod watch;
 use std::io::Write;
 use std::path::Path;
 
-use super::tell;
-use crate::cli::{EventCommand, ExportWhat, StatusFormat};
+use super::{look_of, tell};
+use crate::cli::{EventCommand, ExportWhat, OutputFormat};
 use crate::event::conduct::EventError;
 use crate::event::config::{EventConfig, EventConfigError};
 use crate::event::journal::record::AfterAnnulment;
 use crate::model::exit::Exit;
+use crate::model::text::{shell_word, shown};
+
+/// A command for this event, which can be typed as it stands.
+fn typed(command: &str, event: &Path) -> String {
+    format!("`gate4k event {command} {}`", file_word(event))
+}
+
+/// The event's file as a word of a command.
+fn file_word(event: &Path) -> String {
+    shell_word(event).unwrap_or_else(|| shown(event))
+}
+
+/// The names of engines as the word behind `--order`.
+fn order_word(names: &[impl AsRef<str>]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    let names = names.join(",");
+    shell_word(Path::new(&names)).unwrap_or(names)
+}
 
 /// Carries out one of its commands.
 pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -36,8 +54,8 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
         }
         EventCommand::Pause(file) => with(&file.event, |config| organise::pause(config, out)),
         EventCommand::Status(args) => with(&args.file.event, |config| match args.format {
-            StatusFormat::Human => views::status(config, out),
-            StatusFormat::Json => export::status(config, out),
+            OutputFormat::Json => export::status(config, out),
+            format => views::status(config, look_of(format), out),
         }),
         EventCommand::Verify(args) => {
             with(&args.file.event, |config| seal::verify(config, args, out))

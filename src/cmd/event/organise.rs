@@ -1,12 +1,12 @@
 //! The commands of organisers besides running an event.
 
 use std::fs::OpenOptions;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::sync::Arc;
 
 use anyhow::Context;
 
-use super::failed;
+use super::{failed, typed};
 use crate::cli::{AnnulArgs, DecideArgs, FixArgs, ForfeitArgs, NewArgs, WithdrawArgs};
 use crate::cmd::tell;
 use crate::cmd::worker_lines::{ProgressLook, WorkerLines};
@@ -53,11 +53,22 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
     let mut file = match opened {
         Ok(file) => file,
         Err(error) => {
-            tell(&format!("cannot write {}: {error}; name a new file", shown(path)));
+            let why = match error.kind() {
+                ErrorKind::AlreadyExists => {
+                    "it is there already; remove it, or name a new file".into()
+                }
+                ErrorKind::NotFound => "there is no such folder; make it, or name another".into(),
+                _ => error.to_string(),
+            };
+            tell(&format!("cannot write {}: {why}", shown(path)));
             return Ok(Exit::Usage);
         }
     };
-    file.write_all(text.as_bytes()).with_context(|| shown(path))?;
+    if let Err(error) = file.write_all(text.as_bytes()) {
+        // Half of it would be taken for an event, and be in the way of the next try.
+        let _ = std::fs::remove_file(path);
+        return Err(error).with_context(|| format!("cannot write {}", shown(path)));
+    }
     let books = if args.book.is_empty() { books_of(&text) } else { Vec::new() };
     match books.as_slice() {
         [] => writeln!(
@@ -67,7 +78,7 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
         )?,
         books => writeln!(
             out,
-            "wrote {}; it still lacks its openings: put them at {}, or write it again with --book FILE; then \
+            "wrote {}; it still lacks its openings: put them at {}, or remove it and write it anew with --book FILE; then \
              `gate4k event run {0}` plays it",
             shown(path),
             books.join(", ")
@@ -79,8 +90,7 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
 /// Leaves the marker that a runner looks for.
 pub(super) fn pause(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     if !journal::is_journal(&config.journal) {
-        tell(&format!("{} has not begun: there is no journal", shown(&config.path)));
-        return Ok(Exit::Nothing);
+        return Ok(super::views::not_begun(&config.path, &config.journal));
     }
     let marker = config.pause_marker();
     std::fs::write(&marker, "").with_context(|| shown(&marker))?;
@@ -96,13 +106,14 @@ pub(super) fn repair(config: &EventConfig, out: &mut impl Write) -> anyhow::Resu
         }
         Ok(Some(repaired)) => writeln!(
             out,
-            "cut off line {} of {} ({}), kept in {}; every record before it is whole, and `gate4k event run` goes on",
+            "cut off line {} of {} ({}), kept in {}; every record before it is whole, and {} goes on",
             repaired.line,
             shown(&config.journal),
             Bytes(repaired.bytes),
-            shown(&repaired.kept)
+            shown(&repaired.kept),
+            typed("run", &config.path)
         )?,
-        Err(error) => return Ok(super::views::told(&error)),
+        Err(error) => return Ok(super::views::told(&config.path, &error)),
     }
     Ok(Exit::Success)
 }
@@ -115,7 +126,7 @@ pub(super) fn decide(
 ) -> anyhow::Result<Exit> {
     organised(config, out, |conductor| {
         conductor.decide(&args.order, &args.reason)?;
-        Ok(format!("decided: {}; `gate4k event run` goes on", args.order.join(", ")))
+        Ok(format!("decided: {}; {} goes on", args.order.join(", "), typed("run", &config.path)))
     })
 }
 
@@ -128,7 +139,7 @@ pub(super) fn annul(
 ) -> anyhow::Result<Exit> {
     organised(config, out, |conductor| {
         let told = conductor.annul(&args.game, then, &args.reason)?;
-        Ok(format!("{told}; `gate4k event run` goes on"))
+        Ok(format!("{told}; {} goes on", typed("run", &config.path)))
     })
 }
 
@@ -140,7 +151,7 @@ pub(super) fn withdraw(
 ) -> anyhow::Result<Exit> {
     organised(config, out, |conductor| {
         let told = conductor.withdraw(&args.engine, &args.reason)?;
-        Ok(format!("{told}; `gate4k event run` goes on"))
+        Ok(format!("{told}; {} goes on", typed("run", &config.path)))
     })
 }
 
@@ -152,7 +163,7 @@ pub(super) fn forfeit(
 ) -> anyhow::Result<Exit> {
     organised(config, out, |conductor| {
         let told = conductor.forfeit(&args.game, &args.loser, &args.reason)?;
-        Ok(format!("{told}; `gate4k event run` goes on"))
+        Ok(format!("{told}; {} goes on", typed("run", &config.path)))
     })
 }
 
@@ -174,8 +185,7 @@ fn organised(
     act: impl FnOnce(&mut Conductor<'_>) -> Result<String, crate::event::conduct::EventError>,
 ) -> anyhow::Result<Exit> {
     if !journal::is_journal(&config.journal) {
-        tell(&format!("{} has not begun: there is no journal", shown(&config.path)));
-        return Ok(Exit::Nothing);
+        return Ok(super::views::not_begun(&config.path, &config.journal));
     }
     let stop = Stop::new().context("a descriptor for stopping")?;
     let mut words = Words::default();

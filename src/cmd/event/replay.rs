@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use crate::cli::{ReplayArgs, ReplayFormat};
-use crate::cmd::tell;
+use crate::cli::{OutputFormat, ReplayArgs};
+use crate::cmd::{look_of, tell};
 use crate::event::plan::{EventPlan, PlanError};
 use crate::event::replay::{ReplayError, replay};
 use crate::model::exit::Exit;
@@ -32,11 +32,11 @@ pub(super) fn run(args: &ReplayArgs, out: &mut impl Write) -> anyhow::Result<Exi
         }
     };
     match args.format {
-        ReplayFormat::Human => out.write_all(view::replay::text(&replayed).as_bytes())?,
-        ReplayFormat::Json => {
+        OutputFormat::Json => {
             serde_json::to_writer_pretty(&mut *out, &replayed).map_err(std::io::Error::from)?;
             out.write_all(b"\n")?;
         }
+        format => out.write_all(view::replay::text(&replayed, look_of(format)).as_bytes())?,
     }
     Ok(if replayed.agrees() { Exit::Success } else { Exit::Rejected })
 }

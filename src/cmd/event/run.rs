@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use anyhow::Context;
 
 use super::crashes::CrashKeeper;
-use super::failed;
 use super::publish::Publishing;
 use super::stream::EventStream;
+use super::{failed, file_word, order_word};
 use crate::cli::EventRunArgs;
 use crate::cmd::worker_lines::{ProgressLook, WorkerLines};
 use crate::cmd::{match_, say, tell, with_causes};
@@ -74,7 +74,7 @@ pub(super) fn run(
         // The event goes on without somebody who listens; the outcome alone cannot be told.
         let _ = writeln!(std::io::stderr(), "the output was lost: {error}");
     }
-    let file = crate::model::text::shown(&config.path);
+    let file = file_word(&config.path);
     let (words, exit) = match outcome {
         Ok(EventOutcome::Over { winners }) => {
             (format!("{} is over: {}", config.event, won_by(&winners)), Exit::Success)
@@ -116,7 +116,7 @@ pub(super) fn run(
                 format!(
                     "; `gate4k event decide {file} --order {} --reason …`, the best first, ends it by the organisers' \
                      decision",
-                    tied.join(",")
+                    order_word(tied)
                 )
             });
             (
@@ -134,7 +134,7 @@ pub(super) fn run(
                 "{stage}: {} are tied after every tie-break, and {decide}: \
                  `gate4k event decide {file} --order {} --reason …`, the best first, then run again",
                 all(&engines),
-                engines.join(",")
+                order_word(&engines)
             ),
             Exit::Undecided,
         ),
@@ -228,6 +228,6 @@ impl<W: Write> Audience for Page<'_, W> {
 
     fn table(&mut self, counted: &Standings, ratings: &EventRatings) {
         self.put(&standings::text(counted, text::width()));
-        self.put(&format!("\n{}", event_ratings::text(ratings)));
+        self.put(&format!("\n{}", event_ratings::text(ratings, Look::of_width(text::width()))));
     }
 }

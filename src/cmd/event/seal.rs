@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
+use super::typed;
 use super::views::told;
 use crate::cli::{EventVerifyArgs, SealArgs};
 use crate::cmd::tell;
@@ -53,7 +54,7 @@ pub(super) fn verify(
 ) -> anyhow::Result<Exit> {
     let mut found = match verify::verify(config) {
         Ok(found) => found,
-        Err(error) => return Ok(told(&error)),
+        Err(error) => return Ok(told(&config.path, &error)),
     };
     let notes = look_at_seal(config, args.public_key.as_deref(), &mut found);
     for line in &found.wrong {
@@ -133,17 +134,18 @@ pub(super) fn seal(
     };
     let found = match verify::verify(config) {
         Ok(found) => found,
-        Err(error) => return Ok(told(&error)),
+        Err(error) => return Ok(told(&config.path, &error)),
     };
     if !found.wrong.is_empty() {
-        tell(
-            "not all of the journal is right, so it is not sealed; `gate4k event verify` says what",
-        );
+        tell(&format!(
+            "not all of the journal is right, so it is not sealed; {} tells the faults",
+            typed("verify", &config.path)
+        ));
         return Ok(Exit::Rejected);
     }
     let mark = match journal::mark(&config.journal, found.records) {
         Ok(mark) => mark,
-        Err(error) => return Ok(told(&error)),
+        Err(error) => return Ok(told(&config.path, &error)),
     };
     let text = text(config, &mark);
     let path = beside(&config.journal);

@@ -1,8 +1,10 @@
 //! The state of an event by its journal: how far it is, its tables and ratings.
 
 use std::io::Write;
+use std::path::Path;
 use std::time::SystemTime;
 
+use super::{file_word, order_word, typed};
 use crate::cmd::tell;
 use crate::event::broadcast::Follower;
 use crate::event::config::EventConfig;
@@ -16,6 +18,7 @@ use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::{all, counted};
 use crate::sandbox::timing::{self, TimingFact};
+use crate::view::look::Look;
 use crate::view::site::{Site, SiteKind};
 use crate::view::{event_ratings, standings, text};
 
@@ -26,20 +29,26 @@ fn ledger(config: &EventConfig) -> Result<(Ledger, Option<journal::Torn>), Journ
     Ok((ledger, torn))
 }
 
-pub(super) fn told(error: &JournalError) -> Exit {
+pub(super) fn told(event: &Path, error: &JournalError) -> Exit {
     match error {
         JournalError::Read { source, path } if source.kind() == std::io::ErrorKind::NotFound => {
-            tell(&format!(
-                "the event has not begun: there is no journal {}; `gate4k event run` begins it",
-                shown(path)
-            ));
-            Exit::Nothing
+            not_begun(event, path)
         }
         _ => {
             tell(&error.to_string());
             Exit::Usage
         }
     }
+}
+
+/// Tells that there is no journal yet.
+pub(super) fn not_begun(event: &Path, journal: &Path) -> Exit {
+    tell(&format!(
+        "the event has not begun: there is no journal {}; {} begins it",
+        shown(journal),
+        typed("run", event)
+    ));
+    Exit::Nothing
 }
 
 /// The standings of every stage that has begun.
@@ -55,7 +64,7 @@ fn tables(config: &EventConfig, ledger: &Ledger) -> Vec<Standings> {
 }
 
 /// How far a stage is, or what it waits for.
-fn underway(stage: &Stage, state: &StageState) -> String {
+fn underway(config: &EventConfig, stage: &Stage, state: &StageState) -> String {
     let done = state.finished();
     let standings = stage.standings(&state.field(stage.crash_limit));
     let out = state.disqualified(stage.crash_limit);
@@ -64,14 +73,20 @@ fn underway(stage: &Stage, state: &StageState) -> String {
     let ranking = stage.ranking(&standings, state);
     match stage.open_tie(&standings, &ranking) {
         Some(tied) if due == 0 => format!(
-            "{done} of {}; {} are tied, and {}: `gate4k event decide`",
+            "{done} of {}; {} are tied, and {}: `gate4k event decide {} --order {} --reason …`, the best first",
             counted(done, "game"),
             all(&tied),
-            stage.chain.organisers_decide()
+            stage.chain.organisers_decide(),
+            file_word(&config.path),
+            order_word(&tied)
         ),
         _ => {
             let level = stage.endless(state).into_iter().map(|tied| {
-                format!("; {} are level still, and `gate4k event decide` can end it", all(&tied))
+                let decide = "gate4k event decide";
+                let (tied, order, file) = (all(&tied), order_word(&tied), file_word(&config.path));
+                format!(
+                    "; {tied} are level still, and `{decide} {file} --order {order} --reason …` can end it"
+                )
             });
             format!("{done} of {}{}", counted(done + due, "game"), level.collect::<String>())
         }
@@ -104,19 +119,23 @@ fn unsteady_times(facts: &[TimingFact]) -> Option<String> {
 }
 
 /// How far it is. Names are those of the event's file, which may have taken them from the names of strangers' files.
-pub(super) fn status(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
+pub(super) fn status(
+    config: &EventConfig,
+    look: Look,
+    out: &mut impl Write,
+) -> anyhow::Result<Exit> {
     let mut page = Vec::new();
-    let exit = write_status(config, &mut page)?;
+    let exit = write_status(config, look, &mut page)?;
     for line in String::from_utf8_lossy(&page).lines() {
         writeln!(out, "{}", text::clean(line))?;
     }
     Ok(exit)
 }
 
-fn write_status(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
+fn write_status(config: &EventConfig, look: Look, out: &mut impl Write) -> anyhow::Result<Exit> {
     let (ledger, torn) = match ledger(config) {
         Ok(read) => read,
-        Err(error) => return Ok(told(&error)),
+        Err(error) => return Ok(told(&config.path, &error)),
     };
     writeln!(
         out,
@@ -141,7 +160,7 @@ fn write_status(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Ex
                     outcome.in_words(number + 1 == config.stages.len())
                 )?;
             }
-            None => writeln!(out, "{}: {}", stage.name, underway(stage, state))?,
+            None => writeln!(out, "{}: {}", stage.name, underway(config, stage, state))?,
         }
     }
     for game in ledger.open.values() {
@@ -169,7 +188,11 @@ fn write_status(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Ex
     }
     let at_work = journal::is_in_use(&config.journal);
     let goes_on = !ledger.is_over() && ledger.paused.is_none() && !at_work;
-    let how = if goes_on { "; no runner is at work: `gate4k event run` goes on" } else { "" };
+    let how = if goes_on {
+        format!("; no runner is at work: {} goes on", typed("run", &config.path))
+    } else {
+        String::new()
+    };
     writeln!(out, "{}{how}", state(&ledger))?;
     if !ledger.is_over()
         && let Some(line) = unsteady_times(&timing::facts())
@@ -177,9 +200,10 @@ fn write_status(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Ex
         writeln!(out, "{line}")?;
     }
     for table in tables(config, &ledger).iter().filter(|table| !table.rows.is_empty()) {
-        write!(out, "\n{}", standings::text(table, text::width()))?;
+        let told = if look.plain { standings::plain } else { standings::text };
+        write!(out, "\n{}", told(table, look.width))?;
     }
-    let ratings = event_ratings::text(&EventRatings::of(config, &ledger));
+    let ratings = event_ratings::text(&EventRatings::of(config, &ledger), look);
     if !ratings.is_empty() {
         write!(out, "\n{ratings}")?;
     }

@@ -37,8 +37,9 @@ pub(crate) enum NoEntries {
     },
 }
 
-const HEAD: &str = r#"# An event of gate4k. `gate4k event run FILE` gates every entry, freezes it, plays, and goes on after
-# whatever ended it. Paths are seen from this file. What is written here is frozen by the first run.
+const HEAD: &str = r#"# An event of gate4k. `gate4k event run FILE` judges every entry, freezes it, plays, and goes on after
+# whatever ended it. Paths are seen from this file. The first run freezes all that is written here. More keys (an allow-list,
+# limits, waivers, own terms of a stage, …) are in the handbook, docs/settings.md, "The file of an event".
 
 event = "@EVENT@"
 site = "https://tcec-chess.com"

@@ -3,6 +3,7 @@
 use super::super::ledger::Ledger;
 use super::super::stage::SeatDraw;
 use super::*;
+use crate::model::source_place::assert_listed;
 
 const STAGES: &str = "[[stage]]\nname = \"Pool\"\nformat = { double-round-robins = 1 }\n\
     book-policy = \"none\"\ndraw = \"seeds\"\ntie-breaks = \"4k\"\npromote = 2\n";
@@ -21,6 +22,14 @@ fn wrong(text: &str) -> String {
     std::fs::write(&path, text).unwrap();
     let error = EventConfig::load(&path).unwrap_err().to_string();
     error.split_once("event.toml:").unwrap().1.to_owned()
+}
+
+#[test]
+fn every_key_is_in_the_handbook() {
+    assert_listed::<Raw>("key at the head");
+    assert_listed::<RawEntry>("key of an `[[entry]]`");
+    assert_listed::<RawEngine>("key of an `[[engine]]`");
+    assert_listed::<raw_stage::RawStage>("key of a `[[stage]]`");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use nix::errno::Errno;
 
 use crate::judge::rules::commands;
 use crate::model::evidence::{Answer, ExecOutcome, LaunchFailure, Limits, Question, Run};
+use crate::model::next_step::ENTRY;
 use crate::model::text::escape;
 
 /// A cause in words.
@@ -50,10 +51,12 @@ fn launch(failure: &LaunchFailure) -> Cause {
     let what = format!("exec failed with {errno:?} ({}): {}", errno.desc(), failure.what);
     // A reader of the bytes wrote `\r` as text, so that it can be seen.
     let help = if failure.what.contains("\\r") || failure.what.contains("CR") {
-        "end the first line with LF alone: with CR LF the kernel looks for an interpreter whose name \
-         ends in a carriage return (`sed -i 's/\\r$//' FILE`, but never on a binary payload)"
+        format!(
+            "end the first line with LF alone: with CR LF the kernel looks for an interpreter whose name \
+             ends in a carriage return (`sed -i 's/\\r$//' {ENTRY}`, but never on a binary payload)"
+        )
     } else {
-        match errno {
+        let help = match errno {
             Errno::ENOENT => {
                 "name an interpreter in the first line that is there and in rule 7.5, as `#!/bin/sh`"
             }
@@ -64,7 +67,8 @@ fn launch(failure: &LaunchFailure) -> Cause {
                 "make it an ELF executable for this machine, or begin it with `#!/bin/sh`"
             }
             _ => "make it a file that the kernel can execute: an ELF executable or a script",
-        }
+        };
+        help.to_owned()
     };
     Cause::new(what, help)
 }
@@ -125,7 +129,7 @@ fn silence(run: &Run, limits: &Limits) -> Cause {
 /// The sandbox refuses there what it refuses here; without it such an entry would start.
 fn by_hand(word: &str) -> String {
     format!(
-        "start it by `gate4k run ENTRY`, type `uci` and `isready`, and mend what ends it before `{word}`"
+        "start it by `gate4k run {ENTRY}`, type `uci` and `isready`, and mend what ends it before `{word}`"
     )
 }
 

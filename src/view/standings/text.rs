@@ -2,6 +2,7 @@
 
 use super::{Sheet, Side, headline, notes, rank, symbols, total};
 use crate::event::standings::{ColourTally, Place, Standings};
+use crate::model::game::points::HalfPoints;
 use crate::model::words::counted;
 use crate::view::text::{clean, put};
 
@@ -56,9 +57,10 @@ pub(crate) fn plain(standings: &Standings, width: usize) -> String {
             format!("{} won, {} drawn, {} lost", tally.wins, tally.draws, tally.losses)
         };
         let mut line = format!(
-            "{}: {place}, {} points of {}; with White {}; with Black {}",
+            "{}: {place}, {} {} of {}; with White {}; with Black {}",
             row.engine.name,
             row.points,
+            if row.points == HalfPoints(2) { "point" } else { "points" },
             counted(row.games(), "game"),
             tally(row.white),
             tally(row.black)

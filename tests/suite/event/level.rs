@@ -88,7 +88,7 @@ fn an_endless_tie_is_ended_by_the_organisers() {
         let next = names.map(|names| format!("event decide event.toml --order {names} --reason"));
         assert!(next.iter().any(|next| told.contains(next)), "{format}: {told}");
         let (_, status) = event.ask(&["event", "status"]);
-        assert!(status.contains("`gate4k event decide` can end it"), "{format}: {status}");
+        assert!(status.contains("--reason …` can end it"), "{format}: {status}");
         let decide = ["event", "decide", "--order", "E2,E1", "--reason", "a coin"];
         let (code, told) = event.ask(&decide);
         assert_eq!(code, 0, "{format}: {told}");
